@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Picks the header of the processor we are built for: what src/agent/calls knows about one's calls and code.
+// Selects the header of the target processor, for what src/agent/calls needs to know about calls and code.
 //
 // An arch header defines: CallRegisters with integer(), result() and frame_pointer(); Chain and chain_of(resume);
 // called_by_mcount(mcount), called_by_fentry(fentry).

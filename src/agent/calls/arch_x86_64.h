@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// x86-64 as src/agent/calls sees it: the registers that calls_x86_64.S keeps, and what code around hooks looks like.
+// x86-64 for src/agent/calls: the registers that calls_x86_64.S saves, and the code around hooks.
 //
 // Invariant: nothing here calls libc or touches errno.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace penna::agent {
 
-// What calls_x86_64.S keeps of a function that is about to run, or has just run, on its way to C++.
+// What calls_x86_64.S saves of a function that is about to run, or has just returned, before it calls C++.
 //
 //   0         +--------------+-----+-----+----+----+--------+
 //             | xmm0 to xmm7 | r11 | r10 | r9 | r8 |  rbp   |
@@ -22,32 +22,30 @@ namespace penna::agent {
 struct CallRegisters {
   uint64_t vector[8];  // the lower half of each
   uint64_t r11, r10, r9, r8;
-  uint64_t rbp;  // of a function that is about to run and has built no frame
+  uint64_t rbp;  // of a function that is about to run and has not built a frame
   uint64_t rdi, rsi, rdx, rcx, rax;
   uint64_t way;
-  uint64_t resume, caller;  // not of a function that has run
+  uint64_t resume, caller;  // not valid for a function that has returned
 
   uint64_t frame_pointer() const { return rbp; }
-  // Of a function that is about to run, its arguments; 0: there is no such register.
+  // An argument of a function that is about to run; 0: there is no such register.
   uint64_t integer(uint32_t number) const {
     const uint64_t all[] = {rdi, rsi, rdx, rcx, r8, r9};
     return number < 6 ? all[number] : 0;
   }
-  // Of one that has run, its results.
+  // A result of a function that has returned.
   uint64_t result(uint32_t number) const { return number == 0 ? rax : number == 1 ? rdx : 0; }
   uint64_t in_vector(uint32_t number) const { return number < 8 ? vector[number] : 0; }
 };
 static_assert(sizeof(CallRegisters) == 168 && offsetof(CallRegisters, rdi) == 104);
 static_assert(offsetof(CallRegisters, resume) == 152 && offsetof(CallRegisters, caller) == 160);
 
-// Between the hook's return address and the function's there may lie r10: around the hook, gcc keeps the register by
-// which a function inside of another one finds that one's frame. Nothing tells but the code, nor does unwind
-// information.
+// r10 may be between the hook's return address and the function's: gcc saves the static chain register of a nested
+// function around the hook. Only the code shows that; unwind information does not.
 enum class Chain { kNone, kKept, kUnclear };
 inline Chain chain_of(uintptr_t resume) {
   constexpr uint8_t kPush[2] = {0x41, 0x52}, kPop[2] = {0x41, 0x5a};
-  // call rel32, or nops that were patched; call [rip + rel32]; movabs, call r10; the same relative to rip
-  // (-mcmodel=large).
+  // call rel32, or patched nops; call [rip + rel32]; movabs, call r10; the same relative to rip (-mcmodel=large).
   constexpr intptr_t kHookCalls[] = {5, 6, 13, 36};
   const auto* const code = reinterpret_cast<const uint8_t*>(resume);
   const auto holds = [](const uint8_t* at, const auto& bytes) {
@@ -57,7 +55,7 @@ inline Chain chain_of(uintptr_t resume) {
   constexpr uint8_t kCallR10[3] = {0x41, 0xff, 0xd2};
   const bool by_register = holds(code - sizeof kCallR10, kCallR10);
   for (const intptr_t bytes : kHookCalls) {
-    if (bytes > 6 && !by_register) break;  // may lie in a page that is not there
+    if (bytes > 6 && !by_register) break;  // may be in an unmapped page
     const uint8_t* call = code - bytes;
     if (holds(call - sizeof kPush, kPush)) return Chain::kKept;
     if (holds(call - sizeof kEntryMark, kEntryMark) && holds(call - sizeof kEntryMark - sizeof kPush, kPush))
@@ -66,8 +64,8 @@ inline Chain chain_of(uintptr_t resume) {
   return Chain::kUnclear;
 }
 
-// In libc's hook (glibc's sysdeps/x86_64/_mcount.S) the caller's address is loaded, from where this hook finds it, and
-// then the inner function is called. 0: it looks otherwise.
+// libc's hook (glibc's sysdeps/x86_64/_mcount.S) loads the caller's address from where this hook finds it, and then
+// calls the inner function. 0: the code looks different.
 inline uintptr_t called_behind(uintptr_t hook, const uint8_t* load, uintptr_t load_bytes) {
   constexpr uintptr_t kMost = 96, kCallBytes = 5;
   const auto* const code = reinterpret_cast<const uint8_t*>(hook);

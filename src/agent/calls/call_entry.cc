@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What calls_x86_64.S leaves to C++: pairs of caller and function that are new, functions that were entered by a jump,
-// frames of another shape, full chunks; and what exceptions and the end of a thread tell.
+// The slow paths of calls_x86_64.S: new pairs of caller and function, functions that were entered by a tail call,
+// unusual frames, full chunks, exceptions and thread cancellation.
 //
-// Invariant: as everywhere in the agent, nothing here allocates, locks or waits but for room in the channel. The vector
-// state of the function that is about to run is kept by whoever calls this (penna_point_preserving).
+// Invariant: nothing here allocates, locks, or waits except for room in the channel. The vector state of the function
+// that is about to run is saved by whoever calls this (penna_point_preserving).
 #include "agent/calls/call_values.h"
 #include "agent/core/return_trampolines.h"
 #include "agent/core/writer.h"
@@ -16,7 +16,7 @@
 
 namespace penna::agent {
 
-// calls_x86_64.S counts on these.
+// calls_x86_64.S relies on these.
 static_assert(offsetof(Process, armed) == 0 && offsetof(Process, chunks) == 8 && offsetof(Thread, cursor) == 0);
 static_assert(offsetof(penna_chunk, time_begin) == 8 && offsetof(penna_chunk, pc_high) == 64);
 static_assert(PENNA_CHUNK_BYTES == 0x10000 && class_bit(PENNA_CALLS) == 1 && PENNA_CALL_TIME_BITS == 30);
@@ -24,8 +24,8 @@ static_assert(PENNA_TAG_ENTRY == 1 && PENNA_TAG_EXIT == 2);
 
 namespace {
 
-// The first instruction of the function that `resume` lies in, as unwind information has it; else `resume` itself, by
-// which a symbol table names the function as well.
+// The entry of the function that contains `resume`, from its unwind information; without any, `resume` itself, which a
+// symbol table resolves to the same function.
 uintptr_t find_function(uintptr_t resume) {
   dl_find_object module;
   unwind::Fde fde;
@@ -41,8 +41,9 @@ LinkedFunction function_of(uintptr_t resume) {
   return {function, has_captures(function) ? kAsks : 0};
 }
 
-// Where a function that has built its frame keeps its return address, and how to say so. It lies above the frame
-// pointer, but where the stack was realigned: there, that is a copy, and the place of the real one is in the frame.
+// Where a function that has built its frame keeps its return address, and the flags to use for it. That is the word
+// above the frame pointer, unless the stack was realigned: then that word is a copy, and the real one's place is in the
+// frame.
 struct ReturnSlot {
   uintptr_t* slot = nullptr;
   uintptr_t flags = 0;
@@ -57,9 +58,9 @@ ReturnSlot return_slot(uintptr_t frame, uintptr_t resume) {
   return {reinterpret_cast<uintptr_t*>(cfa) - 1, usual && rule.cfa_offset == 16 ? kJumps : kJumps | kAsks};
 }
 
-// Is this the call of a function that dlsym gave, and not from another module? Its own calls of it are none of
-// --libcalls; those that came through an import are recorded already, by a stub that then jumped here; and ours are
-// nobody's business.
+// True for calls that must not be recorded although they go through a function that dlsym returned: calls from inside
+// its own module (not --libcalls), calls through an import (recorded already, by the stub that jumped here), and the
+// agent's own.
 bool passes(uintptr_t caller, uintptr_t resume) {
   const uintptr_t function = function_of_pointer_stub(resume);
   if (function == 0) return false;
@@ -69,18 +70,18 @@ bool passes(uintptr_t caller, uintptr_t resume) {
   return true;
 }
 
-// From the first trampoline on, functions with the other kind of hook (hooks/calls.cc) look whether they were entered
+// From the first trampoline on, functions with the other kind of hook (calls.cc) check whether their entry was recorded
 // already.
 void look_for_second_hooks() { end_calls_at_once(); }
 
-// The same hook again is another call: a function that ends in a jump to its own beginning.
+// The same hook again is another call: a function that tail-calls itself.
 bool is_recorded_twice(uintptr_t caller, uintptr_t resume) {
   return is_trampoline(caller) && link_of_trampoline(caller).resume != resume &&
          is_entered_already(find_function(resume), caller);
 }
 
-// A function that is entered by a jump ends the one that jumped: they have one return address, and it is that one's
-// trampoline.
+// A function that is entered by a tail call ends the one that jumped: both have one return address, which by now is the
+// trampoline of the one that jumped.
 uintptr_t end_jumpers(uintptr_t caller) {
   while (is_trampoline(caller)) {
     const ReturnLink& jumper = link_of_trampoline(caller);
@@ -94,9 +95,9 @@ uintptr_t end_jumpers(uintptr_t caller) {
 
 extern "C" {
 
-// A pair that calls_x86_64.S does not know, or must not go by. `frame`: the frame pointer, for a function that has
-// built its frame; else 0. Records the entry. Gives the trampoline that is to call the rest of the function; 0: it goes
-// on as it is.
+// Handles a pair that calls_x86_64.S does not know, or whose link has kAsks. `frame`: the frame pointer if the function
+// has built its frame, else 0. Records the entry. Returns the trampoline that shall call the rest of the function; 0:
+// continue without one.
 __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const CallRegisters* registers, uintptr_t frame) {
   if (!recording(PENNA_CALLS)) return 0;
   look_for_second_hooks();
@@ -118,7 +119,7 @@ __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const Call
   if (jumper != caller && chain == Chain::kNone) add_follower(jumper, *link);
   write_call(link->function, PENNA_TAG_ENTRY);
   if ((link->way & kAsks) != 0) {
-    // Where a frame pointer points to lies that of the caller.
+    // The word that the frame pointer points to is the caller's frame pointer.
     const uintptr_t fp = frame != 0 ? *reinterpret_cast<uintptr_t*>(frame) : registers->frame_pointer();
     write_arguments(link->function, *registers, {caller, reinterpret_cast<uintptr_t>(place + 1), fp, false});
   }
@@ -127,7 +128,7 @@ __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const Call
   return trampoline;
 }
 
-// The end of a call whose link asks.
+// The exit of a call whose link has kAsks.
 __attribute__((visibility("hidden"), used)) void penna_call_leave(const CallRegisters* registers,
                                                                   const ReturnLink* link) {
   write_result(link->function, *registers);
@@ -146,12 +147,13 @@ __attribute__((visibility("hidden"), used)) void penna_call_far(uintptr_t functi
 void penna_call_unwind_on();
 __attribute__((visibility("hidden"))) void (*penna_call_resume)(void* exception);
 
-// The personality routine of the trampolines (Itanium C++ ABI, exception handling, 1.2 and 2.5.2): asked twice of each
-// frame that an exception goes through; the second time the frame is left.
+// The personality routine of the trampolines (Itanium C++ ABI, exception handling, 1.2 and 2.5.2): called twice for
+// each frame that an exception passes; the second time the frame is left.
 //
-// Unwinders know the frame of the handler by its stack pointer, and a trampoline has that of its caller. So they take
-// the trampoline for the handler if its caller is. Then we are it: land in penna_call_unwind_on, which makes a frame of
-// its own and goes on from there. Where the unwinder hides what that needs, frames are told apart (unwinder.h).
+// Unwinders identify the handler's frame by its stack pointer, and a trampoline has the same one as its caller. So if
+// the caller is the handler, they take the trampoline for it, too. Then we are called as the handler: land in
+// penna_call_unwind_on, which builds a frame of its own and continues from there. Where the unwinder hides what that
+// needs, the frames are made distinguishable (unwinder.h).
 __attribute__((visibility("hidden"), used)) int penna_return_personality(int, int actions, uint64_t, void* exception,
                                                                          void* context) {
   constexpr int kCleanupPhase = 2, kHandlerFrame = 4, kInstallContext = 7, kContinueUnwind = 8;

@@ -18,7 +18,7 @@
 namespace penna::agent {
 namespace {
 
-// The captures of one plan, in memory that stays.
+// The captures of one plan, in memory that is never freed.
 struct CaptureTable {
   penna_capture* captures;
   uint32_t count;
@@ -26,8 +26,8 @@ struct CaptureTable {
   const char* text;
 };
 CaptureTable tables[PENNA_PATCH_MAX_MODULES];
-uint32_t table_count;  // release: a table is filled before it counts
-bool any_callers;      // any of the values is a stack
+uint32_t table_count;  // release: a table is filled before it is counted
+bool any_callers;      // any value is a stack
 
 const CaptureTable* find(uintptr_t function, uint32_t kind, penna_capture** found) {
   const uint32_t known = __atomic_load_n(&table_count, __ATOMIC_ACQUIRE);
@@ -51,15 +51,15 @@ const CaptureTable* find(uintptr_t function, uint32_t kind, penna_capture** foun
 
 // ---- Memory ---------------------------------------------------------------------------------------------------------
 
-// Can a byte at `address` be read? The kernel looks at the set before it looks at what is to be done with it, which is
-// nothing.
+// Whether the byte at `address` is readable. rt_sigprocmask with an invalid `how`: the kernel reads the set before it
+// rejects the operation.
 bool is_readable(uint64_t address) {
   constexpr long kNoSuchWay = -1;
   return sys(SYS_rt_sigprocmask, kNoSuchWay, static_cast<long>(address & ~uint64_t{7}), 0, 8) != -EFAULT;
 }
 
-// Copies up to `bytes`, which span two pages at most; gives how many there are to read. Where the kernel does not copy
-// (seccomp), it is asked, and memory that another thread unmaps in this moment is that thread's fault.
+// Copies up to `bytes` bytes, across two pages at most; returns how many were readable. If a seccomp filter forbids the
+// copy, pages are probed instead; then memory that another thread unmaps at this moment faults.
 uint32_t copy_memory(void* to, uint64_t from, uint32_t bytes) {
   const uint64_t rest = kPageBytes - from % kPageBytes;
   const uint32_t first = rest < bytes ? static_cast<uint32_t>(rest) : bytes;
@@ -80,10 +80,10 @@ uint32_t copy_memory(void* to, uint64_t from, uint32_t bytes) {
 
 // ---- One value ------------------------------------------------------------------------------------------------------
 
-// Where values lie in a call that begins or has ended.
+// Where the values of a call are, at its entry or at its exit.
 struct Passed {
   const CallRegisters& registers;
-  uintptr_t stack;  // address of the first argument in memory
+  uintptr_t stack;  // address of the first argument that is passed in memory
   uint32_t callers;
   bool ended;
 
@@ -91,10 +91,10 @@ struct Passed {
   uint64_t vector(uint32_t number) const { return registers.in_vector(number); }
 };
 
-// Up to two words, or what there is of them.
+// Up to two words, or as many as could be read.
 struct Loaded {
   uint64_t words[2];
-  bool bad;  // then the first word is the address
+  bool bad;  // unreadable; the first word is the address
 };
 
 Loaded load(const penna_value& value, const Passed& passed, uint32_t bytes) {
@@ -124,7 +124,7 @@ Loaded load(const penna_value& value, const Passed& passed, uint32_t bytes) {
   return loaded;
 }
 
-// IEEE 754 single precision and x87's extended one, as double precision; the nearest for all but subnormal numbers.
+// IEEE 754 single and x87 extended precision, as double precision; rounded to nearest, except subnormal numbers.
 uint64_t widen_single(uint32_t bits) {
   float value;
   double wide;
@@ -157,7 +157,7 @@ uint64_t number_of(const penna_value& value, const Loaded& loaded) {
 
 // ---- A record -------------------------------------------------------------------------------------------------------
 
-// The values of one record, in the making.
+// The values of one record under construction.
 class Values {
  public:
   void add_word(uint64_t word) { words_[used_++] = word; }
@@ -166,7 +166,7 @@ class Values {
     if (value.type == PENNA_ARG_STRING) add_word(sizeof address);
     add_word(address);
   }
-  // `left`: values that come behind it, each of which may take two words.
+  // `left`: how many values follow; each may take two words.
   void add_text(uint32_t number, const penna_value& value, const Loaded& loaded, uint32_t left) {
     const bool length_first = value.text == PENNA_VALUE_LENGTH_FIRST;
     const uint64_t address = loaded.words[length_first];
@@ -212,7 +212,7 @@ class Values {
   uint16_t bad_ = 0;
 };
 
-// Its id, and before it has one, its description. Two threads may tell it at once: one of the ids stays.
+// The site's id; describes it in a SITE record first if it has none. If two threads do that at once, one id stays.
 uint32_t site_of(const CaptureTable& table, penna_capture& capture) {
   const uint32_t known = __atomic_load_n(&capture.site, __ATOMIC_ACQUIRE);
   if (known != 0) return known;
@@ -255,7 +255,7 @@ bool asks_for_callers(const CaptureTable* table, const penna_capture& capture) {
   return false;
 }
 
-// The stack without its frames up to the one at `pc`.
+// The part of the stack outside the frame at `pc`.
 uint32_t stack_outside(uint32_t stack, uintptr_t pc) {
   constexpr uint64_t kPc = (uint64_t{1} << unwind::Arch::kPcBits) - 1;
   while (stack != 0 && stack < nodes_ready()) {
@@ -266,7 +266,7 @@ uint32_t stack_outside(uint32_t stack, uintptr_t pc) {
   return 0;
 }
 
-// Those whose values and text are inside the plan.
+// Whether the capture's values and text lie inside the plan.
 bool is_sound(const penna_capture& capture, uint32_t value_count, uint32_t text_bytes) {
   return capture.values <= PENNA_MAX_ARGS && uint64_t{capture.first} + capture.values <= value_count &&
          uint64_t{capture.text} + capture.text_bytes <= text_bytes && capture.text_bytes <= kSiteTextRoom;
@@ -293,7 +293,7 @@ void add_captures(const penna_capture* captures, uint32_t count, const penna_val
                          reinterpret_cast<char*>(at + captures_bytes + values_bytes)};
   for (uint32_t i = 0; i < value_count; ++i) any_callers |= values[i].place == PENNA_VALUE_CALLERS;
   __atomic_store_n(&table_count, table_count + 1, __ATOMIC_RELEASE);  // pairs with find()
-  mark_return_links_stale(0, UINTPTR_MAX);                            // functions that were called before
+  mark_return_links_stale(0, UINTPTR_MAX);                            // of functions that were called before
 }
 
 void forget_captures(uintptr_t start, uintptr_t end) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Function entry and exit, from programs that were built with -finstrument-functions.
+// Entry and exit of functions in programs that are built with -finstrument-functions.
 //
-// libc defines both as empty functions, so such programs need no relinking: preloaded, ours come first.
-// Compiled without frame pointers and with tail calls: the hot path touches no stack.
-// Invariant: nothing but writer.h's hot path runs, unless code was mapped since the start, stacks of functions are
-// wanted, or other hooks are at work, too.
+// libc defines both hooks as empty functions, so such programs need no relinking: preloaded, ours take precedence.
+// Compiled without frame pointers and with tail calls: the hot path does not touch the stack.
+// Invariant: only writer.h's hot path runs, unless code was mapped since the start, stacks of functions are wanted, or
+// other hooks are in use, too.
 #include "agent/calls/call_values.h"
 #include "agent/core/return_trampolines.h"
 #include "agent/core/writer.h"
@@ -15,8 +15,8 @@
 namespace penna::agent {
 namespace {
 
-// The agent has not started, is not wanted, or the invariant's "unless". `resume`: where in the function it goes on;
-// `caller`: where it returns to.
+// The slow path: the agent has not started, calls are not recorded, or one of the invariant's exceptions holds.
+// `resume`: where the function continues; `caller`: where it returns to.
 __attribute__((noinline, cold)) void call_with_care(void* function, penna_tag tag, void* resume, void* caller) {
   if (!recording(PENNA_CALLS)) return;
   auto pc = reinterpret_cast<uintptr_t>(function);
@@ -30,7 +30,7 @@ __attribute__((always_inline)) inline void call(void* function, penna_tag tag, v
   const uint32_t bits = armed();
   if (__builtin_expect((bits & kCallsAtOnce) == 0, 0)) {
     if ((bits & (kStarted | class_bit(PENNA_CALLS))) == kStarted)
-      return;  // nobody records calls: here, so that it costs no jump
+      return;  // calls are not recorded; tested here, where it costs no jump
     return call_with_care(function, tag, resume, caller);
   }
   write_call(reinterpret_cast<uintptr_t>(function), tag);

@@ -37,11 +37,11 @@
         .set    LINK_RESUME, 8
         .set    LINK_FUNCTION, 16
         .set    LINK_WAY, 24
-        .set    WAY_ASKS, 1                     /* another frame, or values are wanted: always C++ */
+        .set    WAY_ASKS, 1                     /* unusual frame, or values are wanted: always C++ */
         .set    WAY_JUMPS, 2                    /* no trampoline was called, so none is returned from */
         .set    WAY_STALE, 4                    /* the function must be looked up again */
-        .set    WAY_FOLLOWS, 8                  /* the caller is a trampoline: of the function that jumped here */
-        .set    RETURNS_AT, 4                   /* in a trampoline, behind its call */
+        .set    WAY_FOLLOWS, 8                  /* the caller is the trampoline of the function that jumped here */
+        .set    RETURNS_AT, 4                   /* offset in a trampoline, behind its call */
         .set    POP_R10_BYTES, 2
 
 .macro FUNCTION symbol, align=64
@@ -67,7 +67,7 @@
         mov     -48(%rsp), %rdi
 .endm
 
-/* Pushes the integer registers that KEEP does not save, below what KEEP fills of the red zone; DROP pops them. */
+/* Pushes the integer registers that KEEP does not save, below what KEEP uses of the red zone; DROP pops them. */
 .macro HOLD
         lea     -56(%rsp), %rsp
         .cfi_adjust_cfa_offset 56
@@ -85,7 +85,7 @@
         .cfi_adjust_cfa_offset -56
 .endm
 
-/* Calls function(rdi, rsi, rdx) of C++ with everything kept that KEEP has not; rax comes back. */
+/* Calls the C++ function(rdi, rsi, rdx), preserving everything that KEEP has not; returns rax. */
 .macro ASK function
         HOLD
         lea     \function(%rip), %rcx
@@ -93,7 +93,7 @@
         DROP
 .endm
 
-/* Calls function(CallRegisters of arch_x86_64.h, rsi) of C++; the rest as ASK. */
+/* Calls the C++ function(CallRegisters of arch_x86_64.h, rsi); otherwise as ASK. */
 .macro ASK_WITH_REGISTERS function
         HOLD
         lea     -64(%rsp), %rsp
@@ -109,7 +109,7 @@
         DROP
 .endm
 
-/* rax caller, rcx resume -> rsi its link; else to `unknown`. As find() in return_trampolines.cc. */
+/* rax caller, rcx resume -> rsi its link; jumps to `unknown` if there is none. As find() in return_trampolines.cc. */
 .macro FIND unknown
         mov     %rax, %rsi
         shr     $1, %rsi
@@ -130,7 +130,7 @@
         jne     1b
 .endm
 
-/* rcx function: writes its call record, as write_call() of writer.h. Takes rax, rdx, rsi, rdi. */
+/* rcx function: writes its call record, as write_call() of writer.h. Clobbers rax, rdx, rsi, rdi. */
 .macro RECORD tag, no_room, far
         mov     _ZN5penna5agent6threadE@gottpoff(%rip), %rdx
         mov     $8, %esi
@@ -138,7 +138,7 @@
         mov     %esi, %edi
         cmp     $(CHUNK_BYTES - 8), %edi
         ja      \no_room
-        shr     $16, %rsi                       /* chunk number << 16; nothing of the offset is left */
+        shr     $16, %rsi                       /* chunk number << 16; the offset is shifted out */
         add     _ZN5penna5agent7processE + PROCESS_CHUNKS(%rip), %rsi
         add     %rsi, %rdi
         rdtsc
@@ -155,10 +155,10 @@
         shl     $32, %rcx
         lea     \tag(, %rax, 4), %eax
         or      %rcx, %rax
-        mov     %rax, (%rdi)                    /* commits itself */
+        mov     %rax, (%rdi)                    /* one store, which commits the record */
 .endm
 
-/* rcx resume: does the function go on with pop %r10 (41 5a)? Behind the first byte, a prefix, there is another one. */
+/* rcx resume: is the next instruction of the function pop %r10 (41 5a)? A byte follows the first one, a prefix. */
 .macro IF_POPS_R10 else
         cmpb    $0x41, (%rcx)
         jne     \else
@@ -166,7 +166,7 @@
         jne     \else
 .endm
 
-/* rax in a trampoline -> rcx its function; takes rax. */
+/* rax in a trampoline -> rcx its function; clobbers rax. */
 .macro FUNCTION_OF_TRAMPOLINE
         lea     penna_return_trampolines(%rip), %rcx
         sub     %rcx, %rax
@@ -175,7 +175,7 @@
         mov     LINK_FUNCTION(%rcx, %rax, LINK_BYTES / TRAMPOLINE_BYTES), %rcx
 .endm
 
-/* What RECORD could not do. */
+/* The slow path of RECORD. */
 .macro RECORD_ELSEWHERE tag, back
 91:     mov     %rsi, %rdx
         mov     $\tag, %esi
@@ -191,13 +191,12 @@
 
         .text
 
-/* Called first of all in a function: -pg -mfentry, a patched slot, a detour, an entry of the procedure linkage
- * table. */
+/* The first call in a function: -pg -mfentry, a patched slot, a detour, an entry of the procedure linkage table. */
 FUNCTION __fentry__
         .cfi_startproc
         endbr64
         cmpq    $0, penna_libc_fentry(%rip)
-        jne     penna_count_fentry              /* gprof's counts first: gprof_x86_64.S */
+        jne     penna_count_fentry              /* gprof counts first: gprof_x86_64.S */
         .hidden penna_call_enter
         .globl  penna_call_enter
 penna_call_enter:
@@ -219,12 +218,12 @@ penna_call_enter:
         GIVE_BACK
         lea     16(%rsp), %rsp
         .cfi_remember_state
-        .cfi_def_cfa_offset -8                  /* still inside the function, whose return address lies above */
+        .cfi_def_cfa_offset -8                  /* still inside the function, whose return address is above */
         notrack jmp *-24(%rsp)
         .cfi_restore_state
         RECORD_ELSEWHERE TAG_ENTRY, .Lenter
 
-        /* Entered by a jump, as often before: the function that jumped, whose trampoline the caller is, ends here. */
+        /* A known tail call: the function that jumped, to whose trampoline we would return, ends here. */
 .Lenter_otherwise:
         test    $(WAY_ASKS | WAY_STALE), %dl
         jnz     .Lenter_asks
@@ -242,13 +241,13 @@ penna_call_enter:
         RECORD_ELSEWHERE TAG_EXIT, .Lenter_left
 .Lenter_unarmed:
         cmpl    $0, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
-        jne     .Lenter_alone                   /* not zero: the recorder is known, and wants none of these */
+        jne     .Lenter_alone                   /* not zero: a recorder was met, but does not want these */
         KEEP
         jmp     .Lenter_asks
 
-        /* A function inside of a function finds that one's frame by r10, which is pushed around the hook: the caller
-         * lies above. The link says that it was looked at (keeps_chain() in call_entry.cc). The pop is done here and
-         * left out there: so the trampoline calls this function as it calls others. */
+        /* A nested function finds its parent's frame by r10, which is pushed around the hook: the caller's address is
+         * above it. The link says that this was checked (keeps_chain() in call_entry.cc). The pop is done here and
+         * skipped there, so the trampoline calls this function like any other. */
 .Lenter_unknown:
         IF_POPS_R10 else=.Lenter_asks
         mov     16(%rsp), %rax
@@ -291,7 +290,7 @@ penna_call_enter:
         .cfi_endproc
 .size __fentry__, . - __fentry__
 
-/* -pg: called behind the prologue, with a frame pointer. The function's return address is changed where it lies. */
+/* -pg: called after the prologue, with a frame pointer. Changes the function's return address in place. */
 FUNCTION mcount
         .globl  _mcount
         .type   _mcount, @function
@@ -323,7 +322,7 @@ penna_call_mcount:
         ret
         RECORD_ELSEWHERE TAG_ENTRY, .Lmcount
 
-        /* Entered by a jump, as above. */
+        /* A tail call, as above. */
 .Lmcount_otherwise:
         test    $(WAY_ASKS | WAY_STALE), %dl
         jnz     .Lmcount_asks
@@ -348,8 +347,8 @@ penna_call_mcount:
         .cfi_endproc
 .size mcount, . - mcount
 
-/* An exception comes from a trampoline, rax, on its way to that one's caller, rdx. With that as its return address,
- * this is a frame like others. */
+/* An exception continues from a trampoline, rax, to that one's caller, rdx. With rdx as its return address, this is a
+ * frame like any other. */
         .hidden penna_call_unwind_on
 FUNCTION penna_call_unwind_on
         .cfi_startproc
@@ -366,12 +365,12 @@ FUNCTION penna_call_unwind_on
         .cfi_endproc
 .size penna_call_unwind_on, . - penna_call_unwind_on
 
-/* The trampolines. Calls of what lies at rsp - 16, and comes back to the next instruction: so each is the return
- * address of one link. The offset of its link lies in each, for unwinders.
+/* The trampolines. Each calls what rsp - 16 holds, and is returned to at the next instruction: so each is the return
+ * address of one link. Each contains the offset of its link, for unwinders.
  *
  * Their unwind information says that they are the link's caller. rip -> link.caller:
  * breg16 0; const1s -16; and; plus_uconst 12; dup; deref_size 4; plus; deref (DWARF 5, 2.5.1)
- * rsp stays what it is, but for what tell_apart() in unwinder.h adds: breg7 0; const1s -8; and. */
+ * rsp is unchanged, except for what tell_apart() in unwinder.h adds: breg7 0; const1s -8; and. */
         .hidden penna_return_trampolines
         .hidden penna_return_links
 FUNCTION penna_return_trampolines, 4096
@@ -383,7 +382,7 @@ FUNCTION penna_return_trampolines, 4096
         .set    number, 0
         .rept   TRAMPOLINES + MAX_PROBES
         call    *-16(%rsp)
-        .byte   0xe9                            /* jmp, of full size */
+        .byte   0xe9                            /* jmp, in its long form */
         .long   .Lcall_return - . - 4
         .byte   0xcc, 0xcc, 0xcc
         .long   penna_return_links + number * LINK_BYTES - .
@@ -394,8 +393,8 @@ FUNCTION penna_return_trampolines, 4096
         .error "a trampoline has not its size"
         .endif
 
-/* The way back of every function that came in above: rsp - 8 holds where in which trampoline.
- * No symbol of its own: debuggers step through code without lines one symbol at a time, and would stop here. */
+/* Where every function that was entered above returns: rsp - 8 holds the address in its trampoline. No symbol of its
+ * own: debuggers step through code without line numbers one symbol at a time, and would stop here. */
         .fill   64, 1, 0xcc                     /* disassemblers find out of the data before */
 .Lcall_return:
         .cfi_startproc
@@ -428,7 +427,7 @@ FUNCTION penna_return_trampolines, 4096
         lea     -8(%rsp), %rsp
         .cfi_remember_state
         .cfi_def_cfa_offset 8
-        ret                                     /* as the processor expects: the caller's call, then the trampoline's */
+        ret                                     /* predicted: pairs with the call by the caller or the trampoline */
         .cfi_restore_state
 1:      notrack jmp *-8(%rsp)
 .Lreturn_asks:

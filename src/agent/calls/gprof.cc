@@ -13,7 +13,7 @@
 #define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
 
 extern "C" {
-// What gprof_x86_64.S goes by. The first two are null unless the program counts.
+// Read by gprof_x86_64.S. The first two are null unless the program counts.
 __attribute__((visibility("hidden"))) uintptr_t penna_libc_fentry;
 __attribute__((visibility("hidden"))) uintptr_t penna_libc_mcount;
 __attribute__((visibility("hidden"))) uintptr_t penna_count_arc;
@@ -22,7 +22,7 @@ __attribute__((visibility("hidden"))) uintptr_t penna_count_arc;
 namespace penna::agent {
 namespace {
 
-// Of libc's hooks; 0: it is not found.
+// The inner function of libc's hooks; 0: not found.
 uintptr_t inner_function(uintptr_t mcount, uintptr_t fentry) {
   const uintptr_t one = called_by_mcount(mcount);
   return one == called_by_fentry(fentry) && map_of(one) == map_of(mcount) ? one : 0;
@@ -49,7 +49,7 @@ bool counts_for_gprof() { return __atomic_load_n(&penna_libc_mcount, __ATOMIC_AC
 
 }  // namespace penna::agent
 
-// Called before main by what -pg links, or by a program that knows what it does.
+// Called before main by what -pg links, or directly by the program.
 PENNA_EXPORT void __monstartup(unsigned long low, unsigned long high) {
   penna::agent::begin_to_count();
   penna::agent::go_on("__monstartup", low, high);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Programs that count their own calls for gprof (-pg): the hook that libc has for that is ours (calls_x86_64.S), so
-// libc's must be served, too.
+// Programs that count their own calls for gprof (-pg): we interpose libc's hook (calls_x86_64.S), so libc's counting
+// must still be called.
 //
-// Why not by calling libc's: it learns the function from its return address, and would go back there. So its inner
-// function is called, which takes both addresses as arguments; where that is not found, such a program is left to libc,
-// and its calls are not recorded.
-// Invariant: only a program that has begun to count (monstartup) pays for this; others pay one comparison.
+// Why not call libc's hook: it identifies the function by its return address, and would return there. So its inner
+// function is called, which takes both addresses as arguments. If that is not found, the program is left to libc, and
+// its calls are not recorded.
+// Invariant: only a program that has started counting (monstartup) pays for this; others pay one comparison.
 #pragma once
 
 namespace penna::agent {
 
-// Does this program count its calls?
+// Whether this program counts its calls.
 bool counts_for_gprof();
 
 }  // namespace penna::agent

@@ -14,7 +14,7 @@
         .set    LINK_CALLER, 0
         .set    FRAME_BYTES, 80
 
-/* `caller`: where its address lies, when %rsp is what it was. */
+/* `caller`: the place of its address when %rsp was unchanged. */
 .macro COUNTING name, caller, hook, libcs
         .hidden \name, \hook, \libcs
         .globl  \name
@@ -41,8 +41,7 @@
         mov     %r11, 64(%rsp)
         mov     FRAME_BYTES(%rsp), %rsi
         mov     \caller, %rdi
-        /* Of a function that was entered by a jump the caller is a trampoline, of one that was entered so, perhaps
-         * another's. */
+        /* The caller of a function that was entered by a tail call is a trampoline, whose caller may be another one. */
         lea     penna_return_trampolines(%rip), %rax
         lea     penna_return_links(%rip), %rdx
 2:      mov     %rdi, %rcx

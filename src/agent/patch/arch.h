@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Picks the header of the processor we are built for: what src/agent/patch knows about one's code.
+// Selects the header of the target processor, for what src/agent/patch needs to know about code.
 //
 // An arch header defines: has_xsave(); kLongestCall; SilentCall, silent_call(resume); call_refers_to(resume).
 #pragma once

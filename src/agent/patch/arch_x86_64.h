@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// x86-64 as src/agent/patch sees it. Calls with four bytes of distance, as compilers and stubs make them, and what
-// becomes of their first byte (Intel SDM, volume 2):
+// x86-64 for src/agent/patch. Calls with a four-byte displacement, as compilers and stubs emit them, and how they are
+// silenced by changing their first byte (Intel SDM, volume 2):
 //
 //   e8 rel32      call rel32           ->  a9 imm32      test eax, imm32
 //   ff 15 rel32   call [rip + rel32]   ->  3b 15 rel32   cmp edx, [rip + rel32]
 //
-// Invariant: the flags mean nothing where a function begins, nor where it calls.
+// Invariant: the flags carry no value where a function begins, nor where it calls.
 #pragma once
 
 #include <cpuid.h>
@@ -22,14 +22,14 @@ inline bool has_xsave() {
 
 inline constexpr uintptr_t kLongestCall = 6;
 
-// The call that ends at some place.
+// The call instruction that ends at a given address.
 struct SilentCall {
   enum Is : uint8_t { kCall, kSilent, kNeither } is;
-  uintptr_t at;  // kCall: where `byte` makes it an instruction that does nothing
+  uintptr_t at;  // kCall: where storing `byte` turns it into an instruction without effect
   uint8_t byte;
 };
 
-// The `kLongestCall` bytes in front of `resume` can be read.
+// The `kLongestCall` bytes before `resume` must be readable.
 inline SilentCall silent_call(uintptr_t resume) {
   constexpr uint8_t kCall = 0xe8, kTest = 0xa9, kCallThrough[] = {0xff, 0x15}, kCompare = 0x3b;
   const auto* before = reinterpret_cast<const uint8_t*>(resume);
@@ -39,7 +39,7 @@ inline SilentCall silent_call(uintptr_t resume) {
   return {was ? SilentCall::kSilent : SilentCall::kNeither, 0, 0};
 }
 
-// Where a call leads that ends at `resume`, or where what it calls through lies.
+// The target of the call that ends at `resume`, or the address of the pointer that it calls through.
 inline uintptr_t call_refers_to(uintptr_t resume) {
   int32_t distance;
   __builtin_memcpy(&distance, reinterpret_cast<const uint8_t*>(resume) - sizeof distance, sizeof distance);

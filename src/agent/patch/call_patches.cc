@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See call_patches.h. The steps of patch_new_modules(): questions with near memory, the recorder's answer, writing.
+// See call_patches.h. The steps of patch_new_modules(): questions and near memory, the recorder's answer, writing.
 #include "agent/patch/call_patches.h"
 
 #include <link.h>
@@ -27,8 +27,8 @@
 namespace penna::agent {
 namespace {
 
-bool wanted;              // the recorder plans
-bool wanted_of_pointers;  // functions that dlsym finds, too
+bool wanted;              // the recorder plans patches
+bool wanted_of_pointers;  // also for functions that dlsym returns
 
 bool count_patch(bool done) {
   count(done ? &penna_counters::functions_patched : &penna_counters::functions_refused);
@@ -76,7 +76,7 @@ void patch_module(const penna_patch_question& question, const Plan& plan, const 
   }
 }
 
-// `scope_of(i)`: where the names of the i-th are looked up.
+// `scope_of(i)`: the scope in which the names of the i-th module are looked up.
 template <typename ScopeOf>
 void patch_modules_as(const Plan& plan, const Questions& questions, ScopeOf&& scope_of) {
   const bool alone = __libc_single_threaded != 0;
@@ -89,7 +89,7 @@ void patch_modules_as(const Plan& plan, const Questions& questions, ScopeOf&& sc
   }
 }
 
-// One stub, where there may be others in use: into memory that is code already.
+// Writes one stub into memory that is code already and may hold other stubs that are in use.
 bool write_stub(const penna_patch_question& question, const Plan& plan, const penna_near& near) {
   penna_patcher patcher{board(), 0, 0};
   const penna_elf_range code{question.near, question.near + near.bytes, PENNA_PROT_READ | PENNA_PROT_EXEC};
@@ -99,7 +99,7 @@ bool write_stub(const penna_patch_question& question, const Plan& plan, const pe
   return done;
 }
 
-// A plan without a patch is no failure: the recorder says why, or there is nothing to be done.
+// A plan without a patch is not an error: the recorder says why, or nothing needs to be done.
 void patch_function_as(const Plan& plan, const penna_patch_question& question, bool alone) {
   const penna_near none{}, &near = plan.head != nullptr ? plan.nears[0] : none;
   const penna_patch* patch =
@@ -131,7 +131,7 @@ void refuse_instead(bool when) {
   if (when) count(&penna_counters::allocators_refused);
 }
 
-// The rooms of all questions are one piece of memory. It becomes code before the first function leads there.
+// All questions share one piece of near memory. It becomes executable before the first function leads there.
 EnterInstead enter_instead_as(const Plan& plan, const Questions& questions, uintptr_t* originals) {
   const bool alone = __libc_single_threaded != 0;
   const NearRoom all{questions.list[0].near, page_up(uint64_t{questions.count} * questions.list[0].near_bytes)};
@@ -169,7 +169,7 @@ EnterInstead enter_instead_as(const Plan& plan, const Questions& questions, uint
   for (uint32_t i = 0; i < questions.count; ++i) {
     const penna_patch* patch = only_patch(plan, questions, i);
     if (patch == nullptr || is_alias(*patch, i)) continue;
-    __atomic_store_n(&originals[i], patch->stub, __ATOMIC_RELEASE);  // in front of the head: a thread may come by
+    __atomic_store_n(&originals[i], patch->stub, __ATOMIC_RELEASE);  // before the head: a thread may enter at once
     const bool done = writer.is_as_planned(*patch) && writer.write_tail(*patch) && writer.write_head(*patch);
     if (done)
       count_patch(true);
@@ -187,7 +187,7 @@ bool is_sound(const penna_patch& patch, const penna_patch_question& question, co
          patch.subject < PENNA_SUBJECTS && (patch.version == UINT32_MAX || is_number(patch.version));
 }
 
-// All of a module's or none: a lock shall not be seen to be taken and not given back.
+// All of a module's lock functions or none: a lock must not be recorded as taken and never as released.
 EnterInstead enter_locks_as(const Plan& plan, const penna_patch_question& question, const penna_near& near,
                             const LockEntrance& entrance) {
   const bool alone = __libc_single_threaded != 0;
@@ -249,7 +249,7 @@ bool patch_function(uintptr_t function) {
   if (!module_at(function, &module) || !may_be_asked_about(module)) return true;
   const penna_elf_module elf = elf_of_module(module.start);
   const penna_elf_range code = penna_elf_code_at(&elf, function);
-  constexpr uintptr_t kMostBytes = 16;  // that are looked at here
+  constexpr uintptr_t kMostBytes = 16;  // limit of the search
   if (code.start == code.end || code.end - function < kMostBytes) return true;
   PatchLock lock;
   if (!lock) return false;
@@ -274,7 +274,7 @@ bool has_any_function(const ModuleFacts& module, const char* const* symbols, uin
       [&](Questions& questions) {
         for (uint32_t i = 0; i < count; ++i) {
           penna_patch_question& question = questions.list[questions.count++] = question_about(module, {}, 0);
-          question.instead = question.enter = 1;  // nothing is led there
+          question.instead = question.enter = 1;  // nothing leads there yet
           question.unless = PENNA_UNLESS_FOUND;
           __builtin_memcpy(question.symbol, symbols[i], text_length(symbols[i]) + 1);
         }
@@ -314,7 +314,7 @@ EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, 
 
 namespace {
 
-// Of the modules those that are chosen. `not_now`: of these, in which some place cannot be written under threads.
+// The chosen ones of these modules. `not_now`: those of them with a place that cannot be written under running threads.
 void enter_locks_of(const NewModules& modules, const bool (&chosen)[NewModules::kMost], penna_unless unless,
                     const LockEntrance& entrance, bool (&not_now)[NewModules::kMost]) {
   constexpr uint64_t kNearBytes = 64 << 10;
@@ -349,7 +349,7 @@ void enter_locks_of(const NewModules& modules, const bool (&chosen)[NewModules::
 
 }  // namespace
 
-// Asked about once more, those that are left alone are named.
+// Asks again about the modules that are left alone, so that the recording names them.
 void enter_locks(const NewModules& modules, penna_unless unless, const LockEntrance& entrance) {
   PatchLock lock;
   if (!lock) return count_refused_function();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Makes the functions of this process lead to the hook of calls_x86_64.S, as the recorder has planned
+// Patches functions of this process to enter the hook of calls_x86_64.S, as planned by the recorder
 // (penna/patch_plan.h).
 //
-// Invariant: a place is written only when it holds what the plan says; what is not written is counted.
+// Invariant: a place is written only if it holds the bytes that the plan expects; places that are not written are
+// counted.
 #pragma once
 
 #include <stdint.h>
@@ -15,38 +16,38 @@ namespace penna::agent {
 
 class NewModules;
 
-// Called from start() once the channel takes records: asks for all modules that there are. A forked child has its
+// Called from start() once the channel takes records: plans all modules that are mapped. A forked child inherits its
 // parent's patches.
 void start_call_patches(const penna_config& config, bool forked);
 
-// After a dlopen, which gave `opened`: the same for modules that are new. Not in signal handlers.
+// The same for new modules after a dlopen that returned `opened`. Not in signal handlers.
 void patch_new_modules(void* opened);
 
-// Shall functions that dlsym finds be patched (record --libcalls)?
+// Whether functions that dlsym returns are patched (record --libcalls).
 bool patches_pointers();
-// The same for one function, once. False: another thread goes on patching. Not in signal handlers.
+// Patches one function, once. False: another thread is still patching. Not in signal handlers.
 bool patch_function(uintptr_t function);
 void count_refused_function();
 
-// A function of a module, by its symbol, and what its calls shall go to.
+// A function of a module, by symbol, and the replacement that its calls shall go to.
 struct Instead {
   const char* symbol;
   uintptr_t hook;
 };
 enum class EnterInstead : uint8_t { kNone, kEntered, kNotUnderThreads };
-// Lets the calls of `count` functions go there, those of them that the module has and the recorder has planned for;
-// originals[i] then is code that does what the function did. Two symbols of one place: only the first. With other
-// threads only while none can be in the module, and each place by one store; kNotUnderThreads: one cannot be written
-// so, and none was. `unless`: none is to be entered, the recording shall name them.
+// Redirects calls of `count` functions, as far as the module has them and the recorder could plan them; originals[i] is
+// then code that does what the function did. If two symbols share a place, only the first counts. With other threads,
+// only while none can be inside the module, and each place by a single store; kNotUnderThreads: some place needs more
+// than one store, and none was written. `unless`: why none may be patched; the recording then names them.
 EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, uint32_t count, uintptr_t* originals,
                            penna_unless unless);
 
-// Does the module define any of them, shown to others or not? True also when nobody answers.
+// Whether the module defines any of these symbols, exported or not. True also if the recorder does not answer.
 bool has_any_function(const ModuleFacts& module, const char* const* symbols, uint32_t count);
 
-// The same for all functions of locks that the modules bring: calls go to `hook`, with the function's number on the
-// stack. Each is told by entered(patch, start of its module), before it can be called; `patch.stub` is code that does
-// what the function did.
+// Redirects all lock functions of the modules: calls go to `hook`, with the function's number on the stack.
+// entered(patch, start of its module) is called for each before it can be called; `patch.stub` is code that does what
+// the function did.
 struct LockNumbers {
   uint16_t first, count;
 };

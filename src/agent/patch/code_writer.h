@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // CodeWriter: writes what the recorder has planned (penna/patch_plan.h) over the code of a module.
 //
-// Why in two parts: other threads may run that code. What lies behind the head of a patch is nobody's way as long as
-// the head is as it was, so it is written first; the head then changes by one store that no processor sees half of.
-// Through another view of the page, as detail/patch.h says: it is never writable where it is executable.
-// Invariant: nothing is written where the bytes are not those that were planned upon, nor outside the module's code.
+// Why in two steps: other threads may run that code. The bytes behind the head of a patch are unreachable as long as
+// the head is unchanged, so they are written first; the head then changes by one store that no processor sees half of.
+// All stores go through a second mapping of the page (detail/patch.h): a page is never writable where it is executable.
+// Invariant: nothing is written where the bytes differ from those that were planned for, nor outside the module's code.
 #pragma once
 
 #include <stdint.h>
@@ -27,7 +27,7 @@ inline bool holds_bytes(uintptr_t address, const uint8_t* bytes, int count) {
 // Writes code of one module.
 class CodeWriter {
  public:
-  // `alone`: there is no other thread.
+  // `alone`: there are no other threads.
   CodeWriter(const penna_patch_question& question, bool alone)
       : lock_(BoardLock::kASecond), elf_(elf_of_module(question.start)), patcher_{board(), 0, 0}, alone_(alone) {}
   ~CodeWriter() { finish(); }
@@ -42,12 +42,12 @@ class CodeWriter {
   bool is_as_planned(const penna_patch& patch) const {
     return may_write(patch) && holds_bytes(patch.address, patch.before, patch.bytes);
   }
-  // What write_tail() has left: the head as it was.
+  // The state after write_tail(): the head is unchanged.
   static bool is_prepared(const penna_patch& patch) {
     return holds_bytes(patch.address, patch.before, patch.head) &&
            holds_bytes(patch.address + patch.head, patch.after + patch.head, patch.bytes - patch.head);
   }
-  // What nobody runs as long as the head is as it was. False: the system does not allow it.
+  // Writes what is unreachable as long as the head is unchanged. False: the system does not allow it.
   bool write_tail(const penna_patch& patch) {
     return patch.bytes == patch.head ||
            write(patch.address + patch.head, patch.after + patch.head, patch.bytes - patch.head);
@@ -58,7 +58,7 @@ class CodeWriter {
   void finish() {
     if (lock_) penna_finish_patching(&patcher_);
   }
-  // Can its head be written under running threads? Within one line of the cache, what they fetch is old or new.
+  // Whether its head can be written under running threads: within one cache line, they fetch the old or the new bytes.
   static bool fits_line(const penna_patch& patch) { return patch.address % kCacheLine + patch.head <= kCacheLine; }
 
  private:
@@ -66,8 +66,8 @@ class CodeWriter {
     const penna_elf_range code = penna_elf_code_at(&elf_, at);
     return penna_write_code(&patcher_, &code, at, bytes, count) != 0 && holds_bytes(at, bytes, static_cast<int>(count));
   }
-  // By one store, under running threads (techniques: measured at every offset). Eight bytes that hold the head and do
-  // not leave its line.
+  // Writes the head by one store, under running threads: eight bytes that contain it and do not cross the cache line.
+  // (Measured at every offset.)
   bool write_whole(const penna_patch& patch) {
     if (!fits_line(patch)) return false;
     const uintptr_t line = patch.address & ~uintptr_t{kCacheLine - 1};
@@ -78,7 +78,7 @@ class CodeWriter {
     return write(at, word, sizeof word);
   }
 
-  BoardLock lock_;  // not longer than it writes: constructors wait for it under the dynamic linker's lock
+  BoardLock lock_;  // only while writing: constructors wait for it under the dynamic linker's lock
   penna_elf_module elf_;
   penna_patcher patcher_;
   bool alone_;

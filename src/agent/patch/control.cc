@@ -17,8 +17,7 @@ namespace {
 
 alignas(64) char stack[PENNA_REMOTE_STACK];
 
-// Probes of other headers are recorded from the beginning to the end: their code cannot be written while the program
-// runs.
+// Probes of other headers are recorded from start to end: their code cannot be written while the program runs.
 penna_control_status switch_points(const penna_control& request, bool on, penna_change_counts* change) {
   char pattern[sizeof request.pattern];
   __builtin_memcpy(pattern, request.pattern, sizeof pattern);
@@ -75,8 +74,7 @@ void offer_control(penna_channel* channel) {
 
 // ---- A recorder in this process -------------------------------------------------------------------------------------
 
-// Points that are switched on for the first time get their number now: what is told of them is part of the recording,
-// whoever tells it.
+// Points that are switched on for the first time get their id now, as part of this recording, no matter who asked.
 extern "C" __attribute__((visibility("default"))) void penna_agent_change(penna_control* control) {
   using namespace penna::agent;
   if (process.channel == nullptr) return;

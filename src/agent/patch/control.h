@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// What the recorder may ask of this process while it runs: penna_control in penna/channel.h.
+// What the recorder may ask this process to do while it runs: penna_control in penna/channel.h.
 //
-// Why so: the agent has no thread and no signal of its own here. The recorder stops a thread anywhere, even inside the
-// agent, lets it do the work on a stack of ours, and takes it back (reach/remote_call.h).
-// Invariant: what runs so is async-signal-safe, waits for nobody, and touches neither the thread's stack nor errno.
+// Why this way: the agent has no thread and no signal of its own. The recorder stops some thread anywhere, even inside
+// the agent, makes it run the request on a stack of ours, and puts it back (reach/remote_call.h).
+// Invariant: what runs here is async-signal-safe, waits for nobody, and touches neither the thread's stack nor errno.
 #pragma once
 
 struct penna_channel;
 
 namespace penna::agent {
 
-// Writes where the code lies into a channel that is not handed over yet.
+// Writes the code's addresses into a channel that is not handed over yet.
 void offer_control(penna_channel* channel);
 
 }  // namespace penna::agent

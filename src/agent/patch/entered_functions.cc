@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kSlots = 1 << 14;
 constexpr uintptr_t kForgotten = 1;
-uintptr_t entered[kSlots];  // by hash, open addresses; 0: unused, kForgotten: used once
+uintptr_t entered[kSlots];  // by hash, open addressing; 0: unused, kForgotten: was used
 uint32_t entered_count;
 
 uint32_t home_of(uintptr_t function) { return static_cast<uint32_t>((function * 0x9e3779b97f4a7c15) >> 50); }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The recorder's answer to questions about patches (penna/patch_plan.h), as it lies in memory.
+// The recorder's answer to questions about patches (penna/patch_plan.h), mapped into memory.
 //
-// Why apart from call_patches.cc: it says what may be relied on; that one says what is done with it.
-// Invariant: a Plan with a head has all of its parts inside its memory; what a part says is not checked but where it
-// says so.
+// Why apart from call_patches.cc: this file says what can be relied on; that one acts on it.
+// Invariant: all parts of a Plan with a head lie inside its memory; the contents of a part are checked only where that
+// is stated.
 #pragma once
 
 #include <stdint.h>
@@ -13,7 +13,7 @@
 
 namespace penna::agent {
 
-// A plan, with all of its parts inside its memory.
+// A plan whose parts all lie inside its memory.
 struct Plan {
   const penna_patch_plan* head = nullptr;
   const penna_near* nears = nullptr;

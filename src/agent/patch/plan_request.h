@@ -2,7 +2,7 @@
 // A request to the recorder: questions about modules go out, a plan of what to write comes back (penna/patch_plan.h).
 //
 // Usage: under a PatchLock, ask(most, fill, carry_out).
-// Invariant: one thread of the process at a time asks and carries out.
+// Invariant: only one thread of the process at a time asks and carries out.
 #pragma once
 
 #include <linux/memfd.h>
@@ -23,9 +23,9 @@
 
 namespace penna::agent {
 
-// One thread at a time asks and has what it is told carried out, or gives up after a second. Not the board's lock: for
-// names the dynamic linker's is taken meanwhile, whose holder may wait for the board. As that one it holds the process
-// id, for forked children.
+// Serializes requests; gives up after a second. Separate from the board's lock: while it is held, names are looked up
+// under the dynamic linker's lock, whose holder may wait for the board. Like that one it holds the process id, so that
+// a forked child can take it over.
 class PatchLock {
  public:
   PatchLock() : self_(static_cast<uint32_t>(sys(SYS_getpid))), held_(within_a_second([this] { return take(); })) {}
@@ -54,13 +54,13 @@ struct Questions {
 penna_patch_question question_about(const ModuleFacts& module, NearRoom near, uintptr_t function);
 bool may_be_asked_about(const ModuleFacts& module);
 
-// What the plan has for near memory, into it, while it can be written to. False: the system does not allow it.
+// Copies the plan's contents of near memory into it, while it is writable. False: the system does not allow it.
 bool fill_near(const penna_patch_question& question, const Plan& plan, const penna_near& near);
-// From here on near memory is code, and what is left of it is given back.
+// Makes near memory executable, and unmaps the rest of it.
 bool use_near(const penna_patch_question& question, const penna_near& near);
 
-// Asks what fill(questions) has written, and calls carry_out(plan, questions) with the answer. The caller holds a
-// PatchLock.
+// Sends the questions that fill(questions) wrote, and calls carry_out(plan, questions) with the answer. The caller
+// holds a PatchLock.
 template <typename Fill, typename CarryOut>
 void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
   const uint64_t bytes = most * sizeof(penna_patch_question);
@@ -77,7 +77,7 @@ void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
     const bool there = sys(SYS_pread64, answer, reinterpret_cast<long>(&head), sizeof head, 0) == sizeof head;
     const MappedMemory planned(plan_bytes(head), PROT_READ, MAP_PRIVATE, there ? answer : -1);
     const Plan plan(planned, questions.count);
-    // In front of the patches: a function's first call makes its link.
+    // Before the patches: the first call of a function creates its link.
     if (plan.head != nullptr)
       add_captures(plan.captures, head.captures, plan.values, head.values, plan.text, head.text_bytes);
     else

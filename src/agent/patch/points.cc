@@ -22,7 +22,7 @@ void penna_point_stack_values_entry();
 __attribute__((visibility("hidden"))) uint8_t penna_point_has_xsave;
 }
 
-// points_x86_64.S counts on these.
+// points_x86_64.S relies on these.
 static_assert(offsetof(Process, armed) == 0 && offsetof(Process, chunks) == 8 && offsetof(Thread, cursor) == 0);
 static_assert(offsetof(penna_chunk, time_begin) == 8 && PENNA_CHUNK_BYTES == 0x10000);
 static_assert(kWithStack == 1);
@@ -31,13 +31,13 @@ static_assert(class_bit(PENNA_POINTS) == 1 << 3 && PENNA_FULL_TIME_BITS == 48 &&
 namespace {
 
 bool wanted;            // the recorder asked for points
-bool recording_points;  // and is there
-bool recording_pools;   // and takes allocations: what penna/alloc.h tells
+bool recording_points;  // and is connected
+bool recording_pools;   // and records allocations: the pools of penna/alloc.h
 
-// Globs of the points that are recorded with their stacks, each ended by a zero; an empty one ends the list.
+// Globs of the points that are recorded with their stacks, each zero-terminated; an empty one ends the list.
 char stack_patterns[sizeof(penna_config::point_patterns) + 1];
 
-// ---- Telling --------------------------------------------------------------------------------------------------------
+// ---- Describing sites -----------------------------------------------------------------------------------------------
 
 void tell(const SiteModule& module, const penna_point_site& site, uint32_t id) {
   char text[kSiteTextRoom];
@@ -95,7 +95,7 @@ bool prepare_to_record(const SiteModule& module, const penna_point_site& site) {
 
 constexpr SiteRules kRules{prepare_to_record, fill_entries};
 
-// One switching, for all modules, these and later ones. False when there is no memory to remember it.
+// Switches sites in all modules, present and future. False: no memory to remember the request.
 bool change_sites(const char* pattern, uint32_t kinds, const penna_request& request, penna_change_counts* counts) {
   if (!penna_remember_request(board(), pattern, kinds, request)) return false;
   Switcher switcher(kRules);
@@ -113,7 +113,7 @@ void for_each_pattern(const penna_config& config, Visit&& visit) {
   for (const char* pattern = own; *pattern != '\0'; pattern += text_length(pattern) + 1) visit(*pattern, pattern + 1);
 }
 
-// What the recorder asked for, as requests: "+glob" and "-glob"; with no "+" first, all points are on but these.
+// The recorder's patterns as requests: "+glob" and "-glob". If the first is no "+", all other points are on.
 void take_patterns(const penna_config& config) {
   penna_change_counts ignored{};
   if (config.point_patterns[0] != '+') change_sites("*", PENNA_RECORDED_KINDS, penna_request_on(), &ignored);
@@ -123,8 +123,7 @@ void take_patterns(const penna_config& config) {
   });
 }
 
-// Before the first point gets its id. A program that records itself has modules that entered by the usual way until
-// now.
+// Before the first point gets its id. In a program that records itself, modules have used the fast entry until now.
 void take_stack_patterns(const penna_config& config) {
   char* to = stack_patterns;
   for_each_pattern(config, [&](char sign, const char* pattern) {
@@ -143,19 +142,19 @@ void settle_all() {
   for (SiteModule& module : site_modules()) switcher.settle(module);
 }
 
-// The program itself changes something: penna_switchboard.change.
+// The program itself switches something: penna_switchboard.change.
 int change_for_program(const char* pattern, uint32_t kinds, const penna_request* request, penna_change_counts* counts) {
   BoardLock lock(BoardLock::kWait);
   return change_sites(pattern, kinds, *request, counts);
 }
 
-// What the agent can be sure of before the first event: one processor feature, and the kernel's leave to patch.
+// What the agent can check before the first event: one processor feature, and whether the kernel allows patching.
 void prepare() {
   penna_point_has_xsave = has_xsave();
   penna_prepare_patching();
 }
 
-// What begin_record() does once it has room, without its look at the chunk's age: the chunk is new.
+// What begin_record() does once it has room, without the check of the chunk's age: the chunk is new.
 uint64_t* begin_point(uint32_t id, uint64_t* record, uint32_t words) {
   if (record == nullptr) return nullptr;
   open_record(record, penna_full_header(PENNA_KIND_POINT, words, penna_now()));
@@ -250,7 +249,7 @@ uint64_t* reserve_point_again(uint32_t id, uint32_t words, uint64_t at) {
 
 #define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
 
-// Its sites may be events and triggers: those of a module are switched here, whether somebody records or not.
+// Its sites may be events and triggers: they are switched here, whether or not somebody records.
 PENNA_EXPORT void penna_agent_module_loaded(const penna_point_module* note) {
   using namespace penna::agent;
   if (armed() == 0) after_fork_or_start();
@@ -262,7 +261,7 @@ PENNA_EXPORT void penna_agent_module_loaded(const penna_point_module* note) {
 
 PENNA_EXPORT void penna_agent_module_unloaded(const penna_point_module* note) {
   using namespace penna::agent;
-  if (code_refused()) return forget_site_module(note);  // nobody switches any more
+  if (code_refused()) return forget_site_module(note);  // nobody switches sites any more
   BoardLock lock(BoardLock::kWait);
   forget_site_module(note);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What an armed point with strings or arrays does: measure them, reserve, stamp, copy.
 //
-// Compiled for general registers only and without calls into libc: the function that was left for this may have its
-// values in vector registers (see points_x86_64.S). What cannot be done so goes through penna_point_preserving().
-// Invariant: on the usual way nothing is called, and nothing outside this file is inlined that could call.
+// Compiled for general registers only and without calls into libc: the function around the point may have values in
+// vector registers (see points_x86_64.S). What needs more goes through penna_point_preserving().
+// Invariant: the fast path calls nothing, and nothing outside this file that could call is inlined.
 #include "agent/core/writer.h"
 #include "agent/patch/points.h"
 #include "penna/patch_plan.h"
@@ -11,7 +11,7 @@
 
 namespace penna::agent {
 
-// points_x86_64.S: calls function(id, words, at) with the vector state kept.
+// points_x86_64.S: calls function(id, words, at) with the vector state saved.
 extern "C" uint64_t* penna_point_preserving(uint32_t id, uint32_t words, uint64_t at,
                                             uint64_t* (*function)(uint32_t, uint32_t, uint64_t));
 
@@ -19,12 +19,12 @@ namespace {
 
 constexpr uint32_t kHeadWords = 2;  // header, penna_point
 
-// writer.h's begin_record(), with every way that calls something left to the slow half. Points without strings do the
-// same by hand, in points_x86_64.S.
+// begin_record() of writer.h, with every path that calls something left to the slow half. Points without strings do the
+// same in assembly, in points_x86_64.S.
 __attribute__((always_inline)) inline uint64_t* reserve_point(uint32_t id, uint32_t words) {
   if (__builtin_expect((armed() & class_bit(PENNA_POINTS)) == 0, 0)) {
     if (armed() != 0) return nullptr;
-    return penna_point_preserving(id, words, 0, reserve_point_first);  // a forked child that knows no recorder yet
+    return penna_point_preserving(id, words, 0, reserve_point_first);  // a forked child that met no recorder yet
   }
   uint64_t at = penna_arch_add_local(&thread.cursor, words * 8);
   if (!fits(at, words * 8)) return penna_point_preserving(id, words, at, reserve_point_in_new_chunk);
@@ -39,7 +39,7 @@ __attribute__((always_inline)) inline uint64_t* reserve_point(uint32_t id, uint3
 }
 
 // ---- Text -----------------------------------------------------------------------------------------------------------
-// Read by aligned words where its end is not known: never a page that holds none of it.
+// Strings of unknown length are read by aligned words: never from a page that contains none of it.
 
 typedef uint64_t __attribute__((may_alias)) Word;
 typedef uint64_t __attribute__((may_alias, aligned(1))) WordAnywhere;
@@ -48,7 +48,7 @@ uint64_t load(const char* aligned) { return *reinterpret_cast<const Word*>(align
 unsigned past_aligned(const char* at) { return reinterpret_cast<uintptr_t>(at) & 7; }
 constexpr uint64_t low_bytes(unsigned bytes) { return (uint64_t{1} << (bytes * 8)) - 1; }  // bytes < 8
 
-// The first zero byte of an aligned word, or null. Plain ASCII needs the first test only.
+// The first zero byte of an aligned word, or null. Plain ASCII needs only the first test.
 __attribute__((always_inline)) inline const char* zero_in(uint64_t word, const char* at) {
   constexpr uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
   uint64_t less = word - kOnes;
@@ -57,11 +57,11 @@ __attribute__((always_inline)) inline const char* zero_in(uint64_t word, const c
   return zeros == 0 ? nullptr : at + __builtin_ctzll(zeros) / 8;
 }
 
-// Bytes before the zero, at most `limit`, which is not 0. Four words at a time while so many may be looked at.
+// The bytes before the zero, at most `limit`, which is not 0. Four words at a time as long as that many may be read.
 __attribute__((always_inline)) inline uint32_t bounded_length(const char* text, uint32_t limit) {
   const char* const end = text + limit;
   const char* at = text - past_aligned(text);
-  const char* zero = zero_in(load(at) | low_bytes(past_aligned(text)), at);  // what lies before is taken for text
+  const char* zero = zero_in(load(at) | low_bytes(past_aligned(text)), at);  // bytes before the text count as text
   if (zero == nullptr) {
     for (at += 8; end - at > 24; at += 32) {
       if ((zero = zero_in(load(at), at)) != nullptr) break;
@@ -98,7 +98,7 @@ __attribute__((always_inline)) inline uint64_t* copy_text(uint64_t* to, const ch
 
 constexpr bool is_pair(uint32_t type) { return type == PENNA_ARG_STRING || type == PENNA_ARG_ARRAY; }
 
-// The word in front of an array's bytes: whole elements only. What it says of them comes with the limit.
+// The word in front of an array's bytes: whole elements only. The limit word gives their size.
 __attribute__((always_inline)) inline uint64_t measure_array(const uint64_t* value, uint32_t most) {
   uint64_t flags = value[1] >> 32;
   uint32_t element = flags >> PENNA_ELEMENT_BYTES_SHIFT & 15;
@@ -106,7 +106,7 @@ __attribute__((always_inline)) inline uint64_t measure_array(const uint64_t* val
   return (most & ~(element - 1)) | (flags | PENNA_STRING_CUT) << 32;
 }
 
-// The word in front of a string's bytes. A string that is not there becomes one that says so.
+// The word in front of a string's bytes. A null pointer gets a word that says so.
 __attribute__((always_inline)) inline uint64_t measure_text(uint64_t* value, uint32_t most) {
   static const char kNull[] = "(null)";
   if (__builtin_expect(value[0] == 0, 0)) {
@@ -120,9 +120,8 @@ __attribute__((always_inline)) inline uint64_t measure_text(uint64_t* value, uin
   return bytes <= most ? bytes : most | uint64_t{PENNA_STRING_CUT} << 32;
 }
 
-// `types`: of a state; no value's type is 0. Replaces the limit of each pair by the word that the record has in its
-// place.
-// Returns the words of the record.
+// Replaces the limit in each pair by the word that the record has in its place, and returns the words of the record.
+// `types`: as in a penna_point_state; no value's type is 0.
 __attribute__((always_inline)) inline uint32_t measure(uint64_t types, uint64_t* value, uint32_t words) {
   for (; types != 0; types >>= 4, ++value) {
     uint32_t type = types & 15, most = PENNA_MAX_STRING;
@@ -147,13 +146,13 @@ __attribute__((always_inline)) inline void store(uint64_t types, const uint64_t*
   }
 }
 
-// Release: as Record::commit(), and as a cold block does it.
+// Release: like Record::commit(), and like the cold block of a point.
 void commit(uint64_t* record) {
   __atomic_store_n(reinterpret_cast<uint8_t*>(record), uint8_t{PENNA_POINT_COMMIT}, __ATOMIC_RELEASE);
 }
 
-// `pc`, `sp`, `fp`: of the code that has jumped here. That of a probe is no code of the module, and has a frame of its
-// own: its walk begins at the probe's nop.
+// `pc`, `sp`, `fp`: of the code that jumped here. For a probe that is generated code with a frame of its own: its walk
+// starts at the probe's nop.
 uint64_t* reserve_with_stack(const penna_point_state* state, uint32_t words, uintptr_t pc, uintptr_t sp, uintptr_t fp) {
   unwind::Registers registers{pc, sp, fp, false};
   if ((state->bytes & kOfProbe) != 0) {

@@ -75,8 +75,8 @@
         notrack jmp *%r11
 .endm
 
-/* Around a call of C++, which keeps rbx, rbp and r12 to r15 itself. The stack is not aligned to 16 bytes: without
- * vector registers nobody needs that. */
+/* Around a call of C++, which itself saves rbx, rbp and r12 to r15. The stack is not aligned to 16 bytes: code without
+ * vector registers does not need that. */
 .macro KEEP_REST
         mov     %r11, 16(%rsp)
         .cfi_rel_offset rip, 16
@@ -102,8 +102,8 @@ far_time:
 
         .text
 
-/* in: rax state, r11 return; out: r10 record or 0. The same steps as reserve_point() in points_record.cc; each
- * instruction more is felt: rdtsc alone takes 8 of the 12 ns. */
+/* in: rax state, r11 return; out: r10 record or 0. The same steps as reserve_point() in points_record.cc; every
+ * instruction counts: rdtsc alone takes 8 of the 12 ns. */
 ENTRY penna_point_reserve_entry
         ENTERED
         STEP_IN
@@ -117,7 +117,7 @@ ENTRY penna_point_reserve_entry
         cmp     $CHUNK_BYTES, %ecx
         ja      .Lno_room
         mov     %edx, %r10d
-        shr     $16, %rdx                       /* chunk number << 16; nothing of the offset is left */
+        shr     $16, %rdx                       /* chunk number << 16; the offset is shifted out */
         add     _ZN5penna5agent7processE + PROCESS_CHUNKS(%rip), %rdx
         add     %rdx, %r10                      /* record */
         prefetchw PREFETCH(%r10)                /* see kPrefetchBytes */
@@ -135,8 +135,8 @@ ENTRY penna_point_reserve_entry
         jae     .Ltoo_far
         shl     $16, %rax
         add     %rcx, %rax
-        mov     %rax, (%r10)                    /* busy: who finds it unfinished knows its length */
-        .cfi_remember_state                     /* once for each of the ways below */
+        mov     %rax, (%r10)                    /* busy: its length is known even if it stays unfinished */
+        .cfi_remember_state                     /* once for each of the paths below */
         .cfi_remember_state
         .cfi_remember_state
         STEP_OUT
@@ -148,7 +148,7 @@ ENTRY penna_point_reserve_entry
         jmp     1f
         .cfi_restore_state
 .Lno_room:
-        KEEP_REST                               /* rdx: where it did not fit */
+        KEEP_REST                               /* rdx: the reservation that did not fit */
         lea     _ZN5penna5agent26reserve_point_in_new_chunkEjjm(%rip), %rcx
 1:      mov     STATE_ID(%rax), %edi
         movzbl  STATE_BYTES(%rax), %esi
@@ -157,7 +157,7 @@ ENTRY penna_point_reserve_entry
         .cfi_restore_state
 .Ltoo_far:
         KEEP_REST
-        mov     8(%r10), %edi                   /* the state is no longer known, but its parts are */
+        mov     8(%r10), %edi                   /* the state is lost by now, but its parts are here */
         movzbl  %ch, %esi
         mov     %r10, %rdx
         lea     _ZN5penna5agent19reserve_point_againEjjm(%rip), %rcx
@@ -181,8 +181,8 @@ ENTRY penna_point_values_entry
         .cfi_endproc
 .size penna_point_values_entry, . - penna_point_values_entry
 
-/* As penna_point_reserve_entry and penna_point_values_entry, where points may be recorded with their stacks. These
- * begin with the function that has jumped here: no unwinder follows a return address in a register. */
+/* Like penna_point_reserve_entry and penna_point_values_entry, if points may be recorded with their stacks. The walk
+ * starts with the function that jumped here: no unwinder can follow a return address in a register. */
         .set    ALL_KEPT, 184
 ENTRY penna_point_stack_entry
         ENTERED
@@ -218,7 +218,7 @@ ENTRY penna_point_stack_values_entry
         .cfi_endproc
 .size penna_point_stack_values_entry, . - penna_point_stack_values_entry
 
-/* penna_point_preserving(a, b, c, function): calls function(a, b, c) with the vector and x87 state kept; passes rax on.
+/* penna_point_preserving(a, b, c, function): calls function(a, b, c) with the vector and x87 state saved; returns rax.
  * XSAVE of the components x87, SSE, AVX, opmask, ZMM (0xe7); never AMX, which is 8 KiB. SDM volume 1, 13.4. */
         .set    XSAVE_BYTES, 2688
         .set    XSAVE_HEADER, 512
@@ -235,7 +235,7 @@ ENTRY penna_point_preserving
         cmpb    $0, penna_point_has_xsave(%rip)
         je      1f
         mov     %rdx, %rbx
-        xor     %eax, %eax                      /* the header must be zero but for what XSAVE writes */
+        xor     %eax, %eax                      /* the header must be zero except for what XSAVE writes */
         .set    offset, 0
         .rept   8
         mov     %rax, XSAVE_HEADER + offset(%rsp)

@@ -18,14 +18,14 @@
 namespace penna::agent {
 namespace {
 
-// Those that are armed, for a forked child and for the end. Entries are taken under a PatchLock, and freed by whoever
+// The armed probes, for forked children and for the end. Entries are added under a PatchLock, and freed by whoever
 // unloads a module.
 struct ArmedProbe {
   const penna_probe* probe;  // in near memory; null: the entry is free. Release: stored last
   uintptr_t module;
 };
 GrowingTable<ArmedProbe, 64, 1024> probes;
-uint32_t raised;  // 1: the semaphores of all of them are
+uint32_t raised;  // 1: all their semaphores are raised
 
 ArmedProbe* free_entry() {
   for (ArmedProbe& one : probes)
@@ -61,7 +61,7 @@ void tell(const penna_probe& probe) {
   record_site(info, reinterpret_cast<const char*>(&probe + 1));
 }
 
-// As `lock inc`: others who listen count in the same place. `by`: 1 or -1.
+// Like `lock inc`: other tracers count in the same place. `by`: 1 or -1.
 void change_semaphore(const penna_probe& probe, int by) {
   if (probe.semaphore != 0)
     __atomic_fetch_add(reinterpret_cast<uint16_t*>(probe.semaphore), static_cast<uint16_t>(by), __ATOMIC_RELAXED);
@@ -79,8 +79,8 @@ penna_probe* probe_of(const penna_patch& patch, const penna_patch_question& ques
   return sound ? probe : nullptr;
 }
 
-// Its code is in place before the first jump leads there, and its semaphore is raised last. Of what is written, all
-// counts as sites.
+// Its code is in place before the first jump leads there, and its semaphore is raised last. Everything that is written
+// counts as a site.
 bool arm(const penna_patch& patch, const penna_probe* probe, uintptr_t module, CodeWriter& writer) {
   ArmedProbe* entry = probe != nullptr && writer.is_as_planned(patch) ? free_entry() : nullptr;
   if (entry == nullptr) return false;

@@ -22,22 +22,22 @@ class CallSilencer {
   CallSilencer(const CallSilencer&) = delete;
   CallSilencer& operator=(const CallSilencer&) = delete;
 
-  // Of the call that ends at `resume`.
+  // Silences the call that ends at `resume`.
   Outcome silence(uintptr_t resume) {
     const penna_elf_range code = code_at(resume);
     if (code.start == code.end || resume - kLongestCall < code.start) return Outcome::kRefused;
-    if (counts_for_gprof() && !is_ours(resume)) return Outcome::kRefused;  // its own counts would stop
+    if (counts_for_gprof() && !is_ours(resume)) return Outcome::kRefused;  // it would stop gprof's counting
     const SilentCall call = silent_call(resume);
     if (call.is == SilentCall::kCall) return write(code, call.at, call.byte);
     return call.is == SilentCall::kSilent ? Outcome::kWas : Outcome::kRefused;
   }
 
  private:
-  // Written by us, or by the compiler?
+  // Whether we wrote it; otherwise the compiler did.
   static bool is_ours(uintptr_t resume) {
     return function_of_stub(resume) != 0 || is_near_memory(call_refers_to(resume));
   }
-  // A module's, or a page of stubs, which is nothing else.
+  // The code around it: of a module, or a page of stubs, which contains nothing else.
   static penna_elf_range code_at(uintptr_t resume) {
     if (function_of_stub(resume) != 0) {
       const uintptr_t first = page_down(resume - kLongestCall);
@@ -59,7 +59,7 @@ penna_control_status silence_functions(const uint64_t* functions, uint32_t count
   BoardLock lock(BoardLock::kTry);
   if (!lock) return PENNA_CONTROL_BUSY;
   CallSilencer silencer;
-  uint64_t met = 0;  // by bit: of these functions a call was seen
+  uint64_t met = 0;  // by bit: the functions of which a call was found
   static_assert(PENNA_CONTROL_FUNCTIONS <= 64);
   for (const ReturnLink& link : penna_return_links) {
     const uintptr_t caller = __atomic_load_n(&link.caller, __ATOMIC_ACQUIRE);  // pairs with publish()

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Calls of a function are not to be recorded any more: it is called too often (record --max-overhead).
+// Stops recording a function that is called too often (record --max-overhead).
 //
-// How: the call of the hook at its beginning becomes an instruction of the same bytes but the first, which compares and
-// has no effect. So a store of one byte is all, whatever threads run there and however it lies; open calls end as they
-// would have.
-// Invariant: only a call that is known to have led to the hook is changed.
+// How: the first byte of its call of the hook is overwritten, which turns the call into a compare without effect. So a
+// single one-byte store is enough, whatever threads run there and however the call is aligned; open calls end as usual.
+// Invariant: only a call that is known to lead to the hook is changed.
 #pragma once
 
 #include <stdint.h>
@@ -14,8 +13,8 @@
 
 namespace penna::agent {
 
-// Of functions by their first instruction, as records have it. Counts functions that have such a call, calls changed,
-// calls that could not be. Async-signal-safe; PENNA_CONTROL_BUSY: another thread is patching, come again.
+// `functions`: their entries, as in records. Counts functions that have such a call, calls that were changed, and calls
+// that could not be. Async-signal-safe; PENNA_CONTROL_BUSY: another thread is patching, try again.
 penna_control_status silence_functions(const uint64_t* functions, uint32_t count, penna_change_counts* counts);
 
 }  // namespace penna::agent

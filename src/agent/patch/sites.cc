@@ -13,7 +13,7 @@
 #include "penna/detail/site_asm.h"
 
 extern "C" {
-// Our own note, through which the rest of the process finds the switchboard.
+// Our own note, by which the rest of the process finds the switchboard.
 extern penna_point_entries penna_control_entries __attribute__((visibility("hidden")));
 }
 
@@ -25,7 +25,7 @@ SiteTable modules;
 penna_switchboard own_board;
 penna_switchboard* the_board;
 
-// Calls visit(table, elf) for each note of the module that holds `address`, as long as that returns true.
+// Calls visit(table, elf) for each note of the module that contains `address`, until it returns false.
 template <typename Visit>
 bool for_each_note(const void* address, Visit&& visit) {
   dl_find_object found;
@@ -38,7 +38,7 @@ bool for_each_note(const void* address, Visit&& visit) {
   return true;
 }
 
-// As announce_modules(): not under a lock of the dynamic linker's.
+// Like announce_modules(): not under a lock of the dynamic linker.
 template <typename Visit>
 void for_each_note(Visit&& visit) {
   for_each_module([&](const link_map& map) { return map.l_ld == nullptr || for_each_note(map.l_ld, visit); });
@@ -58,7 +58,7 @@ void add_module(const penna_site_table& table, const penna_elf_module& elf, Swit
   switcher.enter(*unused);
 }
 
-// So that the note is in this file's object.
+// Keeps the note in this file's object.
 __attribute__((used)) void control_note() { __asm__ volatile(PENNA_ASM_CONTROL_NOTE : :); }
 
 }  // namespace
@@ -140,7 +140,7 @@ void Switcher::enter(SiteModule& module) {
   if (entries->switchboard == 0)
     count(&penna_counters::sites_refused, penna_enter_table(this, &module.table, penna_requests_of(board())));
   else
-    penna_settle_table(this, &module.table);  // known already: from before the agent came
+    penna_settle_table(this, &module.table);  // known already: from before the agent was loaded
   entries->switchboard = reinterpret_cast<uintptr_t>(board());
 }
 

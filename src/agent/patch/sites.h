@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The modules of this process that have sites, and the switchboard on which they are switched.
+// The modules of this process that have sites, and the switchboard that switches them.
 //
-// Why a table of our own: dl_iterate_phdr takes the dynamic linker's lock, which the agent must not do; the site tables
-// lie in the modules, read-only and as long as these are mapped, so one entry for each is enough. Why not that of
-// modules.h: decision 34.
-// Invariant: everything here but board() and try_lock() is called with the switchboard's lock held.
+// Why a table of our own: dl_iterate_phdr takes the dynamic linker's lock, which the agent must not do. The site tables
+// are in the modules, read-only, and mapped as long as these are, so one entry per module is enough. Why not the table
+// of modules.h: decision 34.
+// Invariant: everything here except board() and try_lock() is called with the switchboard's lock held.
 #pragma once
 
 #include <stdint.h>
@@ -20,12 +20,13 @@ struct SiteModule {
   penna_elf_module elf;
 };
 
-// The process's switchboard: the one that a module already points to, else our own, to which our own note then points.
+// The process's switchboard: the one that some module already points to, else our own, to which our own note then
+// points.
 penna_switchboard* board();
 
-// The lock for as long as this lives. Waits, or not: a signal handler, or a thread that was stopped anywhere, must not;
-// and where this thread may hold the dynamic linker's lock (in a constructor), for which whoever has the board's may
-// wait, the wait has an end.
+// Holds the lock for the length of a scope. Whether it waits depends: a signal handler, or a thread that was stopped
+// anywhere, must not wait; where this thread may hold the dynamic linker's lock (in a constructor), for which the
+// board's holder may be waiting, the wait is bounded.
 class BoardLock {
  public:
   enum Patience { kWait, kASecond, kTry };
@@ -41,15 +42,15 @@ class BoardLock {
   bool held_;
 };
 
-// Unused entries among them have no sites.
+// Unused entries have no sites.
 using SiteTable = GrowingTable<SiteModule, 256, 256>;
 SiteTable& site_modules();
 
-// What points.cc knows of sites.
+// What points.cc knows about sites.
 struct SiteRules {
-  // May this event or span be armed: does somebody record? Then it has its id, and is told to the recorder.
+  // Whether this event or span may be armed, i.e. somebody records. If so it has its id, and its SITE record.
   bool (*may_arm)(const SiteModule& module, const penna_point_site& site);
-  void (*fill_entries)(penna_point_entries* entries);  // where the module's sites lead to
+  void (*fill_entries)(penna_point_entries* entries);  // where the module's sites jump to
 };
 
 // Switches sites: penna_switcher of detail/site_table.h, for one batch.
@@ -73,7 +74,7 @@ class Switcher : private penna_switcher {
   const SiteModule* module_ = nullptr;
 };
 
-// Takes the modules that are mapped now, or the one of this note, into the table, unless they are there.
+// Adds the modules that are mapped now, or the one with this note, to the table, unless they are in it.
 void find_site_modules(Switcher& switcher);
 void add_site_module(const penna_point_module* note, Switcher& switcher);
 void forget_site_module(const penna_point_module* note);

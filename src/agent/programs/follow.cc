@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Follows the target into the programs that it starts: every exec gets our variables into its environment.
+// Follows the target into the programs that it starts: every exec gets our variables added to its environment.
 //
-// Why here and not by leaving them in `environ`: see environment.h. system() and popen() start their shell inside libc,
-// so for them the command becomes: our variables, then `exec sh -c` of the same command under the same name.
-// Invariant: only the stack of the caller is used: these run in vfork children and in signal handlers.
+// Why not leave them in `environ`: see environment.h. system() and popen() start their shell inside libc, so their
+// command becomes: our variables, then `exec sh -c` of the same command under the same name.
+// Invariant: only the caller's stack is used: this runs in vfork children and in signal handlers.
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -36,8 +36,8 @@ bool following() {
   return recorder_socket() != nullptr && agent_path()[0] != '\0';
 }
 
-// What is going to be started, told to the recorder before an exec, which does not come back when it works. What did
-// not start is taken back.
+// Reports what is about to be started before an exec, which does not return if it succeeds. Takes the report back if it
+// failed.
 class ExecReport {
  public:
   explicit ExecReport(const ProgramToStart& program) : told_(program.is_there) {
@@ -56,7 +56,7 @@ class ExecReport {
   bool told_;
 };
 
-// The same of a child, whose number is known when it has been started.
+// The same for a child, whose pid is known once it was started.
 class SpawnReport {
  public:
   explicit SpawnReport(const ProgramToStart& program, const pid_t* pid) : began_(penna_now()), pid_(pid) {
@@ -74,9 +74,9 @@ class SpawnReport {
   const pid_t* pid_;
 };
 
-// Calls start(environment) with our variables added to `from`; it gives 0 or does not come back when it works. The new
-// environment lies on the stack: an exec never comes back when it works, and a spawn has copied it when it does.
-// look(&program): what it starts. told(program): tells the recorder.
+// Calls start(environment) with our variables added to `from`; it returns 0 or, if it succeeds, not at all. The new
+// environment is on the stack: a successful exec never returns, and a spawn has copied it. look(&program): inspects
+// what is started. told(program): reports it to the recorder.
 template <typename Start, typename Look, typename Told>
 int with_our_environment(const char* name, char* const* from, Start start, Look look, Told tell) {
   if (!following()) return start(from);
@@ -90,7 +90,7 @@ int with_our_environment(const char* name, char* const* from, Start start, Look 
   }
   const ExecEnvironment size = exec_environment_size(from, program.runtime);
   if (program.takes_variables() && (size.pointers > 16384 || size.bytes > 65536))
-    program.why = PENNA_START_TOO_MUCH;  // rather not followed than out of stack
+    program.why = PENNA_START_TOO_MUCH;  // rather not followed than a stack overflow
   auto told = tell(program);
   int error;
   if (program.takes_variables()) {
@@ -123,7 +123,7 @@ int spawn_with_ours(pid_t* pid, const char* name, char* const* from, Spawn spawn
   return error;
 }
 
-// Appends `text` as one word of a shell command.
+// Appends `text` as one quoted word of a shell command.
 char* append_quoted(char* to, const char* text) {
   *to++ = '\'';
   for (; *text != '\0'; ++text) {
@@ -138,8 +138,8 @@ char* append_quoted(char* to, const char* text) {
 
 constexpr char kShell[] = "/bin/sh";
 
-// LD_PRELOAD='…' PENNA_SOCKET='…' exec /bin/sh -c 'command' sh: the shell becomes one that we follow, and $0 stays
-// "sh".
+// LD_PRELOAD='…' PENNA_SOCKET='…' exec /bin/sh -c 'command' sh: the shell execs another one that we follow, and $0
+// stays "sh".
 template <typename Start>
 auto with_our_command(const char* command, Start start) {
   if (command == nullptr || !following()) return start(command);
@@ -170,7 +170,7 @@ auto with_our_command(const char* command, Start start) {
   return start(line);
 }
 
-// The arguments of execl and its kin as an array on the stack of the caller.
+// Collects the arguments of execl and its kin in an array on the caller's stack.
 #define PENNA_COLLECT_ARGUMENTS(argv, first)                                                       \
   va_list count_list, list;                                                                        \
   va_start(count_list, first);                                                                     \
@@ -248,7 +248,7 @@ PENNA_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_fi
 }
 
 #ifdef PENNA_FIRST_GLIBC
-// Those of programs that were built before glibc 2.15: they run scripts that begin without #!, too
+// The versions for programs that were built before glibc 2.15, which also run scripts that begin without #!
 // (symbol_versions_x86_64.map).
 static decltype(real.posix_spawn) old_spawn(const char* name) {
   void* found = next_definition(name, PENNA_FIRST_GLIBC);

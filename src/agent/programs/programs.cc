@@ -23,7 +23,7 @@ extern "C" char** environ;
 namespace penna::agent {
 namespace {
 
-constexpr uint32_t kHead = 1024;  // has the program headers and, of what linkers write, the name of the dynamic linker
+constexpr uint32_t kHead = 1024;  // usually contains the program headers and the dynamic linker's name
 
 long read_at(long fd, void* to, uint64_t bytes, uint64_t offset) {
   const long got =
@@ -31,7 +31,7 @@ long read_at(long fd, void* to, uint64_t bytes, uint64_t offset) {
   return sys_failed(got) ? 0 : got;
 }
 
-// The beginning of a file, and zeros behind it.
+// The beginning of a file, zero-padded.
 struct Head {
   alignas(8) char bytes[kHead + 1] = {};
   explicit Head(long fd) { read_at(fd, bytes, kHead, 0); }
@@ -41,7 +41,7 @@ struct Head {
     __builtin_memcpy(&header, bytes, sizeof header);
     return header;
   }
-  // Calls see(part) with each program header, until it gives false.
+  // Calls see(part) with each program header, until it returns false.
   template <typename See>
   void each_part(See see) const {
     const Elf64_Ehdr header = elf();
@@ -72,7 +72,7 @@ const char* variable(char* const* environment, const char* name_and_sign) {
 
 // ---- How it is linked -----------------------------------------------------------------------------------------------
 
-// What is needed of the dynamic section, and where its addresses lie in the file.
+// The parts of the dynamic section that are needed, and how its addresses map to file offsets.
 class Dynamic {
  public:
   Dynamic(long fd, const Head& head) : fd_(fd) {
@@ -84,7 +84,7 @@ class Dynamic {
   }
   bool is_there() const { return bytes_ != 0; }
 
-  // Calls see(tag, value) with each entry, until it gives false.
+  // Calls see(tag, value) with each entry, until it returns false.
   template <typename See>
   void each_entry(See see) const {
     constexpr uint64_t kMostEntries = 1024, kAtOnce = 32;
@@ -96,7 +96,7 @@ class Dynamic {
       if (got != sizeof entries) return;
     }
   }
-  // Where an address lies in the file; 0: it does not.
+  // The file offset of an address; 0: it is not in the file.
   uint64_t in_file(uint64_t address) const {
     for (uint32_t i = 0; i < load_count_; ++i)
       if (address - loads_[i].p_vaddr < loads_[i].p_filesz) return loads_[i].p_offset + (address - loads_[i].p_vaddr);
@@ -111,8 +111,8 @@ class Dynamic {
   uint64_t at_ = 0, bytes_ = 0;
 };
 
-// A library that it needs before all others, by the name by which it does: the dynamic linker finds it by that, whoever
-// asks.
+// A library that must be loaded before all others, by the name in the program's DT_NEEDED: the dynamic linker finds it
+// by that name, whoever asks.
 void find_runtime(long fd, const Head& head, ProgramToStart* program) {
   const Dynamic dynamic(fd, head);
   uint64_t names = 0;
@@ -132,8 +132,8 @@ void find_runtime(long fd, const Head& head, ProgramToStart* program) {
   });
 }
 
-// glibc's dynamic linkers are ld-linux-x86-64.so.2, wherever they lie; one that is started itself is a program like
-// those that it loads.
+// glibc's dynamic linkers are named ld-linux-x86-64.so.2, in any directory; one that is run directly counts as a
+// program like those that it loads.
 penna_start_why why_not_linked(long fd, const Head& head, const char* path, char* const* environment) {
   const char* loader = nullptr;
   head.each_part([&](const Elf64_Phdr& part) {
@@ -149,9 +149,9 @@ penna_start_why why_not_linked(long fd, const Head& head, const char* path, char
   return *loader == '\0' || contains(loader, "/ld-linux") ? PENNA_START_EXPECTED : PENNA_START_LOADER;
 }
 
-// ---- With which rights it begins ------------------------------------------------------------------------------------
+// ---- Privileges it starts with --------------------------------------------------------------------------------------
 
-// As the kernel says it to the dynamic linker by AT_SECURE.
+// What the kernel tells the dynamic linker by AT_SECURE.
 bool begins_privileged(long fd) {
   struct stat file {};
   if (sys_failed(sys(SYS_fstat, fd, reinterpret_cast<long>(&file)))) return false;
@@ -170,7 +170,7 @@ bool begins_privileged(long fd) {
          (set_gid ? file.st_gid : id(SYS_getegid)) != id(SYS_getgid);
 }
 
-// ---- Where it lies --------------------------------------------------------------------------------------------------
+// ---- Where it is ----------------------------------------------------------------------------------------------------
 
 long open_file(const char* path) {
   return sys(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -183,7 +183,7 @@ void look_at_file(const char* path, char* const* environment, bool follow_script
   if (!sys_failed(fd)) {
     look_at_opened(fd, path, environment, follow_script, program);
     sys(SYS_close, fd);
-  } else if (fd != -EACCES) {  // a program that may be run need not be one that may be read
+  } else if (fd != -EACCES) {  // an executable program need not be readable
     program->is_there = false;
   }
 }
@@ -263,8 +263,8 @@ void look_at_program_by_name(const char* name, char* const* environment, Program
   program->is_there = false;
 }
 
-// Asked as the new program's dynamic linker will ask: now, and without the capabilities that a process may keep which
-// has left root, but its program not, as access(2) asks.
+// Checked as the new program's dynamic linker will: now, and without the capabilities that a process may keep after it
+// gave up root but that its program does not get, as access(2) checks.
 void look_for_agent(const char* agent, ProgramToStart* program) {
   if (!program->takes_variables()) return;
   const long error = sys(SYS_access, reinterpret_cast<long>(agent), R_OK);

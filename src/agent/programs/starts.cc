@@ -12,11 +12,11 @@
 namespace penna::agent {
 namespace {
 
-// The number of a place that nobody else fills; false: there is none.
+// Reserves a slot that nobody else fills; false: there is none.
 bool take_place(penna_start_counts* counts, uint32_t* number) {
   uint32_t next = __atomic_load_n(&counts->written, __ATOMIC_RELAXED);
   do {
-    // Acquire: pairs with the collector's release of `read`, after it has copied what was in the place.
+    // Acquire: pairs with the collector's release of `read`, after it has copied the slot.
     if (next - __atomic_load_n(&counts->read, __ATOMIC_ACQUIRE) >= PENNA_STARTS) {
       __atomic_fetch_add(&counts->untold, 1, __ATOMIC_RELAXED);
       return false;
@@ -55,7 +55,7 @@ void count_unfollowed(int count) {
     __atomic_fetch_add(&process.channel->counters.unfollowed, static_cast<uint64_t>(count), __ATOMIC_RELAXED);
 }
 
-// In a namespace of processes that begins with it, it has another number than its parent knows.
+// In a new pid namespace the process has another pid than its parent knows.
 void report_unreached(penna_channel* of_parent) {
   const bool is_first = sys(SYS_getppid) == 0;
   put(of_parent, is_first ? 0 : static_cast<uint32_t>(sys(SYS_getpid)), PENNA_START_UNREACHED, "", penna_now());

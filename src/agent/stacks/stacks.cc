@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See stacks.h. The walk is src/unwind's; here are the stack tree in shared memory, and where a thread's memory of its
-// last stack comes from.
+// See stacks.h. The walk is in src/unwind; here are the stack tree in shared memory, and the pool of ThreadStates,
+// which hold a thread's memory of its last stack.
 #include "agent/stacks/stacks.h"
 
 #include <sys/mman.h>
@@ -17,7 +17,7 @@
 
 namespace penna::agent {
 
-// Too large for a thread's own storage (a minimal stack has 16 KiB), so from a pool.
+// Too large for thread-local storage (a minimal stack has 16 KiB), so allocated from a pool.
 struct ThreadState {
   unwind::ThreadMemory memory;
   ThreadState* next;  // in the pool
@@ -28,7 +28,7 @@ namespace {
 unwind::Walker walker;
 bool walker_ready;
 
-// States given back by threads that have ended: a stack whose head carries a count in the upper 16 bits, against ABA.
+// States that threads gave back when they ended: a stack whose head has a counter in the upper 16 bits, against ABA.
 uint64_t pool_head;
 
 constexpr uint64_t kPointerMask = (uint64_t{1} << 48) - 1;
@@ -42,7 +42,7 @@ ThreadState* take_state() {
   uint64_t head = __atomic_load_n(&pool_head, __ATOMIC_ACQUIRE);  // pairs with the release below and in give_state()
   while ((head & kPointerMask) != 0) {
     auto* state = reinterpret_cast<ThreadState*>(head & kPointerMask);
-    // A state is never unmapped, so this read is of a state even when another thread takes it first.
+    // A state is never unmapped, so this reads a state even if another thread takes it first.
     uint64_t next =
         ((head >> 48) + 1) << 48 | reinterpret_cast<uintptr_t>(__atomic_load_n(&state->next, __ATOMIC_RELAXED));
     if (__atomic_compare_exchange_n(&pool_head, &head, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return state;
@@ -71,7 +71,7 @@ bool prepare_walker() {
   return true;
 }
 
-// Parents that stand for "the outermost frame, and the walk ended so": no node of their own.
+// Pseudo parents that stand for "the outermost frame, where the walk ended this way": they have no node.
 constexpr uint32_t kMarkers = UINT32_MAX - 15;
 
 constexpr penna_stack_end told_as(unwind::End end) {
@@ -90,7 +90,7 @@ uint64_t mix(uint64_t value) {
   return value ^ value >> 29;
 }
 
-// A frame in the tree: what its node says but for the depth.
+// A frame in the tree: the contents of its node except for the depth.
 struct Key {
   uint64_t pc_generation;
   uint32_t parent;
@@ -104,14 +104,14 @@ bool is_node_of(uint32_t id, const Key& key) {
   return node.pc_generation == key.pc_generation && node.parent == key.parent && node.depth_flags >> 16 == key.flags;
 }
 
-// Where the nth look goes: as near to the parent's own two places as there is room. The frames of a new stack get
-// neighbouring numbers, and most nodes have one child or two, so a stack's places share cache lines. Further children
-// lie in their parent's page of the table, those of a parent with hundreds in a few pages around, those of one with
-// thousands in more of them, and so on: a page touched for the first time costs more than a hundred looks, but where a
-// parent has filled all of its pages, neighbours do not help. A look goes where it went before, whatever has become
-// ready meanwhile.
+// Where the nth probe goes: as close to the parent's own two slots as there is room. The frames of a new stack get
+// consecutive ids, and most nodes have one or two children, so the slots of a stack share cache lines. Further children
+// go to their parent's page of the table, those of a parent with hundreds to a few pages around it, those of one with
+// thousands to more pages, and so on: touching a new page costs more than a hundred probes, but once a parent has
+// filled its pages, proximity does not help. The nth probe of a key never moves, no matter how much has become usable
+// meanwhile.
 struct Around {
-  uint32_t until, bits;  // looks below `until` go to the 2^bits places around the parent
+  uint32_t until, bits;  // probes below `until` go to the 2^bits slots around the parent
 };
 constexpr Around kAround[] = {{10, 10}, {26, 14}, {42, 18}, {58, 21}, {74, 24}, {90, 27}};
 constexpr uint32_t kLooks = 90;
@@ -136,7 +136,7 @@ uint32_t take_id() {
   return id;
 }
 
-// A new node, not yet in the table; 0 when the tree is full.
+// Makes a node that is not in the table yet; 0: the tree is full.
 uint32_t make_node(const Key& key) {
   const uint32_t id = take_id();
   if (id == 0) return 0;
@@ -165,7 +165,7 @@ __attribute__((noinline)) uint32_t search_or_add(Key key) {
     if (id == 0) {
       if (mine == 0 && (mine = make_node(key)) == 0) return 0;
       if (__atomic_compare_exchange_n(place, &id, mine, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) return mine;
-      // Another thread took the place, perhaps for the same frame; then our node stays unused.
+      // Another thread took the slot, perhaps for the same frame; then our node stays unused.
     }
     if (id >= nodes_ready()) return 0;
     if (is_node_of(id, key)) return id;
@@ -173,7 +173,7 @@ __attribute__((noinline)) uint32_t search_or_add(Key key) {
   return 0;
 }
 
-// The node of a frame, from the tree that all threads share; 0 when the tree is full. Inlined is the first look.
+// The node of a frame, in the tree that all threads share; 0: the tree is full. The first probe is inlined.
 __attribute__((always_inline)) inline uint32_t find_or_add(const Key& key) {
   const uint32_t id =
       __atomic_load_n(process.stack_hash + place_of(key, key.hash(), 0), __ATOMIC_ACQUIRE);  // as in search_or_add()
@@ -240,7 +240,7 @@ void release_thread_state() {
   ThreadState* state = thread.state;
   if (state == nullptr) return;
   thread.state = nullptr;
-  state->memory.stacks = {};  // the next thread's stack lies elsewhere
+  state->memory.stacks = {};  // the next thread has another stack
   state->memory.forget();
   give_state(state);
 }
