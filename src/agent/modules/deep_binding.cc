@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See deep_binding.h. A module's pointers are those that its relocations name: of its linkage table, which the dynamic
-// linker may fill at the first call only; and of data.
+// See deep_binding.h. A module's pointers are those that its relocations name: in its linkage table, which the dynamic
+// linker may fill at the first call only, and in its data.
 #include "agent/modules/deep_binding.h"
 
 #include <elf.h>
@@ -25,7 +25,7 @@ struct Relocations {
   const ElfW(Rela) * end() const { return first + (first != nullptr ? bytes / sizeof *first : 0); }
 };
 
-// What names and pointers a module has.
+// The names and pointers of a module.
 struct Bindings {
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
@@ -78,7 +78,7 @@ void lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle) 
 
 void expect_deep_binding() { __atomic_store_n(&expected, true, __ATOMIC_RELAXED); }
 
-// Of those that came before the first such dlopen, pointers may be filled that would be filled the same later.
+// Also fills lazily bound pointers that were mapped before the first such dlopen: they would get the same value later.
 void lead_deep_bindings_to_ours(void* opened) {
   if (!__atomic_load_n(&expected, __ATOMIC_RELAXED)) return;
   find_new_modules();

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// dlopen with RTLD_DEEPBIND: what such a library calls is looked up in itself and what it needs first, libc among that.
-// So our functions, which stand in front of libc's for everyone else, would be passed by, and blocks be seen to come
-// and not to go.
+// dlopen with RTLD_DEEPBIND: such a library resolves its calls in itself and its own dependencies first, which include
+// libc. It would bypass our functions, which come before libc's for everyone else, and blocks would seem to be
+// allocated and never freed.
 //
-// Invariant: a pointer is led to ours only where it led, or would have led, to the function behind it.
+// Invariant: a pointer is redirected to ours only if it led, or would have led, to the function that ours replaces.
 #pragma once
 
 namespace penna::agent {
 
-// A dlopen asks for it: before it is called.
+// Called before a dlopen with RTLD_DEEPBIND.
 void expect_deep_binding();
 
-// After a dlopen, what it has brought; null: its handle is not known. Its constructors have run, with libc's functions.
-// Not in signal handlers.
+// Called after a dlopen, with its handle; null: unknown. The library's constructors have run with libc's functions. Not
+// in signal handlers.
 void lead_deep_bindings_to_ours(void* opened);
 
 }  // namespace penna::agent

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See dynamic_symbols.h. GNU's table: one word each of bucket count, first symbol in the table, bloom words, shift; the
-// bloom words; the buckets; a chain of hashes, the last of each with bit 0 set.
+// See dynamic_symbols.h. The layout of a GNU hash table: one word each for the bucket count, the first symbol, the
+// number of bloom words and the shift; the bloom words; the buckets; a chain of hashes, whose last has bit 0 set.
 #include "agent/modules/dynamic_symbols.h"
 
 #include <elf.h>
@@ -26,7 +26,7 @@ uint32_t old_hash(const char* name) {
   return hash;
 }
 
-constexpr uint16_t kHidden = 0x8000;  // of a version's number: not the default one of several
+constexpr uint16_t kHidden = 0x8000;  // flag of a version number: not the symbol's default version
 
 }  // namespace
 
@@ -64,7 +64,7 @@ void DynamicSymbols::for_each_candidate(const char* name, Visit&& visit) const {
   }
 }
 
-// As the dynamic linker looks at them: others may see it, and it is code, or may be.
+// The dynamic linker's criteria: the symbol is visible, and it is code or may be.
 template <typename Visit>
 void DynamicSymbols::for_each_definition(const char* name, Visit&& visit) const {
   if (symbols_ == nullptr || names_ == nullptr) return;
@@ -96,7 +96,7 @@ DynamicSymbols::Found DynamicSymbols::find(const char* name) const {
   return found;
 }
 
-// Null: the number stands for none.
+// Null: the number has no name.
 const char* DynamicSymbols::version_name(uint16_t number) const {
   for (uintptr_t at = defined_; at != 0;) {
     const auto* version = reinterpret_cast<const ElfW(Verdef)*>(at);
@@ -118,7 +118,7 @@ const char* DynamicSymbols::version_name(uint16_t number) const {
   return nullptr;
 }
 
-// `exact`: what has no version does not do.
+// `exact`: an unversioned definition does not count.
 DynamicSymbols::Found DynamicSymbols::find_version(const char* name, const char* version, bool exact) const {
   Found found;
   for_each_definition(name, [&](uint32_t index) {
@@ -132,7 +132,7 @@ DynamicSymbols::Found DynamicSymbols::find_version(const char* name, const char*
   return found;
 }
 
-// Numbers up to `oldest` are taken at once; above it the default one, where there is one only.
+// Takes versions up to `oldest` at once; otherwise the default one, if there is just one.
 DynamicSymbols::Found DynamicSymbols::find_any(const char* name, uint16_t oldest) const {
   Found found, of_defaults;
   uint32_t defaults = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a loaded module defines for others, by name: its hash table, GNU's or System V's, read where the dynamic linker
-// reads it.
+// The symbols that a loaded module defines for others: looked up in its hash table, GNU's or System V's, where the
+// dynamic linker reads it.
 //
-// Why not dlsym: it takes the linker's lock, may allocate from the target's heap, which may be at work just now, and
-// forgets what the program's dlerror() would have said.
+// Why not dlsym: it takes the linker's lock, may allocate from the target's heap, which may be in use at this moment,
+// and overwrites the program's dlerror() state.
 // Invariant: async-signal-safe; reads only what the module's dynamic section points to.
 #pragma once
 
@@ -15,19 +15,19 @@ namespace penna::agent {
 class DynamicSymbols {
  public:
   explicit DynamicSymbols(const link_map& map);
-  // The run-time address of what the module defines as `name`; of an ifunc, that of its resolver. 0: it does not.
+  // The run-time address of the module's definition of `name`; for an ifunc, that of its resolver. 0: there is none.
   struct Found {
     uintptr_t address = 0;
     bool is_resolver = false;
   };
-  // Of several versions the default one, or another one where there is none.
+  // The default version if there are several, or another one if none is the default.
   Found find(const char* name) const;
-  // What the dynamic linker takes for a call of `name` in this version; null: in none. What has no version serves for
-  // each.
+  // What the dynamic linker binds a call of `name` with this version to; null: an unversioned call. An unversioned
+  // definition matches every version.
   Found find_for_call(const char* name, const char* version) const;
-  // What dlsym takes, and dlvsym, which wants just this version.
+  // What dlsym finds, and dlvsym, which insists on this version.
   Found find_for_dlsym(const char* name, const char* version) const;
-  // Does it ask others for `name`? What it does not define comes first in its table.
+  // Whether it imports `name`. Symbols that it does not define come first in its table.
   bool imports(const char* name) const;
 
  private:
@@ -47,15 +47,15 @@ class DynamicSymbols {
   const uint32_t* hash_ = nullptr;      // GNU's
   const uint32_t* old_hash_ = nullptr;  // System V's
   const uint16_t* versions_ = nullptr;  // of symbols_
-  uintptr_t defined_ = 0, needed_ = 0;  // the versions' names
+  uintptr_t defined_ = 0, needed_ = 0;  // addresses of the version definitions and requirements
 };
 
-// The function itself: an ifunc's resolver chooses it.
+// The function itself: for an ifunc, what its resolver chooses.
 uintptr_t resolved(DynamicSymbols::Found found);
-// The first module that defines the function, in the order of the dynamic linker, but for us; `behind`: of those behind
-// this one. Not in signal handlers.
+// The first module that defines the function, in the dynamic linker's order, not counting us; `behind`: only modules
+// after this one. Not in signal handlers.
 DynamicSymbols::Found first_definition(const char* name, const link_map* behind = nullptr);
-// What a call would reach if we were not there, but for what is in front of us; null: nothing. As dlsym's RTLD_NEXT,
+// What a call would reach without us, leaving out definitions in front of us; null: nothing. Like RTLD_NEXT, but
 // without dlsym.
 void* next_definition(const char* name, const char* version = nullptr);
 

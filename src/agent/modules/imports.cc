@@ -14,9 +14,9 @@ namespace {
 
 bool lies_in(uintptr_t address, uintptr_t start, uintptr_t end) { return address - start < end - start; }
 
-// A program that is not position independent has an address of its own for a function that it imports: an entry of its
-// linkage table, which would lead back to the stub. Then what that entry leads to, which may be ours; 0 where that is
-// for its resolver to say.
+// In a program that is not position independent, the address of an imported function is an entry of the program's
+// linkage table, which would lead back to the stub. This returns what that entry leads to, which may be our function; 0
+// if only its resolver can tell.
 uintptr_t behind_linkage_table(uintptr_t target, const char* name, const char* version) {
   const link_map* map = map_of(target);
   if (map == nullptr || map->l_name[0] != '\0' || DynamicSymbols(*map).find(name).address != 0) return target;
@@ -24,8 +24,8 @@ uintptr_t behind_linkage_table(uintptr_t target, const char* name, const char* v
   return found.is_resolver ? 0 : found.address;
 }
 
-// The function that users know: an ifunc by its own name, not by that of the form chosen; and not ours that stands in
-// front.
+// The function by the name that users know: the name of an ifunc, not of the chosen implementation; and not our
+// function in front of it.
 uintptr_t function_behind(uintptr_t target, const char* name) {
   const link_map* map = map_of(target);
   if (map == nullptr) return target;
@@ -50,7 +50,7 @@ void prepare_import(const penna_patch& patch, const penna_patch_question& questi
   const uintptr_t* pointer = patch.kind == PENNA_PATCH_IMPORT ? pointer_of(patch, question) : nullptr;
   penna_stub* stub = stub_of(patch, question);
   if (stub == nullptr || name == nullptr) return;
-  // Not looked up yet: it still leads back into the module's own linkage table.
+  // Not bound yet: it still points into the module's own linkage table.
   const bool unresolved = pointer == nullptr || *pointer == 0 || lies_in(*pointer, question.start, question.end);
   const uintptr_t target =
       unresolved ? resolved(scope.find(name, version)) : behind_linkage_table(*pointer, name, version);
@@ -65,7 +65,7 @@ bool write_pointer(uintptr_t module_start, uintptr_t pointer, uintptr_t value) {
   const bool is_sealed = lies_in(pointer, sealed.start, sealed.end);
   const auto page = static_cast<long>(page_down(pointer));
   if (is_sealed && sys_failed(sys(SYS_mprotect, page, kPageBytes, PROT_READ | PROT_WRITE))) return false;
-  // Release: pairs with the processor's order of loads at each call.
+  // Release: pairs with the processor's load order at each call.
   __atomic_store_n(reinterpret_cast<uintptr_t*>(pointer), value, __ATOMIC_RELEASE);
   if (is_sealed) sys(SYS_mprotect, page, kPageBytes, PROT_READ);
   return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Calls from one module into another: the pointers through which they go (the global offset table), led over stubs.
+// Calls from one module into another: their pointers (the global offset table), redirected through stubs.
 //
-// Invariant: what a stub jumps to is what the pointer held, or would have held once the dynamic linker had looked.
+// Invariant: a stub jumps to what the pointer held, or would have held once the dynamic linker had bound it.
 #pragma once
 
 #include <stdint.h>
@@ -11,16 +11,15 @@
 
 namespace penna::agent {
 
-// Fills the penna_stub of an import, in near memory that is still writable. `version`: null when the module asks for
-// none.
+// Fills the penna_stub of an import, in near memory that is still writable. `version`: null for an unversioned import.
 // `scope`: the module's.
 void prepare_import(const penna_patch& patch, const penna_patch_question& question, const char* name,
                     const char* version, const BindingScope& scope);
 
-// Lets the pointer lead to the stub. False: the import was not found, or the pointer may not be written.
+// Redirects the pointer to the stub. False: the import was not found, or the pointer cannot be written.
 bool switch_import(const penna_patch& patch, const penna_patch_question& question);
 
-// Writes into a table of pointers that the dynamic linker may have sealed. False: it may not be written.
+// Writes into a pointer table that the dynamic linker may have made read-only. False: not possible.
 bool write_pointer(uintptr_t module_start, uintptr_t pointer, uintptr_t value);
 
 }  // namespace penna::agent

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See linker_turns.h. Each side announces itself before it looks for the other, both sequentially consistent: they
-// never miss each other.
+// See linker_turns.h. Each side announces itself before it checks for the other, both sequentially consistent: at least
+// one of them sees the other.
 #include "agent/modules/linker_turns.h"
 
 #include "agent/core/patience.h"
@@ -12,7 +12,7 @@ namespace {
 
 uint32_t stays, turns;  // of all threads
 
-// Handles that nobody has had a turn to close.
+// Handles that could not be closed yet.
 constexpr uint32_t kMostKept = 256;
 void* kept[kMostKept];
 
@@ -37,7 +37,7 @@ bool has_kept() {
   return false;
 }
 
-// Whoever ends the last stay comes by here behind it; so does whoever keeps a handle. One of them sees the other.
+// Called by whoever ends the last stay, and by whoever keeps a handle: at least one of them sees the other.
 void close_kept() {
   while (has_kept()) {
     const LinkerTurn turn;

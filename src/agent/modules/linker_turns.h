@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Who is inside dlopen or dlclose, and when the agent may call the dynamic linker by itself.
+// Who is inside dlopen or dlclose, and when the agent itself may call the dynamic linker.
 //
-// Why: constructors and destructors run under the linker's lock, and may wait there for whatever another thread does
-// next. If that thread waited for the lock on our behalf, the program would hang as it does not without us.
+// Why: constructors and destructors run under the linker's lock, and may wait there for something that another thread
+// does next. If that thread waited for the lock because of us, the program would deadlock.
 // Invariant: no thread calls the linker for the agent while another one is in such a call of the program's.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace penna::agent {
 
-// A dlopen or dlclose of the program's, until what the agent does behind it is done. Not in signal handlers.
+// A dlopen or dlclose of the program's, until the agent has finished its work after it. Not in signal handlers.
 class LinkerStay {
  public:
   LinkerStay();
@@ -18,15 +18,15 @@ class LinkerStay {
   LinkerStay(const LinkerStay&) = delete;
   LinkerStay& operator=(const LinkerStay&) = delete;
 };
-// The same where the end is another thread's to notice (passed_opens.h).
+// The same for a call whose end another thread has to notice (passed_opens.h).
 void begin_linker_stay();
 void end_linker_stay();
 
-// Is any thread inside; or any call besides the innermost of this one?
+// Whether any thread is inside; this thread's innermost call does not count.
 bool anyone_in_linker();
 bool others_in_linker();
 
-// Permission to call the linker, for as long as this object lives: whoever wants to enter dlopen waits meanwhile. Not
+// Permission to call the linker, for as long as this object lives: other threads that enter dlopen wait meanwhile. Not
 // in signal handlers.
 class LinkerTurn {
  public:
@@ -40,10 +40,10 @@ class LinkerTurn {
   bool taken_;
 };
 
-// Gives a handle of the agent's back: now, or when the last call that is under way has ended. May run destructors.
+// Closes a handle of the agent's: now, or once the last call under way has ended. May run destructors.
 void close_in_turn(void* handle);
 
-// In a forked child: its parent's other threads are not here.
+// In a forked child: the parent's other threads do not exist here.
 void forget_linker_stays();
 
 }  // namespace penna::agent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See module_mark.h. The mark is the last byte of e_ident, which is padding: no file has it, and nobody looks there.
+// See module_mark.h. The mark is the last byte of e_ident, which is padding: zero in every file, and never read.
 #include "agent/modules/module_mark.h"
 
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ int protection_of(const ElfW(Phdr) & segment) {
          ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
 }
 
-// How the page is mapped that begins with the module's header; 0: not as one of a file.
+// The protection of the page that starts with the module's header; 0: it is not mapped from a file.
 int protection_of_header(uintptr_t module_start, uintptr_t bias) {
   for (const ElfW(Phdr) & segment : unwind::program_headers_at(module_start))
     if (segment.p_type == PT_LOAD && segment.p_offset == 0 && bias + segment.p_vaddr == module_start)

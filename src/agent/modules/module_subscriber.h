@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Who is told of modules as they come and go: one entry each in the table of module_subscribers.cc.
+// Who is notified when modules come and go: one entry each in the table of module_subscribers.cc.
 //
-// Why a constant table: modules go in dlclose, in destructors, and before there is a recorder; whoever had to register
-// first would race with them. And modules.cc names none of its users.
+// Why a constant table: modules go in dlclose, in destructors, and before there is a recorder; code that had to
+// register first would race with them. And modules.cc names none of its users.
 // Invariant: subscribers are called in the table's order.
 #pragma once
 
@@ -16,16 +16,17 @@ namespace penna::agent {
 class NewModules;
 
 struct ModuleSubscriber {
-  // The module that was mapped in [start, end) is gone. Under the lock of the table of modules: nothing that is mapped
-  // there since is known yet. Null: it does not care.
+  // The module that was mapped in [start, end) is gone. Called under the lock of the table of modules: whatever was
+  // mapped there since is not known yet. Null: not interested.
   void (*on_gone)(uintptr_t start, uintptr_t end) = nullptr;
-  // Once, behind on_gone() of all modules that one unmapping has taken, with module_generation grown.
+  // Called once, after on_gone() of all modules that were unmapped together; module_generation has grown by then.
   void (*after_gone)() = nullptr;
 
-  // New modules, which this thread visits (opening.h). `unless` not PENNA_UNLESS_NOTHING: nothing is to be written into
-  // them, the recording shall name what is left. Called as long as `event_class` is recorded, if `start` gave true.
+  // New modules, which this thread visits (opening.h). If `unless` is not PENNA_UNLESS_NOTHING, they must not be
+  // patched, and the recording names what is missed. Called as long as `event_class` is recorded, if `start` returned
+  // true.
   void (*on_new)(const NewModules& modules, penna_unless unless) = nullptr;
-  // When recording starts, and again in each forked child.
+  // Called when recording starts, and again in each forked child.
   bool (*start)(const penna_config& config, bool forked) = nullptr;
   penna_event_class event_class = PENNA_CLASS_COUNT;
 };

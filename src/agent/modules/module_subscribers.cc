@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of module_subscriber.h. On top of all that it names: nothing includes it.
+// The table of module_subscriber.h. It depends on everything that it names, and nothing includes it.
 #include "agent/calls/call_values.h"
 #include "agent/core/return_trampolines.h"
 #include "agent/hooks/alloc/allocators.h"
@@ -34,8 +34,8 @@ constexpr ModuleSubscriber kStacks{.after_gone = forget_unwind_rules};
 
 }  // namespace
 
-// Called from first to last. Near memory is unmapped behind all who know addresses in it: another thread may be
-// lowering the semaphores of probes (stop_probes()).
+// Called from first to last. Near memory is unmapped after everyone who has addresses in it was notified: another
+// thread may be lowering the semaphores of probes (stop_probes()).
 const ModuleSubscriber module_subscribers[kModuleSubscribers] = {kCallValues, kEnteredFunctions, kAllocators,  kLocks,
                                                                  kProbes,     kNearMemory,       kReturnLinks, kStacks};
 

@@ -33,20 +33,20 @@ struct Module {
   uintptr_t bias, start, end;
   uint16_t build_id_bytes, path_bytes;
   uint8_t visits[static_cast<int>(ModuleVisitor::kCount)];  // a Visit of each visitor; atomic
-  bool stays;                                               // nobody unloads it
+  bool stays;                                               // it is never unloaded
   uint8_t build_id[32];
   bool marked;  // release: after the mark was written
   char path[kMaxPath];
 };
 
 GrowingTable<Module, 128, 512> modules;
-uint32_t found_in[1 << 14];  // by page: where a look-up in it ended
+uint32_t found_in[1 << 14];  // by page: where the last lookup in it ended
 bool dlopen_was_called;
 uint32_t table_lock;
 
-// Held by whoever changes the table, or takes what belongs to a module away: else a module that is mapped where another
-// was would lose what was just made for it. No handler comes in between, as it could wait for its own thread. Forked
-// children take it anew (announce_modules()); a thread that gets no share of the processor stops nobody for good.
+// Held by whoever changes the table, or removes what belongs to a module: otherwise a module that is mapped where
+// another one was would lose what was just made for it. Signals are blocked meanwhile, as a handler could wait for its
+// own thread. Forked children reset it (announce_modules()); waits are bounded, in case the holder gets no CPU time.
 class TableLock {
  public:
   TableLock() {
@@ -78,7 +78,7 @@ uint32_t known_modules() { return modules.count(); }
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// The number of the module that holds `pc`; kNone: none does.
+// The number of the module that contains `pc`; kNone: none.
 uint32_t number_of(uintptr_t pc) {
   uint32_t* const before = &found_in[pc / kPageBytes * 0x9e3779b97f4a7c15 >> 50];
   static_assert(sizeof found_in / sizeof found_in[0] == uint64_t{1} << (64 - 50));
@@ -94,7 +94,7 @@ uint32_t number_of(uintptr_t pc) {
 
 bool is_known(uintptr_t pc) { return number_of(pc) != kNone; }
 
-// The build-id note among the notes of [at, at + size).
+// Reads the build-id note among the notes in [at, at + size).
 void read_build_id(Module& module, uintptr_t at, size_t size) {
   size_t offset = 0;
   while (offset + sizeof(ElfW(Nhdr)) <= size) {
@@ -111,7 +111,7 @@ void read_build_id(Module& module, uintptr_t at, size_t size) {
   }
 }
 
-// Is it all in one segment that can be read?
+// Whether all of it is in one readable segment.
 bool is_loaded(const unwind::ProgramHeaders& headers, const ElfW(Phdr) & part) {
   for (const ElfW(Phdr) & segment : headers)
     if (segment.p_type == PT_LOAD && (segment.p_flags & PF_R) != 0 && part.p_vaddr >= segment.p_vaddr &&
@@ -120,7 +120,7 @@ bool is_loaded(const unwind::ProgramHeaders& headers, const ElfW(Phdr) & part) {
   return false;
 }
 
-// Our own process's memory, mapped by its loader.
+// Reads our own process's memory, as mapped by its loader.
 void read_notes(Module& module, const dl_find_object& found) {
   const unwind::ProgramHeaders headers = unwind::program_headers(found);
   for (const ElfW(Phdr) & part : headers)
@@ -130,8 +130,8 @@ void read_notes(Module& module, const dl_find_object& found) {
 
 const char* without_dot(const char* name) { return name[0] == '.' && name[1] == '/' ? name + 2 : name; }
 
-// The dynamic linker has names as they were given: relative ones to the directory that is, or was, the current one. (If
-// it has changed since, the build-id tells.)
+// The dynamic linker keeps names as they were given: relative ones refer to the directory that was current then. (If
+// that has changed since, the build-id shows it.)
 void set_path(Module& module, const char* name) {
   const auto fill = [&module](size_t from) { return reinterpret_cast<long>(module.path + from); };
   if (name == nullptr || name[0] == '\0') {
@@ -141,7 +141,7 @@ void set_path(Module& module, const char* name) {
   }
   size_t before = 0;
   if (name[0] != '/') {
-    const long got = sys(SYS_getcwd, fill(0), kMaxPath);  // with the zero behind it, where the slash goes
+    const long got = sys(SYS_getcwd, fill(0), kMaxPath);  // with the terminating zero, which the slash replaces
     if (!sys_failed(got) && module.path[0] == '/') before = static_cast<size_t>(got);
     if (before != 0) module.path[before - 1] = '/';
     if (before != 0) name = without_dot(name);
@@ -168,7 +168,7 @@ struct Extent {
   uintptr_t start, end;
 };
 
-// All segments of the module, of which only one was found where there are holes between them.
+// All segments of the module; dl_find_object returns only one if there are holes between them.
 Extent extent_of(const dl_find_object& found) {
   Extent all{reinterpret_cast<uintptr_t>(found.dlfo_map_start), reinterpret_cast<uintptr_t>(found.dlfo_map_end)};
   for (const ElfW(Phdr) & segment : unwind::program_headers(found)) {
@@ -180,7 +180,7 @@ Extent extent_of(const dl_find_object& found) {
   return all;
 }
 
-// That of a module which is gone, or a new one. Null when there is none left.
+// The slot of a module that is gone, or a new one. Null: none is left.
 Module* free_slot() {
   for (Module& module : modules)
     if (!is_mapped(module)) return &module;
@@ -211,18 +211,18 @@ void remember(const dl_find_object& found) {
   tell(module);
 }
 
-// Is that what set_path() made of the name? The dynamic linker does not change it as long as the module is mapped.
+// Whether set_path() was called with this name. The dynamic linker keeps it as long as the module is mapped.
 bool is_named(const Module& module, const char* name) {
   name = without_dot(name);
   const size_t length = text_length(name);
-  if (module.path_bytes == 0) return true;  // not known
+  if (module.path_bytes == 0) return true;  // unknown
   return length <= module.path_bytes && text_begins(module.path + module.path_bytes - length, name, length);
 }
 
-// Where the module is mapped now: has it been unmapped meanwhile, and it, or another of the same size, mapped there?
-// Other threads, and destructors, open libraries before a dlclose has returned.
+// Whether the module, or another one of the same size, was mapped again at its address: other threads, and destructors,
+// open libraries before a dlclose has returned.
 bool was_mapped_anew(const Module& module, const dl_find_object& found) {
-  if (!is_named(module, found.dlfo_link_map->l_name)) return true;  // copies of a library have its build-id
+  if (!is_named(module, found.dlfo_link_map->l_name)) return true;  // copies of a library share its build-id
   if (__atomic_load_n(&module.marked, __ATOMIC_ACQUIRE) /* pairs with mark_written() */ && !has_mark(module.start))
     return true;
   static Module now;  // under the lock of the table
@@ -232,8 +232,8 @@ bool was_mapped_anew(const Module& module, const dl_find_object& found) {
          __builtin_memcmp(now.build_id, module.build_id, now.build_id_bytes) != 0;
 }
 
-// After an unmapping: which modules are gone? Their slots stay, so that no look-up meets a half-filled one. While
-// modules are held.
+// Finds out which modules are gone after an unmapping. Their slots stay, so that no lookup finds a half-filled one.
+// While modules are held.
 bool forget_gone() {
   bool any = false;
   TableLock lock;
@@ -266,10 +266,10 @@ bool forget_unmapped() {
 
 void announce_modules(bool forked) {
   if (forked) {
-    __atomic_store_n(&table_lock, 0, __ATOMIC_RELAXED);  // whoever held it is not here
+    __atomic_store_n(&table_lock, 0, __ATOMIC_RELAXED);  // its holder does not exist in this process
     for (uint32_t i = 0; i < known_modules(); ++i) {
       for (uint8_t& visit : modules[i].visits)
-        if (visit == kVisitBegun) visit = kVisitDone;  // so is who began it
+        if (visit == kVisitBegun) visit = kVisitDone;  // neither does whoever began it
       if (is_mapped(modules[i])) tell(modules[i]);
     }
     return;

@@ -13,21 +13,21 @@
 namespace penna::agent {
 namespace {
 
-constexpr uint64_t kPoolBytes = 64 << 10;  // of functions of one module
+constexpr uint64_t kPoolBytes = 64 << 10;  // shared by the functions of one module
 constexpr int kIsCode = PROT_READ | PROT_EXEC;
 
 struct NearRange {
   uintptr_t start;
-  uint64_t bytes;    // in use, from `start`; 0: nothing is; release: stored last
-  uintptr_t module;  // where the module starts that it is for; 0: the entry is free
+  uint64_t bytes;    // in use, from `start`; 0: unused; release: stored last
+  uintptr_t module;  // start of its module; 0: the entry is free
   NearRoom pages;    // mapped
-  bool is_pool;      // there may come more
+  bool is_pool;      // has room for more
   bool of_pointers;  // by keep_near_function()
 };
 constexpr uint32_t kMaxRanges = 4096;
 NearRange ranges[kMaxRanges];
-uint32_t range_count;    // grows only; release: after the entry was filled
-uint32_t pointer_count;  // of ranges that are of_pointers
+uint32_t range_count;    // only grows; release: after the entry was filled
+uint32_t pointer_count;  // of ranges with of_pointers set
 
 void unmap(NearRoom room) {
   if (room.bytes != 0) sys(SYS_munmap, static_cast<long>(room.start), static_cast<long>(room.bytes));
@@ -83,7 +83,7 @@ const NearRange* range_of(uintptr_t resume) {
 }
 
 uintptr_t function_before(uintptr_t resume) {
-  penna_stub stub;  // a stub may lie anywhere
+  penna_stub stub;  // a stub may be anywhere
   __builtin_memcpy(&stub, reinterpret_cast<const uint8_t*>(resume) - PENNA_STUB_CALL - sizeof stub, sizeof stub);
   return stub.function;
 }
@@ -91,7 +91,7 @@ uintptr_t function_before(uintptr_t resume) {
 NearRoom punned_room(uintptr_t place) {
   int32_t distance;
   __builtin_memcpy(&distance, reinterpret_cast<const uint8_t*>(place) + 1, sizeof distance);
-  // In front of the stub's code: the way to the hook, and the stub's words (plan/near_memory.h).
+  // In front of the stub's code: the jump to the hook, and the stub's data (plan/near_memory.h).
   constexpr uint64_t kInFront = 16 + sizeof(penna_stub);
   const uintptr_t start = place + 5 + static_cast<uintptr_t>(intptr_t{distance}) - kInFront;
   const uintptr_t first = page_down(start), end = page_up(start + kNearStubBytes);
@@ -101,14 +101,13 @@ NearRoom punned_room(uintptr_t place) {
 
 }  // namespace
 
-// The first that is free below, else far above, where the heap of a program does not grow to.
+// The first free place below, else far above, beyond the growth of the program's heap.
 NearRoom reserve_near(uintptr_t start, uintptr_t end, uint64_t bytes, int protection) {
   constexpr uint64_t kFarthest = (uint64_t{1} << 31) - (1 << 20), kStep = 1 << 20, kHeapRoom = 256 << 20;
   const uint64_t first = page_down(start), size = end - first;
   if (size + bytes > kFarthest / 2) return {};
   const uint64_t reach = kFarthest - size;
-  // Where the last one was, in all likelihood: there most of what lies between is in use, and most rooms are given back
-  // at once.
+  // Starts where the last one was found: most of what lies between is in use, and most rooms are returned at once.
   static uintptr_t last;
   const uintptr_t seen = __atomic_load_n(&last, __ATOMIC_RELAXED);
   if (seen != 0 && seen + bytes + kPageBytes <= first && first - seen < reach && map_at(seen, bytes, protection))
@@ -155,8 +154,8 @@ bool open_near(NearRoom room, uint64_t bytes) {
                                        PROT_READ | PROT_WRITE));
 }
 
-// A process may have forbidden itself that what was writable becomes executable (PR_SET_MDWE, SELinux): then the same
-// bytes, of a file.
+// The process may be forbidden to make writable memory executable (PR_SET_MDWE, SELinux): then the same bytes are
+// mapped from a file.
 bool close_near(NearRoom room, uint64_t bytes) {
   const auto start = static_cast<long>(room.start), length = static_cast<long>(page_up(bytes));
   if (length == 0 || !sys_failed(sys(SYS_mprotect, start, length, kIsCode))) return true;

@@ -15,11 +15,11 @@
 namespace penna::agent {
 namespace {
 
-bool left;  // a module to another thread
+bool left;  // some module was left to another thread
 
 constexpr size_t kMaxName = 1024;
 
-// The linker's own name of the module, by which it finds it again even where the file is gone.
+// The linker's own name of the module, by which it finds it again even if the file is gone.
 bool copy_name(const ModuleFacts& module, char (&name)[kMaxName]) {
   bool copied = false;
   hold_modules([&] {
@@ -43,7 +43,7 @@ bool ModulePin::pin(const ModuleFacts& module) {
   handle_ = real.dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
   errno = error;
   if (handle_ == nullptr) return false;
-  // Another one of this name may have taken its place.
+  // Another module of this name may have replaced it.
   if (static_cast<const link_map*>(handle_)->l_addr == module.bias) return true;
   unpin();
   return false;
@@ -58,7 +58,7 @@ bool modules_were_left() {
   return __atomic_load_n(&left, __ATOMIC_RELAXED) && __atomic_exchange_n(&left, false, __ATOMIC_RELAXED);
 }
 
-// Pinned first: who holds the dynamic linker's lock does not wait for a visit that waits for this lock.
+// Pinned first: a holder of the dynamic linker's lock must not wait for a visit that waits for this lock.
 NewModules::NewModules(ModuleVisitor visitor, void* opened) : visitor_(visitor) {
   const OpenedScope scope(opened);
   const LinkerTurn turn;
@@ -80,7 +80,7 @@ NewModules::NewModules(ModuleVisitor visitor, void* opened) : visitor_(visitor) 
 
 NewModules::~NewModules() {
   for (uint32_t i = 0; i < count_; ++i) end_visit(visitor_, slots_[i]);
-  for (uint32_t i = 0; i < count_; ++i) pins_[i].unpin();  // the last: it may run destructors
+  for (uint32_t i = 0; i < count_; ++i) pins_[i].unpin();  // last: it may run destructors
 }
 
 bool wait_for_visits(ModuleVisitor visitor, void* opened) {

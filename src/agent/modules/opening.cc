@@ -16,10 +16,10 @@
 namespace penna::agent {
 namespace {
 
-uint32_t wanted;          // bit i: new modules are told to module_subscribers[i]
-uint64_t threads_before;  // as counted before the first of the calls of dlopen began that go on
+uint32_t wanted;          // bit i: module_subscribers[i] is told of new modules
+uint64_t threads_before;  // the number of threads before the earliest dlopen that is still under way
 
-// 0: /proc does not say.
+// 0: /proc cannot be read.
 uint64_t count_threads() {
   if (__libc_single_threaded != 0) return 1;
   struct stat tasks {};  // the kernel fills it
@@ -55,9 +55,9 @@ void enter_functions(const penna_config& config, bool forked) {
     enter_new(nullptr, __libc_single_threaded != 0 ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
 }
 
-// What another thread has opened, and nobody has looked at, may be in use, unless its dlopen has not returned. Then a
-// thread may be at work in it if it was started since that began: counted from where the first began of those that go
-// on, in this thread, too.
+// Modules that another thread has opened, and that nobody has visited, may be in use, unless that dlopen has not
+// returned yet. Even then a thread that was started since it began may be using them. So threads are counted from the
+// start of the earliest dlopen that is still under way, including this thread's.
 Opening Opening::begin() {
   Opening now;
   if (!enters_now()) return now;
@@ -73,7 +73,7 @@ Opening Opening::begin() {
   return now;
 }
 
-// A thread that was started meanwhile may be that of a constructor.
+// A thread that was started meanwhile may be a constructor's.
 void Opening::enter(void* opened) const {
   if (!enters_now()) return;
   const uint64_t threads = count_threads();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What of a stack is the agent's own: hooks, and what stands between a function that is entered and its caller. No
-// frame of the program's.
+// Which code is the agent's own: hooks, and what is between a patched function and its caller. Its frames are left out
+// of stacks.
 //
-// Invariant: async-signal-safe; true of all code of this library, and of nothing else.
+// Invariant: async-signal-safe; true for all code of this library, and for nothing else.
 #pragma once
 
 #include <stdint.h>
 
 extern "C" {
-// Made by the linker: where this library's file begins in memory, and where its code ends.
+// Defined by the linker: where this library's file begins in memory, and where its code ends.
 extern __attribute__((visibility("hidden"))) const char __ehdr_start[], etext[];
 }
 

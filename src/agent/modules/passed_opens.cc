@@ -32,7 +32,7 @@ bool claim(PassedOpen& open, State from) {
 
 void set_state(PassedOpen& open, State state) { __atomic_store_n(&open.state, state, __ATOMIC_RELEASE); }
 
-// Of a thread that is gone, the stack may be unmapped.
+// The stack of a thread that has ended may be unmapped.
 bool is_over(const PassedOpen& open, const uintptr_t* slot) {
   if (slot != nullptr && open.by == &thread && slot >= open.slot) return true;
   const auto at = reinterpret_cast<uintptr_t>(open.slot);
@@ -48,7 +48,7 @@ void end(PassedOpen& open) {
 
 }  // namespace
 
-// More at a time than there is room for: not noticed, as if there were none.
+// If there are more at a time than slots, the rest go unnoticed.
 void begin_passed_open(const Opening& opening, const ScopeChange& change, const uintptr_t* return_slot) {
   settle_passed_opens(return_slot, nullptr);
   for (PassedOpen& open : opens) {

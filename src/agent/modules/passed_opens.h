@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Calls of dlopen that the linker must get from their caller: nothing of ours comes behind them.
+// Calls of dlopen that must reach the linker directly from their caller: none of our code runs after them.
 //
-// How one knows that such a call is over: its return address lies where the caller's next call puts another one. As
-// long as it is there, the call is taken to go on; any thread can look.
+// How their end is noticed: the return address is where the caller's next call puts another one. As long as it is
+// unchanged, the call counts as under way; any thread can check.
 // Invariant: each is a linker stay (linker_turns.h) until it has been settled.
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace penna::agent {
 
-// A call begins; `return_slot`: where its return address lies. Not in signal handlers.
+// A call begins; `return_slot`: the address of its return address. Not in signal handlers.
 void begin_passed_open(const Opening& opening, const ScopeChange& change, const uintptr_t* return_slot);
 
-// Ends those that are over: what they changed is noted, and it is time to look at what they brought. False: there are
-// none. `slot`: where the return address of this thread's own call of the linker lies; null: not known. `earliest`:
-// from before the first of them, or null.
+// Ends those that are over: records what they changed; then it is time to visit what they loaded. False: there are
+// none. `slot`: the address of the return address of this thread's own call of the linker; null: unknown. `earliest`:
+// receives the Opening of the first of them, or null.
 bool settle_passed_opens(const uintptr_t* slot, Opening* earliest);
 
-// In a forked child: those of its parent's other threads are not here.
+// In a forked child: drops those of the parent's other threads.
 void forget_passed_opens();
 
 }  // namespace penna::agent

@@ -22,8 +22,8 @@ namespace {
 enum Progress : uint32_t { kNotYet, kAtWork, kDone };
 uint32_t progress;
 
-// The condition variables of glibc's oldest version have another layout. Of clockwait, which came later, there is one
-// only.
+// The condition variables of glibc's oldest version have another layout. clockwait was added later and exists only
+// once.
 void* find(const char* name) {
   if (text_begins(name, "pthread_cond_", 13) && !text_begins(name, "pthread_cond_clockwait", 22))
     if (void* versioned = next_definition(name, "GLIBC_2.3.2")) return versioned;
@@ -72,7 +72,7 @@ void* early_alloc(size_t bytes, size_t alignment) {
   address = (address + alignment - 1) & ~(alignment - 1);
   auto* block = reinterpret_cast<EarlyBlock*>(address) - 1;
   block->bytes = bytes;
-  return block + 1;  // static memory: zero
+  return block + 1;  // static memory: zeroed
 }
 
 size_t early_size(const void* block) { return (static_cast<const EarlyBlock*>(block) - 1)->bytes; }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The functions that the agent stands in front of: the next definitions after ours, in the order of the dynamic linker.
+// The functions that the agent interposes: the next definitions after ours, in the dynamic linker's order.
 //
-// Why a table: which functions are replaced reads off one list, real.inc. Invariant: after resolve_real_functions()
-// has returned true, no entry is null that libc 2.34 or later defines (_Unwind_Backtrace is libgcc's).
+// Why a table: one list, real.inc, shows which functions are replaced.
+// Invariant: after resolve_real_functions() has returned true, no entry is null that libc 2.34 or later defines
+// (_Unwind_Backtrace is libgcc's).
 #pragma once
 
 #include <dlfcn.h>
@@ -30,8 +31,8 @@ namespace penna::agent {
 
 using OnFrame = int (*)(void* context, void* argument);  // _Unwind_Trace_Fn
 
-// The type of a declared function's address, but for noexcept and the attributes: a hook may be called with arguments
-// that these rule out, and goes on as the function does.
+// The type of a declared function's address, without noexcept and attributes: a hook may be called with arguments that
+// these rule out, and behaves as the function does.
 template <typename Result, typename... Arguments>
 Result (*plain_pointer(Result (*)(Arguments...)))(Arguments...);
 template <typename Result, typename... Arguments>
@@ -45,29 +46,29 @@ struct RealFunctions {
 #undef PENNA_REAL
 };
 
-#pragma GCC visibility push(hidden)  // called through where they lie
+#pragma GCC visibility push(hidden)  // so that they are accessed without the GOT
 extern RealFunctions real;
 extern bool real_is_known;  // all of them
 #pragma GCC visibility pop
 
-// Other things are recorded, those of this class are not: the real function is all there is to call.
+// Events are recorded, but none of this class: just call the real function.
 __attribute__((always_inline)) inline bool only_others_recorded(penna_event_class event_class) {
   const uint32_t bits = armed();
   return (bits & class_bit(event_class)) == 0 && bits != 0 && real_is_known;
 }
 
-// Looks all of them up, once, where the dynamic linker looks, and without it: dlsym may allocate, and the program's own
-// malloc may be at work just now. False while another caller (or an outer frame of this one) is at it: what is asked
-// for meanwhile comes from early_alloc().
+// Looks all of them up, once, where the dynamic linker looks, but without it: dlsym may allocate, and the program's own
+// malloc may be running at this moment. False while another caller (or an outer frame of this one) does it; until then
+// requests for memory are served by early_alloc().
 bool resolve_real_functions();
 
-// What the program itself defines, in front of ours: what libc's own calls of it reach. Null: nothing.
+// The program's own definition, in front of ours: what libc's calls of it reach. Null: none.
 extern void* (*programs_realloc)(void*, size_t);
 
-// True once libc has been initialised far enough for a rendezvous.
+// True once libc is initialised far enough for a rendezvous.
 bool libc_is_ready();
 
-// Memory for the few requests that come before malloc is known. Never given back. Null when used up.
+// Memory for the few requests before malloc is known. Never freed. Null when used up.
 void* early_alloc(size_t bytes, size_t alignment);
 extern __attribute__((visibility("hidden"))) char early_memory[64 << 10];
 inline bool is_early(const void* block) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See scopes.h. The linker's list has the linked modules in their order at its beginning; which of the others are
-// global, or bound in themselves first, it does not show: that is remembered here, when they are opened. Tables change
+// See scopes.h. The linker's list starts with the initially loaded modules in their order. Which of the others are
+// global, or resolve in themselves first, it does not show: that is remembered here when they are opened. Tables change
 // while modules are held.
 #include "agent/modules/scopes.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 const link_map* last_linked;
 
-// Modules by what tells one from another that came to its place later.
+// A set of modules, identified such that a later one at the same address is not mistaken for them.
 class Modules {
  public:
   bool hold(const link_map& map) const {
@@ -23,14 +23,14 @@ class Modules {
       if (is(i, map)) return true;
     return false;
   }
-  // Those that are gone make room for others, before more of it is taken.
+  // Reuses the slots of those that are gone before it takes more memory.
   void add(const link_map& map) {
     if (hold(map)) return;
     if (count_ == entries_.count() && count_ % kPart == 0) drop_gone();
     if (count_ == entries_.count() && entries_.add() == nullptr) return;  // no memory
     entries_[count_++] = {&map, map.l_ld, map.l_addr};
   }
-  // Calls visit(const link_map&) in the order of add() for those that are there still, until it returns false.
+  // Calls visit(const link_map&) in the order of add() for those that are still there, until it returns false.
   template <typename Visit>
   void for_each(Visit&& visit) const {
     bool more = true;
@@ -62,7 +62,7 @@ class Modules {
   }
 
   mutable GrowingTable<Entry, kPart, kParts> entries_;
-  uint32_t count_;  // of the entries, from the first on
+  uint32_t count_;  // of the entries that are in use, from the first
 };
 Modules opened_global, opened_deep;
 
@@ -84,7 +84,7 @@ bool is_symbolic(const link_map& map) {
   return false;
 }
 
-// Calls visit(name) for the entries of one tag: DT_NEEDED, DT_SONAME.
+// Calls visit(name) for the entries with one tag: DT_NEEDED or DT_SONAME.
 template <typename Visit>
 void for_each_name(const link_map& map, long tag, Visit&& visit) {
   uintptr_t names = 0;
@@ -138,7 +138,7 @@ void ScopeChange::end(void* opened) const {
         if (!linked) opened_global.add(map);
         return true;
       });
-    // Other threads may have brought modules meanwhile, in their own way.
+    // Other threads may have loaded modules meanwhile, with other flags.
     const auto brought = [&](const link_map& map) {
       bool found = opened == nullptr;
       if (!found) scope.for_each([&](const link_map& one) { return !(found = &one == &map); });
@@ -219,7 +219,7 @@ DynamicSymbols::Found find_next(const link_map& caller, const char* name, const 
   hold_modules([&] {
     walk_global(visit);
     if (any) return;
-    is_behind = true;  // it has a scope of its own, whose members came behind it
+    is_behind = true;  // it has a scope of its own, whose members were loaded after it
     walk_modules([&](const link_map& map) { return visit(map); }, &caller);
   });
   return found;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Where the dynamic linker looks for what a module calls: the global scope, which is the program and what was linked to
-// it or preloaded, breadth first, and what was opened with RTLD_GLOBAL since; and what came by the same dlopen.
+// Where the dynamic linker resolves a module's calls: in the global scope (the program and what was linked to it or
+// preloaded, breadth first, and what was opened with RTLD_GLOBAL since), and in what was loaded by the same dlopen.
 //
-// Why not dlsym: see dynamic_symbols.h; and it has other rules for versions, and looks from where we are, not from
-// where the call is.
-// Invariant: a definition found is the one that the dynamic linker would bind; where that is not known, none is found.
+// Why not dlsym: see dynamic_symbols.h; also it treats versions differently, and resolves for our module, not for the
+// caller's.
+// Invariant: a definition that is found is the one that the dynamic linker would bind; if that is unknown, none is
+// found.
 #pragma once
 
 #include "agent/modules/dynamic_symbols.h"
@@ -12,28 +13,27 @@
 
 namespace penna::agent {
 
-// Before the first dlopen: what there is now is the global scope.
+// Call before the first dlopen: the modules that are loaded now are the global scope.
 void note_linked_modules();
 
-// From before a dlopen until after it: what it brings may become part of the global scope, or be bound in itself first.
-// Not in signal handlers.
+// Spans a dlopen: what it loads may join the global scope, or resolve in itself first. Not in signal handlers.
 class ScopeChange {
  public:
   static ScopeChange begin(int mode);
-  // `opened`: the handle; null: not known.
+  // `opened`: the handle; null: unknown.
   void end(void* opened) const;
 
  private:
   int mode_ = 0;
-  const link_map* last_ = nullptr;  // of those that there were before
+  const link_map* last_ = nullptr;  // the last module that was there before
 };
 
-// The modules in which the names are looked up of what an opened library has brought: itself, and all that it needs.
+// The scope of an opened library: itself, and everything that it needs.
 class OpenedScope {
  public:
-  explicit OpenedScope(void* opened);                    // a handle by dlopen, or null: none
-  bool holds_any(uintptr_t start, uintptr_t end) const;  // of the modules that lie there
-  // Calls visit(const link_map&) for them, breadth first, until it returns false. While they stay.
+  explicit OpenedScope(void* opened);                    // a handle of dlopen, or null: empty
+  bool holds_any(uintptr_t start, uintptr_t end) const;  // any of the modules in that range
+  // Calls visit(const link_map&) for them, breadth first, until it returns false. While they stay loaded.
   template <typename Visit>
   void for_each(Visit&& visit) const {
     dl_find_object found;
@@ -44,16 +44,16 @@ class OpenedScope {
  private:
   static constexpr uint32_t kMost = 256;
   uint32_t count_ = 0;
-  uintptr_t dynamic_[kMost];  // a module by its dynamic section
+  uintptr_t dynamic_[kMost];  // a module by the address of its dynamic section
 };
 
-// What calls out of a module are bound to. While nobody unloads it. Not in signal handlers.
+// What calls out of a module are bound to. Valid while nobody unloads it. Not in signal handlers.
 class BindingScope {
  public:
-  // `opened`: what dlopen gave when the module came; null: it was there from the start.
+  // `opened`: the result of the dlopen that loaded the module; null: it was there from the start.
   BindingScope(uintptr_t module_start, void* opened);
   DynamicSymbols::Found find(const char* name, const char* version) const;
-  // What dlsym gives with RTLD_DEFAULT.
+  // What dlsym returns for RTLD_DEFAULT.
   DynamicSymbols::Found find_default(const char* name, const char* version) const;
 
  private:
@@ -65,7 +65,7 @@ class BindingScope {
   bool symbolic_ = false, deep_ = false;
 };
 
-// What dlsym gives one who has `caller` as its module, with RTLD_NEXT.
+// What dlsym returns for RTLD_NEXT when called from the module `caller`.
 DynamicSymbols::Found find_next(const link_map& caller, const char* name, const char* version);
 
 }  // namespace penna::agent

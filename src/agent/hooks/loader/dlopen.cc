@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// dlopen and dlclose: what they bring is told, bound, patched and entered when they return; what they take away is
-// forgotten.
+// dlopen and dlclose: modules that a dlopen loads are described, bound and patched when it returns; those that a
+// dlclose unloads are forgotten.
 //
-// Why dlopen is passed on, not called, where its caller matters: the dynamic linker searches by the RUNPATH of whoever
-// calls it.
-// Invariant: what the caller gets is what the dynamic linker gives.
+// Why some calls of dlopen are passed on by a jump: the dynamic linker searches the RUNPATH of its caller.
+// Invariant: the caller gets what the dynamic linker returns.
 #include "agent/hooks/loader/dlopen.h"
 
 #include <dlfcn.h>
@@ -34,8 +33,8 @@ bool has_entry(const link_map& map, long tag) {
   return false;
 }
 
-// Would the dynamic linker find this name as well when it is asked by us? A name with a slash is a path; another one is
-// searched for by the RUNPATH of who asks, and by the RPATHs of whoever loaded whom; $ORIGIN is the folder of who asks.
+// Whether the dynamic linker finds this name just as well if we call it. A name with a slash is a path; any other is
+// searched for in the caller's RUNPATH, and the RPATHs of whoever loaded whom; $ORIGIN is the caller's directory.
 bool found_by_anyone(const char* name, uintptr_t caller) {
   bool is_path = false;
   if (name == nullptr) return false;
@@ -52,7 +51,7 @@ bool found_by_anyone(const char* name, uintptr_t caller) {
   return !any_rpath;
 }
 
-// What a dlopen has brought. `handle`: null where it is not known.
+// Visits what a dlopen has loaded. `handle`: null if unknown.
 void look_at_what_came(const Opening& opening, void* handle) {
   if (code_refused()) return;
   settle_passed_opens(nullptr, nullptr);
@@ -61,7 +60,7 @@ void look_at_what_came(const Opening& opening, void* handle) {
   opening.enter(handle);
 }
 
-// Of libpenna-etrace.so, which has found nothing to record so far.
+// Called after each dlopen; set by libpenna-etrace.so as long as it has found nothing to record.
 void (*when_opened)();
 void tell_who_waits() {
   if (const auto look = __atomic_load_n(&when_opened, __ATOMIC_ACQUIRE)) look();
@@ -109,7 +108,7 @@ void see_opened_modules(const uintptr_t* return_slot) {
   tell_who_waits();
 }
 
-// Called by the wrapper of dlopen below, which goes on to what this gives.
+// Called by the wrapper of dlopen below, which jumps to what this returns.
 extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen(const char* name, int mode, uintptr_t,
                                                                                  const uintptr_t* return_slot) {
   expect_code_changes();
@@ -120,7 +119,7 @@ extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen
 
 }  // namespace penna::agent
 
-// It searches by the RUNPATH of whoever calls it.
+// It searches the RUNPATH of its caller.
 PENNA_PASS_ON(dlopen, penna_agent_before_dlopen);
 
 extern "C" __attribute__((visibility("default"))) void penna_agent_when_opened(void (*look)()) {
@@ -133,7 +132,7 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   bool unloaded = false;
   if ((call_refusals & kRefusesRecording) != 0) return real.dlclose(handle);
   const int error = close_in_stay(handle, &unloaded);
-  // Somebody may have mapped one there, who took it for what was forgotten just now.
+  // Another thread may have loaded one at the same address, which was mistaken for the one forgotten just now.
   if (unloaded || modules_were_left()) look_at_what_came(Opening::begin(), nullptr);
   return error;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// dlsym and dlvsym. Under record --libcalls a pointer that they give must stay what it is, for programs compare them;
-// so the function itself is entered, through a detour, before the pointer is given out.
+// dlsym and dlvsym. Under record --libcalls the pointers that they return must not change, because programs compare
+// them; so the function itself is patched with a detour, before the pointer is returned.
 //
-// Why at the look-up: which functions a program calls by pointers that it was given, nothing else tells.
-// Invariant: what the caller gets is what the dynamic linker gives.
+// Why at the lookup: nothing else shows which functions a program calls through such pointers.
+// Invariant: the caller gets what the dynamic linker returns.
 #include <dlfcn.h>
 
 #include "agent/core/arch.h"
@@ -26,7 +26,7 @@ void enter(void* found, uintptr_t caller) {
   if (!patch_function(function)) count_refused_function();
 }
 
-// What a caller who asks for RTLD_DEFAULT or RTLD_NEXT will be given, as far as one who is not the caller can tell.
+// Predicts what a caller gets for RTLD_DEFAULT or RTLD_NEXT, as far as that is possible from another module.
 void* foresee(void* handle, const char* name, const char* version, uintptr_t caller) {
   const link_map* map = map_of(caller);
   if (map == nullptr) return nullptr;
@@ -51,7 +51,7 @@ void* find_version_and_enter(void* handle, const char* name, const char* version
 
 }  // namespace
 
-// Called by the wrappers below, which go on to what these give.
+// Called by the wrappers below, which jump to what these return.
 extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlsym(void* handle, const char* name,
                                                                                 uintptr_t,
                                                                                 const uintptr_t* return_slot) {
@@ -76,6 +76,6 @@ extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlvsym
 
 }  // namespace penna::agent
 
-// With RTLD_DEFAULT and RTLD_NEXT they search by the module of whoever calls them.
+// With RTLD_DEFAULT and RTLD_NEXT they resolve for the module of their caller.
 PENNA_PASS_ON(dlsym, penna_agent_before_dlsym);
 PENNA_PASS_ON(dlvsym, penna_agent_before_dlvsym);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a program sees when it looks at its own stack: the callers that its compiler wrote, not our trampolines and
-// hooks.
+// What a program sees when it walks its own stack: its real callers, not our trampolines and hooks.
 //
 // Invariant: the frames are those of the untraced program, in their order; ours are left out.
 #include <stdint.h>
@@ -18,12 +17,12 @@ namespace {
 constexpr int kMostFrames = 2048;
 constexpr int kEndOfStack = 5, kContinue = 0;  // of _Unwind_Reason_Code
 
-// What the program asked of its unwinder.
+// A program's request to its unwinder.
 struct Asked {
   OnFrame on_frame;
   void* argument;
   uintptr_t (*get_ip)(void* context);
-  bool own_frame;  // the next one is the wrapper's
+  bool own_frame;  // the next frame is the wrapper's
 };
 
 int on_every_frame(void* context, void* argument) {
@@ -38,7 +37,7 @@ int on_every_frame(void* context, void* argument) {
 
 using namespace penna::agent;
 
-// Twice as many are asked for, because each may come with a trampoline; and one more, which is ours.
+// Requests twice as many frames, because each may come with a trampoline, plus one for ours.
 PENNA_EXPORT int backtrace(void** frames, int size) {
   if (real.backtrace == nullptr) resolve_real_functions();
   if (size <= 0 || size > kMostFrames || real.backtrace == nullptr) return real.backtrace(frames, size);
@@ -51,7 +50,7 @@ PENNA_EXPORT int backtrace(void** frames, int size) {
 }
 
 PENNA_EXPORT int _Unwind_Backtrace(OnFrame on_frame, void* argument) {
-  // The unwinder may have come with a dlopen since the start.
+  // The unwinder may have been loaded by a dlopen since the start.
   auto walk = real._Unwind_Backtrace;
   if (walk == nullptr) walk = reinterpret_cast<decltype(walk)>(next_definition("_Unwind_Backtrace"));
   Unwinder unwinder;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A filter of system calls goes in: what it would kill the agent for is left from here on.
+// A seccomp filter is being installed: from here on the agent avoids what the filter would kill it for.
 //
-// Invariant: between the filter and the next call of the agent stands the test of call_refusals.
+// Invariant: between the filter and the agent's next system call, call_refusals is tested.
 #pragma once
 
 #include "agent/core/call_filters.h"
@@ -10,8 +10,8 @@
 
 namespace penna::agent {
 
-// `install` gives a negative number when it fails; with `positive_fails`, any other than 0. What this thread has
-// recorded is handed over while it may be; what other threads have, the collector finds at the end.
+// `install` returns a negative number if it fails; with `positive_fails`, anything but 0. What this thread has recorded
+// is handed over while that is still allowed; what other threads have, the collector finds at the end.
 template <typename Install>
 auto install_filter(const void* program, Install install, bool positive_fails = false) {
   system_calls_filtered = true;

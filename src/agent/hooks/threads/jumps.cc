@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Jumps from one place of a program's stack to another, or to another stack: calls are left without exits there, and go
-// on without entries. Told to the channel while calls are recorded; nothing else of them changes.
+// Jumps to another place of the stack, or to another stack: calls are left without an exit, or continue without an
+// entry. Reported to the channel while calls are recorded; nothing else changes.
 //
-// Invariant: what saves a place (setjmp, getcontext) is left by a jump to the real function, with the caller's own
+// Invariant: functions that save the current place (setjmp, getcontext) are reached by a jump, with the caller's own
 // registers, stack and return address: that is what they save (jumps_x86_64.S).
 #include "agent/core/writer.h"
 #include "agent/hooks/locks/lock_calls.h"
@@ -19,8 +19,8 @@ void record_jump(penna_jump_what what, const void* buffer, const void* other) {
   write_record(PENNA_KIND_JUMP, jump, kNoClass, penna_now());
 }
 
-// Lock functions and allocators that are entered, and that this thread is in, are left, or waited in on a stack that is
-// left.
+// Ends the patched lock functions and allocators that this thread is in: they are left for good, or wait on a stack
+// that is being left.
 void leave_entered() {
   thread.in_allocator = 0;
   leave_lock_calls();
@@ -33,7 +33,7 @@ const RealFunctions& ready() {
 
 }  // namespace
 
-// By jumps_x86_64.S: tells, and gives the function to go on to.
+// Called by jumps_x86_64.S: reports, and returns the function to jump to.
 extern "C" {
 #define PENNA_SAVES(name)                                                                           \
   __attribute__((visibility("hidden"), used)) void* penna_agent_before_##name(const void* buffer) { \
@@ -45,7 +45,7 @@ PENNA_SAVES(_setjmp)
 PENNA_SAVES(__sigsetjmp)
 PENNA_SAVES(getcontext)
 
-// Its arguments are those of a function that it will call: so it, too, is jumped to.
+// Its variable arguments are passed on to the function that it sets up: so it is reached by a jump, too.
 __attribute__((visibility("hidden"), used)) void* penna_agent_before_makecontext(const ucontext_t* context) {
   record_jump(PENNA_JUMP_MAKE, context, context->uc_link);
   return reinterpret_cast<void*>(ready().makecontext);
@@ -74,7 +74,7 @@ PENNA_EXPORT int setcontext(const ucontext_t* context) {
   return ready().setcontext(context);
 }
 
-// This frame waits on the stack that is left, and returns from there.
+// This frame stays on the stack that is left, and returns from there.
 PENNA_EXPORT int swapcontext(ucontext_t* from, const ucontext_t* to) {
   record_jump(PENNA_JUMP_SWITCH, to, from);
   const uint32_t in_allocator = thread.in_allocator;

@@ -25,7 +25,7 @@
         .cfi_adjust_cfa_offset 8
         push    %r9
         .cfi_adjust_cfa_offset 8
-        /* of a variadic call: how many vector registers; and keeps the stack aligned */
+        /* al: the number of vector registers of a variadic call; pushing it also aligns the stack */
         push    %rax
         .cfi_adjust_cfa_offset 8
         call    penna_agent_before_\name

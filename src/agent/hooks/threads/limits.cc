@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// RLIMIT_AS, by libc's functions: a program that limits its address space while it runs is given as much more as the
-// agent has of it, and is told what it asked for.
+// RLIMIT_AS, as set by libc's functions: if a program limits its address space while it runs, the limit is raised by
+// what the agent uses, and the program reads back what it asked for.
 //
-// Left out: limits that are set by a system call of the program's own, or by another process. What the program starts
-// has the hard limit as it was raised; what system(), popen() and posix_spawn() start, the other one, too.
+// Not covered: limits that are set by a bare system call, or by another process. Programs that this one starts inherit
+// the raised hard limit; those started by system(), popen() and posix_spawn() the raised soft limit, too.
 // Invariant: results and errno are those of the real function.
 #include "agent/hooks/threads/limits.h"
 
@@ -22,14 +22,14 @@
 namespace penna::agent {
 namespace {
 
-// A limit that was raised: recognised by its value, as vfork's children share this memory but not the limits.
+// A limit that was raised: recognised by its value, because vfork's children share this memory but not the limits.
 struct Raised {
   uint64_t asked = RLIM64_INFINITY, real = RLIM64_INFINITY;
   uint64_t told(uint64_t now) const { return now == real ? asked : now; }
 };
 Raised soft, hard;
 
-// Of the channel, and of the agent itself with what it keeps besides.
+// The memory of the channel, and of the agent itself.
 uint64_t own_memory() {
   constexpr uint64_t kAgent = 14 << 20;
   return process.channel != nullptr ? process.channel->total_bytes + kAgent : 0;
@@ -50,7 +50,7 @@ bool can_be_read(const rlimit64* limits) {
   return unwind::raw_probe(begin & ~uintptr_t{7}) && unwind::raw_probe((begin + sizeof *limits - 1) & ~uintptr_t{7});
 }
 
-// A hard limit is never raised by what the program may not know of: without privilege, that fails.
+// A hard limit is never raised above the current one: without privilege, that fails.
 rlimit64 with_our_memory(const rlimit64& wanted, const rlimit64& now) {
   const uint64_t bytes = own_memory();
   rlimit64 given{raised_by(wanted.rlim_cur, bytes), raised_by(wanted.rlim_max, bytes)};
@@ -106,7 +106,7 @@ LimitsAsAsked::~LimitsAsAsked() {
 
 using penna::agent::limits;
 
-// struct rlimit is struct rlimit64 where long has 64 bits.
+// struct rlimit equals struct rlimit64 where long has 64 bits.
 static_assert(sizeof(rlimit) == sizeof(rlimit64));
 
 PENNA_EXPORT int setrlimit(__rlimit_resource_t resource, const rlimit* wanted) noexcept {

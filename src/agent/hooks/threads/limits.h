@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The limit of address space that the program gives itself, and what it is while the agent's memory counts against it.
+// The address space limit that the program sets, adjusted by the agent's memory.
 #pragma once
 
 namespace penna::agent {
 
-// For the time of an exec the limit is what the program asked for: what is started has none of our memory. When it
-// fails, it is raised again.
+// For the duration of an exec, the limit is what the program asked for: the new program has none of our memory. If the
+// exec fails, it is raised again.
 class LimitsAsAsked {
  public:
   LimitsAsAsked();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Names that threads give themselves and each other. A thread is told with the name that it has at its first event,
-// mostly its creator's: many are named only then.
+// Names that threads give themselves and each other. At its first event a thread is recorded with its current name,
+// usually its creator's; many are named only later.
 //
-// Left out: what is written to /proc/PID/task/TID/comm; it is seen if it comes before the first event.
+// Not covered: writes to /proc/PID/task/TID/comm, unless they come before the first event.
 // Invariant: results and errno are those of the real function.
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -30,8 +30,9 @@ void copy_name(const char* name, char (&to)[16]) {
   for (size_t i = 0; i + 1 < sizeof to && name[i] != 0; ++i) to[i] = name[i];
 }
 
-// As it was given, also of a thread that has no chunk yet, where the kernel may not be asked; else a thread without one
-// tells it with its first event. `given`: if the kernel says another name, it was another thread's.
+// Records this thread's name. A thread without a chunk does so with its first event. `given` is taken as it is if the
+// kernel must not be asked (seccomp); otherwise the kernel's name counts, and nothing is recorded if it differs: then
+// another thread was named.
 void record_own_name(const char* given) {
   penna_thread own{};
   if (process.channel == nullptr || (call_refusals & kRefusesRecording) != 0) return;
@@ -45,8 +46,7 @@ void record_own_name(const char* given) {
   write_record(PENNA_KIND_THREAD, own, kNoClass, penna_now());
 }
 
-// Soon the instruction that reads the clock ends the process: nothing is recorded any more. Also where the kernel will
-// not have it.
+// From now on, reading the clock kills the process: stop recording. Also if the kernel then rejects the request.
 void leave_clock() {
   if (process.channel == nullptr || armed() == kStarted) return;
   stop_recording();
@@ -55,8 +55,7 @@ void leave_clock() {
   process.channel->counters.clock_forbidden = 1;
 }
 
-// It was there to be named; by now it may have ended, as far as its namer lets it. One without an event tells its name
-// with the first.
+// The thread existed when it was named; by now it may have ended. One without events records its name with its first.
 void record_name_of_other(pthread_t which, const char* name) {
   constexpr uint32_t kAnyClass = (1u << PENNA_CLASS_COUNT) - 1;
   if (process.channel == nullptr || (armed() & kAnyClass) == 0) return;
@@ -82,7 +81,7 @@ PENNA_EXPORT int pthread_setname_np(pthread_t which, const char* name) noexcept 
   return error;
 }
 
-PENNA_EXPORT int prctl(int option, ...) noexcept {  // at most five words, as the kernel takes
+PENNA_EXPORT int prctl(int option, ...) noexcept {  // at most five words, as in the kernel
   va_list rest;
   va_start(rest, option);
   long arguments[4];
