@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The allocation functions of C, where the program calls them through the dynamic linker.
+// The C allocation functions, as far as the program calls them through the dynamic linker.
 //
-// C++'s operators are not replaced: libstdc++'s, and nearly all that programs bring, reach malloc and free, so each of
-// their blocks is one event here, and its stack says that it was an operator. To stand in front of them as well would
-// tell the two families apart, but change which operator a library gets that was loaded with its own (RTLD_LOCAL).
-// Operators of allocators that do not go through malloc are entered where they lie (entered_allocators.cc). So are
-// free_sized and free_aligned_sized (C23) where a library has them: libc has not (2.36), and a program that asks
-// whether they are there must get the same answer with us as without.
-// Invariant: what the caller gets, and errno, are those of the real function.
+// C++'s operators are not replaced: libstdc++'s, and nearly all that programs define, call malloc and free, so each of
+// their blocks is one event here, and its stack shows the operator. Interposing them as well would tell the two
+// families apart, but change which operator a library gets that was loaded with its own (RTLD_LOCAL). Operators that do
+// not use malloc are patched instead (entered_allocators.cc). So are free_sized and free_aligned_sized (C23) where a
+// library defines them: libc does not (2.36), and a program that checks for them must get the same answer with us as
+// without.
+// Invariant: results and errno are those of the real function.
 #include <errno.h>
 #include <stdint.h>
 
@@ -20,7 +20,7 @@
 namespace penna::agent {
 namespace {
 
-// Real functions are there from the first event on, but for what dlsym itself asks for while they are looked up.
+// Real functions are known from the first event on, except to dlsym itself while it looks them up.
 __attribute__((always_inline)) inline bool have_real() {
   return __builtin_expect(real.malloc != nullptr, 1) || (resolve_real_functions() && real.malloc != nullptr);
 }
@@ -42,7 +42,7 @@ __attribute__((always_inline)) inline void* trace_realloc(void* block, size_t si
 
 using namespace penna::agent;
 
-// In each hook, that allocations are recorded implies that there are real functions: one test on the usual way.
+// In each hook: if allocations are recorded, the real functions are known. So the fast path needs only one test.
 
 void* penna::agent::recorded_malloc(size_t size) {
   if (!recording(PENNA_ALLOC)) return have_real() ? real.malloc(size) : early_alloc(size, 16);
@@ -73,7 +73,7 @@ PENNA_EXPORT void* calloc(size_t count, size_t size) {
   return record_alloc(guarded([=] { return real.calloc(count, size); }), count * size, PENNA_FAMILY_CALLOC);
 }
 
-// libc's calls realloc, as we do; that may be the program's own, which is entered if it can be.
+// libc's version calls realloc, and so do we; that may be the program's own, which is patched if possible.
 PENNA_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
   size_t bytes;
 

@@ -5,7 +5,7 @@
 namespace penna::agent {
 
 void* write_alloc(void* block, size_t size, penna_alloc_family family, const unwind::HookFrame* hook) {
-  await_address();  // before the walk: the processor goes on with that while it reads the clock
+  await_address();  // before the walk: the two overlap in the pipeline
   const uint32_t stack = current_stack(hook->caller());
   const uint64_t now = penna_now();
   if (__builtin_expect(size <= UINT32_MAX, 1))

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What all hooks of allocation functions write, whichever way they are reached.
+// What all hooks of allocation functions record, however they are reached.
 //
-// Why the order of stamps: a block is told alive after the real allocation and dead before the real free, so that on
-// one clock no other thread's use of the same address can come in between (design: "stacks"). rdtsc alone may be
-// executed ahead of the loads by which this thread has the address: of a block that another thread has allocated or
+// Why the order of timestamps: a block is recorded as allocated after the real allocation and as freed before the real
+// free, so on one clock no other thread's use of the same address can come in between (design: "stacks"). rdtsc alone
+// may execute ahead of the loads that gave this thread the address of a block which another thread has allocated or
 // freed.
-// Invariant: the usual way (every block is recorded, frees without stacks, no allocator is entered) costs one test of a
+// Invariant: the fast path (every block is recorded, frees without stacks, no patched allocator) costs one test of a
+// byte next to Process::armed; everything else is out of line.
 // byte that lies beside Process::armed; all else is out of line.
 #pragma once
 
@@ -21,21 +22,21 @@ inline uint64_t tagged(const void* block, penna_alloc_family family) {
   return (reinterpret_cast<uintptr_t>(block) & PENNA_ADDRESS_MASK) | uint64_t{family} << 56;
 }
 
-// Is what follows in this thread the inside of an allocation function that is recorded already (entered_allocators.h)?
+// Whether this thread is inside an allocation function that is recorded already (entered_allocators.h).
 inline bool inside_allocator() { return thread.in_allocator != 0; }
 
-// Out of line, so that a hook keeps little; gives the block back, so that the hook need not.
+// Out of line, so that a hook saves few registers; returns the block, so that the hook need not keep it.
 void* write_alloc(void* block, size_t size, penna_alloc_family family, const unwind::HookFrame* hook);
 // With kAllocOptions: the same, or nothing.
 void* write_chosen_alloc(void* block, size_t size, penna_alloc_family family, const unwind::HookFrame* hook);
-// With kAllocOptions. False: nothing was written, and nothing is to be taken back.
+// With kAllocOptions. False: nothing was written, so there is nothing to take back.
 bool write_chosen_free(void* block, penna_alloc_family family, const unwind::HookFrame* hook);
 
 inline bool only_samples() { return process.alloc_options == kSampled; }
 inline bool has_alloc_options() { return __builtin_expect(process.alloc_options != 0, 0); }
 
-// What is stamped from here on is later than what another thread has stamped before it let go of an address that this
-// one has now.
+// Timestamps taken after this are later than those that another thread took before it passed on an address that this
+// thread has now.
 __attribute__((always_inline)) inline void await_address() {
   if (__builtin_expect(__libc_single_threaded == 0, 1)) penna_arch_await_loads();
 }
@@ -45,7 +46,7 @@ __attribute__((always_inline)) inline uint64_t free_time() {
   return penna_now();
 }
 
-// Must be inlined into the hook, as the next one: they look at the hook's own frame.
+// Must be inlined into the hook, like the next one: they use the hook's own frame.
 __attribute__((always_inline)) inline void* record_alloc(void* block, size_t size, penna_alloc_family family) {
   if (__builtin_expect(block == nullptr, 0)) return nullptr;
   if (has_alloc_options()) {
@@ -64,12 +65,12 @@ __attribute__((always_inline)) inline bool record_free(void* block, penna_alloc_
   return true;
 }
 
-// The FREE of family realloc just before did not happen.
+// Cancels the FREE of family realloc that was recorded just before.
 void take_back_free(void* block);
 
-// Calls call(), the real function, which may be, or reach, one of an allocator that is entered
-// (hooks/entered_allocators.cc): what this thread allocates and frees meanwhile is part of what is told here. (An
-// exception leaves it by penna_inside_personality().)
+// Calls call(), the real function, which may be, or reach, a function of a patched allocator
+// (hooks/entered_allocators.cc): what this thread allocates and frees meanwhile is part of this event. (An exception
+// leaves it by penna_inside_personality().)
 template <typename Call>
 __attribute__((always_inline)) inline auto guarded(Call&& call) {
   struct Scope {
@@ -82,8 +83,8 @@ __attribute__((always_inline)) inline auto guarded(Call&& call) {
   return call();
 }
 
-// Tells what call(), a realloc, does. The block is told dead before, because another thread may get its address while
-// the real function still runs. One that gives nothing for a size of 0 has freed the block.
+// Records what call(), a realloc, does. The block is recorded as freed first, because another thread may get its
+// address while the real function still runs. If it returns null for size 0, it has freed the block.
 template <typename Call>
 __attribute__((always_inline)) inline void* record_realloc(void* block, size_t size, Call&& call) {
   const bool freed = block != nullptr && record_free(block, PENNA_FAMILY_REALLOC);

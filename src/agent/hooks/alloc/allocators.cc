@@ -23,7 +23,7 @@
 namespace penna::agent {
 namespace {
 
-uintptr_t entered_modules[kMostAllocators];  // where the module begins whose set of hooks it is; 0: nobody's
+uintptr_t entered_modules[kMostAllocators];  // start of the module that uses this set of hooks; 0: unused
 
 bool layered;  // behind_a_layer()
 
@@ -34,7 +34,7 @@ bool is_system_part(const link_map& map, const ModuleFacts& module) {
          getauxval(AT_SYSINFO_EHDR) == module.start;
 }
 
-// Memory that nobody gives it: at least a page of data that is zero at first. True also where that cannot be seen.
+// Whether it has memory without asking anybody: at least a page of zero-initialised data. True also if that is unknown.
 bool has_zeroed_pages(const ModuleFacts& module) {
   const unwind::ProgramHeaders headers = unwind::program_headers_at(module.start);
   for (const ElfW(Phdr) & segment : headers)
@@ -42,8 +42,7 @@ bool has_zeroed_pages(const ModuleFacts& module) {
   return headers.count == 0;
 }
 
-// May a library that does not show one have an allocator? It asks nobody else for blocks, and has memory from
-// somewhere.
+// Whether a library that exports no allocator may contain one: it imports none, and has memory of its own.
 bool may_hide_allocator(const DynamicSymbols& symbols, const ModuleFacts& module) {
   if (symbols.imports("malloc") || symbols.imports("free")) return false;
   constexpr const char* kSources[] = {"mmap", "mmap64", "sbrk", "brk", "syscall"};
@@ -52,7 +51,7 @@ bool may_hide_allocator(const DynamicSymbols& symbols, const ModuleFacts& module
   return has_zeroed_pages(module);
 }
 
-// Has it an interface of its own that does not go through malloc?
+// Whether it has an interface of its own that does not go through malloc.
 bool shows_native_interface(const DynamicSymbols& symbols) {
   constexpr const char* kNames[] = {"mallocx", "mi_malloc", "tc_malloc", "je_malloc", "_rjem_malloc"};
   for (const char* name : kNames)
@@ -60,7 +59,7 @@ bool shows_native_interface(const DynamicSymbols& symbols) {
   return false;
 }
 
-// The runtime of a sanitizer may have to be (penna/detail/preload.h).
+// The runtime of a sanitizer may have to come first (penna/detail/preload.h).
 bool stands_before_us(const link_map& map) {
   const link_map* const ours = our_map();
   for (const link_map* other = &map; other != nullptr; other = other->l_next)
@@ -71,10 +70,10 @@ bool stands_before_us(const link_map& map) {
 constexpr char kInstallHooks[] = "__sanitizer_install_malloc_and_free_hooks";
 bool sanitizer_tells;
 
-// Of the program everything, whether it shows it or not: the recorder knows its symbols. The same of a library that
-// stands before ours, and of which the program gets its malloc. Of a library that was linked, and stands behind ours,
-// what is not replaced: its malloc is what ours calls; but where one place is both, operator delete and free, all is
-// entered. Of one that was opened, all, for nothing of ours calls its malloc.
+// Which functions of a module to patch. In the program: all, exported or not, because the recorder knows its symbols.
+// The same in a library in front of ours from which the program gets its malloc. In a linked library behind ours: what
+// we do not interpose, because its malloc is what ours calls; but all if one address serves as operator delete and
+// free. In a library that was opened: all, because nothing of ours calls its malloc.
 Part part_to_enter(const link_map& map, const ModuleFacts& module) {
   if (sanitizer_tells && DynamicSymbols(map).find(kInstallHooks).address != 0) return Part::kNothing;
   if (&map == _r_debug.r_map) return Part::kAll;
@@ -88,7 +87,7 @@ Part part_to_enter(const link_map& map, const ModuleFacts& module) {
   return symbols.find("free").address == symbols.find("_ZdlPv").address ? Part::kAll : Part::kNotReplaced;
 }
 
-// A set of hooks for the module; kMostAllocators: there is none left.
+// A set of hooks for the module; kMostAllocators: none is left.
 uint32_t claim_hooks(const ModuleFacts& module) {
   for (uint32_t set = 0; set < kMostAllocators; ++set) {
     uintptr_t nobody = 0;
@@ -99,7 +98,7 @@ uint32_t claim_hooks(const ModuleFacts& module) {
   return kMostAllocators;
 }
 
-// Of those that programs link: what they call of their own functions through the dynamic linker is not part of a call
+// Allocators that programs link: their calls of their own functions through the dynamic linker are not part of a call
 // of ours.
 bool is_known_allocator(const link_map& map) {
   const char* const name = file_name(map.l_name);
@@ -107,8 +106,8 @@ bool is_known_allocator(const link_map& map) {
          text_begins(name, "libmimalloc", 11);
 }
 
-// Do ours call another library than libc, as one that was preloaded to count or to check? Its functions may call one
-// another through the dynamic linker, and so ours again.
+// Whether our functions call another library than libc, for example one that was preloaded to count or to check. Its
+// functions may call each other through the dynamic linker, and thus ours again.
 bool behind_a_layer() {
   const link_map* libc = map_of(reinterpret_cast<uintptr_t>(&__errno_location));
   const uintptr_t functions[] = {
@@ -137,15 +136,15 @@ void note_entered(bool entered) {
     __atomic_fetch_and(&process.alloc_options, ~kAllocatorsEntered, __ATOMIC_RELAXED);
 }
 
-// The same functions, so that the recording names those of them that the module has.
+// Asks about the same functions, so that the recording names those that the module has.
 void report_refused(const ModuleFacts& module, Part part, penna_unless unless) {
   const EnteredFunctions functions = entered_functions(0, part == Part::kAll);
   enter_instead(module, functions.first(), functions.count, functions.originals, unless);
 }
 
-// One of these every allocator has that gives blocks to others. Asked about first where nothing shows whether there is
-// one: nearly no program brings its own, and a question for each function that there may be takes longer than all else
-// at the start.
+// Every allocator that gives blocks to others has one of these. Asked first if nothing shows whether there is an
+// allocator: nearly no program brings its own, and a question for every possible function would take longer than the
+// rest of the start.
 bool may_have_allocator(const ModuleFacts& module) {
   constexpr const char* kNames[] = {"malloc",     "dallocx",       "sdallocx",        "mi_free",
                                     "mi_cfree",   "mi_free_size",  "mi_free_aligned", "mi_free_size_aligned",
@@ -160,7 +159,7 @@ void enter(const ModuleFacts& module, Part part, penna_unless unless) {
   if (unless != PENNA_UNLESS_NOTHING) return report_refused(module, part, unless);
   const uint32_t set = claim_hooks(module);
   if (set == kMostAllocators) return report_refused(module, part, PENNA_UNLESS_FULL);
-  note_entered(true);  // in front of the first call: another thread may be in one as soon as it leads to the hook
+  note_entered(true);  // before the first call: another thread may be in one as soon as it leads to the hook
   const EnteredFunctions functions = entered_functions(set, part == Part::kAll);
   const EnterInstead done = enter_instead(module, functions.first(), functions.count, functions.originals, unless);
   if (done != EnterInstead::kEntered) __atomic_store_n(&entered_modules[set], 0, __ATOMIC_RELAXED);
@@ -168,8 +167,8 @@ void enter(const ModuleFacts& module, Part part, penna_unless unless) {
   if (done == EnterInstead::kNotUnderThreads) report_refused(module, part, PENNA_UNLESS_RUNNING);
 }
 
-// A sanitizer's allocator calls us itself, when it has looked who called it: nothing of ours is in its reports, and
-// what is its own library's shall not be in ours. A forked child has it of its parent.
+// A sanitizer's allocator calls us itself, after it has looked at its caller: so its reports do not mention us, and
+// ours do not contain its library's own blocks. A forked child inherits the registration.
 void listen_to_sanitizer(bool allocations) {
   const DynamicSymbols::Found install = first_definition(kInstallHooks);
   dl_find_object runtime;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See entered_allocators.h. A hook takes the place of each function, and calls what it was (call_patches.h:
+// See entered_allocators.h. A hook replaces each function, and calls the original (call_patches.h:
 // enter_instead()).
 //
-// What an allocator calls of its own functions, or of libc's, while it does one of these, is part of that one:
+// What an allocator calls of its own functions or of libc's, while one of these runs, is part of that call:
 // Thread::in_allocator.
 // Invariant: results, errno and exceptions are those of the function.
 #include "agent/hooks/alloc/entered_allocators.h"
@@ -22,7 +22,7 @@ uintptr_t entered_originals[kMostAllocators][kEnteredCount];
 
 namespace {
 
-// The hooks of one allocator: each of those that are entered has its own.
+// The hooks of one allocator: every patched allocator has a set of its own.
 template <uint32_t kSet>
 struct Hooks {
   template <typename Function>
@@ -112,7 +112,7 @@ struct Hooks {
     });
   }
 
-  // Of all forms: `b` and `c` are an alignment, a std::nothrow, or nothing.
+  // For all forms: `b` and `c` are an alignment, a std::nothrow, or absent.
   template <Entered kWhich>
   static void* entered_new(size_t size, uintptr_t b, uintptr_t c) {
     return allocated(size, PENNA_FAMILY_MALLOC,
@@ -162,8 +162,8 @@ void sanitizer_frees(const volatile void* block) {
   if (block != nullptr && recording(PENNA_ALLOC)) record_free(const_cast<void*>(block), PENNA_FAMILY_MALLOC);
 }
 
-// An exception leaves an operator new (penna_call_inside). It lies in a block that was allocated inside, and will be
-// freed outside. Itanium C++ ABI, exception handling, 2.5.2.
+// An exception leaves an operator new (penna_call_inside). The exception object was allocated inside, and will be freed
+// outside. Itanium C++ ABI, exception handling, 2.5.2.
 extern "C" __attribute__((visibility("hidden"), used)) int penna_inside_personality(int, int actions, uint64_t,
                                                                                     void* exception, void*) {
   constexpr int kCleanupPhase = 2, kContinueUnwind = 8;

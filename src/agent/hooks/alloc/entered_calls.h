@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the hooks of allocators that are entered have in common (entered_allocators.h): which functions there are, what
-// each was, and how it is called while what it calls itself is part of it.
+// Shared by the hooks of patched allocators (entered_allocators.h): which functions there are, the original of each,
+// and how it is called such that its own calls count as part of it.
 //
 // Invariant: what is inlined into a hook leaves it a frame of its own, by which its caller is found.
 #pragma once
@@ -26,10 +26,10 @@ enum Entered : uint32_t {
   kEnteredCount
 };
 static_assert(kEnteredCount <= kMostEntered);
-// Code that does what the function did; 0: it is not entered.
+// Code that does what the function did; 0: it is not patched.
 extern uintptr_t entered_originals[kMostAllocators][kEnteredCount];
 
-// Inlined into the hooks: they look at their frames.
+// Inlined into the hooks: they use the hooks' frames.
 template <typename Call>
 __attribute__((always_inline)) inline void* allocated(size_t size, penna_alloc_family family, Call&& call) {
   return recording(PENNA_ALLOC) ? record_alloc(guarded(call), size, family) : call();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// malloc, realloc and free: with --sample-bytes, nearly all of their calls go on to the real ones from here; all of
-// them where allocations are not recorded.
+// malloc, realloc and free. With --sample-bytes, nearly all calls go straight to the real functions from here; without
+// recording of allocations, all do.
 //
-// Why a file of its own: compiled without frame pointers and with sibling calls, each is a few instructions and a jump.
-// Invariant: leaves the stack as its caller had it. Sampling implies that there are real functions.
+// Why a file of its own: it is compiled without frame pointers and with sibling calls, so each is a few instructions
+// and a jump.
+// Invariant: the stack is left as the caller had it. If sampling is on, the real functions are known.
 #include "agent/hooks/alloc/malloc_free.h"
 
 #include "agent/hooks/alloc/alloc_record.h"
@@ -11,8 +12,8 @@
 
 using namespace penna::agent;
 
-// A block that is not there is counted as well: what lies between two samples need not be exact, only independent of
-// what is allocated.
+// A failed allocation is counted as well: the distance between samples need not be exact, only independent of what is
+// allocated.
 extern "C" __attribute__((visibility("default"))) void* malloc(size_t size) {
   if (only_samples() && passes_unsampled(size)) return real.malloc(size);
   if (only_others_recorded(PENNA_ALLOC)) return real.malloc(size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// malloc, realloc and free, where something may be recorded: reached by a jump, as if their caller had called them.
+// The slow paths of malloc, realloc and free: reached by a jump, as if their caller had called them.
 #pragma once
 
 #include <stddef.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Mappings that the program makes by libc's functions, and the end of its data segment.
+// Mappings that the program makes by libc's functions, and the program break.
 //
-// Not seen: what libc makes of them inside. malloc's own mmap and brk are part of blocks that are recorded already; the
-// dynamic linker's mappings are modules, which are told as such; stacks of threads are libc's.
-// Stamps: mapped after the real call, unmapped before; written when it has worked. In between the range is nobody's.
+// Not recorded: libc's internal mappings. malloc's own mmap and brk are part of blocks that are recorded already; the
+// dynamic linker's mappings are modules, which have records of their own; stacks of threads belong to libc. Timestamps:
+// of a mapping after the real call, of an unmapping before; written if the call succeeded. In between, the range
+// belongs to nobody.
 // Invariant: results and errno are those of the real functions.
 #include <errno.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@
 namespace penna::agent {
 namespace {
 
-// What an allocator maps that is entered, is part of its blocks.
+// Mappings made by a patched allocator are part of its blocks.
 __attribute__((always_inline)) inline bool recording_maps() {
   return recording(PENNA_ALLOC) && !(has_alloc_options() && inside_allocator());
 }
@@ -50,7 +51,7 @@ uint16_t flags_of(int protection, int flags) {
                                (protection == PROT_NONE ? PENNA_MAP_NO_ACCESS : 0));
 }
 
-// Before malloc and its kin are known, in the few calls that looking them up may make.
+// Before malloc and its kin are known, for the few calls that the lookup may make.
 void* map_early(void* address, size_t bytes, int protection, int flags, int fd, off_t offset) {
   const long got =
       sys(SYS_mmap, reinterpret_cast<long>(address), static_cast<long>(bytes), protection, flags, fd, offset);
@@ -59,7 +60,7 @@ void* map_early(void* address, size_t bytes, int protection, int flags, int fd, 
   return MAP_FAILED;
 }
 
-// The data segment's end moved: all ways that it has.
+// The program break moved, by whichever function.
 __attribute__((always_inline)) inline void record_break(uint64_t before, uint64_t after, uint64_t time) {
   if (after > before) write_map(before, after - before, PENNA_MAP_BRK, 0, unwind::HookFrame::here());
   if (after < before) write_unmap(after, before - after, time, unwind::HookFrame::here());

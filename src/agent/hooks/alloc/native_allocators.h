@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The hooks of what allocators offer besides the functions of C: one template for each shape, entered.inc says which
-// function has it.
+// The hooks of the native interfaces of allocators: one template per shape of function; entered.inc says which function
+// has which shape.
 //
-// Why all six registers are handed on: a program may have a function of its own by such a name, with other arguments;
-// it gets them all.
-// Invariant: results, errno and exceptions are those of the function. What another shape would tell twice is told by
-// the outermost.
+// Why all six argument registers are passed on: a program may have a function of its own by such a name, with other
+// arguments; it gets all of them.
+// Invariant: results, errno and exceptions are those of the function. If hooks nest, only the outermost records.
 #pragma once
 
 #include "agent/core/text.h"
@@ -13,7 +12,7 @@
 
 namespace penna::agent {
 
-inline constexpr int kOne = -1;              // in place of a number of elements: there is one
+inline constexpr int kOne = -1;              // instead of an element count: there is one
 enum OnFailure : uint8_t { kStays, kEnds };  // of a block that could not be moved
 
 struct Six {
@@ -32,7 +31,7 @@ struct Six {
   }
 };
 
-// As guarded(), whatever the options are.
+// Like guarded(), whatever the options are.
 class InsideScope {
  public:
   InsideScope() { thread.in_allocator = 1; }
@@ -44,7 +43,7 @@ class InsideScope {
   uint32_t before_ = thread.in_allocator;
 };
 
-// An allocator is entered: there are options (alloc_record.h).
+// Once an allocator is patched there are options (alloc_record.h).
 inline void record_native_alloc(uintptr_t block, size_t size, penna_alloc_family family,
                                 const unwind::HookFrame* hook) {
   if (block != 0) write_chosen_alloc(reinterpret_cast<void*>(block), size, family, hook);
@@ -118,8 +117,8 @@ struct NativeHooks {
     return block;
   }
 
-  // xallocx(block, size, extra, flags): the block stays where it is; its new size, less than what was asked for if it
-  // stays as it is.
+  // xallocx(block, size, extra, flags): the block stays in place; returns its new size, which is less than requested if
+  // the block is unchanged.
   template <Entered kWhich>
   static Word resizes(Word a, Word b, Word c, Word d, Word e, Word f) {
     const Six all{a, b, c, d, e, f};
@@ -153,8 +152,8 @@ struct NativeHooks {
       take_back_free(reinterpret_cast<void*>(block));
     return error;
   }
-  // A text, up to its zero. kGiven: the argument that, where it is not null, is what it gives, as realpath's second;
-  // kOne: none.
+  // A string with its terminating zero. kGiven: the argument that is returned unless it is null, like realpath's
+  // second; kOne: none.
   template <Entered kWhich, int kGiven, typename Char>
   static Word gives_text(Word a, Word b, Word c, Word d, Word e, Word f) {
     const Six all{a, b, c, d, e, f};
@@ -176,7 +175,7 @@ struct NativeHooks {
     return error;
   }
 
-  // Blocks end, or will, of which nobody tells.
+  // Blocks end, now or later, without a free.
   template <Entered kWhich>
   static Word ends_at_once(Word a, Word b, Word c, Word d, Word e, Word f) {
     if (recording(PENNA_ALLOC) && a != 0) count(&penna_counters::ended_at_once);

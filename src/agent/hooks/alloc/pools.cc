@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Pools of the program's own: what the armed sites of penna/alloc.h call.
+// Memory pools of the program: called by the armed sites of penna/alloc.h.
 //
-// A pool's name becomes a number the first time that it is used, told to the channel by a SITE record; a forked child
-// goes on with its parent's numbers, and tells them again when it uses them.
-// Sampling is for malloc and its kin: what happens in pools is recorded whole.
-// Invariant: a number is told to a channel before the first record of this thread that has it; async-signal-safe; no
-// locks.
+// A pool's name becomes an id the first time that it is used, and a SITE record describes it to the channel; a forked
+// child keeps its parent's ids, and describes them again when it uses them.
+// Sampling is for malloc and its kin: events of pools are all recorded.
+// Invariant: an id is described to a channel before this thread's first record with it; async-signal-safe; no locks.
 #include "agent/core/text.h"
 #include "agent/hooks/alloc/alloc_record.h"
 #include "agent/patch/site_records.h"
@@ -15,13 +14,13 @@ namespace {
 
 constexpr uint32_t kPools = 256, kName = 56;
 struct Pool {
-  char name[kName];  // cut where it is longer, ended by a zero
+  char name[kName];  // truncated if longer, zero-terminated
   uint32_t id;
-  const void* told_to;  // the channel
+  const void* told_to;  // the channel that has its SITE record
 };
 Pool storage[kPools];
 uint32_t stored;
-Pool* pools[kPools];  // by hash, open addresses; an entry is written once, and filled before (release)
+Pool* pools[kPools];  // by hash, open addressing; entries are written once, filled before (release)
 
 struct Name {
   char text[kName] = {};
@@ -65,14 +64,14 @@ Pool* find_or_make(const Name& name) {
     if (pool == nullptr) {
       if (mine == nullptr && (mine = make_pool(name)) == nullptr) return nullptr;
       if (__atomic_compare_exchange_n(place, &pool, mine, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) return mine;
-      // Another thread took the place, perhaps for this pool; then ours stays unused.
+      // Another thread took the slot, perhaps for this pool; then ours stays unused.
     }
     if (text_begins(pool->name, name.text, name.bytes + 1)) return pool;
   }
   return nullptr;
 }
 
-// The number of the pool, told; 0: there are too many pools.
+// The pool's id, after its SITE record was written; 0: there are too many pools.
 uint32_t pool_id(const char* from) {
   const Name name(from);
   Pool* pool = find_or_make(name);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Condition variables: of POSIX and of C11. glibc gives the mutex back and takes it again by itself, so both are told
+// Condition variables, of POSIX and of C11. glibc releases and reacquires the mutex internally, so both are recorded
 // here.
 //
-// Why the mutex's new beginning is the end of the wait: when the thread was woken, and when it had the mutex again,
-// nothing tells apart from outside; a reader can, by the WAKE of the thread that signalled.
-// Invariant: results are those of the real functions; between its UNLOCK and its COND_WAIT a thread holds the mutex
-// not.
+// Why the mutex is acquired at the end of the wait: from outside, the moment of waking and the moment of having the
+// mutex again cannot be told apart; a reader can, by the WAKE of the thread that signalled.
+// Invariant: results are those of the real functions; between its UNLOCK and its COND_WAIT a thread does not hold the
+// mutex.
 #include <threads.h>
 
 #include "agent/hooks/locks/lock_record.h"
@@ -39,8 +39,8 @@ bool is_waited_for(const pthread_cond_t* condition) {
 }
 bool is_waited_for(const cnd_t* condition) { return is_waited_for(reinterpret_cast<const pthread_cond_t*>(condition)); }
 
-// Who wakes somebody tells where. So do the first who wake nobody; after that, such a call costs next to nothing
-// without us.
+// Calls that wake somebody record their stack. So do the first that wake nobody; after that, such a call costs next to
+// nothing.
 template <typename Condition, typename Wake>
 __attribute__((always_inline)) inline int wake(Condition* condition, uint32_t most, Wake wake_them) {
   if (is_part_of_lock_function()) return wake_them();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// See lock_calls.h. What calls of entered lock functions come to: penna_enter_lock (entered_locks_x86_64.S) asks before
-// and tells after.
+// See lock_calls.h. What calls of patched lock functions record: penna_enter_lock (entered_locks_x86_64.S) calls this
+// before and after the function.
 //
-// How a wait is told: where a function is known that tries the lock, that is called first, as by all hooks of locks
-// (lock_record.h). Where none is, only time tells: long in the function, process.timed_wait, is a wait, known when it
-// is over.
+// How a wait is recognised: if the lock has a known try function, that is called first, as in all lock hooks
+// (lock_record.h). If not, only time tells: longer than process.timed_wait in the function is a wait, known once it is
+// over.
 // Invariant: results and errno are those of the function; a lock is held exactly when it would be without us.
 #include <errno.h>
 
@@ -18,20 +18,20 @@ namespace {
 constexpr uint32_t kNobody = UINT32_MAX;
 
 struct EnteredLock {
-  // Where it begins; 0: nobody's. What else is known of one that was unmapped stays: who has just been in it tells its
-  // end.
+  // Start of its module; 0: unused. If the module was unmapped, the rest stays: a thread that has just been in the
+  // function still records the end of the call.
   uintptr_t module;
   uintptr_t code;  // does what the function did
   uint32_t tried_by;
   uint8_t role, answer, sync, subject;
-  // What it gives back when the lock was free: nothing, or 0; of a program's own lock known once it was called.
+  // Whether the result for a free lock is known: nothing, or 0; for a lock of the program's own, known after a call.
   bool knows_result;
   uint64_t result, result2;
 };
 EnteredLock lock_functions[PENNA_MOST_LOCK_FUNCTIONS];
 bool any_lock_functions;
 
-// The longest row of numbers that are nobody's.
+// The longest run of unused numbers.
 LockNumbers free_numbers() {
   LockNumbers best{}, now{};
   for (uint16_t i = 0; i < PENNA_MOST_LOCK_FUNCTIONS; ++i) {
@@ -75,7 +75,7 @@ penna_wait_end end_of_wait(const EnteredLock& function, uint64_t result) {
   return function.answer == PENNA_ANSWER_ZERO ? PosixAnswers::end(static_cast<int>(result)) : PENNA_WAIT_GOT;
 }
 
-// A lock of readers and writers is what this thread has taken it as.
+// A reader-writer lock is identified by how this thread has taken it.
 uint64_t word_of_held(uint64_t address, uint8_t sync) {
   const uint64_t as_reader = lock_word(address, PENNA_SYNC_READ);
   return sync == PENNA_SYNC_WRITE && held_since(as_reader) != UINT64_MAX ? as_reader : lock_word(address, sync);
@@ -88,8 +88,8 @@ struct Next {
 };
 
 Next begin_call(LockCall* call, CallState state, uintptr_t code) {
-  // One of another stack is waited in there, and goes on some time; one of deeper down this stack was left without a
-  // word.
+  // The outer call. One on another stack is waiting there, and will continue some time; one deeper on this stack was
+  // left without notice.
   LockCall* outer = thread.lock_call;
   const uintptr_t deeper = reinterpret_cast<uintptr_t>(call) - reinterpret_cast<uintptr_t>(outer);
   call->outer = deeper < kMostInside ? nullptr : outer;
@@ -147,7 +147,7 @@ uint8_t sync_of(const EnteredLock& function, const LockCall* call) {
   return static_cast<uint8_t>(call->arguments[3]) != 0 ? PENNA_SYNC_WRITE : PENNA_SYNC_READ;
 }
 
-// The lock is given back, if it was held, and waited for together with a condition, which is all that is known of that.
+// Releases the lock, if it was held, and waits for a condition together with it, as far as that is known.
 Next wait_entered(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
   const uint64_t lock = call->arguments[function.role == PENNA_LOCK_WAITS_ON ? 1 : 0];
   call->lock = word_of_held(lock, sync_of(function, call));
@@ -158,19 +158,19 @@ Next wait_entered(LockCall* call, const EnteredLock& function, const unwind::Hoo
   return begin_call(call, kOnCondition, function.code);
 }
 
-// Whether anybody waits, nobody knows: whoever does waits next for what this thread holds.
+// Whether anybody is waiting is unknown: whoever does will wait next for what this thread holds.
 void wake_entered(const LockCall* call, uint32_t most, const unwind::HookFrame* hook) {
   watch_woken();
   record_wake(lock_word(call->arguments[0], PENNA_SYNC_CONDITION), most, current_stack(hook->caller()));
 }
 
-// ---- Afterwards -----------------------------------------------------------------------------------------------------
+// ---- After the call -------------------------------------------------------------------------------------------------
 
 void record_wait(const LockCall* call, penna_wait_end end, uint64_t now) {
   LockWait{call->lock, call->begin, call->stack, 0}.end_for_lock(end, now);
 }
 
-// Nobody knew before that it would wait: whoever takes the lock from now on says where.
+// Nobody knew before that it would wait: whoever takes the lock from now on records its stack.
 void record_timed_wait(LockCall* call, penna_wait_end end, uint64_t now, const unwind::HookFrame* hook) {
   if (now - call->begin < process.timed_wait || now - call->begin < process.min_wait) {
     if (end == PENNA_WAIT_GOT) record_acquired_at(call->lock, call->stack);
@@ -206,13 +206,13 @@ void record_condition_end(const LockCall* call, penna_wait_end end) {
   ConditionWait{call->lock, call->condition, call->begin, call->stack}.end(end);
 }
 
-// The function goes on, waking others, when the lock is free: who was waited for is known from before.
+// When the lock is free, the function still has to wake others: who waits is known from before.
 void record_entered_release(const LockCall* call, const unwind::HookFrame* hook) {
   if (call->state == kGivingWaited) shall_record_end(call->lock);
   record_released(call->lock, call->begin, hook);
 }
 
-// It will not return: what was begun is told as far as it is known.
+// The call will not return: records what has begun, as far as it is known.
 void leave_call(LockCall* call, const unwind::HookFrame* hook) {
   switch (call->state) {
     case kWaiting:
@@ -227,7 +227,7 @@ void leave_call(LockCall* call, const unwind::HookFrame* hook) {
   call->state = kLeft;
 }
 
-// One that this thread, somewhere deeper on the same stack, is about to leave.
+// Whether this thread, deeper on the same stack, is about to leave the call.
 bool is_being_left(const LockCall* call) {
   constexpr uintptr_t kMostStack = 8 << 20;
   const uintptr_t distance =
@@ -235,7 +235,7 @@ bool is_being_left(const LockCall* call) {
   return call != nullptr && distance < kMostStack && call->self == call;
 }
 
-// The frame of penna_enter_lock, whose rbp is as far behind its LockCall as entered_locks_x86_64.S says.
+// The frame of penna_enter_lock; entered_locks_x86_64.S fixes the distance from the LockCall to its rbp.
 const unwind::HookFrame* frame_of(const LockCall* call) {
   constexpr uintptr_t kFromFrame = 120;
   return reinterpret_cast<const unwind::HookFrame*>(reinterpret_cast<uintptr_t>(call) + kFromFrame);
@@ -279,7 +279,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void penna_after_lock(Loc
   switch (function.role) {
     case PENNA_LOCK_TAKES:
       if (call->state == kLeft)
-        record_acquired_at(call->lock, 0);  // it came back by another jump
+        record_acquired_at(call->lock, 0);  // reacquired after another jump back
       else
         record_acquired(call, function, hook);
       break;
@@ -291,7 +291,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void penna_after_lock(Loc
       if (is_yes(function.answer, call->result)) record_created(lock_word(call->arguments[0], function.sync), hook);
       break;
     case PENNA_LOCK_WAKES_ONE:
-    case PENNA_LOCK_WAKES_ALL: break;  // told before
+    case PENNA_LOCK_WAKES_ALL: break;  // recorded before the call
     default:
       if (call->state != kLeft)
         record_condition_end(call, is_yes(function.answer, call->result) ? PENNA_WAIT_GOT : PENNA_WAIT_TIMEOUT);
@@ -299,7 +299,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void penna_after_lock(Loc
   }
 }
 
-// An exception, or a cancellation, goes through penna_enter_lock. Itanium C++ ABI, exception handling, 2.5.2.
+// An exception or a cancellation passes penna_enter_lock. Itanium C++ ABI, exception handling, 2.5.2.
 extern "C" __attribute__((visibility("hidden"), used)) int penna_lock_personality(int, int actions, uint64_t, void*,
                                                                                   void*) {
   constexpr int kCleanupPhase = 2, kContinueUnwind = 8;
@@ -311,7 +311,7 @@ extern "C" __attribute__((visibility("hidden"), used)) int penna_lock_personalit
   return kContinueUnwind;
 }
 
-// Who jumps stands deeper on the stack than the calls that are left.
+// The code that jumps is deeper on the stack than the calls that are left.
 void leave_lock_calls() {
   for (LockCall* call = thread.lock_call; is_being_left(call); call = call->outer) leave_call(call, frame_of(call));
   thread.lock_call = nullptr;

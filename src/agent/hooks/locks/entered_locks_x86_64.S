@@ -64,7 +64,7 @@ penna_enter_lock:
         .cfi_personality 0x1b, penna_lock_personality
         .cfi_def_cfa_offset 16
         endbr64
-        xchg    %rbp, (%rsp)                    /* the number lies there */
+        xchg    %rbp, (%rsp)                    /* the number is there */
         .cfi_offset rbp, -16
         push    %rbp
         .cfi_adjust_cfa_offset 8
@@ -87,7 +87,7 @@ penna_enter_lock:
         je      1f
         ja      2f
 
-        .irp at, 0, 16, 32, 48                  /* arguments on the stack, if there are any */
+        .irp at, 0, 16, 32, 48                  /* arguments on the stack, if any */
         movups  16+\at(%rbp), %xmm0
         movups  %xmm0, \at(%rsp)
         .endr

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Words that a program waits for by itself, through libc's syscall(): std::atomic::wait, std::counting_semaphore,
-// std::latch, and whoever makes locks of its own. Every syscall() asks first (jumps_x86_64.S), then is jumped to: some
-// of them return twice, or on another stack.
+// Words that a program waits on directly, through libc's syscall(): std::atomic::wait, std::counting_semaphore,
+// std::latch, and home-made locks. Every syscall() asks here first (jumps_x86_64.S), and is then reached by a jump:
+// some system calls return twice, or on another stack.
 //
-// What the words mean, only the program knows: told are the waits and who wakes, with their stacks; nobody holds a
-// futex. Who waits for several words at once waits for the first one, until one of them, that which is told at the end,
-// wakes him.
+// What the words mean only the program knows: recorded are waits and wakes, with their stacks; nobody holds a futex. A
+// thread that waits for several words is shown as waiting for the first one; the end of the wait names the word that
+// woke it.
 // Invariant: results and errno are those of the kernel.
 #include <errno.h>
 #include <linux/futex.h>
@@ -32,8 +32,8 @@ long do_futex(const FutexArguments& call) {
 
 uint64_t lock_of(const FutexArguments& call) { return lock_word(call.word, PENNA_SYNC_FUTEX); }
 
-// The kernel does not wait when the word says something else already; then there is no wait to tell. What cannot be
-// read the kernel will refuse.
+// The kernel does not wait if the word has another value; then there is no wait to record. If the word cannot be read,
+// the kernel will fail the call.
 bool would_wait(const FutexArguments& call) {
   const auto address = reinterpret_cast<uintptr_t>(call.word);
   return address % sizeof(uint32_t) == 0 && unwind::raw_probe(address & ~uintptr_t{7}) &&
@@ -45,8 +45,8 @@ penna_wait_end end_of(long answer) {
   return errno == ETIMEDOUT ? PENNA_WAIT_TIMEOUT : PENNA_WAIT_ERROR;
 }
 
-// Of those that inherit priorities, the word is the tid of who has it, and flags. The kernel finds out whether it must
-// wait.
+// The word of a priority-inheritance futex contains its owner's tid, and flags. The kernel decides whether the call has
+// to wait.
 uint32_t owner_of(const FutexArguments& call) {
   const auto address = reinterpret_cast<uintptr_t>(call.word);
   if (address % sizeof(uint32_t) != 0 || !unwind::raw_probe(address & ~uintptr_t{7})) return 0;
@@ -109,7 +109,7 @@ bool is_readable(uint64_t begin, uint64_t bytes) {
   return true;
 }
 
-// As of one word: all say still what they are said to.
+// As for one word: all still have the expected values.
 bool would_wait_for_all(const WaitedWord* words, unsigned long count) {
   constexpr unsigned long kMostWords = 128;
   if (count == 0 || count > kMostWords || !is_readable(reinterpret_cast<uint64_t>(words), count * sizeof *words))
@@ -124,7 +124,7 @@ bool would_wait_for_all(const WaitedWord* words, unsigned long count) {
 
 }  // namespace
 
-// As above, of syscall(SYS_futex_waitv, ...): the answer is the number of the word that was woken.
+// The same for syscall(SYS_futex_waitv, ...): the result is the index of the word that was woken.
 extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_futex_waitv(long number,
                                                                                     const WaitedWord* words,
                                                                                     unsigned long count, long flags,
@@ -143,7 +143,7 @@ extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_futex_wa
   return answer;
 }
 
-// As long as libc's is not known: what it does.
+// What libc's function does, as long as that is unknown.
 static long raw_syscall(long number, long a, long b, long c, long d, long e, long f) {
   const long answer = sys(number, a, b, c, d, e, f);
   if (!sys_failed(answer)) return answer;
@@ -155,13 +155,13 @@ static long go_on(long number, long a, long b, long c, long d, long e, long f) {
   return have_real() ? real.syscall(number, a, b, c, d, e, f) : raw_syscall(number, a, b, c, d, e, f);
 }
 
-// Of syscall(SYS_seccomp, ...). A filter is for all threads or for none: the answer then is the number of one that
-// cannot have it.
+// For syscall(SYS_seccomp, ...). A filter is installed for all threads or for none: if it fails, the result is the tid
+// of a thread that cannot have it.
 extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_seccomp(long number, long operation, long flags,
                                                                                 long program, long d, long e, long f) {
   const auto ask = [=] { return go_on(number, operation, flags, program, d, e, f); };
   if (operation != SECCOMP_SET_MODE_FILTER) return ask();
-  constexpr long kNewListener = 1 << 3;  // of Linux 5.0; then it is the number of a descriptor
+  constexpr long kNewListener = 1 << 3;  // Linux 5.0; the result is then a file descriptor
   const bool all_or_none = (flags & SECCOMP_FILTER_FLAG_TSYNC) != 0 && (flags & kNewListener) == 0;
   return install_filter(reinterpret_cast<const void*>(program), ask, all_or_none);
 }
@@ -173,9 +173,9 @@ extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_prctl(lo
   return filters ? install_filter(reinterpret_cast<const void*>(program), ask) : ask();
 }
 
-// Asked for every system call: which function goes on with it?
+// Called for every system call: returns the function to continue with.
 extern "C" __attribute__((visibility("hidden"), used)) void* penna_agent_before_syscall(long number) {
-  if (number == SYS_seccomp || number == SYS_prctl) system_calls_filtered = true;  // as it may be to install a filter
+  if (number == SYS_seccomp || number == SYS_prctl) system_calls_filtered = true;  // it may install a filter
   if (number == SYS_seccomp) return reinterpret_cast<void*>(penna_agent_seccomp);
   if (number == SYS_prctl) return reinterpret_cast<void*>(penna_agent_prctl);
   const bool is_futex = number == SYS_futex || number == kFutexWaitv;

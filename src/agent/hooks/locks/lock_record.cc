@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// See lock_record.h: the unusual ways.
+// See lock_record.h: the slow paths.
 #include "agent/hooks/locks/lock_record.h"
 
 namespace penna::agent {
 
-// Of acquisitions without a stack, each that is told stands for lock_sample of them; of those with one, each is told.
+// Each recorded acquisition without a stack stands for lock_sample of them; those with a stack are all recorded.
 void record_acquired_at(uint64_t lock, uint32_t stack, uint64_t tried) {
   const uint64_t now = penna_now();
   const bool told = stack != 0 || process.lock_sample <= 1 || draw_lock_sample();
@@ -14,7 +14,7 @@ void record_acquired_at(uint64_t lock, uint32_t stack, uint64_t tried) {
 
 void record_released_at(uint64_t lock, uint64_t time, const unwind::HookFrame* hook) {
   if (inside_lock_function()) return;
-  // Functions of locks may have been entered since it was taken, not these options.
+  // Lock functions may have been patched since it was taken, but these options do not change.
   const bool is_noted = process.long_hold != 0 || process.lock_sample > 1;
   const uint64_t since = is_noted ? held_since(lock) : UINT64_MAX;
   const bool is_long = process.long_hold != 0 && since != 0 && since < time && time - since >= process.long_hold;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What all hooks of locks do, whatever the lock: try, tell; or tell, wait, tell.
+// What all lock hooks do, whatever the lock: try and record; or record, wait, record.
 //
-// Why try first: a lock that nobody holds costs one compact record and no stack; only a wait pays for its story.
-// Stamps: taken after, given back before, so that on one clock holds of one lock never overlap. Stacks are walked
-// before a lock is taken and after it was given back: never while it is held.
+// Why try first: a lock that is free costs one compact record and no stack; only a wait pays for its details.
+// Timestamps: of an acquisition after it, of a release before it, so on one clock holds of one lock never overlap.
+// Stacks are walked before a lock is taken or after it was released: never while it is held.
 // Invariant: results and errno are those of the real functions; a lock is held exactly when it would be without us.
 #pragma once
 
@@ -27,18 +27,18 @@
 
 namespace penna::agent {
 
-// Of records of locks that were tried only.
+// For records of locks that were only tried.
 inline constexpr uint64_t kTried = uint64_t{PENNA_SYNC_TRIED} << 56;
 
 inline uint64_t lock_word(uintptr_t object, uint8_t sync) {
-  return object | uint64_t{sync} << 56;  // no user's address has more than 56 bits
+  return object | uint64_t{sync} << 56;  // user addresses have at most 56 bits
 }
 inline uint64_t lock_word(const volatile void* object, penna_sync sync) {
   return lock_word(reinterpret_cast<uintptr_t>(object), sync);
 }
 
-// In each hook, that locks are recorded implies that there are real functions: one test on the usual way. Without them
-// the hooks return 0: dlsym is being asked for them at start-up, by the only thread there is, and allocates (jemalloc
+// In each hook: if locks are recorded, the real functions are known. So the fast path needs only one test. Without them
+// the hooks return 0: then dlsym is looking them up during start-up, in the only thread, and allocates (jemalloc
 // locks).
 __attribute__((always_inline)) inline bool have_real() {
   return __builtin_expect(real_is_known, 1) || resolve_real_functions();
@@ -51,7 +51,7 @@ inline void write_lock_at(penna_kind kind, uint64_t lock, uint32_t stack, uint64
   write_record(kind, penna_lock_at{lock, stack, 0}, PENNA_LOCKS, time);
 }
 
-// LOCK, or LOCK_AT when there is a stack.
+// LOCK, or LOCK_AT if there is a stack.
 inline void write_taken(uint64_t lock, uint32_t stack, uint64_t time) {
   if (stack == 0)
     write_lock(PENNA_KIND_LOCK, lock, time);
@@ -59,7 +59,7 @@ inline void write_taken(uint64_t lock, uint32_t stack, uint64_t time) {
     write_lock_at(PENNA_KIND_LOCK_AT, lock, stack, time);
 }
 
-// How the functions of a kind say what became of it.
+// How the functions of an API report the outcome.
 struct PosixAnswers {  // 0 or an error number
   static constexpr int kGot = 0;
   static bool got(int answer) { return answer == kGot; }
@@ -94,13 +94,13 @@ struct C11Answers {
   }
 };
 
-// What is no time, or of no clock that can be waited by, the waiting functions refuse even when they need not wait.
+// An invalid time or clock makes the waiting functions fail even if they need not wait.
 inline bool is_time(clockid_t clock, const timespec* until) {
   const bool is_clock = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
   return is_clock && (until == nullptr || static_cast<uint64_t>(until->tv_nsec) < 1'000'000'000);
 }
 
-// A wait that has begun; what it was tells end().
+// A wait that has begun; end() records it.
 struct LockWait {
   uint64_t lock;
   uint64_t begin;
@@ -118,7 +118,8 @@ struct LockWait {
     write_record(PENNA_KIND_LOCK_WAIT, penna_lock_wait{lock, begin, stack, owner, static_cast<uint32_t>(end), 0},
                  PENNA_LOCKS, now);
   }
-  // The same of a wait for a lock, which is held now if that ended well; below record --min-wait it was no wait.
+  // The same for a wait for a lock, which is held now if `how` is success; a wait below record --min-wait counts as
+  // none.
   void end_for_lock(penna_wait_end how, uint64_t now) const {
     if (how == PENNA_WAIT_GOT && now - begin < process.min_wait)
       write_lock_at(PENNA_KIND_LOCK_AT, lock, stack, now);
@@ -130,8 +131,7 @@ struct LockWait {
   static void cancelled(void* wait) { static_cast<LockWait*>(wait)->end(PENNA_WAIT_ERROR, penna_now()); }
 };
 
-// A wait for a condition that has begun. Its lock is given back meanwhile, and held again at the end, however that
-// comes.
+// A wait for a condition that has begun. Its lock is released meanwhile, and held again at the end, however it ends.
 struct ConditionWait {
   uint64_t lock, condition, begin;
   uint32_t stack;
@@ -148,7 +148,7 @@ struct ConditionWait {
                  PENNA_LOCKS, now);
     holds_since(lock, now);
   }
-  // As LockWait's: by then the mutex is held again.
+  // As in LockWait: by then the mutex is held again.
   static void cancelled(void* wait) { static_cast<ConditionWait*>(wait)->end(PENNA_WAIT_ERROR); }
 };
 
@@ -156,32 +156,31 @@ inline void record_wake(uint64_t condition, uint32_t most, uint32_t stack) {
   write_record(PENNA_KIND_WAKE, penna_wake{condition, stack, most}, PENNA_LOCKS, penna_now());
 }
 
-// The lock is taken. The record comes last, here and below: nothing needs be kept for behind its slow way.
+// The lock is taken. Here and below the record comes last: its slow path need not preserve anything.
 __attribute__((always_inline)) inline void record_acquired(uint64_t lock) {
   const uint64_t now = penna_now();
   holds(lock);
   write_lock(PENNA_KIND_LOCK, lock, now);
 }
-// The same in unusual ways: with a stack, or as record --sample-locks and --holds want it.
-// `tried`: kTried, or 0.
+// The slow path: with a stack, or subject to record --sample-locks and --holds. `tried`: kTried, or 0.
 void record_acquired_at(uint64_t lock, uint32_t stack, uint64_t tried = 0);
 
 __attribute__((always_inline)) inline bool has_lock_options() {
   return __builtin_expect((armed() & kLockOptions) != 0, 0);
 }
-// Is this thread in a lock function that is told as a whole?
+// Whether this thread is in a lock function that is recorded as a whole.
 __attribute__((always_inline)) inline bool is_part_of_lock_function() {
   return has_lock_options() && inside_lock_function();
 }
 
-// Its owner had died: told as a wait that took no time, the record that says so.
+// The lock's owner had died: recorded as a wait of no duration, which is the record that says so.
 __attribute__((noinline, cold)) inline void record_owner_died(uint64_t lock, const unwind::HookFrame* hook) {
   const uint64_t now = penna_now();
   LockWait{lock, now, current_stack(hook->caller()), 0}.end(PENNA_WAIT_OWNER_DIED, now);
   holds_since(lock, now);
 }
 
-// Somebody holds it: `wait` waits for it. Out of line, so that the way of a free lock keeps little.
+// The lock is busy: `wait` waits for it. Out of line, so that the path of a free lock saves few registers.
 template <typename Answers, typename Wait>
 __attribute__((noinline)) int wait_for(uint64_t lock, uint32_t stack, uint32_t owner, Wait wait,
                                        const unwind::HookFrame* hook) {
@@ -194,11 +193,11 @@ __attribute__((noinline)) int wait_for(uint64_t lock, uint32_t stack, uint32_t o
   return answer;
 }
 
-// Of a lock that its own holder asks for, and that says so (EDEADLK) instead of waiting: there is no wait to tell.
+// The owner of a lock that its own holder asks for, and that fails with EDEADLK: there is no wait to record.
 inline constexpr uint32_t kRefused = UINT32_MAX;
 inline bool is_mine(uint32_t owner) { return owner != 0 && owner == thread.tid; }
 
-// It was tried and not got.
+// The lock was tried and is busy.
 template <typename Answers, typename Wait, typename Owner>
 __attribute__((noinline)) int take_busy(uint64_t lock, int answer, uint32_t stack, Wait wait, Owner owner_of,
                                         const unwind::HookFrame* hook) {
@@ -210,11 +209,11 @@ __attribute__((noinline)) int take_busy(uint64_t lock, int answer, uint32_t stac
     record_owner_died(lock, hook);
     return answer;
   }
-  // It says things that the waiting function would not: then that one shall speak.
+  // The try failed with an error that the waiting function would not return: ask that one.
   return wait();
 }
 
-// In unusual ways; the stack is walked before.
+// The slow path; the stack is walked before.
 template <typename Answers, typename Try, typename Wait, typename Owner>
 __attribute__((noinline)) int take_at(uint64_t lock, bool with_stack, Try try_it, Wait wait, Owner owner_of,
                                       const unwind::HookFrame* hook) {
@@ -226,8 +225,8 @@ __attribute__((noinline)) int take_at(uint64_t lock, bool with_stack, Try try_it
   return answer;
 }
 
-// Tries; when the lock is held, `wait` waits for it. Must be inlined: it looks at the hook's frame. All but the usual
-// way is out of line, so that this one saves few registers.
+// Tries; if the lock is busy, `wait` waits for it. Must be inlined: it uses the hook's frame. Everything but the fast
+// path is out of line, so that the hook saves few registers.
 template <typename Answers, typename Try, typename Wait, typename Owner>
 __attribute__((always_inline)) inline int take(uint64_t lock, Try try_it, Wait wait, Owner owner_of) {
   const bool with_stack = wants_stack(lock);
@@ -240,7 +239,7 @@ __attribute__((always_inline)) inline int take(uint64_t lock, Try try_it, Wait w
   return Answers::kGot;
 }
 
-// Tries, and that is all.
+// Tries, without waiting.
 template <typename Answers, typename Try>
 __attribute__((always_inline)) inline int take_if_free(uint64_t lock, Try try_it) {
   if (is_part_of_lock_function()) return try_it();
@@ -256,7 +255,7 @@ __attribute__((always_inline)) inline int take_if_free(uint64_t lock, Try try_it
   return answer;
 }
 
-// The lock was given back at `time`: told with a stack, or as the options want it.
+// The lock was released at `time`: recorded with a stack, or subject to the options.
 void record_released_at(uint64_t lock, uint64_t time, const unwind::HookFrame* hook);
 
 __attribute__((always_inline)) inline void record_released(uint64_t lock, uint64_t time,
@@ -266,7 +265,7 @@ __attribute__((always_inline)) inline void record_released(uint64_t lock, uint64
   write_lock(PENNA_KIND_UNLOCK, lock, time);
 }
 
-// Written when the lock is free again, so that the record does not lengthen the hold; stamped before.
+// The record is written after the release, so that it does not lengthen the hold; its timestamp is from before.
 template <typename Unlock>
 __attribute__((always_inline)) inline int release(uint64_t lock, Unlock unlock) {
   const uint64_t now = penna_now();
@@ -283,7 +282,7 @@ inline void record_created(uint64_t lock, const unwind::HookFrame* hook) {
   write_lock_at(PENNA_KIND_LOCK_MADE, lock, current_stack(hook->caller()), penna_now());
 }
 
-// Made, and about to be destroyed.
+// A lock was initialised, and is about to be destroyed.
 template <typename Make>
 __attribute__((always_inline)) inline int make_lock(uint64_t lock, Make make) {
   const int answer = make();

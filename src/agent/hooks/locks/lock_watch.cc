@@ -14,7 +14,7 @@ uint16_t* waiters_of(const uint8_t* state) { return lock_waiters + (state - lock
 
 }  // namespace
 
-// Threads that do this at once lose each other's steps: a stack more or less.
+// Threads that do this at once lose each other's updates: one stack more or less.
 bool wants_stack_of_watched(uint8_t* state) {
   const uint8_t seen = __atomic_load_n(state, __ATOMIC_RELAXED);
   if (seen < kYoungAcquisitions)
@@ -32,7 +32,7 @@ void watch_contended(uint64_t lock) {
   uint8_t* state = state_of_lock(lock);
   const uint8_t seen = __atomic_load_n(state, __ATOMIC_RELAXED);
   __atomic_fetch_add(waiters_of(state), 1, __ATOMIC_RELAXED);
-  // The holder's acquisition was told with its stack, unless the lock was quiet.
+  // The holder's acquisition was recorded with its stack, unless the lock was quiet.
   const bool untold = seen == kQuietLock || seen == kContendedUnrecorded;
   __atomic_store_n(state, untold ? kContendedUnrecorded : UINT8_MAX, __ATOMIC_RELAXED);
 }
@@ -41,7 +41,7 @@ void watch_wait_over(uint64_t lock) { __atomic_fetch_sub(waiters_of(state_of_loc
 
 namespace {
 
-// How many acquisitions ago it was taken, the last being 1; 0: not known.
+// How many acquisitions ago it was taken, 1 being the last; 0: unknown.
 uint32_t find_held(uint64_t lock) {
   const uint32_t count = thread.held_count, known = count < kMostHeld ? count : kMostHeld;
   for (uint32_t i = 1; i <= known; ++i)
@@ -56,7 +56,7 @@ uint64_t held_since(uint64_t lock) {
   return ago == 0 ? UINT64_MAX : thread.held_since[(thread.held_count - ago) % kMostHeld];
 }
 
-// Not in the order of the acquisitions, or taken before recording began.
+// Released out of order, or taken before recording began.
 void holds_no_more_of_others(uint64_t lock) {
   const uint32_t count = thread.held_count, ago = find_held(lock);
   if (ago == 0) return;

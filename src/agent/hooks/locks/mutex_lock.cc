@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// pthread_mutex_lock and pthread_mutex_unlock of a mutex that nobody waits for.
+// The fast paths of pthread_mutex_lock and pthread_mutex_unlock.
 //
-// Why a file of its own: compiled without frame pointers and with sibling calls, each saves one register or three, and
-// all that is not usual is reached by a jump. Invariant: lock_record.h's, and such a jump leaves the stack as its
-// caller had it.
+// Why a file of its own: it is compiled without frame pointers and with sibling calls, so each function saves one to
+// three registers, and everything unusual is reached by a jump.
+// Invariant: that of lock_record.h, and such a jump leaves the stack as the caller had it.
 #include "agent/hooks/locks/mutexes.h"
 
 using namespace penna::agent;
@@ -23,7 +23,7 @@ PENNA_EXPORT int pthread_mutex_unlock(pthread_mutex_t* lock) {
   if (wants_end(mutex_word(lock))) return release_watched_mutex(lock);
   const uint64_t now = penna_now();
   const int answer = real.pthread_mutex_unlock(lock);
-  if (__builtin_expect(answer > 0, 0)) return answer;  // an error; asked for != 0, gcc would keep the 0 to return it
+  if (__builtin_expect(answer > 0, 0)) return answer;  // an error; tested as != 0, gcc would keep the 0 to return it
   if (wants_end(mutex_word(lock))) return record_mutex_released(lock, now);
   holds_no_more(mutex_word(lock));
   write_lock(PENNA_KIND_UNLOCK, mutex_word(lock), now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mutexes: of POSIX, of C11, and spinlocks. How, and the invariant: lock_record.h.
+// Mutexes of POSIX and C11, and spinlocks. For the steps and the invariant see lock_record.h.
 #include "agent/hooks/locks/mutexes.h"
 
 #include <threads.h>
@@ -11,25 +11,25 @@ uint64_t word(const pthread_mutex_t* lock) { return mutex_word(lock); }
 uint64_t word(const mtx_t* lock) { return lock_word(lock, PENNA_SYNC_MUTEX); }
 uint64_t word(const volatile pthread_spinlock_t* lock) { return lock_word(lock, PENNA_SYNC_SPIN); }
 
-// glibc keeps the tid of the holder in the mutex; read without the lock it may be stale by the time it is used.
+// glibc stores the holder's tid in the mutex; read without the lock it may be out of date.
 uint32_t owner_of(const pthread_mutex_t* lock) {
   return static_cast<uint32_t>(__atomic_load_n(&lock->__data.__owner, __ATOMIC_RELAXED));
 }
-// glibc's mtx_t is a mutex of POSIX, with another name.
+// glibc's mtx_t is a pthread_mutex_t by another name.
 uint32_t owner_of(const mtx_t* lock) { return owner_of(reinterpret_cast<const pthread_mutex_t*>(lock)); }
 
-// glibc's trylock of a robust mutex that nobody can recover any more leaves it locked: by a caller who does not have
-// it, and who waits for ever the next time. A time-out that is over tries as well. Those that inherit priorities are
-// the kernel's to free.
+// glibc's trylock leaves an unrecoverable robust mutex locked: by a caller who does not have it, and who waits for ever
+// the next time. A lock with an expired timeout is a try as well. Mutexes that inherit priorities are released by the
+// kernel.
 int try_robust(pthread_mutex_t* lock) {
-  constexpr int kInherits = 32;  // of glibc's kinds
+  constexpr int kInherits = 32;  // in glibc's mutex kinds
   if ((lock->__data.__kind & kInherits) != 0) return real.pthread_mutex_trylock(lock);
   constexpr timespec kOver{-1, 0};
   const int answer = real.pthread_mutex_timedlock(lock, &kOver);
   return answer == ETIMEDOUT ? EBUSY : answer;
 }
 
-// Of a ceiling of priorities: whether it is locked says the word, below the ceiling.
+// With a priority ceiling, the bits of the word below the ceiling say whether it is locked.
 int try_with_ceiling(pthread_mutex_t* lock) {
   constexpr int kLocked = 3;
   const bool is_locked = (__atomic_load_n(&lock->__data.__lock, __ATOMIC_RELAXED) & kLocked) != 0;
@@ -37,13 +37,13 @@ int try_with_ceiling(pthread_mutex_t* lock) {
 }
 
 uint32_t owner_or_refused(const pthread_mutex_t* lock) {
-  constexpr int kTypes = 3;  // of glibc's kinds
+  constexpr int kTypes = 3;  // in glibc's mutex kinds
   const uint32_t owner = owner_of(lock);
   return (lock->__data.__kind & kTypes) == PTHREAD_MUTEX_ERRORCHECK && is_mine(owner) ? kRefused : owner;
 }
 
-// glibc's functions for ceilings fail in a thread that cannot be raised, and leave it as if it had been: who then calls
-// another one gets the lock. So what trying says, but that it is taken, is the answer.
+// glibc's priority ceiling functions fail in a thread whose priority cannot be raised, but leave it as if it had been:
+// the next call then gets the lock. So the result of the try counts, unless it says that the lock is busy.
 template <typename Wait>
 __attribute__((noinline, cold)) int take_unusual(pthread_mutex_t* lock, Wait wait, const unwind::HookFrame* hook) {
   const bool has_ceiling = (lock->__data.__kind & kCeiling) != 0;
@@ -118,11 +118,11 @@ PENNA_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* lock, const timespec* 
 PENNA_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* lock, clockid_t clock, const timespec* until) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_mutex_clocklock(lock, clock, until));
   if (!is_time(clock, nullptr))
-    return real.pthread_mutex_clocklock(lock, clock, until);  // the time matters to waits only
+    return real.pthread_mutex_clocklock(lock, clock, until);  // the time only matters to waits
   return take_mutex(lock, [=] { return real.pthread_mutex_clocklock(lock, clock, until); });
 }
 
-// glibc's own calls of its mutexes do not come by here: these are hooks of their own.
+// glibc's internal calls of its mutexes do not come here, so C11 needs hooks of its own.
 PENNA_EXPORT int mtx_init(mtx_t* lock, int type) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.mtx_init(lock, type));
   static_assert(thrd_success == 0);

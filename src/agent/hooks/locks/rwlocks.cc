@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Locks of readers and writers. How, and the invariant: lock_record.h.
+// Reader-writer locks. For the steps and the invariant see lock_record.h.
 #include "agent/hooks/locks/lock_record.h"
 
 namespace penna::agent {
@@ -8,7 +8,7 @@ namespace {
 uint64_t for_reading(const pthread_rwlock_t* lock) { return lock_word(lock, PENNA_SYNC_READ); }
 uint64_t for_writing(const pthread_rwlock_t* lock) { return lock_word(lock, PENNA_SYNC_WRITE); }
 
-// glibc keeps the tid of the writer in the lock; readers are not known.
+// glibc stores the writer's tid in the lock; readers are unknown.
 uint32_t writer_of(const pthread_rwlock_t* lock) {
   return static_cast<uint32_t>(__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED));
 }
@@ -85,7 +85,7 @@ PENNA_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t cl
 
 PENNA_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_rwlock_unlock(lock));
-  // While a writer holds it, nobody else can give it back.
+  // While a writer holds it, nobody else can release it.
   return release(writer_of(lock) != 0 ? for_writing(lock) : for_reading(lock),
                  [=] { return real.pthread_rwlock_unlock(lock); });
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What else threads wait for: semaphores, barriers, the first call of pthread_once, the end of a thread.
 //
-// Nobody holds these, but of pthread_once: whoever makes the call. How waits are told: lock_record.h.
+// Nobody holds these, except for pthread_once: the thread that makes the call. For how waits are recorded see
+// lock_record.h.
 // Invariant: results and errno are those of the real functions.
 #include <fcntl.h>
 #include <stdarg.h>
@@ -13,12 +14,12 @@
 
 namespace penna::agent {
 
-// A pthread_once that is going on in this thread, until its call begins.
+// A pthread_once in progress in this thread, until its call begins.
 struct OnceCall {
   void (*function)();
   uint64_t lock;
-  uint32_t stack;        // of the one who calls pthread_once
-  const LockWait* wait;  // for another thread's call, when one was going on
+  uint32_t stack;        // of the caller of pthread_once
+  const LockWait* wait;  // for another thread's call, if one was in progress
   bool began;
 };
 
@@ -27,7 +28,7 @@ namespace {
 uint64_t word(const sem_t* semaphore) { return lock_word(semaphore, PENNA_SYNC_SEMAPHORE); }
 uint64_t word(const pthread_barrier_t* barrier) { return lock_word(barrier, PENNA_SYNC_BARRIER); }
 
-// glibc counts the waiters in the upper half of its first word.
+// glibc counts the waiters in the upper half of the first word.
 bool is_waited_for(const sem_t* semaphore) {
   return __atomic_load_n(reinterpret_cast<const uint64_t*>(semaphore), __ATOMIC_RELAXED) >> 32 != 0;
 }
@@ -44,8 +45,8 @@ __attribute__((noinline)) int wait_cancellably(LockWait* told, Wait wait) {
   return answer;
 }
 
-// Not `take`: a semaphore is not held, and its try sets errno when a wait must follow. Nor does a try end a thread that
-// was cancelled, as glibc's sem_wait() and sem_timedwait() do before they look at the semaphore.
+// Not `take`: a semaphore is not held, and its try sets errno if a wait must follow. Also, a try does not act on a
+// pending cancellation, which glibc's sem_wait() and sem_timedwait() do before they look at the semaphore.
 template <typename Wait>
 __attribute__((always_inline)) inline int take_one(sem_t* semaphore, Wait wait) {
   if (is_part_of_lock_function()) return wait();
@@ -61,21 +62,21 @@ __attribute__((always_inline)) inline int take_one(sem_t* semaphore, Wait wait) 
   return wait_cancellably<ErrnoAnswers>(&told, wait);
 }
 
-// The function of the call that real pthread_once() makes. An exception may leave it: then the hold has no end.
+// The function that the real pthread_once() calls. An exception may leave it: then the hold has no end.
 void make_once_call() {
   OnceCall* call = thread.once_call;
   const uint64_t lock = call->lock;
   call->began = true;
   if (call->wait != nullptr)
-    call->wait->end(PENNA_WAIT_GOT, penna_now());  // the other one left its call, by an exception, say
+    call->wait->end(PENNA_WAIT_GOT, penna_now());  // the other thread left its call, for example by an exception
   write_lock_at(PENNA_KIND_LOCK_AT, lock, call->stack, penna_now());
   call->function();
   write_lock(PENNA_KIND_UNLOCK, lock, penna_now());
 }
 
-// Once it is done, glibc's word says 2; libc's own test of that costs a call.
+// Once the call is done, glibc's word is 2; libc's own test costs a call.
 bool is_done(const int* once) { return __atomic_load_n(once, __ATOMIC_ACQUIRE) == 2; }
-// And is odd while a thread makes the call.
+// It is odd while a thread makes the call.
 bool is_going_on(const int* once) { return (__atomic_load_n(once, __ATOMIC_RELAXED) & 1) != 0; }
 
 template <typename Call>
@@ -92,9 +93,9 @@ void record_once(const int* once, void (*function)(), Call call_it, const unwind
   if (!call.began) wait.end(PENNA_WAIT_GOT, penna_now());  // another thread made it, perhaps one that came in between
 }
 
-// glibc notes the tid in the thread's control block before pthread_create() returns, until the thread ends; where, is
-// not promised: so it is believed when it is right for the caller. Else what the thread told of itself; 0 before its
-// first event.
+// glibc stores the tid in the thread control block before pthread_create() returns, until the thread ends. Where is not
+// documented: so the place is trusted only if it is right for the calling thread. Otherwise what the thread itself has
+// recorded; 0 before its first event.
 uint32_t tid_of(pthread_t other) {
   constexpr uintptr_t kTidPlace = 720;  // glibc 2.x on x86-64
   const auto noted = [](uintptr_t block) {
@@ -126,7 +127,7 @@ PENNA_EXPORT int sem_destroy(sem_t* semaphore) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_destroy(semaphore));
   return destroy_lock(word(semaphore), [=] { return real.sem_destroy(semaphore); });
 }
-// Named ones: made here, as far as this process is concerned.
+// Named semaphores: for this process, they are created here.
 PENNA_EXPORT sem_t* sem_open(const char* name, int flags, ...) {
   va_list more;
   va_start(more, flags);
@@ -196,7 +197,7 @@ PENNA_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) {
   const uint64_t lock = word(barrier);
   const LockWait told = LockWait::begin_now(lock, 0, 0, HookFrame::here());
   const int answer = real.pthread_barrier_wait(barrier);
-  // The one who is told so was the last to come, and woke the others when it did.
+  // This thread came last, and woke the others.
   if (answer == PTHREAD_BARRIER_SERIAL_THREAD)
     write_record(PENNA_KIND_WAKE, penna_wake{lock, told.stack, UINT32_MAX}, PENNA_LOCKS, told.begin);
   const bool passed = answer == 0 || answer == PTHREAD_BARRIER_SERIAL_THREAD;
@@ -212,7 +213,7 @@ PENNA_EXPORT int pthread_once(pthread_once_t* once, void (*function)()) {
   return answer;
 }
 PENNA_EXPORT void call_once(once_flag* once, void (*function)()) {
-  auto* same = reinterpret_cast<pthread_once_t*>(once);  // glibc's is one of POSIX, with another name
+  auto* same = reinterpret_cast<pthread_once_t*>(once);  // glibc's once_flag is a pthread_once_t by another name
   if (is_done(same) || !recording(PENNA_LOCKS)) {
     if (have_real()) real.call_once(once, function);
     return;
