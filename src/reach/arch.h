@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Picks the header of the processor we are built for: what the rest of this folder knows about a thread's state.
+// Selects the header of the target processor, for what this folder needs to know about a thread's state.
 //
-// An arch header defines GeneralRegisters; sources of the same name (*_x86_64.cc) save, lead and restore threads:
-// thread_state.h.
+// An arch header defines GeneralRegisters; sources named after the processor (*_x86_64.cc) save, redirect and restore
+// threads: thread_state.h.
 #pragma once
 
 #if defined(__x86_64__)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// x86-64 as ptrace(2) shows it. Reference: arch/x86/include/uapi/asm/ptrace.h.
+// x86-64 as seen through ptrace(2). Reference: arch/x86/include/uapi/asm/ptrace.h.
 //
-// Invariant: a thread of 32 bits has other registers, and is refused by their size.
+// Invariant: a 32-bit thread has other registers, and is refused by their size.
 #pragma once
 
 #include <sys/user.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Has a running process of the recording do what a penna_control asks: by one of its own threads, which is led there
+// Makes a running process of the recording carry out a penna_control request, on one of its own threads
 // (reach/remote_call.h).
 //
-// Invariant: one request of a process at a time; the process goes on as it was, whatever comes of it.
+// Invariant: one request per process at a time; whatever the outcome, the process continues as before.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace penna {
 
-// The answer. Waits up to a second while a thread of the process is in dlopen or dlclose.
+// Returns the process's answer. Waits up to a second while a thread of the process is in dlopen or dlclose.
 Result<penna_control> ask_process(uint32_t pid, ControlPage& page, const penna_control& request);
 
 }  // namespace penna

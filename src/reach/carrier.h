@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Carrier: a way for the agent to get into a process. Everything behind it is the same for all of them, because the
-// process introduces itself (collect/server.h).
+// Carrier: a way to get the agent into a process. Everything after that is the same for all carriers, because the
+// process itself connects to the recorder (collect/server.h).
 //
-// Invariant: a carrier that is destroyed before start() leaves no trace: no process of ours, no change in anybody's.
+// Invariant: a carrier that is destroyed before start() leaves no trace: no process of ours, no change in anybody
+// else's.
 #pragma once
 
 #include <sys/types.h>
@@ -13,8 +14,8 @@
 namespace penna {
 
 struct CarrierError {
-  int exit_code = 0;  // 126: found, cannot be run; 127: not found; 125: our own trouble
-  std::string text;   // a sentence
+  int exit_code = 0;  // 126: found, cannot be run; 127: not found; 125: an error of our own
+  std::string text;   // one sentence
 };
 
 class Carrier {
@@ -23,12 +24,13 @@ class Carrier {
 
   virtual pid_t pid() const = 0;
   virtual int pidfd() const = 0;  // readable once the process has ended
-  // The process's command line; [0] names its program. Never empty.
+  // The command line of the process; [0] names its program. Never empty.
   virtual const std::vector<std::string>& command() const = 0;
 
-  // From here on the process runs with the agent in it. Once. False: it does not, and nothing is left to wait for.
+  // From here on the process runs, with the agent in it. Call once. False: it does not run, and there is nothing to
+  // wait for.
   virtual bool start(CarrierError* error) = 0;
-  // Blocks until the process has ended. Its wait status. Once.
+  // Blocks until the process has ended, and returns its wait status. Call once.
   virtual int wait() = 0;
 
  protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See find_recorder.h. Programs that penna record has started were told its socket in their environment. A recorder
-// inside a program is found by what it shares with its processes: the doorbell.
+// See find_recorder.h. Programs started by penna record have its socket in their environment. A recorder inside a
+// program is found by what it shares with its processes: the doorbell.
 #include "reach/find_recorder.h"
 
 #include <fmt/core.h>
@@ -25,7 +25,7 @@
 namespace penna {
 namespace {
 
-// The recorder's socket, as a process was told it when its program started; empty when it was told none.
+// The recorder's socket in the environment that the process's program was started with; empty: none.
 std::string socket_of(int pid) {
   const auto text = read_file(fmt::format("/proc/{}/environ", pid), 4 << 20);
   if (!text) return "";
@@ -51,7 +51,7 @@ std::vector<int> children_of(int pid) {
   return children;
 }
 
-// One of its threads is a recorder (recorder/own_recorder.cc).
+// Whether one of its threads is a recorder (recorder/own_recorder.cc).
 bool records_itself(int pid) {
   std::error_code gone;
   std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", pid), gone);
@@ -62,7 +62,7 @@ bool records_itself(int pid) {
   return false;
 }
 
-// Of the program that listens at the other end; 0: of a user whom we should not believe.
+// The pid of the program that listens at the other end; 0: it belongs to a user whom we must not trust.
 int listener_of(const Fd& socket) {
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -70,7 +70,7 @@ int listener_of(const Fd& socket) {
   return known && (peer.uid == ::geteuid() || ::geteuid() == 0) ? peer.pid : 0;
 }
 
-// All sockets that are called as those of recorders, of whatever user.
+// All sockets with a name as recorders use it, of any user.
 std::vector<std::string> control_sockets() {
   std::vector<std::string> found;
   const auto text = read_file("/proc/net/unix", 64 << 20);
@@ -83,8 +83,8 @@ std::vector<std::string> control_sockets() {
   return found;
 }
 
-// The recorder inside a program that shares the doorbell of `pid`: of that program itself, or of one that has forked
-// it.
+// The recorder inside a program that shares the doorbell of `pid`: in that program itself, or in an ancestor that
+// forked it.
 std::string control_of_inside_recorder(int pid) {
   const auto doorbell = find_mapped(static_cast<uint32_t>(pid), "penna-doorbell");
   if (!doorbell) return "";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who records a process, and where that recorder is asked (collect/control_server.h).
+// Finds out who records a process, and where to reach that recorder (collect/control_server.h).
 //
-// Invariant: nothing is sent to a socket before it is known to be the recorder's of this very process.
+// Invariant: nothing is sent to a socket before it is known to belong to the recorder of this very process.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ namespace penna {
 
 struct Recorder {
   std::string control;  // path of its socket
-  int asked_pid = 0;    // 0: all of its processes
+  int asked_pid = 0;    // the process to name in requests; 0: all of its processes
 };
 
-// `pid`: a process that is recorded by another one or by itself, one that was forked by such a one, or penna record.
+// `pid`: a process that records itself or is recorded by another one, a fork of such a process, or penna record itself.
 Result<Recorder> find_recorder(int pid);
 
-// A connection to the socket of a recorder.
+// Connects to a recorder's socket.
 Result<Fd> connect_to_recorder(const std::string& control);
 
 }  // namespace penna

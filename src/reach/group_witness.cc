@@ -19,7 +19,7 @@ namespace {
 
 using Counts = std::array<uint32_t, NSIG>;
 
-// The life of the witness; every signal is blocked.
+// The main function of the witness; every signal is blocked.
 [[noreturn]] void witness(int socket, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(0);
@@ -61,16 +61,17 @@ GroupWitness::GroupWitness(GroupWitness&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)), socket_(std::move(other.socket_)), seen_(other.seen_) {}
 
 void GroupWitness::ask() {
-  // A signal goes to the members of a group one after another, under the lock of the list of processes. Whoever asks
-  // for that lock to write waits until all have it: as setpgid does, also for a group that cannot be (numbers end at
-  // 2^22). Not for our own: its number is 0 where its leader is in another namespace, and that would be a group of our
-  // own.
+  // A signal to a group is delivered to its members one after another, under a read lock on the process list. Taking
+  // that lock for writing waits until all members have it: setpgid does that, even for a group that cannot exist (pids
+  // end at 2^22). Not with our own group: its number is 0 if its leader is in another namespace, and 0 would make a new
+  // group.
   ::setpgid(0, INT_MAX);
   Counts counts{};
   if (::write(socket_.get(), "", 1) != 1 || ::read(socket_.get(), counts.data(), sizeof counts) != sizeof counts)
     return;
   for (size_t i = 0; i < counts.size(); ++i) {
-    // The kernel keeps one of each but the real-time ones: so may we have had it, or not yet.
+    // The kernel keeps one pending instance of each signal except real-time ones: so we may or may not have had ours
+    // yet.
     const uint32_t most = static_cast<int>(i) < SIGRTMIN ? 1 : UINT32_MAX / 2;
     seen_[i] = std::min(seen_[i] + counts[i], most);
   }

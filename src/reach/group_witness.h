@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A process in our process group that blocks every signal and tells which of them came.
+// A process in our process group that blocks every signal and reports which of them arrived.
 //
-// Why: of a signal that we got, the kernel does not say whether the group got it, and so the program too, or we alone:
-// a terminal that hangs up tells the leader of its session alone, kill(1) either. What the witness got, the group got.
-// Invariant: it holds no descriptor but its socket, and ends with us, however we end.
+// Why: the kernel does not say whether a signal that we received went to the whole group, and thus also to the program,
+// or only to us: a terminal that hangs up signals its session leader alone, and so may kill(1). What the witness
+// received, the group received.
+// Invariant: it holds no descriptor except its socket, and ends with us, however we end.
 #pragma once
 
 #include <sys/types.h>
@@ -25,11 +26,11 @@ class GroupWitness {
   GroupWitness& operator=(GroupWitness&&) = delete;
   ~GroupWitness() { end(); }
 
-  // Asks what has come to the group. All that we got before the call, and that the group got with us, is among it.
+  // Asks what the group has received. Includes every signal that we and the group received before the call.
   void ask();
-  // Whether the group got this signal as often as it was asked about.
+  // Whether the group received this signal, as many times as this was called for it.
   bool saw(int signal);
-  // Ends the witness and waits for it; where nothing shall run destructors any more.
+  // Ends the witness and waits for it; for use where no destructors will run.
   void end();
 
  private:
@@ -37,7 +38,7 @@ class GroupWitness {
 
   pid_t pid_;
   Fd socket_;
-  std::array<uint32_t, NSIG> seen_{};  // and not yet asked about
+  std::array<uint32_t, NSIG> seen_{};  // received, and not yet matched by saw()
 };
 
 }  // namespace penna

@@ -15,23 +15,22 @@
 namespace penna {
 namespace {
 
-// struct ucontext of the kernel's, whose own headers contradict libc's.
+// The kernel's struct ucontext, whose own header conflicts with libc's.
 struct Context {
   uint64_t flags, link;
-  uint64_t stack_start, stack_flags, stack_bytes;  // the alternate one
+  uint64_t stack_start, stack_flags, stack_bytes;  // the alternate stack
   sigcontext registers;
   uint64_t signal_mask;
 };
 static_assert(offsetof(Context, registers) == 40 && offsetof(Context, signal_mask) == 296 &&
               sizeof(Context) == PENNA_REMOTE_CONTEXT_BYTES);
-static_assert(offsetof(sigcontext, rsp) == 120 &&
-              offsetof(sigcontext, fpstate) == 184);  // as penna/detail/remote.h has them
+static_assert(offsetof(sigcontext, rsp) == 120 && offsetof(sigcontext, fpstate) == 184);  // as in penna/detail/remote.h
 
 constexpr uint64_t kFpXstate = 1, kSigcontextSs = 2, kStrictRestoreSs = 4;  // UC_...
-constexpr uint64_t kNoStackFlags = 0xffff;  // no value that sigaltstack(2) knows: it stays as it is
-constexpr size_t kLegacyBytes = 576;        // FXSAVE's, and the header behind it
+constexpr uint64_t kNoStackFlags = 0xffff;  // a value that sigaltstack(2) rejects: the stack stays as it is
+constexpr size_t kLegacyBytes = 576;        // FXSAVE's area, and the header behind it
 constexpr size_t kFeatures = 464, kInUse = 512;
-constexpr uint64_t kAmx = 0x60000;  // a program has its room only after it has asked for it
+constexpr uint64_t kAmx = 0x60000;  // room for it exists only after the program has requested it
 
 uint64_t word_at(const std::vector<uint8_t>& vector, size_t offset) {
   uint64_t word = 0;
@@ -39,7 +38,7 @@ uint64_t word_at(const std::vector<uint8_t>& vector, size_t offset) {
   return word;
 }
 
-// The kernel takes no more than the thread has room for, or else nothing but FXSAVE's part.
+// The features in the saved state: the kernel restores no more than the thread has room for, or only FXSAVE's part.
 uint64_t features_of(const std::vector<uint8_t>& vector) {
   const uint64_t amx = word_at(vector, kInUse) & kAmx;
   return (word_at(vector, kFeatures) & ~kAmx) | amx;
@@ -62,7 +61,7 @@ sigcontext registers_of(const GeneralRegisters& from) {
   to.rdi = from.rdi, to.rsi = from.rsi, to.rbp = from.rbp, to.rbx = from.rbx;
   to.rdx = from.rdx, to.rax = from.rax, to.rcx = from.rcx, to.rsp = from.rsp;
   to.rip = from.rip, to.eflags = from.eflags;
-  to.cs = static_cast<uint16_t>(from.cs), to.__pad0 = static_cast<uint16_t>(from.ss);  // named so by libc
+  to.cs = static_cast<uint16_t>(from.cs), to.__pad0 = static_cast<uint16_t>(from.ss);  // libc's name for this field
   return to;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// HomeFrame: what lies on the stack of a thread that we lead elsewhere, so that it finds back without us
+// HomeFrame: the frame on the stack of a thread that we redirect, by which it returns without us
 // (penna/detail/remote.h).
 //
-// Why a signal's frame: the kernel puts all of a thread's state back from it at once, rt_sigreturn(2), which the thread
-// calls itself.
-// Invariant: whole before the thread goes anywhere. Reference: arch/x86/include/uapi/asm/{ucontext,sigcontext}.h.
+// Why a signal frame: rt_sigreturn(2) restores all of a thread's state from it at once, and the thread can call that
+// itself.
+// Invariant: complete before the thread is redirected. Reference:
+// arch/x86/include/uapi/asm/{ucontext,sigcontext}.h.
 #pragma once
 
 #include <sys/types.h>
@@ -19,8 +20,8 @@ namespace penna {
 
 class HomeFrame {
  public:
-  // `vector`: as PTRACE_GETREGSET gives NT_X86_XSTATE. `sleeps`: `general` is about to
-  // make a system call, of which the kernel remembers the rest.
+  // `vector`: NT_X86_XSTATE as PTRACE_GETREGSET returns it. `sleeps`: `general` is about to restart a system call whose
+  // remaining time the kernel keeps.
   HomeFrame(RemoteBytes stack_top, const GeneralRegisters& general, const std::vector<uint8_t>& vector,
             uint64_t signal_mask, bool sleeps);
 
@@ -33,7 +34,7 @@ class HomeFrame {
   static constexpr int64_t kHead = 16;
 
   RemoteBytes context_;
-  std::vector<uint8_t> bytes_;  // from stack_top() on
+  std::vector<uint8_t> bytes_;  // starting at stack_top()
 };
 
 }  // namespace penna

@@ -25,7 +25,7 @@ ssize_t read_retrying(int fd, void* to, size_t bytes) {
   return got;
 }
 
-// Only returns when the exec failed.
+// Returns only if the exec failed.
 void become(const std::vector<std::string>& command, std::string preload, const std::string& socket_path) {
   if (!preload.empty()) {
     const char* preloaded = std::getenv("LD_PRELOAD");

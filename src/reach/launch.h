@@ -2,8 +2,8 @@
 // The carrier of penna record CMD: starts a program with the agent preloaded.
 //
 // Why in two steps: the recording is named after the process and must exist before the program runs.
-// Invariant: the program finds signals, descriptors and environment as the recorder was given them, but for LD_PRELOAD
-// and PENNA_SOCKET, which the agent takes out again.
+// Invariant: the program gets signals, descriptors and environment as the recorder was given them, except for
+// LD_PRELOAD and PENNA_SOCKET, which the agent removes again.
 #pragma once
 
 #include <signal.h>
@@ -18,11 +18,12 @@
 
 namespace penna {
 
-// A process that waits to become the program. Destroyed before start(), it ends without having run anything.
+// A process that waits to become the program. If this is destroyed before start(), the process ends without running
+// anything.
 class Launch : public Carrier {
  public:
-  // `preload`: what LD_PRELOAD is to begin with; empty where nothing can be preloaded. `signals`: the mask that the
-  // program shall have. Call before any thread is started.
+  // `preload`: what LD_PRELOAD shall begin with; empty if nothing can be preloaded. `signals`: the program's signal
+  // mask. Call before any thread is started.
   static Result<std::unique_ptr<Carrier>> prepare(const std::vector<std::string>& command, const std::string& preload,
                                                   const std::string& socket_path, const sigset_t& signals);
   ~Launch() override;
@@ -39,8 +40,8 @@ class Launch : public Carrier {
   std::vector<std::string> command_;
   pid_t pid_ = -1;
   Fd pidfd_;
-  Fd go_;      // writing end: one byte starts the program
-  Fd result_;  // reading end: closes when the exec worked, carries errno when it did not
+  Fd go_;      // write end: one byte starts the program
+  Fd result_;  // read end: closed when the exec succeeded, carries errno if it failed
 };
 
 }  // namespace penna

@@ -28,10 +28,10 @@ namespace penna {
 namespace {
 
 constexpr long kPatienceUs = 2'000'000;
-constexpr long kLongestUs = 5'000'000;  // what we run takes milliseconds; a hostile process may lead us anywhere
-constexpr long kLongestPauseUs = 2000;  // between two looks at it
+constexpr long kLongestUs = 5'000'000;  // the code takes milliseconds; a hostile process may keep us waiting
+constexpr long kLongestPauseUs = 2000;  // the longest pause between two checks
 
-// "S" of /proc/PID/stat; 'X' when it is gone.
+// The state letter in /proc/PID/stat; 'X' if the process is gone.
 char state_of(pid_t pid, pid_t thread) {
   const auto line = read_file(fmt::format("/proc/{}/task/{}/stat", pid, thread), 4096);
   const std::string_view fields = line ? stat_from_state(*line) : std::string_view();
@@ -40,7 +40,7 @@ char state_of(pid_t pid, pid_t thread) {
 
 bool can_stop(char state) { return state != 'D' && state != 'Z' && state != 'X'; }
 
-// A thread that can be stopped, the main one if possible; 0 when there is none.
+// A thread that can be stopped, the main one if possible; 0: there is none.
 pid_t choose_thread(pid_t pid) {
   if (can_stop(state_of(pid, pid))) return pid;
   std::error_code unknown;
@@ -52,11 +52,11 @@ pid_t choose_thread(pid_t pid) {
 }
 
 struct Stop {
-  int signal = 0;  // 0: none within our patience, or the thread is gone
+  int signal = 0;  // 0: timed out, or the thread is gone
   int event = 0;   // PTRACE_EVENT_STOP or 0
 };
 
-// Waits for the next stop. waitid() without WEXITED: the exit status is for those who wait for it.
+// Waits for the next stop. waitid() without WEXITED: the exit status belongs to whoever waits for the process.
 Stop wait_for_stop(pid_t pid, pid_t thread, long patience_us) {
   for (long waited_us = 0; waited_us < patience_us; waited_us += 50) {
     siginfo_t info{};
@@ -70,8 +70,8 @@ Stop wait_for_stop(pid_t pid, pid_t thread, long patience_us) {
   return {};
 }
 
-// Until the interrupt is what it stopped for; signals that came before it take their course. False also where it became
-// another program.
+// Waits for the stop by our interrupt; signals that arrive before it are delivered as usual. False also if the process
+// has exec'd another program.
 bool stop_it(pid_t pid, pid_t thread) {
   if (!traced(PTRACE_INTERRUPT, thread, 0, 0)) return false;
   for (;;) {
@@ -84,7 +84,7 @@ bool stop_it(pid_t pid, pid_t thread) {
 
 enum class Ran { kWhole, kHome, kFaulted, kTooLong, kGone };
 
-// Stopped once more where it went on. What it stopped for, if not for us, it gets.
+// It has stopped again where it was before. If not because of us, it gets the signal.
 Ran let_go_at_home(pid_t thread, const Stop& stop) {
   ThreadState now;
   if (stop.event == PTRACE_EVENT_STOP && now.save(thread)) now.restore(thread);
@@ -92,37 +92,36 @@ Ran let_go_at_home(pid_t thread, const Stop& stop) {
   return Ran::kHome;
 }
 
-// Looks, more and more seldom, whether the thread has come to the end, and lets it stay there to be put back: so a
-// sleep goes on, where the way home would begin it anew. It is put back also if it takes too long. It is asked, and
-// does not tell by a breakpoint: that raises SIGTRAP, which is the program's own, and the kernel resets a handler whose
-// signal is blocked, or sends an older fault's signal first.
+// Polls, at growing intervals, whether the thread has reached the end of the code, and lets it wait there to be put
+// back: so a sleep continues, which the thread's own way home would restart. It is put back also if it takes too long.
+// Why polling instead of a breakpoint: that raises SIGTRAP, which belongs to the program; if it is blocked, the kernel
+// resets its handler, and an earlier fault's signal may be delivered first.
 Ran run(pid_t pid, pid_t thread, const RemoteCode& code, const ThreadState& saved) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(kLongestUs);
   for (long pause_us = 50;; pause_us = std::min(2 * pause_us, kLongestPauseUs)) {
     if (!traced(PTRACE_CONT, thread, 0, 0)) return Ran::kGone;
     Stop stop = wait_for_stop(pid, thread, pause_us);
-    // Only one that runs: an interrupt of one that has stopped by itself would stop it once more, before it has gone a
-    // step.
+    // Only if it runs: interrupting a thread that has stopped by itself would stop it again before it has made a step.
     if (stop.signal == 0 && traced(PTRACE_INTERRUPT, thread, 0, 0)) stop = wait_for_stop(pid, thread, kLongestUs);
     if (stop.signal == 0) return Ran::kGone;
-    if (stop.event == PTRACE_EVENT_EXEC) return Ran::kGone;  // another program, which shall not get our registers
+    if (stop.event == PTRACE_EVENT_EXEC) return Ran::kGone;  // another program, which must not get the saved registers
     if (saved.went_home(thread)) return let_go_at_home(thread, stop);
-    if (stop.event != PTRACE_EVENT_STOP) return Ran::kFaulted;  // all signals but those of faults wait
+    if (stop.event != PTRACE_EVENT_STOP) return Ran::kFaulted;  // all signals except those of faults are blocked
     if (ThreadState::is_at_end(thread, code)) return Ran::kWhole;
     if (std::chrono::steady_clock::now() > end) return Ran::kTooLong;
   }
 }
 
-// Nothing: it comes home from an earlier call; once more, later.
+// Nothing: the thread is still returning from an earlier call; try again later.
 std::optional<Result<>> call_in_thread(pid_t pid, const RemoteCode& code) {
   const pid_t thread = choose_thread(pid);
   if (thread == 0) return Error{fmt::format("process {} has no thread that can be stopped now", pid)};
   if (!traced(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACEEXEC))
     return Error{fmt::format("may not stop process {}: {}; same user, and see /proc/sys/kernel/yama/ptrace_scope", pid,
                              errno_text(errno))};
-  // From here on the end of our own thread lets go of it, wherever we are.
+  // From here on it is released when our thread ends, wherever that happens.
   if (!stop_it(pid, thread)) return Error{fmt::format("process {} ended or did not stop", pid)};
-  // It is stopped; and no other can have the channel mapped who was not given it.
+  // Checked while it is stopped; and only a process that was given the channel can have it mapped.
   if (code.channel != 0 && !has_mapped(static_cast<uint32_t>(pid), "penna-channel", code.channel)) {
     traced(PTRACE_DETACH, thread, 0, 0);
     return Error{fmt::format("process {} has become another program", pid)};
@@ -151,7 +150,7 @@ std::optional<Result<>> call_in_thread(pid_t pid, const RemoteCode& code) {
 Result<> call_in(pid_t pid, const RemoteCode& code) {
   for (long waited_us = 0; waited_us < kPatienceUs; waited_us += kLongestPauseUs) {
     std::optional<Result<>> result;
-    // A thread of its own: what it traces is let go when it ends.
+    // A thread of its own: whatever it traces is released when it ends.
     std::thread([&] { result = call_in_thread(pid, code); }).join();
     if (result) return *result;
     ::usleep(kLongestPauseUs);

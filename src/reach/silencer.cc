@@ -30,7 +30,7 @@ void Silencer::work() {
   }
 }
 
-// One by one, so that each is told apart; a call of the process takes some 50 us.
+// One by one, so that each result is known; a call of the process takes about 50 us.
 void Silencer::carry_out(const SilenceOrder& order, ControlPage& page) {
   for (const BusyFunction& function : order.functions) {
     const std::string name = name_of_(function.module, function.pc);
@@ -50,7 +50,7 @@ bool Silencer::silence(uint32_t pid, ControlPage& page, const BusyFunction& func
   const uint64_t functions[] = {function.pc};
   if (deaf_.count(page.inode()) != 0) return false;
   const auto answer = ask_process(pid, page, silence_request(functions));
-  if (!answer) deaf_.insert(page.inode());  // it may lead us about for seconds each time
+  if (!answer) deaf_.insert(page.inode());  // each call could cost us seconds again
   return answer && answer->matched != 0 && answer->refused == 0;
 }
 

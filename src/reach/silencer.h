@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// record --max-overhead: lets processes silence the functions whose calls cost too much, and says which.
+// record --max-overhead: makes processes stop recording the functions whose calls cost too much, and reports which.
 //
-// Invariant: all on the thread that serves `penna ctl`, for a process is asked one thing at a time; each function that
-// is not recorded any more, and each that cannot be silenced, is named in the recording's notes.
+// Invariant: everything runs on the thread that serves `penna ctl`, because a process is asked one thing at a time;
+// each function that is no longer recorded, and each that cannot be silenced, is named in the recording's notes.
 #pragma once
 
 #include <functional>
@@ -19,17 +19,18 @@ namespace penna {
 
 class Silencer {
  public:
-  // A function's name, for people; on the thread that calls work().
+  // A function's name, for display; called on the thread that calls work().
   using NameOf = std::function<std::string(const Module& module, uint64_t pc)>;
 
-  // `percent`: of the program's own time, that recording calls may cost; none: null, there is nothing to do. `next`:
-  // who looks on, too; may be null. Before the collector starts; the others must outlive it.
+  // `percent`: how much of the program's own time recording of calls may cost; none: returns null, there is nothing to
+  // do. `next`: the onlooker to forward to; may be null. Call before the collector starts; the others must outlive
+  // this.
   static Result<std::unique_ptr<Silencer>> make(std::optional<uint32_t> percent, Server& server, Collector& collector,
                                                 Onlooker* next, NameOf name_of);
 
   int fd() const { return governor_.fd(); }  // readable when there is something for work()
   void work();
-  // What was done, as one sentence.
+  // What was done, in one sentence.
   std::string summary() const;
 
  private:
@@ -47,7 +48,7 @@ class Silencer {
   Server& server_;
   Collector& collector_;
   NameOf name_of_;
-  std::set<ino_t> deaf_;  // processes that did not answer, by their channels
+  std::set<ino_t> deaf_;  // processes that did not answer, by the inode of their channel
   size_t silenced_ = 0, refused_ = 0;
   std::string first_, first_refused_;
 };

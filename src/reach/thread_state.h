@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// ThreadState: what a stopped thread is in the middle of, how it is led elsewhere, and how it is put back.
+// ThreadState: the state of a stopped thread, how the thread is redirected, and how it is put back.
 //
-// Invariant: a thread that was led away has on its stack all that it needs to come home by itself
-// (penna/detail/remote.h), before it goes a step. All calls from the thread of ours that traces it.
+// Invariant: before a redirected thread takes a step, its stack holds all that it needs to return by itself
+// (penna/detail/remote.h). All calls are made on the thread of ours that traces it.
 #pragma once
 
 #include <sys/types.h>
@@ -17,19 +17,19 @@ namespace penna {
 
 class ThreadState {
  public:
-  // False: it is of another kind of process (32 bits), or gone.
+  // False: another kind of process (32 bits), or it is gone.
   bool save(pid_t thread);
-  // The registers last: until they are back, the thread finds home by itself if we are killed.
+  // Restores the registers last: until then, the thread returns by itself if we are killed.
   bool restore(pid_t thread);
-  // Makes the thread continue at the code, with every signal blocked: also that of a fault of its own that waits for it
-  // by now. The mask last: nobody would put it back if we were killed before the thread has a frame to come home by.
+  // Makes the thread continue at the code, with every signal blocked, even that of a pending fault of its own. The mask
+  // is set last: nobody would restore it if we were killed before the thread has its frame.
   bool redirect(pid_t thread, const RemoteCode& code);
-  // Is it in such code still, or again on its way home, as whoever sent it there was killed? Its frame lies where ours
-  // would.
+  // Whether it is still in such code, or on its way home because whoever sent it there was killed: its frame is where
+  // ours would be.
   bool is_away(const RemoteCode& code) const;
-  // Has it gone home by itself, as it waited for us too long?
+  // Whether it has returned by itself, because it waited for us too long.
   bool went_home(pid_t thread) const;
-  // Is the thread, as it is now, in the loop at the end of the code?
+  // Whether the thread is now in the loop at the end of the code.
   static bool is_at_end(pid_t thread, const RemoteCode& code);
 
  private:

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMaxVectorState = 64 << 10;  // of NT_X86_XSTATE; AMX has 11 KiB
 
-// Calls that a stop ends with EINTR although no signal came: the kernel restarts all others by itself (signal(7)).
+// System calls that a stop ends with EINTR although no signal came: the kernel restarts all others (signal(7)).
 bool ends_with_eintr(uint64_t call) {
   constexpr uint64_t kCalls[] = {SYS_epoll_wait,   SYS_epoll_pwait,   SYS_epoll_pwait2,  SYS_semop,
                                  SYS_semtimedop,   SYS_msgrcv,        SYS_msgsnd,        SYS_rt_sigtimedwait,
@@ -32,7 +32,7 @@ bool follows_syscall(pid_t thread, const GeneralRegisters& at) {
   return word && (*word & 0xffff) == 0x050f;
 }
 
-// The system call begins anew, where the kernel would not see to it.
+// Restarts the system call where the kernel would not.
 void rewind(GeneralRegisters& registers) {
   registers.rax = registers.orig_rax;
   registers.rip -= 2;
@@ -45,7 +45,7 @@ bool ThreadState::save(pid_t thread) {
   vector_.resize(kMaxVectorState);
   iovec general{&general_, sizeof general_}, vector{vector_.data(), vector_.size()};
   if (!traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&general)) ||
-      general.iov_len != sizeof general_ ||  // a 32-bit thread has other ones
+      general.iov_len != sizeof general_ ||  // a 32-bit thread has others
       !traced(PTRACE_GETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector)) ||
       !traced(PTRACE_GETSIGMASK, thread, sizeof mask_, reinterpret_cast<uintptr_t>(&mask_)))
     return false;
@@ -75,8 +75,8 @@ bool ThreadState::redirect(pid_t thread, const RemoteCode& code) {
   there.rdi = frame.context().number();
   there.rbp = 0;
   there.eflags &=
-      ~uint64_t{0x500};  // the direction flag is clear where functions begin; and no single steps, each a signal
-  there.orig_rax = ~uint64_t{0};  // in no system call: nothing to restart yet
+      ~uint64_t{0x500};           // clears the direction flag, as functions expect, and the trap flag: no single steps
+  there.orig_rax = ~uint64_t{0};  // not in a system call: nothing to restart
   uint64_t blocked = ~uint64_t{0};
   iovec registers{&there, sizeof there};
   return traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers)) &&
@@ -96,7 +96,8 @@ bool ThreadState::ended_by_our_stop() const {
   return general_.rax == static_cast<uint64_t>(-EINTR) && ends_with_eintr(general_.orig_rax);
 }
 
-// As if it had not been stopped. *sleeps: of the system call that it begins anew then the kernel remembers the rest.
+// The registers as if it had not been stopped. *sleeps: it will restart a system call whose remaining time the kernel
+// keeps.
 GeneralRegisters ThreadState::without_our_stop(pid_t thread, bool* sleeps) const {
   constexpr int64_t kRest = -516, kRestarts[] = {-512, -513, -514, kRest};  // ERESTARTSYS and its kin, linux/errno.h
   GeneralRegisters registers = general_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ptrace(2) with its arguments as what they are: numbers, and addresses in the other process.
+// ptrace(2) with typed arguments: numbers, and addresses in the other process.
 //
-// Invariant: none; each function says what it needs.
+// Invariant: none; each function states its preconditions.
 #pragma once
 
 #include <sys/ptrace.h>
@@ -15,13 +15,13 @@
 
 namespace penna {
 
-// On a thread that we trace, from the thread of ours that traces it. False: errno says why.
+// For a thread that we trace, from our thread that traces it. False: errno says why.
 inline bool traced(int request, pid_t thread, uint64_t address, uint64_t data) {
   return ::ptrace(static_cast<__ptrace_request>(request), thread, reinterpret_cast<void*>(address),
                   reinterpret_cast<void*>(data)) != -1;
 }
 
-// Eight bytes of a stopped thread's memory; nothing: there is none.
+// Eight bytes of a stopped thread's memory; nothing if it is not mapped.
 inline std::optional<uint64_t> peek(pid_t thread, RemotePtr<const uint64_t> at) {
   errno = 0;
   const long word = ::ptrace(PTRACE_PEEKDATA, thread, at.argument(), nullptr);
