@@ -31,7 +31,7 @@ std::string text_of(uint32_t pid, const char* file) {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// Among words that end in zeros.
+// Searches a sequence of zero-terminated words.
 bool has_word(std::string_view words, std::string_view word) {
   for (size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
     const size_t end = at + word.size();
@@ -40,15 +40,15 @@ bool has_word(std::string_view words, std::string_view word) {
   return false;
 }
 
-// A program whose dynamic linker has not come as far as the agent. Where libc is mapped and the agent is not, it was
-// passed over.
+// A program whose dynamic linker has not loaded the agent yet. If libc is mapped but the agent is not, the agent was
+// left out.
 bool is_starting(uint32_t pid, const std::string& variable) {
   if (!has_word(text_of(pid, "environ"), variable)) return false;
   const std::string maps = text_of(pid, "maps");
   return contains(maps, "/ld-linux") && (contains(maps, "libpenna-agent.so") || !contains(maps, "/libc.so"));
 }
 
-// A forked child: until it has met, it has what its parent had. With a filter it may never meet.
+// A forked child: until it connects, it has what its parent had. With a seccomp filter it may never connect.
 bool is_forked(uint32_t pid, ino_t doorbell) {
   return has_mapped(pid, kDoorbell, doorbell) && !contains(text_of(pid, "status"), "\nSeccomp:\t2");
 }
@@ -68,8 +68,8 @@ std::vector<Fd> find_arrivals(const std::string& socket_path, int doorbell,
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (error != std::errc() || end != name.data() + name.size()) continue;
     if (pid == static_cast<uint32_t>(::getpid()) || is_known(pid)) continue;
-    Fd process(static_cast<int>(
-        ::syscall(SYS_pidfd_open, pid, 0)));  // before the look: it is of whom is looked at, or of nobody
+    Fd process(static_cast<int>(::syscall(
+        SYS_pidfd_open, pid, 0)));  // before the checks: it belongs to the process that is checked, or to none
     if (!process || !(is_starting(pid, variable) || is_forked(pid, page.st_ino))) continue;
     ::fcntl(process.get(), F_SETFD, FD_CLOEXEC);
     found.push_back(std::move(process));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Arrivals: processes of a recording that are on their way to the recorder, found in /proc.
+// Arrivals: processes that are about to connect to the recorder, found in /proc.
 //
-// Why: the last recorded process may have ended while one that it started has not met the recorder yet. Waiting for a
-// while would be too long or too short; the kernel shows who still has our variables in its environment, which the
-// agent wipes when it starts, or has inherited the doorbell by fork without having met.
-// Invariant: who is found is alive, may still meet, and has a descriptor that says when it has ended. Who cannot be
-// looked at is not found.
+// Why: the last recorded process may have ended while a program that it started has not connected yet. Any fixed
+// waiting time would be too long or too short. /proc shows which processes still have our variables in their
+// environment (the agent wipes them when it has started), or have inherited the doorbell by fork and not connected yet.
+// Invariant: a process that is found is alive, may still connect, and has a descriptor that shows when it ends.
+// Processes that cannot be inspected are not found.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace penna {
 
-// Descriptors of the processes (pidfd_open). `socket_path`: as in PENNA_SOCKET; `doorbell`: the recorder's. `is_known`:
-// has this process met the recorder?
+// Returns pidfds of these processes. `socket_path`: as in PENNA_SOCKET; `doorbell`: the recorder's. `is_known`: whether
+// a process has connected already.
 std::vector<Fd> find_arrivals(const std::string& socket_path, int doorbell,
                               const std::function<bool(uint32_t pid)>& is_known);
 
-// Has this process the recorder's doorbell mapped? Only whom the recorder has let in has it, and who was forked by such
-// a one.
+// Whether this process has the recorder's doorbell mapped: it was admitted by the recorder, or forked by such a
+// process.
 bool shares_doorbell(uint32_t pid, int doorbell);
 
 }  // namespace penna

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Budget: how much a recorder holds at one time, whatever the processes do that it records.
+// Budget: limits on what a recorder holds at one time, whatever the recorded processes do.
 //
-// Why: numbers of threads, chunks, stacks and connections are told by processes that may lie, and each costs the
-// recorder memory or time. So each kind has a limit, all of them here; what is beyond a limit is recorded in less
-// detail, or refused, and that is said.
-// Invariant: a limit is on what is held at one time: programs that are honest, and large, or many one after the other,
-// meet none.
+// Why: the numbers of threads, chunks, stacks and connections come from processes that may lie, and each costs the
+// recorder memory or time. So each has a limit, all of them here; whatever exceeds one is recorded in less detail, or
+// refused, and reported.
+// Invariant: limits apply to what is held at the same time: honest programs do not reach them, however large or
+// numerous.
 #pragma once
 
 #include <atomic>
@@ -17,28 +17,27 @@
 
 namespace penna {
 
-// Of one recorder; what it counts is on the collector's thread.
+// One per recorder; the counting is done on the collector's thread.
 class Budget {
  public:
-  // Recorded processes that live at one time.
+  // Recorded processes that are alive at the same time.
   static constexpr size_t kChannels = 4096;
-  // Connections that have not said who they are: of all processes, and of one. Beyond the first, others wait; of one
-  // process, the oldest is closed; and so is each that says nothing for so long.
+  // Connections that have not identified themselves: of all processes, and of one. Beyond the first limit, others wait;
+  // beyond the second, the oldest of that process is closed. A connection that stays silent for too long is closed.
   static constexpr size_t kConnections = 128, kConnectionsOfOne = 16;
   static constexpr uint64_t kSilentMs = 10'000;
-  // Once told to stop, what takes longer is left where it is.
+  // After a stop request, draining that takes longer is abandoned.
   static constexpr uint64_t kStopMs = 5'000;
-  // States of threads, of all living processes: what the recorder knows of each of them.
+  // Thread states of all living processes: what the recorder keeps per thread.
   static constexpr size_t kThreads = 1 << 18;
-  // What these states have grown to together: calls that are open, functions and sites that were met.
+  // The total size of these states: open calls, and functions and sites that were seen.
   static constexpr size_t kStateBytes = 512 << 20;
-  // Copies of chunks that wait for an older one before they are shown, and calls that were open when a child may have
-  // been forked.
+  // Copies of chunks that wait for an older one, and calls that were open when a child may have been forked.
   static constexpr size_t kWaitingBytes = 64 << 20;
-  // Functions and sites of a process, by addresses and ids that its records tell.
+  // Functions and sites of a process, by the addresses and ids in its records.
   static constexpr size_t kFunctions = 1 << 20;
 
-  // Those of them that tests have smaller.
+  // The limits that tests lower.
   struct Limits {
     size_t threads, state_bytes, waiting_bytes;
   };
@@ -50,7 +49,7 @@ class Budget {
   bool threads_reached() const { return threads_reached_; }
   bool state_reached() const { return state_reached_; }
 
-  // What one object has taken of it, until its end.
+  // What one object uses of it, until it is destroyed.
   class Share {
    public:
     explicit Share(std::shared_ptr<Budget> budget = nullptr)
@@ -68,16 +67,16 @@ class Budget {
       budget_->waiting_ -= waiting_;
     }
 
-    // The state in `map` of a thread by serial, made when it is met first; beyond the limit that of thread 0: all
-    // others together.
+    // The state in `map` of a thread by serial, created when first used; beyond the limit that of thread 0, which
+    // stands for all others together.
     template <typename Map>
     typename Map::iterator state_of(Map& map, uint32_t serial) {
       if (auto found = map.find(serial); found != map.end()) return found;
       if (serial != 0 && !take_thread()) serial = 0;
       return map.try_emplace(serial).first;
     }
-    // A state that weighed `weight` has grown to `bytes`, or shrunk. False: that is too much together with all others,
-    // so that it must be thrown away; it weighs nothing then.
+    // A state that weighed `weight` now has `bytes`. False: the total would be too large, so it must be discarded; it
+    // then weighs nothing.
     bool weigh(size_t& weight, size_t bytes) {
       const size_t others = budget_->state_bytes_ - weight;
       const bool fits = others + bytes <= budget_->limits_.state_bytes;
@@ -128,7 +127,7 @@ inline uint64_t monotonic_ms() {
   return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
 }
 
-// Until when the recorder works on what targets give it. Begun by one thread, looked at by another.
+// Until when the recorder works on what targets gave it. Set by one thread, read by another.
 class Patience {
  public:
   void begin(uint64_t ms) { until_.store(monotonic_ms() + ms, std::memory_order_relaxed); }

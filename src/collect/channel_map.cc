@@ -30,7 +30,7 @@ uint32_t ring_slots_for(uint32_t chunks) {
   return slots;
 }
 
-// Do the parts lie one behind the other, aligned, inside `size`? All sums are of values below 2^48: no overflow.
+// Whether the parts follow each other, aligned, inside `size`. All values are below 2^48: sums cannot overflow.
 bool geometry_adds_up(const penna_channel& c, uint64_t size) {
   constexpr uint64_t kLimit = uint64_t{1} << 48;
   for (uint64_t at : {c.free_at, c.full_at, c.hash_at, c.nodes_at, c.chunks_at, c.total_bytes})
@@ -45,9 +45,9 @@ bool geometry_adds_up(const penna_channel& c, uint64_t size) {
          c.chunks_at + uint64_t{c.chunk_count} * PENNA_CHUNK_BYTES <= c.total_bytes && c.total_bytes <= size;
 }
 
-// What a channel of so many chunks and nodes takes at the most: more would be address space of ours, for nothing.
+// The largest size of a channel with that many chunks and nodes: anything beyond would waste our address space.
 uint64_t most_bytes(const penna_config& asked) {
-  constexpr uint64_t kRest = 1 << 20;  // the first page, and what is aligned
+  constexpr uint64_t kRest = 1 << 20;  // the first page, and padding
   const uint64_t ring = penna_ring_bytes(ring_slots_for(asked.chunk_count), sizeof(uint32_t));
   return kRest + ring + uint64_t{asked.chunk_count} * (PENNA_CHUNK_BYTES + 1) +
          uint64_t{asked.max_nodes} * (sizeof(penna_stack_node) + 4 * sizeof(uint32_t));
@@ -61,7 +61,7 @@ Result<ChannelMap> ChannelMap::map(const Fd& memory, const penna_config* asked) 
   int seals = ::fcntl(memory.get(), F_GET_SEALS);
   struct stat status {};
   struct statfs system {};
-  // Of huge pages there may be none left when they are touched, which is SIGBUS.
+  // No huge pages: there may be none left when they are touched, which raises SIGBUS.
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || ::fstat(memory.get(), &status) != 0 ||
       ::fstatfs(memory.get(), &system) != 0 || system.f_type != TMPFS_MAGIC)
     return Error{"a process offered memory whose size is not sealed; it is not recorded"};
@@ -120,7 +120,7 @@ size_t ChannelMap::copy_chunk(uint32_t chunk, uint8_t* to) const {
   constexpr size_t kPage = 4096;
   const uint8_t* from = chunk_data(chunk);
   const auto* header = reinterpret_cast<const penna_chunk*>(from);
-  // Acquire: pairs with the release in open_chunk(); the records' own acquire is that of the ring, or the thread's
+  // Acquire: pairs with the release in open_chunk(); for the records, the acquire is that of the ring, or the thread's
   // death.
   if (__atomic_load_n(&header->ctf_magic, __ATOMIC_ACQUIRE) != PENNA_CTF_MAGIC) return 0;
   // Read once: the target may write another number between the check and the use.
@@ -130,8 +130,8 @@ size_t ChannelMap::copy_chunk(uint32_t chunk, uint8_t* to) const {
     std::memcpy(to, from, content);
     return content;
   }
-  // Still being written: no record is longer than half a page, so after a page of zeros there is nothing more, and the
-  // pages behind it stay untouched (a look would make the kernel allocate them).
+  // Still being written: no record is longer than half a page, so nothing follows a page of zeros, and later pages are
+  // not touched (reading would make the kernel allocate them).
   size_t copied = 0;
   do {
     std::memcpy(to + copied, from + copied, kPage);
@@ -146,7 +146,7 @@ size_t ChannelMap::copy_committed(uint32_t chunk, uint8_t* to) const {
   if (__atomic_load_n(reinterpret_cast<const uint32_t*>(from), __ATOMIC_ACQUIRE) != PENNA_CTF_MAGIC) return 0;
   size_t end = sizeof(penna_chunk);
   while (end < PENNA_CHUNK_BYTES) {
-    // Acquire: pairs with the release in Record::commit() and write_call(): what is copied below is whole.
+    // Acquire: pairs with the release in Record::commit() and write_call(): what is copied below is complete.
     const uint64_t header = __atomic_load_n(reinterpret_cast<const uint64_t*>(from + end), __ATOMIC_ACQUIRE);
     const uint32_t tag = penna_header_tag(header);
     const size_t words = tag == PENNA_TAG_ENTRY || tag == PENNA_TAG_EXIT ? 1
@@ -167,7 +167,7 @@ void ChannelMap::free_unopened(uint32_t chunk) {
 void ChannelMap::free_chunk(uint32_t chunk, size_t bytes, bool was_full) {
   std::memset(chunk_data(chunk), 0, std::min<size_t>(bytes, PENNA_CHUNK_BYTES));
   auto* bitmap = reinterpret_cast<uint64_t*>(at(geometry_.free_at));
-  // Release: pairs with the acquire in take_free_chunk(): who takes the chunk finds it zeroed.
+  // Release: pairs with the acquire in take_free_chunk(): whoever takes the chunk finds it zeroed.
   __atomic_fetch_or(bitmap + chunk / 64, uint64_t{1} << (chunk % 64), __ATOMIC_RELEASE);
   penna_channel* channel = shared();
   if (was_full) __atomic_fetch_sub(&channel->backlog, 1, __ATOMIC_RELAXED);
@@ -215,14 +215,14 @@ bool ChannelMap::next_start(bool gone, penna_start* start) {
   }
 }
 
-// One that has counted below zero, or lies, is at the limit of what is counted.
+// A counter that went below zero, or a lie, is capped.
 uint64_t ChannelMap::starts_unreported() const {
   const uint32_t told = __atomic_load_n(&start_counts()->untold, __ATOMIC_RELAXED);
   return told <= INT32_MAX ? told : kMostCounted;
 }
 
 uint32_t ChannelMap::node_count() const {
-  // Acquire: nodes below it were taken before; each is published by its own pc_generation.
+  // Acquire: nodes below it were allocated before; each is published by its own pc_generation.
   return std::min(__atomic_load_n(&shared()->node_count, __ATOMIC_ACQUIRE), geometry_.max_nodes);
 }
 

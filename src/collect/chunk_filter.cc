@@ -50,13 +50,13 @@ void ChunkFilter::learn(std::span<const uint8_t> chunk) {
   weigh();
 }
 
-// Whether it is looked for the first time. What is looked for in vain is told by the process, and may be anything.
+// Whether it is looked up for the first time. Failed lookups are for values from the process, which may be anything.
 bool ChunkFilter::is_new(uint64_t id_or_pc) {
   if (nowhere_.size() >= Budget::kFunctions) nowhere_.clear();
   return nowhere_.insert(id_or_pc).second;
 }
 
-// Once for each chunk: what came before its records is there by now.
+// Once per chunk: whatever describes its records came before it.
 void ChunkFilter::look_once() {
   if (look_elsewhere_ == nullptr) return;
   const auto& look = *look_elsewhere_;
@@ -73,7 +73,7 @@ FunctionTraits ChunkFilter::ask(uint32_t process, uint64_t pc, uint64_t ticks) {
 
 ChunkCut ChunkFilter::sift_calls(std::span<const uint8_t> chunk) {
   const penna_chunk header = header_of(chunk);
-  if (header.generation > generation_) {  // a module may have taken the place of another
+  if (header.generation > generation_) {  // a module may have replaced another one
     generation_ = header.generation;
     look_once();
   }
@@ -89,7 +89,7 @@ ChunkCut ChunkFilter::sift_calls(std::span<const uint8_t> chunk) {
   thread->sieve.want(wanted);
   thread->sieve.add(chunk);
   if (header.time_end != 0) open_then_.note(header.thread_serial, header.time_end, thread->sieve.open_calls());
-  // A chunk that is not full is the thread's last, most likely: it may have been one of very many.
+  // A chunk that is not full is probably the thread's last; there may be very many such threads.
   if (header.content_bits < uint64_t{PENNA_CHUNK_BYTES} * 6) thread->sieve.rest();
   ChunkCut cut = thread->sieve.take().cut;
   if (!wanted) leave_out_others(chunk, cut);
@@ -104,8 +104,8 @@ bool ChunkFilter::is_wanted(const penna_chunk& header, Thread& thread) {
   return is_meant || (selection_->may_change() && header.sequence < kUndecidedChunks);
 }
 
-// Calls that were entered here are left out already. Whoever reads pairs allocations and locks of all threads: another
-// thread may free a block, or hold the lock that is waited for.
+// Calls of unwanted threads that start here were removed already. Allocations and locks stay: readers pair those of all
+// threads, because another thread may free a block, or hold the lock that is waited for.
 void ChunkFilter::leave_out_others(std::span<const uint8_t> chunk, ChunkCut& cut) {
   RecordCursor in(chunk);
   Record record;
@@ -121,7 +121,7 @@ void ChunkFilter::leave_out_others(std::span<const uint8_t> chunk, ChunkCut& cut
 }
 
 void ChunkFilter::weigh() {
-  constexpr size_t kNumber = 48;  // of a set
+  constexpr size_t kNumber = 48;  // size of a set's node
   if (share_.weigh(weight_, nowhere_.size() * kNumber + (points_ ? points_->bytes() : 0))) return;
   free_memory(nowhere_);
   if (points_) points_->forget();

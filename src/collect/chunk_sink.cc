@@ -12,7 +12,7 @@ namespace penna {
 
 namespace {
 
-// Records that say something of others, or of what there is not. Few are.
+// The few records that describe something, or report losses.
 bool describes(const Record& record) {
   static_assert(PENNA_KIND_BLOCKED - PENNA_KIND_MODULE == 4);
   return record.kind - PENNA_KIND_MODULE <= PENNA_KIND_BLOCKED - PENNA_KIND_MODULE;
@@ -27,8 +27,8 @@ bool describes(const Record& record) {
   });
 }
 
-// All are rounded down, and so none gets in front of another. Those of calls are not: nobody asks for it where calls
-// are recorded.
+// All times are rounded down, so their order does not change. Those of compact calls are not rounded: the option does
+// not apply when calls are recorded.
 [[gnu::flatten]] ChunkSummary ChunkSink::round_and_scan(std::span<uint8_t> chunk) {
   if (time_shift_ == 0) return scan(chunk);
   const uint64_t mask = UINT64_MAX << time_shift_;
@@ -54,7 +54,7 @@ bool describes(const Record& record) {
   return summary;
 }
 
-// Until describe() or forget().
+// Keeps it until describe() or forget().
 [[gnu::noinline]] void ChunkSink::keep(std::span<const uint8_t> chunk, const Record& record) {
   if (record.kind == PENNA_KIND_MODULE) {
     if (auto module = decode_module(record)) {
@@ -129,8 +129,8 @@ void ChunkSink::describe_open(RecordingWriter& writer, const penna_chunk& header
   if (partly_) catch_up(writer, header);
 }
 
-// Chunks whose number is not the next one come late, or in front of such: then it is not certain any more which calls
-// are open.
+// A chunk whose number is not the next one is late, or an earlier one is missing: then it is unknown which calls are
+// open.
 void ChunkSink::follow(std::span<const uint8_t> chunk, bool is_stored) {
   const penna_chunk header = header_of(chunk);
   Part& part = share_.state_of(parts_, header.thread_serial)->second;
@@ -150,22 +150,22 @@ void ChunkSink::follow(std::span<const uint8_t> chunk, bool is_stored) {
   if (!share_.weigh(part.weight, part.calls.bytes())) part.calls.forget();
 }
 
-// In front of a chunk that goes into the file: what became of calls in those that do not.
+// Before a chunk that goes into the file: what became of calls in chunks that do not.
 void ChunkSink::catch_up(RecordingWriter& writer, const penna_chunk& header) {
   Part& part = share_.state_of(parts_, header.thread_serial)->second;
   if (part.left_out == 0 || header.sequence != part.next) return;
   const uint64_t digests = write_digests(writer, part.calls.take(header, part.left_out));
   health(header.thread_serial).skipped += std::exchange(part.left_out, 0) - digests;
-  write_health(writer);  // should the recorder die, it is known that the others were thrown away
+  write_health(writer);  // if the recorder dies, the file shows that the others were discarded
 }
 
-// Gives how many there are.
+// Returns how many there are.
 uint64_t ChunkSink::write_digests(RecordingWriter& writer, const std::vector<std::vector<uint8_t>>& chunks) {
   for (const std::vector<uint8_t>& chunk : chunks) {
     const ChunkSummary summary = scan_chunk(chunk);
     (void)writer.write_chunk(process_, chunk, summary);
     count(chunk, summary);
-    // They were thrown away with their chunks; but for the ends that a jump to another stack made of calls in the file.
+    // They were discarded with their chunks, except the exits that a jump to another stack gave to calls in the file.
     uint64_t& thrown_away = counts_->thrown_away[PENNA_CALLS];
     thrown_away -= std::min<uint64_t>(thrown_away, summary.events[PENNA_CALLS]);
   }
@@ -177,7 +177,7 @@ void ChunkSink::finish(RecordingWriter& writer) {
     if (part.left_out == 0) continue;
     const uint64_t digests = write_digests(writer, part.calls.take_exits(part.last, part.left_out));
     if (digests != 0)
-      health(serial).skipped += part.left_out - digests;  // else they are behind the last that is in the file
+      health(serial).skipped += part.left_out - digests;  // the rest comes after the last one in the file
   }
   parts_.clear();
   write_health(writer);

@@ -21,7 +21,7 @@
 namespace penna {
 namespace {
 
-// 0: there is no such clock any more.
+// 0: the clock does not exist any more.
 uint64_t nanoseconds(clockid_t clock) {
   timespec now{};
   if (::clock_gettime(clock, &now) != 0) return 0;
@@ -75,7 +75,7 @@ double measure_stamp_ns() {
 
 namespace {
 
-// As agent/calls/calls.cc and agent/core/writer.h have it, on memory of its own.
+// The hook of agent/calls/calls.cc and agent/core/writer.h, on memory of its own.
 struct HookModel {
   uint32_t armed = 1;
   uint64_t cursor = 0;
@@ -99,7 +99,7 @@ using Hook = void (*)(void*, void*);
   hook(reinterpret_cast<void*>(&instrumented), __builtin_return_address(0));
 }
 
-// Nanoseconds of a call of `hook`: the least of some rounds, as others disturb them.
+// Nanoseconds per call of `hook`: the minimum of a few rounds, because others disturb them.
 double time_of(const volatile Hook& hook) {
   constexpr int kRounds = 5, kCalls = 2000;
   uint64_t least = UINT64_MAX;

@@ -20,12 +20,12 @@
 namespace penna {
 namespace {
 
-// Chunks of one process before the others get their turn.
+// How many chunks of one process are drained before the next process.
 constexpr size_t kTurn = 64;
-constexpr int kMostTurns = 64;  // for what a parent has given away until its child is met
+constexpr int kMostTurns = 64;  // for what a parent handed over before its child connected
 constexpr size_t kMostNotes = 1000;
-constexpr int kOpenMs = 500;  // between looks at open chunks: what is older than a second is in the file
-constexpr int kLookMs = 20;   // between looks at open chunks, when somebody looks on
+constexpr int kOpenMs = 500;  // between checks of open chunks: what is older than a second is in the file
+constexpr int kLookMs = 20;   // the same with an onlooker
 
 uint64_t clock_ns(clockid_t clock) {
   timespec now{};
@@ -35,8 +35,7 @@ uint64_t clock_ns(clockid_t clock) {
 uint64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 uint64_t monotonic_coarse_ns() { return clock_ns(CLOCK_MONOTONIC_COARSE); }
 
-// The target says how many ticks; between the two moments the clock tells how long these are. More than 10 us a record
-// is no cost.
+// The target reports ticks; the two readings tell how long a tick is. More than 10 us per record is not plausible.
 uint64_t record_cost_ps(const ClockTriplet& began, const ClockTriplet& ended, uint64_t ticks) {
   if (ended.ticks <= began.ticks || ended.monotonic_ns <= began.monotonic_ns) return 0;
   const double ns_per_tick =
@@ -69,7 +68,7 @@ Result<> Collector::start(void (*on_thread)()) {
     finish_->forward_to(onlooker_);
     onlooker_ = finish_.get();
   }
-  start_ = read_clocks();  // the thread may have its turn only when the program has run for a while
+  start_ = read_clocks();  // the thread may not be scheduled before the program has run for a while
   try {
     thread_ = std::thread([this, on_thread] {
       on_thread();
@@ -90,7 +89,7 @@ void Collector::tell(News news) {
   doorbell_.ring();
 }
 
-// The first process is where the time of the recording begins.
+// The recording's time starts with the first process.
 std::unique_ptr<ChunkFilter> Collector::make_filter(const Process& process) {
   if (!rules_have_start_) {
     if (rules_.begin != 0) rules_.begin += process.start_ticks;
@@ -207,7 +206,7 @@ void Collector::run() {
   outcome_ = writer_.finish();
 }
 
-// Of those that find no room, what they miss is said by the last one.
+// Beyond the limit, the last note collects what the others miss.
 void Collector::add_note(std::string sentence, uint32_t missed) {
   if (health_.notes.size() < kMostNotes) {
     health_.notes.push_back(std::move(sentence));
@@ -244,7 +243,7 @@ void Collector::note_limits() {
   for (const std::string& limit : totals_.limits) add_note(limit, &limit == totals_.limits.data() ? missed : 0);
 }
 
-// Takes over what other threads have told; true when this is the end.
+// Takes over news from other threads; true: this is the end.
 bool Collector::take_news() {
   std::vector<News> news;
   bool stopping;
@@ -293,7 +292,7 @@ void Collector::apply(News& news) {
   }
 }
 
-// The thread that forked it has given its chunk away before.
+// The thread that forked it had handed over its chunk before.
 void Collector::inherit(const Process& child, ProcessDrain& drain) {
   if (child.after_exec) left_open_.erase(child.pid);
   if (child.forked_by == 0 || child.fork_ticks == child.start_ticks || drain.filter() == nullptr) return;
@@ -374,7 +373,7 @@ int Collector::until_open_chunks_ms() const {
   return passed < kOpenMs ? kOpenMs - static_cast<int>(passed) : 1;
 }
 
-// Chunks that become full in the meantime ring the bell.
+// Chunks that become full meanwhile ring the bell.
 void Collector::look_at_open_chunks() {
   const uint64_t now = clock_ns(CLOCK_MONOTONIC);
   if (now - last_look_ns_ < uint64_t{kLookMs} * 1'000'000) return;
@@ -383,7 +382,7 @@ void Collector::look_at_open_chunks() {
   last_look_ns_ = now;
 }
 
-// Chunks that are still being filled belong to it, too.
+// Chunks that are still being filled belong to the snapshot, too.
 void Collector::take_snapshot_if_due() {
   if (!flight_ || !flight_->take_snapshot_if_due(writer_)) return;
   for (auto& drain : drains_) drain->write_open_chunks(writer_);
@@ -396,7 +395,7 @@ Result<> Collector::set_finish(CallRules functions) {
   return ok();
 }
 
-// A thread that entered such a function earlier may be heard of later.
+// A thread that entered such a function earlier may be seen later.
 void Collector::finish_if_due() {
   if (!finish_ || !finish_->is_over() || health_.finish_ticks == finish_->ticks()) return;
   health_.finish_ticks = finish_->ticks();
@@ -408,7 +407,7 @@ void Collector::finish_if_due() {
   (void)!::write(finished_.get(), &one, sizeof one);
 }
 
-// A reader interpolates between these: one a second is plenty.
+// Readers interpolate between these: one per second is plenty.
 void Collector::write_clock_sometimes() {
   const uint64_t ns = monotonic_coarse_ns();
   if (ns < last_clock_ns_ + 1'000'000'000) return;

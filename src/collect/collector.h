@@ -2,9 +2,9 @@
 // Collector: one thread that drains the channels of all processes of a recording.
 //
 // Why a thread: targets must never wait for the recorder's other work (accepting processes, waiting for children).
-// Invariant: only this thread touches the writer between start() and stop(). It sleeps on the doorbell, and looks at
-// chunks that are being filled once a second: what a recorder that is killed had not written yet is that young. With an
-// onlooker, also every kLookMs.
+// Invariant: only this thread uses the writer between start() and stop(). It sleeps on the doorbell, and once a second
+// writes what is in open chunks: a recorder that is killed loses no more than that. With an onlooker, it also looks at
+// open chunks every kLookMs.
 #pragma once
 
 #include <array>
@@ -27,10 +27,10 @@
 
 namespace penna {
 
-// Sums over all processes, for the last lines of a recording.
+// Sums over all processes, for the summary at the end of a recording.
 struct CollectorTotals {
   std::array<uint64_t, PENNA_CLASS_COUNT> stored{}, lost{};
-  std::array<uint64_t, PENNA_LOSS_COUNT> lost_for{};  // of `lost`
+  std::array<uint64_t, PENNA_LOSS_COUNT> lost_for{};  // included in `lost`
   uint64_t processes = 0, threads_blocked_ticks = 0, torn = 0, raw_bytes = 0;
   uint64_t start_cost_ticks = 0;  // of the first process
   uint64_t points_left_out = 0;   // they did not meet a condition
@@ -38,64 +38,64 @@ struct CollectorTotals {
   uint64_t calls_left_out = 0, events_left_out = 0;  // by rules about calls, and about time
   uint64_t others_left_out = 0, late_threads = 0;    // by --tid and --thread (types.h)
   bool finished = false;                             // by -T FUNC@finish
-  uint64_t left_off = 0;                             // processes that forbade themselves what recording needs
-  penna_counters target{};                           // add_counters() of all
+  uint64_t left_off = 0;    // processes that forbade themselves a system call that recording needs
+  penna_counters target{};  // add_counters() of all
   std::vector<UnrecordedProgram>
       unrecorded;                      // of the programs that recorded ones have started, and of their forked children
-  uint64_t unrecorded_unreported = 0;  // and those of which no more is known
-  uint64_t left_behind = 0;            // chunks, as the recorder was told to stop
-  std::vector<std::string> limits;     // of its budget that were reached
+  uint64_t unrecorded_unreported = 0;  // further ones, of which nothing else is known
+  uint64_t left_behind = 0;            // chunks that were abandoned at a stop request
+  std::vector<std::string> limits;     // those of its budget that were reached
   uint64_t snapshots = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // before and between them
   uint32_t costliest_pid = 0;
-  ProcessEnd costliest;  // of the processes, that of whose time recording took most
+  ProcessEnd costliest;  // the process with the highest share of time spent on recording
 };
 
 class Collector {
  public:
-  // `conditions`: which points go into the recording; none: all. `rules`: which calls, and what of what time; rough,
-  // their range counted from the start of the first process; `snapshots`: what is stored only when a function is
-  // entered. The functions of both are called by the collector's thread.
+  // `conditions`: which points are stored; none: all. `rules`: which calls, and which time range; rough, with a range
+  // relative to the start of the first process; `snapshots`: what is stored only if a function is entered. The
+  // functions in both are called on the collector's thread.
   Collector(RecordingWriter writer, Doorbell& doorbell, std::vector<Where> conditions = {}, CallRules rules = {},
             SnapshotRules snapshots = {});
   ~Collector();
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
-  // Somebody looks on, until the collector has stopped. Before start().
+  // Sets an onlooker until the collector has stopped. Call before start().
   void set_onlooker(Onlooker& onlooker) { onlooker_ = &onlooker; }
 
-  // The recording ends where such a function is entered (FunctionTraits::finish): then somebody shall stop() it. Before
-  // start().
+  // The recording ends when such a function is entered (FunctionTraits::finish): the caller must then stop() it. Call
+  // before start().
   Result<> set_finish(CallRules functions);
   int finished_fd() const { return finished_.get(); }  // readable from then on; -1: nothing was set
 
-  // Of which threads there are events, but for those that others are paired with. Before start().
+  // Selects the threads whose events are stored, besides events that those are paired with. Call before start().
   void set_threads(ThreadChoice wanted) { wanted_ = std::make_shared<const ThreadChoice>(std::move(wanted)); }
 
-  // Of Session::time_shift. Before start().
+  // See Session::time_shift. Call before start().
   void set_time_shift(uint32_t shift) { time_shift_ = shift; }
 
-  // `on_thread` is the first thing that the thread does.
+  // `on_thread` is the first thing that the thread calls.
   Result<> start(void (*on_thread)() = [] {});
   // A process has handed over its channel. Its number must be new.
   void add(Process process, ChannelMap channel);
-  // A process is gone, or became another program. `processor_ns`: what it used; 0: not known any more.
+  // A process has ended, or exec'd another program. `processor_ns`: what it used; 0: no longer known.
   void end(uint32_t number, EndKind how, int code, uint64_t processor_ns = 0);
-  // A process was gone, or had given up, before it was answered. One that is recorded: as the program that it became,
-  // if there is one.
+  // A process was gone, or had given up, before it was answered. If it is recorded, this concerns the program that it
+  // exec'd, if any.
   void left_unanswered(uint32_t pid, bool is_recorded);
-  // How many processes had to be refused, and other sentences for the recording's health. `missed`: what is not
-  // recorded, as they say (CollectorHealth::missed_by_notes).
+  // Adds a sentence to the recording's health. `refused`: it is about a process that was refused. `missed`: which events
+  // are missing because of it, in bits as in CollectorHealth::missed_by_notes.
   void note(std::string sentence, bool refused, uint32_t missed = 0);
-  // Drains everything, ends processes that are still there as kStopped, and closes the recording. The error is that of
-  // the file; totals() holds in any case.
-  // `hurried`: what it has not drained within Budget::kStopMs is left behind, and counted.
+  // Drains everything, ends processes that are still alive as kStopped, and closes the recording. Returns errors of the
+  // file; totals() is valid in any case. `hurried`: what is not drained within Budget::kStopMs is abandoned, and
+  // counted.
   Result<> stop(bool hurried = false);
 
-  // Whether it has this channel, and is not done with it. Any thread.
+  // Whether it still works on this channel. Any thread.
   bool holds(const ChannelMap& channel);
-  // Channels that were added and are not done with. Any thread.
+  // The number of channels that it still works on. Any thread.
   size_t channels() const { return channels_.load(std::memory_order_relaxed); }
 
   const CollectorTotals& totals() const { return totals_; }  // after stop()
@@ -141,18 +141,18 @@ class Collector {
   uint32_t time_shift_ = 0;
   Onlooker* onlooker_ = nullptr;
   std::unique_ptr<FlightRecorder> flight_;  // then the onlooker is this one,
-  std::unique_ptr<FinishWatch> finish_;     // or this one, in front of it
+  std::unique_ptr<FinishWatch> finish_;     // or this one, forwarding to it
   Fd finished_;
   std::shared_ptr<const ThreadChoice> wanted_;
   std::shared_ptr<StoreCounts> counts_ = std::make_shared<StoreCounts>();
   std::mutex mutex_;  // guards news_, stopping_ and held_
   std::vector<News> news_;
   bool stopping_ = false;
-  std::set<ChannelMap::FileId> held_;  // of channels that are not done with
+  std::set<ChannelMap::FileId> held_;  // of channels that it still works on
   std::shared_ptr<Budget> budget_ = std::make_shared<Budget>();
   std::vector<std::unique_ptr<ProcessDrain>> drains_;
   static constexpr size_t kMostLeft = 64;
-  std::map<uint32_t, OpenThen> left_open_;  // by pid: of processes that are gone
+  std::map<uint32_t, OpenThen> left_open_;  // by pid: of processes that have ended
   StartedPrograms programs_;
   CollectorHealth health_;
   ClockTriplet began_ = read_clocks();

@@ -19,7 +19,7 @@ namespace penna {
 namespace {
 
 constexpr size_t kPageBytes = 4096;
-constexpr int kTurnTries = 1000;  // of kTurnPauseUs: ten seconds, longer than an answer takes
+constexpr int kTurnTries = 1000;  // times kTurnPauseUs: ten seconds, longer than an answer takes
 constexpr useconds_t kTurnPauseUs = 10'000;
 static_assert(sizeof(penna_channel) <= kPageBytes);
 
@@ -38,7 +38,7 @@ ControlPage ControlPage::map(const Fd& memory) {
 
 Result<ControlPage> ControlPage::in_process(uint32_t pid) {
   ControlPage control;
-  // No program locks a directory of /proc; and the lock ends with us.
+  // No program locks a directory in /proc; and the lock is released when we end.
   control.turn_ = Fd(::open(fmt::format("/proc/{}", pid).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   for (int tries = 0; control.turn_ && ::flock(control.turn_.get(), LOCK_EX | LOCK_NB) != 0; ++tries) {
     if (tries == kTurnTries)

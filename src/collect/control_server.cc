@@ -20,7 +20,7 @@ namespace penna {
 namespace {
 
 struct Request {
-  bool on = false, done = false;  // done: it is told, not asked
+  bool on = false, done = false;  // done: a report of the client, not a request
   uint32_t pid = 0;
   std::string pattern;
 };

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The recorder's ear for `penna ctl`: a socket beside the one of the targets, one line asked, one line answered.
+// The recorder's socket for `penna ctl`, beside the one for targets: one request line, one answer line.
 //
-//   asked     on|off PID PATTERN         PID 0: every process of the recording, and programs to come
-//   answered  ok PROCESSES MATCHED CHANGED REFUSED, or: error SENTENCE, or: yourself
+//   request   on|off PID PATTERN         PID 0: every process of the recording, and future programs
+//   answer    ok PROCESSES MATCHED CHANGED REFUSED, or: error SENTENCE, or: yourself
 //
-// `yourself`: this recorder lives in the program that it records and stops none of its processes, which the program
-// would see; whoever asks does it, and then tells:
-//   asked     was-on|was-off PID PATTERN
-//   answered  ok 0 0 0 0
+// `yourself`: this recorder runs inside the program that it records and never stops its processes, because the program
+// would notice; the client makes the change itself, and then reports it:
+//   request   was-on|was-off PID PATTERN
+//   answer    ok 0 0 0 0
 //
-// Invariant: whoever asks is the same user (or root), gets an answer or an end within a second, and cannot stop the
-// recorder.
+// Invariant: a client is of the same user (or root), gets an answer or is disconnected within a second, and cannot stop
+// the recorder.
 #pragma once
 
 #include <functional>
@@ -25,12 +25,12 @@
 
 namespace penna {
 
-// Where the recorder listens whose targets know `socket_path`.
+// The control socket of the recorder whose targets have `socket_path`.
 std::string control_path(const std::string& socket_path);
 
 class ControlServer {
  public:
-  // Has a process do what is asked, and gives its answer; nothing: whoever asks must do that.
+  // Makes a process carry out a request, and returns its answer; nothing: the client must do that.
   using Ask = std::function<std::optional<Result<penna_control>>(uint32_t pid, ControlPage& page,
                                                                  const penna_control& request)>;
 

@@ -22,7 +22,7 @@ struct SharedPage {
   Mapping page;
 };
 
-// `seals`: besides those that keep its size.
+// `seals`: in addition to those that fix its size.
 Result<SharedPage> make_page(const char* name, int seals) {
   Fd memory(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!memory || ::ftruncate(memory.get(), kPage) != 0)
@@ -37,9 +37,9 @@ Result<SharedPage> make_page(const char* name, int seals) {
 
 }  // namespace
 
-// The list of robust futexes that the kernel walks when this thread ends (Documentation/locking/robust-futex-ABI): with
-// one entry, in memory of ours, from which the word lies at a fixed distance. libc's own list, of which we use nothing,
-// steps aside meanwhile.
+// The list of robust futexes that the kernel walks when this thread ends (Documentation/locking/robust-futex-ABI): it
+// has one entry, in our memory, at a fixed distance from the futex word. It replaces libc's own list, which we do not
+// use, for as long as this object lives.
 class Doorbell::Hold {
  public:
   explicit Hold(uint32_t* word) : word_(word) {
@@ -100,7 +100,7 @@ void Doorbell::ring() {
 }
 
 uint32_t Doorbell::expected() const {
-  // Targets may have written anything here: a count that cannot be is none.
+  // Targets may have written anything here: an impossible count is ignored.
   uint32_t count = __atomic_load_n(&page()->expected, __ATOMIC_RELAXED);
   return count <= 1u << 20 ? count : 0;
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Doorbell: the page on which the collector sleeps, and the one by which targets see that the recorder lives
+// Doorbell: the page on which the collector sleeps, and the page by which targets see that the recorder is alive
 // (penna/channel.h).
 //
-// Why two: any target may write anything into the first, so nothing in it is believed; the second is sealed against
-// them.
-// Invariant: while a Doorbell exists, the thread that made it holds the robust futex; nobody holds it afterwards, and
-// when that thread ends before, however it ends, the kernel marks the futex. What leads the kernel there is private
-// memory.
+// Why two: any target may write anything into the first one, so nothing in it is trusted; the second is sealed.
+// Invariant: while a Doorbell exists, the thread that created it holds the robust futex. Afterwards nobody holds it,
+// and if that thread ends earlier, in whatever way, the kernel marks the futex. The list that leads the kernel there is
+// in private memory.
 #pragma once
 
 #include <memory>
@@ -22,24 +21,24 @@ class Doorbell {
   static Result<Doorbell> create();
   Doorbell(Doorbell&&) noexcept;
   Doorbell& operator=(Doorbell&&) = delete;
-  ~Doorbell();  // by the thread that made it
+  ~Doorbell();  // on the thread that created it
 
-  int fd() const { return memory_.get(); }     // to be handed to targets,
+  int fd() const { return memory_.get(); }     // both are sent to targets
   int life_fd() const { return life_.get(); }  // this one, too
 
-  // What the bell says now: take it before looking for work.
+  // The current bell count: read it before looking for work.
   uint32_t seen() const;
-  // Sleeps until the bell has changed from `seen`, or so long.
+  // Sleeps until the count differs from `seen`, or for that long.
   void wait(uint32_t seen, int milliseconds);
-  // Wakes wait(): for news that come from inside the recorder.
+  // Wakes wait(): for work that comes from inside the recorder.
   void ring();
 
-  // Processes that were started and have not met the recorder; a hint by the targets. met(): one of them has.
+  // Processes that were started and have not connected yet, as hinted by targets. met(): one of them has.
   uint32_t expected() const;
   void met();
 
  private:
-  class Hold;  // of the robust futex by this thread
+  class Hold;  // the robust futex, held by this thread
 
   Doorbell(Fd memory, Mapping page, Fd life, Mapping life_page, std::unique_ptr<Hold> hold);
   penna_doorbell* page() const { return reinterpret_cast<penna_doorbell*>(page_.data()); }

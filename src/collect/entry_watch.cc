@@ -27,7 +27,7 @@ void EntryWatch::look_at(uint32_t process, Watched& watched, uint64_t pc, uint64
   if (wanted) entered(process, pc, ticks);
 }
 
-// Processes tell them, and may tell any.
+// The addresses come from processes, and may be anything.
 void EntryWatch::remember(Watched& watched, uint64_t pc, bool wanted) {
   if (known_ >= most_functions_)
     for (auto& [process, one] : watched_) forget(one);
@@ -39,7 +39,7 @@ void EntryWatch::forget(Watched& watched) {
   free_memory(watched.functions);
 }
 
-// Which module a function is in may be told by another thread, later than that it was entered.
+// The module of a function may be described by another thread, after the function was entered.
 void EntryWatch::learn(uint32_t process, Watched& watched, const Record& record) {
   const auto module = decode_module(record);
   if (!module || !functions_.learn(process, *module)) return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// EntryWatch: an onlooker who waits for functions to be entered, in any process and thread.
+// EntryWatch: an onlooker that waits for functions to be entered, in any process and thread.
 //
-// Why an onlooker: it sees each record once, also of chunks that are still being filled, in time.
-// Invariant: every entry of such a function is told once, whenever its module is described; of functions at most
-// `most_functions` are known.
+// Why an onlooker: it sees each record once, in time, even in chunks that are still being filled.
+// Invariant: every entry of such a function is reported once, whenever its module is described; at most
+// `most_functions` functions are remembered.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@
 
 namespace penna {
 
-// Of one recording; all on the collector's thread.
+// One per recording; all on the collector's thread.
 class EntryWatch : public PassingOnlooker {
  public:
-  // `functions`: what they are; nothing else of the rules counts. `which`: of the traits, the one that is waited for.
+  // `functions`: their traits; the rest of the rules is ignored. `which`: the trait to wait for.
   EntryWatch(CallRules functions, bool FunctionTraits::*which, size_t most_functions = Budget::kFunctions)
       : functions_(std::move(functions)), which_(which), most_functions_(most_functions) {}
 
@@ -36,10 +36,11 @@ class EntryWatch : public PassingOnlooker {
 
  private:
   static constexpr size_t kMaxUnplaced = 4096;
-  struct Watched {                                        // a process
-    NumberMap<bool> functions;                            // by pc: whether it is waited for; those that are certain
-    std::vector<std::pair<uint64_t, uint64_t>> unplaced;  // pcs that no known module has, with their ticks
-    std::array<uint64_t, 64> others{};  // pcs of functions that are not, in front of `functions`: most calls are of few
+  struct Watched {              // a process
+    NumberMap<bool> functions;  // by pc: whether it is waited for; only those that are certain
+    std::vector<std::pair<uint64_t, uint64_t>> unplaced;  // pcs outside of all known modules, with their ticks
+    std::array<uint64_t, 64>
+        others{};  // a cache in front of `functions` of pcs that do not count: most calls are of few functions
   };
   void look_at(uint32_t process, Watched& watched, uint64_t pc, uint64_t ticks);
   void remember(Watched& watched, uint64_t pc, bool wanted);
@@ -50,10 +51,10 @@ class EntryWatch : public PassingOnlooker {
   bool FunctionTraits::*which_;
   size_t most_functions_;
   std::map<uint32_t, Watched> watched_;
-  size_t known_ = 0;  // functions of all of them
+  size_t known_ = 0;  // functions of all processes
 };
 
-// When the first function of -T FUNC@finish was entered.
+// Notes when the first function of -T FUNC@finish was entered.
 class FinishWatch final : public EntryWatch {
  public:
   explicit FinishWatch(CallRules functions) : EntryWatch(std::move(functions), &FunctionTraits::finish) {}

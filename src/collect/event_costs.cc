@@ -9,8 +9,8 @@
 namespace penna {
 namespace {
 
-// Beside the tags of two short calls, 0 to 3: from the first record of a page, whose store makes the kernel map that
-// page where the chunk is new; and from any other one, to compare with.
+// Pseudo tags, besides the pairs of tags 0 to 3 of two short calls: a gap after the first record of a page, where the
+// kernel maps the page if the chunk is new; and after any other record, for comparison.
 constexpr uint8_t kFromPage = 4, kFromElsewhere = 5;
 constexpr size_t kBytesOfPage = 4096, kMostPageTicks = 1 << 15;
 
@@ -26,8 +26,8 @@ void EventCosts::add(std::span<const uint8_t> chunk, const ChunkSummary& summary
   if (const uint64_t weight = weight_of(chunks_++); weight != 0) measure(chunk, weight);
 }
 
-// For how many chunks this one stands; 0: it is not looked at. By the golden ratio: no period of the program meets the
-// same chunks always.
+// How many chunks this one stands for; 0: it is not examined. By the golden ratio: no periodic program always shows the
+// same chunks.
 uint64_t EventCosts::weight_of(uint64_t chunk) {
   constexpr uint64_t kEach = 32, kFourth = 256;
   const uint64_t weight = chunk < kEach ? 1 : chunk < kFourth ? 4 : 16;
@@ -48,7 +48,7 @@ void EventCosts::measure(std::span<const uint8_t> chunk, uint64_t weight) {
   };
   while (in.next(record)) {
     begin_before = std::exchange(begin, in.position() - sizeof(uint64_t) - record.payload_bytes);
-    if (classify(record.kind) == PENNA_NO_CLASS) {  // no event: what it cost is another matter
+    if (classify(record.kind) == PENNA_NO_CLASS) {  // not an event: its cost does not count here
       any = false;
       continue;
     }
@@ -71,7 +71,7 @@ void EventCosts::measure(std::span<const uint8_t> chunk, uint64_t weight) {
 
 void EventCosts::measure_short(const Record& from, const Record& to, uint64_t weight) {
   const uint64_t ticks = to.time - from.time;
-  if (ticks >= kLongestTicks) return;  // an interrupt, or a long way
+  if (ticks >= kLongestTicks) return;  // an interrupt, or the program worked
   const auto tags = static_cast<uint8_t>((from.kind == PENNA_KIND_CALL_ENTRY) * 2 + (to.kind == PENNA_KIND_CALL_ENTRY));
   const uint64_t places = (from.pc * 0x9e3779b97f4a7c15 ^ std::rotl(to.pc * 0xc2b2ae3d27d4eb4f, 31)) << 3 | tags;
   auto at = places_.find(places);
@@ -83,8 +83,8 @@ void EventCosts::measure_short(const Record& from, const Record& to, uint64_t we
   at->second.ticks += ticks * weight;
 }
 
-// A quarter: fewer would be what the fastest loop of the program has, in which all branches are foreseen and all memory
-// is near.
+// The lower quartile: anything lower would be the fastest loop of the program, with all branches predicted and all
+// memory in the cache.
 double EventCosts::Gaps::quarter_ticks() const {
   uint64_t below = 0;
   for (size_t bin = 0; bin < kBins; ++bin) {
@@ -94,8 +94,8 @@ double EventCosts::Gaps::quarter_ticks() const {
   return 0;
 }
 
-// Kinds of gap by themselves, as before a stamp of an entry lies more than before one of an exit. Places with few gaps
-// have averages by chance.
+// Each kind of gap separately, because more happens before the timestamp of an entry than of an exit. Averages of
+// places with few gaps are due to chance.
 double EventCosts::short_call_ticks(double most_ticks) const {
   constexpr uint64_t kEnough = 32;
   constexpr double kNear = 1.5;
@@ -125,7 +125,7 @@ double EventCosts::short_call_ticks(double most_ticks) const {
   return count == 0 ? most_ticks : ticks / count;
 }
 
-// Of a short call: its part of mapping new pages.
+// What mapping new pages adds to a short call.
 double EventCosts::page_ticks() const {
   const auto page = places_.find(kFromPage), elsewhere = places_.find(kFromElsewhere);
   if (page == places_.end() || elsewhere == places_.end()) return 0;
@@ -134,7 +134,7 @@ double EventCosts::page_ticks() const {
 }
 
 std::array<EventCost, PENNA_CLASS_COUNT> EventCosts::costs(double ns_per_tick, const HookCosts& hooks) const {
-  // Of a record, in nanoseconds: the most that it may cost, on top of stamps; half of what is around two.
+  // Upper bounds for a record, in nanoseconds: on top of timestamps; half of what surrounds two.
   struct Most {
     double stamps, rest;
   };

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// EventCosts: what recording an event costs a process, measured by the times that stand in its own records.
+// EventCosts: what recording an event costs a process, estimated from the timestamps in its own records.
 //
-// Why so: between two stamps that follow each other in a thread lies the end of one hook, the beginning of the next,
-// and what the program did between them. From one place of the program to another that is much the same each time, so
-// gaps are averaged by their places: clocks are coarse, and a hook costs more where the caches and the branch predictor
-// miss. The smallest average is of places where the program did next to nothing; those near it tell what a hook costs
-// in this run, and the others, where the program works, tell nothing. A program that works between all of its events
-// has no such places: nothing costs more than a number of readings of the clock, and what else is known to lie around
-// them. The hooks of -finstrument-functions cost so little that the program's own work always counts beside them; but
-// they do the same whatever calls them, so a loop tells what they cost.
-// Invariant: a sample of the chunks is looked at, spread evenly over the run and weighted, as chunks differ (whether a
-// call is a short or a long record depends on how its chunk began); all events are counted, also those that filters
-// leave out later: they had their cost.
+// Why this way: between two consecutive timestamps of a thread there are the end of one hook, the start of the next,
+// and what the program did in between. From one place in the program to another that varies little, so gaps are
+// averaged per pair of places: clocks are coarse, and a hook costs more where it misses caches and branch predictions.
+// The smallest averages belong to places where the program did next to nothing; those close to the minimum show what a
+// hook costs in this run, and the others, where the program works, show nothing. A program that works between all of
+// its events has no such places: then a cost is capped by a number of clock readings, and by what else is known to
+// happen around them. Hooks of -finstrument-functions cost so little that the program's own work always dominates; but
+// they do the same whoever calls them, so a loop measures their cost.
+// Invariant: a sample of the chunks is examined, spread evenly over the run and weighted, because chunks differ
+// (whether a call is a short or a long record depends on how its chunk began); all events are counted, also those that
+// filters remove later: they had their cost.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ class EventCosts {
   // A chunk as the process wrote it.
   void add(std::span<const uint8_t> chunk, const ChunkSummary& summary);
 
-  // `hooks`: with call_ns only where all calls were recorded by such hooks.
+  // `hooks`: call_ns is set only if all calls were recorded by such hooks.
   std::array<EventCost, PENNA_CLASS_COUNT> costs(double ns_per_tick, const HookCosts& hooks) const;
 
  private:
@@ -39,11 +39,11 @@ class EventCosts {
   static constexpr size_t kBins = 256, kPieceTicks = 8, kLongestTicks = kBins * kPieceTicks;
   static constexpr size_t kMostPlaces = 4096;
   struct Gaps {
-    uint64_t count = 0;                  // pairs of records, by the weight of their chunk
-    std::array<uint64_t, kBins> bins{};  // of them, by kPieceTicks; not of short calls
+    uint64_t count = 0;                  // pairs of records, weighted by their chunk
+    std::array<uint64_t, kBins> bins{};  // of these, by kPieceTicks; not for short calls
     double quarter_ticks() const;
   };
-  // Of short calls: gaps between two records that stand for the same two places.
+  // For short calls: gaps between two records of the same two places.
   struct Place {
     uint8_t tags;  // of both; or see event_costs.cc
     uint64_t count = 0, ticks = 0;

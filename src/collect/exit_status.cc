@@ -17,7 +17,7 @@
 namespace penna {
 namespace {
 
-// PIDFD_GET_INFO of linux/pidfd.h, which older headers have not.
+// PIDFD_GET_INFO of linux/pidfd.h, which older headers do not have.
 struct PidfdInfo {
   uint64_t mask, cgroup;
   uint32_t pid, tgid, ppid, ids[8];
@@ -34,7 +34,7 @@ std::optional<int> status_when_reaped(int pidfd) {
   return info.exit_code;
 }
 
-// To whom it is denied, /proc says 0. It is not of a process that is all of one's own user.
+// Where access is denied, /proc shows 0. It never is for a process that belongs entirely to this user.
 bool is_all_mine(uint32_t pid) {
   const auto text = read_file(fmt::format("/proc/{}/status", pid), 64 << 10);
   const size_t at = text ? text->find("\nUid:") : std::string::npos;
@@ -50,7 +50,7 @@ std::optional<int> status_of_zombie(int pidfd, uint32_t pid) {
   const auto line = read_file(fmt::format("/proc/{}/stat", pid), 4096);
   const auto status = line ? status_in_stat(*line) : std::nullopt;
   if (!status || (*status == 0 && !is_all_mine(pid))) return std::nullopt;
-  // Still there: it was the one that was read of.
+  // It still exists: so it was the one whose status was read.
   return ::syscall(SYS_pidfd_send_signal, pidfd, 0, nullptr, 0) == 0 ? status : std::nullopt;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// FlightRecorder: keeps the newest chunks of all processes in memory, and lets them into the recording when a function
+// FlightRecorder: keeps the newest chunks of all processes in memory, and stores them in the recording when a function
 // is entered.
 //
 // Why an onlooker: it sees each record once, in time (entry_watch.h).
-// Invariant: the chunks that it keeps take at most `bytes`, whatever targets do; each is stored or counted as thrown
-// away.
+// Invariant: the chunks that it keeps take at most `bytes`, whatever targets do; each is stored or counted as
+// discarded.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,27 @@
 
 namespace penna {
 
-// What penna record was asked for with -T FUNC@snapshot.
+// The options of penna record -T FUNC@snapshot.
 struct SnapshotRules {
-  CallRules functions;  // FunctionTraits::snapshot says which; nothing else of it counts
+  CallRules functions;  // FunctionTraits::snapshot marks them; the rest of the rules is ignored
   uint64_t bytes = 0;   // of memory, at most; 0: no flight recorder
 };
 
-// Of one recording; all on the collector's thread.
+// One per recording; all on the collector's thread.
 class FlightRecorder final : public EntryWatch {
  public:
-  // `most_functions`: of all processes, about which it is known what the rules say.
+  // `most_functions`: of all processes, how many functions are remembered with their traits.
   explicit FlightRecorder(SnapshotRules rules, size_t most_functions = Budget::kFunctions)
       : EntryWatch(std::move(rules.functions), &FunctionTraits::snapshot, most_functions), most_bytes_(rules.bytes) {}
 
-  // A chunk that `sink` has scanned and described. What was begun before the last snapshot was due goes into the
-  // recording at once.
+  // Takes a chunk that `sink` has scanned and described. A chunk that was started before the last snapshot was due is
+  // stored at once.
   void keep(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink, std::span<const uint8_t> chunk,
             const ChunkSummary& summary);
-  // The process of `sink` is gone: it ends with the last of its chunks.
+  // The process of `sink` has ended: its end is written with the last of its chunks.
   void ended(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink);
-  // Stores what is kept, if such a function was entered since the last time. Chunks that are still being filled are the
-  // caller's.
+  // Stores what is kept, if such a function was entered since the last time. The caller stores chunks that are still
+  // being filled.
   bool take_snapshot_if_due(RecordingWriter& writer);
   bool wants(const penna_chunk& chunk) const { return chunk.time_begin <= due_time_; }
   void throw_all_away(RecordingWriter& writer);
@@ -65,7 +65,7 @@ class FlightRecorder final : public EntryWatch {
   std::deque<Kept> kept_;  // oldest first
   uint64_t bytes_ = 0;
   bool due_ = false;
-  uint64_t due_time_ = 0;  // ticks at which such a function was entered last
+  uint64_t due_time_ = 0;  // when such a function was last entered, in ticks
   uint64_t snapshots_ = 0;
   struct Share {
     uint64_t chunks = 0;

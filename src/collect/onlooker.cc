@@ -24,13 +24,13 @@ void FreshRecords::full_chunk(std::span<const uint8_t> chunk, size_t end) {
   const auto found = share_.state_of(positions_, header.thread_serial);
   if (found->first == 0) {
     std::vector<uint8_t> of_others(chunk.begin(), chunk.begin() + static_cast<ptrdiff_t>(end));
-    reinterpret_cast<penna_chunk*>(of_others.data())->thread_serial = 0;  // who looks on keeps states by serial, too
+    reinterpret_cast<penna_chunk*>(of_others.data())->thread_serial = 0;  // onlookers keep states by serial, too
     Position whole;
     give(whole, of_others);
     return;
   }
   Position& position = found->second;
-  if (header.sequence < position.sequence) return;  // no thread of ours counts backwards
+  if (header.sequence < position.sequence) return;  // a sequence never goes backwards, unless the target lies
   if (header.sequence > position.sequence) {
     wait(position, chunk.first(end));
     return;
@@ -41,7 +41,7 @@ void FreshRecords::full_chunk(std::span<const uint8_t> chunk, size_t end) {
   give_waiting(position, false);
 }
 
-// Where there is no room for it, what waits is not waited for any more.
+// Without room for it, nothing is waited for any more.
 void FreshRecords::wait(Position& position, std::span<const uint8_t> chunk) {
   const uint64_t sequence = header_of(chunk).sequence;
   if (position.waiting.count(sequence) != 0) return;
@@ -70,7 +70,7 @@ void FreshRecords::give(Position& position, std::span<const uint8_t> chunk) {
   onlooker_.records(process_, fresh_);
 }
 
-// Those whose turn it is; or all, when the one that they wait for does not come.
+// Passes on the chunks whose turn it is; or all, if the one that they wait for does not come.
 void FreshRecords::give_waiting(Position& position, bool all) {
   while (!position.waiting.empty()) {
     const auto next = position.waiting.begin();

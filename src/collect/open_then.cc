@@ -8,8 +8,7 @@
 namespace penna {
 
 namespace {
-constexpr size_t kThreadBytes =
-    640;  // of a map's node and of an empty deque, which holds a block and a table of blocks
+constexpr size_t kThreadBytes = 640;  // a map node and an empty deque, which holds a block and a table of blocks
 }
 
 size_t OpenThen::weight_of(const Time& time) { return sizeof(Time) + time.pcs.capacity() * sizeof(uint64_t); }
@@ -39,7 +38,7 @@ void OpenThen::note(uint32_t serial, uint64_t ticks, std::vector<uint64_t> pcs) 
   const bool known = pcs.size() <= kMostCalls;
   Time time{ticks, known, known ? std::move(pcs) : std::vector<uint64_t>{}};
   if (times.size() >= kMostTimes) forget_oldest(times);
-  // Without its last time, at() would give an older one for it.
+  // Without its latest entry, at() would return an older one instead.
   if (!share_.take_waiting(weight_of(time))) return forget(thread);
   times.push_back(std::move(time));
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// OpenThen: which calls the threads of a process had open when they gave a chunk away, of the last few chunks.
+// OpenThen: which calls the threads of a process had open when they handed over a chunk, for the last few chunks.
 //
-// Why: a child's calls are filtered by what is around them, and that is what was open in its parent's thread when that
-// forked it. A thread gives its chunk away before it forks; until the child is met, its parent may have gone on for
-// some chunks.
-// Invariant: what is not known is not guessed: at() gives null. Bounded by kMostThreads * kMostTimes * kMostCalls, and
-// with those of all other processes by the budget.
+// Why: a child's calls are filtered by what they are nested in, which is what was open in its parent's thread at the
+// fork. A thread hands over its chunk before it forks; until the child connects, the parent may be some chunks further.
+// Invariant: nothing is guessed: if it is unknown, at() returns null. Bounded by kMostThreads * kMostTimes *
+// kMostCalls, and by the budget together with all other processes.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +27,7 @@ class OpenThen {
 
   // `pcs`: outermost first.
   void note(uint32_t serial, uint64_t ticks, std::vector<uint64_t> pcs);
-  // What was open from the last chunk on that was given away until `ticks`.
+  // What was open after the last chunk that was handed over before `ticks`.
   const std::vector<uint64_t>* at(uint32_t serial, uint64_t ticks) const;
 
  private:

@@ -16,8 +16,8 @@
 namespace penna {
 namespace {
 
-// Two stamps, and all that is around them in a hook and its trampoline, also in the caches (bench/RESULTS.md: real
-// programs).
+// Two timestamps, and everything around them in a hook and its trampoline, including cache effects (bench/RESULTS.md:
+// real programs).
 double measure_call_ns() {
   constexpr double kRestNs = 45;
   return 2 * measure_stamp_ns() + kRestNs;
@@ -79,7 +79,7 @@ void OverheadGovernor::count(Watched& watched, uint64_t pc) {
   }
 }
 
-// The last one that lies there.
+// The module that was loaded there last.
 const Module* OverheadGovernor::module_at(const Watched& watched, uint64_t pc) {
   const auto found = std::find_if(watched.modules.rbegin(), watched.modules.rend(),
                                   [pc](const Module& one) { return pc >= one.start && pc < one.end; });
@@ -90,7 +90,7 @@ void OverheadGovernor::decide(Watched& watched, uint64_t now_ns) {
   std::vector<std::pair<uint64_t, uint64_t>> busiest;  // calls, pc
   uint64_t calls = 0;
   for (const auto& [pc, count] : watched.calls) {
-    calls += count;  // of those that are silenced by now as well: they had their cost
+    calls += count;  // including functions that are silenced by now: they had their cost
     if (watched.silenced.count(pc) == 0) busiest.emplace_back(count, pc);
   }
   const auto used = static_cast<double>(now_ns - watched.began_ns);
@@ -101,7 +101,7 @@ void OverheadGovernor::decide(Watched& watched, uint64_t now_ns) {
   watched.calls.clear();
   watched.began_ns = now_ns;
   if (cost <= limit_ * own) return;
-  // Beyond the limit: so many that there is some way to it.
+  // The limit is exceeded: silence enough functions to get well below it.
   constexpr double kKept = 0.7;
   std::sort(busiest.rbegin(), busiest.rend());
   SilenceOrder order{static_cast<uint32_t>(watched.pid), static_cast<double>(now_ns) / 1e9, {}};
@@ -109,7 +109,7 @@ void OverheadGovernor::decide(Watched& watched, uint64_t now_ns) {
     if (cost <= kKept * limit_ * own || order.functions.size() == kMaxOrder || watched.silenced.size() >= kMaxSilenced)
       break;
     const Module* module = module_at(watched, pc);
-    if (module == nullptr) continue;  // another thread has yet to tell: in the next window
+    if (module == nullptr) continue;  // described later by another thread: wait for the next window
     const double mine = static_cast<double>(count) * call_ns_;
     cost -= mine;
     watched.silenced.insert(pc);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// OverheadGovernor: finds the functions whose calls cost more than a share of the program's time, so that they are not
-// recorded any more.
+// OverheadGovernor: finds the functions whose calls cost more than a share of the program's time, so that they are no
+// longer recorded.
 //
-// Why an onlooker: it sees each call, also of chunks that are still being filled. It counts, and decides each time a
-// process has used 10 ms of processor time; what is decided is carried out by whoever takes the orders, for that takes
-// a moment.
-// Invariant: a function is ordered to be silenced once a process; what is left of the calls is within the limit as far
-// as their cost is known.
+// Why an onlooker: it sees each call, even in chunks that are still being filled. It counts, and decides whenever a
+// process has used 10 ms of processor time; decisions are orders for somebody else, because carrying them out takes a
+// moment.
+// Invariant: a function is ordered to be silenced once per process; the remaining calls are within the limit, as far as
+// their cost is known.
 #pragma once
 
 #include <sys/types.h>
@@ -28,12 +28,12 @@
 
 namespace penna {
 
-// A function of a process, with what is known of it when the order is given.
+// A function of a process, with what is known about it when the order is given.
 struct BusyFunction {
   uint64_t pc = 0;
-  uint64_t calls = 0;  // seen in the last while
+  uint64_t calls = 0;  // in the last window
   double share = 0;    // of the program's own time that recording them took
-  Module module;       // where it lies
+  Module module;       // that contains it
 };
 
 struct SilenceOrder {
@@ -44,7 +44,7 @@ struct SilenceOrder {
 
 class OverheadGovernor final : public PassingOnlooker {
  public:
-  // `limit`: cost of recording calls / processor time without it. `call_ns`: what recording a call costs; 0: measured
+  // `limit`: cost of recording calls / processor time without it. `call_ns`: what recording a call costs; 0: measure it
   // now.
   static Result<OverheadGovernor> make(double limit, double call_ns = 0);
   OverheadGovernor(OverheadGovernor&&) = default;
@@ -54,7 +54,7 @@ class OverheadGovernor final : public PassingOnlooker {
   int fd() const { return event_.get(); }
   std::vector<SilenceOrder> take_orders();
 
-  // Nanoseconds of processor time of a process; tests have their own.
+  // Nanoseconds of processor time of a process; tests substitute their own.
   using Clock = uint64_t (*)(pid_t pid);
   void set_clock(Clock clock) { clock_ = clock; }
 
@@ -65,14 +65,14 @@ class OverheadGovernor final : public PassingOnlooker {
  private:
   static constexpr uint64_t kWindowNs = 10'000'000;
   static constexpr size_t kMaxModules = 16384;
-  // At most so many at a time, for each is silenced by itself; and in all, for the addresses are what the process
-  // tells.
+  // Limits per order, because each function is silenced separately; and in total, because the addresses come from the
+  // process.
   static constexpr size_t kMaxOrder = 256, kMaxSilenced = 1 << 16;
   struct Watched {  // a process
     pid_t pid = 0;
-    uint64_t began_ns = 0;        // of the window
+    uint64_t began_ns = 0;        // at the start of the window
     NumberMap<uint64_t> calls;    // in the window, by pc
-    std::set<uint64_t> silenced;  // their calls that come late are not counted
+    std::set<uint64_t> silenced;  // late calls of these are not counted
     std::vector<Module> modules;
   };
   OverheadGovernor(double limit, double call_ns, Fd event)
@@ -86,7 +86,7 @@ class OverheadGovernor final : public PassingOnlooker {
   Fd event_;
   Clock clock_ = processor_ns;
   std::map<uint32_t, Watched> watched_;
-  size_t counted_ = 0;                                                  // functions, in the windows of all of them
+  size_t counted_ = 0;                                                  // functions in the windows of all processes
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();  // guards orders_
   std::vector<SilenceOrder> orders_;
 };

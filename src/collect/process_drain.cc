@@ -19,9 +19,9 @@ bool thread_exists(uint32_t pid, uint32_t tid) {
 
 }  // namespace
 
-// look(chunk) for each that is not free, as long as there is time; the first that was not looked at. Between taking a
-// chunk and opening it a thread does nothing else, so few are found there: of a process that says so of many, the
-// others are not looked at, for each look would make the kernel allocate a page.
+// Calls look(chunk) for each chunk that is not free, while there is time; returns the first that was not visited.
+// Between taking a chunk and opening it a thread does nothing else, so few are found unopened: if a process claims
+// many, the rest is skipped, because each look would make the kernel allocate a page.
 template <typename Look>
 uint32_t ProcessDrain::each_taken(Look&& look) {
   constexpr uint32_t kMostUnopened = 256;
@@ -67,7 +67,7 @@ size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
       ++sink_->health(0).damaged;
       continue;
     }
-    // One that waits already was given away twice: no thread of ours does.
+    // It was handed over twice, which our agent never does.
     if (is_unfinished_[chunk_untrusted]) {
       ++sink_->health(0).damaged;
       continue;
@@ -82,12 +82,12 @@ size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   return taken;
 }
 
-// A program that records itself has threads of the recorder, too.
+// A program that records itself also has threads of the recorder.
 void ProcessDrain::look_at_threads() {
   if (channel_.geometry().pid == pid_ && pid_ != static_cast<uint32_t>(::getpid())) quiet_.look(pid_);
 }
 
-// A process that numbers itself in another way than we do, numbers its children so, too.
+// A process in another pid namespace uses other pids for its children, too.
 void ProcessDrain::hear_of_starts(bool gone) {
   if (programs_ == nullptr) return;
   penna_start start;
@@ -102,12 +102,12 @@ void ProcessDrain::hear_of_starts(bool gone) {
   }
 }
 
-// Chunks that waited for a record to be finished: they are older than what is in the ring. Some will never be: a
-// handler came in the middle and did not return (siglongjmp, a cancelled thread). So each is looked at less and less
-// often, and not waited for when its thread is gone; while it lives, it may come back to the record, and the chunk
-// cannot be given back.
+// Chunks that waited for an unfinished record: they are older than what is in the ring. Some records are never
+// finished: a handler interrupted the thread and did not return (siglongjmp, a cancelled thread). So each chunk is
+// checked at growing intervals, and no longer waited for once its thread is gone; while the thread lives, it may come
+// back to the record, and the chunk cannot be returned.
 void ProcessDrain::take_unfinished(RecordingWriter& writer) {
-  constexpr uint32_t kManyTries = 4;  // from then on its thread is looked for, each 2^4 turns
+  constexpr uint32_t kManyTries = 4;  // from then on, every 2^4 turns, check whether its thread lives
   std::vector<Unfinished> again;
   again.swap(unfinished_);
   waiting_threads_.clear();
@@ -129,7 +129,7 @@ void ProcessDrain::take_unfinished(RecordingWriter& writer) {
   }
 }
 
-// Copies a chunk, gives it back and stores the copy. False: a record in it is still being written, so it must wait.
+// Copies a chunk, returns it to the target and stores the copy. False: a record is still being written, so it waits.
 bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, bool wait_for_open_records) {
   const bool was_full = origin == Origin::kRing;
   size_t bytes = channel_.copy_chunk(chunk, buffer_.data());
@@ -149,9 +149,9 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
   return true;
 }
 
-// Of the chunk in buffer_: a record in it is still being written, or it lies behind such a chunk of its thread and the
-// filter or the flight recorder needs them in order. Few wait for order: a signal handler may write long in the middle
-// of a record of its thread.
+// For the chunk in buffer_: a record is still being written, or it comes after such a chunk of its thread, and the
+// filter or the flight recorder needs them in order. Few chunks wait for order: a signal handler may write for long in
+// the middle of a record of its thread.
 bool ProcessDrain::must_wait(const ChunkSummary& summary) {
   constexpr size_t kMostWaiting = 16;
   const uint32_t serial = header_of(buffer_).thread_serial;
@@ -163,7 +163,7 @@ bool ProcessDrain::must_wait(const ChunkSummary& summary) {
   return true;
 }
 
-// Of a chunk that has been scanned.
+// For a chunk that was scanned.
 void ProcessDrain::store(RecordingWriter& writer, std::span<const uint8_t> chunk, ChunkSummary summary) {
   costs_.add(chunk, summary);
   if (fresh_) fresh_->full_chunk(chunk, summary.content_bytes);
@@ -181,16 +181,15 @@ void ProcessDrain::store(RecordingWriter& writer, std::span<const uint8_t> chunk
     sink_->write(writer, chunk, summary);
 }
 
-// What is met comes after its description, but not out of the same thread: that one may still hold its chunk.
+// A description comes before its first use, but maybe from another thread, which may still hold that chunk.
 void ProcessDrain::learn_from_all_chunks() {
   std::vector<uint8_t> copy(PENNA_CHUNK_BYTES);
   each_taken([&](uint32_t chunk) { filter_->learn({copy.data(), channel_.copy_chunk(chunk, copy.data())}); });
 }
 
-// Copies an open chunk into buffer_, up to the first record that is still being written. Gives where it ends; 0: there
-// is nothing behind
-// `begin`. What it has already waited for once, it passes over: a handler may have come in the middle of that record
-// for long.
+// Copies an open chunk into buffer_, up to the first record that is still being written. Returns its end; 0: there is
+// nothing after `begin`. A record that it has already waited for once is skipped: a handler may have interrupted it for
+// long.
 size_t ProcessDrain::open_end(uint32_t chunk, size_t begin) {
   size_t end = channel_.copy_committed(chunk, buffer_.data());
   const bool is_coming = header_of(buffer_).content_bits != 0 && !is_unfinished_[chunk];
@@ -203,12 +202,12 @@ size_t ProcessDrain::open_end(uint32_t chunk, size_t begin) {
   return end > begin ? end : 0;
 }
 
-// Of each thread the first chunk that is still to come, by serial; only where order matters.
+// The sequence number of the first chunk of each thread that is still to come, by serial; only if order matters.
 std::unordered_map<uint32_t, uint64_t> ProcessDrain::first_sequences() {
   std::unordered_map<uint32_t, uint64_t> first;
   if (!filter_ || !filter_->has_rules()) return first;
   each_taken([&](uint32_t chunk) {
-    if (is_unfinished_[chunk]) return;  // that may last
+    if (is_unfinished_[chunk]) return;  // that may take long
     const penna_chunk header = channel_.header(chunk);
     const auto found = first.try_emplace(header.thread_serial, header.sequence).first;
     found->second = std::min(found->second, header.sequence);
@@ -232,7 +231,7 @@ void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
     if (end == 0) continue;
     penna_chunk header = header_of(buffer_);
     if (flight_ != nullptr && !flight_->wants(header)) continue;
-    // A chunk in front of it is on its way: the filter needs to have seen that one.
+    // An earlier chunk is on its way: the filter must see that one first.
     const auto front = fronts.find(header.thread_serial);
     const bool is_behind = front != fronts.end() && front->second < header.sequence;
     if (written_bytes_[chunk] == 0 && is_behind && !filter_->is_next(header)) continue;
@@ -271,7 +270,7 @@ void ProcessDrain::show_open_chunks(RecordingWriter& writer) {
     uint32_t& shown = shown_bytes_[chunk];
     if (!channel_.has_more(chunk, shown)) return;
     const size_t bytes = channel_.copy_committed(chunk, buffer_.data());
-    if (bytes < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) return;  // not begun; on its way here
+    if (bytes < sizeof(penna_chunk) || header_of(buffer_).content_bits != 0) return;  // not opened; or on its way here
     const std::span<uint8_t> copy(buffer_.data(), bytes);
     (void)sink_->round_and_scan(copy);
     sink_->forget();
@@ -287,7 +286,7 @@ void ProcessDrain::write_stacks(RecordingWriter& writer, uint32_t first, std::sp
   if (onlooker_ != nullptr) onlooker_->stacks(number_, first, nodes);
 }
 
-// Those that were missing and have come.
+// Writes those that were incomplete before and are complete now.
 void ProcessDrain::write_missing_stacks(RecordingWriter& writer) {
   std::vector<uint32_t> still_missing;
   for (uint32_t id : nodes_missing_) {
@@ -300,8 +299,8 @@ void ProcessDrain::write_missing_stacks(RecordingWriter& writer) {
   nodes_missing_.swap(still_missing);
 }
 
-// The process says how many nodes there are, and may say more: a look at one would make the kernel allocate its page.
-// What is there ends where none is for longer than threads could be about to write them.
+// The node count comes from the process and may be too high, and reading a node would make the kernel allocate its
+// page. So this stops where no node is complete for longer than threads could be about to write them.
 void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
   constexpr uint32_t kPiece = 1 << 14, kEmpty = 512, kMostMissing = 1 << 12;
   write_missing_stacks(writer);
@@ -328,10 +327,10 @@ void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
 
 void ProcessDrain::reclaim(RecordingWriter& writer) {
   if (channel_.free_chunks() > channel_.geometry().chunk_count / 4 || !ring_is_empty_)
-    return;  // what is in the ring came first
+    return;  // what is in the ring comes first
   each_taken([&](uint32_t chunk) {
     const penna_chunk header = channel_.header(chunk);
-    // A chunk that was given away in the meantime comes through the ring: leave it there.
+    // A chunk that was handed over meanwhile comes through the ring: leave it there.
     if (!is_unfinished_[chunk] && header.content_bits == 0 && !thread_exists(pid_, header.tid))
       take(writer, chunk, Origin::kVanishedThread, false);
   });
@@ -343,8 +342,8 @@ void ProcessDrain::report_cpu_ns(uint64_t ns) {
   processor_ticks_ = penna_now();
 }
 
-// Without what starting the agent took. What it used since it was last looked at is not known: no more than the time
-// that has passed.
+// Without what the start of the agent took. What it used since it was last checked is unknown, but no more than the
+// elapsed time.
 uint64_t ProcessDrain::recorded_processor_ns(uint64_t end_ticks) const {
   const uint64_t known_at = processor_ns_ != 0 ? processor_ticks_ : channel_.geometry().time_begin;
   const uint64_t rest = end_ticks > known_at ? end_ticks - known_at : 0;
@@ -357,14 +356,14 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
   hear_of_starts(gone);
   if (!gone) look_at_threads();
   if (programs_ != nullptr) programs_->add_unreported(channel_.starts_unreported());
-  // A living target may go on for ever; what was full at this moment is at most each chunk once.
+  // A living target may go on for ever; at this moment each chunk can be full at most once.
   drain(writer, channel_.geometry().chunk_count);
   for (const Unfinished& one : unfinished_)
     if (!is_over()) take(writer, one.chunk, Origin::kRing, false);
   unfinished_.clear();
   is_unfinished_.assign(is_unfinished_.size(), false);
   uint32_t left = each_taken([&](uint32_t chunk) {
-    // A living target goes on writing here: then only a copy of what is there is stored.
+    // A living target keeps writing here: then only a copy of what is there is stored.
     if (gone) {
       take(writer, chunk, Origin::kDeadProcess, false);
     } else if (size_t bytes = channel_.copy_chunk(chunk, buffer_.data()); bytes >= sizeof(penna_chunk)) {
@@ -372,12 +371,12 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
       store(writer, copy, sink_->round_and_scan(copy));
     }
   });
-  if (!is_over() && left < channel_.geometry().chunk_count) ++sink_->health(0).damaged;  // it lied
+  if (!is_over() && left < channel_.geometry().chunk_count) ++sink_->health(0).damaged;  // the target lied
   for (; is_over() && left < channel_.geometry().chunk_count; ++left) left_behind_ += !channel_.is_free(left);
   for (uint32_t before = UINT32_MAX; before != nodes_written_;) {
     before = nodes_written_;
     write_new_stacks(writer);
-    if (gone) nodes_missing_.clear();  // they will never be there, and hold nothing up
+    if (gone) nodes_missing_.clear();  // they will never be complete, and must not hold anything up
   }
 
   if (const std::vector<Thread> quiet = quiet_.all(); !quiet.empty()) (void)writer.write_threads(number_, quiet);

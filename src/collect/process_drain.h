@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ProcessDrain: moves what one process has recorded from its channel into the recording.
 //
-// Invariant: a chunk goes into the recording at most once and then back to the target; what was committed before the
-// target's death is in the recording after finish().
+// Invariant: a chunk is stored at most once and then returned to the target; what was committed before the target's
+// death is in the recording after finish().
 #pragma once
 
 #include <array>
@@ -31,54 +31,52 @@ namespace penna {
 
 class ProcessDrain {
  public:
-  // `filter`: of this process; what it leaves goes into the recording; null: everything. `sink`: where; null: one of
-  // its own.
+  // `filter`: for this process; null: everything is stored. `sink`: where chunks go; null: a sink of its own.
   ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::unique_ptr<ChunkFilter> filter = nullptr,
                std::shared_ptr<ChunkSink> sink = nullptr, std::shared_ptr<Budget> budget = nullptr);
 
-  // From here on somebody looks on. May be null.
+  // Sets an onlooker from here on. May be null.
   void set_onlooker(Onlooker* onlooker);
-  // Chunks go there. Before the first chunk; may be null.
+  // Diverts chunks there. Call before the first chunk; may be null.
   void set_flight_recorder(FlightRecorder* recorder) { flight_ = recorder; }
 
-  // What the process starts is told there. May be null.
+  // Where programs that the process starts are reported. May be null.
   void set_started_programs(StartedPrograms* programs) { programs_ = programs; }
 
-  // From when on nothing more is taken. May be null.
+  // Until when chunks are taken. May be null.
   void set_patience(const Patience* patience) { patience_ = patience; }
 
   uint32_t number() const { return number_; }
   uint32_t pid() const { return pid_; }
   ChannelMap::FileId file() const { return channel_.file(); }
 
-  // Moves up to `limit` full chunks; returns how many. Writing errors are the writer's to remember: chunks are given
-  // back to the target all the same, and counted as lost.
+  // Moves up to `limit` full chunks; returns how many. The writer remembers write errors: chunks are returned to the
+  // target all the same, and counted as lost.
   size_t drain(RecordingWriter& writer, size_t limit);
 
-  // Writes what has come into the chunks that threads still fill since the last time: should the recorder die, that
-  // much is there.
+  // Writes what was added to open chunks since the last call: if the recorder dies, that much is in the file.
   void write_open_chunks(RecordingWriter& writer);
 
-  // Which threads the process has, recorded or not. Nothing where they are numbered in another way than we do, or are
-  // ours.
+  // Notes which threads the process has, recorded or not. Does nothing if it is in another pid namespace, or is our own
+  // process.
   void look_at_threads();
 
-  // Gives the onlooker what threads have written into their chunks since the last time.
+  // Passes what was added to open chunks since the last call to the onlooker.
   void show_open_chunks(RecordingWriter& writer);
 
-  // Takes the chunks of threads that are gone, when few chunks are left for others.
+  // Takes the chunks of threads that are gone, if few chunks are left for others.
   void reclaim(RecordingWriter& writer);
   void take_unfinished(RecordingWriter& writer);
 
-  // How much processor time the process has used until now; 0: it is gone, and what was told last stands.
+  // The processor time that the process has used so far; 0: it is gone, and the last value stands.
   void report_cpu_ns(uint64_t ns);
-  // Whether all calls until now came by the hooks of -finstrument-functions (penna_channel).
+  // Whether all calls so far came from hooks of -finstrument-functions (penna_channel).
   bool calls_at_once() const { return channel_.calls_at_once(); }
-  // Of the clock, for what events cost. Before finish(); else nothing is said of it.
+  // The clock rate, for the cost of events. Call before finish(); otherwise the recording has no costs.
   void set_clock(double ns_per_tick, const HookCosts& hooks) { ns_per_tick_ = ns_per_tick, hooks_ = hooks; }
 
-  // The process is gone, or the recording ends: takes what is left, and writes its end and its health.
-  // `gone`: no thread of it can write any more.
+  // The process is gone, or the recording ends: takes what is left, and writes its end and its health. `gone`: none of
+  // its threads can write any more.
   void finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks);
 
   const ProcessEnd& end() const { return end_; }  // after finish()
@@ -90,20 +88,20 @@ class ProcessDrain {
   void end_at(uint64_t ticks) {
     if (filter_) filter_->end_at(ticks);
   }
-  // Of one that is finished and has a filter.
+  // Only after finish(), with a filter.
   OpenThen take_open_then() { return filter_->take_open_then(); }
   void inherit(std::vector<uint64_t> pcs, uint64_t ticks) { filter_->inherit(std::move(pcs), ticks); }
   uint64_t max_backlog() const { return max_backlog_; }
   uint64_t left_behind() const { return left_behind_; }     // chunks that finish() had no time for
-  size_t unfinished() const { return unfinished_.size(); }  // chunks that were given away and wait
+  size_t unfinished() const { return unfinished_.size(); }  // chunks that were handed over and wait
   uint64_t start_cost_ticks() const { return channel_.start_cost_ticks(); }
   uint64_t record_cost_ticks() const { return channel_.record_cost_ticks(); }
   uint64_t blocked_ticks() const { return channel_.counters().blocked_ticks; }
   bool left_off() const { return channel_.counters().clock_forbidden != 0 || channel_.counters().calls_forbidden != 0; }
 
  private:
-  // Where a chunk comes from: through the ring; from a thread that has vanished while others live; from a process that
-  // is gone. Only in the first case can a record in it still be finished.
+  // Where a chunk comes from: the ring; a thread that vanished while others live; a process that is gone. Only in the
+  // first case can an unfinished record still be completed.
   enum class Origin { kRing, kVanishedThread, kDeadProcess };
   bool is_over() const { return patience_ != nullptr && patience_->is_over(); }
   bool take(RecordingWriter& writer, uint32_t chunk, Origin origin, bool wait_for_open_records);
@@ -128,17 +126,17 @@ class ProcessDrain {
   std::vector<uint8_t> buffer_;          // one chunk
   std::vector<uint32_t> written_bytes_;  // by chunk: how much of it write_open_chunks() has written
   std::vector<uint32_t>
-      stuck_at_;  // by chunk: up to where the last write_open_chunks() came, and no further; 0: it did not wait
+      stuck_at_;  // by chunk: where the last write_open_chunks() stopped; 0: it did not stop at an unfinished record
   std::vector<uint32_t> shown_bytes_;  // the same for show_open_chunks()
-  std::vector<bool> is_unfinished_;    // the same: it is in unfinished_
-  // A full chunk in which a record is still being written, or that lies behind such a one.
+  std::vector<bool> is_unfinished_;    // by chunk: it is in unfinished_
+  // A full chunk in which a record is unfinished, or that comes after such a one.
   struct Unfinished {
     uint32_t chunk, serial, tid;
-    uint32_t tries = 0, turns = 0;  // turns: of drain(), until it is looked at again
+    uint32_t tries = 0, turns = 0;  // turns: calls of drain() until it is checked again
   };
   std::vector<Unfinished> unfinished_;
-  std::unordered_set<uint32_t> waiting_threads_;  // by serial: of these, with a filter that needs them in order
-  bool ring_is_empty_ = true;                     // as far as the last drain() saw
+  std::unordered_set<uint32_t> waiting_threads_;  // by serial: their threads, if a filter needs chunks in order
+  bool ring_is_empty_ = true;                     // as of the last drain()
   std::shared_ptr<Budget> budget_;
   std::shared_ptr<ChunkSink> sink_;
   std::unique_ptr<ChunkFilter> filter_;
@@ -149,7 +147,7 @@ class ProcessDrain {
   uint64_t left_behind_ = 0;
   std::optional<FreshRecords> fresh_;  // for the onlooker
   uint32_t nodes_written_ = 0;
-  std::vector<uint32_t> nodes_missing_;  // ids below nodes_written_ that were not there yet
+  std::vector<uint32_t> nodes_missing_;  // ids below nodes_written_ that were not complete yet
   std::array<uint64_t, PENNA_CLASS_COUNT> lost_{};
   std::array<uint64_t, PENNA_LOSS_COUNT> lost_for_{};
   uint64_t max_backlog_ = 0;

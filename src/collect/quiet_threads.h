@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// QuietThreads: the threads of a process that have recorded nothing, as the kernel lists them.
+// QuietThreads: the threads of a process that have recorded nothing, from the kernel's list.
 //
-// Why by looking: a thread says that it is there with its first event; to make it say so earlier, each would need a
-// chunk, or its creation a hook. So one that recorded nothing and lived between two looks is not known.
-// Invariant: bounded by Budget::kThreads; a thread whose id stood in a chunk is not among them.
+// Why polling: a thread becomes known by its first event; to announce itself earlier, each would need a chunk, or
+// thread creation a hook. So a thread that recorded nothing and lived between two polls stays unknown.
+// Invariant: bounded by Budget::kThreads; a thread whose id was in a chunk is not among them.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace penna {
 
 class QuietThreads {
  public:
-  // Their serials, which no thread gives itself: so many threads no process has had.
+  // The first of their serials, above any that a thread can have: no process has had so many threads.
   static constexpr uint32_t kFirstSerial = 1U << 31;
 
-  // Adds those that live now. Nothing when the process is gone.
+  // Adds those that are alive now. Nothing if the process is gone.
   void look(uint32_t pid);
   // This one has recorded something.
   void has_recorded(uint32_t tid);
-  // All that never did, with the names that they had last.
+  // All that never did, with their last known names.
   std::vector<Thread> all() const;
 
  private:

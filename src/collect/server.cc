@@ -32,9 +32,9 @@
 namespace penna {
 namespace {
 
-constexpr uint64_t kTurnMs = 100;  // then whoever calls work() has a look at other things
+constexpr uint64_t kTurnMs = 100;  // then the caller of work() looks after other things
 
-// With room for as many descriptors as we send, and as are looked at of what comes.
+// The most descriptors that we send, or accept, in a message.
 constexpr size_t kMostDescriptors = 2;
 union Control {
   cmsghdr header;
@@ -45,7 +45,7 @@ union ControlWithSender {
   char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int)) + CMSG_SPACE(sizeof(ucred))];
 };
 
-// The header of a message of `part`, with `control` for what comes or goes beside it; points to both.
+// The header of a message with `part`, and `control` for ancillary data; points to both.
 template <typename AnyControl>
 msghdr message_of(iovec* part, AnyControl* control) {
   msghdr message{};
@@ -56,7 +56,7 @@ msghdr message_of(iovec* part, AnyControl* control) {
   return message;
 }
 
-// 0: there is none, or it cannot be told.
+// 0: there is none, or it is unknown.
 uint32_t parent_of(uint32_t pid) {
   const auto line = read_file(fmt::format("/proc/{}/stat", pid), 4096);
   const std::string fields(line ? stat_from_state(*line) : std::string_view());
@@ -64,8 +64,8 @@ uint32_t parent_of(uint32_t pid) {
   return std::sscanf(fields.c_str(), "%*c %u", &parent) == 1 ? parent : 0;
 }
 
-// The words of /proc/PID/cmdline. Of a title that was written over them ("redis-server *:6379") only the title: the
-// room behind it reads as empty words.
+// The words of /proc/PID/cmdline. If a title was written over them ("redis-server *:6379") only the title: the rest
+// reads as empty words.
 std::vector<std::string> command_of(uint32_t pid) {
   std::vector<std::string> words;
   auto text = read_file(fmt::format("/proc/{}/cmdline", pid), 64 << 10);
@@ -87,9 +87,8 @@ std::string executable_of(uint32_t pid) {
   return got > 0 ? std::string(path, static_cast<size_t>(got)) : std::string();
 }
 
-// The hello of a peer and the one descriptor that came with it; an empty Fd when it is not one. None that came is left
-// open.
-// `from`: who has sent it, if the socket asks for that (SO_PASSCRED).
+// Receives the hello of a peer and the one descriptor that comes with it; an empty Fd if it is not a hello. All other
+// descriptors are closed. `from`: the sender's pid, if the socket has SO_PASSCRED.
 Fd receive_hello(int socket, penna_hello* hello, uint32_t* from) {
   iovec part{hello, sizeof *hello};
   ControlWithSender control{};
@@ -127,7 +126,7 @@ bool send_with_descriptors(const Fd& socket, const void* bytes, size_t size, std
   return ::sendmsg(socket.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(size);
 }
 
-// The address of a socket; empty family when the path is too long.
+// The address of a socket; the family is 0 if the path is too long.
 sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
   if (path.size() >= sizeof address.sun_path) return address;
@@ -165,7 +164,7 @@ Result<> Server::bind_to(const std::string& path) {
   return ok();
 }
 
-// For processes that cannot reach the path. Where somebody has the name already, those are not recorded.
+// For processes that cannot reach the path. If somebody already has the name, those are not recorded.
 void Server::listen_without_a_place(const std::string& path) {
   sockaddr_un address{};
   if (path.size() + 2 > sizeof address.sun_path) return;
@@ -210,7 +209,7 @@ bool Server::is_full() const {
   return peers_.size() >= Budget::kConnections || collector_.channels() >= 2 * Budget::kChannels;
 }
 
-// Level-triggered events of a listener whose connections nobody takes would come without end.
+// A listener whose connections are not accepted would report level-triggered events without end.
 void Server::pause(bool paused) {
   if (paused == paused_) return;
   paused_ = paused;
@@ -223,7 +222,7 @@ void Server::pause(bool paused) {
   }
 }
 
-// Looks again a few times a second, as long as there is something to look for.
+// Checks again a few times a second, as long as there is something to check.
 void Server::tick(bool wanted) {
   if (wanted == ticks_) return;
   ticks_ = wanted;
@@ -232,7 +231,7 @@ void Server::tick(bool wanted) {
   ::timerfd_settime(timer_.get(), 0, &when, nullptr);
 }
 
-// It may be we who have not listened, while somebody else was answered.
+// Whether something from the peer is waiting to be read: then it was us who did not listen.
 static bool has_spoken(int socket) {
   char byte;
   return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
@@ -251,7 +250,7 @@ void Server::let_the_silent_go() {
   tick(paused_ || !peers_.empty());
 }
 
-// A process that connects meets us, or asks us something: who connects again and again leaves the others their place.
+// A process connects to meet us, or to ask us something: one that keeps connecting must not take the others' places.
 void Server::make_room_for(uint32_t pid) {
   size_t count = 0;
   auto oldest = peers_.end();
@@ -263,8 +262,8 @@ void Server::make_room_for(uint32_t pid) {
   if (count >= Budget::kConnectionsOfOne) peers_.erase(oldest);
 }
 
-// Is it a program that a recorded one has started, or a recorded one that has become another? Its parents, or what it
-// was forked of, tell.
+// Whether it is a program that a recorded one has started, or a recorded process that has exec'd: its ancestors, or the
+// process that it was forked from, show it.
 bool Server::is_part_of_it(uint32_t pid) const {
   constexpr int kMostParents = 64;
   const auto self = static_cast<uint32_t>(::getpid());
@@ -274,8 +273,8 @@ bool Server::is_part_of_it(uint32_t pid) const {
   return shares_doorbell(pid, doorbell_.fd());
 }
 
-// Of who has changed its user, the kernel shall tell who sends the answer, too: who connected may be gone, and another
-// process have its number. So it may not have spoken before it was looked at.
+// For a process that has changed its user, the kernel must also say who sends the answer: the process that connected
+// may be gone, and its pid reused. So it must not have spoken before it was identified.
 static bool speaks_first_or_cannot_be_told(int socket) {
   const int on = 1;
   char byte;
@@ -290,7 +289,7 @@ void Server::accept_peers(const Fd& listener) {
       return tick(true);
     }
     Fd socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!socket && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {  // no descriptors, no memory
+    if (!socket && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {  // out of descriptors, out of memory
       pause(true);
       return tick(true);
     }
@@ -306,7 +305,7 @@ void Server::accept_peers(const Fd& listener) {
       if (errno == EPIPE || errno == ECONNRESET) left_unanswered(static_cast<uint32_t>(peer.pid));
       continue;
     }
-    if (peer.pid != 0) make_room_for(static_cast<uint32_t>(peer.pid));  // 0: it is in a namespace beside ours
+    if (peer.pid != 0) make_room_for(static_cast<uint32_t>(peer.pid));  // 0: it is in another pid namespace
     int fd = socket.get();
     watch(fd);
     peers_[fd] = {std::move(socket), static_cast<uint32_t>(peer.pid), monotonic_ms(), of_other_user};
@@ -314,10 +313,10 @@ void Server::accept_peers(const Fd& listener) {
   }
 }
 
-// One that is recorded may only have asked something, or have become a program that wanted to meet us.
+// A process that is recorded may only have asked something, or have exec'd a program that wanted to connect.
 void Server::left_unanswered(uint32_t pid) { collector_.left_unanswered(pid, living_.count(pid) != 0); }
 
-// Who has given up goes on without us, whatever we would say now.
+// A peer that has given up continues without us, whatever we would answer now.
 static bool has_hung_up(const Fd& socket) {
   char byte;
   return ::recv(socket.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
@@ -346,8 +345,8 @@ void Server::set_planner(Planner planner, uint32_t plans) {
   config_.plans = planner_ ? plans : 0;
 }
 
-// The questions are copied: who asks may change them, or make the file smaller, at any time. Only memory has seals:
-// what else might be sent instead could make us wait.
+// The questions are copied: the sender may change them, or truncate the file, at any time. Only a memfd has seals:
+// reading anything else might block.
 void Server::answer(const Peer& peer, const Fd& questions) const {
   if (!planner_ || ::fcntl(questions.get(), F_GET_SEALS) < 0) return;
   std::vector<penna_patch_question> asked(PENNA_PATCH_MAX_MODULES);
@@ -374,7 +373,7 @@ void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
     collector_.note(fmt::format("pid {}: {}", peer.pid, channel.error().text), true);
     return;
   }
-  if (collector_.holds(*channel)) {  // two would give back each other's chunks
+  if (collector_.holds(*channel)) {  // two collectors would return each other's chunks
     collector_.note(
         fmt::format("pid {}: a process offered a channel that another one has; it is not recorded", peer.pid), true);
     return;
@@ -384,7 +383,7 @@ void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
     pid_of_fd_.erase(before->second.pidfd.get());
     living_.erase(before);
   }
-  if (!met_.empty()) doorbell_.met();  // the first one was started by us
+  if (!met_.empty()) doorbell_.met();  // we started the first one ourselves
   met_.insert(peer.pid);
   Process process;
   process.number = next_number_++;
@@ -397,12 +396,12 @@ void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
   if (!process.after_exec) {
     process.forked_by = channel->geometry().forked_by;
     process.fork_ticks = channel->geometry().fork_ticks;
-    if (process.fork_ticks == 0) process.fork_ticks = process.start_ticks;  // nobody knows: it lies before
+    if (process.fork_ticks == 0) process.fork_ticks = process.start_ticks;  // unknown: some time before its start
   }
   collector_.add(process, std::move(*channel));
 
   Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
-  (void)!::send(peer.socket.get(), "", 1, MSG_NOSIGNAL);  // now it may go on, or become another program
+  (void)!::send(peer.socket.get(), "", 1, MSG_NOSIGNAL);  // now it may continue, or exec
   if (!pidfd) {                                           // gone already
     collector_.end(process.number, EndKind::kUnknown, 0);
     return;
@@ -424,8 +423,8 @@ bool Server::add_point_pattern(const std::string& signed_pattern) {
   const std::string_view all(config_.point_patterns, sizeof config_.point_patterns);
   for (size_t at = 0; at < all.size() && all[at] != '\0'; at += patterns.back().size() + 1)
     patterns.emplace_back(all.substr(at, all.find('\0', at) - at));
-  if (patterns.empty()) patterns.push_back("+*");  // all points, said so that something can come behind it
-  // What was said of this very pattern before no longer counts; but the first one says how the list is meant.
+  if (patterns.empty()) patterns.push_back("+*");  // all points, stated explicitly so that a pattern can follow
+  // Earlier entries with this very pattern no longer count, except the first, which says how the list is meant.
   patterns.erase(std::remove_if(patterns.begin() + 1, patterns.end(),
                                 [&](const std::string& one) {
                                   return one[0] != '@' && one.substr(1) == signed_pattern.substr(1);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Server: where traced processes meet the recorder ("Rendezvous" in penna/channel.h), and who of them still lives.
+// Server: where traced processes connect to the recorder ("Rendezvous" in penna/channel.h), and which of them are
+// alive.
 //
-// Invariant: never blocks, whatever a peer does or leaves undone; only processes of our own user are answered, and of
-// others those that are part of the recording: a program may change its user. Who they are is asked of the kernel, not
-// of them. What is held of them stays within the budget (budget.h).
+// Invariant: never blocks, whatever a peer does or fails to do; answers only processes of our own user, and of other
+// users those that are part of the recording: a program may change its user. The kernel, not the peer, says who it is.
+// What is held for them stays within the budget (budget.h).
 #pragma once
 
 #include <cstdint>
@@ -28,14 +29,14 @@ namespace penna {
 
 class Server {
  public:
-  // Listens at `socket_path`, in a SocketDirectory. The doorbell's descriptor goes to every process.
+  // Listens at `socket_path`, in a SocketDirectory. Every process gets the doorbell's descriptor.
   static Result<std::unique_ptr<Server>> listen(const std::string& socket_path, const penna_config& config,
                                                 Doorbell& doorbell, Collector& collector);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Who answers a process that asks what is to be patched in it (penna/patch_plan.h); without one, none is told to ask.
-  // `plans`: what for, penna_plans.
+  // Answers a process that asks what to patch (penna/patch_plan.h); without a planner, no process is told to ask.
+  // `plans`: a set of penna_plans.
   using Planner = std::function<std::vector<uint8_t>(std::span<const penna_patch_question> questions, uint32_t pid)>;
   void set_planner(Planner planner, uint32_t plans = PENNA_PLANS_MODULES);
 
@@ -46,9 +47,9 @@ class Server {
   bool has_met(uint32_t pid) const { return met_.count(pid) != 0; }
   bool has_met_any() const { return !met_.empty(); }
 
-  // The living processes, to ask something of them.
+  // The living processes, for requests to them.
   std::vector<std::pair<uint32_t, ControlPage*>> control_pages();
-  // For programs to come: a pattern, behind those that the config has. False: no room.
+  // For future programs: a pattern after those of the config. False: no room.
   bool add_point_pattern(const std::string& signed_pattern);
 
  private:
@@ -87,7 +88,7 @@ class Server {
   Collector& collector_;
   Planner planner_;
   Fd epoll_, listener_, timer_;
-  Fd nameless_;                          // the same name, without a place in the file system
+  Fd nameless_;                          // the same name as an abstract socket
   bool paused_ = false, ticks_ = false;  // nobody is accepted; the timer runs
   uint64_t too_many_ = 0;                // processes that were refused
   std::map<int, Peer> peers_;            // by descriptor

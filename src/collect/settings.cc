@@ -18,12 +18,12 @@
 namespace penna {
 namespace {
 
-// "db:*" is told as "+db:*", "!db:*" as "-db:*".
+// "db:*" becomes "+db:*", "!db:*" becomes "-db:*".
 std::string signed_pattern(const std::string& pattern) {
   return pattern[0] == '!' ? "-" + pattern.substr(1) : "+" + pattern;
 }
 
-// Those of stacks are last: how the list begins says what it leaves out.
+// Patterns of stacks come last: the beginning of the list says what it leaves out.
 std::vector<std::string> told_patterns(const RecordSettings& settings) {
   std::vector<std::string> told;
   for (const std::string& pattern : settings.point_patterns) told.push_back(signed_pattern(pattern));
@@ -34,7 +34,8 @@ std::vector<std::string> told_patterns(const RecordSettings& settings) {
 // A target uses no more memory than its stacks need, and at most an eighth of the machine's for them.
 uint32_t most_stack_nodes() {
   constexpr uint32_t kLeast = 1 << 20, kMost = 1 << 25;
-  constexpr uint64_t kNodeBytes = sizeof(penna_stack_node) + 2 * sizeof(uint32_t);  // with its places in the table
+  constexpr uint64_t kNodeBytes =
+      sizeof(penna_stack_node) + 2 * sizeof(uint32_t);  // including its slots in the hash table
   const auto memory = static_cast<uint64_t>(std::max(sysconf(_SC_PHYS_PAGES), 0L)) *
                       static_cast<uint64_t>(std::max(sysconf(_SC_PAGESIZE), 0L));
   uint32_t nodes = kLeast;
@@ -81,7 +82,7 @@ penna_config config_for(const RecordSettings& settings) {
   config.on_full = settings.on_full;
   const uint32_t pool = settings.pool_mib * ((1 << 20) / PENNA_CHUNK_BYTES);
   config.backlog_limit = pool;
-  // Beside the chunks on their way every thread holds one, most of which is never touched: room for 3,000 threads.
+  // Besides the chunks in transit every thread holds one, most of which is never touched: room for 3,000 threads.
   config.chunk_count = std::min<uint32_t>((pool + 3072 + 63) & ~63u, PENNA_MAX_CHUNKS);
   config.max_nodes = most_stack_nodes();
   config.stack_depth = settings.stack_depth;
@@ -97,7 +98,7 @@ penna_config config_for(const RecordSettings& settings) {
   config.options = settings.free_stacks ? static_cast<uint32_t>(PENNA_OPTION_FREE_STACKS) : 0;
   size_t at = 0;
   for (const std::string& told : told_patterns(settings)) {
-    if (at + told.size() + 2 > sizeof config.point_patterns) break;  // check_settings() has refused it
+    if (at + told.size() + 2 > sizeof config.point_patterns) break;  // check_settings() has rejected it
     std::memcpy(config.point_patterns + at, told.c_str(), told.size() + 1);
     at += told.size() + 1;
   }

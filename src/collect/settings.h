@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// RecordSettings: what is recorded of a program, and how, whoever records: penna record, or the program itself.
+// RecordSettings: what to record of a program, and how, whoever records: penna record, or the program itself.
 //
-// Invariant: settings that check_settings() accepts are told to a target whole.
+// Invariant: settings that check_settings() accepts reach a target completely.
 #pragma once
 
 #include <cstdint>
@@ -16,39 +16,39 @@
 
 namespace penna {
 
-// So long in a lock function that cannot be tried is a wait.
+// A lock function that cannot be tried and takes this long has waited.
 inline constexpr uint64_t kTimedWaitNs = 5000;
 
 struct RecordSettings {
   uint32_t classes = (1u << PENNA_CLASS_COUNT) - 1;  // bit mask of penna_event_class, never 0
   penna_on_full on_full = PENNA_ON_FULL_BLOCK;       // when the pool is empty
   uint32_t pool_mib = 64;                            // chunk pool of one process, 4..4096
-  uint32_t stack_depth = PENNA_MAX_STACK_DEPTH;      // frames kept of a stack, 1..PENNA_MAX_STACK_DEPTH
-  uint64_t sample_bytes = 0;                         // one allocation in so many bytes; 0: all
-  uint32_t lock_sample = 0;                          // one acquisition without waiting in so many; 0 and 1: all
-  uint64_t min_wait_ns = 0;                          // shorter waits for locks are acquisitions without waiting
-  uint64_t long_hold_ns = 0;                         // holds of locks that say where they end; 0: none
-  bool timed_locks = false;                          // locks are recorded of which only their functions are known
-  bool free_stacks = false;                          // frees have stacks, too
+  uint32_t stack_depth = PENNA_MAX_STACK_DEPTH;      // frames kept per stack, 1..PENNA_MAX_STACK_DEPTH
+  uint64_t sample_bytes = 0;                         // sample one allocation in this many bytes; 0: record all
+  uint32_t lock_sample = 0;                          // record one uncontended acquisition in this many; 0 and 1: all
+  uint64_t min_wait_ns = 0;                          // shorter waits for locks count as uncontended
+  uint64_t long_hold_ns = 0;                         // holds of at least this length record where they end; 0: none
+  bool timed_locks = false;                          // also record locks of which only the functions are known
+  bool free_stacks = false;                          // record stacks of frees, too
   std::vector<std::string> point_patterns;           // globs "provider:name", '!' in front: not these; none: all points
-  std::vector<std::string> stacked_points;           // globs of those of them that have their stacks recorded
-  std::vector<Where> conditions;                     // on the arguments of points; all must be met
+  std::vector<std::string> stacked_points;           // globs of the points that are recorded with their stacks
+  std::vector<Where> conditions;                     // on the arguments of points; all must hold
   std::vector<std::string>
       filter_words;  // what the recording says of its filters, and of functions that were asked for: "min-time=10us"
 };
 
-// The mask of such names as "calls" (kClassNames).
+// The mask for names such as "calls" (kClassNames).
 Result<uint32_t> classes_of(const std::vector<std::string>& names);
 
-// Session::time_shift: where allocations alone are recorded, 5, which is 16 ns at 2 GHz. Else 0. docs/decisions/0023.
+// Session::time_shift: 5 if only allocations are recorded, which is 16 ns at 2 GHz; else 0. See docs/decisions/0023.
 uint32_t time_shift_of(const RecordSettings& settings);
 
-// Patterns that are empty, or more than a target can be told.
+// Rejects patterns that are empty, or that do not fit into a target's configuration.
 Result<> check_settings(const RecordSettings& settings);
 
-// What a target is told.
+// The configuration that is sent to a target.
 penna_config config_for(const RecordSettings& settings);
-// What the recording says of itself.
+// What the recording says about itself.
 Session describe_session(const RecordSettings& settings, const std::vector<std::string>& command);
 
 }  // namespace penna

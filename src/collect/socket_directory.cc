@@ -21,11 +21,11 @@
 namespace penna {
 namespace {
 
-constexpr std::string_view kDirectoryName = "penna-XXXXXX";  // the last six as mkdtemp(3) likes
-constexpr const char* kFiles[] = {"socket", "control"};      // all that we make there
+constexpr std::string_view kDirectoryName = "penna-XXXXXX";  // the X's are for mkdtemp(3)
+constexpr const char* kFiles[] = {"socket", "control"};      // all that we create there
 constexpr size_t kMaxParent = 64;                            // sun_path holds 108 bytes
 constexpr int kMaxSwept = 32;
-constexpr int kMaxEntries = 16 << 10;      // of the parent that are looked at: it may hold a million
+constexpr int kMaxEntries = 16 << 10;      // of the parent that are checked: it may have a million
 constexpr time_t kSweptAfterSeconds = 60;  // a younger one may be about to listen
 
 bool is_ours(const struct stat& found, mode_t type) {
@@ -36,7 +36,7 @@ bool is_own_directory(const struct stat& found) {
   return is_ours(found, S_IFDIR) && (found.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
-// The directory of this name, when it is one of ours: opened, and then judged.
+// Opens the directory of this name first, and then checks that it is one of ours.
 Fd open_own(int parent, const char* name) {
   struct stat status {};
   if (::fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !is_own_directory(status)) return Fd();
@@ -48,7 +48,7 @@ bool has_own_socket(const Fd& directory, const char* name, struct stat* status) 
   return ::fstatat(directory.get(), name, status, AT_SYMLINK_NOFOLLOW) == 0 && is_ours(*status, S_IFSOCK);
 }
 
-// Does nobody listen? Asked through the descriptor: the path may lead elsewhere by now.
+// Whether nobody listens. Checked through the descriptor: the path may lead elsewhere by now.
 bool is_deserted(const Fd& directory) {
   struct stat status {};
   if (!has_own_socket(directory, kFiles[0], &status) || status.st_mtime > ::time(nullptr) - kSweptAfterSeconds)
@@ -62,7 +62,7 @@ bool is_deserted(const Fd& directory) {
          errno == ECONNREFUSED;
 }
 
-// Only rmdir() needs the name again: it is looked up once more, and an empty directory is all that it could take.
+// Only rmdir() needs the name, which is looked up again: an empty directory is all that it could remove.
 void remove_with_sockets(int parent, const char* name, const Fd& directory) {
   struct stat status {
   }, by_name{};
@@ -73,7 +73,7 @@ void remove_with_sockets(int parent, const char* name, const Fd& directory) {
     ::unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-// What killed recorders left, a few at a time.
+// Removes what killed recorders left behind, a few at a time.
 void sweep_after_the_killed(const Fd& parent) {
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(
       ::fdopendir(::openat(parent.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), ::closedir);
@@ -117,7 +117,7 @@ bool SocketDirectory::make_in(const std::string& parent) {
 Result<std::string> SocketDirectory::create() {
   const char* runtime = ::secure_getenv("XDG_RUNTIME_DIR");
   struct stat status {};
-  // After su or sudo it may still be the other user's, who could exchange what we make in it.
+  // After su or sudo it may still be the other user's, who could replace what we create in it.
   const bool is_own_runtime = runtime != nullptr && *runtime == '/' && std::strlen(runtime) <= kMaxParent &&
                               ::stat(runtime, &status) == 0 && is_ours(status, S_IFDIR) &&
                               (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // SocketDirectory: a directory that only this user can enter, for the sockets of one recorder.
 //
-// Why swept, too: a recorder that was killed leaves its own behind. The parent is a directory of all users, in which
-// anything may bear our name.
-// Invariant: removed are only sockets of this user to which nobody listens, and the directory of mode 0700 that held
-// them; no link is ever followed, and a name that is exchanged meanwhile costs nothing but an empty directory of this
-// user.
+// Why it also cleans up: a recorder that was killed leaves its directory behind. The parent directory is shared by all
+// users, and anything in it may have our name.
+// Invariant: it removes only sockets of this user on which nobody listens, and the directory of mode 0700 that
+// contained them; links are never followed, and a name that is swapped meanwhile costs at most an empty directory of
+// this user.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace penna {
 
-// Is a socket so called that penna ctl talks to a recorder through it?
+// Whether a socket of this name is one by which penna ctl reaches a recorder.
 bool is_control_path(std::string_view path);
 
 class SocketDirectory {
@@ -26,7 +26,7 @@ class SocketDirectory {
   SocketDirectory(const SocketDirectory&) = delete;
   SocketDirectory& operator=(const SocketDirectory&) = delete;
 
-  // In $XDG_RUNTIME_DIR, when that is this user's, or /tmp. Gives the path of the socket that may be made there.
+  // In $XDG_RUNTIME_DIR, if that belongs to this user, or /tmp. Returns the path for the socket.
   Result<std::string> create();
 
  private:

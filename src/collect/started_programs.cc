@@ -11,7 +11,7 @@
 namespace penna {
 namespace {
 
-constexpr size_t kMost = 1 << 16;  // starts, and meetings
+constexpr size_t kMost = 1 << 16;  // starts, and connections
 
 struct Why {
   const char *one, *many;  // "it is ...": of one program; a word before "programs"
@@ -114,7 +114,7 @@ std::vector<UnrecordedProgram> StartedPrograms::unrecorded() const {
     if ((program.why == PENNA_START_EXPECTED || program.why == PENNA_START_UNREACHED) && left.erase(program.pid) != 0)
       program.why = kUnanswered;
   for (const auto& [pid, is_recorded] : left)
-    if (!is_recorded) programs.push_back({"", pid, kUnanswered});  // it has become another program, or was forked
+    if (!is_recorded) programs.push_back({"", pid, kUnanswered});  // it has exec'd another program, or was forked
   return programs;
 }
 

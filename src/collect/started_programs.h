@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// StartedPrograms: of the programs that recorded processes have started, which were not recorded, and why; and which of
-// their forked children.
+// StartedPrograms: programs that recorded processes started but that were not recorded, with the reason; and forked
+// children that were not.
 //
-// Why: only who starts a program knows that there was one, and only the recorder knows whom it has met. So starts are
-// told (penna_starts in penna/channel.h), and each meeting takes the last start of its process away.
-// Invariant: starts and meetings may come in any order; both are untrusted, and memory is bounded.
+// Why: only whoever starts a program knows that it exists, and only the recorder knows which have connected. So starts
+// are reported (penna_starts in penna/channel.h), and each connection cancels the last start of its process.
+// Invariant: starts and connections may come in any order; both are untrusted, and memory is bounded.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ namespace penna {
 constexpr uint32_t kUnanswered = PENNA_START_WHYS;
 struct UnrecordedProgram {
   std::string path;
-  uint32_t pid = 0;  // 0: not known
+  uint32_t pid = 0;  // 0: unknown
   uint32_t why = 0;  // penna_start_why, or kUnanswered
 };
 
 class StartedPrograms {
  public:
-  // `pid`: as the recorder numbers it; 0: it does not know.
+  // `pid`: as the recorder numbers it; 0: unknown.
   void told(const penna_start& start, uint32_t pid);
-  // The program that this process is has met the recorder, and was there at `ticks`.
+  // The program that this process runs has connected, and existed at `ticks`.
   void met(uint32_t pid, uint64_t ticks);
-  // This process had gone or given up before the recorder answered it. `is_recorded`: unless it was to become a
-  // program, it is.
+  // This process ended or gave up before the recorder answered. `is_recorded`: it is recorded, unless it was about to
+  // exec a program.
   void left_unanswered(uint32_t pid, bool is_recorded);
-  // Those of which there was no room to tell.
+  // Starts that there was no room to report.
   void add_unreported(uint64_t untold) { unreported_ = add_counts(unreported_, untold); }
 
   // In the order in which they were started; then forked children.
@@ -46,8 +46,8 @@ class StartedPrograms {
     UnrecordedProgram program;
   };
   std::map<uint32_t, std::vector<Start>> starts_;             // by pid
-  std::map<uint32_t, std::vector<uint64_t>> early_meetings_;  // whose starts have not been told yet
-  std::vector<UnrecordedProgram> forked_;                     // they start nothing: no meeting is theirs
+  std::map<uint32_t, std::vector<uint64_t>> early_meetings_;  // connections whose starts have not been reported yet
+  std::vector<UnrecordedProgram> forked_;                     // these start nothing: no connection belongs to them
   std::map<uint32_t, bool> unanswered_;                       // and whether they are recorded
   size_t count_ = 0, early_count_ = 0;
   uint64_t unreported_ = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// ChunkAssembler: records that were not written into chunks by a thread of a target become chunks of a recording.
+// ChunkAssembler: puts records that no target thread wrote into chunks of a recording.
 //
-// Why chunks: a recording knows nothing else. The records of each thread are put one behind the other, as if the thread
-// had filled its chunks itself.
-// Invariant: every record that is added is in the recording once, after finish(). Memory: a chunk for each thread.
+// Why chunks: a recording consists of nothing else. The records of each thread are appended, as if the thread had
+// filled its chunks itself.
+// Invariant: every record that is added is in the recording once, after finish(). Memory: one chunk per thread.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace penna {
 
 class ChunkAssembler {
  public:
-  // The sink's process is theirs.
+  // The chunks belong to the sink's process.
   explicit ChunkAssembler(ChunkSink& sink) : sink_(sink) {}
 
-  // The thread's serial. More threads than any source has: the rest goes on under one of them.
+  // The thread's serial. Beyond the limit on threads, all others share one serial.
   uint32_t serial(uint32_t thread) { return builder_for(thread).serial; }
   size_t threads() const { return builders_.size(); }
-  // `record`: its header word and what follows; of a kind that needs no context of a chunk. `time`: ticks, whole.
+  // `record`: its header word and what follows; of a kind that does not depend on its chunk. `time`: in ticks.
   void add(RecordingWriter& writer, uint32_t thread, std::span<const uint8_t> record, uint64_t time);
   template <typename Payload>
   void add(RecordingWriter& writer, uint32_t thread, uint32_t kind, uint64_t time, const Payload& payload) {
@@ -35,12 +35,12 @@ class ChunkAssembler {
     std::memcpy(record + sizeof header, &payload, sizeof payload);
     add(writer, thread, record, time);
   }
-  // Writes what is not yet in the recording.
+  // Writes what is not in the recording yet.
   void finish(RecordingWriter& writer);
 
  private:
   static constexpr size_t kMaxThreads = 1 << 16;  // bounds the number of open chunks
-  // What one thread has written so far, and which is not yet in the recording.
+  // What one thread has added and is not in the recording yet.
   struct Builder {
     std::vector<uint8_t> chunk;
     uint32_t serial = 0;

@@ -20,11 +20,10 @@ namespace {
 constexpr uint64_t kDayMs = 24 * 3600 * 1000;
 constexpr size_t kMaxFrames = 256;
 constexpr uint64_t kPcMask = (uint64_t{1} << 48) - 1;
-// A program that was not made to be moved lies below, whatever the processor; what is moved lies above.
+// A program that is not position independent is loaded below this address, on every processor; everything else above.
 constexpr uint64_t kLowestMoved = 0x10000000;
 
-// Takes the text apart from its beginning; each function says whether it found what it wants, and stands behind it
-// then.
+// Parses text from its beginning; each function says whether it found what it expects, and then skips it.
 class Words {
  public:
   explicit Words(std::string_view text) : text_(text) {}
@@ -40,7 +39,7 @@ class Words {
     return true;
   }
   bool address(uint64_t& value) { return word("0x") && number(value, 16); }
-  // What stands in front of one of these characters.
+  // What comes before one of these characters.
   bool until(std::string_view stops, std::string_view& found) {
     const size_t end = text_.find_first_of(stops);
     if (end == std::string_view::npos) return false;
@@ -55,7 +54,7 @@ class Words {
 };
 
 struct RtraceEvent {
-  std::optional<uint64_t> ms;  // of the day
+  std::optional<uint64_t> ms;  // since midnight
   std::string_view function, resource;
   bool is_free = false;
   uint64_t size = 0, address = 0;
@@ -112,7 +111,7 @@ std::string_view value_of(std::string_view header, std::string_view key) {
   return {};
 }
 
-// "16.6.2011 15:49:48", taken for UTC. 0: it is none.
+// "16.6.2011 15:49:48", taken as UTC. 0: not a time.
 uint64_t realtime_of(std::string_view text) {
   std::tm time{};
   uint64_t day = 0, month = 0, year = 0, hour = 0, minute = 0, second = 0;
@@ -138,15 +137,14 @@ struct RtraceEnd {
   int32_t code = 0;
 };
 
-// "Process/Thread 1597 (./prog) has exited with code 0", of functracer; "# process 1597 exited with 0", as penna export
-// writes it.
+// "Process/Thread 1597 (./prog) has exited with code 0" of functracer; "# process 1597 exited with 0" of penna export.
 std::optional<RtraceEnd> parse_end(std::string_view line) {
   Words words(line);
   RtraceEnd end;
   uint64_t code = 0;
   const bool of_functracer = words.word("Process/Thread ");
   if ((!of_functracer && !words.word("# process ")) || !words.number(end.pid) || !words.word(" ")) return std::nullopt;
-  if (of_functracer) {  // the name may have spaces and parentheses
+  if (of_functracer) {  // the name may contain spaces and parentheses
     const size_t behind = words.rest().rfind(") ");
     if (behind == std::string_view::npos) return std::nullopt;
     words = Words(words.rest().substr(behind + 2));
@@ -210,7 +208,7 @@ class StackTree {
 
 }  // namespace
 
-// What one pass over the lines gathers.
+// Everything that one pass over the lines collects.
 struct RtraceImport::Reader {
   Reader(const RtraceImport& of, RecordingWriter& to)
       : import(of), writer(to), sink(0), chunks(sink), stacks(of.depth_) {}
@@ -278,7 +276,7 @@ struct RtraceImport::Reader {
     event.reset();
   }
 
-  // In the order of the file, whatever the times say: a day ends, or the clock has jumped back a little.
+  // In the order of the file, whatever the times say: midnight passes, or the clock was set back a little.
   uint64_t next_time() {
     if (event->ms) {
       if (last_ms && *event->ms + kDayMs / 2 < *last_ms) day += kDayMs;
@@ -323,11 +321,11 @@ struct RtraceImport::Reader {
   ChunkAssembler chunks;
   StackTree stacks;
   std::map<std::string, Module> modules;  // by path
-  std::string_view only_resource;         // of events that do not say theirs
-  std::optional<RtraceEvent> event;       // whose details come
+  std::string_view only_resource;         // for events that do not name theirs
+  std::optional<RtraceEvent> event;       // whose frames and arguments are still to come
   uint32_t tid = 0;
   std::vector<uint64_t> frames;
-  RtraceEnd how_it_ended{0, EndKind::kStopped, 0};  // as long as nothing else is told
+  RtraceEnd how_it_ended{0, EndKind::kStopped, 0};  // unless a line says otherwise
   std::optional<uint64_t> last_ms;
   uint64_t day = 0, now = 0;
   RtraceSummary summary;
@@ -335,7 +333,7 @@ struct RtraceImport::Reader {
 
 Result<RtraceImport> RtraceImport::open(std::string_view text) {
   std::string_view rest = text, header;
-  // What stands in front of the header are comments.
+  // Lines before the header are comments.
   while (next_line(rest, header) && (header.empty() || header.front() == '#')) {
   }
   if (header.substr(0, 8) != "version=")
@@ -364,7 +362,7 @@ Session RtraceImport::session() const {
   session.command.push_back(process_);
   session.ticks_per_second = 1'000'000'000;
   session.classes = 1u << PENNA_ALLOC;
-  // Ticks are nanoseconds of the day that began before the first event.
+  // Ticks are nanoseconds since the midnight before the first event.
   std::string_view rest = text_, line;
   uint64_t ms = 0;
   while (next_line(rest, line)) {

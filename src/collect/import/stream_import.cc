@@ -78,7 +78,7 @@ size_t StreamImport::unit_at(size_t at) const {
   uint64_t prefix = load_word(stream_.data() + at), header = load_word(stream_.data() + at + 8);
   uint32_t kind = penna_header_kind(header);
   size_t bytes = 8 + size_t{penna_header_words(header)} * 8;
-  // A call in its compact form needs the context of a chunk: there is none.
+  // A call in compact form needs the context of a chunk, which does not exist here.
   bool sound = prefix >> 32 == PENNA_UNIT_MARK && penna_header_tag(header) == PENNA_TAG_FULL && kind > PENNA_KIND_PAD &&
                bytes >= 16u + kPayloadBytes[kind] && bytes <= stream_.size() - at;
   return sound ? bytes : 0;
@@ -101,8 +101,8 @@ void StreamImport::take(RecordingWriter& writer, std::span<const uint8_t> unit) 
   chunks_.add(writer, thread, record, time);
 }
 
-// What describes is written at once: its time is when the ring was read, which is later than what it describes, so it
-// holds from the beginning on.
+// Descriptions are written at once: their time is when the ring was read, which is later than what they describe, so
+// they apply from the beginning.
 bool StreamImport::describes(RecordingWriter& writer, uint32_t thread, const Record& record) {
   if (record.kind == PENNA_KIND_SITE) {
     if (auto site = decode_site(record)) (void)writer.write_sites(0, {&*site, 1});

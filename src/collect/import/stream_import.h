@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// StreamImport: a stream of units (penna/stream.h), from a kernel or firmware, becomes chunks of a recording.
+// StreamImport: turns a stream of units (penna/stream.h), from a kernel or firmware, into chunks of a recording.
 //
-// Invariant: the bytes are untrusted. Whatever they hold, time and memory are linear in their number, every unit goes
-// into the recording once, and what is no unit is counted as damage.
+// Invariant: the bytes are untrusted. Whatever they contain, time and memory are linear in their number, every unit
+// goes into the recording once, and everything else is counted as damage.
 #pragma once
 
 #include <cstdint>
@@ -17,27 +17,27 @@
 namespace penna {
 
 struct StreamSummary {
-  uint64_t units = 0;    // records that went into the recording
+  uint64_t units = 0;    // written to the recording
   uint64_t threads = 0;  // that wrote them
   std::array<uint64_t, PENNA_CLASS_COUNT> events{}, lost{};
-  uint64_t damaged_bytes = 0;  // passed over
-  uint64_t cut_bytes = 0;      // of a unit that is not whole, at the end
+  uint64_t damaged_bytes = 0;  // skipped
+  uint64_t cut_bytes = 0;      // of an incomplete unit at the end
 };
 
 class StreamImport {
  public:
-  // The error says why this is no stream.
+  // The error says why this is not a stream.
   static Result<StreamImport> open(std::span<const uint8_t> stream);
 
   const penna_stream_header& header() const { return header_; }
   std::string source() const;
 
-  // Writes everything but the recording's end (RecordingWriter::finish()).
+  // Writes everything except the recording's end (RecordingWriter::finish()).
   StreamSummary write(RecordingWriter& writer, const Session& session);
 
  private:
   StreamImport(std::span<const uint8_t> stream, const penna_stream_header& header);
-  // The record of the unit at `at`; 0 when there is none, else the bytes of the unit.
+  // The size in bytes of the unit at `at`; 0: there is none.
   size_t unit_at(size_t at) const;
   void take(RecordingWriter& writer, std::span<const uint8_t> unit);
   bool describes(RecordingWriter& writer, uint32_t thread, const Record& record);
@@ -46,7 +46,7 @@ class StreamImport {
   penna_stream_header header_;
   std::unique_ptr<ChunkSink> sink_ = std::make_unique<ChunkSink>(0);
   ChunkAssembler chunks_{*sink_};
-  uint64_t now_;  // time of the latest record so far
+  uint64_t now_;  // of the latest record so far
   StreamSummary summary_;
 };
 
