@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -43,11 +44,13 @@ class Emission {
     recorder_ = ::fork();
     if (recorder_ == 0) {
       std::vector<char*> arguments;
+      arguments.reserve(words.size() + 1);
       for (std::string& word : words) arguments.push_back(word.data());
       arguments.push_back(nullptr);
       ::execv(arguments[0], arguments.data());
       ::_exit(99);
     }
+    if (recorder_ < 0) throw std::runtime_error("fork failed");
   }
   ~Emission() {
     ::munmap(page_, sizeof *page_);
@@ -63,13 +66,13 @@ class Emission {
   const emitter_page& page() const { return *page_; }
   pid_t recorder() const { return recorder_; }
 
+  // Throws if there is none: kill(-1) would signal every process of the machine.
   pid_t target() const {
     for (int i = 0; i < 5000; ++i) {
       if (uint32_t pid = __atomic_load_n(&page_->pid, __ATOMIC_ACQUIRE)) return static_cast<pid_t>(pid);
       std::this_thread::sleep_for(1ms);
     }
-    ADD_FAILURE() << "the emitter did not start";
-    return -1;
+    throw std::runtime_error("the emitter did not start");
   }
   int wait() const {
     int status = 0;

@@ -69,6 +69,7 @@ TEST(Doorbell, ItsDeathIsSeen) {
   int ends[2];
   ASSERT_EQ(0, ::pipe(ends));
   const pid_t recorder = ::fork();
+  ASSERT_GE(recorder, 0);
   if (recorder == 0) {
     auto doorbell = Doorbell::create();
     const int fd = doorbell ? doorbell->life_fd() : -1;

@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 #include "penna/detail/remote.h"
@@ -77,6 +78,12 @@ RemoteCode code_between(void (*entry)(), void (*end)()) {
 RemoteCode code_at(void (*entry)()) { return code_between(entry, &penna_test_remote_end); }
 RemoteCode code() { return code_at(&penna_test_remote_entry); }
 
+// The result of fork(). Throws if it failed: kill(-1) would signal every process of the machine.
+pid_t forked(pid_t pid) {
+  if (pid < 0) throw std::runtime_error("fork failed");
+  return pid;
+}
+
 class RemoteCallTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -97,8 +104,7 @@ class RemoteCallTest : public testing::Test {
 
   // The child runs `body` and exits with what it returns.
   void start(const std::function<int()>& body) {
-    pid_ = ::fork();
-    ASSERT_GE(pid_, 0);
+    pid_ = forked(::fork());
     if (pid_ == 0) {
       ::alarm(60);
       const int status = body();
@@ -356,6 +362,7 @@ int compute_and_count_signals() {
         :
         : "r"(sums), "r"(kLanes)
         : "ecx", "xmm0", "xmm7", "xmm14", "xmm15", "memory");
+    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): every bit counts
     wrong += std::memcmp(sums, kLanes, sizeof sums) != 0;
   }
   stack_t now{};
@@ -376,7 +383,7 @@ int await_signals(int count) {
 
 // A process that calls until it is killed.
 pid_t fork_caller(pid_t pid, const RemoteCode& what) {
-  const pid_t caller = ::fork();
+  const pid_t caller = forked(::fork());
   if (caller == 0)
     for (;;) (void)call_in(pid, what);
   return caller;
@@ -485,7 +492,7 @@ TEST_F(RemoteCallTest, WhoComesTooLateLeavesTheThreadAlone) {
   await_ready();
   for (int i = 1; i <= 3; ++i) {
     shared->wait = 1;
-    const pid_t caller = ::fork();
+    const pid_t caller = forked(::fork());
     if (caller == 0) ::_exit(call_in(pid_, code_between(&penna_test_remote_slow, &penna_test_remote_slow_end)) ? 0 : 1);
     while (shared->calls < i) ::usleep(100);
     ::kill(caller, SIGSTOP);
