@@ -39,8 +39,8 @@ using namespace penna::agent;
 
 // Requests twice as many frames, because each may come with a trampoline, plus one for ours.
 PENNA_EXPORT int backtrace(void** frames, int size) {
-  if (real.backtrace == nullptr) resolve_real_functions();
-  if (size <= 0 || size > kMostFrames || real.backtrace == nullptr) return real.backtrace(frames, size);
+  if (real.backtrace == nullptr && !resolve_real_functions()) return 0;
+  if (size <= 0 || size > kMostFrames) return real.backtrace(frames, size);
   auto** all = static_cast<void**>(__builtin_alloca((static_cast<size_t>(size) * 2 + 1) * sizeof(void*)));
   const int found = real.backtrace(all, size * 2 + 1);
   int kept = 0;
