@@ -9,6 +9,7 @@
 #include "cli/terminal.h"
 #include "cli/weights.h"
 #include "report/calls/flame.h"
+#include "report/reports.h"
 
 namespace penna {
 namespace {

@@ -12,6 +12,8 @@
 #include <optional>
 #include <string>
 
+#include "plan/arch.h"
+
 namespace penna {
 namespace {
 
