@@ -55,7 +55,7 @@ BENCHMARK(point_with_a_string);
 void malloc_and_free(benchmark::State& state) {
   for (auto _ : state) {
     void* block = malloc(64);
-    benchmark::DoNotOptimize(block);
+    asm volatile("" : : "r"(block) : "memory");
     free(block);
   }
 }

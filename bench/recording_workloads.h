@@ -227,6 +227,7 @@ inline std::vector<std::vector<uint8_t>> chunks_of(Kind kind, size_t count) {
         }
         break;
     }
+  recorder = nullptr;
   auto chunks = own.take();
   chunks.pop_back();  // not full
   return chunks;

@@ -87,7 +87,8 @@ using Body = void (*)(benchmark::State&);
 
 // From one call site: were the loop unrolled, it would have two, and the stack would change.
 template <typename Call>
-[[gnu::optimize("no-unroll-loops")]] void loop(benchmark::State& run, Call call) {
+void loop(benchmark::State& run, Call call) {
+#pragma GCC unroll 1
   while (run.KeepRunning()) benchmark::DoNotOptimize(call());
 }
 
@@ -104,6 +105,7 @@ int outer_frames(benchmark::State& run) {
     out = &depth;
     deepen(
         0, [](benchmark::State&) { *out = hook().depth; }, run);
+    out = nullptr;
     return depth;
   }();
   return count;
