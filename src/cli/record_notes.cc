@@ -32,6 +32,7 @@ std::string file_of(const std::string& command) {
 
 std::string what_conditions_did(const std::vector<Where>& conditions, const CollectorTotals& totals) {
   std::vector<std::string> texts;
+  texts.reserve(conditions.size());
   for (const Where& condition : conditions) texts.push_back(condition.text());
   return fmt::format("--where '{}' left out {}", fmt::join(texts, "' and '"),
                      plural_text(static_cast<int64_t>(totals.points_left_out), "point"));

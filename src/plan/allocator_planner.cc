@@ -139,7 +139,7 @@ size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_
     if (const auto found = functions.find(symbol_of(question)); found != functions.end())
       entries.push_back(look_at(question, *found));
 
-  const Entry* refused[2];
+  const Entry* refused[2] = {};
   for (int round = 0; round < 2; ++round)  // what one half is left out for may have been told by the other
     for (const bool of_operators : {false, true})
       if ((refused[of_operators] = first_refused(entries, of_operators)) != nullptr) leave_out(entries, of_operators);

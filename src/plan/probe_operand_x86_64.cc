@@ -23,12 +23,12 @@ Register register_of(std::string_view name) {
   constexpr std::array<std::string_view, 8> kWords = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"};
   constexpr std::array<std::string_view, 8> kBytes = {"al", "cl", "dl", "bl", "spl", "bpl", "sil", "dil"};
   constexpr std::array<std::string_view, 4> kHigh = {"ah", "ch", "dh", "bh"};
-  for (uint8_t i = 0; i < kHigh.size(); ++i)
-    if (name == kHigh[i]) return {i, true};
-  for (uint8_t i = 0; i < kWords.size(); ++i)
+  for (size_t i = 0; i < kHigh.size(); ++i)
+    if (name == kHigh[i]) return {static_cast<uint8_t>(i), true};
+  for (size_t i = 0; i < kWords.size(); ++i)
     if (name == kWords[i] || name == kBytes[i] ||
         (name.size() == 3 && (name[0] == 'r' || name[0] == 'e') && name.substr(1) == kWords[i]))
-      return {i, false};
+      return {static_cast<uint8_t>(i), false};
   if (name.size() < 2 || name[0] != 'r') return {};
   unsigned number = 0;
   const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);

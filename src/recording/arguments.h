@@ -23,7 +23,7 @@ struct ArgumentValue {
   std::string_view text{};   // of a string: raw bytes of the program, maybe no UTF-8; of an array: its elements' bytes.
                              // Valid as long as the record
   uint8_t element_type = 0;  // of an array: penna_arg_type
-  uint8_t element_bytes = 0;  // of an array: of each element, 1 to 8
+  uint8_t element_bytes = 1;  // of an array: of each element, 1 to 8
 
   bool is_text() const { return type == PENNA_ARG_STRING; }
   bool is_array() const { return type == PENNA_ARG_ARRAY; }

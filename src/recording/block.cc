@@ -16,7 +16,6 @@ using layout::BlockHeader;
 using layout::BlockType;
 using layout::ChunkHead;
 using layout::ChunkHeadOfFour;
-using layout::Codec;
 
 uint64_t payload_sum(std::span<const uint8_t> stored) { return XXH3_64bits(stored.data(), stored.size()); }
 

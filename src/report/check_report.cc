@@ -57,6 +57,7 @@ std::vector<std::string> sentences_of_unknown(const std::vector<Verdict>& verdic
         known->second += ", " + verdict.limit;
     }
   std::vector<std::string> sentences;
+  sentences.reserve(list.size());
   for (const auto& [reason, limits] : list) sentences.push_back(fmt::format("not known: {}: {}", limits, reason));
   return sentences;
 }

@@ -287,7 +287,8 @@ PENNA_INLINE auto sdt_value(const T& held) {
 template <class Held>
 constexpr int sdt_size() {
   using T = std::remove_cv_t<Held>;
-  constexpr int size = static_cast<int>(sizeof(sdt_value(std::declval<const T&>())));
+  using Value = decltype(sdt_value(std::declval<const T&>()));
+  constexpr int size = static_cast<int>(sizeof(Value));
   return std::is_integral_v<T> && std::is_signed_v<T> ? -size : size;
 }
 template <class Held>

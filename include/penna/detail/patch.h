@@ -166,7 +166,8 @@ static inline int penna_grow_requests(struct penna_switchboard* board, uint32_t 
   grown->used = old->used;
   __builtin_memcpy(penna_request_at(grown, 0), penna_request_at(old, 0), old->used);
   board->grown = (uintptr_t)grown;
-  if (old != &board->requests) penna_arch_syscall(PENNA_SYS_munmap, (long)old, (long)(old->room + header), 0, 0, 0, 0);
+  if (old != &board->requests)
+    penna_arch_syscall(PENNA_SYS_munmap, (long)old, (long)old->room + (long)header, 0, 0, 0, 0);
   return 1;
 }
 

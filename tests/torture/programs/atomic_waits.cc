@@ -50,6 +50,7 @@ static void use_all(int number) {
 
 int main() {
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) threads.emplace_back(use_all, i);
   for (auto& thread : threads) thread.join();
   std::printf("written %ld, torn %ld, attempts %d, made %d\n", written, torn, attempts.load(), made.load());

@@ -71,6 +71,7 @@ TEST_F(ReturnLinks, ThreadsAgreeOrHaveLinksOfTheirOwn) {
   constexpr uintptr_t kPairs = 3000;
   std::vector<std::vector<const ReturnLink*>> links(kThreads);
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int t = 0; t < kThreads; ++t)
     threads.emplace_back([&links, t] {
       for (uintptr_t i = 0; i < kPairs; ++i) links[t].push_back(link(0x700000 + i * 37, 0x800000 + i * 53));

@@ -114,6 +114,7 @@ std::string rows_of(Sample& sample, Format format, const std::string& chosen, ui
     if (line.kind == LineKind::kLockRequest) return true;
     cells.next(line);
     std::vector<Cell> row;
+    row.reserve(asked.size());
     for (ReplayField field : asked) row.push_back(cells.cell(field));
     return table.add(std::move(row));
   });

@@ -118,6 +118,7 @@ TEST_F(LivePoints, no_event_is_torn_and_nothing_crashes_while_sites_change) {
   std::atomic<bool> stop{false};
   std::vector<Counts> counts(4);
   std::vector<std::thread> threads;
+  threads.reserve(counts.size());
   for (Counts& count : counts) threads.emplace_back([&] { count = pass_points(stop); });
 
   struct sigaction action {};

@@ -166,10 +166,14 @@ struct Plain {
 
 CallRules random_rules(std::mt19937_64& random, uint64_t span) {
   CallRules rules;
-  const uint64_t chosen = random() | random(), callers = random() & random(), on = random() & random() & random(),
-                 off = random() & random() & random(), hidden = random() & random() & random(),
-                 targets = random() & random(), deep = random() & random() & random() & random(),
-                 timed = random() & random() & random();
+  // A set that each function is in with probability 1 / 2^halvings.
+  const auto some = [&](int halvings) {
+    uint64_t set = random();
+    while (--halvings > 0) set &= random();
+    return set;
+  };
+  const uint64_t chosen = ~some(2), callers = some(2), on = some(3), off = some(3), hidden = some(3), targets = some(2),
+                 deep = some(4), timed = some(3);
   const bool triggers = random() % 3 == 0, hides = random() % 2 == 0, limits = random() % 2 == 0;
   rules.ask = [=](uint32_t, uint64_t pc, uint64_t) {
     const auto bit = [&](uint64_t of) { return (of >> (pc % 16) & 1) != 0; };

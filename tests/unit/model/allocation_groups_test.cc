@@ -53,6 +53,7 @@ class Groups : public testing::Test {
   // One block of `size`, allocated by a stack of these functions, the innermost first; stays.
   void allocate(uint32_t size, const std::vector<uint64_t>& functions, uint64_t base = 0x100000) {
     std::vector<uint64_t> frames;
+    frames.reserve(functions.size());
     for (uint64_t function : functions) frames.push_back((function >= 0x100 ? 0 : base) + function * 0x100 + 0x21);
     const uint32_t stack = build_.stack(process_, next_stack_, frames);
     next_stack_ += 100;

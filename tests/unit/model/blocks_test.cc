@@ -17,7 +17,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 // Functions of 0x100 bytes: f0, f1, ... of every module.
 class FakeSymbols : public SymbolSource {
@@ -49,6 +48,7 @@ class Blocks : public testing::Test {
   // A stack of functions, the innermost first: 0x100001 is f1 of the program at 0x100000.
   uint32_t stack(const std::vector<uint64_t>& functions) {
     std::vector<uint64_t> frames;
+    frames.reserve(functions.size());
     for (uint64_t function : functions)
       frames.push_back((function & ~uint64_t{0xff}) + (function & 0xff) * 0x100 + 0x21);
     const uint32_t made = build_.stack(process_, next_stack_, frames);

@@ -107,6 +107,7 @@ const T& value_of(const T* value) {
 template <typename List>
 auto rows_of(const List& list) {
   std::vector<decltype(row_of(value_of(list[0])))> rows;
+  rows.reserve(list.size());
   for (const auto& one : list) rows.push_back(row_of(value_of(one)));
   return rows;
 }

@@ -50,6 +50,7 @@ TEST(TimeMap, NeverDecreasesAndNeverOverflows) {
   std::mt19937_64 random(3);
   for (int round = 0; round < 200; ++round) {
     std::vector<ClockTriplet> clocks;
+    clocks.reserve(8);
     for (int i = 0; i < 8; ++i) clocks.push_back({random() >> (random() % 60), random() >> (random() % 60), random()});
     TimeMap time(clocks, random() >> (random() % 64));
     std::vector<uint64_t> ticks{0, 1, UINT64_MAX - 1, UINT64_MAX};

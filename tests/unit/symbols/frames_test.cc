@@ -11,8 +11,6 @@
 namespace penna::frames_test {
 namespace {
 
-using test::ListedFrame;
-
 std::unique_ptr<SymbolFile> open(const std::string& path) {
   auto file = SymbolFile::open({path, {}}, {});
   EXPECT_TRUE(file.has_value()) << (file ? "" : file.error().text);

@@ -206,7 +206,7 @@ Own lacks(Own p, int n) { return Own(n); }
   ASSERT_NE(program.signatures, nullptr);
   auto signature = program.of("_Z5lacks3Owni");
   ASSERT_TRUE(signature.has_value());
-  if (shown(signature) == "") {
+  if (shown(signature).empty()) {
     EXPECT_THAT(signature->note, HasSubstr("lacks parameters"));
   } else {
     EXPECT_EQ(shown(signature), "p.v n");

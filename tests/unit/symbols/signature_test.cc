@@ -14,7 +14,6 @@
 namespace penna::signature_test {
 namespace {
 
-using test::build_text;
 using test::tree;
 
 struct Loaded {
@@ -132,7 +131,7 @@ TEST_P(Truth, ValuesLieWhereWeSay) {
       if (!signature) continue;
       EXPECT_EQ(signature->file, programs + source);
       plan += plan_lines('A', address, signature->arguments) + plan_lines('R', address, signature->results);
-      if (one.may_miss && joined(one.arguments).size() > 0 &&
+      if (one.may_miss && !joined(one.arguments).empty() &&
           signature->arguments.size() + signature->results.size() < one.arguments.size() + one.results.size()) {
         EXPECT_FALSE(signature->note.empty()) << name;
       }

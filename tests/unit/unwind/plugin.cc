@@ -3,7 +3,7 @@
 #include <cstddef>
 
 extern "C" [[gnu::visibility("default")]] int penna_test_plugin_call(void (*callback)(void*), void* argument) {
-  char bytes[PENNA_PLUGIN_SIZE];
+  char bytes[PENNA_PLUGIN_SIZE] = {};
   asm volatile("" : : "r"(bytes) : "memory");
   callback(argument);
   asm volatile("" : : "r"(bytes) : "memory");

@@ -61,6 +61,7 @@ TEST(RuleCache, FindsExactlyWhatWasStored) {
   RuleCache& cache = unwinder.walker.cache;
   std::mt19937_64 random(2);
   std::vector<uintptr_t> keys;
+  keys.reserve(20'000);
   for (int i = 0; i < 20'000; ++i) keys.push_back(random() >> 16);
   for (uintptr_t key : keys) cache.put(key, pack(from_sp(static_cast<int32_t>(key % 1000 + 1) * 8)), 0);
   int found = 0;

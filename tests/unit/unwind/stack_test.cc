@@ -119,6 +119,7 @@ void run_coroutine(void* stack, size_t size, Seen& seen, int depth) {
   coroutine.self.uc_link = nullptr;
   makecontext(&coroutine.self, coroutine_body, 0);
   swapcontext(&coroutine.back, &coroutine.self);
+  current = nullptr;
 }
 
 TEST(Stack, CoroutinesOnReusedMemory) {
