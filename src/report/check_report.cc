@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "report/columns.h"
 #include "report/frames.h"
 #include "report/print.h"
 #include "report/reports.h"
@@ -73,45 +74,58 @@ std::string head_of(const std::vector<Verdict>& verdicts) {
   return all + " kept";
 }
 
+Columns<Verdict> limit_columns() {
+  return {
+      {{"found", "FOUND", CellKind::kNumber, false, true}, [](const Verdict& one) { return number(one.found); }},
+      {{"allowed", "ALLOWED", CellKind::kNumber, false, true}, [](const Verdict& one) { return number(one.allowed); }},
+      {{"broken", "BROKEN", CellKind::kNumber, false, true},
+       [](const Verdict& one) { return Cell{int64_t{one.is_broken()}}; }},
+      {{"", "FOUND", CellKind::kText, false, false, true},
+       [](const Verdict& one) { return Cell{cell_text(number(one.found), kind_of(one))}; }},
+      {{"", "ALLOWED", CellKind::kText, false, false, true},
+       [](const Verdict& one) { return Cell{cell_text(number(one.allowed), kind_of(one))}; }},
+      {{"", "", CellKind::kText, false, false, true},
+       [](const Verdict& one) { return Cell{std::string(state_of(one))}; }},
+      {{"limit", "LIMIT", CellKind::kText, true}, [](const Verdict& one) { return Cell{one.limit}; }},
+      {{"unknown", "UNKNOWN", CellKind::kNumber, false, true},
+       [](const Verdict& one) { return Cell{int64_t{one.is_unknown()}}; }},
+      {{"reasons", "REASONS", CellKind::kText, false, true},
+       [](const Verdict& one) { return Cell{fmt::format("{}", fmt::join(reasons_of(one), "; "))}; }}};
+}
+
 Table table_of_limits(const std::vector<Verdict>& verdicts) {
   Table table;
   table.key = "limits";
-  table.columns = {{"found", "FOUND", CellKind::kNumber, false, true},
-                   {"allowed", "ALLOWED", CellKind::kNumber, false, true},
-                   {"broken", "BROKEN", CellKind::kNumber, false, true},
-                   {"", "FOUND", CellKind::kText, false, false, true},
-                   {"", "ALLOWED", CellKind::kText, false, false, true},
-                   {"", "", CellKind::kText, false, false, true},
-                   {"limit", "LIMIT", CellKind::kText, true},
-                   {"unknown", "UNKNOWN", CellKind::kNumber, false, true},
-                   {"reasons", "REASONS", CellKind::kText, false, true}};
-  for (const Verdict& verdict : verdicts) {
-    const Cell found = number(verdict.found), allowed = number(verdict.allowed);
-    table.add({found, allowed, int64_t{verdict.is_broken()}, cell_text(found, kind_of(verdict)),
-               cell_text(allowed, kind_of(verdict)), std::string(state_of(verdict)), verdict.limit,
-               int64_t{verdict.is_unknown()}, fmt::format("{}", fmt::join(reasons_of(verdict), "; "))});
-  }
+  limit_columns().fill(table, verdicts);
   return table;
 }
 
+struct BlameItem : Placed {
+  BlameItem(const Recording& all, const Blame& one, bool locks, Names& its_names)
+      : recording(all), blame(one), of_locks(locks), names(its_names) {}
+  const Recording& recording;
+  const Blame& blame;
+  bool of_locks;
+  Names& names;
+};
+
 Table table_of_blames(const Recording& recording, const Verdict& verdict, Names& names) {
+  Columns<BlameItem> columns = {{{"amount", title_of(verdict), kind_of(verdict)},
+                                 [](const BlameItem& item) { return number(item.blame.amount); }},
+                                {{"pid", "PID", CellKind::kNumber, false, true}, [](const BlameItem& item) {
+                                   return Cell{int64_t{item.recording.processes()[item.blame.process].process.pid}};
+                                 }}};
+  columns.add(place_columns("STACK"));
+  std::vector<BlameItem> items;
+  for (const Blame& blame : verdict.blames) items.emplace_back(recording, blame, verdict.of_locks, names);
   Table table;
   table.title = fmt::format("{}: {} found", verdict.limit, cell_text(number(verdict.found), kind_of(verdict)));
   table.key = verdict.limit;
   table.details_key = "stack";
   table.details_in_row = true;
-  table.columns = {{"amount", title_of(verdict), kind_of(verdict)}, {"pid", "PID", CellKind::kNumber, false, true}};
-  add_place_columns(table, "STACK");
-  for (uint32_t i = 0; i < verdict.blames.size(); ++i) {
-    const Blame& blame = verdict.blames[i];
-    std::vector<Cell> cells = {number(blame.amount), int64_t{recording.processes()[blame.process].process.pid}};
-    add_place_cells(cells);
-    table.add(std::move(cells), i);
-  }
-  table.complete = [&verdict, &names](TableRow& row) {
-    const Blame& blame = verdict.blames[row.source];
-    (verdict.of_locks ? set_stack_of_wait : set_stack)(row, blame.process, blame.stack, names);
-  };
+  columns.fill(table, std::move(items), [](TableRow& row, BlameItem& item) {
+    (item.of_locks ? set_stack_of_wait : set_stack)(row, item, item.blame.process, item.blame.stack, item.names);
+  });
   return table;
 }
 

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Columns: a table described by its columns, each with what it is called and what it shows of an item.
+// Columns: a table as one list of columns, each with its key, title, kind and what it shows of an item.
 //
-// Why: text, CSV and JSON follow from one list, and a column cannot be added without its cells.
+// Why: text, CSV and JSON all follow from that list, so a column cannot be added to one of them and forgotten in another.
+// Values are plain functions: names are looked up long after the function that lists the columns has returned, so a
+// value may depend on nothing but the item.
 // Invariant: the cells of a row are in the order of the columns.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,7 +20,7 @@
 
 namespace penna {
 
-// When a cell is made: names are looked up for the rows that are shown only.
+// When a cell is made. Looking up names is slow: it is done for the rows that are shown only.
 enum class Fill : uint8_t { kAtOnce, kWhenShown };
 
 // `Item`: what a row is about, with all that its cells need.
@@ -28,29 +34,70 @@ struct Column {
 template <typename Item>
 class Columns {
  public:
-  Columns(std::initializer_list<Column<Item>> columns) : columns_(columns) {}
+  // What no cell holds: the details of a row. Called on a copy of its item when the row is shown, before the cells that
+  // are made then, so that it can leave in the item what they need.
+  using Describe = void (*)(TableRow&, Item&);
 
-  // Behind those that the table has.
-  void declare(Table& table) {
-    first_ = table.columns.size();
-    for (const Column<Item>& one : columns_) table.columns.push_back(one.column);
+  Columns() = default;
+  Columns(std::initializer_list<Column<Item>> columns) { add(columns); }
+
+  // Behind those that are there already. `Part`: Item, or a base of it.
+  template <typename Part>
+  void add(const Column<Part>& one) {
+    columns_.push_back({one.column, one.value, one.fill});
+  }
+  void add(std::initializer_list<Column<Item>> columns) {
+    for (const Column<Item>& one : columns) add(one);
+  }
+  template <typename Part>
+  void add(const Columns<Part>& others) {
+    for (const auto& one : others.columns_) columns_.push_back({one.column, one.value, one.fill});
+  }
+
+  // Gives an empty table these columns.
+  void declare(Table& table) const {
+    for (const Stored& one : columns_) table.columns.push_back(one.column);
   }
   std::vector<Cell> cells(const Item& item) const {
     std::vector<Cell> cells;
     cells.reserve(columns_.size());
-    for (const Column<Item>& one : columns_)
-      cells.push_back(one.fill == Fill::kAtOnce ? one.value(item) : Cell{std::string()});
+    for (const Stored& one : columns_) cells.push_back(one.fill == Fill::kAtOnce ? one.value(item) : blank(one));
     return cells;
   }
-  // For Table::complete.
-  void complete(TableRow& row, const Item& item) const {
-    for (size_t i = 0; i < columns_.size(); ++i)
-      if (columns_[i].fill == Fill::kWhenShown) row.cells[first_ + i] = columns_[i].value(item);
+  // Makes a row of each item. TableRow::source is the number of its item.
+  void fill(Table& table, std::vector<Item> items, Describe describe = nullptr) const {
+    declare(table);
+    table.rows.reserve(items.size());
+    for (uint32_t i = 0; i < items.size(); ++i) table.add(cells(items[i]), i);
+    if (describe == nullptr && !has_late_cells()) return;
+    table.complete = [columns = *this, describe,
+                      kept = std::make_shared<const std::vector<Item>>(std::move(items))](TableRow& row) {
+      Item item = (*kept)[row.source];
+      if (describe != nullptr) describe(row, item);
+      columns.complete(row, item);
+    };
   }
 
  private:
-  std::vector<Column<Item>> columns_;
-  size_t first_ = 0;
+  template <typename>
+  friend class Columns;
+
+  struct Stored {
+    TableColumn column;
+    std::function<Cell(const Item&)> value;  // a plain function, perhaps of a base of Item
+    Fill fill;
+  };
+
+  bool has_late_cells() const {
+    return std::any_of(columns_.begin(), columns_.end(), [](auto& one) { return one.fill == Fill::kWhenShown; });
+  }
+  static Cell blank(const Stored& one) { return one.column.kind == CellKind::kText ? Cell{std::string()} : Cell{}; }
+  void complete(TableRow& row, const Item& item) const {
+    for (size_t i = 0; i < columns_.size(); ++i)
+      if (columns_[i].fill == Fill::kWhenShown) row.cells[i] = columns_[i].value(item);
+  }
+
+  std::vector<Stored> columns_;
 };
 
 }  // namespace penna

@@ -28,32 +28,40 @@ TableDetail frame_detail(const NameFrame& frame, const CodeMap& map) {
   return detail;
 }
 
-void add_place_columns(Table& table, std::string_view title) {
-  table.columns.push_back({"module", "MODULE", CellKind::kText, false, true});
-  table.columns.push_back({"file", "FILE", CellKind::kText, false, true});
-  table.columns.push_back({"line", "LINE", CellKind::kNumber, false, true});
-  table.columns.push_back({"function", title, CellKind::kText, true});
+Columns<Placed> place_columns(std::string_view title) {
+  return {{{"module", "MODULE", CellKind::kText, false, true},
+           [](const Placed& place) {
+             const bool known = place.frame != nullptr && place.frame->module != kNoModule;
+             return Cell{known ? place.map->path(place.frame->module) : std::string()};
+           },
+           Fill::kWhenShown},
+          {{"file", "FILE", CellKind::kText, false, true},
+           [](const Placed& place) { return Cell{place.frame == nullptr ? std::string() : place.frame->file}; },
+           Fill::kWhenShown},
+          {{"line", "LINE", CellKind::kNumber, false, true},
+           [](const Placed& place) {
+             if (place.map == nullptr) return Cell{std::string()};  // of no place at all: "" in JSON, too
+             const bool known = place.has_line && place.frame != nullptr && place.frame->line != 0;
+             return known ? Cell{int64_t{place.frame->line}} : Cell{};
+           },
+           Fill::kWhenShown},
+          {{"function", title, CellKind::kText, true},
+           [](const Placed& place) {
+             return Cell{place.frame == nullptr ? std::string(place.instead) : place.frame->function};
+           },
+           Fill::kWhenShown}};
 }
 
-void add_place_cells(std::vector<Cell>& cells) { cells.resize(cells.size() + 4, std::string()); }
-
-void set_place(TableRow& row, const NameFrame* frame, const CodeMap& map) {
-  Cell* place = &row.cells[row.cells.size() - 4];
-  place[2] = frame == nullptr || frame->line == 0 ? Cell{} : Cell{int64_t{frame->line}};
-  if (frame == nullptr) return;
-  place[0] = frame->module == kNoModule ? std::string() : map.path(frame->module);
-  place[1] = frame->file;
-  place[3] = frame->function;
-}
-
-void set_function(TableRow& row, const NameFrame& frame, const CodeMap& map) {
-  set_place(row, &frame, map);
+void set_function(TableRow& row, Placed& place, const NameFrame& frame, const CodeMap& map) {
+  place.frame = &frame;
+  place.map = &map;
   row.details = {frame_detail(frame, map)};
 }
 
-void set_stack(TableRow& row, uint32_t process, uint32_t stack, Names& names) {
+void set_stack(TableRow& row, Placed& place, uint32_t process, uint32_t stack, Names& names) {
   row.details = stack_details(process, stack, names);
-  set_place(row, names.origin(process, stack), names.map());
+  place.frame = names.origin(process, stack);
+  place.map = &names.map();
 }
 
 std::vector<TableDetail> stack_of_wait(uint32_t process, uint32_t stack, Names& names) {
@@ -64,9 +72,10 @@ std::vector<TableDetail> stack_of_wait(uint32_t process, uint32_t stack, Names& 
   return details;
 }
 
-void set_stack_of_wait(TableRow& row, uint32_t process, uint32_t stack, Names& names) {
+void set_stack_of_wait(TableRow& row, Placed& place, uint32_t process, uint32_t stack, Names& names) {
   row.details = stack_of_wait(process, stack, names);
-  set_place(row, names.origin(process, stack, is_way_to_lock), names.map());
+  place.frame = names.origin(process, stack, is_way_to_lock);
+  place.map = &names.map();
 }
 
 std::string place_text(uint32_t process, uint32_t stack, Names& names) {
@@ -74,8 +83,9 @@ std::string place_text(uint32_t process, uint32_t stack, Names& names) {
   return frame == nullptr ? "" : frame->function;
 }
 
-void set_freer(TableRow& row, const Recording& recording, uint32_t thread, const StackOfProcess& from, Names& names) {
-  if (from.stack != 0) return set_stack(row, from.process, from.stack, names);
+void set_freer(TableRow& row, Placed& place, const Recording& recording, uint32_t thread, const StackOfProcess& from,
+               Names& names) {
+  if (from.stack != 0) return set_stack(row, place, from.process, from.stack, names);
   const RecordedThread& who = recording.threads()[thread];
   row.details = {{fmt::format("({})", thread_label(recording, who.process, who.tid)), ""}};
 }

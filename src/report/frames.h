@@ -6,6 +6,7 @@
 
 #include "model/names/names.h"
 #include "model/names/same_stacks.h"
+#include "report/columns.h"
 #include "report/table.h"
 
 namespace penna {
@@ -16,26 +17,30 @@ TableDetail frame_detail(const NameFrame& frame, const CodeMap& map);
 // A stack, innermost frame first, and behind it why it goes no further out, when it does not.
 std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& names);
 
-// The columns with which a table about places in code ends: "module", "file", "line" and "function"; text shows only
-// the last, or the first detail in its place, under `title`. set_place() fills them; they are empty for no frame.
-void add_place_columns(Table& table, std::string_view title);
-void add_place_cells(std::vector<Cell>& cells);
-void set_place(TableRow& row, const NameFrame* frame, const CodeMap& map);
+// The place in code that a row is about; items of such rows derive from it, and describing the row sets it.
+struct Placed {
+  const NameFrame* frame = nullptr;  // null: not known
+  const CodeMap* map = nullptr;
+  bool has_line = true;        // false: of a function, wherever in it
+  std::string_view instead{};  // shown as the function where there is no frame
+};
+// The columns with which such a table ends: "module", "file", "line" and "function"; text shows only the last, or the
+// first detail in its place, under `title`.
+Columns<Placed> place_columns(std::string_view title);
 
-// Fills a row that is about one function: its place, and its frame as the only detail.
-void set_function(TableRow& row, const NameFrame& frame, const CodeMap& map);
-
-// Fills a row that is about a stack: its frames, and where it allocated or waited.
-void set_stack(TableRow& row, uint32_t process, uint32_t stack, Names& names);
-
-// The same from there on, without the language's own ways to lock and to wait.
-void set_stack_of_wait(TableRow& row, uint32_t process, uint32_t stack, Names& names);
+// Each sets the place and the details of a row: of one function, its frame alone;
+void set_function(TableRow& row, Placed& place, const NameFrame& frame, const CodeMap& map);
+// of a stack, its frames, and where it allocated or waited;
+void set_stack(TableRow& row, Placed& place, uint32_t process, uint32_t stack, Names& names);
+// the same from there on, without the language's own ways to lock and to wait;
+void set_stack_of_wait(TableRow& row, Placed& place, uint32_t process, uint32_t stack, Names& names);
 std::vector<TableDetail> stack_of_wait(uint32_t process, uint32_t stack, Names& names);
+// of a stack that freed: where none is recorded (0) the only detail is the thread (index).
+void set_freer(TableRow& row, Placed& place, const Recording& recording, uint32_t thread, const StackOfProcess& from,
+               Names& names);
 
 // "function" where a stack allocated, freed or waited; "" when it is not known.
 std::string place_text(uint32_t process, uint32_t stack, Names& names);
-// Fills a row about a stack that freed; where none is recorded (0) its only detail is the thread (index).
-void set_freer(TableRow& row, const Recording& recording, uint32_t thread, const StackOfProcess& from, Names& names);
 
 // What to do so that a program's calls are recorded.
 inline constexpr const char* kBuildForCalls =

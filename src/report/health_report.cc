@@ -2,6 +2,7 @@
 // penna report health: every counter of what went wrong, and what each means.
 #include <fmt/format.h>
 
+#include "report/columns.h"
 #include "report/file_state.h"
 #include "report/frames.h"
 #include "report/info.h"
@@ -14,20 +15,30 @@ namespace {
 // Counters in the order of an event's way: target, collector, file, analysis.
 class Counters {
  public:
-  Counters() {
-    table_.key = "counters";
-    table_.empty_are = "counters are 0";
-    table_.columns = {{"counter", "COUNTER", CellKind::kText},
-                      {"value", "VALUE", CellKind::kCount},
-                      {"meaning", "MEANING", CellKind::kText, true}};
+  void add(std::string name, uint64_t value, const char* meaning) {
+    counters_.push_back({std::move(name), value, meaning});
   }
-  void add(const char* name, uint64_t value, const char* meaning) {
-    table_.add({std::string(name), number(value), std::string(meaning)}).is_empty = value == 0;
+  Table take() const {
+    const Columns<Counter> columns = {
+        {{"counter", "COUNTER", CellKind::kText}, [](const Counter& one) { return Cell{one.name}; }},
+        {{"value", "VALUE", CellKind::kCount}, [](const Counter& one) { return number(one.value); }},
+        {{"meaning", "MEANING", CellKind::kText, true},
+         [](const Counter& one) { return Cell{std::string(one.meaning)}; }}};
+    Table table;
+    table.key = "counters";
+    table.empty_are = "counters are 0";
+    columns.fill(table, counters_);
+    for (TableRow& row : table.rows) row.is_empty = counters_[row.source].value == 0;
+    return table;
   }
-  Table take() { return std::move(table_); }
 
  private:
-  Table table_;
+  struct Counter {
+    std::string name;
+    uint64_t value;
+    const char* meaning;
+  };
+  std::vector<Counter> counters_;
 };
 
 void add_section(const HealthReport& health, HealthSection section, Counters& counters) {
@@ -38,7 +49,7 @@ void add_section(const HealthReport& health, HealthSection section, Counters& co
 void add_target(const HealthReport& health, Counters& counters) {
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     counters.add(
-        fmt::format("lost {}", class_name(i)).c_str(), health.lost[i],
+        fmt::format("lost {}", class_name(i)), health.lost[i],
         i == PENNA_CALLS ? "entries and exits that could not be recorded" : "events that could not be recorded");
   const auto& causes = health.losses.for_want;
   counters.add("lost for pairs", causes[PENNA_LOSS_PAIRS], "of them: no trampoline for caller and function");
@@ -51,14 +62,14 @@ void add_target(const HealthReport& health, Counters& counters) {
 
 // How far the stacks of allocations are known, by the module that allocates.
 Table stacks_table(const HealthReport& health) {
+  const Columns<ModuleStacks> columns = {
+      {{"module", "ALLOCATIONS OF", CellKind::kText}, [](const ModuleStacks& of) { return Cell{of.file}; }},
+      {{"complete", "COMPLETE", CellKind::kCount}, [](const ModuleStacks& of) { return number(of.complete); }},
+      {{"truncated", "TRUNCATED", CellKind::kCount}, [](const ModuleStacks& of) { return number(of.truncated); }},
+      {{"unknown", "UNKNOWN", CellKind::kCount}, [](const ModuleStacks& of) { return number(of.unknown); }}};
   Table table;
   table.key = "module_stacks";
-  table.columns = {{"module", "ALLOCATIONS OF", CellKind::kText},
-                   {"complete", "COMPLETE", CellKind::kCount},
-                   {"truncated", "TRUNCATED", CellKind::kCount},
-                   {"unknown", "UNKNOWN", CellKind::kCount}};
-  for (const ModuleStacks& module : health.module_stacks)
-    table.add({module.file, number(module.complete), number(module.truncated), number(module.unknown)});
+  columns.fill(table, health.module_stacks);
   return table;
 }
 

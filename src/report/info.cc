@@ -11,6 +11,8 @@
 #include <map>
 #include <numeric>
 
+#include "report/columns.h"
+#include "report/facts.h"
 #include "report/file_state.h"
 #include "report/units.h"
 
@@ -33,22 +35,6 @@ std::string kinds_text(uint32_t classes) {
     if ((classes & 1u << i) != 0) names.push_back(class_name(i));
   return fmt::format("{}", fmt::join(names, ", "));
 }
-
-// "field  value" lines: a table without titles.
-class Facts {
- public:
-  Facts() {
-    table_.key = "recording";
-    table_.columns = {{"field", "", CellKind::kText}, {"value", "", CellKind::kText, true}};
-  }
-  void add(const char* field, std::string value) {
-    if (!value.empty()) table_.add({std::string(field), std::move(value)});
-  }
-  Table take() { return std::move(table_); }
-
- private:
-  Table table_;
-};
 
 // What the recorder was asked to leave out, and how much that was.
 std::string left_out_text(const CollectorHealth& health) {
@@ -138,41 +124,66 @@ Table facts(const Recording& recording, const Summary& summary) {
                                                                static_cast<double>(uint64_t{1} << session.time_shift)));
   facts.add("options", fmt::format("{}", fmt::join(session.options, ", ")));
   facts.add("penna", session.penna_version);
-  return facts.take();
+  return facts.take("recording");
+}
+
+struct ProcessItem {
+  const Recording& recording;
+  const Summary& summary;
+  const ProcessSummary& process;
+  int64_t image;  // which of the programs that its process was
+  // Since `begin`, both in ticks; nothing is known of a process without an event.
+  Cell time(uint64_t begin, uint64_t ticks) const {
+    return process.first_time == 0 ? Cell{} : Cell{recording.time().duration_ns(begin, ticks)};
+  }
+};
+
+Columns<ProcessItem> processes_columns(bool several_images) {
+  return {{{"pid", "PID", CellKind::kNumber}, [](const ProcessItem& item) { return Cell{int64_t{item.process.pid}}; }},
+          {{"image", "N", CellKind::kNumber, false, !several_images},  // of --pid PID:N
+           [](const ProcessItem& item) { return Cell{item.image}; }},
+          {{"parent_pid", "PARENT", CellKind::kNumber},
+           [](const ProcessItem& item) {
+             return item.process.parent_pid == 0 ? Cell{} : Cell{int64_t{item.process.parent_pid}};
+           }},
+          {{"start_ns", "START", CellKind::kDuration},
+           [](const ProcessItem& item) { return item.time(item.summary.first_time, item.process.first_time); }},
+          {{"duration_ns", "DURATION", CellKind::kDuration},
+           [](const ProcessItem& item) { return item.time(item.process.first_time, item.process.last_time); }},
+          {{"threads", "THREADS", CellKind::kCount},
+           [](const ProcessItem& item) { return Cell{int64_t{item.process.threads}}; }},
+          {{"events", "EVENTS", CellKind::kCount},
+           [](const ProcessItem& item) {
+             uint64_t events = 0;
+             for (uint64_t count : item.process.events) events += count;
+             return number(events);
+           }},
+          {{"end", "END", CellKind::kText}, [](const ProcessItem& item) { return Cell{item.process.end_text}; }},
+          {{"end_kind", "END KIND", CellKind::kText, false, true},
+           [](const ProcessItem& item) { return Cell{std::string(end_name(item.process))}; }},
+          {{"end_code", "END CODE", CellKind::kNumber, false, true},
+           [](const ProcessItem& item) {
+             const bool has = item.process.how == EndKind::kExited || item.process.how == EndKind::kSignaled;
+             return has ? Cell{int64_t{item.process.code}} : Cell{};
+           }},
+          {{"command", "COMMAND", CellKind::kText, true}, [](const ProcessItem& item) {
+             const std::vector<std::string>& command = item.process.command;
+             return Cell{command.empty() ? item.process.name : command_text(command, 0)};
+           }}};
 }
 
 Table processes(const Recording& recording, const Summary& summary) {
+  std::map<uint32_t, int64_t> images;  // by pid
+  std::vector<ProcessItem> items;
+  bool several = false;
+  for (const ProcessSummary& process : summary.processes) {
+    items.push_back({recording, summary, process, ++images[process.pid]});
+    several |= items.back().image != 1;
+  }
   Table table;
   table.key = "processes";
   table.title = "Processes";
-  table.columns = {{"pid", "PID", CellKind::kNumber},
-                   {"image", "N", CellKind::kNumber, false, true},  // of --pid PID:N
-                   {"parent_pid", "PARENT", CellKind::kNumber},
-                   {"start_ns", "START", CellKind::kDuration},
-                   {"duration_ns", "DURATION", CellKind::kDuration},
-                   {"threads", "THREADS", CellKind::kCount},
-                   {"events", "EVENTS", CellKind::kCount},
-                   {"end", "END", CellKind::kText},
-                   {"end_kind", "END KIND", CellKind::kText, false, true},
-                   {"end_code", "END CODE", CellKind::kNumber, false, true},
-                   {"command", "COMMAND", CellKind::kText, true}};
-  const TimeMap& time = recording.time();
-  std::map<uint32_t, int64_t> images;  // by pid
-  for (const ProcessSummary& process : summary.processes) table.columns[1].machine_only &= ++images[process.pid] == 1;
-  images.clear();
-  for (const ProcessSummary& process : summary.processes) {
-    uint64_t events = 0;
-    for (uint64_t count : process.events) events += count;
-    const bool timed = process.first_time != 0;
-    table.add(
-        {int64_t{process.pid}, ++images[process.pid],
-         process.parent_pid == 0 ? Cell{} : Cell{int64_t{process.parent_pid}},
-         timed ? Cell{time.duration_ns(summary.first_time, process.first_time)} : Cell{},
-         timed ? Cell{time.duration_ns(process.first_time, process.last_time)} : Cell{}, int64_t{process.threads},
-         number(events), process.end_text, std::string(end_name(process)),
-         process.how == EndKind::kExited || process.how == EndKind::kSignaled ? Cell{int64_t{process.code}} : Cell{},
-         process.command.empty() ? process.name : command_text(process.command, 0)});
-  }
+  processes_columns(several).fill(table, std::move(items));
   return table;
 }
 

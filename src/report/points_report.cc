@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/hash.h"
 #include "model/names/same_stacks.h"
+#include "report/columns.h"
 #include "report/frames.h"
 #include "report/reports.h"
 #include "report/units.h"
@@ -92,10 +92,11 @@ std::string source_text(const PointStats& point, Names& names) {
   return fmt::format("{} and {}", sources[0], plural_text(static_cast<int64_t>(sources.size() - 1), "other"));
 }
 
-struct PointPlace {
+struct PointPlace : Placed {
   const PointStats* point;
   StackOfProcess where;
   uint64_t hits;
+  Names* names;
 };
 
 // Stacks that read the same are one; most passes first. Of a point with stacks, those passes that have none stand for
@@ -109,11 +110,11 @@ std::vector<PointPlace> places_of(const Recording& recording, const Points& poin
     for (const PointStack& stack : point.stacks) {
       const StackOfProcess where = same.first_like(stack.process, stack.stack);
       const auto [slot, is_new] = place_of.try_emplace(pair_key(where.process, where.stack), places.size());
-      if (is_new) places.push_back({&point, where, 0});
+      if (is_new) places.push_back({{}, &point, where, 0, &names});
       places[slot->second].hits += stack.hits;
       without -= stack.hits;
     }
-    if (without != 0) places.push_back({&point, {}, without});
+    if (without != 0) places.push_back({{}, &point, {}, without, &names});
   }
   std::stable_sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.hits > b.hits; });
   return places;
@@ -121,24 +122,60 @@ std::vector<PointPlace> places_of(const Recording& recording, const Points& poin
 
 // A row for each point and stack.
 Table stacks_table(const Recording& recording, const Points& points, Names& names) {
+  Columns<PointPlace> columns = {
+      {{"hits", "HITS", CellKind::kCount}, [](const PointPlace& place) { return number(place.hits); }},
+      {{"point", "POINT", CellKind::kText, true},
+       [](const PointPlace& place) { return Cell{site_name(place.point->site, place.point->id)}; }}};
+  columns.add(place_columns("STACK"));
   Table table;
   table.key = "stacks";
   table.title = "Where points were passed";
   table.details_key = "stack";
   table.details_in_row = true;
-  table.columns = {{"hits", "HITS", CellKind::kCount}, {"point", "POINT", CellKind::kText, true}};
-  add_place_columns(table, "STACK");
-  const auto places = std::make_shared<const std::vector<PointPlace>>(places_of(recording, points, names));
-  for (uint32_t i = 0; i < places->size(); ++i) {
-    const PointPlace& place = (*places)[i];
-    std::vector<Cell> cells = {number(place.hits), site_name(place.point->site, place.point->id)};
-    add_place_cells(cells);
-    table.add(std::move(cells), i);
-  }
-  table.complete = [places, &names](TableRow& row) {
-    const StackOfProcess& where = (*places)[row.source].where;
-    set_stack(row, where.process, where.stack, names);
-  };
+  columns.fill(table, places_of(recording, points, names), [](TableRow& row, PointPlace& place) {
+    set_stack(row, place, place.where.process, place.where.stack, *place.names);
+  });
+  return table;
+}
+
+struct PointItem {
+  const Recording& recording;
+  const PointStats& point;
+  const Site* site;
+  Names& names;
+};
+
+Columns<PointItem> point_columns() {
+  return {{{"hits", "HITS", CellKind::kCount}, [](const PointItem& item) { return number(item.point.hits); }},
+          {{"per_second", "PER SECOND", CellKind::kCount},
+           [](const PointItem& item) {
+             const double rate = item.point.rate(item.recording);
+             return rate > 0 && rate < 1e15 ? Cell{static_cast<int64_t>(std::llround(rate))} : Cell{};
+           }},
+          {{"malformed", "MALFORMED", CellKind::kCount, false, true},
+           [](const PointItem& item) { return number(item.point.malformed); }},
+          {{"point", "POINT", CellKind::kText, true},
+           [](const PointItem& item) { return Cell{site_name(item.site, item.point.id)}; }},
+          {{"source", "SOURCE", CellKind::kText, true},
+           [](const PointItem& item) { return Cell{source_text(item.point, item.names)}; }}};
+}
+
+void describe_point(TableRow& row, PointItem& item) {
+  const PointStats& point = item.point;
+  if (point.duration.count() != 0) row.details.push_back({duration_line(item.recording, point.duration), ""});
+  for (size_t i = 0; i < point.arguments.size(); ++i)
+    row.details.push_back({argument_line(point.arguments[i], i, *item.site), ""});
+}
+
+Table points_table(const Recording& recording, const Points& points, Names& names) {
+  std::vector<PointItem> items;
+  for (const PointStats* point : points.by_hits())
+    items.push_back(
+        {recording, *point, names.point_site(point->copies[0].process, point->id, point->first_time), names});
+  Table table;
+  table.key = "points";
+  table.details_key = "arguments";
+  point_columns().fill(table, std::move(items), describe_point);
   return table;
 }
 
@@ -153,25 +190,7 @@ Report points_report(const Recording& recording, const Points& points, Names& na
   // Then they are as many as are said to be recorded.
   if (points.span_ends() != 0)
     report.head.back() += fmt::format(", {} ended", plural_text(static_cast<int64_t>(points.span_ends()), "span"));
-  Table table;
-  table.key = "points";
-  table.details_key = "arguments";
-  table.columns = {{"hits", "HITS", CellKind::kCount},
-                   {"per_second", "PER SECOND", CellKind::kCount},
-                   {"malformed", "MALFORMED", CellKind::kCount, false, true},
-                   {"point", "POINT", CellKind::kText, true},
-                   {"source", "SOURCE", CellKind::kText, true}};
-  for (const PointStats* point : points.by_hits()) {
-    const Site* site = names.point_site(point->copies[0].process, point->id, point->first_time);
-    const double rate = point->rate(recording);
-    TableRow& row = table.add({number(point->hits),
-                               rate > 0 && rate < 1e15 ? Cell{static_cast<int64_t>(std::llround(rate))} : Cell{},
-                               number(point->malformed), site_name(site, point->id), source_text(*point, names)});
-    if (point->duration.count() != 0) row.details.push_back({duration_line(recording, point->duration), ""});
-    for (size_t i = 0; i < point->arguments.size(); ++i)
-      row.details.push_back({argument_line(point->arguments[i], i, *site), ""});
-  }
-  report.add(std::move(table));
+  report.add(points_table(recording, points, names));
   report.add(stacks_table(recording, points, names));
   return report;
 }

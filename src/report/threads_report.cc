@@ -5,11 +5,75 @@
 #include <algorithm>
 
 #include "base/count_text.h"
+#include "report/columns.h"
 #include "report/frames.h"
 #include "report/reports.h"
 #include "report/units.h"
 
 namespace penna {
+
+namespace {
+
+// A row: a thread, or (null) those of a process that ended before they could tell what they lost.
+struct ThreadItem {
+  const Recording& recording;
+  const Summary& summary;
+  const ThreadSummary* thread;
+  const ProcessSummary& process;
+
+  template <typename Value>
+  Cell of_thread(Value value) const {
+    return thread == nullptr ? Cell{} : value(*thread);
+  }
+  Cell events(penna_event_class of) const {
+    return of_thread([&](const ThreadSummary& one) { return number(one.events[of]); });
+  }
+  // Since `begin`, both in ticks; nothing is known of a thread without an event.
+  Cell time(uint64_t begin, uint64_t ThreadSummary::*ticks) const {
+    if (thread == nullptr || thread->first_time == 0) return {};
+    return recording.time().duration_ns(begin, thread->*ticks);
+  }
+};
+
+Cell lost_by(const ThreadItem& item) {
+  if (item.thread == nullptr) return number(item.process.unattributed_lost);
+  if (!item.thread->has_health) return {};
+  uint64_t lost = 0;
+  for (uint64_t count : item.thread->lost) lost += count;
+  return number(lost);
+}
+
+Columns<ThreadItem> thread_item_columns() {
+  using Item = ThreadItem;
+  using Thread = ThreadSummary;
+  return {{{"pid", "PID", CellKind::kNumber}, [](const Item& item) { return Cell{int64_t{item.process.pid}}; }},
+          {{"tid", "TID", CellKind::kNumber},
+           [](const Item& item) { return item.of_thread([](const Thread& one) { return Cell{int64_t{one.tid}}; }); }},
+          {{"name", "NAME", CellKind::kText, true},
+           [](const Item& item) { return Cell{item.thread == nullptr ? "(no thread told)" : item.thread->name}; }},
+          {{"start_ns", "START", CellKind::kDuration},
+           [](const Item& item) { return item.time(item.summary.first_time, &Thread::first_time); }},
+          {{"duration_ns", "DURATION", CellKind::kDuration},
+           [](const Item& item) {
+             return item.thread == nullptr ? Cell{} : item.time(item.thread->first_time, &Thread::last_time);
+           }},
+          {{"calls", "CALLS", CellKind::kCount},
+           [](const Item& item) {
+             return item.of_thread([](const Thread& one) { return number((one.events[PENNA_CALLS] + 1) / 2); });
+           }},
+          {{"alloc", "ALLOC", CellKind::kCount}, [](const Item& item) { return item.events(PENNA_ALLOC); }},
+          {{"locks", "LOCKS", CellKind::kCount}, [](const Item& item) { return item.events(PENNA_LOCKS); }},
+          {{"points", "POINTS", CellKind::kCount}, [](const Item& item) { return item.events(PENNA_POINTS); }},
+          {{"lost", "LOST", CellKind::kCount}, lost_by},
+          {{"torn", "TORN", CellKind::kCount, false, true},
+           [](const Item& item) { return item.of_thread([](const Thread& one) { return number(one.torn); }); }},
+          {{"blocked_ns", "BLOCKED", CellKind::kDuration}, [](const Item& item) {
+             if (item.thread == nullptr || !item.thread->blocked_known) return Cell{};
+             return Cell{ticks_to_ns(item.recording, item.thread->blocked_ticks)};
+           }}};
+}
+
+}  // namespace
 
 Report threads_report(const Recording& recording, const Summary& summary) {
   Report report;
@@ -20,43 +84,17 @@ Report threads_report(const Recording& recording, const Summary& summary) {
                                     quiet == 0 ? "" : fmt::format(", {} of them without an event", quiet)));
   Table table;
   table.key = "threads";
-  table.columns = {{"pid", "PID", CellKind::kNumber},
-                   {"tid", "TID", CellKind::kNumber},
-                   {"name", "NAME", CellKind::kText, true},
-                   {"start_ns", "START", CellKind::kDuration},
-                   {"duration_ns", "DURATION", CellKind::kDuration},
-                   {"calls", "CALLS", CellKind::kCount},
-                   {"alloc", "ALLOC", CellKind::kCount},
-                   {"locks", "LOCKS", CellKind::kCount},
-                   {"points", "POINTS", CellKind::kCount},
-                   {"lost", "LOST", CellKind::kCount},
-                   {"torn", "TORN", CellKind::kCount, false, true},
-                   {"blocked_ns", "BLOCKED", CellKind::kDuration}};
-  const TimeMap& time = recording.time();
-  for (uint32_t i = 0; i < summary.threads.size(); ++i) {
-    if (!takes_thread(recording, i)) continue;
-    const ThreadSummary& thread = summary.threads[i];
-    uint64_t lost = 0;
-    for (uint64_t count : thread.lost) lost += count;
-    const bool timed = thread.first_time != 0;
-    table.add({int64_t{recording.processes()[thread.process].process.pid}, int64_t{thread.tid}, thread.name,
-               timed ? Cell{time.duration_ns(summary.first_time, thread.first_time)} : Cell{},
-               timed ? Cell{time.duration_ns(thread.first_time, thread.last_time)} : Cell{},
-               number((thread.events[PENNA_CALLS] + 1) / 2), number(thread.events[PENNA_ALLOC]),
-               number(thread.events[PENNA_LOCKS]), number(thread.events[PENNA_POINTS]),
-               thread.has_health ? number(lost) : Cell{}, number(thread.torn),
-               thread.blocked_known ? Cell{ticks_to_ns(recording, thread.blocked_ticks)} : Cell{}});
-  }
+  std::vector<ThreadItem> items;
+  for (uint32_t i = 0; i < summary.threads.size(); ++i)
+    if (takes_thread(recording, i))
+      items.push_back({recording, summary, &summary.threads[i], summary.processes[summary.threads[i].process]});
   uint64_t untold = 0;
   for (const ProcessSummary& process : summary.processes) {
     if (process.unattributed_lost == 0) continue;
-    std::vector<Cell> cells(table.columns.size());
-    cells[0] = int64_t{process.pid};
-    cells[2] = std::string("(no thread told)");
-    cells[9] = number(process.unattributed_lost);
-    table.add(std::move(cells));
+    items.push_back({recording, summary, nullptr, process});
     untold = add_counts(untold, process.unattributed_lost);
   }
+  thread_item_columns().fill(table, std::move(items));
   if (untold != 0)
     report.tail.push_back(
         fmt::format("A thread tells what it lost when it has room again: {} lost by threads that ended before that.",

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
 
 #include "model/events/sampling.h"
+#include "report/columns.h"
 #include "report/units.h"
 
 namespace penna {
@@ -88,6 +88,42 @@ std::string side_text(const char* side, const StacksByName& sums, StackSums what
                      what == StackSums::kLeaked ? " not freed" : "", plural_text(held(sums.stacks.size()), "stack"));
 }
 
+struct SidesItem {
+  Sides sides;
+  bool is_quiet;
+};
+
+template <auto NamedStackSums::*kSum>
+Cell sum_of(const NamedStackSums* sums) {
+  return sums == nullptr ? Cell{} : number(sums->*kSum);
+}
+
+Columns<SidesItem> sides_columns() {
+  return {{{"count_a", "COUNT A", CellKind::kCount},
+           [](const SidesItem& one) { return sum_of<&NamedStackSums::count>(one.sides.a); }},
+          {{"count_b", "COUNT B", CellKind::kCount},
+           [](const SidesItem& one) { return sum_of<&NamedStackSums::count>(one.sides.b); }},
+          {{"bytes_a", "BYTES A", CellKind::kBytes},
+           [](const SidesItem& one) { return sum_of<&NamedStackSums::bytes>(one.sides.a); }},
+          {{"bytes_b", "BYTES B", CellKind::kBytes},
+           [](const SidesItem& one) { return sum_of<&NamedStackSums::bytes>(one.sides.b); }},
+          {{"delta_bytes", "DELTA", CellKind::kBytesChange},
+           [](const SidesItem& one) { return Cell{one.sides.bytes_change()}; }},
+          {{"delta_percent", "OF A", CellKind::kPercentChange},
+           [](const SidesItem& one) {
+             const NamedStackSums* a = one.sides.a;
+             if (a == nullptr || a->bytes == 0) return Cell{};
+             return Cell{100 * static_cast<double>(one.sides.bytes_change()) / static_cast<double>(a->bytes)};
+           }},
+          {{"delta_count", "COUNT DELTA", CellKind::kCountChange},
+           [](const SidesItem& one) { return Cell{one.sides.count_change()}; }},
+          {{"quiet", "QUIET", CellKind::kCount, false, true},
+           [](const SidesItem& one) { return Cell{int64_t{one.is_quiet}}; }},
+          {{"function", "STACK", CellKind::kText, true},
+           [](const SidesItem& one) { return Cell{details_of(one.sides.key)[0].text}; },
+           Fill::kWhenShown}};
+}
+
 }  // namespace
 
 StacksByName stacks_by_name(const Allocations& heap, Names& names, StackSums what, LeakSuppressor* suppressor) {
@@ -121,38 +157,17 @@ Report alloc_diff_report(const StacksByName& a, const StacksByName& b, StackSums
   table.order = "sorted by DELTA, the change of the bytes";
   table.details_key = "stack";
   table.details_in_row = true;
-  table.columns = {{"count_a", "COUNT A", CellKind::kCount},
-                   {"count_b", "COUNT B", CellKind::kCount},
-                   {"bytes_a", "BYTES A", CellKind::kBytes},
-                   {"bytes_b", "BYTES B", CellKind::kBytes},
-                   {"delta_bytes", "DELTA", CellKind::kBytesChange},
-                   {"delta_percent", "OF A", CellKind::kPercentChange},
-                   {"delta_count", "COUNT DELTA", CellKind::kCountChange},
-                   {"quiet", "QUIET", CellKind::kCount, false, true},
-                   {"function", "STACK", CellKind::kText, true}};
-  const auto all = std::make_shared<const std::vector<Sides>>(sides_of(a, b));
   const bool sampled = a.sample_mean != 0 || b.sample_mean != 0;
+  std::vector<SidesItem> items;
   int64_t still = 0;
-  for (uint32_t i = 0; i < all->size(); ++i) {
-    const Sides& sides = (*all)[i];
+  std::vector<Sides> all = sides_of(a, b);
+  for (Sides& sides : all) {
     const bool noise = is_quiet(sides, quiet) || (sampled && quiet.absolute == 0 && is_within_error(sides, a, b));
+    items.push_back({std::move(sides), noise});
     still += noise;
-    std::vector<Cell> cells(4);
-    if (sides.a != nullptr) cells[0] = number(sides.a->count), cells[2] = number(sides.a->bytes);
-    if (sides.b != nullptr) cells[1] = number(sides.b->count), cells[3] = number(sides.b->bytes);
-    cells.emplace_back(sides.bytes_change());
-    cells.emplace_back();
-    if (sides.a != nullptr && sides.a->bytes != 0)
-      cells.back() = 100 * static_cast<double>(sides.bytes_change()) / static_cast<double>(sides.a->bytes);
-    cells.emplace_back(sides.count_change());
-    cells.emplace_back(int64_t{noise});
-    cells.emplace_back(std::string());
-    table.add(std::move(cells), i).is_quiet = noise;
   }
-  table.complete = [all](TableRow& row) {
-    row.details = details_of((*all)[row.source].key);
-    row.cells.back() = row.details[0].text;
-  };
+  sides_columns().fill(table, items, [](TableRow& row, SidesItem& one) { row.details = details_of(one.sides.key); });
+  for (TableRow& row : table.rows) row.is_quiet = items[row.source].is_quiet;
   Report report;
   report.head = {side_text("A", a, what), side_text("B", b, what)};
   if (still != 0)

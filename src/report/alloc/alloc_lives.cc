@@ -26,48 +26,72 @@ std::string bar(uint64_t value, uint64_t largest) {
                      '#');
 }
 
-void add_life_columns(Table& table) {
-  for (const TableColumn& column : {TableColumn{"avg_ns", "AVG", CellKind::kDuration},
-                                    {"p50_ns", "P50", CellKind::kDuration},
-                                    {"p99_ns", "P99", CellKind::kDuration},
-                                    {"max_ns", "MAX", CellKind::kDuration}})
-    table.columns.push_back(column);
+// How long the blocks of a row lived.
+struct Lives {
+  const Recording& recording;
+  const Distribution& lives;
+  Cell ns(uint64_t ticks) const { return lives.count() == 0 ? Cell{} : Cell{ticks_to_ns(recording, ticks)}; }
+};
+
+Columns<Lives> life_columns() {
+  return {{{"avg_ns", "AVG", CellKind::kDuration},
+           [](const Lives& of) { return of.ns(static_cast<uint64_t>(of.lives.average())); }},
+          {{"p50_ns", "P50", CellKind::kDuration}, [](const Lives& of) { return of.ns(of.lives.percentile(0.5)); }},
+          {{"p99_ns", "P99", CellKind::kDuration}, [](const Lives& of) { return of.ns(of.lives.percentile(0.99)); }},
+          {{"max_ns", "MAX", CellKind::kDuration}, [](const Lives& of) { return of.ns(of.lives.max()); }}};
 }
 
-void add_life_cells(const Recording& recording, const Distribution& lives, std::vector<Cell>& cells) {
-  const auto add = [&](uint64_t ticks) {
-    cells.emplace_back();
-    if (lives.count() != 0) cells.back() = ticks_to_ns(recording, ticks);
-  };
-  add(static_cast<uint64_t>(lives.average()));
-  add(lives.percentile(0.5));
-  add(lives.percentile(0.99));
-  add(lives.max());
+// What blocks were freed: their number and size, and how long they had lived.
+struct FreedBlocks : Lives {
+  uint64_t blocks, bytes;
+};
+
+Columns<FreedBlocks> freed_columns() {
+  Columns<FreedBlocks> columns = {
+      {{"freed", "FREED", CellKind::kCount}, [](const FreedBlocks& of) { return number(of.blocks); }},
+      {{"bytes", "BYTES", CellKind::kBytes}, [](const FreedBlocks& of) { return number(of.bytes); }}};
+  columns.add(life_columns());
+  return columns;
+}
+
+// By the first column, most first; equal rows keep their order.
+void sort_by_first_number(Table& table) {
+  std::stable_sort(table.rows.begin(), table.rows.end(),
+                   [](const TableRow& a, const TableRow& b) { return a.cells[0] > b.cells[0]; });
+}
+
+struct LifeItem : AllocationItem, Lives {
+  uint64_t elsewhere;
+};
+
+Columns<LifeItem> life_item_columns(const AllocationRows& rows) {
+  Columns<LifeItem> columns = {
+      {{"count", "COUNT", CellKind::kCount}, [](const LifeItem& item) { return number(item.self().allocations); }},
+      {{"freed", "FREED", CellKind::kCount}, [](const LifeItem& item) { return number(item.lives.count()); }}};
+  columns.add(life_columns());
+  columns.add(
+      {{{"live_blocks", "LIVE", CellKind::kCount},
+        [](const LifeItem& item) { return number(item.self().live_blocks); }},
+       {{"elsewhere", "ELSEWHERE", CellKind::kCount}, [](const LifeItem& item) { return number(item.elsewhere); }}});
+  columns.add(rows.columns());
+  return columns;
 }
 
 Table table_of_lives(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names,
                      const AllocationView& view) {
   const auto rows = AllocationRows::make(recording, heap, names, view, false);
-  std::vector<BlockLifetimes::OfSlot> of_row(rows->rows().size());
-  for (uint32_t slot = 0; slot < heap.slot_count(); ++slot) of_row[rows->of_slot(slot)].merge(lives.of_slot(slot));
+  const auto of_row = std::make_shared<std::vector<BlockLifetimes::OfSlot>>(rows->rows().size());
+  for (uint32_t slot = 0; slot < heap.slot_count(); ++slot) (*of_row)[rows->of_slot(slot)].merge(lives.of_slot(slot));
+  std::vector<LifeItem> items;
+  for (uint32_t i = 0; i < of_row->size(); ++i)
+    if (rows->rows()[i].self.allocations != 0)
+      items.push_back({rows->item(i), {recording, (*of_row)[i].lives}, (*of_row)[i].elsewhere});
   Table table;
-  table.columns = {{"count", "COUNT", CellKind::kCount}, {"freed", "FREED", CellKind::kCount}};
-  add_life_columns(table);
-  table.columns.push_back({"live_blocks", "LIVE", CellKind::kCount});
-  table.columns.push_back({"elsewhere", "ELSEWHERE", CellKind::kCount});
-  rows->add_columns(table);
-  for (uint32_t i = 0; i < of_row.size(); ++i) {
-    const AllocationSums& self = rows->rows()[i].self;
-    if (self.allocations == 0) continue;
-    std::vector<Cell> cells = {number(self.allocations), number(of_row[i].lives.count())};
-    add_life_cells(recording, of_row[i].lives, cells);
-    cells.insert(cells.end(), {number(self.live_blocks), number(of_row[i].elsewhere)});
-    rows->add_cells(i, cells);
-    table.add(std::move(cells), i);
-  }
-  std::stable_sort(table.rows.begin(), table.rows.end(),
-                   [](const TableRow& a, const TableRow& b) { return a.cells[0] > b.cells[0]; });
-  rows->complete(table);
+  rows->declare(table);
+  life_item_columns(*rows).fill(table, std::move(items),
+                                [](TableRow& row, LifeItem& item) { AllocationRows::describe(row, item); });
+  sort_by_first_number(table);
+  rows->settle(table);
   return table;
 }
 
@@ -82,44 +106,46 @@ std::string freer_label(const Recording& recording, uint32_t thread, size_t proc
   return fmt::format("{} of {} processes", name.empty() ? "a thread" : name, processes);
 }
 
+// A stack that allocated, with who freed its blocks where.
+struct FreedByItem : AllocationItem, FreedBlocks {
+  const FreedBy& freer;
+  Names& names;
+  const RecordedThread& thread() const { return recording.threads()[freer.thread]; }
+  bool is_of_many() const { return freer.processes.size() > 1; }
+};
+
+Columns<FreedByItem> freed_by_columns(const AllocationRows& rows, bool shows_place) {
+  Columns<FreedByItem> columns;
+  columns.add(freed_columns());
+  columns.add({{{"freed_by_tid", "TID", CellKind::kNumber, false, true},
+                [](const FreedByItem& item) { return item.is_of_many() ? Cell{} : Cell{int64_t{item.thread().tid}}; }},
+               {{"freed_by", "FREED BY", CellKind::kText},
+                [](const FreedByItem& item) {
+                  if (item.is_of_many())
+                    return Cell{freer_label(item.recording, item.freer.thread, item.freer.processes.size())};
+                  return Cell{thread_label(item.recording, item.thread().process, item.thread().tid)};
+                }},
+               {{"freed_in", "IN", CellKind::kText, true, !shows_place},
+                [](const FreedByItem& item) {
+                  return Cell{place_text(item.freer.from.process, item.freer.from.stack, item.names)};
+                },
+                Fill::kWhenShown}});
+  columns.add(rows.columns("STACK THAT ALLOCATED"));
+  return columns;
+}
+
 Table table_of_freers(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names) {
   const auto rows = AllocationRows::make(recording, heap, names, {}, false);
+  std::vector<FreedByItem> items;
+  for (const FreedBy& one : lives.freed_by())  // the rows of `rows` are the slots
+    items.push_back({rows->item(one.slot), {{recording, one.lives}, one.blocks, one.bytes}, one, names});
   Table table;
-  table.columns = {{"freed", "FREED", CellKind::kCount}, {"bytes", "BYTES", CellKind::kBytes}};
-  add_life_columns(table);
-  table.columns.push_back({"freed_by_tid", "TID", CellKind::kNumber, false, true});
-  table.columns.push_back({"freed_by", "FREED BY", CellKind::kText});
-  const size_t place = table.columns.size();
-  table.columns.push_back({"freed_in", "IN", CellKind::kText, true, !has_stacks(lives)});
-  rows->add_columns(table);
-  table.columns.back().title = "STACK THAT ALLOCATED";
-  for (uint32_t i = 0; i < lives.freed_by().size(); ++i) {
-    const FreedBy& pair = lives.freed_by()[i];
-    const RecordedThread& thread = recording.threads()[pair.thread];
-    std::vector<Cell> cells = {number(pair.blocks), number(pair.bytes)};
-    add_life_cells(recording, pair.lives, cells);
-    if (pair.processes.size() > 1) {
-      cells.emplace_back();
-      cells.emplace_back(freer_label(recording, pair.thread, pair.processes.size()));
-    } else {
-      cells.emplace_back(int64_t{thread.tid});
-      cells.emplace_back(thread_label(recording, thread.process, thread.tid));
-    }
-    cells.emplace_back(std::string());
-    rows->add_cells(pair.slot, cells);
-    table.add(std::move(cells), i);
-  }
-  std::stable_sort(table.rows.begin(), table.rows.end(),
-                   [](const TableRow& a, const TableRow& b) { return a.cells[0] > b.cells[0]; });
-  // The rows of `rows` are the slots.
-  rows->complete(table);
-  table.complete = [&lives, &names, place, by_slot = table.complete](TableRow& row) {
-    const FreedBy& freer = lives.freed_by()[row.source];
-    row.cells[place] = place_text(freer.from.process, freer.from.stack, names);
-    const uint32_t source = std::exchange(row.source, freer.slot);
-    by_slot(row);
-    row.source = source;
-  };
+  rows->declare(table);
+  freed_by_columns(*rows, has_stacks(lives)).fill(table, std::move(items), [](TableRow& row, FreedByItem& item) {
+    AllocationRows::describe(row, item);
+  });
+  sort_by_first_number(table);
+  rows->settle(table);
   return table;
 }
 
@@ -148,51 +174,92 @@ std::vector<Freer> freers_of(const BlockLifetimes& lives) {
   return freers;
 }
 
+struct FreerItem : Placed, OfProcesses, FreedBlocks {
+  std::shared_ptr<const Freer> freer;  // with the lives
+  Names& names;
+};
+
+Columns<FreerItem> freer_columns() {
+  Columns<FreerItem> columns;
+  columns.add(freed_columns());
+  columns.add(holder_columns());
+  columns.add(place_columns("STACK THAT FREED"));
+  return columns;
+}
+
+void describe_freer(TableRow& row, FreerItem& item) {
+  const Freer& freer = *item.freer;
+  if (freer.from.stack == 0 && freer.processes.size() > 1)
+    row.details = {{fmt::format("({})", freer_label(item.recording, freer.thread, freer.processes.size())), ""}};
+  else
+    set_freer(row, item, item.recording, freer.thread, freer.from, item.names);
+}
+
+struct DecadeItem {
+  BlockLifetimes::Decade decade;
+  Cell end;          // nanoseconds; empty: it has none
+  uint64_t largest;  // blocks of the largest decade
+};
+
+Columns<DecadeItem> decade_columns() {
+  return {{{"from_ns", "FROM", CellKind::kDuration}, [](const DecadeItem& item) { return Cell{item.decade.ns}; }},
+          {{"to_ns", "TO", CellKind::kDuration}, [](const DecadeItem& item) { return item.end; }},
+          {{"blocks", "BLOCKS", CellKind::kCount}, [](const DecadeItem& item) { return number(item.decade.blocks); }},
+          {{"bytes", "BYTES", CellKind::kBytes}, [](const DecadeItem& item) { return number(item.decade.bytes); }},
+          {kBar, [](const DecadeItem& item) { return Cell{bar(item.decade.blocks, item.largest)}; }}};
+}
+
 Table table_of_decades(const BlockLifetimes& lives) {
-  Table table;
-  table.key = "histogram";
-  table.title = "Lives of freed blocks";
-  table.columns = {{"from_ns", "FROM", CellKind::kDuration},
-                   {"to_ns", "TO", CellKind::kDuration},
-                   {"blocks", "BLOCKS", CellKind::kCount},
-                   {"bytes", "BYTES", CellKind::kBytes},
-                   kBar};
   const auto& decades = lives.decades();
   uint64_t largest = 0;
   for (const auto& decade : decades) largest = std::max(largest, decade.blocks);
-  for (size_t i = 0; i < decades.size(); ++i) {
-    if (decades[i].blocks == 0) continue;
-    table.add({decades[i].ns, i + 1 < decades.size() ? Cell{decades[i + 1].ns} : Cell{}, number(decades[i].blocks),
-               number(decades[i].bytes), bar(decades[i].blocks, largest)});
-  }
+  std::vector<DecadeItem> items;
+  for (size_t i = 0; i < decades.size(); ++i)
+    if (decades[i].blocks != 0)
+      items.push_back({decades[i], i + 1 < decades.size() ? Cell{decades[i + 1].ns} : Cell{}, largest});
+  Table table;
+  table.key = "histogram";
+  table.title = "Lives of freed blocks";
+  decade_columns().fill(table, std::move(items));
   return table;
+}
+
+struct SizeItem {
+  SizeCounts counts;
+  uint64_t largest;  // allocations of the most frequent one
+};
+
+Columns<SizeItem> size_columns(bool are_powers, bool has_waste) {
+  Columns<SizeItem> columns;
+  columns.add({{{are_powers ? "from_bytes" : "size_bytes", are_powers ? "FROM" : "SIZE", CellKind::kCount},
+                [](const SizeItem& item) { return number(item.counts.size); }}});
+  if (are_powers)
+    columns.add({{{"to_bytes", "TO", CellKind::kCount},
+                  [](const SizeItem& item) { return number(item.counts.size == 0 ? 0 : 2 * item.counts.size - 1); }}});
+  columns.add(
+      {{{"count", "COUNT", CellKind::kCount}, [](const SizeItem& item) { return number(item.counts.allocations); }},
+       {{"bytes", "BYTES", CellKind::kBytes}, [](const SizeItem& item) { return number(item.counts.bytes); }}});
+  if (has_waste)
+    columns.add(
+        {{{"waste_bytes", "WASTE", CellKind::kBytes}, [](const SizeItem& item) { return number(item.counts.waste); }}});
+  columns.add(
+      {{{"live_blocks", "LIVE BLOCKS", CellKind::kCount},
+        [](const SizeItem& item) { return number(item.counts.live_blocks); }},
+       {{"live_bytes", "LIVE", CellKind::kBytes}, [](const SizeItem& item) { return number(item.counts.live_bytes); }},
+       {kBar, [](const SizeItem& item) { return Cell{bar(item.counts.allocations, item.largest)}; }}});
+  return columns;
 }
 
 Table table_of_sizes(const char* key, const char* title, const std::vector<SizeCounts>& sizes, bool are_powers,
                      bool has_waste) {
+  uint64_t largest = 0;
+  for (const SizeCounts& counts : sizes) largest = std::max(largest, counts.allocations);
+  std::vector<SizeItem> items;
+  for (const SizeCounts& counts : sizes) items.push_back({counts, largest});
   Table table;
   table.key = key;
   table.title = title;
-  table.columns = {{"size_bytes", "SIZE", CellKind::kCount}};
-  if (are_powers) table.columns = {{"from_bytes", "FROM", CellKind::kCount}, {"to_bytes", "TO", CellKind::kCount}};
-  for (const TableColumn& column : {TableColumn{"count", "COUNT", CellKind::kCount},
-                                    {"bytes", "BYTES", CellKind::kBytes},
-                                    {"waste_bytes", "WASTE", CellKind::kBytes},
-                                    {"live_blocks", "LIVE BLOCKS", CellKind::kCount},
-                                    {"live_bytes", "LIVE", CellKind::kBytes},
-                                    kBar})
-    if (has_waste || column.key != "waste_bytes") table.columns.push_back(column);
-  uint64_t largest = 0;
-  for (const SizeCounts& counts : sizes) largest = std::max(largest, counts.allocations);
-  for (const SizeCounts& counts : sizes) {
-    std::vector<Cell> cells = {number(counts.size)};
-    if (are_powers) cells.insert(cells.end(), {number(counts.size == 0 ? 0 : 2 * counts.size - 1)});
-    cells.insert(cells.end(), {number(counts.allocations), number(counts.bytes)});
-    if (has_waste) cells.push_back(number(counts.waste));
-    cells.insert(cells.end(), {number(counts.live_blocks), number(counts.live_bytes)});
-    cells.emplace_back(bar(counts.allocations, largest));
-    table.add(std::move(cells));
-  }
+  size_columns(are_powers, has_waste).fill(table, std::move(items));
   return table;
 }
 
@@ -233,36 +300,23 @@ Report lifetimes_report(const Recording& recording, const Allocations& heap, con
 
 Report freers_report(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names) {
   Report report;
-  const auto freers = std::make_shared<const std::vector<Freer>>(freers_of(lives));
+  std::vector<FreerItem> items;
+  uint64_t blocks = 0, bytes = 0;
+  std::vector<Freer> freers = freers_of(lives);
+  for (Freer& one : freers) {
+    const auto freer = std::make_shared<const Freer>(std::move(one));
+    blocks += freer->blocks;
+    bytes += freer->bytes;
+    const OfProcesses holders(recording, static_cast<uint32_t>(freer->processes.size()), *freer->processes.begin());
+    items.push_back({{}, holders, {{recording, freer->lives}, freer->blocks, freer->bytes}, freer, names});
+  }
   Table table;
   table.key = "freers";
-  table.columns = {{"freed", "FREED", CellKind::kCount}, {"bytes", "BYTES", CellKind::kBytes}};
-  add_life_columns(table);
-  add_process_columns(table);
   table.details_key = "stack";
   table.details_in_row = true;
-  add_place_columns(table, "STACK THAT FREED");
-  uint64_t blocks = 0, bytes = 0;
-  for (uint32_t i = 0; i < freers->size(); ++i) {
-    const Freer& freer = (*freers)[i];
-    blocks += freer.blocks;
-    bytes += freer.bytes;
-    std::vector<Cell> cells = {number(freer.blocks), number(freer.bytes)};
-    add_life_cells(recording, freer.lives, cells);
-    add_process_cells(recording, static_cast<uint32_t>(freer.processes.size()), *freer.processes.begin(), cells);
-    add_place_cells(cells);
-    table.add(std::move(cells), i);
-  }
-  std::stable_sort(table.rows.begin(), table.rows.end(),
-                   [](const TableRow& a, const TableRow& b) { return a.cells[0] > b.cells[0]; });
-  settle_process_columns(table, heap);
-  table.complete = [freers, &recording, &names](TableRow& row) {
-    const Freer& freer = (*freers)[row.source];
-    if (freer.from.stack == 0 && freer.processes.size() > 1)
-      row.details = {{fmt::format("({})", freer_label(recording, freer.thread, freer.processes.size())), ""}};
-    else
-      set_freer(row, recording, freer.thread, freer.from, names);
-  };
+  freer_columns().fill(table, std::move(items), describe_freer);
+  sort_by_first_number(table);
+  settle_holder_columns(table, heap);
   report.head.push_back(
       heap.total().allocations == 0
           ? no_allocations_text(recording, heap)

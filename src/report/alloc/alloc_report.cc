@@ -16,90 +16,99 @@ namespace {
 std::string counted(uint64_t value, const char* noun) { return plural_text(static_cast<int64_t>(value), noun); }
 std::string bytes(uint64_t value) { return bytes_text(static_cast<int64_t>(value)); }
 
-// A column of sums. With rows that hold others (functions) the first one is called SELF, and there is a second one of
-// the totals, by these names.
+// A sum. Of rows that hold others (functions) there is a second column: with what they called.
 struct SumColumn {
-  std::string_view key, title;
-  CellKind kind;
-  Cell (*value)(const AllocationSums&);
-  std::string_view total_key, total_title;
-  bool total_shown = false;
+  Column<AllocationItem> self, total;
   bool is_own_peak = false, in_groups = true;
 };
 
+template <uint64_t AllocationSums::*kSum>
+SumColumn sum_column(std::string_view key, std::string_view title, CellKind kind, std::string_view total_key,
+                     std::string_view total_title, bool total_shown = false) {
+  return {{{key, title, kind}, [](const AllocationItem& item) { return number(item.self().*kSum); }},
+          {{total_key, total_title, kind, false, !total_shown},
+           [](const AllocationItem& item) { return number(item.total().*kSum); }}};
+}
+
 constexpr std::string_view kSorted = "sorted by SELF; --sort total: with what it called";
 
-const SumColumn kBytes = {
-    "bytes", "BYTES", CellKind::kBytes, [](const AllocationSums& s) { return number(s.bytes); }, "total_bytes",
-    "TOTAL", true};
-const SumColumn kCount = {"count",          "COUNT",
-                          CellKind::kCount, [](const AllocationSums& s) { return number(s.allocations); },
-                          "total_count",    "TOTAL COUNT"};
-const SumColumn kLive = {"live_bytes",       "LIVE",
-                         CellKind::kBytes,   [](const AllocationSums& s) { return number(s.live_bytes); },
-                         "total_live_bytes", "TOTAL LIVE"};
-const SumColumn kPeak = {"peak_bytes",       "PEAK",
-                         CellKind::kBytes,   [](const AllocationSums& s) { return number(s.peak_bytes); },
-                         "total_peak_bytes", "TOTAL PEAK"};
-const SumColumn kTemp = {"temp",           "TEMP",
-                         CellKind::kCount, [](const AllocationSums& s) { return number(s.temporary); },
-                         "total_temp",     "TOTAL TEMP"};
-const SumColumn kUnknownTemp = {
-    "temp", "TEMP", CellKind::kCount, [](const AllocationSums&) { return Cell{}; }, "total_temp", "TOTAL TEMP"};
-Cell live_blocks(const AllocationSums& sums) { return number(sums.live_blocks); }
-
+SumColumn bytes_column() {
+  return sum_column<&AllocationSums::bytes>("bytes", "BYTES", CellKind::kBytes, "total_bytes", "TOTAL", true);
+}
+SumColumn count_column() {
+  return sum_column<&AllocationSums::allocations>("count", "COUNT", CellKind::kCount, "total_count", "TOTAL COUNT");
+}
+SumColumn live_column() {
+  return sum_column<&AllocationSums::live_bytes>("live_bytes", "LIVE", CellKind::kBytes, "total_live_bytes",
+                                                 "TOTAL LIVE");
+}
+SumColumn peak_column() {
+  return sum_column<&AllocationSums::peak_bytes>("peak_bytes", "PEAK", CellKind::kBytes, "total_peak_bytes",
+                                                 "TOTAL PEAK");
+}
+SumColumn temp_column() {
+  return sum_column<&AllocationSums::temporary>("temp", "TEMP", CellKind::kCount, "total_temp", "TOTAL TEMP");
+}
+SumColumn without_value(SumColumn column) {
+  column.self.value = column.total.value = [](const AllocationItem&) { return Cell{}; };
+  return column;
+}
 SumColumn main_column(SumColumn column, std::string_view key, std::string_view title) {
-  column.key = key;
-  column.title = title;
-  column.total_title = "TOTAL";
-  column.total_shown = true;
+  column.self.column.key = key;
+  column.self.column.title = title;
+  column.total.column.title = "TOTAL";
+  column.total.column.machine_only = false;
   return column;
 }
 
-std::vector<Cell> sum_cells(const AllocationRows::Row& row, const std::vector<SumColumn>& columns, bool totals) {
-  std::vector<Cell> cells;
-  cells.reserve(columns.size() * 2);
-  for (const SumColumn& column : columns) cells.push_back(column.value(row.self));
-  if (totals)
-    for (const SumColumn& column : columns) cells.push_back(column.value(row.total));
-  return cells;
+Cell share_of_temporary(const AllocationSums& sums) {
+  if (sums.allocations == 0) return {};
+  return 100 * static_cast<double>(sums.temporary) / static_cast<double>(sums.allocations);
+}
+
+Columns<AllocationItem> columns_of(const AllocationRows& rows, const std::vector<SumColumn>& sums) {
+  Columns<AllocationItem> columns;
+  for (const SumColumn& sum : sums) columns.add(sum.self);
+  if (rows.have_totals())
+    for (const SumColumn& sum : sums) columns.add(sum.total);
+  columns.add(rows.columns());
+  return columns;
+}
+
+// What is shown: rows with something in the first column or in the other one. What allocated only blocks of 0 bytes is
+// there all the same.
+bool is_shown(const AllocationItem& item, const Column<AllocationItem>& first, const Column<AllocationItem>& other) {
+  const auto value = [&](const Column<AllocationItem>& column) { return std::get<int64_t>(column.value(item)); };
+  if (value(first) != 0 || value(other) != 0) return true;
+  const AllocationSums& sums = item.rows->have_totals() ? item.total() : item.self();
+  return first.column.kind == CellKind::kBytes && sums.bytes == 0 && sums.allocations != 0;
 }
 
 // The rows with something in the first column, most first. `second`: where OWN PEAK is known, a column that is looked
 // at where there is nothing in the first; 0: none.
-Table sums_table(AllocationRows& rows, std::vector<SumColumn> columns, size_t second = 0) {
+Table sums_table(const AllocationRows& rows, std::vector<SumColumn> sums, size_t second = 0) {
   Table table;
-  const bool totals = rows.have_totals();
+  rows.declare(table);
   if (!rows.are_stacks())
-    std::erase_if(columns, [&](const SumColumn& column) {
-      return column.is_own_peak ? !rows.know_own_peak() : !column.in_groups;
-    });
-  for (const SumColumn& column : columns) table.columns.push_back({column.key, column.title, column.kind});
+    std::erase_if(
+        sums, [&](const SumColumn& column) { return column.is_own_peak ? !rows.know_own_peak() : !column.in_groups; });
+  const bool totals = rows.have_totals();
+  TableColumn& first = sums[0].self.column;
   if (totals) {
-    table.columns[0].key = table.columns[0].kind == CellKind::kBytes ? "self_bytes" : "self_count";
-    table.columns[0].title = "SELF";
+    first.key = first.kind == CellKind::kBytes ? "self_bytes" : "self_count";
+    first.title = "SELF";
     table.order = kSorted;
-    for (const SumColumn& column : columns)
-      table.columns.push_back({column.total_key, column.total_title, column.kind, false, !column.total_shown});
   }
-  rows.add_columns(table);
-  const size_t other_column = totals ? columns.size() : rows.know_own_peak() ? second : 0;
-  const auto is_empty = [](const Cell& cell) { return std::get<int64_t>(cell) == 0; };
-  for (uint32_t i = 0; i < rows.rows().size(); ++i) {
-    std::vector<Cell> cells = sum_cells(rows.rows()[i], columns, totals);
-    if (is_empty(cells[0]) && is_empty(cells[other_column])) {
-      // What allocated only blocks of 0 bytes is there all the same.
-      const AllocationSums& sums = totals ? rows.rows()[i].total : rows.rows()[i].self;
-      if (columns[0].kind != CellKind::kBytes || columns[0].value(sums) != kBytes.value(sums) || sums.allocations == 0)
-        continue;
-    }
-    rows.add_cells(i, cells);
-    table.add(std::move(cells), i);
-  }
+  const size_t other_number = totals ? sums.size() : rows.know_own_peak() ? second : 0;
+  const Column<AllocationItem>& other = totals ? sums[0].total : sums[other_number].self;
+  std::vector<AllocationItem> items;
+  for (uint32_t i = 0; i < rows.rows().size(); ++i)
+    if (AllocationItem item = rows.item(i); is_shown(item, sums[0].self, other)) items.push_back(std::move(item));
+  columns_of(rows, sums).fill(table, std::move(items), AllocationRows::describe);
   std::stable_sort(table.rows.begin(), table.rows.end(), [&](const TableRow& a, const TableRow& b) {
-    return a.cells[0] != b.cells[0] ? a.cells[0] > b.cells[0] : a.cells[other_column] > b.cells[other_column];
+    return a.cells[0] != b.cells[0] ? a.cells[0] > b.cells[0] : a.cells[other_number] > b.cells[other_number];
   });
-  rows.complete(table);
+  rows.settle(table);
   return table;
 }
 
@@ -129,36 +138,48 @@ std::string largest_process_text(const Recording& recording, const Allocations& 
                      process_name(process), process.pid, after_text(recording, largest->peak_time));
 }
 
+struct LeakItem : Placed, OfProcesses {
+  LeakItem(const Recording& all, const Leak& of, uint64_t when_begun, Names& its_names)
+      : OfProcesses(all, of.processes, of.holder), recording(all), leak(of), begin(when_begun), names(its_names) {}
+  Cell since_start(uint64_t ticks) const { return recording.time().duration_ns(begin, ticks); }
+
+  const Recording& recording;
+  Leak leak;
+  uint64_t begin;  // ticks
+  Names& names;
+};
+
+Columns<LeakItem> leak_columns() {
+  Columns<LeakItem> columns = {
+      {{"leaked_bytes", "LEAKED", CellKind::kBytes}, [](const LeakItem& item) { return number(item.leak.bytes); }},
+      {{"blocks", "BLOCKS", CellKind::kCount}, [](const LeakItem& item) { return number(item.leak.blocks); }},
+      {{"largest_bytes", "LARGEST", CellKind::kBytes},
+       [](const LeakItem& item) { return item.leak.sizes.empty() ? Cell{} : number(item.leak.sizes.front()); }},
+      {{"first_ns", "FIRST", CellKind::kDuration, false, true},
+       [](const LeakItem& item) { return item.since_start(item.leak.first_time); }},
+      {{"last_ns", "LAST", CellKind::kDuration, false, true},
+       [](const LeakItem& item) { return item.since_start(item.leak.last_time); }},
+      {{"example", "EXAMPLE", CellKind::kAddress, false, true},
+       [](const LeakItem& item) { return Cell{static_cast<int64_t>(item.leak.example)}; }}};
+  columns.add(holder_columns());
+  columns.add(place_columns("STACK"));
+  return columns;
+}
+
 // Without suppressions: more can be said of a stack than its sums.
 Table leaks_by_stack(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
+  const uint64_t begin = summarize(recording).first_time;
+  std::vector<LeakItem> items;
+  for (const Leak& leak : heap.leaks())
+    if (view.suppressor == nullptr || !view.suppressor->suppresses(leak.process, leak.stack))
+      items.emplace_back(recording, leak, begin, names);
   Table table;
   table.details_key = "stack";
   table.details_in_row = true;
-  table.columns = {
-      {"leaked_bytes", "LEAKED", CellKind::kBytes},          {"blocks", "BLOCKS", CellKind::kCount},
-      {"largest_bytes", "LARGEST", CellKind::kBytes},        {"first_ns", "FIRST", CellKind::kDuration, false, true},
-      {"last_ns", "LAST", CellKind::kDuration, false, true}, {"example", "EXAMPLE", CellKind::kAddress, false, true}};
-  add_process_columns(table);
-  add_place_columns(table, "STACK");
-  const auto leaks = std::make_shared<const std::vector<Leak>>(heap.leaks());
-  const uint64_t begin = summarize(recording).first_time;
-  for (uint32_t i = 0; i < leaks->size(); ++i) {
-    const Leak& leak = (*leaks)[i];
-    if (view.suppressor != nullptr && view.suppressor->suppresses(leak.process, leak.stack)) continue;
-    std::vector<Cell> cells = {number(leak.bytes),
-                               number(leak.blocks),
-                               leak.sizes.empty() ? Cell{} : number(leak.sizes.front()),
-                               recording.time().duration_ns(begin, leak.first_time),
-                               recording.time().duration_ns(begin, leak.last_time),
-                               static_cast<int64_t>(leak.example)};
-    add_process_cells(recording, leak.processes, leak.holder, cells);
-    add_place_cells(cells);
-    table.add(std::move(cells), i);
-  }
-  settle_process_columns(table, heap);
-  table.complete = [leaks, &names](TableRow& row) {
-    set_stack(row, (*leaks)[row.source].process, (*leaks)[row.source].stack, names);
-  };
+  leak_columns().fill(table, std::move(items), [](TableRow& row, LeakItem& item) {
+    set_stack(row, item, item.leak.process, item.leak.stack, item.names);
+  });
+  settle_holder_columns(table, heap);
   return table;
 }
 
@@ -260,12 +281,12 @@ Report alloc_report(const Recording& recording, const Allocations& heap, Names& 
     head += fmt::format("; {} of {}s that forked processes had of their parents",
                         counted(total.inherited_frees, family.free()), family.block());
   if (total.allocations == 0) head = no_allocations_text(recording, heap);
-  SumColumn blocks = {"live_blocks", "BLOCKS", CellKind::kCount, live_blocks, "", ""};
+  SumColumn blocks = sum_column<&AllocationSums::live_blocks>("live_blocks", "BLOCKS", CellKind::kCount, "", "");
   blocks.in_groups = false;
   const auto rows = AllocationRows::make(recording, heap, names, view, false);
-  return report_of(
-      "alloc", std::move(head),
-      sums_table(*rows, {kBytes, kCount, kLive, blocks, kPeak, heap.knows_temporary() ? kTemp : kUnknownTemp}));
+  return report_of("alloc", std::move(head),
+                   sums_table(*rows, {bytes_column(), count_column(), live_column(), blocks, peak_column(),
+                                      heap.knows_temporary() ? temp_column() : without_value(temp_column())}));
 }
 
 namespace {
@@ -319,9 +340,10 @@ Report leaks_report(const Recording& recording, const Allocations& heap, Names& 
   Report report = report_of("leaks", leaks_head(recording, heap, left, suppressed), {});
   if (!suppressed.empty() && left.live_blocks != 0) report.head.push_back(suppressed);
   if (view.by) {
-    SumColumn blocks = {"blocks", "BLOCKS", CellKind::kCount, live_blocks, "total_blocks", "TOTAL BLOCKS", true};
-    SumColumn main = main_column(kLive, "leaked_bytes", "LEAKED");
-    main.total_key = "total_bytes";
+    const SumColumn blocks = sum_column<&AllocationSums::live_blocks>("blocks", "BLOCKS", CellKind::kCount,
+                                                                      "total_blocks", "TOTAL BLOCKS", true);
+    SumColumn main = main_column(live_column(), "leaked_bytes", "LEAKED");
+    main.total.column.key = "total_bytes";
     report.tables[0] = sums_table(*AllocationRows::make(recording, heap, names, view, true), {main, blocks});
   } else {
     report.tables[0] = leaks_by_stack(recording, heap, names, view);
@@ -344,42 +366,30 @@ Report temp_report(const Recording& recording, const Allocations& heap, Names& n
     head[0] = 'W';
     head += '.';
   }
-  const SumColumn data = {"temp_bytes",       "BYTES",
-                          CellKind::kBytes,   [](const AllocationSums& s) { return number(s.temporary_bytes); },
-                          "total_temp_bytes", "TOTAL BYTES"};
-  const SumColumn share = {
-      "percent",
-      "OF ITS OWN",
-      CellKind::kPercent,
-      [](const AllocationSums& s) {
-        return s.allocations == 0 ? Cell{}
-                                  : Cell{100 * static_cast<double>(s.temporary) / static_cast<double>(s.allocations)};
-      },
-      "total_percent",
-      "OF ITS TOTAL"};
+  const SumColumn data = sum_column<&AllocationSums::temporary_bytes>("temp_bytes", "BYTES", CellKind::kBytes,
+                                                                      "total_temp_bytes", "TOTAL BYTES");
+  const SumColumn share = {{{"percent", "OF ITS OWN", CellKind::kPercent},
+                            [](const AllocationItem& item) { return share_of_temporary(item.self()); }},
+                           {{"total_percent", "OF ITS TOTAL", CellKind::kPercent, false, true},
+                            [](const AllocationItem& item) { return share_of_temporary(item.total()); }}};
   const auto rows = AllocationRows::make(recording, heap, names, view, false);
   return report_of("temp", std::move(head),
-                   sums_table(*rows, {main_column(kTemp, "temp", "TEMP"), data, share, kCount}));
+                   sums_table(*rows, {main_column(temp_column(), "temp", "TEMP"), data, share, count_column()}));
 }
 
 Report peak_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
-  const SumColumn blocks = {"peak_blocks",       "BLOCKS",
-                            CellKind::kCount,    [](const AllocationSums& s) { return number(s.peak_blocks); },
-                            "total_peak_blocks", "TOTAL BLOCKS"};
-  SumColumn own = {"own_peak_bytes",
-                   "OWN PEAK",
-                   CellKind::kBytes,
-                   [](const AllocationSums& s) { return number(s.own_peak_bytes); },
-                   "",
-                   ""};
+  const SumColumn blocks = sum_column<&AllocationSums::peak_blocks>("peak_blocks", "BLOCKS", CellKind::kCount,
+                                                                    "total_peak_blocks", "TOTAL BLOCKS");
+  SumColumn own = sum_column<&AllocationSums::own_peak_bytes>("own_peak_bytes", "OWN PEAK", CellKind::kBytes, "", "");
   own.is_own_peak = true;
   const auto rows = AllocationRows::make(recording, heap, names, view, false);
-  Report report =
-      report_of("peak",
-                heap.total().allocations == 0
-                    ? no_allocations_text(recording, heap)
-                    : peak_text(recording, heap) + (heap.family().is_heap() ? "" : ",") + family_text(heap),
-                sums_table(*rows, {main_column(kPeak, "peak_bytes", "PEAK"), blocks, own, kLive, kCount}, 2));
+  Report report = report_of(
+      "peak",
+      heap.total().allocations == 0
+          ? no_allocations_text(recording, heap)
+          : peak_text(recording, heap) + (heap.family().is_heap() ? "" : ",") + family_text(heap),
+      sums_table(*rows, {main_column(peak_column(), "peak_bytes", "PEAK"), blocks, own, live_column(), count_column()},
+                 2));
   if (std::string largest = largest_process_text(recording, heap); !largest.empty())
     report.head.push_back(std::move(largest));
   return report;

@@ -16,18 +16,13 @@ size_t busy_processes(const Allocations& heap) {
   return count;
 }
 
-void add_process_columns(Table& table) {
-  table.columns.push_back({"processes", "PROCS", CellKind::kCount});
-  table.columns.push_back({"pid", "PID", CellKind::kNumber});
+Columns<OfProcesses> holder_columns() {
+  return {{{"processes", "PROCS", CellKind::kCount}, [](const OfProcesses& of) { return Cell{int64_t{of.processes}}; }},
+          {{"pid", "PID", CellKind::kNumber},
+           [](const OfProcesses& of) { return of.processes == 1 ? Cell{int64_t{of.pid}} : Cell{}; }}};
 }
 
-void add_process_cells(const Recording& recording, uint32_t processes, uint32_t process, std::vector<Cell>& cells) {
-  cells.emplace_back(int64_t{processes});
-  cells.emplace_back();
-  if (processes == 1) cells.back() = int64_t{recording.processes()[process].process.pid};
-}
-
-void settle_process_columns(Table& table, const Allocations& heap) {
+void settle_holder_columns(Table& table, const Allocations& heap) {
   const auto pid = std::find_if(table.columns.begin(), table.columns.end(),
                                 [](const TableColumn& column) { return column.key == "pid"; });
   const size_t at = static_cast<size_t>(pid - table.columns.begin());
@@ -76,69 +71,67 @@ void AllocationRows::take_groups(const Grouping& how) {
   }
 }
 
-void AllocationRows::add_columns(Table& table) const {
-  if (!by_) {
-    add_process_columns(table);
-    add_place_columns(table, "STACK");
-  } else if (by_ == GroupBy::kFile) {
-    table.columns.push_back({"file", "FILE", CellKind::kText, true});
-  } else if (by_ == GroupBy::kModule) {
-    table.columns.push_back({"module", "MODULE", CellKind::kText, true});
-  } else if (by_ == GroupBy::kThread) {
-    table.columns.push_back({"pid", "PID", CellKind::kNumber, false, busy_processes(heap_) < 2});
-    table.columns.push_back({"tid", "TID", CellKind::kNumber});
-    table.columns.push_back({"thread", "THREAD", CellKind::kText, true});
-  } else if (by_ == GroupBy::kProcess) {
-    table.columns.push_back(
-        {"inherited_frees", "INHERITED FREES", CellKind::kCount, false, heap_.total().inherited_frees == 0});
-    table.columns.push_back({"pid", "PID", CellKind::kNumber});
-    table.columns.push_back({"process", "PROCESS", CellKind::kText, true});
-  } else if (by_ == GroupBy::kKind) {
-    table.columns.push_back({"kind", "KIND", CellKind::kText, true});
-  } else {
-    add_place_columns(table, by_ == GroupBy::kCall ? "CALL" : "FUNCTION");
-  }
+OfProcesses AllocationRows::holders(uint32_t row) const {
+  return by_ ? OfProcesses{} : OfProcesses{recording_, stacks_[row].processes, stacks_[row].process};
+}
+
+std::string AllocationRows::module_of(const AllocationItem& item) const {
+  const NameFrame* frame = group_of(item).frame;
+  return frame == nullptr || frame->module == kNoModule ? "[unknown]" : names_.map().path(frame->module);
+}
+
+Columns<AllocationItem> AllocationRows::columns(std::string_view stack) const {
+  if (by_ && by_ != GroupBy::kCall && by_ != GroupBy::kFunction) return group_columns();
+  Columns<AllocationItem> columns;
+  if (!by_) columns.add(holder_columns());
+  columns.add(place_columns(!by_ ? stack : by_ == GroupBy::kCall ? "CALL" : "FUNCTION"));
+  return columns;
+}
+
+// Of groups that are no functions.
+Columns<AllocationItem> AllocationRows::group_columns() const {
+  using Item = AllocationItem;
+  if (by_ == GroupBy::kFile)
+    return {{{"file", "FILE", CellKind::kText, true}, [](const Item& item) {
+               const NameFrame* frame = item.rows->group_of(item).frame;
+               const bool known = frame != nullptr && !frame->file.empty();
+               return Cell{known ? frame->file : item.rows->module_of(item)};
+             }}};
+  if (by_ == GroupBy::kModule)
+    return {{{"module", "MODULE", CellKind::kText, true},
+             [](const Item& item) { return Cell{item.rows->module_of(item)}; }}};
+  if (by_ == GroupBy::kThread)
+    return {{{"pid", "PID", CellKind::kNumber, false, busy_processes(heap_) < 2},
+             [](const Item& item) {
+               const uint32_t process = item.rows->thread_of(item).process;
+               return Cell{int64_t{item.rows->recording_.processes()[process].process.pid}};
+             }},
+            {{"tid", "TID", CellKind::kNumber},
+             [](const Item& item) { return Cell{int64_t{item.rows->thread_of(item).tid}}; }},
+            {{"thread", "THREAD", CellKind::kText, true},
+             [](const Item& item) { return Cell{item.rows->thread_of(item).name}; }}};
+  if (by_ == GroupBy::kProcess)
+    return {{{"inherited_frees", "INHERITED FREES", CellKind::kCount, false, heap_.total().inherited_frees == 0},
+             [](const Item& item) {
+               return number(item.rows->heap_.processes()[item.rows->group_of(item).context].inherited_frees);
+             }},
+            {{"pid", "PID", CellKind::kNumber},
+             [](const Item& item) { return Cell{int64_t{item.rows->process_of(item).pid}}; }},
+            {{"process", "PROCESS", CellKind::kText, true},
+             [](const Item& item) { return Cell{process_name(item.rows->process_of(item))}; }}};
+  return {{{"kind", "KIND", CellKind::kText, true},
+           [](const Item& item) { return Cell{std::string(block_kind_text(item.rows->group_of(item).context))}; }}};
+}
+
+void AllocationRows::declare(Table& table) const {
   table.details_in_row = true;
   if (are_stacks() || by_ == GroupBy::kCall) table.details_key = "stack";
 }
 
-void AllocationRows::add_cells(uint32_t row, std::vector<Cell>& cells) const {
-  if (!by_) {
-    add_process_cells(recording_, stacks_[row].processes, stacks_[row].process, cells);
-    return add_place_cells(cells);
-  }
-  const AllocationGroup& group = groups_[row];
-  const bool has_module = group.frame != nullptr && group.frame->module != kNoModule;
-  if (by_ == GroupBy::kFile && group.frame != nullptr && !group.frame->file.empty()) {
-    cells.emplace_back(group.frame->file);
-  } else if (by_ == GroupBy::kFile || by_ == GroupBy::kModule) {
-    cells.emplace_back(has_module ? names_.map().path(group.frame->module) : std::string("[unknown]"));
-  } else if (by_ == GroupBy::kThread) {
-    const RecordedThread& thread = recording_.threads()[group.context];
-    cells.emplace_back(int64_t{recording_.processes()[thread.process].process.pid});
-    cells.emplace_back(int64_t{thread.tid});
-    cells.emplace_back(thread.name);
-  } else if (by_ == GroupBy::kProcess) {
-    const Process& process = recording_.processes()[group.context].process;
-    cells.push_back(number(heap_.processes()[group.context].inherited_frees));
-    cells.emplace_back(int64_t{process.pid});
-    cells.emplace_back(process_name(process));
-  } else if (by_ == GroupBy::kKind) {
-    cells.emplace_back(std::string(block_kind_text(group.context)));
-  } else {
-    add_place_cells(cells);
-  }
-}
-
-void AllocationRows::complete(Table& table) {
-  if (!by_) settle_process_columns(table, heap_);
-  table.complete = [self = shared_from_this()](TableRow& row) { self->fill_in(row); };
-}
-
-void AllocationRows::fill_in(TableRow& row) {
-  if (!by_) return set_stack(row, stacks_[row.source].process, stacks_[row.source].stack, names_);
-  const AllocationGroup& group = groups_[row.source];
-  if (by_ == GroupBy::kCall) return fill_in_call(row, group.context);
+void AllocationRows::describe_row(TableRow& row, AllocationItem& item) const {
+  if (!by_) return set_stack(row, item, stacks_[item.row].process, stacks_[item.row].stack, names_);
+  const AllocationGroup& group = group_of(item);
+  if (by_ == GroupBy::kCall) return describe_call(row, item, group.context);
   if (by_ != GroupBy::kFunction) return;
   if (group.frame == nullptr) {
     row.details = {{fmt::format("({})", stack_end_text(StackEnd::kUnknown)), ""}};
@@ -148,21 +141,26 @@ void AllocationRows::fill_in(TableRow& row) {
   function.line = 0;
   function.offset = 0;
   function.inlined = false;
-  set_function(row, function, names_.map());
+  row.details = {frame_detail(function, names_.map())};
+  item.frame = group.frame;
+  item.map = &names_.map();
+  item.has_line = false;
 }
 
 // The calls that lead to it, like the frames of a stack.
-void AllocationRows::fill_in_call(TableRow& row, uint32_t node) {
+void AllocationRows::describe_call(TableRow& row, Placed& place, uint32_t node) const {
   if (node == 0) {
     row.details = {{"(in no recorded call)", ""}};
     return;
   }
   const std::vector<CallNode>& nodes = tree_->nodes();
+  std::vector<TableDetail> details;
   for (; nodes[node].function != kNoFunction; node = nodes[node].parent) {
     const NameFrame& function = names_.at(tree_->functions().place(nodes[node].function)).back();
-    if (row.details.empty()) set_place(row, &function, names_.map());
-    row.details.push_back(frame_detail(function, names_.map()));
+    if (details.empty()) set_function(row, place, function, names_.map());
+    details.push_back(frame_detail(function, names_.map()));
   }
+  row.details = std::move(details);
 }
 
 }  // namespace penna

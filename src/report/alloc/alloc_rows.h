@@ -11,9 +11,32 @@
 #include <vector>
 
 #include "model/names/suppressions.h"
+#include "report/columns.h"
+#include "report/frames.h"
 #include "report/reports.h"
 
 namespace penna {
+
+// Whose a row of a stack is: of how many processes, and where it is one, of which.
+struct OfProcesses {
+  OfProcesses() = default;
+  OfProcesses(const Recording& recording, uint32_t how_many, uint32_t process)
+      : processes(how_many), pid(recording.processes()[process].process.pid) {}
+  uint32_t processes = 0, pid = 0;
+};
+Columns<OfProcesses> holder_columns();
+// Once the rows are there: in text only as far as it tells them apart.
+void settle_holder_columns(Table& table, const Allocations& heap);
+
+class AllocationRows;
+
+// What a row is about.
+struct AllocationItem : Placed, OfProcesses {
+  std::shared_ptr<const AllocationRows> rows;
+  uint32_t row = 0;
+  const AllocationSums& self() const;
+  const AllocationSums& total() const;
+};
 
 class AllocationRows : public std::enable_shared_from_this<AllocationRows> {
  public:
@@ -36,19 +59,35 @@ class AllocationRows : public std::enable_shared_from_this<AllocationRows> {
   // OWN PEAK is known of them: peaks at different times have no sum.
   bool know_own_peak() const { return are_stacks() || by_ == GroupBy::kProcess; }
 
-  // The columns behind the numbers, the cells in them, and what fills them in once a row is shown. TableRow::source is
-  // the row's number.
-  void add_columns(Table& table) const;
-  void add_cells(uint32_t row, std::vector<Cell>& cells) const;
-  void complete(Table& table);
+  AllocationItem item(uint32_t row) const { return {{}, holders(row), shared_from_this(), row}; }
+  // The columns behind the numbers; `stack`: the title of the last one, where rows are stacks.
+  Columns<AllocationItem> columns(std::string_view stack = "STACK") const;
+  // Says of a table what its rows are.
+  void declare(Table& table) const;
+  // What is below a row of columns().
+  static void describe(TableRow& row, AllocationItem& item) { item.rows->describe_row(row, item); }
+  // Once all rows are there.
+  void settle(Table& table) const {
+    if (!by_) settle_holder_columns(table, heap_);
+  }
 
  private:
   AllocationRows(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view)
       : recording_(recording), heap_(heap), names_(names), tree_(view.tree), by_(view.by) {}
   void take_stacks(const Grouping& how);
   void take_groups(const Grouping& how);
-  void fill_in(TableRow& row);
-  void fill_in_call(TableRow& row, uint32_t node);
+  OfProcesses holders(uint32_t row) const;
+  const AllocationGroup& group_of(const AllocationItem& item) const { return groups_[item.row]; }
+  const RecordedThread& thread_of(const AllocationItem& item) const {
+    return recording_.threads()[group_of(item).context];
+  }
+  const Process& process_of(const AllocationItem& item) const {
+    return recording_.processes()[group_of(item).context].process;
+  }
+  Columns<AllocationItem> group_columns() const;
+  std::string module_of(const AllocationItem& item) const;
+  void describe_row(TableRow& row, AllocationItem& item) const;
+  void describe_call(TableRow& row, Placed& place, uint32_t node) const;
 
   const Recording& recording_;
   const Allocations& heap_;
@@ -61,13 +100,10 @@ class AllocationRows : public std::enable_shared_from_this<AllocationRows> {
   std::vector<AllocationGroup> groups_;   // by row, of all else
 };
 
+inline const AllocationSums& AllocationItem::self() const { return rows->rows()[row].self; }
+inline const AllocationSums& AllocationItem::total() const { return rows->rows()[row].total; }
+
 // How many processes allocated: with more than one, rows name theirs.
 size_t busy_processes(const Allocations& heap);
-
-// Whose a row of a stack is: of how many processes, and where it is one, of which. In text only as far as it tells rows
-// apart.
-void add_process_columns(Table& table);
-void add_process_cells(const Recording& recording, uint32_t processes, uint32_t process, std::vector<Cell>& cells);
-void settle_process_columns(Table& table, const Allocations& heap);  // once all rows are there
 
 }  // namespace penna

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "report/alloc/alloc_rows.h"
 #include "report/frames.h"
@@ -44,44 +43,67 @@ std::string head_text(const Allocations& heap, uint64_t frees, uint64_t again, b
                             count_text(static_cast<int64_t>(again)));
 }
 
+struct FreeItem : Placed, OfProcesses {
+  FreeItem(const Recording& all, const UnmatchedFree& row, uint64_t when_begun, bool whole, Names& its_names)
+      : OfProcesses(all, row.processes, row.process),
+        recording(all),
+        frees(row),
+        begin(when_begun),
+        is_whole(whole),
+        names(its_names) {}
+  const Recording& recording;
+  UnmatchedFree frees;
+  uint64_t begin;  // ticks
+  bool is_whole;
+  Names& names;
+};
+
+Columns<FreeItem> free_columns(bool shows_first) {
+  Columns<FreeItem> columns = {
+      {{"frees", "FREES", CellKind::kCount}, [](const FreeItem& item) { return number(item.frees.frees); }},
+      {{"what", "WHAT", CellKind::kText},
+       [](const FreeItem& item) {
+         return Cell{std::string(!item.frees.again ? "not allocated" : item.is_whole ? "freed twice" : "freed again")};
+       }},
+      {{"address", "EXAMPLE", CellKind::kAddress},
+       [](const FreeItem& item) { return Cell{static_cast<int64_t>(item.frees.address)}; }},
+      {{"first_ns", "FIRST", CellKind::kDuration},
+       [](const FreeItem& item) { return Cell{item.recording.time().duration_ns(item.begin, item.frees.time)}; }},
+      {{"freed_before_in", "FREED BEFORE IN", CellKind::kText, true, !shows_first},
+       [](const FreeItem& item) {
+         return Cell{place_text(item.frees.first.process, item.frees.first.stack, item.names)};
+       },
+       Fill::kWhenShown}};
+  columns.add(holder_columns());
+  columns.add(place_columns("STACK THAT FREED"));
+  return columns;
+}
+
 }  // namespace
 
 Report unmatched_report(const Recording& recording, const Allocations& heap, const UnmatchedFrees& frees,
                         const HealthReport& health, Names& names) {
-  const auto rows = std::make_shared<const std::vector<UnmatchedFree>>(frees.rows());
-  const bool whole = is_whole(recording, heap, *rows, health);
+  const std::vector<UnmatchedFree> rows = frees.rows();
+  const bool whole = is_whole(recording, heap, rows, health);
   const uint64_t begin = summarize(recording).first_time;
+  std::vector<FreeItem> items;
+  uint64_t all = 0, again = 0;
+  bool has_stacks = false, shows_first = false;
+  for (const UnmatchedFree& row : rows) {
+    all += row.frees;
+    again += row.again ? row.frees : 0;
+    has_stacks |= row.stack.stack != 0;
+    shows_first |= row.again && row.first.stack != 0;
+    items.emplace_back(recording, row, begin, whole, names);
+  }
   Table table;
   table.key = "unmatched";
   table.details_key = "stack";
   table.details_in_row = true;
-  table.columns = {{"frees", "FREES", CellKind::kCount}, {"what", "WHAT", CellKind::kText}};
-  table.columns.push_back({"address", "EXAMPLE", CellKind::kAddress});
-  table.columns.push_back({"first_ns", "FIRST", CellKind::kDuration});
-  table.columns.push_back({"freed_before_in", "FREED BEFORE IN", CellKind::kText, true, true});
-  add_process_columns(table);
-  add_place_columns(table, "STACK THAT FREED");
-  uint64_t all = 0, again = 0;
-  bool has_stacks = false;
-  for (uint32_t i = 0; i < rows->size(); ++i) {
-    const UnmatchedFree& row = (*rows)[i];
-    all += row.frees;
-    again += row.again ? row.frees : 0;
-    has_stacks |= row.stack.stack != 0;
-    const char* what = !row.again ? "not allocated" : whole ? "freed twice" : "freed again";
-    std::vector<Cell> cells = {number(row.frees), std::string(what), static_cast<int64_t>(row.address),
-                               recording.time().duration_ns(begin, row.time), std::string()};
-    add_process_cells(recording, row.processes, row.process, cells);
-    if (row.again && row.first.stack != 0) table.columns[4].machine_only = false;
-    add_place_cells(cells);
-    table.add(std::move(cells), i);
-  }
-  if (!table.rows.empty()) settle_process_columns(table, heap);
-  table.complete = [rows, &recording, &names](TableRow& shown) {
-    const UnmatchedFree& row = (*rows)[shown.source];
-    shown.cells[4] = place_text(row.first.process, row.first.stack, names);
-    set_freer(shown, recording, row.thread, row.stack, names);
-  };
+  free_columns(shows_first).fill(table, std::move(items), [](TableRow& row, FreeItem& item) {
+    set_freer(row, item, item.recording, item.frees.thread, item.frees.stack, item.names);
+  });
+  if (!table.rows.empty()) settle_holder_columns(table, heap);
   Report report;
   report.head.push_back(head_text(heap, all, again, whole));
   report.add(std::move(table));

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "report/alloc/alloc_rows.h"
+#include "report/columns.h"
 #include "report/reports.h"
 #include "report/text.h"
 #include "report/units.h"
@@ -40,6 +41,23 @@ std::string axis_label(size_t row, size_t height, uint64_t peak) {
   if (row == 0) return bytes_text(static_cast<int64_t>(peak));
   if (row == height / 2) return bytes_text(static_cast<int64_t>(peak / 2));
   return row + 1 == height ? "0 B" : "";
+}
+
+struct PointItem {
+  int64_t time;  // nanoseconds since the start
+  HeapPoint point;
+};
+
+Columns<PointItem> point_columns() {
+  return {
+      {{"time_ns", "TIME", CellKind::kDuration}, [](const PointItem& item) { return Cell{item.time}; }},
+      {{"max_bytes", "MOST", CellKind::kBytes}, [](const PointItem& item) { return number(item.point.most_bytes); }},
+      {{"max_blocks", "BLOCKS", CellKind::kCount},
+       [](const PointItem& item) { return number(item.point.most_blocks); }},
+      {{"min_bytes", "LEAST", CellKind::kBytes}, [](const PointItem& item) { return number(item.point.least_bytes); }},
+      {{"live_bytes", "LIVE", CellKind::kBytes}, [](const PointItem& item) { return number(item.point.end_bytes); }},
+      {{"live_blocks", "LIVE BLOCKS", CellKind::kCount},
+       [](const PointItem& item) { return number(item.point.end_blocks); }}};
 }
 
 }  // namespace
@@ -95,14 +113,11 @@ Report heap_report(const Recording& recording, const Allocations& heap, const He
                         end_text(recording, heap)));
   Table table;
   table.key = "heap";
-  table.columns = {{"time_ns", "TIME", CellKind::kDuration},   {"max_bytes", "MOST", CellKind::kBytes},
-                   {"max_blocks", "BLOCKS", CellKind::kCount}, {"min_bytes", "LEAST", CellKind::kBytes},
-                   {"live_bytes", "LIVE", CellKind::kBytes},   {"live_blocks", "LIVE BLOCKS", CellKind::kCount}};
-  const std::vector<HeapPoint> points =
-      total.allocations == 0 ? std::vector<HeapPoint>{} : history.points(HeapHistory::kPoints);
-  for (const HeapPoint& point : points)
-    table.add({since(start, recording, history, point.time), number(point.most_bytes), number(point.most_blocks),
-               number(point.least_bytes), number(point.end_bytes), number(point.end_blocks)});
+  std::vector<PointItem> items;
+  if (total.allocations != 0)
+    for (const HeapPoint& point : history.points(HeapHistory::kPoints))
+      items.push_back({since(start, recording, history, point.time), point});
+  point_columns().fill(table, std::move(items));
   table.draw = [&recording, &history, ascii](const TextStyle& text, const TextSink& sink) {
     ChartStyle style;
     if (text.width != 0) style.width = std::max<size_t>(text.width, 40);

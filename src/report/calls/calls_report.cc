@@ -9,29 +9,60 @@
 namespace penna {
 namespace {
 
-// Of a function, or of a group of them.
-template <typename Called>
-std::vector<Cell> numbers(const Recording& recording, const Called& called) {
-  const auto ns = [&](uint64_t ticks) { return Cell{ticks_to_ns(recording, ticks)}; };
-  const Distribution& duration = called.duration;
-  return {number(called.calls),
-          ns(called.total),
-          ns(called.self),
-          ns(static_cast<uint64_t>(duration.average())),
-          ns(duration.min()),
-          ns(duration.max()),
-          ns(duration.percentile(0.5)),
-          ns(duration.percentile(0.99))};
-}
+// Of a function, or of a group of them. Times in ticks.
+struct TimedCalls {
+  template <typename Called>
+  TimedCalls(const Recording& all, const Called& called)
+      : recording(all), calls(called.calls), total(called.total), self(called.self), duration(called.duration) {}
+  Cell ns(uint64_t ticks) const { return ticks_to_ns(recording, ticks); }
 
-Table table_of_calls() {
-  Table table;
-  table.key = "calls";
-  table.columns = {{"calls", "CALLS", CellKind::kCount},     {"total_ns", "TOTAL", CellKind::kDuration},
-                   {"self_ns", "SELF", CellKind::kDuration}, {"avg_ns", "AVG", CellKind::kDuration},
-                   {"min_ns", "MIN", CellKind::kDuration},   {"max_ns", "MAX", CellKind::kDuration},
-                   {"p50_ns", "P50", CellKind::kDuration},   {"p99_ns", "P99", CellKind::kDuration}};
-  return table;
+  const Recording& recording;
+  uint64_t calls, total, self;
+  const Distribution& duration;
+};
+
+struct FunctionItem : TimedCalls, Placed {
+  FunctionItem(const Recording& all, const FunctionCalls& one, const Calls& of, Names& its_names)
+      : TimedCalls(all, one), place(of.functions().place(one.function)), names(its_names) {}
+  CodePlace place;
+  Names& names;
+};
+
+struct GroupItem : TimedCalls {
+  GroupItem(const Recording& all, const CallGroup& group, const CodeMap& its_map)
+      : TimedCalls(all, group), key(group.key), map(its_map) {}
+  const RecordedThread& thread() const { return recording.threads()[key]; }
+  uint32_t key;
+  const CodeMap& map;
+};
+
+Columns<TimedCalls> timed_columns() {
+  return {
+      {{"calls", "CALLS", CellKind::kCount}, [](const TimedCalls& of) { return number(of.calls); }},
+      {{"total_ns", "TOTAL", CellKind::kDuration}, [](const TimedCalls& of) { return of.ns(of.total); }},
+      {{"self_ns", "SELF", CellKind::kDuration}, [](const TimedCalls& of) { return of.ns(of.self); }},
+      {{"avg_ns", "AVG", CellKind::kDuration},
+       [](const TimedCalls& of) { return of.ns(static_cast<uint64_t>(of.duration.average())); }},
+      {{"min_ns", "MIN", CellKind::kDuration}, [](const TimedCalls& of) { return of.ns(of.duration.min()); }},
+      {{"max_ns", "MAX", CellKind::kDuration}, [](const TimedCalls& of) { return of.ns(of.duration.max()); }},
+      {{"p50_ns", "P50", CellKind::kDuration}, [](const TimedCalls& of) { return of.ns(of.duration.percentile(0.5)); }},
+      {{"p99_ns", "P99", CellKind::kDuration},
+       [](const TimedCalls& of) { return of.ns(of.duration.percentile(0.99)); }}};
+}
+Columns<GroupItem> thread_columns() {
+  return {
+      {{"pid", "PID", CellKind::kNumber},
+       [](const GroupItem& group) {
+         return Cell{int64_t{group.recording.processes()[group.thread().process].process.pid}};
+       }},
+      {{"tid", "TID", CellKind::kNumber}, [](const GroupItem& group) { return Cell{int64_t{group.thread().tid}}; }},
+      {{"thread", "THREAD", CellKind::kText, true}, [](const GroupItem& group) { return Cell{group.thread().name}; }}};
+}
+Columns<GroupItem> module_columns() {
+  return {{{"module", "MODULE", CellKind::kText, true}, [](const GroupItem& group) {
+             const bool known = group.key != kNoModule;
+             return Cell{known ? group.map.file_name(group.key) : "[unknown]"};
+           }}};
 }
 
 std::string calls_head(const Recording& recording, const Calls& calls, size_t functions) {
@@ -50,18 +81,18 @@ std::string calls_head(const Recording& recording, const Calls& calls, size_t fu
 }  // namespace
 
 Report calls_report(const Recording& recording, const Calls& calls, Names& names) {
-  Table table = table_of_calls();
+  Table table;
+  table.key = "calls";
   table.order = "sorted by TOTAL, the time with what they called";
   table.details_in_row = true;
-  add_place_columns(table, "FUNCTION");
-  for (const FunctionCalls* function : calls.by_total()) {
-    std::vector<Cell> cells = numbers(recording, *function);
-    add_place_cells(cells);
-    table.add(std::move(cells), function->function);
-  }
-  table.complete = [&calls, &names](TableRow& row) {
-    set_function(row, names.at(calls.functions().place(row.source)).back(), names.map());
-  };
+  std::vector<FunctionItem> items;
+  for (const FunctionCalls* function : calls.by_total()) items.emplace_back(recording, *function, calls, names);
+  Columns<FunctionItem> columns;
+  columns.add(timed_columns());
+  columns.add(place_columns("FUNCTION"));
+  columns.fill(table, std::move(items), [](TableRow& row, FunctionItem& item) {
+    set_function(row, item, item.names.at(item.place).back(), item.names.map());
+  });
   Report report;
   report.head.push_back(calls_head(recording, calls, table.rows.size()));
   report.add(std::move(table));
@@ -69,27 +100,15 @@ Report calls_report(const Recording& recording, const Calls& calls, Names& names
 }
 
 Report calls_report(const Recording& recording, const Calls& calls, const CallGroups& groups, Names& names) {
-  Table table = table_of_calls();
+  Table table;
+  table.key = "calls";
   table.order = "sorted by TOTAL, the time with what was called, wherever it is";
-  if (groups.by() == CallGroups::By::kThread) {
-    table.columns.push_back({"pid", "PID", CellKind::kNumber});
-    table.columns.push_back({"tid", "TID", CellKind::kNumber});
-    table.columns.push_back({"thread", "THREAD", CellKind::kText, true});
-  } else {
-    table.columns.push_back({"module", "MODULE", CellKind::kText, true});
-  }
-  for (const CallGroup* group : groups.by_total()) {
-    std::vector<Cell> cells = numbers(recording, *group);
-    if (groups.by() == CallGroups::By::kThread) {
-      const RecordedThread& thread = recording.threads()[group->key];
-      cells.emplace_back(int64_t{recording.processes()[thread.process].process.pid});
-      cells.emplace_back(int64_t{thread.tid});
-      cells.emplace_back(thread.name);
-    } else {
-      cells.emplace_back(group->key == kNoModule ? std::string("[unknown]") : names.map().file_name(group->key));
-    }
-    table.add(std::move(cells));
-  }
+  std::vector<GroupItem> items;
+  for (const CallGroup* group : groups.by_total()) items.emplace_back(recording, *group, names.map());
+  Columns<GroupItem> columns;
+  columns.add(timed_columns());
+  columns.add(groups.by() == CallGroups::By::kThread ? thread_columns() : module_columns());
+  columns.fill(table, std::move(items));
   Report report;
   report.head.push_back(calls_head(recording, calls, calls.by_total().size()));
   report.add(std::move(table));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "report/columns.h"
 #include "report/frames.h"
 #include "report/units.h"
 
@@ -50,21 +51,42 @@ std::string side_text(const char* side, const CallsByName& calls) {
                      duration_text(calls.self_ns));
 }
 
-std::vector<Cell> cells_of(const std::string& name, const Pair& pair, bool quiet) {
-  const auto of = [](const NamedCalls* calls, auto value) { return calls == nullptr ? Cell{} : Cell{value(*calls)}; };
-  const auto count = [](const NamedCalls& calls) { return static_cast<int64_t>(calls.calls); };
-  const auto total = [](const NamedCalls& calls) { return calls.total_ns; };
-  const auto self = [](const NamedCalls& calls) { return calls.self_ns; };
-  const int64_t before = pair.a == nullptr ? 0 : pair.a->total_ns;
-  std::vector<Cell> cells = {of(pair.a, count), of(pair.b, count), of(pair.a, total), of(pair.b, total),
-                             pair.total_change()};
-  if (before != 0) {
-    cells.emplace_back(100 * static_cast<double>(pair.total_change()) / static_cast<double>(before));
-  } else {
-    cells.emplace_back();
-  }
-  cells.insert(cells.end(), {of(pair.a, self), of(pair.b, self), pair.self_change(), int64_t{quiet}, name});
-  return cells;
+struct PairItem {
+  std::string name;
+  Pair pair;
+  bool is_quiet;
+};
+
+template <auto NamedCalls::*kSum>
+Cell sum_of(const NamedCalls* calls) {
+  return calls == nullptr ? Cell{} : Cell{static_cast<int64_t>(calls->*kSum)};
+}
+
+Columns<PairItem> pair_columns() {
+  return {{{"calls_a", "CALLS A", CellKind::kCount},
+           [](const PairItem& one) { return sum_of<&NamedCalls::calls>(one.pair.a); }},
+          {{"calls_b", "CALLS B", CellKind::kCount},
+           [](const PairItem& one) { return sum_of<&NamedCalls::calls>(one.pair.b); }},
+          {{"total_a_ns", "TOTAL A", CellKind::kDuration},
+           [](const PairItem& one) { return sum_of<&NamedCalls::total_ns>(one.pair.a); }},
+          {{"total_b_ns", "TOTAL B", CellKind::kDuration},
+           [](const PairItem& one) { return sum_of<&NamedCalls::total_ns>(one.pair.b); }},
+          {{"delta_ns", "DELTA", CellKind::kChange}, [](const PairItem& one) { return Cell{one.pair.total_change()}; }},
+          {{"delta_percent", "OF A", CellKind::kPercentChange},
+           [](const PairItem& one) {
+             const int64_t before = one.pair.a == nullptr ? 0 : one.pair.a->total_ns;
+             if (before == 0) return Cell{};
+             return Cell{100 * static_cast<double>(one.pair.total_change()) / static_cast<double>(before)};
+           }},
+          {{"self_a_ns", "SELF A", CellKind::kDuration, false, true},
+           [](const PairItem& one) { return sum_of<&NamedCalls::self_ns>(one.pair.a); }},
+          {{"self_b_ns", "SELF B", CellKind::kDuration, false, true},
+           [](const PairItem& one) { return sum_of<&NamedCalls::self_ns>(one.pair.b); }},
+          {{"self_delta_ns", "SELF DELTA", CellKind::kChange},
+           [](const PairItem& one) { return Cell{one.pair.self_change()}; }},
+          {{"quiet", "QUIET", CellKind::kCount, false, true},
+           [](const PairItem& one) { return Cell{int64_t{one.is_quiet}}; }},
+          {{"function", "FUNCTION", CellKind::kText, true}, [](const PairItem& one) { return Cell{one.name}; }}};
 }
 
 }  // namespace
@@ -87,23 +109,14 @@ Report diff_report(const CallsByName& a, const CallsByName& b, const QuietLimit&
   Table table;
   table.key = "calls";
   table.order = "sorted by DELTA, the change of the time with what they called";
-  table.columns = {{"calls_a", "CALLS A", CellKind::kCount},
-                   {"calls_b", "CALLS B", CellKind::kCount},
-                   {"total_a_ns", "TOTAL A", CellKind::kDuration},
-                   {"total_b_ns", "TOTAL B", CellKind::kDuration},
-                   {"delta_ns", "DELTA", CellKind::kChange},
-                   {"delta_percent", "OF A", CellKind::kPercentChange},
-                   {"self_a_ns", "SELF A", CellKind::kDuration, false, true},
-                   {"self_b_ns", "SELF B", CellKind::kDuration, false, true},
-                   {"self_delta_ns", "SELF DELTA", CellKind::kChange},
-                   {"quiet", "QUIET", CellKind::kCount, false, true},
-                   {"function", "FUNCTION", CellKind::kText, true}};
+  std::vector<PairItem> items;
   size_t still = 0;
   for (const auto& [name, pair] : pairs_of(a, b)) {
-    const bool noise = is_quiet(pair, quiet);
-    table.add(cells_of(name, pair, noise)).is_quiet = noise;
-    still += noise;
+    items.push_back({name, pair, is_quiet(pair, quiet)});
+    still += items.back().is_quiet;
   }
+  pair_columns().fill(table, items);
+  for (TableRow& row : table.rows) row.is_quiet = items[row.source].is_quiet;
   Report report;
   report.head = {side_text("A", a), side_text("B", b)};
   if (still != 0)

@@ -12,6 +12,42 @@ namespace {
 constexpr const char* kRoles[] = {"caller", "function", "callee"};
 constexpr uint32_t kNobody = UINT32_MAX, kAllChosen = UINT32_MAX - 1;  // rows that are of no single function
 
+struct EdgeItem : Placed {
+  EdgeItem(const Recording& all, const CallGraph& of, Names& its_names, const std::string& its_pattern, size_t its_role,
+           FunctionId its_function, const CallEdge& its_edge)
+      : recording(all),
+        graph(of),
+        names(its_names),
+        pattern(its_pattern),
+        role(its_role),
+        function(its_function),
+        edge(its_edge) {}
+  const Recording& recording;
+  const CallGraph& graph;
+  Names& names;
+  std::string pattern;
+  size_t role;
+  FunctionId function;
+  CallEdge edge;
+};
+
+Columns<EdgeItem> edge_columns() {
+  return {{{"role", "ROLE", CellKind::kText, false, true},
+           [](const EdgeItem& item) { return Cell{std::string(kRoles[item.role])}; }},
+          {{"calls", "CALLS", CellKind::kCount}, [](const EdgeItem& item) { return number(item.edge.calls); }},
+          {{"total_ns", "TOTAL", CellKind::kDuration},
+           [](const EdgeItem& item) { return Cell{ticks_to_ns(item.recording, item.edge.total)}; }},
+          {{"self_ns", "SELF", CellKind::kDuration},
+           [](const EdgeItem& item) { return Cell{ticks_to_ns(item.recording, item.edge.self)}; }}};
+}
+
+void describe(TableRow& row, EdgeItem& item) {
+  if (item.function != kNobody && item.function != kAllChosen)
+    return set_function(row, item, item.names.at(item.graph.functions().place(item.function)).back(), item.names.map());
+  item.instead = item.function == kNobody ? std::string_view("[nothing that was recorded]") : item.pattern;
+  row.details = {{std::string(item.instead), ""}};
+}
+
 class GraphReport {
  public:
   GraphReport(const Recording& recording, const CallGraph& graph, Names& names, const std::string& pattern)
@@ -20,35 +56,22 @@ class GraphReport {
       if (graph.is_chosen(function)) chosen_.push_back(function);
   }
 
-  Table table(const char* key, const char* title) const {
+  Table table(const char* key, const char* title, std::vector<EdgeItem> items) const {
     Table table;
     table.key = key;
     table.title = title;
     table.details_in_row = true;
-    table.columns = {{"role", "ROLE", CellKind::kText, false, true},
-                     {"calls", "CALLS", CellKind::kCount},
-                     {"total_ns", "TOTAL", CellKind::kDuration},
-                     {"self_ns", "SELF", CellKind::kDuration}};
-    add_place_columns(table, "FUNCTION");
-    table.complete = [&graph = graph_, &names = names_, pattern = pattern_](TableRow& row) {
-      if (row.source == kNobody || row.source == kAllChosen) {
-        const std::string text = row.source == kNobody ? "[nothing that was recorded]" : pattern;
-        row.cells.back() = text;
-        row.details = {{text, ""}};
-        return;
-      }
-      set_function(row, names.at(graph.functions().place(row.source)).back(), names.map());
-    };
+    Columns<EdgeItem> columns = edge_columns();
+    columns.add(place_columns("FUNCTION"));
+    columns.fill(table, std::move(items), describe);
     return table;
   }
 
-  void add_callers(Table& table) const {
-    for (const CallGraph::Neighbour& one : graph_.callers()) add(table, 0, one.function, one.edge);
+  std::vector<EdgeItem> callers() const { return items(0, graph_.callers()); }
+  std::vector<EdgeItem> chosen() const {
+    return {item(1, chosen_.size() == 1 ? chosen_[0] : kAllChosen, graph_.chosen())};
   }
-  void add_chosen(Table& table) const { add(table, 1, chosen_.size() == 1 ? chosen_[0] : kAllChosen, graph_.chosen()); }
-  void add_callees(Table& table) const {
-    for (const CallGraph::Neighbour& one : graph_.callees()) add(table, 2, one.function, one.edge);
-  }
+  std::vector<EdgeItem> callees() const { return items(2, graph_.callees()); }
 
   std::string head() const {
     const CallEdge& all = graph_.chosen();
@@ -62,11 +85,13 @@ class GraphReport {
   }
 
  private:
-  void add(Table& table, size_t role, FunctionId function, const CallEdge& edge) const {
-    std::vector<Cell> cells = {std::string(kRoles[role]), number(edge.calls), ticks_to_ns(recording_, edge.total),
-                               ticks_to_ns(recording_, edge.self)};
-    add_place_cells(cells);
-    table.add(std::move(cells), function);
+  EdgeItem item(size_t role, FunctionId function, const CallEdge& edge) const {
+    return {recording_, graph_, names_, pattern_, role, function, edge};
+  }
+  std::vector<EdgeItem> items(size_t role, const std::vector<CallGraph::Neighbour>& neighbours) const {
+    std::vector<EdgeItem> items;
+    for (const CallGraph::Neighbour& one : neighbours) items.push_back(item(role, one.function, one.edge));
+    return items;
   }
 
   const Recording& recording_;
@@ -85,21 +110,17 @@ Report graph_report(const Recording& recording, const CallGraph& graph, Names& n
   Report report;
   report.head.push_back(build.head());
   if (in_one_table) {
-    Table all = build.table("graph", "");
-    build.add_callers(all);
-    build.add_chosen(all);
-    build.add_callees(all);
-    report.tables.push_back(std::move(all));
+    std::vector<EdgeItem> all = build.callers();
+    for (const auto& more : {build.chosen(), build.callees()})
+      for (const EdgeItem& item : more) all.push_back(item);
+    report.tables.push_back(build.table("graph", "", std::move(all)));
     return report;
   }
-  Table callers = build.table("callers", "Called by"), chosen = build.table("function", "The function"),
-        callees = build.table("callees", "What it calls");
+  Table callers = build.table("callers", "Called by", build.callers());
+  Table callees = build.table("callees", "What it calls", build.callees());
   callers.order = "with its times in these calls";
   callees.order = "with their times in these calls";
-  build.add_callers(callers);
-  build.add_chosen(chosen);
-  build.add_callees(callees);
-  report.tables = {std::move(callers), std::move(chosen)};
+  report.tables = {std::move(callers), build.table("function", "The function", build.chosen())};
   report.add(std::move(callees));
   return report;
 }

@@ -34,6 +34,30 @@ std::string tree_head(const Recording& recording, const CallTree& tree, size_t n
   return text;
 }
 
+struct NodeItem : Placed {
+  NodeItem(const Recording& all, const CallTree& of, const CallNode& one, Names& its_names)
+      : recording(all), tree(of), node(one), names(its_names) {}
+  const Recording& recording;
+  const CallTree& tree;
+  const CallNode& node;
+  Names& names;
+};
+
+Columns<NodeItem> node_columns() {
+  return {{{"total_ns", "TOTAL", CellKind::kDuration},
+           [](const NodeItem& item) { return Cell{ticks_to_ns(item.recording, item.node.total)}; }},
+          {{"percent", "OF ALL", CellKind::kPercent},
+           [](const NodeItem& item) {
+             const auto all = static_cast<double>(item.tree.nodes()[0].total);
+             return all == 0 ? Cell{} : Cell{100 * static_cast<double>(item.node.total) / all};
+           }},
+          {{"self_ns", "SELF", CellKind::kDuration},
+           [](const NodeItem& item) { return Cell{ticks_to_ns(item.recording, item.node.self)}; }},
+          {{"calls", "CALLS", CellKind::kCount}, [](const NodeItem& item) { return number(item.node.calls); }},
+          {{"depth", "DEPTH", CellKind::kCount, false, true},
+           [](const NodeItem& item) { return number(uint64_t{item.node.depth}); }}};
+}
+
 }  // namespace
 
 Report tree_report(const Recording& recording, const CallTree& tree, Names& names) {
@@ -41,26 +65,15 @@ Report tree_report(const Recording& recording, const CallTree& tree, Names& name
   table.key = "tree";
   table.order = "each function below its caller, by TOTAL";
   table.details_in_row = true;
-  table.columns = {{"total_ns", "TOTAL", CellKind::kDuration},
-                   {"percent", "OF ALL", CellKind::kPercent},
-                   {"self_ns", "SELF", CellKind::kDuration},
-                   {"calls", "CALLS", CellKind::kCount},
-                   {"depth", "DEPTH", CellKind::kCount, false, true}};
-  add_place_columns(table, "FUNCTION");
-  const auto ns = [&](uint64_t ticks) { return Cell{ticks_to_ns(recording, ticks)}; };
-  const double all = static_cast<double>(tree.nodes()[0].total);
-  for (uint32_t number_of_node : in_order(tree)) {
-    const CallNode& node = tree.nodes()[number_of_node];
-    std::vector<Cell> cells = {ns(node.total), all == 0 ? Cell{} : Cell{100 * static_cast<double>(node.total) / all},
-                               ns(node.self), number(node.calls), number(uint64_t{node.depth})};
-    add_place_cells(cells);
-    table.add(std::move(cells), number_of_node);
-  }
-  table.complete = [&tree, &names](TableRow& row) {
-    const CallNode& node = tree.nodes()[row.source];
-    set_function(row, names.at(tree.functions().place(node.function)).back(), names.map());
-    row.details[0].text.insert(0, size_t{2} * (node.depth - 1), ' ');
-  };
+  std::vector<NodeItem> items;
+  for (uint32_t node : in_order(tree)) items.emplace_back(recording, tree, tree.nodes()[node], names);
+  Columns<NodeItem> columns = node_columns();
+  columns.add(place_columns("FUNCTION"));
+  columns.fill(table, std::move(items), [](TableRow& row, NodeItem& item) {
+    const CodePlace& place = item.tree.functions().place(item.node.function);
+    set_function(row, item, item.names.at(place).back(), item.names.map());
+    row.details[0].text.insert(0, size_t{2} * (item.node.depth - 1), ' ');
+  });
   Report report;
   report.head.push_back(tree_head(recording, tree, table.rows.size()));
   report.add(std::move(table));

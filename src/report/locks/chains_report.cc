@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/events/sampling.h"
+#include "report/columns.h"
 #include "report/frames.h"
 #include "report/locks/deadlock_rows.h"
 #include "report/locks/wait_reports.h"
@@ -117,31 +118,44 @@ void describe_chain(const WaitTexts& texts, const WaitChains& chains, uint32_t i
   }
 }
 
+struct ChainItem {
+  WaitTexts texts;
+  const WaitChains& chains;
+  uint32_t index;
+  const ChainLink& link() const { return chains.links()[index]; }
+};
+
+Columns<ChainItem> chain_columns() {
+  return {{{"blocked_ns", "BLOCKED", CellKind::kDuration},
+           [](const ChainItem& item) { return Cell{ticks_to_ns(item.texts.recording(), item.link().time)}; }},
+          {{"share", "SHARE", CellKind::kPercent},
+           [](const ChainItem& item) {
+             return Cell{100.0 * static_cast<double>(item.link().time) / static_cast<double>(item.chains.wait_time())};
+           }},
+          {{"times", "TIMES", CellKind::kCount}, [](const ChainItem& item) { return number(item.link().times); }},
+          {{"length", "LENGTH", CellKind::kNumber, false, true},
+           [](const ChainItem& item) { return Cell{int64_t{item.link().length}}; }},
+          {{"pid", "PID", CellKind::kNumber, false, true},
+           [](const ChainItem& item) {
+             if (item.link().object == kNoIndex) return Cell{};
+             return Cell{item.texts.pid(item.texts.held().objects()[item.link().object].process)};
+           }},
+          {{"chain", "CHAIN", CellKind::kText, true},
+           [](const ChainItem& item) { return Cell{chain_text(item.texts, item.chains, item.index)}; },
+           Fill::kWhenShown}};
+}
+
 Table chains_table(const WaitChains& chains, const WaitTexts& texts, const std::vector<uint32_t>& links, bool locks) {
+  std::vector<ChainItem> items;
+  for (const uint32_t index : links)
+    if (is_of_lock(texts, chains.links()[index]) == locks) items.push_back({texts, chains, index});
   Table table;
   table.key = locks ? "chains" : "other_chains";
   table.title = locks ? "Waits for locks" : "Waits for what other threads do";
   table.details_key = "links";
-  table.columns = {{"blocked_ns", "BLOCKED", CellKind::kDuration}, {"share", "SHARE", CellKind::kPercent},
-                   {"times", "TIMES", CellKind::kCount},           {"length", "LENGTH", CellKind::kNumber, false, true},
-                   {"pid", "PID", CellKind::kNumber, false, true}, {"chain", "CHAIN", CellKind::kText, true}};
-  for (const uint32_t index : links) {
-    const ChainLink& link = chains.links()[index];
-    if (is_of_lock(texts, link) != locks) continue;
-    Cell pid;
-    if (link.object != kNoIndex) {
-      const uint32_t process = texts.held().objects()[link.object].process;
-      pid = int64_t{texts.recording().processes()[process].process.pid};
-    }
-    table.add({ticks_to_ns(texts.recording(), link.time),
-               100.0 * static_cast<double>(link.time) / static_cast<double>(chains.wait_time()), number(link.times),
-               int64_t{link.length}, pid, std::string()},
-              index);
-  }
-  table.complete = [&chains, texts](TableRow& row) {
-    row.cells[5] = chain_text(texts, chains, row.source);
-    describe_chain(texts, chains, row.source, row);
-  };
+  chain_columns().fill(table, std::move(items), [](TableRow& row, ChainItem& item) {
+    describe_chain(item.texts, item.chains, item.index, row);
+  });
   return table;
 }
 

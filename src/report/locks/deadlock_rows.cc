@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "report/columns.h"
 #include "report/units.h"
 
 namespace penna {
@@ -29,19 +32,24 @@ void add_count(std::vector<std::string>& sentences, const Deadlocks& found, Stuc
                                     count == 1 ? "waits" : "wait", what));
 }
 
-// Who is told in a row of the table: in a deadlock, cycle by cycle, then those who wait in vain.
-struct StuckRow {
-  uint32_t place;
+// Who is told in a row of the table.
+struct StuckItem {
+  WaitTexts texts;
+  const StuckThread& stuck;
   uint32_t deadlock;  // from 1; 0: none
+  uint64_t end;       // ticks
+  const RecordedThread& thread() const { return texts.recording().threads()[stuck.thread]; }
 };
-std::vector<StuckRow> stuck_rows(const Deadlocks& found) {
-  std::vector<StuckRow> rows;
+
+// Those in a deadlock, cycle by cycle, then those who wait in vain.
+std::vector<StuckItem> stuck_items(const Deadlocks& found, const WaitTexts& texts, uint64_t end) {
+  std::vector<StuckItem> items;
   for (uint32_t i = 0; i < found.cycles.size(); ++i)
-    for (const uint32_t place : found.cycles[i]) rows.push_back({place, i + 1});
-  for (uint32_t i = 0; i < found.waiting.size(); ++i)
-    if (found.waiting[i].why != StuckThread::Why::kInDeadlock && found.waiting[i].why != StuckThread::Why::kWaits)
-      rows.push_back({i, 0});
-  return rows;
+    for (const uint32_t place : found.cycles[i]) items.push_back({texts, found.waiting[place], i + 1, end});
+  for (const StuckThread& stuck : found.waiting)
+    if (stuck.why != StuckThread::Why::kInDeadlock && stuck.why != StuckThread::Why::kWaits)
+      items.push_back({texts, stuck, 0, end});
+  return items;
 }
 
 std::string holder_of(const StuckThread& stuck, const WaitTexts& texts) {
@@ -53,13 +61,38 @@ std::string holder_of(const StuckThread& stuck, const WaitTexts& texts) {
   }
 }
 
-void describe_stuck(TableRow& row, const StuckThread& stuck, const WaitTexts& texts) {
-  const uint32_t process = texts.recording().threads()[stuck.thread].process;
+void describe_stuck(TableRow& row, StuckItem& item) {
+  const WaitTexts& texts = item.texts;
+  const StuckThread& stuck = item.stuck;
+  const uint32_t process = item.thread().process;
   texts.add_stack(row.details, fmt::format("waits for {} in", texts.object(stuck.wait.object)), process,
                   stuck.wait.stack);
   for (const uint32_t object : texts.held().held_by(stuck.thread))
     texts.add_stack(row.details, fmt::format("holds {}, taken in", texts.object(object)), process,
                     texts.held().hold_of(stuck.thread, object).stack);
+}
+
+Columns<StuckItem> stuck_columns() {
+  return {{{"deadlock", "DEADLOCK", CellKind::kNumber},
+           [](const StuckItem& item) { return item.deadlock == 0 ? Cell{} : Cell{int64_t{item.deadlock}}; }},
+          {{"waited_ns", "WAITS SINCE", CellKind::kDuration},
+           [](const StuckItem& item) {
+             const uint64_t begin = item.stuck.wait.begin;
+             return Cell{item.texts.recording().time().duration_ns(begin, std::max(item.end, begin))};
+           }},
+          {{"pid", "PID", CellKind::kNumber, false, true},
+           [](const StuckItem& item) { return Cell{item.texts.pid(item.thread().process)}; }},
+          {{"tid", "TID", CellKind::kNumber, false, true},
+           [](const StuckItem& item) { return Cell{int64_t{item.thread().tid}}; }},
+          {{"thread", "THREAD", CellKind::kText, true},
+           [](const StuckItem& item) { return Cell{item.texts.thread(item.stuck.thread)}; },
+           Fill::kWhenShown},
+          {{"waits_for", "WAITS FOR", CellKind::kText, true},
+           [](const StuckItem& item) { return Cell{item.texts.object(item.stuck.wait.object)}; },
+           Fill::kWhenShown},
+          {{"held_by", "HELD BY", CellKind::kText, true},
+           [](const StuckItem& item) { return Cell{holder_of(item.stuck, item.texts)}; },
+           Fill::kWhenShown}};
 }
 
 }  // namespace
@@ -83,29 +116,7 @@ Table deadlock_table(const Deadlocks& found, const WaitTexts& texts, uint64_t en
   table.key = "deadlocks";
   table.title = "Deadlocks";
   table.details_key = "stacks";
-  table.columns = {{"deadlock", "DEADLOCK", CellKind::kNumber},    {"waited_ns", "WAITS SINCE", CellKind::kDuration},
-                   {"pid", "PID", CellKind::kNumber, false, true}, {"tid", "TID", CellKind::kNumber, false, true},
-                   {"thread", "THREAD", CellKind::kText, true},    {"waits_for", "WAITS FOR", CellKind::kText, true},
-                   {"held_by", "HELD BY", CellKind::kText, true}};
-  const std::vector<StuckRow> rows = stuck_rows(found);
-  const Recording& recording = texts.recording();
-  for (uint32_t i = 0; i < rows.size(); ++i) {
-    const StuckThread& stuck = found.waiting[rows[i].place];
-    const RecordedThread& thread = recording.threads()[stuck.thread];
-    const uint64_t last = std::max(end, stuck.wait.begin);
-    table.add({rows[i].deadlock == 0 ? Cell{} : Cell{int64_t{rows[i].deadlock}},
-               recording.time().duration_ns(stuck.wait.begin, last),
-               int64_t{recording.processes()[thread.process].process.pid}, int64_t{thread.tid}, std::string(),
-               std::string(), std::string()},
-              i);
-  }
-  table.complete = [&found, texts, rows](TableRow& row) {
-    const StuckThread& stuck = found.waiting[rows[row.source].place];
-    row.cells[4] = texts.thread(stuck.thread);
-    row.cells[5] = texts.object(stuck.wait.object);
-    row.cells[6] = holder_of(stuck, texts);
-    describe_stuck(row, stuck, texts);
-  };
+  stuck_columns().fill(table, stuck_items(found, texts, end), describe_stuck);
   return table;
 }
 

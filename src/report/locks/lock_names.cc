@@ -123,14 +123,4 @@ bool are_of_many_processes(const Locks& locks) {
                      [&](const LockStats& lock) { return lock.process != locks.all().front().process; });
 }
 
-TableColumn process_column(const Locks& locks) {
-  return {"pid", "PID", CellKind::kNumber, false, !are_of_many_processes(locks)};
-}
-
-TableColumn address_column(const Locks& locks, const LockNames& name_of) {
-  const bool shown = std::any_of(locks.all().begin(), locks.all().end(),
-                                 [&](const LockStats& lock) { return name_of.is_ambiguous(lock); });
-  return {"address", "ADDRESS", CellKind::kAddress, false, !shown};
-}
-
 }  // namespace penna

@@ -47,8 +47,5 @@ class LockNames {
 
 // Those of several processes are told apart by that: a fork gives both what the parent had.
 bool are_of_many_processes(const Locks& locks);
-TableColumn process_column(const Locks& locks);
-// Locks that are no variables are told apart by their address.
-TableColumn address_column(const Locks& locks, const LockNames& name_of);
 
 }  // namespace penna

@@ -20,9 +20,9 @@ namespace {
 struct LockItem {
   const Recording& recording;
   const Locks& locks;
-  const LockNames& name_of;
+  LockNames name_of;
   const LockStats& lock;
-  const MainHolder* holder = nullptr;
+  std::shared_ptr<const std::vector<MainHolder>> holders = nullptr;  // by lock
   const ConditionStats* condition = nullptr;
 
   Cell time(uint64_t ticks) const { return ticks_to_ns(recording, ticks); }
@@ -33,51 +33,13 @@ struct LockItem {
 };
 
 // "flush (flush.cc:31) 81 %".
-std::string holder_text(const Locks& locks, const LockStats& lock, const MainHolder& main, const LockNames& name_of) {
-  if (main.pair == nullptr || lock.wait.sum() == 0) return "";
+Cell holder_of_lock(const LockItem& item) {
+  const LockStats& lock = item.lock;
+  const MainHolder& main = (*item.holders)[static_cast<size_t>(&lock - item.locks.all().data())];
+  if (main.pair == nullptr || lock.wait.sum() == 0) return std::string();
   const double share = 100 * static_cast<double>(main.time) / static_cast<double>(lock.wait.sum());
-  return fmt::format("{}, {}", other_side_text(locks, *main.pair, name_of), percent_text(std::min(share, 100.0)));
-}
-
-using LockColumn = Column<LockItem>;
-constexpr LockColumn kWait = {{"wait_ns", "WAIT", CellKind::kDuration},
-                              [](const LockItem& item) { return item.time(item.lock.wait.sum()); }};
-constexpr LockColumn kWaits = {{"waits", "WAITS", CellKind::kCount},
-                               [](const LockItem& item) { return number(item.lock.wait.count()); }};
-constexpr LockColumn kAverageWait = {{"avg_wait_ns", "AVG", CellKind::kDuration},
-                                     [](const LockItem& item) { return item.average(item.lock.wait); }};
-constexpr LockColumn kMedianWait = {{"p50_wait_ns", "P50", CellKind::kDuration},
-                                    [](const LockItem& item) { return item.percentile(item.lock.wait, 0.5); }};
-constexpr LockColumn kP99Wait = {{"p99_wait_ns", "P99", CellKind::kDuration},
-                                 [](const LockItem& item) { return item.percentile(item.lock.wait, 0.99); }};
-constexpr LockColumn kLongestWait = {{"max_wait_ns", "MAX", CellKind::kDuration},
-                                     [](const LockItem& item) { return item.percentile(item.lock.wait, 1); }};
-constexpr LockColumn kThreads = {{"threads", "THREADS", CellKind::kCount},
-                                 [](const LockItem& item) { return number(uint64_t{item.lock.threads.size()}); }};
-constexpr LockColumn kKind = {{"kind", "KIND", CellKind::kText},
-                              [](const LockItem& item) { return Cell{std::string(lock_kind_name(item.lock.kind))}; }};
-
-LockColumn process_of(const Locks& locks) {
-  return {process_column(locks), [](const LockItem& item) {
-            return Cell{int64_t{item.recording.processes()[item.lock.process].process.pid}};
-          }};
-}
-LockColumn address_of(const Locks& locks, const LockNames& name_of) {
-  return {address_column(locks, name_of),
-          [](const LockItem& item) { return Cell{static_cast<int64_t>(item.lock.address)}; }};
-}
-LockColumn name(std::string_view key, std::string_view title) {
-  return {{key, title, CellKind::kText, true},
-          [](const LockItem& item) { return Cell{item.name_of(item.lock)}; },
-          Fill::kWhenShown};
-}
-LockColumn still_waiting(bool shown) {
-  return {{"still_waiting", "STILL WAITING", CellKind::kCount, false, !shown},
-          [](const LockItem& item) { return number(item.lock.open_waits); }};
-}
-LockColumn timeouts(bool shown) {
-  return {{"timeouts", "TIMEOUTS", CellKind::kCount, false, !shown},
-          [](const LockItem& item) { return number(item.lock.timeouts); }};
+  return fmt::format("{}, {}", other_side_text(item.locks, *main.pair, item.name_of),
+                     percent_text(std::min(share, 100.0)));
 }
 
 Cell contended_percent(const LockItem& item) {
@@ -89,15 +51,60 @@ Cell mutex_name(const LockItem& item) {
   return item.condition->lock == kNoIndex ? std::string() : item.name_of(item.locks.all()[item.condition->lock]);
 }
 
-Table locks_table(const Recording& recording, const Locks& locks, const LockChoice& choice, const LockNames& name_of) {
+// How long it was waited for.
+Columns<LockItem> wait_columns(bool with_average, bool shows_open) {
   Columns<LockItem> columns = {
-      kWait,
-      kWaits,
-      kAverageWait,
-      kMedianWait,
-      kP99Wait,
-      kLongestWait,
-      still_waiting(false),
+      {{"wait_ns", "WAIT", CellKind::kDuration}, [](const LockItem& item) { return item.time(item.lock.wait.sum()); }},
+      {{"waits", "WAITS", CellKind::kCount}, [](const LockItem& item) { return number(item.lock.wait.count()); }}};
+  if (with_average)
+    columns.add({{{"avg_wait_ns", "AVG", CellKind::kDuration},
+                  [](const LockItem& item) { return item.average(item.lock.wait); }},
+                 {{"p50_wait_ns", "P50", CellKind::kDuration},
+                  [](const LockItem& item) { return item.percentile(item.lock.wait, 0.5); }}});
+  columns.add({{{"p99_wait_ns", "P99", CellKind::kDuration},
+                [](const LockItem& item) { return item.percentile(item.lock.wait, 0.99); }},
+               {{"max_wait_ns", "MAX", CellKind::kDuration},
+                [](const LockItem& item) { return item.percentile(item.lock.wait, 1); }},
+               {{"still_waiting", "STILL WAITING", CellKind::kCount, false, !shows_open},
+                [](const LockItem& item) { return number(item.lock.open_waits); }}});
+  return columns;
+}
+
+Column<LockItem> timeouts_column(bool shown) {
+  return {{"timeouts", "TIMEOUTS", CellKind::kCount, false, !shown},
+          [](const LockItem& item) { return number(item.lock.timeouts); }};
+}
+
+// Where it is: text shows that as far as it tells locks apart.
+Columns<LockItem> address_columns(const Locks& locks, const LockNames& name_of) {
+  const bool is_ambiguous = std::any_of(locks.all().begin(), locks.all().end(),
+                                        [&](const LockStats& lock) { return name_of.is_ambiguous(lock); });
+  return {
+      {{"pid", "PID", CellKind::kNumber, false, !are_of_many_processes(locks)},
+       [](const LockItem& item) { return Cell{int64_t{item.recording.processes()[item.lock.process].process.pid}}; }},
+      {{"address", "ADDRESS", CellKind::kAddress, false, !is_ambiguous},
+       [](const LockItem& item) { return Cell{static_cast<int64_t>(item.lock.address)}; }}};
+}
+
+Column<LockItem> name_column(std::string_view key, std::string_view title) {
+  return {{key, title, CellKind::kText, true},
+          [](const LockItem& item) { return Cell{item.name_of(item.lock)}; },
+          Fill::kWhenShown};
+}
+
+// Who used it, and what it is.
+Columns<LockItem> lock_columns(const Locks& locks, const LockNames& name_of, std::string_view title) {
+  Columns<LockItem> columns = {{{"threads", "THREADS", CellKind::kCount},
+                                [](const LockItem& item) { return number(uint64_t{item.lock.threads.size()}); }}};
+  columns.add(address_columns(locks, name_of));
+  columns.add({{{"kind", "KIND", CellKind::kText},
+                [](const LockItem& item) { return Cell{std::string(lock_kind_name(item.lock.kind))}; }},
+               name_column("lock", title)});
+  return columns;
+}
+
+Columns<LockItem> use_columns() {
+  return {
       {{"hold_ns", "HOLD", CellKind::kDuration}, [](const LockItem& item) { return item.time(item.lock.hold.sum()); }},
       {{"avg_hold_ns", "AVG HOLD", CellKind::kDuration},
        [](const LockItem& item) { return item.average(item.lock.hold); }},
@@ -112,74 +119,52 @@ Table locks_table(const Recording& recording, const Locks& locks, const LockChoi
       {{"shared", "SHARED", CellKind::kCount, false, true},
        [](const LockItem& item) { return number(item.lock.shared); }},
       {{"busy", "BUSY", CellKind::kCount, false, true}, [](const LockItem& item) { return number(item.lock.busy); }},
-      timeouts(false),
+      timeouts_column(false),
       {{"errors", "ERRORS", CellKind::kCount, false, true},
        [](const LockItem& item) { return number(item.lock.errors); }},
       {{"owner_died", "OWNER DIED", CellKind::kCount, false, true},
        [](const LockItem& item) { return number(item.lock.owner_died); }},
-      {{"nesting", "NEST", CellKind::kCount}, [](const LockItem& item) { return number(uint64_t{item.lock.deepest}); }},
-      kThreads,
-      process_of(locks),
-      address_of(locks, name_of),
-      kKind,
-      name("lock", "LOCK"),
-      {{"holder", "HELD MEANWHILE BY", CellKind::kText, true},
-       [](const LockItem& item) { return Cell{holder_text(item.locks, item.lock, *item.holder, item.name_of)}; },
-       Fill::kWhenShown}};
+      {{"nesting", "NEST", CellKind::kCount},
+       [](const LockItem& item) { return number(uint64_t{item.lock.deepest}); }}};
+}
+
+Table locks_table(const Recording& recording, const Locks& locks, const LockChoice& choice, const LockNames& name_of) {
+  const auto holders = std::make_shared<const std::vector<MainHolder>>(main_holders(locks));
+  std::vector<LockItem> items;
+  for (const LockStats* lock : locks.by_wait())
+    if (has_holder(lock->kind) && choice.has(*lock)) items.push_back({recording, locks, name_of, *lock, holders});
+  Columns<LockItem> columns = wait_columns(true, false);
+  columns.add(use_columns());
+  columns.add(lock_columns(locks, name_of, "LOCK"));
+  columns.add({{{"holder", "HELD MEANWHILE BY", CellKind::kText, true}, holder_of_lock, Fill::kWhenShown}});
   Table table;
   table.key = "locks";
-  columns.declare(table);
-  for (const LockStats* lock : locks.by_wait())
-    if (has_holder(lock->kind) && choice.has(*lock))
-      table.add(columns.cells({recording, locks, name_of, *lock}), choice.index(*lock));
-  const auto holders = std::make_shared<std::vector<MainHolder>>(main_holders(locks));
-  table.complete = [&recording, &locks, holders, name_of, columns](TableRow& row) {
-    columns.complete(row, {recording, locks, name_of, locks.all()[row.source], &(*holders)[row.source]});
-  };
+  columns.fill(table, std::move(items));
   return table;
 }
 
 // Semaphores, barriers, threads that are joined, futexes: nobody holds them.
 Table others_table(const Recording& recording, const Locks& locks, const LockChoice& choice, const LockNames& name_of) {
-  Columns<LockItem> columns = {
-      kWait,
-      kWaits,
-      kAverageWait,
-      kMedianWait,
-      kP99Wait,
-      kLongestWait,
-      still_waiting(false),
-      {{"taken", "TAKEN", CellKind::kCount, false, true},
-       [](const LockItem& item) { return number(item.lock.acquisitions); }},
-      {{"given", "GIVEN", CellKind::kCount, false, true}, [](const LockItem& item) { return number(item.lock.given); }},
-      timeouts(true),
-      kThreads,
-      process_of(locks),
-      address_of(locks, name_of),
-      kKind,
-      name("lock", "WHAT")};
+  std::vector<LockItem> items;
+  for (const LockStats* lock : locks.by_wait())
+    if (!has_holder(lock->kind) && lock->kind != LockKind::kCondition && choice.has(*lock))
+      items.push_back({recording, locks, name_of, *lock});
+  Columns<LockItem> columns = wait_columns(true, false);
+  columns.add({{{"taken", "TAKEN", CellKind::kCount, false, true},
+                [](const LockItem& item) { return number(item.lock.acquisitions); }},
+               {{"given", "GIVEN", CellKind::kCount, false, true},
+                [](const LockItem& item) { return number(item.lock.given); }},
+               timeouts_column(true)});
+  columns.add(lock_columns(locks, name_of, "WHAT"));
   Table table;
   table.key = "others";
   table.title = "What else was waited for";
-  columns.declare(table);
-  for (const LockStats* lock : locks.by_wait())
-    if (!has_holder(lock->kind) && lock->kind != LockKind::kCondition && choice.has(*lock))
-      table.add(columns.cells({recording, locks, name_of, *lock}), choice.index(*lock));
-  table.complete = [&recording, &locks, name_of, columns](TableRow& row) {
-    columns.complete(row, {recording, locks, name_of, locks.all()[row.source]});
-  };
+  columns.fill(table, std::move(items));
   return table;
 }
 
-Table conditions_table(const Recording& recording, const Locks& locks, const LockChoice& choice,
-                       const LockNames& name_of) {
-  Columns<LockItem> columns = {
-      kWait,
-      kWaits,
-      kP99Wait,
-      kLongestWait,
-      still_waiting(true),
-      timeouts(true),
+Columns<LockItem> condition_columns() {
+  return {
       {{"spurious", "SPURIOUS", CellKind::kCount, false, true},
        [](const LockItem& item) { return number(item.condition->spurious); }},
       {{"signals", "SIGNALS", CellKind::kCount}, [](const LockItem& item) { return number(item.condition->signals); }},
@@ -187,28 +172,32 @@ Table conditions_table(const Recording& recording, const Locks& locks, const Loc
        [](const LockItem& item) { return number(item.condition->broadcasts); }},
       {{"unheard", "UNHEARD", CellKind::kCount}, [](const LockItem& item) { return number(item.condition->unheard); }},
       {{"herds", "HERDS", CellKind::kCount, false, true},
-       [](const LockItem& item) { return number(item.condition->herds); }},
-      process_of(locks),
-      address_of(locks, name_of),
-      {{"mutex", "MUTEX", CellKind::kText, true}, mutex_name, Fill::kWhenShown},
-      name("condition", "CONDITION")};
+       [](const LockItem& item) { return number(item.condition->herds); }}};
+}
+
+Table conditions_table(const Recording& recording, const Locks& locks, const LockChoice& choice,
+                       const LockNames& name_of) {
+  std::vector<const ConditionStats*> shown;
+  const auto lock_of = [&](const ConditionStats* one) -> const LockStats& { return locks.all()[one->index]; };
+  for (const ConditionStats& one : locks.conditions())
+    if (choice.has(lock_of(&one)) && lock_of(&one).seen) shown.push_back(&one);
+  std::stable_sort(shown.begin(), shown.end(), [&](const ConditionStats* a, const ConditionStats* b) {
+    return lock_of(a).wait.sum() > lock_of(b).wait.sum();
+  });
+  std::vector<LockItem> items;
+  for (const ConditionStats* one : shown) items.push_back({recording, locks, name_of, lock_of(one), nullptr, one});
+  Columns<LockItem> columns = wait_columns(false, true);
+  columns.add(timeouts_column(true));
+  columns.add(condition_columns());
+  columns.add(address_columns(locks, name_of));
+  columns.add({{{"mutex", "MUTEX", CellKind::kText, true}, mutex_name, Fill::kWhenShown},
+               name_column("condition", "CONDITION")});
   Table table;
   table.key = "conditions";
   table.title =
       "Condition variables (time until signalled and locked again; if others held the mutex meanwhile, that is a wait "
       "for the mutex)";
-  columns.declare(table);
-  const std::vector<ConditionStats>& all = locks.conditions();
-  const auto item = [&recording, &locks, &all, name_of](uint32_t i) {
-    return LockItem{recording, locks, name_of, locks.all()[all[i].index], nullptr, &all[i]};
-  };
-  for (uint32_t i = 0; i < all.size(); ++i)
-    if (const LockStats& lock = locks.all()[all[i].index]; choice.has(lock) && lock.seen)
-      table.add(columns.cells(item(i)), i);
-  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const TableRow& a, const TableRow& b) {
-    return locks.all()[all[a.source].index].wait.sum() > locks.all()[all[b.source].index].wait.sum();
-  });
-  table.complete = [item, columns](TableRow& row) { columns.complete(row, item(row.source)); };
+  columns.fill(table, std::move(items));
   return table;
 }
 
@@ -223,32 +212,49 @@ int64_t step_below(int64_t ns) {
   }
 }
 
+// Waits of a length from `from` nanoseconds to below the next step.
+struct WaitStep {
+  int64_t from;
+  uint64_t waits;
+  uint64_t all = 0, most = 0;  // waits of all steps, and of the longest bar
+  bool ascii = true;
+};
+
+std::vector<WaitStep> wait_steps(const Recording& recording, const LockStats& lock, bool ascii) {
+  std::vector<WaitStep> steps;
+  uint64_t most = 1;
+  lock.wait.for_each([&](uint64_t ticks, uint64_t count) {
+    const int64_t from = step_below(ticks_to_ns(recording, ticks));
+    if (steps.empty() || steps.back().from != from) steps.push_back({from, 0});
+    most = std::max(most, steps.back().waits += count);
+  });
+  for (WaitStep& step : steps) step = {step.from, step.waits, lock.wait.count(), most, ascii};
+  return steps;
+}
+
+Cell bar_of_waits(const WaitStep& step) {
+  constexpr size_t kBar = 40;
+  const auto width = static_cast<size_t>(
+      std::ceil(static_cast<double>(kBar) * static_cast<double>(step.waits) / static_cast<double>(step.most)));
+  std::string bar;
+  for (size_t i = 0; i < width; ++i) bar += step.ascii ? "#" : "█";
+  return bar;
+}
+
 // How long the waits for one lock are. `lock`: null: there is none.
 Table histogram_table(const Recording& recording, const LockStats* lock, const LockNames& name_of, bool ascii) {
-  constexpr size_t kBar = 40;
+  const Columns<WaitStep> columns = {
+      {{"from_ns", "FROM", CellKind::kDuration}, [](const WaitStep& step) { return Cell{step.from}; }},
+      {{"waits", "WAITS", CellKind::kCount}, [](const WaitStep& step) { return number(step.waits); }},
+      {{"percent", "SHARE", CellKind::kPercent},
+       [](const WaitStep& step) {
+         return Cell{100 * (static_cast<double>(step.waits) / static_cast<double>(step.all))};
+       }},
+      {{"", "", CellKind::kText, false, false, true}, bar_of_waits}};
   Table table;
   table.key = "histogram";
-  table.columns = {{"from_ns", "FROM", CellKind::kDuration},
-                   {"waits", "WAITS", CellKind::kCount},
-                   {"percent", "SHARE", CellKind::kPercent},
-                   {"", "", CellKind::kText, false, false, true}};
-  if (lock == nullptr) return table;
-  table.title = "Waits for " + name_of.in_sentence(*lock) + " by length";
-  std::vector<std::pair<int64_t, uint64_t>> steps;
-  uint64_t most = 1;
-  lock->wait.for_each([&](uint64_t ticks, uint64_t count) {
-    const int64_t from = step_below(ticks_to_ns(recording, ticks));
-    if (steps.empty() || steps.back().first != from) steps.emplace_back(from, 0);
-    most = std::max(most, steps.back().second += count);
-  });
-  for (const auto& [from, count] : steps) {
-    const double share = static_cast<double>(count) / static_cast<double>(lock->wait.count());
-    const auto width = static_cast<size_t>(
-        std::ceil(static_cast<double>(kBar) * static_cast<double>(count) / static_cast<double>(most)));
-    std::string bar;
-    for (size_t i = 0; i < width; ++i) bar += ascii ? "#" : "█";
-    table.add({from, number(count), Cell{100 * share}, std::move(bar)});
-  }
+  if (lock != nullptr) table.title = "Waits for " + name_of.in_sentence(*lock) + " by length";
+  columns.fill(table, lock == nullptr ? std::vector<WaitStep>() : wait_steps(recording, *lock, ascii));
   return table;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/events/sampling.h"
+#include "report/columns.h"
 #include "report/frames.h"
 #include "report/locks/deadlock_rows.h"
 #include "report/locks/wait_reports.h"
@@ -75,44 +76,59 @@ std::string threads_text(const OrderEdge& edge, const WaitTexts& texts) {
   return others == 0 ? text : text + fmt::format(" and {} more", others);
 }
 
+// One of the orders that make a cycle.
+struct OrderItem {
+  WaitTexts texts;
+  const Inversion& inversion;
+  int64_t cycle;  // its number
+  const OrderEdge& edge;
+  uint32_t process() const { return texts.held().objects()[edge.from].process; }
+};
+
+Columns<OrderItem> order_columns() {
+  return {{{"cycle", "CYCLE", CellKind::kNumber}, [](const OrderItem& item) { return Cell{item.cycle}; }},
+          {{"count", "COUNT", CellKind::kCount}, [](const OrderItem& item) { return number(item.edge.count); }},
+          {{"first_ns", "FIRST AT", CellKind::kDuration},
+           [](const OrderItem& item) { return Cell{item.texts.since_start(item.edge.first_time)}; }},
+          {{"one_thread", "ONE THREAD", CellKind::kNumber, false, true},
+           [](const OrderItem& item) { return Cell{int64_t{item.inversion.one_thread}}; }},
+          {{"alike", "ALIKE", CellKind::kNumber, false, true},
+           [](const OrderItem& item) { return number(item.inversion.alike); }},
+          {{"pid", "PID", CellKind::kNumber, false, true},
+           [](const OrderItem& item) { return Cell{item.texts.pid(item.process())}; }},
+          {{"thread", "THREAD", CellKind::kText, true},
+           [](const OrderItem& item) { return Cell{threads_text(item.edge, item.texts)}; },
+           Fill::kWhenShown},
+          {{"held", "HELD", CellKind::kText, true},
+           [](const OrderItem& item) { return Cell{item.texts.object(item.edge.from)}; },
+           Fill::kWhenShown},
+          {{"taken", "THEN TAKEN", CellKind::kText, true},
+           [](const OrderItem& item) { return Cell{item.texts.object(item.edge.to)}; },
+           Fill::kWhenShown}};
+}
+
+void describe_order(TableRow& row, OrderItem& item) {
+  const WaitTexts& texts = item.texts;
+  const OrderEdge& edge = item.edge;
+  texts.add_stack(row.details, fmt::format("holds {}, taken in", texts.object(edge.from)), item.process(),
+                  edge.from_stack);
+  texts.add_stack(row.details, fmt::format("and takes {} in", texts.object(edge.to)), item.process(), edge.to_stack);
+}
+
 }  // namespace
 
 Table inversions_table(const LockOrder& order, const WaitTexts& texts) {
+  std::vector<OrderItem> items;
+  int64_t cycle = 0;
+  for (const Inversion& inversion : order.inversions()) {
+    ++cycle;
+    for (const uint32_t edge : inversion.edges) items.push_back({texts, inversion, cycle, order.edges()[edge]});
+  }
   Table table;
   table.key = "inversions";
   table.title = "Locks taken in contradicting orders";
   table.details_key = "stacks";
-  table.columns = {{"cycle", "CYCLE", CellKind::kNumber},
-                   {"count", "COUNT", CellKind::kCount},
-                   {"first_ns", "FIRST AT", CellKind::kDuration},
-                   {"one_thread", "ONE THREAD", CellKind::kNumber, false, true},
-                   {"alike", "ALIKE", CellKind::kNumber, false, true},
-                   {"pid", "PID", CellKind::kNumber, false, true},
-                   {"thread", "THREAD", CellKind::kText, true},
-                   {"held", "HELD", CellKind::kText, true},
-                   {"taken", "THEN TAKEN", CellKind::kText, true}};
-  std::vector<uint32_t> edges;
-  for (uint32_t i = 0; i < order.inversions().size(); ++i) {
-    const Inversion& inversion = order.inversions()[i];
-    for (const uint32_t index : inversion.edges) {
-      const OrderEdge& edge = order.edges()[index];
-      const uint32_t process = texts.held().objects()[edge.from].process;
-      table.add({int64_t{i + 1}, number(edge.count), texts.since_start(edge.first_time), int64_t{inversion.one_thread},
-                 number(inversion.alike), int64_t{texts.recording().processes()[process].process.pid}, std::string(),
-                 std::string(), std::string()},
-                static_cast<uint32_t>(edges.size()));
-      edges.push_back(index);
-    }
-  }
-  table.complete = [&order, texts, edges](TableRow& row) {
-    const OrderEdge& edge = order.edges()[edges[row.source]];
-    const uint32_t process = texts.held().objects()[edge.from].process;
-    row.cells[6] = threads_text(edge, texts);
-    row.cells[7] = texts.object(edge.from);
-    row.cells[8] = texts.object(edge.to);
-    texts.add_stack(row.details, fmt::format("holds {}, taken in", texts.object(edge.from)), process, edge.from_stack);
-    texts.add_stack(row.details, fmt::format("and takes {} in", texts.object(edge.to)), process, edge.to_stack);
-  };
+  order_columns().fill(table, std::move(items), describe_order);
   return table;
 }
 

@@ -2,6 +2,7 @@
 // penna report chains --thread: the critical path of a thread, as a table that adds up to its time.
 #include <fmt/format.h>
 
+#include "report/columns.h"
 #include "report/frames.h"
 #include "report/locks/wait_reports.h"
 #include "report/units.h"
@@ -27,28 +28,41 @@ std::string part_text(const PathPart& part, const WaitTexts& texts) {
   return what + " " + texts.object(part.object);
 }
 
+struct PartItem {
+  WaitTexts texts;
+  const CriticalPath& path;
+  const PathPart& part;
+  const RecordedThread& thread() const { return texts.recording().threads()[part.thread]; }
+};
+
+Columns<PartItem> part_columns() {
+  return {{{"time_ns", "TIME", CellKind::kDuration},
+           [](const PartItem& item) { return Cell{ticks_to_ns(item.texts.recording(), item.part.time)}; }},
+          {{"share", "SHARE", CellKind::kPercent},
+           [](const PartItem& item) {
+             const auto all = static_cast<double>(item.path.end - item.path.begin);  // not 0: it has parts
+             return Cell{100.0 * static_cast<double>(item.part.time) / all};
+           }},
+          {{"count", "COUNT", CellKind::kCount}, [](const PartItem& item) { return number(item.part.count); }},
+          {{"tid", "TID", CellKind::kNumber, false, true},
+           [](const PartItem& item) { return Cell{int64_t{item.thread().tid}}; }},
+          {{"thread", "THREAD", CellKind::kText, true},
+           [](const PartItem& item) { return Cell{item.texts.thread(item.part.thread)}; },
+           Fill::kWhenShown},
+          {{"what", "WHAT", CellKind::kText, true},
+           [](const PartItem& item) { return Cell{part_text(item.part, item.texts)}; },
+           Fill::kWhenShown}};
+}
+
 Table path_table(const CriticalPath& path, const WaitTexts& texts) {
+  std::vector<PartItem> items;
+  for (const PathPart& part : path.parts) items.push_back({texts, path, part});
   Table table;
   table.key = "path";
   table.details_key = "stack";
-  table.columns = {{"time_ns", "TIME", CellKind::kDuration},    {"share", "SHARE", CellKind::kPercent},
-                   {"count", "COUNT", CellKind::kCount},        {"tid", "TID", CellKind::kNumber, false, true},
-                   {"thread", "THREAD", CellKind::kText, true}, {"what", "WHAT", CellKind::kText, true}};
-  for (uint32_t i = 0; i < path.parts.size(); ++i) {
-    const PathPart& part = path.parts[i];
-    table.add(
-        {ticks_to_ns(texts.recording(), part.time),
-         100.0 * static_cast<double>(part.time) / static_cast<double>(path.end - path.begin),  // not 0: it has parts
-         number(part.count), int64_t{texts.recording().threads()[part.thread].tid}, std::string(), std::string()},
-        i);
-  }
-  table.complete = [&path, texts](TableRow& row) {
-    const PathPart& part = path.parts[row.source];
-    row.cells[4] = texts.thread(part.thread);
-    row.cells[5] = part_text(part, texts);
-    const uint32_t process = texts.recording().threads()[part.thread].process;
-    if (part.stack != 0) row.details = stack_details(process, part.stack, texts.names());
-  };
+  part_columns().fill(table, std::move(items), [](TableRow& row, PartItem& item) {
+    if (item.part.stack != 0) row.details = stack_details(item.thread().process, item.part.stack, item.texts.names());
+  });
   return table;
 }
 

@@ -35,6 +35,7 @@ class WaitTexts {
   // A line, and below it the frames of the stack; without one (0) the line says so.
   void add_stack(std::vector<TableDetail>& details, const std::string& line, uint32_t process, uint32_t stack) const;
   int64_t since_start(uint64_t ticks) const;  // nanoseconds
+  int64_t pid(uint32_t process) const { return recording().processes()[process].process.pid; }
 
   const HolderTracker& held() const { return held_; }
   const Recording& recording() const { return held_.recording(); }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "report/columns.h"
 #include "report/frames.h"
 #include "report/locks/lock_findings.h"
 #include "report/locks/lock_rows.h"
@@ -86,25 +87,43 @@ const char* key_of_waits(WaitsBy by) {
   return kKeys[static_cast<int>(by)];
 }
 
+struct SumItem {
+  const Recording& recording;
+  std::string name;
+  WaitSum sum;
+  uint64_t all;  // ticks, of the whole table
+};
+
+Columns<SumItem> sum_columns(WaitsBy by, bool of_holders) {
+  return {{{"wait_ns", "WAIT", CellKind::kDuration},
+           [](const SumItem& item) { return Cell{ticks_to_ns(item.recording, item.sum.time)}; }},
+          {{"percent", "SHARE", CellKind::kPercent},
+           [](const SumItem& item) {
+             if (item.all == 0) return Cell{0.0};
+             return Cell{100 * static_cast<double>(item.sum.time) / static_cast<double>(item.all)};
+           }},
+          {{"waits", "WAITS", CellKind::kCount}, [](const SumItem& item) { return number(item.sum.waits); }},
+          {{"avg_wait_ns", "AVG", CellKind::kDuration},
+           [](const SumItem& item) {
+             return Cell{ticks_to_ns(item.recording, item.sum.time / std::max<uint64_t>(item.sum.waits, 1))};
+           }},
+          {{"max_wait_ns", "MAX", CellKind::kDuration},
+           [](const SumItem& item) { return Cell{ticks_to_ns(item.recording, item.sum.longest)}; }},
+          {{"still_waiting", "STILL WAITING", CellKind::kCount, false, true},
+           [](const SumItem& item) { return number(item.sum.open); }},
+          {{key_of_waits(by), title_of_waits(by, of_holders), CellKind::kText, true},
+           [](const SumItem& item) { return Cell{item.name}; }}};
+}
+
 Table wait_sums_table(const Recording& recording, WaitSums sums, WaitsBy by, bool of_holders) {
+  WaitSum all;
+  for (const auto& [name, sum] : sums.sorted()) all.add(sum);
+  std::vector<SumItem> items;
+  for (const auto& [name, sum] : sums.sorted()) items.push_back({recording, name, sum, all.time});
   Table table;
   table.key = of_holders ? "waits" : "other_waits";
   if (!of_holders) table.title = "Waits for what nobody holds";
-  table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},
-                   {"percent", "SHARE", CellKind::kPercent},
-                   {"waits", "WAITS", CellKind::kCount},
-                   {"avg_wait_ns", "AVG", CellKind::kDuration},
-                   {"max_wait_ns", "MAX", CellKind::kDuration},
-                   {"still_waiting", "STILL WAITING", CellKind::kCount, false, true},
-                   {key_of_waits(by), title_of_waits(by, of_holders), CellKind::kText, true}};
-  WaitSum all;
-  for (const auto& [name, sum] : sums.sorted()) all.add(sum);
-  for (const auto& [name, sum] : sums.sorted()) {
-    const double share = all.time == 0 ? 0 : 100 * static_cast<double>(sum.time) / static_cast<double>(all.time);
-    table.add({ticks_to_ns(recording, sum.time), Cell{share}, number(sum.waits),
-               ticks_to_ns(recording, sum.time / std::max<uint64_t>(sum.waits, 1)), ticks_to_ns(recording, sum.longest),
-               number(sum.open), name});
-  }
+  sum_columns(by, of_holders).fill(table, std::move(items));
   return table;
 }
 

@@ -51,115 +51,149 @@ std::string other_title(const Locks& locks, const WaitPair& pair, const LockName
   return known ? fmt::format("held by {}, where it was taken is not known", thread) : "who held it is not known";
 }
 
+// What rows of stacks are about.
+struct StackItem : Placed {
+  StackItem(const Recording& all, const Locks& its_locks, Names& its_names, const LockNames& text_of, uint32_t number)
+      : recording(all), locks(its_locks), names(its_names), name_of(text_of), lock(locks.all()[number]) {}
+  Cell pid() const { return int64_t{recording.processes()[lock.process].process.pid}; }
+
+  const Recording& recording;
+  const Locks& locks;
+  Names& names;
+  LockNames name_of;
+  const LockStats& lock;
+};
+
+struct HoldItem : StackItem {
+  HoldItem(const StackItem& common, const HoldGroup& holds) : StackItem(common), group(holds) {}
+  const HoldGroup& group;
+};
+
+Columns<HoldItem> hold_columns() {
+  Columns<HoldItem> columns = {
+      {{"hold_ns", "HOLD", CellKind::kDuration},
+       [](const HoldItem& item) { return Cell{ticks_to_ns(item.recording, item.group.time.sum())}; }},
+      {{"holds", "HOLDS", CellKind::kCount}, [](const HoldItem& item) { return number(item.group.time.count()); }},
+      {{"p99_hold_ns", "P99", CellKind::kDuration},
+       [](const HoldItem& item) { return lock_percentile(item.recording, item.group.time, 0.99); }},
+      {{"max_hold_ns", "MAX", CellKind::kDuration},
+       [](const HoldItem& item) { return lock_percentile(item.recording, item.group.time, 1); }},
+      {{"still_held", "STILL HELD", CellKind::kCount, false, true},
+       [](const HoldItem& item) { return number(item.group.open); }},
+      {{"waited_ns", "OTHERS WAITED", CellKind::kDuration},
+       [](const HoldItem& item) { return Cell{ticks_to_ns(item.recording, item.group.waited)}; }},
+      {{"pid", "PID", CellKind::kNumber, false, true}, [](const HoldItem& item) { return item.pid(); }},
+      {{"thread", "THREAD", CellKind::kText, false, true},
+       [](const HoldItem& item) {
+         return Cell{one_or_more(item.name_of.thread(item.group.thread), item.group.many_threads)};
+       },
+       Fill::kWhenShown},
+      {{"stack_of", "STACK OF", CellKind::kText, false, true},
+       [](const HoldItem& item) {
+         return Cell{std::string(item.group.stack == 0 ? "" : item.group.gave_back ? "gave back" : "taken")};
+       }},
+      {{"lock", "LOCK", CellKind::kText, true},
+       [](const HoldItem& item) { return Cell{item.name_of(item.lock)}; },
+       Fill::kWhenShown}};
+  columns.add(place_columns("TAKEN IN"));
+  return columns;
+}
+
+void describe_hold(TableRow& row, HoldItem& item) {
+  set_stack_of_wait(row, item, item.lock.process, item.group.stack, item.names);
+  if (item.group.stack == 0)
+    row.details = {{"(where is not recorded: nobody waited for it)", ""}};
+  else if (item.group.gave_back)
+    row.details.insert(row.details.begin(), {"(given back in; where it was taken is not known)", ""});
+}
+
 Table holds_table(const Recording& recording, const Locks& locks, const LockChoice& choice, Names& names,
                   const LockNames& name_of) {
+  std::vector<const HoldGroup*> shown;
+  for (const HoldGroup& group : locks.groups())
+    if (group.time.count() != 0 && choice.has(locks.all()[group.lock])) shown.push_back(&group);
+  std::stable_sort(shown.begin(), shown.end(),
+                   [](const HoldGroup* a, const HoldGroup* b) { return a->time.sum() > b->time.sum(); });
+  std::vector<HoldItem> items;
+  for (const HoldGroup* group : shown)
+    items.emplace_back(StackItem(recording, locks, names, name_of, group->lock), *group);
   Table table;
   table.key = "holds";
   table.details_key = "stack";
   table.details_in_row = true;
-  table.columns = {{"hold_ns", "HOLD", CellKind::kDuration},
-                   {"holds", "HOLDS", CellKind::kCount},
-                   {"p99_hold_ns", "P99", CellKind::kDuration},
-                   {"max_hold_ns", "MAX", CellKind::kDuration},
-                   {"still_held", "STILL HELD", CellKind::kCount, false, true},
-                   {"waited_ns", "OTHERS WAITED", CellKind::kDuration},
-                   {"pid", "PID", CellKind::kNumber, false, true},
-                   {"thread", "THREAD", CellKind::kText, false, true},
-                   {"stack_of", "STACK OF", CellKind::kText, false, true},
-                   {"lock", "LOCK", CellKind::kText, true}};
-  add_place_columns(table, "TAKEN IN");
-  const std::vector<HoldGroup>& groups = locks.groups();
-  std::vector<uint32_t> shown;
-  for (uint32_t i = 0; i < groups.size(); ++i)
-    if (groups[i].time.count() != 0 && choice.has(locks.all()[groups[i].lock])) shown.push_back(i);
-  std::stable_sort(shown.begin(), shown.end(),
-                   [&](uint32_t a, uint32_t b) { return groups[a].time.sum() > groups[b].time.sum(); });
-  for (const uint32_t i : shown) {
-    const HoldGroup& group = groups[i];
-    std::vector<Cell> cells = {ticks_to_ns(recording, group.time.sum()),
-                               number(group.time.count()),
-                               lock_percentile(recording, group.time, 0.99),
-                               lock_percentile(recording, group.time, 1),
-                               number(group.open),
-                               ticks_to_ns(recording, group.waited),
-                               int64_t{recording.processes()[locks.all()[group.lock].process].process.pid},
-                               std::string(),
-                               std::string(group.stack == 0  ? ""
-                                           : group.gave_back ? "gave back"
-                                                             : "taken"),
-                               std::string()};
-    add_place_cells(cells);
-    table.add(std::move(cells), i);
-  }
-  table.complete = [&locks, &names, name_of](TableRow& row) {
-    const HoldGroup& group = locks.groups()[row.source];
-    const LockStats& lock = locks.all()[group.lock];
-    row.cells[7] = one_or_more(name_of.thread(group.thread), group.many_threads);
-    row.cells[9] = name_of(lock);
-    set_stack_of_wait(row, lock.process, group.stack, names);
-    if (group.stack == 0)
-      row.details = {{"(where is not recorded: nobody waited for it)", ""}};
-    else if (group.gave_back)
-      row.details.insert(row.details.begin(), {"(given back in; where it was taken is not known)", ""});
-  };
+  hold_columns().fill(table, std::move(items), describe_hold);
   return table;
+}
+
+struct WaitItem : StackItem {
+  WaitItem(const StackItem& common, const WaitPair& waits) : StackItem(common), pair(waits) {}
+  const WaitPair& pair;
+};
+
+Columns<WaitItem> pair_columns(bool of_holders) {
+  Columns<WaitItem> columns = {
+      {{"wait_ns", "WAIT", CellKind::kDuration},
+       [](const WaitItem& item) { return Cell{ticks_to_ns(item.recording, item.pair.time)}; }},
+      {{"waits", "WAITS", CellKind::kCount}, [](const WaitItem& item) { return number(item.pair.waits); }},
+      {{"max_wait_ns", "MAX", CellKind::kDuration},
+       [](const WaitItem& item) { return Cell{ticks_to_ns(item.recording, item.pair.longest)}; }},
+      {{"still_waiting", "STILL WAITING", CellKind::kCount, false, true},
+       [](const WaitItem& item) { return number(item.pair.open); }},
+      {{"pid", "PID", CellKind::kNumber, false, true}, [](const WaitItem& item) { return item.pid(); }},
+      {{"kind", "KIND", CellKind::kText, false, of_holders},
+       [](const WaitItem& item) { return Cell{std::string(lock_kind_name(item.lock.kind))}; }},
+      {{"thread", "THREAD", CellKind::kText, false, true},
+       [](const WaitItem& item) {
+         return Cell{one_or_more(item.name_of.thread(item.pair.thread), item.pair.many_threads)};
+       },
+       Fill::kWhenShown},
+      {{"other", "OTHER", CellKind::kText, false, true},
+       [](const WaitItem& item) { return Cell{std::string(side_name(item.pair.side))}; },
+       Fill::kWhenShown},
+      {{"other_thread", "OTHER THREAD", CellKind::kText, false, true},
+       [](const WaitItem& item) { return Cell{item.name_of.thread(item.pair.other_thread)}; },
+       Fill::kWhenShown},
+      {{"other_function", "OTHER FUNCTION", CellKind::kText, false, true},
+       [](const WaitItem& item) {
+         return Cell{place_text(other_process(item.lock, item.pair), item.pair.other_stack, item.names)};
+       },
+       Fill::kWhenShown},
+      {{"waker", "WAKER", CellKind::kText, false, true},
+       [](const WaitItem& item) { return Cell{item.name_of.thread(item.pair.waker)}; },
+       Fill::kWhenShown},
+      {{"lock", of_holders ? "LOCK" : "WHAT", CellKind::kText, true},
+       [](const WaitItem& item) { return Cell{item.name_of(item.lock)}; },
+       Fill::kWhenShown}};
+  columns.add(place_columns("WAITED IN"));
+  return columns;
+}
+
+void describe_wait(TableRow& row, WaitItem& item) {
+  set_stack_of_wait(row, item, item.lock.process, item.pair.stack, item.names);
+  row.other_title = other_title(item.locks, item.pair, item.name_of);
+  if (item.pair.other_stack != 0)
+    row.other_details = stack_of_wait(other_process(item.lock, item.pair), item.pair.other_stack, item.names);
 }
 
 }  // namespace
 
 Table waits_table(const Recording& recording, const Locks& locks, const LockChoice& choice, Names& names,
                   const LockNames& name_of, bool of_holders) {
+  std::vector<const WaitPair*> shown;
+  for (const WaitPair& pair : locks.pairs()) {
+    const LockStats& lock = locks.all()[pair.lock];
+    if (has_holder(lock.kind) == of_holders && choice.has(lock)) shown.push_back(&pair);
+  }
+  std::stable_sort(shown.begin(), shown.end(), [](const WaitPair* a, const WaitPair* b) { return a->time > b->time; });
+  std::vector<WaitItem> items;
+  for (const WaitPair* pair : shown) items.emplace_back(StackItem(recording, locks, names, name_of, pair->lock), *pair);
   Table table;
   table.key = of_holders ? "waits" : "other_waits";
   if (!of_holders) table.title = "Waits for what nobody holds";
   table.details_key = "stack";
   table.other_key = "other_stack";
   table.details_in_row = true;
-  table.columns = {{"wait_ns", "WAIT", CellKind::kDuration},
-                   {"waits", "WAITS", CellKind::kCount},
-                   {"max_wait_ns", "MAX", CellKind::kDuration},
-                   {"still_waiting", "STILL WAITING", CellKind::kCount, false, true},
-                   {"pid", "PID", CellKind::kNumber, false, true},
-                   {"kind", "KIND", CellKind::kText, false, of_holders},
-                   {"thread", "THREAD", CellKind::kText, false, true},
-                   {"other", "OTHER", CellKind::kText, false, true},
-                   {"other_thread", "OTHER THREAD", CellKind::kText, false, true},
-                   {"other_function", "OTHER FUNCTION", CellKind::kText, false, true},
-                   {"waker", "WAKER", CellKind::kText, false, true},
-                   {"lock", of_holders ? "LOCK" : "WHAT", CellKind::kText, true}};
-  add_place_columns(table, "WAITED IN");
-  const std::vector<WaitPair>& pairs = locks.pairs();
-  std::vector<uint32_t> shown;
-  for (uint32_t i = 0; i < pairs.size(); ++i) {
-    const LockStats& lock = locks.all()[pairs[i].lock];
-    if (has_holder(lock.kind) == of_holders && choice.has(lock)) shown.push_back(i);
-  }
-  std::stable_sort(shown.begin(), shown.end(), [&](uint32_t a, uint32_t b) { return pairs[a].time > pairs[b].time; });
-  for (const uint32_t i : shown) {
-    const LockStats& lock = locks.all()[pairs[i].lock];
-    std::vector<Cell> cells = {ticks_to_ns(recording, pairs[i].time),
-                               number(pairs[i].waits),
-                               ticks_to_ns(recording, pairs[i].longest),
-                               number(pairs[i].open),
-                               int64_t{recording.processes()[lock.process].process.pid},
-                               std::string(lock_kind_name(lock.kind))};
-    cells.resize(12, std::string());
-    add_place_cells(cells);
-    table.add(std::move(cells), i);
-  }
-  table.complete = [&locks, &names, name_of](TableRow& row) {
-    const WaitPair& pair = locks.pairs()[row.source];
-    const LockStats& lock = locks.all()[pair.lock];
-    row.cells[6] = one_or_more(name_of.thread(pair.thread), pair.many_threads);
-    row.cells[7] = std::string(side_name(pair.side));
-    row.cells[8] = name_of.thread(pair.other_thread);
-    row.cells[9] = place_text(other_process(lock, pair), pair.other_stack, names);
-    row.cells[10] = name_of.thread(pair.waker);
-    row.cells[11] = name_of(lock);
-    set_stack_of_wait(row, lock.process, pair.stack, names);
-    row.other_title = other_title(locks, pair, name_of);
-    if (pair.other_stack != 0) row.other_details = stack_of_wait(other_process(lock, pair), pair.other_stack, names);
-  };
+  pair_columns(of_holders).fill(table, std::move(items), describe_wait);
   return table;
 }
 

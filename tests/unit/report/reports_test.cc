@@ -131,7 +131,8 @@ class PointValues {
     std::vector<std::string> result;
     SampleSymbols symbols;
     Names names(recording, symbols);
-    const Report report = points_report(recording, points, names);
+    Report report = points_report(recording, points, names);
+    EXPECT_TRUE(select_rows(report.tables[0], "", 0));
     for (const TableDetail& detail : report.tables[0].rows[0].details) result.push_back(detail.text);
     return result;
   }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// See facts.h.
+#include "report/facts.h"
+
+#include "report/columns.h"
+
+namespace penna {
+
+Table Facts::take(const char* key) {
+  Table table;
+  table.key = key;
+  const Columns<Fact> columns = {
+      {{"field", "", CellKind::kText}, [](const Fact& fact) { return Cell{std::string(fact.field)}; }},
+      {{"value", "", CellKind::kText, true}, [](const Fact& fact) { return Cell{fact.value}; }}};
+  columns.fill(table, std::move(facts_));
+  return table;
+}
+
+}  // namespace penna
