@@ -75,22 +75,18 @@ std::string head_of(const std::vector<Verdict>& verdicts) {
 }
 
 Columns<Verdict> limit_columns() {
-  return {
-      {{"found", "FOUND", CellKind::kNumber, false, true}, [](const Verdict& one) { return number(one.found); }},
-      {{"allowed", "ALLOWED", CellKind::kNumber, false, true}, [](const Verdict& one) { return number(one.allowed); }},
-      {{"broken", "BROKEN", CellKind::kNumber, false, true},
-       [](const Verdict& one) { return Cell{int64_t{one.is_broken()}}; }},
-      {{"", "FOUND", CellKind::kText, false, false, true},
-       [](const Verdict& one) { return Cell{cell_text(number(one.found), kind_of(one))}; }},
-      {{"", "ALLOWED", CellKind::kText, false, false, true},
-       [](const Verdict& one) { return Cell{cell_text(number(one.allowed), kind_of(one))}; }},
-      {{"", "", CellKind::kText, false, false, true},
-       [](const Verdict& one) { return Cell{std::string(state_of(one))}; }},
-      {{"limit", "LIMIT", CellKind::kText, true}, [](const Verdict& one) { return Cell{one.limit}; }},
-      {{"unknown", "UNKNOWN", CellKind::kNumber, false, true},
-       [](const Verdict& one) { return Cell{int64_t{one.is_unknown()}}; }},
-      {{"reasons", "REASONS", CellKind::kText, false, true},
-       [](const Verdict& one) { return Cell{fmt::format("{}", fmt::join(reasons_of(one), "; "))}; }}};
+  return {{{"found", "FOUND", CellKind::kNumber, false, true}, [](const Verdict& one) { return one.found; }},
+          {{"allowed", "ALLOWED", CellKind::kNumber, false, true}, [](const Verdict& one) { return one.allowed; }},
+          {{"broken", "BROKEN", CellKind::kNumber, false, true}, [](const Verdict& one) { return one.is_broken(); }},
+          {{"", "FOUND", CellKind::kText, false, false, true},
+           [](const Verdict& one) { return cell_text(number(one.found), kind_of(one)); }},
+          {{"", "ALLOWED", CellKind::kText, false, false, true},
+           [](const Verdict& one) { return cell_text(number(one.allowed), kind_of(one)); }},
+          {{"", "", CellKind::kText, false, false, true}, [](const Verdict& one) { return state_of(one); }},
+          {{"limit", "LIMIT", CellKind::kText, true}, [](const Verdict& one) { return one.limit; }},
+          {{"unknown", "UNKNOWN", CellKind::kNumber, false, true}, [](const Verdict& one) { return one.is_unknown(); }},
+          {{"reasons", "REASONS", CellKind::kText, false, true},
+           [](const Verdict& one) { return Cell{fmt::format("{}", fmt::join(reasons_of(one), "; "))}; }}};
 }
 
 Table table_of_limits(const std::vector<Verdict>& verdicts) {
@@ -110,11 +106,10 @@ struct BlameItem : Placed {
 };
 
 Table table_of_blames(const Recording& recording, const Verdict& verdict, Names& names) {
-  Columns<BlameItem> columns = {{{"amount", title_of(verdict), kind_of(verdict)},
-                                 [](const BlameItem& item) { return number(item.blame.amount); }},
-                                {{"pid", "PID", CellKind::kNumber, false, true}, [](const BlameItem& item) {
-                                   return Cell{int64_t{item.recording.processes()[item.blame.process].process.pid}};
-                                 }}};
+  Columns<BlameItem> columns = {
+      {{"amount", title_of(verdict), kind_of(verdict)}, [](const BlameItem& item) { return item.blame.amount; }},
+      {{"pid", "PID", CellKind::kNumber, false, true},
+       [](const BlameItem& item) { return item.recording.processes()[item.blame.process].process.pid; }}};
   columns.add(place_columns("STACK"));
   std::vector<BlameItem> items;
   for (const Blame& blame : verdict.blames) items.emplace_back(recording, blame, verdict.of_locks, names);

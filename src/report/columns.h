@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,12 +24,34 @@ namespace penna {
 // When a cell is made. Looking up names is slow: it is done for the rows that are shown only.
 enum class Fill : uint8_t { kAtOnce, kWhenShown };
 
+// A number, a text or a cell as a cell; a number above INT64_MAX becomes INT64_MAX.
+template <typename Value>
+Cell to_cell(Value value) {
+  if constexpr (std::is_same_v<Value, Cell>)
+    return value;
+  else if constexpr (std::is_unsigned_v<Value>)
+    return number(uint64_t{value});
+  else if constexpr (std::is_integral_v<Value>)
+    return int64_t{value};
+  else if constexpr (std::is_floating_point_v<Value>)
+    return double{value};
+  else
+    return std::string(std::move(value));
+}
+
 // `Item`: what a row is about, with all that its cells need.
 template <typename Item>
 struct Column {
+  // `Shows`: a lambda without captures; what it returns goes through to_cell().
+  template <typename Shows>
+  Column(const TableColumn& what, Shows, Fill when = Fill::kAtOnce)
+      : column(what), value([](const Item& item) { return to_cell(Shows{}(item)); }), fill(when) {}
+  Column(const TableColumn& what, Cell (*shows)(const Item&), Fill when = Fill::kAtOnce)
+      : column(what), value(shows), fill(when) {}
+
   TableColumn column;
   Cell (*value)(const Item&);
-  Fill fill = Fill::kAtOnce;
+  Fill fill;
 };
 
 template <typename Item>

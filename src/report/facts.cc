@@ -9,9 +9,8 @@ namespace penna {
 Table Facts::take(const char* key) {
   Table table;
   table.key = key;
-  const Columns<Fact> columns = {
-      {{"field", "", CellKind::kText}, [](const Fact& fact) { return Cell{std::string(fact.field)}; }},
-      {{"value", "", CellKind::kText, true}, [](const Fact& fact) { return Cell{fact.value}; }}};
+  const Columns<Fact> columns = {{{"field", "", CellKind::kText}, [](const Fact& fact) { return fact.field; }},
+                                 {{"value", "", CellKind::kText, true}, [](const Fact& fact) { return fact.value; }}};
   columns.fill(table, std::move(facts_));
   return table;
 }

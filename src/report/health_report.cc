@@ -20,10 +20,9 @@ class Counters {
   }
   Table take() const {
     const Columns<Counter> columns = {
-        {{"counter", "COUNTER", CellKind::kText}, [](const Counter& one) { return Cell{one.name}; }},
-        {{"value", "VALUE", CellKind::kCount}, [](const Counter& one) { return number(one.value); }},
-        {{"meaning", "MEANING", CellKind::kText, true},
-         [](const Counter& one) { return Cell{std::string(one.meaning)}; }}};
+        {{"counter", "COUNTER", CellKind::kText}, [](const Counter& one) { return one.name; }},
+        {{"value", "VALUE", CellKind::kCount}, [](const Counter& one) { return one.value; }},
+        {{"meaning", "MEANING", CellKind::kText, true}, [](const Counter& one) { return one.meaning; }}};
     Table table;
     table.key = "counters";
     table.empty_are = "counters are 0";
@@ -63,10 +62,10 @@ void add_target(const HealthReport& health, Counters& counters) {
 // How far the stacks of allocations are known, by the module that allocates.
 Table stacks_table(const HealthReport& health) {
   const Columns<ModuleStacks> columns = {
-      {{"module", "ALLOCATIONS OF", CellKind::kText}, [](const ModuleStacks& of) { return Cell{of.file}; }},
-      {{"complete", "COMPLETE", CellKind::kCount}, [](const ModuleStacks& of) { return number(of.complete); }},
-      {{"truncated", "TRUNCATED", CellKind::kCount}, [](const ModuleStacks& of) { return number(of.truncated); }},
-      {{"unknown", "UNKNOWN", CellKind::kCount}, [](const ModuleStacks& of) { return number(of.unknown); }}};
+      {{"module", "ALLOCATIONS OF", CellKind::kText}, [](const ModuleStacks& of) { return of.file; }},
+      {{"complete", "COMPLETE", CellKind::kCount}, [](const ModuleStacks& of) { return of.complete; }},
+      {{"truncated", "TRUNCATED", CellKind::kCount}, [](const ModuleStacks& of) { return of.truncated; }},
+      {{"unknown", "UNKNOWN", CellKind::kCount}, [](const ModuleStacks& of) { return of.unknown; }}};
   Table table;
   table.key = "module_stacks";
   columns.fill(table, health.module_stacks);

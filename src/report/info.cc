@@ -139,9 +139,9 @@ struct ProcessItem {
 };
 
 Columns<ProcessItem> processes_columns(bool several_images) {
-  return {{{"pid", "PID", CellKind::kNumber}, [](const ProcessItem& item) { return Cell{int64_t{item.process.pid}}; }},
+  return {{{"pid", "PID", CellKind::kNumber}, [](const ProcessItem& item) { return item.process.pid; }},
           {{"image", "N", CellKind::kNumber, false, !several_images},  // of --pid PID:N
-           [](const ProcessItem& item) { return Cell{item.image}; }},
+           [](const ProcessItem& item) { return item.image; }},
           {{"parent_pid", "PARENT", CellKind::kNumber},
            [](const ProcessItem& item) {
              return item.process.parent_pid == 0 ? Cell{} : Cell{int64_t{item.process.parent_pid}};
@@ -150,17 +150,16 @@ Columns<ProcessItem> processes_columns(bool several_images) {
            [](const ProcessItem& item) { return item.time(item.summary.first_time, item.process.first_time); }},
           {{"duration_ns", "DURATION", CellKind::kDuration},
            [](const ProcessItem& item) { return item.time(item.process.first_time, item.process.last_time); }},
-          {{"threads", "THREADS", CellKind::kCount},
-           [](const ProcessItem& item) { return Cell{int64_t{item.process.threads}}; }},
+          {{"threads", "THREADS", CellKind::kCount}, [](const ProcessItem& item) { return item.process.threads; }},
           {{"events", "EVENTS", CellKind::kCount},
            [](const ProcessItem& item) {
              uint64_t events = 0;
              for (uint64_t count : item.process.events) events += count;
              return number(events);
            }},
-          {{"end", "END", CellKind::kText}, [](const ProcessItem& item) { return Cell{item.process.end_text}; }},
+          {{"end", "END", CellKind::kText}, [](const ProcessItem& item) { return item.process.end_text; }},
           {{"end_kind", "END KIND", CellKind::kText, false, true},
-           [](const ProcessItem& item) { return Cell{std::string(end_name(item.process))}; }},
+           [](const ProcessItem& item) { return end_name(item.process); }},
           {{"end_code", "END CODE", CellKind::kNumber, false, true},
            [](const ProcessItem& item) {
              const bool has = item.process.how == EndKind::kExited || item.process.how == EndKind::kSignaled;

@@ -123,9 +123,9 @@ std::vector<PointPlace> places_of(const Recording& recording, const Points& poin
 // A row for each point and stack.
 Table stacks_table(const Recording& recording, const Points& points, Names& names) {
   Columns<PointPlace> columns = {
-      {{"hits", "HITS", CellKind::kCount}, [](const PointPlace& place) { return number(place.hits); }},
+      {{"hits", "HITS", CellKind::kCount}, [](const PointPlace& place) { return place.hits; }},
       {{"point", "POINT", CellKind::kText, true},
-       [](const PointPlace& place) { return Cell{site_name(place.point->site, place.point->id)}; }}};
+       [](const PointPlace& place) { return site_name(place.point->site, place.point->id); }}};
   columns.add(place_columns("STACK"));
   Table table;
   table.key = "stacks";
@@ -146,18 +146,18 @@ struct PointItem {
 };
 
 Columns<PointItem> point_columns() {
-  return {{{"hits", "HITS", CellKind::kCount}, [](const PointItem& item) { return number(item.point.hits); }},
+  return {{{"hits", "HITS", CellKind::kCount}, [](const PointItem& item) { return item.point.hits; }},
           {{"per_second", "PER SECOND", CellKind::kCount},
            [](const PointItem& item) {
              const double rate = item.point.rate(item.recording);
              return rate > 0 && rate < 1e15 ? Cell{static_cast<int64_t>(std::llround(rate))} : Cell{};
            }},
           {{"malformed", "MALFORMED", CellKind::kCount, false, true},
-           [](const PointItem& item) { return number(item.point.malformed); }},
+           [](const PointItem& item) { return item.point.malformed; }},
           {{"point", "POINT", CellKind::kText, true},
-           [](const PointItem& item) { return Cell{site_name(item.site, item.point.id)}; }},
+           [](const PointItem& item) { return site_name(item.site, item.point.id); }},
           {{"source", "SOURCE", CellKind::kText, true},
-           [](const PointItem& item) { return Cell{source_text(item.point, item.names)}; }}};
+           [](const PointItem& item) { return source_text(item.point, item.names); }}};
 }
 
 void describe_point(TableRow& row, PointItem& item) {

@@ -46,7 +46,7 @@ Cell lost_by(const ThreadItem& item) {
 Columns<ThreadItem> thread_item_columns() {
   using Item = ThreadItem;
   using Thread = ThreadSummary;
-  return {{{"pid", "PID", CellKind::kNumber}, [](const Item& item) { return Cell{int64_t{item.process.pid}}; }},
+  return {{{"pid", "PID", CellKind::kNumber}, [](const Item& item) { return item.process.pid; }},
           {{"tid", "TID", CellKind::kNumber},
            [](const Item& item) { return item.of_thread([](const Thread& one) { return Cell{int64_t{one.tid}}; }); }},
           {{"name", "NAME", CellKind::kText, true},

@@ -99,29 +99,28 @@ Cell sum_of(const NamedStackSums* sums) {
 }
 
 Columns<SidesItem> sides_columns() {
-  return {{{"count_a", "COUNT A", CellKind::kCount},
-           [](const SidesItem& one) { return sum_of<&NamedStackSums::count>(one.sides.a); }},
-          {{"count_b", "COUNT B", CellKind::kCount},
-           [](const SidesItem& one) { return sum_of<&NamedStackSums::count>(one.sides.b); }},
-          {{"bytes_a", "BYTES A", CellKind::kBytes},
-           [](const SidesItem& one) { return sum_of<&NamedStackSums::bytes>(one.sides.a); }},
-          {{"bytes_b", "BYTES B", CellKind::kBytes},
-           [](const SidesItem& one) { return sum_of<&NamedStackSums::bytes>(one.sides.b); }},
-          {{"delta_bytes", "DELTA", CellKind::kBytesChange},
-           [](const SidesItem& one) { return Cell{one.sides.bytes_change()}; }},
-          {{"delta_percent", "OF A", CellKind::kPercentChange},
-           [](const SidesItem& one) {
-             const NamedStackSums* a = one.sides.a;
-             if (a == nullptr || a->bytes == 0) return Cell{};
-             return Cell{100 * static_cast<double>(one.sides.bytes_change()) / static_cast<double>(a->bytes)};
-           }},
-          {{"delta_count", "COUNT DELTA", CellKind::kCountChange},
-           [](const SidesItem& one) { return Cell{one.sides.count_change()}; }},
-          {{"quiet", "QUIET", CellKind::kCount, false, true},
-           [](const SidesItem& one) { return Cell{int64_t{one.is_quiet}}; }},
-          {{"function", "STACK", CellKind::kText, true},
-           [](const SidesItem& one) { return Cell{details_of(one.sides.key)[0].text}; },
-           Fill::kWhenShown}};
+  return {
+      {{"count_a", "COUNT A", CellKind::kCount},
+       [](const SidesItem& one) { return sum_of<&NamedStackSums::count>(one.sides.a); }},
+      {{"count_b", "COUNT B", CellKind::kCount},
+       [](const SidesItem& one) { return sum_of<&NamedStackSums::count>(one.sides.b); }},
+      {{"bytes_a", "BYTES A", CellKind::kBytes},
+       [](const SidesItem& one) { return sum_of<&NamedStackSums::bytes>(one.sides.a); }},
+      {{"bytes_b", "BYTES B", CellKind::kBytes},
+       [](const SidesItem& one) { return sum_of<&NamedStackSums::bytes>(one.sides.b); }},
+      {{"delta_bytes", "DELTA", CellKind::kBytesChange}, [](const SidesItem& one) { return one.sides.bytes_change(); }},
+      {{"delta_percent", "OF A", CellKind::kPercentChange},
+       [](const SidesItem& one) {
+         const NamedStackSums* a = one.sides.a;
+         if (a == nullptr || a->bytes == 0) return Cell{};
+         return Cell{100 * static_cast<double>(one.sides.bytes_change()) / static_cast<double>(a->bytes)};
+       }},
+      {{"delta_count", "COUNT DELTA", CellKind::kCountChange},
+       [](const SidesItem& one) { return one.sides.count_change(); }},
+      {{"quiet", "QUIET", CellKind::kCount, false, true}, [](const SidesItem& one) { return one.is_quiet; }},
+      {{"function", "STACK", CellKind::kText, true},
+       [](const SidesItem& one) { return details_of(one.sides.key)[0].text; },
+       Fill::kWhenShown}};
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ struct FreedBlocks : Lives {
 
 Columns<FreedBlocks> freed_columns() {
   Columns<FreedBlocks> columns = {
-      {{"freed", "FREED", CellKind::kCount}, [](const FreedBlocks& of) { return number(of.blocks); }},
-      {{"bytes", "BYTES", CellKind::kBytes}, [](const FreedBlocks& of) { return number(of.bytes); }}};
+      {{"freed", "FREED", CellKind::kCount}, [](const FreedBlocks& of) { return of.blocks; }},
+      {{"bytes", "BYTES", CellKind::kBytes}, [](const FreedBlocks& of) { return of.bytes; }}};
   columns.add(life_columns());
   return columns;
 }
@@ -66,13 +66,12 @@ struct LifeItem : AllocationItem, Lives {
 
 Columns<LifeItem> life_item_columns(const AllocationRows& rows) {
   Columns<LifeItem> columns = {
-      {{"count", "COUNT", CellKind::kCount}, [](const LifeItem& item) { return number(item.self().allocations); }},
-      {{"freed", "FREED", CellKind::kCount}, [](const LifeItem& item) { return number(item.lives.count()); }}};
+      {{"count", "COUNT", CellKind::kCount}, [](const LifeItem& item) { return item.self().allocations; }},
+      {{"freed", "FREED", CellKind::kCount}, [](const LifeItem& item) { return item.lives.count(); }}};
   columns.add(life_columns());
   columns.add(
-      {{{"live_blocks", "LIVE", CellKind::kCount},
-        [](const LifeItem& item) { return number(item.self().live_blocks); }},
-       {{"elsewhere", "ELSEWHERE", CellKind::kCount}, [](const LifeItem& item) { return number(item.elsewhere); }}});
+      {{{"live_blocks", "LIVE", CellKind::kCount}, [](const LifeItem& item) { return item.self().live_blocks; }},
+       {{"elsewhere", "ELSEWHERE", CellKind::kCount}, [](const LifeItem& item) { return item.elsewhere; }}});
   columns.add(rows.columns());
   return columns;
 }
@@ -117,19 +116,18 @@ struct FreedByItem : AllocationItem, FreedBlocks {
 Columns<FreedByItem> freed_by_columns(const AllocationRows& rows, bool shows_place) {
   Columns<FreedByItem> columns;
   columns.add(freed_columns());
-  columns.add({{{"freed_by_tid", "TID", CellKind::kNumber, false, true},
-                [](const FreedByItem& item) { return item.is_of_many() ? Cell{} : Cell{int64_t{item.thread().tid}}; }},
-               {{"freed_by", "FREED BY", CellKind::kText},
-                [](const FreedByItem& item) {
-                  if (item.is_of_many())
-                    return Cell{freer_label(item.recording, item.freer.thread, item.freer.processes.size())};
-                  return Cell{thread_label(item.recording, item.thread().process, item.thread().tid)};
-                }},
-               {{"freed_in", "IN", CellKind::kText, true, !shows_place},
-                [](const FreedByItem& item) {
-                  return Cell{place_text(item.freer.from.process, item.freer.from.stack, item.names)};
-                },
-                Fill::kWhenShown}});
+  columns.add(
+      {{{"freed_by_tid", "TID", CellKind::kNumber, false, true},
+        [](const FreedByItem& item) { return item.is_of_many() ? Cell{} : Cell{int64_t{item.thread().tid}}; }},
+       {{"freed_by", "FREED BY", CellKind::kText},
+        [](const FreedByItem& item) {
+          if (item.is_of_many())
+            return Cell{freer_label(item.recording, item.freer.thread, item.freer.processes.size())};
+          return Cell{thread_label(item.recording, item.thread().process, item.thread().tid)};
+        }},
+       {{"freed_in", "IN", CellKind::kText, true, !shows_place},
+        [](const FreedByItem& item) { return place_text(item.freer.from.process, item.freer.from.stack, item.names); },
+        Fill::kWhenShown}});
   columns.add(rows.columns("STACK THAT ALLOCATED"));
   return columns;
 }
@@ -202,11 +200,11 @@ struct DecadeItem {
 };
 
 Columns<DecadeItem> decade_columns() {
-  return {{{"from_ns", "FROM", CellKind::kDuration}, [](const DecadeItem& item) { return Cell{item.decade.ns}; }},
+  return {{{"from_ns", "FROM", CellKind::kDuration}, [](const DecadeItem& item) { return item.decade.ns; }},
           {{"to_ns", "TO", CellKind::kDuration}, [](const DecadeItem& item) { return item.end; }},
-          {{"blocks", "BLOCKS", CellKind::kCount}, [](const DecadeItem& item) { return number(item.decade.blocks); }},
-          {{"bytes", "BYTES", CellKind::kBytes}, [](const DecadeItem& item) { return number(item.decade.bytes); }},
-          {kBar, [](const DecadeItem& item) { return Cell{bar(item.decade.blocks, item.largest)}; }}};
+          {{"blocks", "BLOCKS", CellKind::kCount}, [](const DecadeItem& item) { return item.decade.blocks; }},
+          {{"bytes", "BYTES", CellKind::kBytes}, [](const DecadeItem& item) { return item.decade.bytes; }},
+          {kBar, [](const DecadeItem& item) { return bar(item.decade.blocks, item.largest); }}};
 }
 
 Table table_of_decades(const BlockLifetimes& lives) {
@@ -232,21 +230,18 @@ struct SizeItem {
 Columns<SizeItem> size_columns(bool are_powers, bool has_waste) {
   Columns<SizeItem> columns;
   columns.add({{{are_powers ? "from_bytes" : "size_bytes", are_powers ? "FROM" : "SIZE", CellKind::kCount},
-                [](const SizeItem& item) { return number(item.counts.size); }}});
+                [](const SizeItem& item) { return item.counts.size; }}});
   if (are_powers)
     columns.add({{{"to_bytes", "TO", CellKind::kCount},
                   [](const SizeItem& item) { return number(item.counts.size == 0 ? 0 : 2 * item.counts.size - 1); }}});
-  columns.add(
-      {{{"count", "COUNT", CellKind::kCount}, [](const SizeItem& item) { return number(item.counts.allocations); }},
-       {{"bytes", "BYTES", CellKind::kBytes}, [](const SizeItem& item) { return number(item.counts.bytes); }}});
+  columns.add({{{"count", "COUNT", CellKind::kCount}, [](const SizeItem& item) { return item.counts.allocations; }},
+               {{"bytes", "BYTES", CellKind::kBytes}, [](const SizeItem& item) { return item.counts.bytes; }}});
   if (has_waste)
-    columns.add(
-        {{{"waste_bytes", "WASTE", CellKind::kBytes}, [](const SizeItem& item) { return number(item.counts.waste); }}});
+    columns.add({{{"waste_bytes", "WASTE", CellKind::kBytes}, [](const SizeItem& item) { return item.counts.waste; }}});
   columns.add(
-      {{{"live_blocks", "LIVE BLOCKS", CellKind::kCount},
-        [](const SizeItem& item) { return number(item.counts.live_blocks); }},
-       {{"live_bytes", "LIVE", CellKind::kBytes}, [](const SizeItem& item) { return number(item.counts.live_bytes); }},
-       {kBar, [](const SizeItem& item) { return Cell{bar(item.counts.allocations, item.largest)}; }}});
+      {{{"live_blocks", "LIVE BLOCKS", CellKind::kCount}, [](const SizeItem& item) { return item.counts.live_blocks; }},
+       {{"live_bytes", "LIVE", CellKind::kBytes}, [](const SizeItem& item) { return item.counts.live_bytes; }},
+       {kBar, [](const SizeItem& item) { return bar(item.counts.allocations, item.largest); }}});
   return columns;
 }
 

@@ -25,9 +25,9 @@ struct SumColumn {
 template <uint64_t AllocationSums::*kSum>
 SumColumn sum_column(std::string_view key, std::string_view title, CellKind kind, std::string_view total_key,
                      std::string_view total_title, bool total_shown = false) {
-  return {{{key, title, kind}, [](const AllocationItem& item) { return number(item.self().*kSum); }},
+  return {{{key, title, kind}, [](const AllocationItem& item) { return item.self().*kSum; }},
           {{total_key, total_title, kind, false, !total_shown},
-           [](const AllocationItem& item) { return number(item.total().*kSum); }}};
+           [](const AllocationItem& item) { return item.total().*kSum; }}};
 }
 
 constexpr std::string_view kSorted = "sorted by SELF; --sort total: with what it called";
@@ -151,8 +151,8 @@ struct LeakItem : Placed, OfProcesses {
 
 Columns<LeakItem> leak_columns() {
   Columns<LeakItem> columns = {
-      {{"leaked_bytes", "LEAKED", CellKind::kBytes}, [](const LeakItem& item) { return number(item.leak.bytes); }},
-      {{"blocks", "BLOCKS", CellKind::kCount}, [](const LeakItem& item) { return number(item.leak.blocks); }},
+      {{"leaked_bytes", "LEAKED", CellKind::kBytes}, [](const LeakItem& item) { return item.leak.bytes; }},
+      {{"blocks", "BLOCKS", CellKind::kCount}, [](const LeakItem& item) { return item.leak.blocks; }},
       {{"largest_bytes", "LARGEST", CellKind::kBytes},
        [](const LeakItem& item) { return item.leak.sizes.empty() ? Cell{} : number(item.leak.sizes.front()); }},
       {{"first_ns", "FIRST", CellKind::kDuration, false, true},
@@ -160,7 +160,7 @@ Columns<LeakItem> leak_columns() {
       {{"last_ns", "LAST", CellKind::kDuration, false, true},
        [](const LeakItem& item) { return item.since_start(item.leak.last_time); }},
       {{"example", "EXAMPLE", CellKind::kAddress, false, true},
-       [](const LeakItem& item) { return Cell{static_cast<int64_t>(item.leak.example)}; }}};
+       [](const LeakItem& item) { return static_cast<int64_t>(item.leak.example); }}};
   columns.add(holder_columns());
   columns.add(place_columns("STACK"));
   return columns;

@@ -17,7 +17,7 @@ size_t busy_processes(const Allocations& heap) {
 }
 
 Columns<OfProcesses> holder_columns() {
-  return {{{"processes", "PROCS", CellKind::kCount}, [](const OfProcesses& of) { return Cell{int64_t{of.processes}}; }},
+  return {{{"processes", "PROCS", CellKind::kCount}, [](const OfProcesses& of) { return of.processes; }},
           {{"pid", "PID", CellKind::kNumber},
            [](const OfProcesses& of) { return of.processes == 1 ? Cell{int64_t{of.pid}} : Cell{}; }}};
 }
@@ -98,29 +98,26 @@ Columns<AllocationItem> AllocationRows::group_columns() const {
                return Cell{known ? frame->file : item.rows->module_of(item)};
              }}};
   if (by_ == GroupBy::kModule)
-    return {{{"module", "MODULE", CellKind::kText, true},
-             [](const Item& item) { return Cell{item.rows->module_of(item)}; }}};
+    return {{{"module", "MODULE", CellKind::kText, true}, [](const Item& item) { return item.rows->module_of(item); }}};
   if (by_ == GroupBy::kThread)
     return {{{"pid", "PID", CellKind::kNumber, false, busy_processes(heap_) < 2},
              [](const Item& item) {
                const uint32_t process = item.rows->thread_of(item).process;
                return Cell{int64_t{item.rows->recording_.processes()[process].process.pid}};
              }},
-            {{"tid", "TID", CellKind::kNumber},
-             [](const Item& item) { return Cell{int64_t{item.rows->thread_of(item).tid}}; }},
+            {{"tid", "TID", CellKind::kNumber}, [](const Item& item) { return item.rows->thread_of(item).tid; }},
             {{"thread", "THREAD", CellKind::kText, true},
-             [](const Item& item) { return Cell{item.rows->thread_of(item).name}; }}};
+             [](const Item& item) { return item.rows->thread_of(item).name; }}};
   if (by_ == GroupBy::kProcess)
     return {{{"inherited_frees", "INHERITED FREES", CellKind::kCount, false, heap_.total().inherited_frees == 0},
              [](const Item& item) {
-               return number(item.rows->heap_.processes()[item.rows->group_of(item).context].inherited_frees);
+               return item.rows->heap_.processes()[item.rows->group_of(item).context].inherited_frees;
              }},
-            {{"pid", "PID", CellKind::kNumber},
-             [](const Item& item) { return Cell{int64_t{item.rows->process_of(item).pid}}; }},
+            {{"pid", "PID", CellKind::kNumber}, [](const Item& item) { return item.rows->process_of(item).pid; }},
             {{"process", "PROCESS", CellKind::kText, true},
-             [](const Item& item) { return Cell{process_name(item.rows->process_of(item))}; }}};
+             [](const Item& item) { return process_name(item.rows->process_of(item)); }}};
   return {{{"kind", "KIND", CellKind::kText, true},
-           [](const Item& item) { return Cell{std::string(block_kind_text(item.rows->group_of(item).context))}; }}};
+           [](const Item& item) { return block_kind_text(item.rows->group_of(item).context); }}};
 }
 
 void AllocationRows::declare(Table& table) const {

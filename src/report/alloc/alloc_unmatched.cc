@@ -60,19 +60,17 @@ struct FreeItem : Placed, OfProcesses {
 
 Columns<FreeItem> free_columns(bool shows_first) {
   Columns<FreeItem> columns = {
-      {{"frees", "FREES", CellKind::kCount}, [](const FreeItem& item) { return number(item.frees.frees); }},
+      {{"frees", "FREES", CellKind::kCount}, [](const FreeItem& item) { return item.frees.frees; }},
       {{"what", "WHAT", CellKind::kText},
        [](const FreeItem& item) {
          return Cell{std::string(!item.frees.again ? "not allocated" : item.is_whole ? "freed twice" : "freed again")};
        }},
       {{"address", "EXAMPLE", CellKind::kAddress},
-       [](const FreeItem& item) { return Cell{static_cast<int64_t>(item.frees.address)}; }},
+       [](const FreeItem& item) { return static_cast<int64_t>(item.frees.address); }},
       {{"first_ns", "FIRST", CellKind::kDuration},
-       [](const FreeItem& item) { return Cell{item.recording.time().duration_ns(item.begin, item.frees.time)}; }},
+       [](const FreeItem& item) { return item.recording.time().duration_ns(item.begin, item.frees.time); }},
       {{"freed_before_in", "FREED BEFORE IN", CellKind::kText, true, !shows_first},
-       [](const FreeItem& item) {
-         return Cell{place_text(item.frees.first.process, item.frees.first.stack, item.names)};
-       },
+       [](const FreeItem& item) { return place_text(item.frees.first.process, item.frees.first.stack, item.names); },
        Fill::kWhenShown}};
   columns.add(holder_columns());
   columns.add(place_columns("STACK THAT FREED"));

@@ -50,14 +50,12 @@ struct PointItem {
 
 Columns<PointItem> point_columns() {
   return {
-      {{"time_ns", "TIME", CellKind::kDuration}, [](const PointItem& item) { return Cell{item.time}; }},
-      {{"max_bytes", "MOST", CellKind::kBytes}, [](const PointItem& item) { return number(item.point.most_bytes); }},
-      {{"max_blocks", "BLOCKS", CellKind::kCount},
-       [](const PointItem& item) { return number(item.point.most_blocks); }},
-      {{"min_bytes", "LEAST", CellKind::kBytes}, [](const PointItem& item) { return number(item.point.least_bytes); }},
-      {{"live_bytes", "LIVE", CellKind::kBytes}, [](const PointItem& item) { return number(item.point.end_bytes); }},
-      {{"live_blocks", "LIVE BLOCKS", CellKind::kCount},
-       [](const PointItem& item) { return number(item.point.end_blocks); }}};
+      {{"time_ns", "TIME", CellKind::kDuration}, [](const PointItem& item) { return item.time; }},
+      {{"max_bytes", "MOST", CellKind::kBytes}, [](const PointItem& item) { return item.point.most_bytes; }},
+      {{"max_blocks", "BLOCKS", CellKind::kCount}, [](const PointItem& item) { return item.point.most_blocks; }},
+      {{"min_bytes", "LEAST", CellKind::kBytes}, [](const PointItem& item) { return item.point.least_bytes; }},
+      {{"live_bytes", "LIVE", CellKind::kBytes}, [](const PointItem& item) { return item.point.end_bytes; }},
+      {{"live_blocks", "LIVE BLOCKS", CellKind::kCount}, [](const PointItem& item) { return item.point.end_blocks; }}};
 }
 
 }  // namespace

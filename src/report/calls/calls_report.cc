@@ -38,7 +38,7 @@ struct GroupItem : TimedCalls {
 
 Columns<TimedCalls> timed_columns() {
   return {
-      {{"calls", "CALLS", CellKind::kCount}, [](const TimedCalls& of) { return number(of.calls); }},
+      {{"calls", "CALLS", CellKind::kCount}, [](const TimedCalls& of) { return of.calls; }},
       {{"total_ns", "TOTAL", CellKind::kDuration}, [](const TimedCalls& of) { return of.ns(of.total); }},
       {{"self_ns", "SELF", CellKind::kDuration}, [](const TimedCalls& of) { return of.ns(of.self); }},
       {{"avg_ns", "AVG", CellKind::kDuration},
@@ -50,13 +50,10 @@ Columns<TimedCalls> timed_columns() {
        [](const TimedCalls& of) { return of.ns(of.duration.percentile(0.99)); }}};
 }
 Columns<GroupItem> thread_columns() {
-  return {
-      {{"pid", "PID", CellKind::kNumber},
-       [](const GroupItem& group) {
-         return Cell{int64_t{group.recording.processes()[group.thread().process].process.pid}};
-       }},
-      {{"tid", "TID", CellKind::kNumber}, [](const GroupItem& group) { return Cell{int64_t{group.thread().tid}}; }},
-      {{"thread", "THREAD", CellKind::kText, true}, [](const GroupItem& group) { return Cell{group.thread().name}; }}};
+  return {{{"pid", "PID", CellKind::kNumber},
+           [](const GroupItem& group) { return group.recording.processes()[group.thread().process].process.pid; }},
+          {{"tid", "TID", CellKind::kNumber}, [](const GroupItem& group) { return group.thread().tid; }},
+          {{"thread", "THREAD", CellKind::kText, true}, [](const GroupItem& group) { return group.thread().name; }}};
 }
 Columns<GroupItem> module_columns() {
   return {{{"module", "MODULE", CellKind::kText, true}, [](const GroupItem& group) {

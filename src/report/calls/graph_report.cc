@@ -32,13 +32,12 @@ struct EdgeItem : Placed {
 };
 
 Columns<EdgeItem> edge_columns() {
-  return {{{"role", "ROLE", CellKind::kText, false, true},
-           [](const EdgeItem& item) { return Cell{std::string(kRoles[item.role])}; }},
-          {{"calls", "CALLS", CellKind::kCount}, [](const EdgeItem& item) { return number(item.edge.calls); }},
+  return {{{"role", "ROLE", CellKind::kText, false, true}, [](const EdgeItem& item) { return kRoles[item.role]; }},
+          {{"calls", "CALLS", CellKind::kCount}, [](const EdgeItem& item) { return item.edge.calls; }},
           {{"total_ns", "TOTAL", CellKind::kDuration},
-           [](const EdgeItem& item) { return Cell{ticks_to_ns(item.recording, item.edge.total)}; }},
+           [](const EdgeItem& item) { return ticks_to_ns(item.recording, item.edge.total); }},
           {{"self_ns", "SELF", CellKind::kDuration},
-           [](const EdgeItem& item) { return Cell{ticks_to_ns(item.recording, item.edge.self)}; }}};
+           [](const EdgeItem& item) { return ticks_to_ns(item.recording, item.edge.self); }}};
 }
 
 void describe(TableRow& row, EdgeItem& item) {

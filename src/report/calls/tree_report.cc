@@ -45,17 +45,16 @@ struct NodeItem : Placed {
 
 Columns<NodeItem> node_columns() {
   return {{{"total_ns", "TOTAL", CellKind::kDuration},
-           [](const NodeItem& item) { return Cell{ticks_to_ns(item.recording, item.node.total)}; }},
+           [](const NodeItem& item) { return ticks_to_ns(item.recording, item.node.total); }},
           {{"percent", "OF ALL", CellKind::kPercent},
            [](const NodeItem& item) {
              const auto all = static_cast<double>(item.tree.nodes()[0].total);
              return all == 0 ? Cell{} : Cell{100 * static_cast<double>(item.node.total) / all};
            }},
           {{"self_ns", "SELF", CellKind::kDuration},
-           [](const NodeItem& item) { return Cell{ticks_to_ns(item.recording, item.node.self)}; }},
-          {{"calls", "CALLS", CellKind::kCount}, [](const NodeItem& item) { return number(item.node.calls); }},
-          {{"depth", "DEPTH", CellKind::kCount, false, true},
-           [](const NodeItem& item) { return number(uint64_t{item.node.depth}); }}};
+           [](const NodeItem& item) { return ticks_to_ns(item.recording, item.node.self); }},
+          {{"calls", "CALLS", CellKind::kCount}, [](const NodeItem& item) { return item.node.calls; }},
+          {{"depth", "DEPTH", CellKind::kCount, false, true}, [](const NodeItem& item) { return item.node.depth; }}};
 }
 
 }  // namespace

@@ -126,23 +126,23 @@ struct ChainItem {
 };
 
 Columns<ChainItem> chain_columns() {
-  return {{{"blocked_ns", "BLOCKED", CellKind::kDuration},
-           [](const ChainItem& item) { return Cell{ticks_to_ns(item.texts.recording(), item.link().time)}; }},
-          {{"share", "SHARE", CellKind::kPercent},
-           [](const ChainItem& item) {
-             return Cell{100.0 * static_cast<double>(item.link().time) / static_cast<double>(item.chains.wait_time())};
-           }},
-          {{"times", "TIMES", CellKind::kCount}, [](const ChainItem& item) { return number(item.link().times); }},
-          {{"length", "LENGTH", CellKind::kNumber, false, true},
-           [](const ChainItem& item) { return Cell{int64_t{item.link().length}}; }},
-          {{"pid", "PID", CellKind::kNumber, false, true},
-           [](const ChainItem& item) {
-             if (item.link().object == kNoIndex) return Cell{};
-             return Cell{item.texts.pid(item.texts.held().objects()[item.link().object].process)};
-           }},
-          {{"chain", "CHAIN", CellKind::kText, true},
-           [](const ChainItem& item) { return Cell{chain_text(item.texts, item.chains, item.index)}; },
-           Fill::kWhenShown}};
+  return {
+      {{"blocked_ns", "BLOCKED", CellKind::kDuration},
+       [](const ChainItem& item) { return ticks_to_ns(item.texts.recording(), item.link().time); }},
+      {{"share", "SHARE", CellKind::kPercent},
+       [](const ChainItem& item) {
+         return 100.0 * static_cast<double>(item.link().time) / static_cast<double>(item.chains.wait_time());
+       }},
+      {{"times", "TIMES", CellKind::kCount}, [](const ChainItem& item) { return item.link().times; }},
+      {{"length", "LENGTH", CellKind::kNumber, false, true}, [](const ChainItem& item) { return item.link().length; }},
+      {{"pid", "PID", CellKind::kNumber, false, true},
+       [](const ChainItem& item) {
+         if (item.link().object == kNoIndex) return Cell{};
+         return Cell{item.texts.pid(item.texts.held().objects()[item.link().object].process)};
+       }},
+      {{"chain", "CHAIN", CellKind::kText, true},
+       [](const ChainItem& item) { return chain_text(item.texts, item.chains, item.index); },
+       Fill::kWhenShown}};
 }
 
 Table chains_table(const WaitChains& chains, const WaitTexts& texts, const std::vector<uint32_t>& links, bool locks) {

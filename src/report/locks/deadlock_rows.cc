@@ -81,17 +81,16 @@ Columns<StuckItem> stuck_columns() {
              return Cell{item.texts.recording().time().duration_ns(begin, std::max(item.end, begin))};
            }},
           {{"pid", "PID", CellKind::kNumber, false, true},
-           [](const StuckItem& item) { return Cell{item.texts.pid(item.thread().process)}; }},
-          {{"tid", "TID", CellKind::kNumber, false, true},
-           [](const StuckItem& item) { return Cell{int64_t{item.thread().tid}}; }},
+           [](const StuckItem& item) { return item.texts.pid(item.thread().process); }},
+          {{"tid", "TID", CellKind::kNumber, false, true}, [](const StuckItem& item) { return item.thread().tid; }},
           {{"thread", "THREAD", CellKind::kText, true},
-           [](const StuckItem& item) { return Cell{item.texts.thread(item.stuck.thread)}; },
+           [](const StuckItem& item) { return item.texts.thread(item.stuck.thread); },
            Fill::kWhenShown},
           {{"waits_for", "WAITS FOR", CellKind::kText, true},
-           [](const StuckItem& item) { return Cell{item.texts.object(item.stuck.wait.object)}; },
+           [](const StuckItem& item) { return item.texts.object(item.stuck.wait.object); },
            Fill::kWhenShown},
           {{"held_by", "HELD BY", CellKind::kText, true},
-           [](const StuckItem& item) { return Cell{holder_of(item.stuck, item.texts)}; },
+           [](const StuckItem& item) { return holder_of(item.stuck, item.texts); },
            Fill::kWhenShown}};
 }
 

@@ -55,7 +55,7 @@ Cell mutex_name(const LockItem& item) {
 Columns<LockItem> wait_columns(bool with_average, bool shows_open) {
   Columns<LockItem> columns = {
       {{"wait_ns", "WAIT", CellKind::kDuration}, [](const LockItem& item) { return item.time(item.lock.wait.sum()); }},
-      {{"waits", "WAITS", CellKind::kCount}, [](const LockItem& item) { return number(item.lock.wait.count()); }}};
+      {{"waits", "WAITS", CellKind::kCount}, [](const LockItem& item) { return item.lock.wait.count(); }}};
   if (with_average)
     columns.add({{{"avg_wait_ns", "AVG", CellKind::kDuration},
                   [](const LockItem& item) { return item.average(item.lock.wait); }},
@@ -66,39 +66,37 @@ Columns<LockItem> wait_columns(bool with_average, bool shows_open) {
                {{"max_wait_ns", "MAX", CellKind::kDuration},
                 [](const LockItem& item) { return item.percentile(item.lock.wait, 1); }},
                {{"still_waiting", "STILL WAITING", CellKind::kCount, false, !shows_open},
-                [](const LockItem& item) { return number(item.lock.open_waits); }}});
+                [](const LockItem& item) { return item.lock.open_waits; }}});
   return columns;
 }
 
 Column<LockItem> timeouts_column(bool shown) {
   return {{"timeouts", "TIMEOUTS", CellKind::kCount, false, !shown},
-          [](const LockItem& item) { return number(item.lock.timeouts); }};
+          [](const LockItem& item) { return item.lock.timeouts; }};
 }
 
 // Where it is: text shows that as far as it tells locks apart.
 Columns<LockItem> address_columns(const Locks& locks, const LockNames& name_of) {
   const bool is_ambiguous = std::any_of(locks.all().begin(), locks.all().end(),
                                         [&](const LockStats& lock) { return name_of.is_ambiguous(lock); });
-  return {
-      {{"pid", "PID", CellKind::kNumber, false, !are_of_many_processes(locks)},
-       [](const LockItem& item) { return Cell{int64_t{item.recording.processes()[item.lock.process].process.pid}}; }},
-      {{"address", "ADDRESS", CellKind::kAddress, false, !is_ambiguous},
-       [](const LockItem& item) { return Cell{static_cast<int64_t>(item.lock.address)}; }}};
+  return {{{"pid", "PID", CellKind::kNumber, false, !are_of_many_processes(locks)},
+           [](const LockItem& item) { return item.recording.processes()[item.lock.process].process.pid; }},
+          {{"address", "ADDRESS", CellKind::kAddress, false, !is_ambiguous},
+           [](const LockItem& item) { return static_cast<int64_t>(item.lock.address); }}};
 }
 
 Column<LockItem> name_column(std::string_view key, std::string_view title) {
   return {{key, title, CellKind::kText, true},
-          [](const LockItem& item) { return Cell{item.name_of(item.lock)}; },
+          [](const LockItem& item) { return item.name_of(item.lock); },
           Fill::kWhenShown};
 }
 
 // Who used it, and what it is.
 Columns<LockItem> lock_columns(const Locks& locks, const LockNames& name_of, std::string_view title) {
-  Columns<LockItem> columns = {{{"threads", "THREADS", CellKind::kCount},
-                                [](const LockItem& item) { return number(uint64_t{item.lock.threads.size()}); }}};
+  Columns<LockItem> columns = {
+      {{"threads", "THREADS", CellKind::kCount}, [](const LockItem& item) { return item.lock.threads.size(); }}};
   columns.add(address_columns(locks, name_of));
-  columns.add({{{"kind", "KIND", CellKind::kText},
-                [](const LockItem& item) { return Cell{std::string(lock_kind_name(item.lock.kind))}; }},
+  columns.add({{{"kind", "KIND", CellKind::kText}, [](const LockItem& item) { return lock_kind_name(item.lock.kind); }},
                name_column("lock", title)});
   return columns;
 }
@@ -112,20 +110,17 @@ Columns<LockItem> use_columns() {
        [](const LockItem& item) { return item.percentile(item.lock.hold, 0.99); }},
       {{"max_hold_ns", "MAX HOLD", CellKind::kDuration},
        [](const LockItem& item) { return item.percentile(item.lock.hold, 1); }},
-      {{"taken", "TAKEN", CellKind::kCount}, [](const LockItem& item) { return number(item.lock.acquisitions); }},
+      {{"taken", "TAKEN", CellKind::kCount}, [](const LockItem& item) { return item.lock.acquisitions; }},
       {{"contended", "CONTENDED", CellKind::kCount, false, true},
-       [](const LockItem& item) { return number(item.lock.contended); }},
+       [](const LockItem& item) { return item.lock.contended; }},
       {{"contended_percent", "WAITED", CellKind::kPercent}, contended_percent},
-      {{"shared", "SHARED", CellKind::kCount, false, true},
-       [](const LockItem& item) { return number(item.lock.shared); }},
-      {{"busy", "BUSY", CellKind::kCount, false, true}, [](const LockItem& item) { return number(item.lock.busy); }},
+      {{"shared", "SHARED", CellKind::kCount, false, true}, [](const LockItem& item) { return item.lock.shared; }},
+      {{"busy", "BUSY", CellKind::kCount, false, true}, [](const LockItem& item) { return item.lock.busy; }},
       timeouts_column(false),
-      {{"errors", "ERRORS", CellKind::kCount, false, true},
-       [](const LockItem& item) { return number(item.lock.errors); }},
+      {{"errors", "ERRORS", CellKind::kCount, false, true}, [](const LockItem& item) { return item.lock.errors; }},
       {{"owner_died", "OWNER DIED", CellKind::kCount, false, true},
-       [](const LockItem& item) { return number(item.lock.owner_died); }},
-      {{"nesting", "NEST", CellKind::kCount},
-       [](const LockItem& item) { return number(uint64_t{item.lock.deepest}); }}};
+       [](const LockItem& item) { return item.lock.owner_died; }},
+      {{"nesting", "NEST", CellKind::kCount}, [](const LockItem& item) { return item.lock.deepest; }}};
 }
 
 Table locks_table(const Recording& recording, const Locks& locks, const LockChoice& choice, const LockNames& name_of) {
@@ -150,11 +145,10 @@ Table others_table(const Recording& recording, const Locks& locks, const LockCho
     if (!has_holder(lock->kind) && lock->kind != LockKind::kCondition && choice.has(*lock))
       items.push_back({recording, locks, name_of, *lock});
   Columns<LockItem> columns = wait_columns(true, false);
-  columns.add({{{"taken", "TAKEN", CellKind::kCount, false, true},
-                [](const LockItem& item) { return number(item.lock.acquisitions); }},
-               {{"given", "GIVEN", CellKind::kCount, false, true},
-                [](const LockItem& item) { return number(item.lock.given); }},
-               timeouts_column(true)});
+  columns.add(
+      {{{"taken", "TAKEN", CellKind::kCount, false, true}, [](const LockItem& item) { return item.lock.acquisitions; }},
+       {{"given", "GIVEN", CellKind::kCount, false, true}, [](const LockItem& item) { return item.lock.given; }},
+       timeouts_column(true)});
   columns.add(lock_columns(locks, name_of, "WHAT"));
   Table table;
   table.key = "others";
@@ -166,13 +160,11 @@ Table others_table(const Recording& recording, const Locks& locks, const LockCho
 Columns<LockItem> condition_columns() {
   return {
       {{"spurious", "SPURIOUS", CellKind::kCount, false, true},
-       [](const LockItem& item) { return number(item.condition->spurious); }},
-      {{"signals", "SIGNALS", CellKind::kCount}, [](const LockItem& item) { return number(item.condition->signals); }},
-      {{"broadcasts", "BROADCASTS", CellKind::kCount},
-       [](const LockItem& item) { return number(item.condition->broadcasts); }},
-      {{"unheard", "UNHEARD", CellKind::kCount}, [](const LockItem& item) { return number(item.condition->unheard); }},
-      {{"herds", "HERDS", CellKind::kCount, false, true},
-       [](const LockItem& item) { return number(item.condition->herds); }}};
+       [](const LockItem& item) { return item.condition->spurious; }},
+      {{"signals", "SIGNALS", CellKind::kCount}, [](const LockItem& item) { return item.condition->signals; }},
+      {{"broadcasts", "BROADCASTS", CellKind::kCount}, [](const LockItem& item) { return item.condition->broadcasts; }},
+      {{"unheard", "UNHEARD", CellKind::kCount}, [](const LockItem& item) { return item.condition->unheard; }},
+      {{"herds", "HERDS", CellKind::kCount, false, true}, [](const LockItem& item) { return item.condition->herds; }}};
 }
 
 Table conditions_table(const Recording& recording, const Locks& locks, const LockChoice& choice,
@@ -244,12 +236,10 @@ Cell bar_of_waits(const WaitStep& step) {
 // How long the waits for one lock are. `lock`: null: there is none.
 Table histogram_table(const Recording& recording, const LockStats* lock, const LockNames& name_of, bool ascii) {
   const Columns<WaitStep> columns = {
-      {{"from_ns", "FROM", CellKind::kDuration}, [](const WaitStep& step) { return Cell{step.from}; }},
-      {{"waits", "WAITS", CellKind::kCount}, [](const WaitStep& step) { return number(step.waits); }},
+      {{"from_ns", "FROM", CellKind::kDuration}, [](const WaitStep& step) { return step.from; }},
+      {{"waits", "WAITS", CellKind::kCount}, [](const WaitStep& step) { return step.waits; }},
       {{"percent", "SHARE", CellKind::kPercent},
-       [](const WaitStep& step) {
-         return Cell{100 * (static_cast<double>(step.waits) / static_cast<double>(step.all))};
-       }},
+       [](const WaitStep& step) { return 100 * (static_cast<double>(step.waits) / static_cast<double>(step.all)); }},
       {{"", "", CellKind::kText, false, false, true}, bar_of_waits}};
   Table table;
   table.key = "histogram";

@@ -86,25 +86,25 @@ struct OrderItem {
 };
 
 Columns<OrderItem> order_columns() {
-  return {{{"cycle", "CYCLE", CellKind::kNumber}, [](const OrderItem& item) { return Cell{item.cycle}; }},
-          {{"count", "COUNT", CellKind::kCount}, [](const OrderItem& item) { return number(item.edge.count); }},
-          {{"first_ns", "FIRST AT", CellKind::kDuration},
-           [](const OrderItem& item) { return Cell{item.texts.since_start(item.edge.first_time)}; }},
-          {{"one_thread", "ONE THREAD", CellKind::kNumber, false, true},
-           [](const OrderItem& item) { return Cell{int64_t{item.inversion.one_thread}}; }},
-          {{"alike", "ALIKE", CellKind::kNumber, false, true},
-           [](const OrderItem& item) { return number(item.inversion.alike); }},
-          {{"pid", "PID", CellKind::kNumber, false, true},
-           [](const OrderItem& item) { return Cell{item.texts.pid(item.process())}; }},
-          {{"thread", "THREAD", CellKind::kText, true},
-           [](const OrderItem& item) { return Cell{threads_text(item.edge, item.texts)}; },
-           Fill::kWhenShown},
-          {{"held", "HELD", CellKind::kText, true},
-           [](const OrderItem& item) { return Cell{item.texts.object(item.edge.from)}; },
-           Fill::kWhenShown},
-          {{"taken", "THEN TAKEN", CellKind::kText, true},
-           [](const OrderItem& item) { return Cell{item.texts.object(item.edge.to)}; },
-           Fill::kWhenShown}};
+  return {
+      {{"cycle", "CYCLE", CellKind::kNumber}, [](const OrderItem& item) { return item.cycle; }},
+      {{"count", "COUNT", CellKind::kCount}, [](const OrderItem& item) { return item.edge.count; }},
+      {{"first_ns", "FIRST AT", CellKind::kDuration},
+       [](const OrderItem& item) { return item.texts.since_start(item.edge.first_time); }},
+      {{"one_thread", "ONE THREAD", CellKind::kNumber, false, true},
+       [](const OrderItem& item) { return item.inversion.one_thread; }},
+      {{"alike", "ALIKE", CellKind::kNumber, false, true}, [](const OrderItem& item) { return item.inversion.alike; }},
+      {{"pid", "PID", CellKind::kNumber, false, true},
+       [](const OrderItem& item) { return item.texts.pid(item.process()); }},
+      {{"thread", "THREAD", CellKind::kText, true},
+       [](const OrderItem& item) { return threads_text(item.edge, item.texts); },
+       Fill::kWhenShown},
+      {{"held", "HELD", CellKind::kText, true},
+       [](const OrderItem& item) { return item.texts.object(item.edge.from); },
+       Fill::kWhenShown},
+      {{"taken", "THEN TAKEN", CellKind::kText, true},
+       [](const OrderItem& item) { return item.texts.object(item.edge.to); },
+       Fill::kWhenShown}};
 }
 
 void describe_order(TableRow& row, OrderItem& item) {

@@ -37,20 +37,19 @@ struct PartItem {
 
 Columns<PartItem> part_columns() {
   return {{{"time_ns", "TIME", CellKind::kDuration},
-           [](const PartItem& item) { return Cell{ticks_to_ns(item.texts.recording(), item.part.time)}; }},
+           [](const PartItem& item) { return ticks_to_ns(item.texts.recording(), item.part.time); }},
           {{"share", "SHARE", CellKind::kPercent},
            [](const PartItem& item) {
              const auto all = static_cast<double>(item.path.end - item.path.begin);  // not 0: it has parts
              return Cell{100.0 * static_cast<double>(item.part.time) / all};
            }},
-          {{"count", "COUNT", CellKind::kCount}, [](const PartItem& item) { return number(item.part.count); }},
-          {{"tid", "TID", CellKind::kNumber, false, true},
-           [](const PartItem& item) { return Cell{int64_t{item.thread().tid}}; }},
+          {{"count", "COUNT", CellKind::kCount}, [](const PartItem& item) { return item.part.count; }},
+          {{"tid", "TID", CellKind::kNumber, false, true}, [](const PartItem& item) { return item.thread().tid; }},
           {{"thread", "THREAD", CellKind::kText, true},
-           [](const PartItem& item) { return Cell{item.texts.thread(item.part.thread)}; },
+           [](const PartItem& item) { return item.texts.thread(item.part.thread); },
            Fill::kWhenShown},
           {{"what", "WHAT", CellKind::kText, true},
-           [](const PartItem& item) { return Cell{part_text(item.part, item.texts)}; },
+           [](const PartItem& item) { return part_text(item.part, item.texts); },
            Fill::kWhenShown}};
 }
 

@@ -96,23 +96,23 @@ struct SumItem {
 
 Columns<SumItem> sum_columns(WaitsBy by, bool of_holders) {
   return {{{"wait_ns", "WAIT", CellKind::kDuration},
-           [](const SumItem& item) { return Cell{ticks_to_ns(item.recording, item.sum.time)}; }},
+           [](const SumItem& item) { return ticks_to_ns(item.recording, item.sum.time); }},
           {{"percent", "SHARE", CellKind::kPercent},
            [](const SumItem& item) {
              if (item.all == 0) return Cell{0.0};
              return Cell{100 * static_cast<double>(item.sum.time) / static_cast<double>(item.all)};
            }},
-          {{"waits", "WAITS", CellKind::kCount}, [](const SumItem& item) { return number(item.sum.waits); }},
+          {{"waits", "WAITS", CellKind::kCount}, [](const SumItem& item) { return item.sum.waits; }},
           {{"avg_wait_ns", "AVG", CellKind::kDuration},
            [](const SumItem& item) {
-             return Cell{ticks_to_ns(item.recording, item.sum.time / std::max<uint64_t>(item.sum.waits, 1))};
+             return ticks_to_ns(item.recording, item.sum.time / std::max<uint64_t>(item.sum.waits, 1));
            }},
           {{"max_wait_ns", "MAX", CellKind::kDuration},
-           [](const SumItem& item) { return Cell{ticks_to_ns(item.recording, item.sum.longest)}; }},
+           [](const SumItem& item) { return ticks_to_ns(item.recording, item.sum.longest); }},
           {{"still_waiting", "STILL WAITING", CellKind::kCount, false, true},
-           [](const SumItem& item) { return number(item.sum.open); }},
+           [](const SumItem& item) { return item.sum.open; }},
           {{key_of_waits(by), title_of_waits(by, of_holders), CellKind::kText, true},
-           [](const SumItem& item) { return Cell{item.name}; }}};
+           [](const SumItem& item) { return item.name; }}};
 }
 
 Table wait_sums_table(const Recording& recording, WaitSums sums, WaitsBy by, bool of_holders) {

@@ -72,20 +72,20 @@ struct HoldItem : StackItem {
 Columns<HoldItem> hold_columns() {
   Columns<HoldItem> columns = {
       {{"hold_ns", "HOLD", CellKind::kDuration},
-       [](const HoldItem& item) { return Cell{ticks_to_ns(item.recording, item.group.time.sum())}; }},
-      {{"holds", "HOLDS", CellKind::kCount}, [](const HoldItem& item) { return number(item.group.time.count()); }},
+       [](const HoldItem& item) { return ticks_to_ns(item.recording, item.group.time.sum()); }},
+      {{"holds", "HOLDS", CellKind::kCount}, [](const HoldItem& item) { return item.group.time.count(); }},
       {{"p99_hold_ns", "P99", CellKind::kDuration},
        [](const HoldItem& item) { return lock_percentile(item.recording, item.group.time, 0.99); }},
       {{"max_hold_ns", "MAX", CellKind::kDuration},
        [](const HoldItem& item) { return lock_percentile(item.recording, item.group.time, 1); }},
       {{"still_held", "STILL HELD", CellKind::kCount, false, true},
-       [](const HoldItem& item) { return number(item.group.open); }},
+       [](const HoldItem& item) { return item.group.open; }},
       {{"waited_ns", "OTHERS WAITED", CellKind::kDuration},
-       [](const HoldItem& item) { return Cell{ticks_to_ns(item.recording, item.group.waited)}; }},
+       [](const HoldItem& item) { return ticks_to_ns(item.recording, item.group.waited); }},
       {{"pid", "PID", CellKind::kNumber, false, true}, [](const HoldItem& item) { return item.pid(); }},
       {{"thread", "THREAD", CellKind::kText, false, true},
        [](const HoldItem& item) {
-         return Cell{one_or_more(item.name_of.thread(item.group.thread), item.group.many_threads)};
+         return one_or_more(item.name_of.thread(item.group.thread), item.group.many_threads);
        },
        Fill::kWhenShown},
       {{"stack_of", "STACK OF", CellKind::kText, false, true},
@@ -93,7 +93,7 @@ Columns<HoldItem> hold_columns() {
          return Cell{std::string(item.group.stack == 0 ? "" : item.group.gave_back ? "gave back" : "taken")};
        }},
       {{"lock", "LOCK", CellKind::kText, true},
-       [](const HoldItem& item) { return Cell{item.name_of(item.lock)}; },
+       [](const HoldItem& item) { return item.name_of(item.lock); },
        Fill::kWhenShown}};
   columns.add(place_columns("TAKEN IN"));
   return columns;
@@ -133,36 +133,34 @@ struct WaitItem : StackItem {
 Columns<WaitItem> pair_columns(bool of_holders) {
   Columns<WaitItem> columns = {
       {{"wait_ns", "WAIT", CellKind::kDuration},
-       [](const WaitItem& item) { return Cell{ticks_to_ns(item.recording, item.pair.time)}; }},
-      {{"waits", "WAITS", CellKind::kCount}, [](const WaitItem& item) { return number(item.pair.waits); }},
+       [](const WaitItem& item) { return ticks_to_ns(item.recording, item.pair.time); }},
+      {{"waits", "WAITS", CellKind::kCount}, [](const WaitItem& item) { return item.pair.waits; }},
       {{"max_wait_ns", "MAX", CellKind::kDuration},
-       [](const WaitItem& item) { return Cell{ticks_to_ns(item.recording, item.pair.longest)}; }},
+       [](const WaitItem& item) { return ticks_to_ns(item.recording, item.pair.longest); }},
       {{"still_waiting", "STILL WAITING", CellKind::kCount, false, true},
-       [](const WaitItem& item) { return number(item.pair.open); }},
+       [](const WaitItem& item) { return item.pair.open; }},
       {{"pid", "PID", CellKind::kNumber, false, true}, [](const WaitItem& item) { return item.pid(); }},
       {{"kind", "KIND", CellKind::kText, false, of_holders},
-       [](const WaitItem& item) { return Cell{std::string(lock_kind_name(item.lock.kind))}; }},
+       [](const WaitItem& item) { return lock_kind_name(item.lock.kind); }},
       {{"thread", "THREAD", CellKind::kText, false, true},
-       [](const WaitItem& item) {
-         return Cell{one_or_more(item.name_of.thread(item.pair.thread), item.pair.many_threads)};
-       },
+       [](const WaitItem& item) { return one_or_more(item.name_of.thread(item.pair.thread), item.pair.many_threads); },
        Fill::kWhenShown},
       {{"other", "OTHER", CellKind::kText, false, true},
-       [](const WaitItem& item) { return Cell{std::string(side_name(item.pair.side))}; },
+       [](const WaitItem& item) { return side_name(item.pair.side); },
        Fill::kWhenShown},
       {{"other_thread", "OTHER THREAD", CellKind::kText, false, true},
-       [](const WaitItem& item) { return Cell{item.name_of.thread(item.pair.other_thread)}; },
+       [](const WaitItem& item) { return item.name_of.thread(item.pair.other_thread); },
        Fill::kWhenShown},
       {{"other_function", "OTHER FUNCTION", CellKind::kText, false, true},
        [](const WaitItem& item) {
-         return Cell{place_text(other_process(item.lock, item.pair), item.pair.other_stack, item.names)};
+         return place_text(other_process(item.lock, item.pair), item.pair.other_stack, item.names);
        },
        Fill::kWhenShown},
       {{"waker", "WAKER", CellKind::kText, false, true},
-       [](const WaitItem& item) { return Cell{item.name_of.thread(item.pair.waker)}; },
+       [](const WaitItem& item) { return item.name_of.thread(item.pair.waker); },
        Fill::kWhenShown},
       {{"lock", of_holders ? "LOCK" : "WHAT", CellKind::kText, true},
-       [](const WaitItem& item) { return Cell{item.name_of(item.lock)}; },
+       [](const WaitItem& item) { return item.name_of(item.lock); },
        Fill::kWhenShown}};
   columns.add(place_columns("WAITED IN"));
   return columns;
