@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "cli/point_listing.h"
 #include "plan/call_sites.h"
+#include "report/facts.h"
 #include "report/frames.h"
 #include "report/units.h"
 #include "symbols/elf/elf_facts.h"
@@ -64,28 +65,23 @@ std::string symbols_text(const ModuleStatus& status) {
 }
 
 Table facts_table(const ElfFacts& facts, SymbolFile* symbols) {
-  Table table;
-  table.key = "program";
-  table.columns = {{"field", "", CellKind::kText}, {"value", "", CellKind::kText, true}};
-  const auto add = [&](const char* field, std::string value) {
-    if (!value.empty()) table.add({std::string(field), std::move(value)});
-  };
-  add("file", facts.elf_path());
+  Facts rows;
+  rows.add("file", facts.elf_path());
   if (facts.chain.size() > 1 || facts.path != facts.elf_path())
-    add("started by", fmt::format("{} (a script)", facts.path));
-  add("machine", fmt::format("{}, {} bits", facts.machine_name, facts.bits));
-  add("kind", linking(facts));
-  add("build-id", build_id_text(facts.build_id));
-  add("calls", calls_text(facts, symbols));
-  add("allocations", alloc_text(facts));
-  add("locks", facts.is_program && facts.is_static ? "no" : "yes, pthread mutexes and condition variables");
+    rows.add("started by", fmt::format("{} (a script)", facts.path));
+  rows.add("machine", fmt::format("{}, {} bits", facts.machine_name, facts.bits));
+  rows.add("kind", linking(facts));
+  rows.add("build-id", build_id_text(facts.build_id));
+  rows.add("calls", calls_text(facts, symbols));
+  rows.add("allocations", alloc_text(facts));
+  rows.add("locks", facts.is_program && facts.is_static ? "no" : "yes, pthread mutexes and condition variables");
   if (symbols != nullptr) {
     const ModuleStatus& status = symbols->status();
-    add("names", symbols_text(status) + (status.debug_file.empty() ? "" : ", from " + status.debug_file));
-    add("functions", count_text(static_cast<int64_t>(symbols->functions().size())));
-    add("advice", status.advice);
+    rows.add("names", symbols_text(status) + (status.debug_file.empty() ? "" : ", from " + status.debug_file));
+    rows.add("functions", count_text(static_cast<int64_t>(symbols->functions().size())));
+    rows.add("advice", status.advice);
   }
-  return table;
+  return rows.take("program");
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "report/columns.h"
+
 namespace penna {
 namespace {
 
@@ -85,6 +87,11 @@ std::string semaphore_text(const ListedPoint& point) {
   return point.semaphore_count ? fmt::format("{} = {}", address, *point.semaphore_count) : address;
 }
 
+int64_t address_of(const ListedPoint& point) {
+  const PointPlace& first = point.places[0];
+  return static_cast<int64_t>(first.slot != 0 ? first.slot : first.probe);
+}
+
 void write_truth(JsonWriter& json, const char* key, const std::optional<bool>& truth) {
   json.key(key);
   truth ? json.value(*truth) : json.null();
@@ -140,33 +147,25 @@ void write_place(const PointPlace& place, bool in_process, JsonWriter& json) {
 }  // namespace
 
 Table points_table(const std::vector<ListedPoint>& points, bool in_process) {
-  const bool semaphores =
-      std::any_of(points.begin(), points.end(), [](const ListedPoint& point) { return point.semaphore != 0; });
+  using Point = ListedPoint;
+  Columns<Point> columns = {
+      {{"point", "POINT", CellKind::kText, true}, [](const Point& point) { return point.full_name(); }},
+      {{"kind", "KIND", CellKind::kText}, [](const Point& point) { return point_kind_name(point.kind); }},
+      {{"arguments", "ARGUMENTS", CellKind::kText, true}, [](const Point& point) { return arguments_text(point); }},
+      {{"copies", "COPIES", CellKind::kCount}, [](const Point& point) { return copies(point); }}};
+  if (in_process)
+    columns.add({{{"armed", "ARMED", CellKind::kText}, [](const Point& point) { return armed_text(point); }}});
+  if (std::any_of(points.begin(), points.end(), [](const Point& point) { return point.semaphore != 0; }))
+    columns.add(
+        {{{"semaphore", "SEMAPHORE", CellKind::kText}, [](const Point& point) { return semaphore_text(point); }}});
+  columns.add(
+      {{{"address", "ADDRESS", CellKind::kAddress, false, true}, [](const Point& point) { return address_of(point); }},
+       {{"source", "SOURCE", CellKind::kText, true}, [](const Point& point) { return source_text(point); }}});
+  if (in_process)
+    columns.add({{{"module", "MODULE", CellKind::kText, true}, [](const Point& point) { return point.module; }}});
   Table table;
   table.key = "points";
-  table.columns = {{"point", "POINT", CellKind::kText, true},
-                   {"kind", "KIND", CellKind::kText},
-                   {"arguments", "ARGUMENTS", CellKind::kText, true},
-                   {"copies", "COPIES", CellKind::kCount}};
-  if (in_process) table.columns.push_back({"armed", "ARMED", CellKind::kText});
-  if (semaphores) table.columns.push_back({"semaphore", "SEMAPHORE", CellKind::kText});
-  table.columns.push_back({"address", "ADDRESS", CellKind::kAddress, false, true});
-  table.columns.push_back({"source", "SOURCE", CellKind::kText, true});
-  if (in_process) table.columns.push_back({"module", "MODULE", CellKind::kText, true});
-  for (const ListedPoint& point : points) {
-    const PointPlace& first = point.places[0];
-    std::vector<Cell> cells;
-    cells.emplace_back(point.full_name());
-    cells.emplace_back(std::string(point_kind_name(point.kind)));
-    cells.emplace_back(arguments_text(point));
-    cells.emplace_back(static_cast<int64_t>(copies(point)));
-    if (in_process) cells.emplace_back(armed_text(point));
-    if (semaphores) cells.emplace_back(semaphore_text(point));
-    cells.emplace_back(static_cast<int64_t>(first.slot != 0 ? first.slot : first.probe));
-    cells.emplace_back(source_text(point));
-    if (in_process) cells.emplace_back(point.module);
-    table.add(std::move(cells), static_cast<uint32_t>(&point - points.data()));
-  }
+  columns.fill(table, points);
   return table;
 }
 

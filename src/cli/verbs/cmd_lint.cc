@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/table_output.h"
 #include "cli/verbs.h"
+#include "report/columns.h"
 #include "report/units.h"
 #include "symbols/elf/elf_facts.h"
 #include "symbols/points/sdt_lint.h"
@@ -62,21 +63,26 @@ std::string source_text(const FrameName& frame) {
   return frame.file.empty() ? std::string(frame.function) : fmt::format("{}:{}", frame.file, frame.line);
 }
 
+Columns<Finding> finding_columns(bool many_files) {
+  return {
+      {{"trap", "TRAP", CellKind::kText}, [](const Finding& found) { return sdt_trap_facts(found.finding->trap).id; }},
+      {{"point", "POINT", CellKind::kText, true},
+       [](const Finding& found) { return Cell{found.finding->point.empty() ? "(the file)" : found.finding->point}; }},
+      {{"detail", "FOUND", CellKind::kText, true}, [](const Finding& found) { return found.finding->detail; }},
+      {{"address", "ADDRESS", CellKind::kAddress, false, true},
+       [](const Finding& found) {
+         return found.finding->pc == 0 ? Cell{} : Cell{static_cast<int64_t>(found.finding->pc)};
+       }},
+      {{"source", "SOURCE", CellKind::kText, true},
+       [](const Finding& found) { return source_text(source_of(found)); },
+       Fill::kWhenShown},
+      {{"file", "FILE", CellKind::kText, true, !many_files}, [](const Finding& found) { return found.file->path; }}};
+}
+
 Table findings_table(const std::vector<Finding>& findings, bool many_files) {
   Table table;
   table.key = "findings";
-  table.columns = {{"trap", "TRAP", CellKind::kText},           {"point", "POINT", CellKind::kText, true},
-                   {"detail", "FOUND", CellKind::kText, true},  {"address", "ADDRESS", CellKind::kAddress, false, true},
-                   {"source", "SOURCE", CellKind::kText, true}, {"file", "FILE", CellKind::kText, true, !many_files}};
-  for (const Finding& found : findings) {
-    const SdtFinding& finding = *found.finding;
-    const std::string point = finding.point.empty() ? "(the file)" : finding.point;
-    TableRow& row = table.add(
-        {std::string(sdt_trap_facts(finding.trap).id), point, finding.detail, Cell(), std::string(), found.file->path},
-        static_cast<uint32_t>(&found - findings.data()));
-    if (finding.pc != 0) row.cells[3] = static_cast<int64_t>(finding.pc);
-  }
-  table.complete = [&findings](TableRow& row) { row.cells[4] = source_text(source_of(findings[row.source])); };
+  finding_columns(many_files).fill(table, findings);
   return table;
 }
 

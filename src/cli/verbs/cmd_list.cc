@@ -17,6 +17,7 @@
 #include "cli/point_listing.h"
 #include "cli/table_output.h"
 #include "cli/verbs.h"
+#include "report/columns.h"
 
 namespace penna {
 namespace {
@@ -29,22 +30,34 @@ bool is_program_file(const std::string& path) {
                    start->substr(0, 2) == "#!");
 }
 
+struct ListedModule {
+  std::string build_id, path;
+};
+
+Table modules_table(std::vector<ListedModule> modules) {
+  const Columns<ListedModule> columns = {
+      {{"build_id", "BUILD-ID", CellKind::kText}, [](const ListedModule& module) { return module.build_id; }},
+      {{"path", "FILE", CellKind::kText, true}, [](const ListedModule& module) { return module.path; }}};
+  Table table;
+  table.key = "modules";
+  table.title = "Code";
+  columns.fill(table, std::move(modules));
+  return table;
+}
+
 ListReport recording_report(const Recording& recording) {
   PointList points;
-  Table modules;
-  modules.key = "modules";
-  modules.title = "Code";
-  modules.columns = {{"build_id", "BUILD-ID", CellKind::kText}, {"path", "FILE", CellKind::kText, true}};
+  std::vector<ListedModule> modules;
   std::set<std::pair<std::string, std::string>> seen;
   for (const RecordedProcess& process : recording.processes()) {
     for (const Site& site : process.sites) points.add(site);
     for (const Module& module : process.modules) {
       const std::string build_id = build_id_text(module.build_id);
-      if (seen.insert({module.path, build_id}).second) modules.add({build_id, module.path});
+      if (seen.insert({module.path, build_id}).second) modules.push_back({build_id, module.path});
     }
   }
   ListReport list;
-  list.report.add(std::move(modules));
+  list.report.add(modules_table(std::move(modules)));
   list.add_points(points.take(), "No points were found in the recorded programs.");
   return list;
 }
