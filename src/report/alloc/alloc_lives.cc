@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: MIT
-// penna report lifetimes and sizes: how long blocks live, who frees them, and how large they are.
+// penna report lifetimes: how long blocks live, and who frees them.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "report/alloc/alloc_rows.h"
+#include "report/alloc/bar.h"
 #include "report/frames.h"
 #include "report/units.h"
 
 namespace penna {
 namespace {
-
-constexpr TableColumn kBar = {"", "", CellKind::kText, false, false, true};
-
-// As long as its share of the largest.
-std::string bar(uint64_t value, uint64_t largest) {
-  constexpr double kWidth = 30;
-  if (value == 0 || largest == 0) return "";
-  return std::string(static_cast<size_t>(std::ceil(kWidth * static_cast<double>(value) / static_cast<double>(largest))),
-                     '#');
-}
 
 // How long the blocks of a row lived.
 struct Lives {
@@ -204,7 +194,7 @@ Columns<DecadeItem> decade_columns() {
           {{"to_ns", "TO", CellKind::kDuration}, [](const DecadeItem& item) { return item.end; }},
           {{"blocks", "BLOCKS", CellKind::kCount}, [](const DecadeItem& item) { return item.decade.blocks; }},
           {{"bytes", "BYTES", CellKind::kBytes}, [](const DecadeItem& item) { return item.decade.bytes; }},
-          {kBar, [](const DecadeItem& item) { return bar(item.decade.blocks, item.largest); }}};
+          {kBarColumn, [](const DecadeItem& item) { return bar_text(item.decade.blocks, item.largest); }}};
 }
 
 Table table_of_decades(const BlockLifetimes& lives) {
@@ -219,42 +209,6 @@ Table table_of_decades(const BlockLifetimes& lives) {
   table.key = "histogram";
   table.title = "Lives of freed blocks";
   decade_columns().fill(table, std::move(items));
-  return table;
-}
-
-struct SizeItem {
-  SizeCounts counts;
-  uint64_t largest;  // allocations of the most frequent one
-};
-
-Columns<SizeItem> size_columns(bool are_powers, bool has_waste) {
-  Columns<SizeItem> columns;
-  columns.add({{{are_powers ? "from_bytes" : "size_bytes", are_powers ? "FROM" : "SIZE", CellKind::kCount},
-                [](const SizeItem& item) { return item.counts.size; }}});
-  if (are_powers)
-    columns.add({{{"to_bytes", "TO", CellKind::kCount},
-                  [](const SizeItem& item) { return number(item.counts.size == 0 ? 0 : 2 * item.counts.size - 1); }}});
-  columns.add({{{"count", "COUNT", CellKind::kCount}, [](const SizeItem& item) { return item.counts.allocations; }},
-               {{"bytes", "BYTES", CellKind::kBytes}, [](const SizeItem& item) { return item.counts.bytes; }}});
-  if (has_waste)
-    columns.add({{{"waste_bytes", "WASTE", CellKind::kBytes}, [](const SizeItem& item) { return item.counts.waste; }}});
-  columns.add(
-      {{{"live_blocks", "LIVE BLOCKS", CellKind::kCount}, [](const SizeItem& item) { return item.counts.live_blocks; }},
-       {{"live_bytes", "LIVE", CellKind::kBytes}, [](const SizeItem& item) { return item.counts.live_bytes; }},
-       {kBar, [](const SizeItem& item) { return bar(item.counts.allocations, item.largest); }}});
-  return columns;
-}
-
-Table table_of_sizes(const char* key, const char* title, const std::vector<SizeCounts>& sizes, bool are_powers,
-                     bool has_waste) {
-  uint64_t largest = 0;
-  for (const SizeCounts& counts : sizes) largest = std::max(largest, counts.allocations);
-  std::vector<SizeItem> items;
-  for (const SizeCounts& counts : sizes) items.push_back({counts, largest});
-  Table table;
-  table.key = key;
-  table.title = title;
-  size_columns(are_powers, has_waste).fill(table, std::move(items));
   return table;
 }
 
@@ -320,49 +274,6 @@ Report freers_report(const Recording& recording, const Allocations& heap, const 
   const bool any = !table.rows.empty();
   report.add(std::move(table));
   if (any && !has_stacks(lives)) report.tail.push_back(no_free_stacks_text(heap));
-  return report;
-}
-
-namespace {
-
-// The file of an allocator in libc's place, in a process that allocated; of others than these it is not known.
-std::string other_allocator(const Recording& recording, const Allocations& heap) {
-  for (uint32_t process = 0; process < heap.processes().size(); ++process) {
-    if (heap.processes()[process].allocations == 0) continue;
-    for (const Module& module : recording.processes()[process].modules)
-      if (is_allocator_file(module.path)) return file_name_of(module.path);
-  }
-  return "";
-}
-
-}  // namespace
-
-Report sizes_report(const Recording& recording, const Allocations& heap, const BlockSizes& sizes) {
-  Report report;
-  SizeCounts sum;
-  for (const SizeCounts& power : sizes.by_power()) {
-    sum.allocations += power.allocations;
-    sum.bytes += power.bytes;
-    sum.waste += power.waste;
-  }
-  std::string head =
-      fmt::format("{} of {}{}", plural_text(static_cast<int64_t>(sum.allocations), heap.family().allocation()),
-                  bytes_text(static_cast<int64_t>(sum.bytes)), family_text(heap));
-  const std::string other = heap.family().is_heap() ? other_allocator(recording, heap) : "";
-  const bool has_waste = heap.family().is_heap() && other.empty();
-  if (!other.empty()) head += fmt::format("; what {} adds to them is not known", other);
-  if (has_waste)
-    head += fmt::format(
-        "; beyond that, {} of waste, as glibc's malloc lays blocks out "
-        "(computed: a multiple of 16 with 8 bytes of its own, at least 32)",
-        bytes_text(static_cast<int64_t>(sum.waste)));
-  report.head.push_back(heap.total().allocations == 0 ? no_allocations_text(recording, heap) : std::move(head));
-  if (sizes.without_size() != 0)
-    report.tail.push_back(
-        fmt::format("There are too many different sizes: {} of the others are only in the first table.",
-                    plural_text(static_cast<int64_t>(sizes.without_size()), "allocation")));
-  report.add(table_of_sizes("sizes", "Sizes in bytes", sizes.by_power(), true, has_waste));
-  report.add(table_of_sizes("frequent", "The most frequent sizes in bytes", sizes.by_size(), false, has_waste));
   return report;
 }
 
