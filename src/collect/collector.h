@@ -85,8 +85,8 @@ class Collector {
   // A process was gone, or had given up, before it was answered. If it is recorded, this concerns the program that it
   // exec'd, if any.
   void left_unanswered(uint32_t pid, bool is_recorded);
-  // Adds a sentence to the recording's health. `refused`: it is about a process that was refused. `missed`: which events
-  // are missing because of it, in bits as in CollectorHealth::missed_by_notes.
+  // Adds a sentence to the recording's health. `refused`: it is about a process that was refused. `missed`: which
+  // events are missing because of it, in bits as in CollectorHealth::missed_by_notes.
   void note(std::string sentence, bool refused, uint32_t missed = 0);
   // Drains everything, ends processes that are still alive as kStopped, and closes the recording. Returns errors of the
   // file; totals() is valid in any case. `hurried`: what is not drained within Budget::kStopMs is abandoned, and
