@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Columns: a table as one list of columns, each with its key, title, kind and what it shows of an item.
 //
-// Why: text, CSV and JSON all follow from that list, so a column cannot be added to one of them and forgotten in another.
-// Values are plain functions: names are looked up long after the function that lists the columns has returned, so a
-// value may depend on nothing but the item.
+// Why: text, CSV and JSON follow from that list, so no format can miss a column. Values are captureless: names are
+// looked up long after the function that lists the columns has returned, so a value may depend on nothing but the item.
 // Invariant: the cells of a row are in the order of the columns.
 #pragma once
 
