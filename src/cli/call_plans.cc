@@ -262,6 +262,8 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector) {
   std::vector<RefusedFunction> refused = planner.refused();
   if (refused.empty()) return {};
   // What makes numbers of other things wrong comes first.
+  std::stable_partition(refused.begin(), refused.end(),
+                        [](const RefusedFunction& one) { return one.reason != kOfLinker; });
   std::stable_partition(refused.begin(), refused.end(), is_of_allocator);
   for (size_t i = 0; i < std::min(refused.size(), kMostNotes); ++i)
     collector.note(sentence_about(refused[i]), false, missed_by(refused[i]));

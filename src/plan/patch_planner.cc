@@ -135,6 +135,8 @@ bool calls_are_its_own(const ElfFile& file) {
          name.starts_with("libunwind");
 }
 
+constexpr const char* kIsResolver =
+    "is an ifunc, of which one form is chosen when the program starts (--libcalls records its calls from other files)";
 constexpr std::string_view kSelfTelling = "__cyg_profile_func_enter";  // called with nothing but the function's address
 constexpr std::string_view kHooks[] = {kSelfTelling, "__fentry__", "mcount", "_mcount"};
 
@@ -163,8 +165,7 @@ const char* why_not_entered(const ElfFile& file, std::string_view name) {
   const auto is_in = [name](const auto& list) {
     return std::find(std::begin(list), std::end(list), name) != std::end(list);
   };
-  if (std::filesystem::path(file.path()).filename().string().rfind("ld-linux", 0) == 0)
-    return "belongs to the dynamic linker";
+  if (std::filesystem::path(file.path()).filename().string().rfind("ld-linux", 0) == 0) return kOfLinker;
   if (name.starts_with("uw_") || name.starts_with("_Unwind_")) return "is part of how exceptions find their way";
   if (is_in(kStarts)) return "is not called as functions are";
   if (is_in(kUsed)) return "is used to record calls";
@@ -299,6 +300,9 @@ void PatchPlanner::choose_functions(const ElfFile& file, const std::string& path
   std::vector<std::string> wanted_names;
   const bool has_hooks = calls_hooks(file, kHooks);
   for (const Symbol& symbol : (*names)->functions()) {
+    if (symbol.kind == SymbolKind::kIfunc && !requests_.libcalls)
+      if (const std::optional<std::string> name = asked_for(names_of(**names, symbol), path))
+        refused_.push_back({*name, path, kIsResolver});
     if (symbol.kind != SymbolKind::kFunction || symbol.raw.find(".cold") != symbol.raw.npos)
       continue;  // parts of others
     all.push_back({symbol.start, symbol.start + symbol.size});

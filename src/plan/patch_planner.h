@@ -64,6 +64,8 @@ struct TimedLock {
   std::string name, file;
 };
 
+// Said last: most functions of the dynamic linker are copies of libc's.
+inline constexpr char kOfLinker[] = "belongs to the dynamic linker";
 // Reasons that are the agent's (penna_unless).
 inline constexpr char kMayRun[] = "may be at work in other threads when it is found";
 inline constexpr char kTooManyAllocators[] = "is of a fifth allocator, and four are told apart";

@@ -18,16 +18,22 @@ constexpr size_t kMostText = (PENNA_MAX_RECORD_WORDS - 1) * 8 - sizeof(penna_sit
 struct NamedFunction {
   std::string shown;            // what reports call it
   std::set<std::string> names;  // all that it has, demangled
+  bool is_resolver = false;     // an ifunc: calls of the form it chooses are recorded by its name (--libcalls)
 };
+
+constexpr const char* kTypesOfResolver =
+    "it is an ifunc, and debug information describes only its resolver: say which, as FUNCTION@arg1/x,arg2";
 
 // Functions by address, with every name that they have: "open" and "open64" are one.
 std::map<uint64_t, NamedFunction> functions_of(const ElfFile& file, const std::string& path) {
   std::map<uint64_t, NamedFunction> functions;
   if (auto symbols = SymbolFile::open({path, file.build_id()}, {}))
     for (const Symbol& symbol : (*symbols)->functions())
-      if (symbol.kind == SymbolKind::kFunction && symbol.raw.find(".cold") == symbol.raw.npos) {  // parts of others
+      if ((symbol.kind == SymbolKind::kFunction || symbol.kind == SymbolKind::kIfunc) &&
+          symbol.raw.find(".cold") == symbol.raw.npos) {  // parts of others
         NamedFunction& function = functions[symbol.start];
         function.shown = symbol.name;
+        function.is_resolver = symbol.kind == SymbolKind::kIfunc;
         function.names.insert(function.shown);
       }
   for (const ElfSection& section : file.sections()) {
@@ -36,7 +42,8 @@ std::map<uint64_t, NamedFunction> functions_of(const ElfFile& file, const std::s
     for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
       const auto known = symbol.st_shndx != SHN_UNDEF ? functions.find(symbol.st_value) : functions.end();
       const char* name = known != functions.end() ? file.string(section.link, symbol.st_name) : nullptr;
-      if (name == nullptr || GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
+      const auto type = GELF_ST_TYPE(symbol.st_info);
+      if (name == nullptr || (type != STT_FUNC && type != STT_GNU_IFUNC)) continue;
       const std::string_view text(name);
       known->second.names.insert(demangle(std::string(text.substr(0, text.find('@'))), Demangle::kFull));
     }
@@ -141,8 +148,9 @@ PlannedValues plan_values(const ElfFile& file, const std::string& path, const Va
       continue;
     }
     std::string reason;
-    const Signature* signature =
-        wanted.arguments_by_type || wanted.results_by_type ? types.of(address, &reason) : nullptr;
+    const bool by_types = wanted.arguments_by_type || wanted.results_by_type;
+    const Signature* signature = by_types && !function.is_resolver ? types.of(address, &reason) : nullptr;
+    if (by_types && function.is_resolver) reason = kTypesOfResolver;
     if (!reason.empty() && wanted.by_name) planned.refused.push_back({shown, reason});
     const auto add = [&](uint8_t kind, bool by_type, const std::vector<CapturedValue>& spelled,
                          const std::vector<CapturedValue> Signature::*typed) {

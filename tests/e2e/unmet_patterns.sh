@@ -39,3 +39,32 @@ run penna report points shop.penna --where 'prise > 1'
 expect_contains "$out$err" "--where 'prise > 1' left nothing out: no point has such arguments, prise (is it price?)"
 run penna report points shop.penna --where 'price > 1'
 expect_missing "$out$err" 'left nothing out'
+
+# An ifunc is met, and why its calls are not recorded is said; --libcalls records them by its name.
+cat >forms.c <<'C'
+static int by_one(int n) { return n + 1; }
+static int (*choose(void))(int) { return by_one; }
+int form(int n) __attribute__((ifunc("choose")));
+C
+cat >form.c <<'C'
+int form(int n);
+int main(void) { return form(-1); }
+C
+gcc -g -O1 -shared -fPIC forms.c -o libforms.so
+gcc -g -O1 form.c -o form -L. -lforms -Wl,-rpath,.
+run penna record -f -o form.penna -F form -- ./form
+expect_eq 0 "$status" "the program's status"
+expect_contains "$err" 'calls of form [libforms.so] are not recorded: it is an ifunc'
+expect_missing "$err" "is meant by -F 'form'"
+expect_contains "$(penna report health form.penna)" 'calls of form [libforms.so] are not recorded: it is an ifunc'
+run penna record -f -o form.penna -k calls -F form --libcalls --auto-args -A 'form@arg1/i32' -- ./form
+expect_eq 0 "$status" "the program's status"
+expect_missing "$err" 'is an ifunc, of which'
+expect_match "$(penna replay form.penna)" ' form\(arg1=-1\)'
+# Debug information has the types of the resolver alone: they are not taken for the function's.
+run penna record -f -o form.penna -k calls -F form --libcalls -A form -- ./form
+expect_contains "$err" 'values of form [libforms.so] are not recorded: it is an ifunc'
+expect_missing "$(penna replay form.penna)" 'form(arg'
+# Of libc's functions the one that programs call comes before the dynamic linker's own copy.
+run penna record -f -o form.penna -F memcpy -- ./form
+expect_match "$err" 'calls of memcpy \[libc\.so\.6\] are not recorded: it is an ifunc'
