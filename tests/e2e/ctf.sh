@@ -177,11 +177,33 @@ expect_match "$out" ' all:orders: .*one_id = 7, one_price = 12\.5, last_id = 8, 
 
 # Losses, for the recorder sleeps: told by their events, and by the trace itself.
 cat >flood.c <<'PROGRAM'
+#include <glob.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 #include "penna/point.h"
+// kill() returns before other threads have stopped: until then they may empty the pool.
+static int is_stopped(const char* threads) {
+  glob_t found;
+  if (glob(threads, 0, NULL, &found) != 0) return 0;
+  int stopped = 1;
+  for (size_t i = 0; i < found.gl_pathc; i++) {
+    char line[512] = "";
+    FILE* file = fopen(found.gl_pathv[i], "r");
+    const char* name_end = file != NULL && fgets(line, sizeof line, file) != NULL ? strrchr(line, ')') : NULL;
+    stopped &= name_end != NULL && name_end[2] == 'T';
+    if (file != NULL) fclose(file);
+  }
+  globfree(&found);
+  return stopped;
+}
 int main(void) {
+  char threads[64];
+  snprintf(threads, sizeof threads, "/proc/%d/task/*/stat", (int)getppid());
   kill(getppid(), SIGSTOP);
+  while (!is_stopped(threads)) sched_yield();
   for (long i = 0; i < 300000; i++) PENNA_EVENT(flood, drop, i);
   kill(getppid(), SIGCONT);
 }

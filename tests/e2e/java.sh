@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 # The probes of Java's virtual machine: strings with a length are text, and each call of a method is there by name.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-need openjdk-17-jre-headless python3
-java=/usr/lib/jvm/java-17-openjdk-amd64/bin/java
+need default-jre-headless python3
+java=/usr/lib/jvm/default-java/bin/java
 python3 - <<'PY'
 # Work.class, by hand, for a JRE brings no compiler:
 #   static int inner(int n) { return n + 1; }
 #   static int outer(int n) { return inner(n); }
-#   public static void main(String[] a) { for (int i = 0; i != 100; i++) outer(i); }
+#   public static synchronized void main(String[] a) { for (int i = 0; i != 100; i++) outer(i); Work.class.wait(1); }
 import struct
 pool = []
 def entry(data):
@@ -20,13 +20,15 @@ def method_ref(owner, name, kind):
     return entry(struct.pack('>BHH', 10, klass(owner), entry(struct.pack('>BHH', 12, utf8(name), utf8(kind)))))
 def call(name): return b'\xb8' + struct.pack('>H', method_ref('Work', name, '(I)I'))  # invokestatic
 def method(access, name, kind, code):
-    body = struct.pack('>HHI', 2, 2, len(code)) + code + struct.pack('>HH', 0, 0)
+    body = struct.pack('>HHI', 3, 2, len(code)) + code + struct.pack('>HH', 0, 0)
     return struct.pack('>HHHHHI', access, utf8(name), utf8(kind), 1, utf8('Code'), len(body)) + body
+# ldc lconst_1 invokevirtual
+wait = b'\x12' + bytes([klass('Work')]) + b'\x0a\xb6' + struct.pack('>H', method_ref('java/lang/Object', 'wait', '(J)V'))
 methods = [method(8, 'inner', '(I)I', b'\x1a\x04\x60\xac'),            # iload_0 iconst_1 iadd ireturn
            method(8, 'outer', '(I)I', b'\x1a' + call('inner') + b'\xac'),
-           method(9, 'main', '([Ljava/lang/String;)V',
+           method(0x29, 'main', '([Ljava/lang/String;)V',
                   b'\x03\x3c' + b'\xa7\x00\x0b' + b'\x1b' + call('outer') + b'\x57' + b'\x84\x01\x01' +
-                  b'\x1b\x10\x64' + b'\xa0\xff\xf5' + b'\xb1')]
+                  b'\x1b\x10\x64' + b'\xa0\xff\xf5' + wait + b'\xb1')]
 this, above = klass('Work'), klass('java/lang/Object')
 with open('Work.class', 'wb') as out:
     out.write(struct.pack('>IHHH', 0xcafebabe, 0, 49, len(pool) + 1) + b''.join(pool))
@@ -41,7 +43,7 @@ run penna replay version.penna
 expect_match "$out" 'hotspot_jni:FindClass__entry env=[0-9]+ class="java/lang/[A-Za-z]+"'
 expect_match "$out" 'hotspot_jni:GetStaticMethodID__entry env=[0-9]+ class=[0-9]+ name="[A-Za-z]+" signature="\(.*\).+"'
 
-run penna record -q -o work.penna -k points -e 'hotspot:*' -- "$java" -XX:+ExtendedDTraceProbes -cp . Work
+run penna record -q -o work.penna -k points -e 'hotspot:*' -- "$java" -XX:+DTraceMethodProbes -XX:+DTraceAllocProbes -XX:+DTraceMonitorProbes -cp . Work
 expect_eq 0 "$status" "status of the program"
 run penna replay work.penna
 for method in inner outer; do
@@ -53,7 +55,7 @@ expect_eq 1 "$(grep -c 'hotspot:method__entry thread=1 class="Work" method="main
 expect_eq 1 "$(grep -c 'hotspot:class__loaded class="Work" loader=[0-9]* shared=0$' <<<"$out")" "the class is loaded"
 expect_match "$out" 'hotspot:thread__start name="Signal Dispatcher" thread=[0-9]+ native_thread=[0-9]+ daemon=1$'
 expect_match "$out" 'hotspot:object__alloc thread=1 class="java/lang/String" bytes=24$'
-expect_match "$out" 'hotspot:monitor__wait thread=[0-9]+ monitor=[0-9]+ class="java/lang/.+" timeout=0$'
+expect_match "$out" 'hotspot:monitor__waited thread=1 monitor=[0-9]+ class="java/lang/Class"$'
 run penna report work.penna points --where 'method == "inner"'
 expect_match "$out" '^ *100 .*hotspot:method__entry'
 run penna info work.penna
