@@ -21,6 +21,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/command_line.h"
 #include "base/file.h"
 #include "base/proc_stat.h"
 #include "collect/arrivals.h"
@@ -62,23 +63,6 @@ uint32_t parent_of(uint32_t pid) {
   const std::string fields(line ? stat_from_state(*line) : std::string_view());
   unsigned parent = 0;
   return std::sscanf(fields.c_str(), "%*c %u", &parent) == 1 ? parent : 0;
-}
-
-// The words of /proc/PID/cmdline. If a title was written over them ("redis-server *:6379") only the title: the rest
-// reads as empty words.
-std::vector<std::string> command_of(uint32_t pid) {
-  std::vector<std::string> words;
-  auto text = read_file(fmt::format("/proc/{}/cmdline", pid), 64 << 10);
-  if (!text) return words;
-  for (size_t at = 0; at < text->size();) {
-    size_t end = std::min(text->find('\0', at), text->size());
-    words.push_back(text->substr(at, end - at));
-    at = end + 1;
-  }
-  const bool is_title = !words.empty() && words[0].find(' ') != std::string::npos &&
-                        std::all_of(words.begin() + 1, words.end(), [](auto& word) { return word.empty(); });
-  if (is_title) words.resize(1);
-  return words;
 }
 
 std::string executable_of(uint32_t pid) {
@@ -410,6 +394,12 @@ void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
   watch(pidfd.get());
   pid_of_fd_[pidfd.get()] = peer.pid;
   living_[peer.pid] = {process.number, std::move(pidfd), ControlPage::map(memory)};
+}
+
+std::vector<uint32_t> Server::living_pids() const {
+  std::vector<uint32_t> pids;
+  for (const auto& [pid, process] : living_) pids.push_back(pid);
+  return pids;
 }
 
 std::vector<std::pair<uint32_t, ControlPage*>> Server::control_pages() {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// See command_line.h.
+#include "base/command_line.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+
+namespace penna {
+
+std::vector<std::string> command_of(uint32_t pid) {
+  std::vector<std::string> words;
+  auto text = read_file(fmt::format("/proc/{}/cmdline", pid), 64 << 10);
+  if (!text) return words;
+  for (size_t at = 0; at < text->size();) {
+    size_t end = std::min(text->find('\0', at), text->size());
+    words.push_back(text->substr(at, end - at));
+    at = end + 1;
+  }
+  const bool is_title = !words.empty() && words[0].find(' ') != std::string::npos &&
+                        std::all_of(words.begin() + 1, words.end(), [](auto& word) { return word.empty(); });
+  if (is_title) words.resize(1);
+  return words;
+}
+
+}  // namespace penna
