@@ -55,10 +55,10 @@ struct penna_patch_question {
   uint64_t enter;    /* what a patched place shall call: penna_call_enter; of a probe: penna_point_entries.reserve */
   uint64_t values;   /* not 0: only about the module's probes (PENNA_PATCH_PROBE): penna_point_entries.values */
   uint64_t function; /* not 0: only about the function that begins here, which dlsym has found */
-  uint64_t
-      instead; /* not 0: only about the function called `symbol`, whose calls shall go there (PENNA_PATCH_INSTEAD); with
-                  no symbol, about all functions of locks (PENNA_PATCH_LOCK); `function` is then 1 for a library, 0 for
-                  the program */
+  uint64_t instead; /* not 0: only about the function called `symbol`, whose calls shall go there (PENNA_PATCH_INSTEAD).
+                  With `function`, its address, it is patched by itself, else as one of an allocator's. With no symbol,
+                  about all functions of locks (PENNA_PATCH_LOCK); `function` is then 1 for a library, 0 for the
+                  program */
   char symbol[64];
   uint32_t
       unless; /* penna_unless; then there is no patch for `symbol`, or for locks, and the recording says so where the

@@ -240,6 +240,7 @@ std::string sentence_about(const RefusedFunction& one) {
     case RefusedFunction::kProbeArgument:
       return fmt::format("an argument of probe {} [{}] is not recorded: {}", one.name, file, one.reason);
     case RefusedFunction::kFile: return fmt::format("functions in {} are not entered: {}", one.file, one.reason);
+    case RefusedFunction::kLibc:
     case RefusedFunction::kCalls: break;
   }
   return fmt::format("calls of {} [{}] are not recorded: it {}", one.name, file, one.reason);
@@ -252,6 +253,10 @@ bool is_of_allocator(const RefusedFunction& one) {
 
 uint32_t missed_by(const RefusedFunction& one) {
   if (is_of_allocator(one)) return 1u << PENNA_ALLOC | (one.half ? kNoteOfHalf : 0);
+  if (one.what == RefusedFunction::kLibc)
+    return one.name.starts_with("dl")                               ? 0
+           : one.name.starts_with("m") || one.name.ends_with("brk") ? 1u << PENNA_ALLOC
+                                                                    : 1u << PENNA_LOCKS;
   return one.what == RefusedFunction::kLock ? 1u << PENNA_LOCKS : 0;
 }
 

@@ -10,13 +10,19 @@
 #include "plan/plan_parts.h"
 
 namespace penna {
-namespace {
 
-constexpr char kOutOfReach[] = "refers to what is out of reach";
-
-std::string symbol_of(const penna_patch_question& question) {
-  return {question.symbol, ::strnlen(question.symbol, sizeof question.symbol)};
+std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, NearMemory* near) {
+  if (!near->has_entrance()) return {};
+  const auto moved = move_beginning(site, bias, near);
+  const auto jump = jump_from(in_target(site.place, bias), near->entrance());
+  if (!moved || !jump) return {};
+  penna_patch patch = code_patch(in_target(site.place, bias), site.code, *jump, jump->size());
+  patch.kind = PENNA_PATCH_INSTEAD;
+  patch.stub = moved->number();
+  return patch;
 }
+
+namespace {
 
 bool is_operator(const std::string& symbol) { return symbol.starts_with("_Z"); }
 // What its blocks are freed by does not ask: the others may be entered without it.
@@ -28,17 +34,6 @@ bool is_one_more(const std::string& symbol) {
 // itself.
 bool ends_blocks(const std::string& symbol) {
   return takes_blocks(symbol) || only_controls(symbol) || symbol.find("realloc") != symbol.npos;
-}
-
-std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, NearMemory* near) {
-  if (!near->has_entrance()) return {};
-  const auto moved = move_beginning(site, bias, near);
-  const auto jump = jump_from(in_target(site.place, bias), near->entrance());
-  if (!moved || !jump) return {};
-  penna_patch patch = code_patch(in_target(site.place, bias), site.code, *jump, jump->size());
-  patch.kind = PENNA_PATCH_INSTEAD;
-  patch.stub = moved->number();
-  return patch;
 }
 
 // A question about a function that the allocator has.

@@ -374,6 +374,26 @@ void PatchPlanner::add_pointer(PatchPlan* plan, const penna_patch_question& ques
     refused_.push_back({name, path_of(question), reason});
 }
 
+// One of libc's that the agent stands in front of where it comes in time: entered by itself.
+void PatchPlanner::add_function(PatchPlan* plan, const penna_patch_question& question, const std::string& root) {
+  PlanAnswer answer(plan, question);
+  const Pointers* pointers = pointers_of(question, root);
+  const uint64_t start = question.function - question.bias;
+  const char* reason = why_not_now(question);
+  if (pointers == nullptr || pointers->functions.count(start) == 0) reason = "is no function that its file names";
+  if (reason == nullptr) {
+    const DetourOffer offer = pointers->finder->find_at(start);
+    answer.near = near_memory_of(question, question.instead);
+    const auto patch = offer.site ? patch_instead(*offer.site, question.bias, &answer.near) : std::nullopt;
+    if (!patch) reason = offer.site ? kOutOfReach : offer.refusal;
+    answer.add(question.function, patch);
+  }
+  answer.finish();
+  const std::string path = path_of(question), name = symbol_of(question);
+  if (reason != nullptr && refused_pointers_.insert(path + '\0' + name).second)
+    refused_.push_back({name, path, reason, RefusedFunction::kLibc});
+}
+
 // The detour into it; or why there is none.
 const char* PatchPlanner::enter(const Pointers& pointers, uint64_t start, const penna_patch_question& question,
                                 PlanAnswer* answer) {
@@ -382,7 +402,7 @@ const char* PatchPlanner::enter(const Pointers& pointers, uint64_t start, const 
   if (!answer->near.has_entrance()) return "has no free memory where a jump from it could lead";
   const bool added =
       answer->add(offer.site->place + question.bias, patch_detour(*offer.site, question.bias, &answer->near));
-  return added ? nullptr : "refers to what is out of reach";
+  return added ? nullptr : kOutOfReach;
 }
 
 std::vector<PreparedBeginning> PatchPlanner::beginnings_of(const ElfFile& file, const penna_patch_question& question,
@@ -407,6 +427,8 @@ std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> 
       add_probes(&plan, question, root);
     else if (question.instead != 0 && question.symbol[0] == '\0')
       add_locks(&plan, question, root, &locks);
+    else if (question.instead != 0 && question.function != 0)
+      add_function(&plan, question, root);
     else if (question.instead != 0)
       i += add_allocator(&plan, questions.subspan(i), root) - 1;
     else if (question.function != 0)

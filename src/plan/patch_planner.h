@@ -53,7 +53,8 @@ struct RefusedFunction {
     kLock,
     kFile,
     kProbe,
-    kProbeArgument
+    kProbeArgument,
+    kLibc  // as the next, by the agent's own hook
   } what = kCalls;
   std::string lock = {};  // kLock
   bool half = false;      // kAllocator: blocks of it are recorded by other functions, so some seem never freed
@@ -100,6 +101,7 @@ class PatchPlanner {
   Pointers* pointers_of(const penna_patch_question& question, const std::string& root);
   void add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
   size_t add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions, const std::string& root);
+  void add_function(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
   const AllocatorFunctions& allocator_of(const penna_patch_question& question, const std::set<std::string>& names,
                                          const std::string& root);
   void refuse_allocator(const std::string& path, const std::string& function, const char* reason,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "penna/patch_plan.h"
+#include "plan/detour.h"
 #include "plan/near_memory.h"
 #include "plan/patch_planner.h"
 #include "symbols/elf/elf_file.h"
@@ -124,6 +125,15 @@ inline std::string path_of(const penna_patch_question& question) {
 
 inline BuildId build_id_of(const penna_patch_question& question) {
   return {question.build_id, question.build_id + std::min<size_t>(question.build_id_bytes, 32)};
+}
+
+// Lets the calls of the function go to what the question says, `near` being near_memory_of(question, question.instead).
+// Nothing: it is out of reach.
+std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, NearMemory* near);
+inline constexpr char kOutOfReach[] = "refers to what is out of reach";
+
+inline std::string symbol_of(const penna_patch_question& question) {
+  return {question.symbol, ::strnlen(question.symbol, sizeof question.symbol)};
 }
 
 }  // namespace penna

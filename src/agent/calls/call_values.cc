@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
+#include "agent/core/attachment.h"
 #include "agent/core/call_filters.h"
 #include "agent/core/pages.h"
 #include "agent/core/return_trampolines.h"
@@ -284,6 +285,7 @@ void add_captures(const penna_capture* captures, uint32_t count, const penna_val
   const long mapped = sys(SYS_mmap, 0, static_cast<long>(captures_bytes + values_bytes + text_bytes),
                           PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (sys_failed(mapped)) return;
+  note_mapping(static_cast<uintptr_t>(mapped), captures_bytes + values_bytes + text_bytes);
   auto* at = reinterpret_cast<uint8_t*>(mapped);
   __builtin_memcpy(at, captures, captures_bytes);
   __builtin_memcpy(at + captures_bytes, values, values_bytes);

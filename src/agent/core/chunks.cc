@@ -10,6 +10,7 @@
 
 #include "agent/core/lifecycle.h"
 #include "agent/core/signal_block.h"
+#include "agent/core/stopping.h"
 #include "agent/core/sys.h"
 #include "agent/core/writer.h"
 #include "penna/ring.h"

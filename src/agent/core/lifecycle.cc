@@ -11,13 +11,17 @@
 #include <time.h>
 
 #include "agent/calls/call_values.h"
+#include "agent/core/attachment.h"
 #include "agent/core/call_filters.h"
 #include "agent/core/environment.h"
+#include "agent/core/pages.h"
 #include "agent/core/rendezvous.h"
 #include "agent/core/return_trampolines.h"
 #include "agent/core/stack_room.h"
+#include "agent/core/stopping.h"
 #include "agent/core/sys.h"
 #include "agent/core/writer.h"
+#include "agent/hooks/libc_functions.h"
 #include "agent/hooks/locks/lock_calls.h"
 #include "agent/modules/linker_turns.h"
 #include "agent/modules/modules.h"
@@ -78,17 +82,23 @@ struct OfParent {
   const penna_life* life;
 } of_parent;
 
+void unmap(const void* at, uint64_t bytes) {
+  const auto start = reinterpret_cast<uintptr_t>(at);
+  forget_changes(start, start + bytes);
+  sys(SYS_munmap, static_cast<long>(start), static_cast<long>(bytes));
+}
+
 void unmap_parents_channel() {
   if (of_parent.channel == nullptr) return;
-  sys(SYS_munmap, reinterpret_cast<long>(of_parent.channel), static_cast<long>(of_parent.channel_bytes));
+  unmap(of_parent.channel, of_parent.channel_bytes);
   of_parent.channel = nullptr;
 }
 
 void leave_parent(bool met) {
   if (!met && of_parent.channel != nullptr) report_unreached(of_parent.channel);
   unmap_parents_channel();
-  sys(SYS_munmap, reinterpret_cast<long>(of_parent.doorbell), 4096);
-  sys(SYS_munmap, reinterpret_cast<long>(of_parent.life), 4096);
+  unmap(of_parent.doorbell, kPageBytes);
+  unmap(of_parent.life, kPageBytes);
 }
 
 // MADV_WIPEONFORK must be set before the first fork; without it (Linux before 4.14) a child would corrupt its parent.
@@ -141,6 +151,9 @@ bool meet(bool forked) {
 }
 
 void take_channel(const Rendezvous& meeting) {
+  note_mapping(reinterpret_cast<uintptr_t>(meeting.channel), meeting.channel_bytes);
+  note_mapping(reinterpret_cast<uintptr_t>(meeting.doorbell), kPageBytes);
+  note_mapping(reinterpret_cast<uintptr_t>(meeting.life), kPageBytes);
   penna_channel* const channel = meeting.channel;
   auto* const base = reinterpret_cast<uint8_t*>(channel);
   process.channel = channel;
@@ -193,6 +206,7 @@ bool start() {
   start_points(config, forked);
   start_call_patches(config, forked);
   enter_functions(config, forked);
+  if (attachment != nullptr && !forked) enter_libc_functions(config.classes);
   channel->start_cost_ticks = penna_now() - began;
   if (!forked && !system_calls_filtered) channel->start_cpu_ns = processor_ns();
   if ((config.classes & class_bit(PENNA_LOCKS)) != 0) channel->record_cost_ticks = measure_record_cost();
@@ -201,6 +215,24 @@ bool start() {
   // Release: from here on other threads use all of the above.
   __atomic_store_n(&process.armed, bits, __ATOMIC_RELEASE);
   return true;
+}
+
+// For the recorder, which leaves by itself, also where this process does not run.
+void describe_agent(penna_attachment* shared) {
+  const auto from_thread = [](const void* variable) {
+    return static_cast<int64_t>(reinterpret_cast<uintptr_t>(variable) -
+                                reinterpret_cast<uintptr_t>(__builtin_thread_pointer()));
+  };
+  own_code(&shared->code_start, &shared->code_end);
+  shared->armed = reinterpret_cast<uintptr_t>(&process.armed);
+  shared->real = reinterpret_cast<uintptr_t>(&real);
+  shared->real_before = reinterpret_cast<uintptr_t>(&real_before);
+  shared->real_bytes = sizeof real;
+  shared->in_linker = reinterpret_cast<uintptr_t>(&threads_in_linker);
+  shared->cursor = from_thread(&thread.cursor);
+  shared->thread_kept = from_thread(&thread.linker_stays);
+  offer_stop(shared);
+  static_assert(offsetof(Thread, linker_turns) == offsetof(Thread, linker_stays) + 2);
 }
 
 // Else the process may have forbidden itself the clock.
@@ -241,17 +273,6 @@ void expect_process(int count) {
     __atomic_fetch_add(&process.doorbell->expected, static_cast<uint32_t>(count), __ATOMIC_RELAXED);
 }
 
-void stop_recording() {
-  __atomic_fetch_and(&process.armed, ~(((1u << PENNA_CLASS_COUNT) - 1) | kCallsAtOnce), __ATOMIC_RELAXED);
-  stop_points();
-  stop_probes();
-}
-
-void leave_system_calls() {
-  __atomic_fetch_and(&process.armed, ~(((1u << PENNA_CLASS_COUNT) - 1) | kCallsAtOnce), __ATOMIC_RELAXED);
-  process.channel->counters.calls_forbidden = 1;
-}
-
 bool enter_thread() {
   // Keys below 32 live in the thread's own descriptor: setting them neither allocates nor locks.
   if (exit_key_valid && exit_key < 32 && pthread_getspecific(exit_key) == nullptr)
@@ -275,6 +296,21 @@ PENNA_EXPORT penna_join penna_agent_join(const char* socket_path) {
   if (last_meeting.channel != nullptr) return PENNA_JOIN_AGAIN;
   if (socket_path == nullptr) return armed() == kStarted ? PENNA_JOINED : PENNA_JOIN_REFUSED;
   return armed() == kStarted && set_recorder_socket(socket_path) && start() ? PENNA_JOINED : PENNA_JOIN_REFUSED;
+}
+
+// The thread is none of libc's: nobody has given `thread` its first value there.
+PENNA_EXPORT penna_attach_answer penna_agent_attach(const char* socket_path, penna_attachment* shared) {
+  using namespace penna::agent;
+  thread = {};
+  thread.cursor = kNoChunk;
+  if (armed() == 0) after_fork_or_start();
+  if (last_meeting.channel != nullptr || armed() != kStarted || !came_late) return PENNA_ATTACH_AGAIN;
+  begin_attachment(shared);
+  describe_agent(shared);
+  if (!set_recorder_socket(socket_path) || !start()) return PENNA_ATTACH_REFUSED;
+  close_chunk();
+  release_thread_state();
+  return PENNA_ATTACHED;
 }
 
 PENNA_EXPORT void penna_agent_leave() { penna::agent::stop_recording(); }

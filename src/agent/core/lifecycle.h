@@ -12,12 +12,6 @@ namespace penna::agent {
 // False once the recorder has ended, in whatever way: the kernel marks the robust futex that it holds.
 bool recorder_alive();
 
-// Stops recording in this process for good. Chunks that are in the channel stay there for the collector. Idempotent.
-void stop_recording();
-
-// The same without a system call: this process has a seccomp filter that would kill it for one.
-void leave_system_calls();
-
 // Registers the current thread with the channel; true if it was not registered before. Also arms the destructor that
 // hands over the thread's last chunk.
 bool enter_thread();

@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include "agent/core/attachment.h"
 #include "agent/core/pages.h"
 #include "agent/core/sys.h"
 #include "agent/modules/dynamic_symbols.h"
@@ -60,6 +61,8 @@ void prepare_import(const penna_patch& patch, const penna_patch_question& questi
 }
 
 bool write_pointer(uintptr_t module_start, uintptr_t pointer, uintptr_t value) {
+  if (!note_pointer(pointer, *reinterpret_cast<const uintptr_t*>(pointer), value)) return false;
+  if (holds_writes()) return true;
   const penna_elf_module elf = elf_of_module(module_start);
   const penna_elf_range sealed = penna_elf_relro(&elf);
   const bool is_sealed = lies_in(pointer, sealed.start, sealed.end);

@@ -8,9 +8,12 @@
 #include "agent/modules/modules.h"
 
 namespace penna::agent {
+ThreadsInLinker threads_in_linker;
+
 namespace {
 
-uint32_t stays, turns;  // of all threads
+uint32_t& stays = threads_in_linker.stays;
+uint32_t& turns = threads_in_linker.turns;
 
 // Handles that could not be closed yet.
 constexpr uint32_t kMostKept = 256;

@@ -10,6 +10,14 @@
 
 namespace penna::agent {
 
+// Of all threads; it survives an agent that begins anew (penna/detail/attach.h).
+struct ThreadsInLinker {
+  uint32_t stays, turns;
+};
+#pragma GCC visibility push(hidden)
+extern ThreadsInLinker threads_in_linker;
+#pragma GCC visibility pop
+
 // A dlopen or dlclose of the program's, until the agent has finished its work after it. Not in signal handlers.
 class LinkerStay {
  public:

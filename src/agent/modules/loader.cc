@@ -3,6 +3,7 @@
 #include "agent/modules/loader.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <sys/auxv.h>
 
 #include "unwind/program_headers.h"
@@ -39,5 +40,18 @@ const link_map* our_map() { return map_of(reinterpret_cast<uintptr_t>(&penna_cal
 bool is_kernels(const link_map& map) { return map.l_addr != 0 && map.l_addr == getauxval(AT_SYSINFO_EHDR); }
 
 bool is_ours(const link_map* map) { return map == our_map(); }
+
+const link_map* libc_map() { return map_of(reinterpret_cast<uintptr_t>(&__errno_location)); }
+
+// The linker's list is in the order in which modules came.
+bool is_behind_libc() {
+  const link_map *const libc = libc_map(), *const ours = our_map();
+  bool behind = false;
+  for_each_module([&](const link_map& map) {
+    behind = &map == libc;
+    return &map != libc && &map != ours;
+  });
+  return behind;
+}
 
 }  // namespace penna::agent

@@ -57,5 +57,9 @@ bool is_kernels(const link_map& map);
 // This library, and a test for it.
 const link_map* our_map();
 bool is_ours(const link_map* map);
+// libc, whose functions stand behind ours.
+const link_map* libc_map();
+// Did this library come behind it, into a process that was running?
+bool is_behind_libc();
 
 }  // namespace penna::agent

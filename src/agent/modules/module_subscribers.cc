@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The table of module_subscriber.h. It depends on everything that it names, and nothing includes it.
 #include "agent/calls/call_values.h"
+#include "agent/core/attachment.h"
 #include "agent/core/return_trampolines.h"
 #include "agent/hooks/alloc/allocators.h"
 #include "agent/hooks/locks/lock_calls.h"
@@ -30,13 +31,14 @@ constexpr ModuleSubscriber kProbes{.on_gone = [](uintptr_t start, uintptr_t) { f
                                    .event_class = PENNA_POINTS};
 constexpr ModuleSubscriber kNearMemory{.on_gone = [](uintptr_t start, uintptr_t) { forget_near_memory(start); }};
 constexpr ModuleSubscriber kReturnLinks{.on_gone = mark_return_links_stale};
+constexpr ModuleSubscriber kJournal{.on_gone = forget_changes};
 constexpr ModuleSubscriber kStacks{.after_gone = forget_unwind_rules};
 
 }  // namespace
 
 // Called from first to last. Near memory is unmapped after everyone who has addresses in it was notified: another
 // thread may be lowering the semaphores of probes (stop_probes()).
-const ModuleSubscriber module_subscribers[kModuleSubscribers] = {kCallValues, kEnteredFunctions, kAllocators,  kLocks,
-                                                                 kProbes,     kNearMemory,       kReturnLinks, kStacks};
+const ModuleSubscriber module_subscribers[kModuleSubscribers] = {
+    kCallValues, kEnteredFunctions, kAllocators, kLocks, kProbes, kNearMemory, kReturnLinks, kJournal, kStacks};
 
 }  // namespace penna::agent

@@ -187,6 +187,12 @@ Module* free_slot() {
   return modules.add();
 }
 
+// Of those that were there when we came late: which came by dlopen is not known.
+bool is_never_unloaded(const link_map& map) {
+  return &map == _r_debug.r_map || &map == libc_map() || is_ours(&map) || is_kernels(map) ||
+         map.l_addr == static_cast<uintptr_t>(_r_debug.r_ldbase);
+}
+
 void remember(const dl_find_object& found) {
   TableLock lock;
   if (!lock || is_known(reinterpret_cast<uintptr_t>(found.dlfo_map_start))) return;
@@ -199,7 +205,7 @@ void remember(const dl_find_object& found) {
   module.build_id_bytes = 0;
   module.marked = false;
   for (uint8_t& visit : module.visits) visit = kNoVisit;
-  module.stays = !dlopen_was_called;
+  module.stays = !dlopen_was_called && (!came_late || is_never_unloaded(*found.dlfo_link_map));
   module.generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
   module.bias = found.dlfo_link_map->l_addr;
   const Extent extent = extent_of(found);

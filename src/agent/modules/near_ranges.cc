@@ -5,6 +5,7 @@
 #include <linux/memfd.h>
 #include <sys/mman.h>
 
+#include "agent/core/attachment.h"
 #include "agent/core/pages.h"
 #include "agent/core/return_trampolines.h"
 #include "agent/core/sys.h"
@@ -30,7 +31,9 @@ uint32_t range_count;    // only grows; release: after the entry was filled
 uint32_t pointer_count;  // of ranges with of_pointers set
 
 void unmap(NearRoom room) {
-  if (room.bytes != 0) sys(SYS_munmap, static_cast<long>(room.start), static_cast<long>(room.bytes));
+  if (room.bytes == 0) return;
+  forget_changes(room.start, room.start + room.bytes);
+  sys(SYS_munmap, static_cast<long>(room.start), static_cast<long>(room.bytes));
 }
 
 bool map_at(uintptr_t start, uint64_t bytes, int protection) {
@@ -54,6 +57,7 @@ NearRange* take_entry() {
 bool add_range(uintptr_t module_start, NearRoom used, NearRoom pages, bool is_pool, bool of_pointers) {
   NearRange* range = take_entry();
   if (range == nullptr) return false;
+  note_mapping(pages.start, pages.bytes);
   range->start = used.start;
   range->pages = pages;
   range->is_pool = is_pool;

@@ -15,6 +15,7 @@ namespace penna::agent {
 
 RealFunctions real;
 bool real_is_known;
+RealFunctions real_before;
 void* (*programs_realloc)(void*, size_t);
 
 namespace {
@@ -22,9 +23,17 @@ namespace {
 enum Progress : uint32_t { kNotYet, kAtWork, kDone };
 uint32_t progress;
 
+// Nothing stands behind us: libc's own, of several versions the default one; what it has not, the first there is.
+void* find_late(const char* name) {
+  DynamicSymbols::Found found = DynamicSymbols(*libc_map()).find(name);
+  if (found.address == 0) found = first_definition(name);
+  return reinterpret_cast<void*>(resolved(found));
+}
+
 // The condition variables of glibc's oldest version have another layout. clockwait was added later and exists only
 // once.
 void* find(const char* name) {
+  if (came_late) return find_late(name);
   if (text_begins(name, "pthread_cond_", 13) && !text_begins(name, "pthread_cond_clockwait", 22))
     if (void* versioned = next_definition(name, "GLIBC_2.3.2")) return versioned;
   return next_definition(name);
@@ -46,6 +55,7 @@ bool resolve_real_functions() {
   if (!__atomic_compare_exchange_n(&progress, &seen, kAtWork, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
     return seen == kDone;
   note_linked_modules();
+  came_late = is_behind_libc();
 #define PENNA_REAL(name) real.name = reinterpret_cast<decltype(real.name)>(find(#name));
 #define PENNA_REAL_UNDECLARED(name, ...) PENNA_REAL(name)
 #include "agent/modules/real.inc"
@@ -55,6 +65,7 @@ bool resolve_real_functions() {
   if (_r_debug.r_map != nullptr)
     programs_realloc =
         reinterpret_cast<void* (*)(void*, size_t)>(DynamicSymbols(*_r_debug.r_map).find("realloc").address);
+  real_before = real;
   real_is_known = true;
   __atomic_store_n(&progress, kDone, __ATOMIC_RELEASE);  // pairs with the acquire above
   return true;

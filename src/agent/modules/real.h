@@ -25,6 +25,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "agent/core/attachment.h"
 #include "agent/core/state.h"
 
 namespace penna::agent {
@@ -49,6 +50,9 @@ struct RealFunctions {
 #pragma GCC visibility push(hidden)  // so that they are accessed without the GOT
 extern RealFunctions real;
 extern bool real_is_known;  // all of them
+// Where we came late (core/attachment.h), `real` has code that does what each entered function did; this is what it
+// had before.
+extern RealFunctions real_before;
 #pragma GCC visibility pop
 
 // Events are recorded, but none of this class: just call the real function.

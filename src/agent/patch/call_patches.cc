@@ -4,10 +4,10 @@
 
 #include <link.h>
 #include <sys/mman.h>
-#include <sys/single_threaded.h>
 
 #include "agent/calls/call_values.h"
 #include "agent/core/arch.h"
+#include "agent/core/attachment.h"
 #include "agent/core/pages.h"
 #include "agent/core/state.h"
 #include "agent/core/sys.h"
@@ -79,7 +79,7 @@ void patch_module(const penna_patch_question& question, const Plan& plan, const 
 // `scope_of(i)`: the scope in which the names of the i-th module are looked up.
 template <typename ScopeOf>
 void patch_modules_as(const Plan& plan, const Questions& questions, ScopeOf&& scope_of) {
-  const bool alone = __libc_single_threaded != 0;
+  const bool alone = may_write_at_leisure();
   for (uint32_t i = 0; i < questions.count; ++i) {
     const bool sound = plan.head != nullptr && plan.holds(plan.nears[i], questions.list[i]);
     if (sound)
@@ -133,7 +133,7 @@ void refuse_instead(bool when) {
 
 // All questions share one piece of near memory. It becomes executable before the first function leads there.
 EnterInstead enter_instead_as(const Plan& plan, const Questions& questions, uintptr_t* originals) {
-  const bool alone = __libc_single_threaded != 0;
+  const bool alone = may_write_at_leisure();
   const NearRoom all{questions.list[0].near, page_up(uint64_t{questions.count} * questions.list[0].near_bytes)};
   uint64_t used = 0;
   bool fit = true;
@@ -190,7 +190,7 @@ bool is_sound(const penna_patch& patch, const penna_patch_question& question, co
 // All of a module's lock functions or none: a lock must not be recorded as taken and never as released.
 EnterInstead enter_locks_as(const Plan& plan, const penna_patch_question& question, const penna_near& near,
                             const LockEntrance& entrance) {
-  const bool alone = __libc_single_threaded != 0;
+  const bool alone = may_write_at_leisure();
   const penna_patch* const first = plan.patches + near.first;
   const penna_patch* const end = first + near.patches;
   bool fit = true;
@@ -254,7 +254,7 @@ bool patch_function(uintptr_t function) {
   PatchLock lock;
   if (!lock) return false;
   if (!remember_entered_function(function)) return true;
-  const bool alone = __libc_single_threaded != 0;
+  const bool alone = may_write_at_leisure();
   ask(
       1,
       [&](Questions& questions) {
@@ -300,6 +300,7 @@ EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, 
           const NearRoom own{room.start + i * kNearStubBytes, room.bytes != 0 ? kNearStubBytes : 0};
           penna_patch_question& question = questions.list[questions.count++] = question_about(module, own, 0);
           question.instead = question.enter = functions[i].hook;
+          question.function = functions[i].function;
           question.unless = unless;
           __builtin_memcpy(question.symbol, functions[i].symbol, text_length(functions[i].symbol) + 1);
         }

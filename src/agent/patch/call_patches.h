@@ -29,10 +29,12 @@ bool patches_pointers();
 bool patch_function(uintptr_t function);
 void count_refused_function();
 
-// A function of a module, by symbol, and the replacement that its calls shall go to.
+// A function of a module, by symbol, and the replacement that its calls shall go to. `function`: its address; it is
+// then patched by itself, whatever happens to the others. 0: looked up by the symbol, as part of an allocator.
 struct Instead {
   const char* symbol;
   uintptr_t hook;
+  uintptr_t function = 0;
 };
 enum class EnterInstead : uint8_t { kNone, kEntered, kNotUnderThreads };
 // Redirects calls of `count` functions, as far as the module has them and the recorder could plan them; originals[i] is

@@ -4,11 +4,14 @@
 // Why in two steps: other threads may run that code. The bytes behind the head of a patch are unreachable as long as
 // the head is unchanged, so they are written first; the head then changes by one store that no processor sees half of.
 // All stores go through a second mapping of the page (detail/patch.h): a page is never writable where it is executable.
+// In a process that was already running, the first writes are only noted: the recorder makes them while all threads are
+// stopped (core/attachment.h).
 // Invariant: nothing is written where the bytes differ from those that were planned for, nor outside the module's code.
 #pragma once
 
 #include <stdint.h>
 
+#include "agent/core/attachment.h"
 #include "agent/core/state.h"
 #include "agent/modules/loader.h"
 #include "agent/patch/sites.h"
@@ -44,15 +47,18 @@ class CodeWriter {
   }
   // The state after write_tail(): the head is unchanged.
   static bool is_prepared(const penna_patch& patch) {
+    if (holds_writes()) return holds_bytes(patch.address, patch.before, patch.bytes);
     return holds_bytes(patch.address, patch.before, patch.head) &&
            holds_bytes(patch.address + patch.head, patch.after + patch.head, patch.bytes - patch.head);
   }
   // Writes what is unreachable as long as the head is unchanged. False: the system does not allow it.
   bool write_tail(const penna_patch& patch) {
-    return patch.bytes == patch.head ||
+    return patch.bytes == patch.head || holds_writes() ||
            write(patch.address + patch.head, patch.after + patch.head, patch.bytes - patch.head);
   }
   bool write_head(const penna_patch& patch) {
+    if (!note_code(patch.address, patch.before, patch.after, patch.bytes)) return false;
+    if (holds_writes()) return true;
     return alone_ ? write(patch.address, patch.after, patch.head) : write_whole(patch);
   }
   void finish() {

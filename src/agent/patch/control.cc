@@ -2,12 +2,15 @@
 // See control.h.
 #include "agent/patch/control.h"
 
+#include "agent/core/attachment.h"
 #include "agent/core/call_filters.h"
 #include "agent/core/state.h"
+#include "agent/core/stopping.h"
 #include "agent/core/writer.h"
 #include "agent/patch/points.h"
 #include "agent/patch/probes.h"
 #include "agent/patch/silencing.h"
+#include "agent/patch/sites.h"
 #include "penna/channel.h"
 #include "penna/detail/join.h"
 #include "penna/detail/remote.h"
@@ -57,17 +60,38 @@ __attribute__((used, visibility("hidden"))) void penna_agent_control() {
 }
 void penna_agent_control_entry();
 void penna_agent_control_end();
+
+__attribute__((used, visibility("hidden"))) void penna_agent_stop() {
+  {
+    const BoardLock lock(BoardLock::kTry);
+    attachment->stopped = lock ? 1 : 0;
+  }
+  if (attachment->stopped != 0) stop_recording();
+}
+void penna_agent_stop_entry();
+void penna_agent_stop_end();
 }
 
 asm(".text\n"
     ".hidden penna_agent_control_entry\n"
     ".hidden penna_agent_control_end\n" PENNA_REMOTE_CODE("penna_agent_control_entry", "penna_agent_control_end",
                                                           "penna_agent_control"));
+asm(".text\n"
+    ".hidden penna_agent_stop_entry\n"
+    ".hidden penna_agent_stop_end\n" PENNA_REMOTE_CODE("penna_agent_stop_entry", "penna_agent_stop_end",
+                                                       "penna_agent_stop"));
 
 void offer_control(penna_channel* channel) {
   channel->control_entry = reinterpret_cast<uintptr_t>(&penna_agent_control_entry);
   channel->control_end = reinterpret_cast<uintptr_t>(&penna_agent_control_end);
   channel->control_stack = reinterpret_cast<uintptr_t>(stack + sizeof stack);
+}
+
+void offer_stop(penna_attachment* shared) {
+  shared->stopped = 0;
+  shared->stop_entry = reinterpret_cast<uintptr_t>(&penna_agent_stop_entry);
+  shared->stop_end = reinterpret_cast<uintptr_t>(&penna_agent_stop_end);
+  shared->stop_stack = reinterpret_cast<uintptr_t>(stack + sizeof stack);
 }
 
 }  // namespace penna::agent

@@ -7,10 +7,13 @@
 #pragma once
 
 struct penna_channel;
+struct penna_attachment;
 
 namespace penna::agent {
 
 // Writes the code's addresses into a channel that is not handed over yet.
 void offer_control(penna_channel* channel);
+// The same for a recorder that came into this process while it ran, and leaves it.
+void offer_stop(penna_attachment* shared);
 
 }  // namespace penna::agent

@@ -2,6 +2,7 @@
 // See points.h. The steps: modules -> their note -> their sites -> id, SITE record, patched slot.
 #include "agent/patch/points.h"
 
+#include "agent/core/attachment.h"
 #include "agent/core/call_filters.h"
 #include "agent/core/text.h"
 #include "agent/core/writer.h"
@@ -74,6 +75,16 @@ void record_all_again() {
       if (state->first == 0) state->first = i + 1;
       if (state->first == i + 1 && state->id != 0) tell(module, first[i], state->id);
     }
+  }
+}
+
+// Of an earlier recording, which the sites remember and this agent does not.
+void forget_ids() {
+  for (const SiteModule& module : site_modules()) {
+    if (module.table.note == nullptr) continue;
+    const penna_point_site* first = penna_first_site(&module.table);
+    for (uint32_t i = 0; i < penna_site_count(&module.table); ++i)
+      if (penna_site_is_sound(&module.table, first + i)) penna_state_of(first + i)->id = 0;
   }
 }
 
@@ -179,6 +190,7 @@ void start_points(const penna_config& config, bool forked) {
     Switcher switcher(kRules);
     find_site_modules(switcher);
   }
+  if (attachment != nullptr) forget_ids();
   penna_change_counts ignored{};
   if (pools) change_sites("*", PENNA_POOL_KINDS, penna_request_on(), &ignored);
   if (wanted) {

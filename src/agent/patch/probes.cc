@@ -2,8 +2,7 @@
 // See probes.h.
 #include "agent/patch/probes.h"
 
-#include <sys/single_threaded.h>
-
+#include "agent/core/attachment.h"
 #include "agent/core/growing_table.h"
 #include "agent/core/state.h"
 #include "agent/modules/new_modules.h"
@@ -101,7 +100,7 @@ void arm_all(const Plan& plan, const penna_patch_question& question, const penna
   const bool usable = use_near(question, filled ? near : penna_near{}) && filled;
   if (first == end) return;
   if (usable) mark_written(question.start);
-  CodeWriter writer(question, __libc_single_threaded != 0);
+  CodeWriter writer(question, may_write_at_leisure());
   for (const penna_patch* patch = first; patch != end; ++patch) {
     const bool done = usable && arm(*patch, probe_of(*patch, question, near), question.start, writer);
     count(done ? &penna_counters::sites_armed : &penna_counters::sites_refused);

@@ -7,6 +7,7 @@
 
 #include <new>
 
+#include "agent/core/attachment.h"
 #include "agent/core/return_trampolines.h"
 #include "agent/core/stack_room.h"
 #include "agent/core/state.h"
@@ -35,7 +36,9 @@ constexpr uint64_t kPointerMask = (uint64_t{1} << 48) - 1;
 
 void* map_zeroed(size_t bytes) {
   long got = sys(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return sys_failed(got) ? nullptr : reinterpret_cast<void*>(got);
+  if (sys_failed(got)) return nullptr;
+  note_mapping(static_cast<uintptr_t>(got), bytes);
+  return reinterpret_cast<void*>(got);
 }
 
 ThreadState* take_state() {
@@ -204,12 +207,15 @@ struct Hooks {
 };
 
 __attribute__((noinline)) bool prepare_thread() {
+  // A hook of a process that we have left, which comes back from a function that took long.
+  if (process.channel == nullptr) return false;
   if (!walker_ready && !prepare_walker()) return false;
   thread.state = take_state();
   return thread.state != nullptr;
 }
 
 void count_truncated(unwind::End end) {
+  if (process.channel == nullptr) return;
   if (end == unwind::End::tree_full)
     __atomic_fetch_add(&process.channel->counters.stack_tree_full, 1, __ATOMIC_RELAXED);
   else
@@ -225,6 +231,11 @@ uint32_t current_stack(const unwind::Registers& caller) {
   unwind::WalkResult result = unwind::walk(walker, caller, thread.state->memory, hooks);
   if (__builtin_expect(result.end != unwind::End::complete, 0)) count_truncated(result.end);
   return result.node < kMarkers ? result.node : 0;
+}
+
+void own_code(uint64_t* start, uint64_t* end) {
+  *start = reinterpret_cast<uintptr_t>(__ehdr_start);
+  *end = reinterpret_cast<uintptr_t>(etext);
 }
 
 void leave_out_of_stacks(uintptr_t begin, uintptr_t end) {

@@ -26,4 +26,7 @@ void release_thread_state();
 // Code was unmapped: cached rules must not be used for what is mapped in its place.
 void forget_unwind_rules();
 
+// Where the code of this library begins and ends.
+void own_code(uint64_t* start, uint64_t* end);
+
 }  // namespace penna::agent

@@ -7,6 +7,7 @@
 #include <link.h>
 #include <sys/auxv.h>
 
+#include "agent/core/attachment.h"
 #include "agent/core/pages.h"
 #include "agent/core/state.h"
 #include "agent/core/text.h"
@@ -73,7 +74,8 @@ bool sanitizer_tells;
 // Which functions of a module to patch. In the program: all, exported or not, because the recorder knows its symbols.
 // The same in a library in front of ours from which the program gets its malloc. In a linked library behind ours: what
 // we do not interpose, because its malloc is what ours calls; but all if one address serves as operator delete and
-// free. In a library that was opened: all, because nothing of ours calls its malloc.
+// free. In a library that was opened: all, because nothing of ours calls its malloc. If ours came too late to
+// stand in front of any: all of every library, libc included.
 Part part_to_enter(const link_map& map, const ModuleFacts& module) {
   if (sanitizer_tells && DynamicSymbols(map).find(kInstallHooks).address != 0) return Part::kNothing;
   if (&map == _r_debug.r_map) return Part::kAll;
@@ -81,7 +83,7 @@ Part part_to_enter(const link_map& map, const ModuleFacts& module) {
   const DynamicSymbols symbols(map);
   const bool shows_one = symbols.find("malloc").address != 0, is_native = shows_native_interface(symbols);
   if (!shows_one) return is_native || may_hide_allocator(symbols, module) ? Part::kAll : Part::kNothing;
-  if (!module.stays || stands_before_us(map)) return Part::kAll;
+  if (!module.stays || stands_before_us(map) || attachment != nullptr) return Part::kAll;
   if (!is_native && symbols.find("_Znwm").address == 0 && symbols.find("free_sized").address == 0)
     return Part::kNothing;
   return symbols.find("free").address == symbols.find("_ZdlPv").address ? Part::kAll : Part::kNotReplaced;

@@ -11,9 +11,11 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "agent/core/attachment.h"
 #include "agent/core/pages.h"
 #include "agent/core/sys.h"
 #include "agent/hooks/alloc/alloc_record.h"
+#include "agent/modules/loader.h"
 #include "agent/modules/real.h"
 
 #define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
@@ -21,9 +23,13 @@
 namespace penna::agent {
 namespace {
 
+// Where libc's functions are patched, its own calls of them arrive here, too.
+__attribute__((noinline)) bool is_libcs(uintptr_t caller) { return map_of(caller) == libc_map(); }
+
 // Mappings made by a patched allocator are part of its blocks.
 __attribute__((always_inline)) inline bool recording_maps() {
-  return recording(PENNA_ALLOC) && !(has_alloc_options() && inside_allocator());
+  if (!recording(PENNA_ALLOC) || (has_alloc_options() && inside_allocator())) return false;
+  return attachment == nullptr || !is_libcs(reinterpret_cast<uintptr_t>(__builtin_return_address(0)));
 }
 
 __attribute__((always_inline)) inline bool have_real() {

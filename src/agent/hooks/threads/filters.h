@@ -6,6 +6,7 @@
 
 #include "agent/core/call_filters.h"
 #include "agent/core/lifecycle.h"
+#include "agent/core/stopping.h"
 #include "agent/core/writer.h"
 
 namespace penna::agent {

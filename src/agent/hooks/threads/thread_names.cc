@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 
 #include "agent/core/lifecycle.h"
+#include "agent/core/stopping.h"
 #include "agent/core/sys.h"
 #include "agent/core/text.h"
 #include "agent/core/thread_of.h"

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * attach.h: what a recorder and the agent that it has carried into a running process share: memory of the process's
+ * own, which the recorder makes, reads and writes.
+ *
+ * Why a journal: code that other threads may be running cannot be changed from inside while they run. So the agent
+ * says what is to be changed, and the recorder changes it while every thread is stopped. What is written later (into a
+ * library that was just loaded, and that nobody runs yet) the agent writes itself, and says so. Whoever leaves, this
+ * recorder or the next one, puts back what the journal says.
+ * Invariant: an entry's address is stored last, and before what it tells of is written; 0: there is nothing to put
+ * back.
+ *
+ *   0    +-----------+---------+----------+-----------+
+ *        | magic     | version | state    |           |
+ *   16   +-----------+---------+----------+-----------+
+ *        | changes   | room    | refused  | stopped   |
+ *   32   +-----------+---------+----------+-----------+
+ *        | code_start          | code_end             |
+ *   48   +---------------------+----------------------+
+ *        | armed               | real                 |
+ *   64   +---------------------+----------------------+
+ *        | real_before         | real_bytes           |
+ *   80   +---------------------+----------------------+
+ *        | in_linker           | cursor               |
+ *   96   +---------------------+----------------------+
+ *        | thread_kept         | stop_entry           |
+ *   112  +---------------------+----------------------+
+ *        | stop_end            | stop_stack           |
+ *   128  +---------------------+----------------------+
+ *        | penna_change[room] ...                     |
+ *        +--------------------------------------------+
+ */
+#ifndef PENNA_DETAIL_ATTACH_H
+#define PENNA_DETAIL_ATTACH_H
+
+#include "penna/channel.h"
+
+#define PENNA_ATTACH_MAGIC UINT64_C(0x31686361746e6e50) /* "Pnntach1" */
+
+enum penna_attach_state {
+  PENNA_ATTACH_NEW = 0,
+  PENNA_ATTACH_HOLDS = 1, /* the agent has planned; its writes wait for the recorder */
+  PENNA_ATTACH_RUNS = 2,  /* they are written; the agent writes by itself from here on */
+  PENNA_ATTACH_LEFT = 3   /* everything is put back */
+};
+
+enum penna_change_kind {
+  PENNA_CHANGED_CODE = 0, /* up to 16 bytes */
+  PENNA_CHANGED_POINTER = 1,
+  PENNA_MAPPED = 2 /* memory of the agent's: `mapped` bytes. It stays until the agent is used again */
+};
+
+struct penna_change {
+  uint64_t address; /* run-time; 0: not whole yet, or it is gone */
+  uint8_t kind;     /* penna_change_kind */
+  uint8_t bytes;    /* of before and after */
+  uint8_t reserved[6];
+  uint8_t before[16];
+  union {
+    uint8_t after[16];
+    uint64_t mapped;
+  };
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_change) == 48, "penna_change is 48 bytes");
+
+struct penna_attachment {
+  uint64_t magic;
+  uint32_t version;              /* PENNA_ABI_VERSION */
+  uint32_t state;                /* penna_attach_state */
+  uint32_t changes;              /* so far */
+  uint32_t room;                 /* for so many */
+  uint32_t refused;              /* for which there was none */
+  uint32_t stopped;              /* by stop_entry: nothing is recorded any more, and points have their own bytes back */
+  uint64_t code_start, code_end; /* of the agent */
+  uint64_t armed;                /* of 4 bytes: what is recorded, 0x100: nothing */
+  /* The functions of libc that the agent calls: `real_bytes` bytes, and what they were before any was entered. */
+  uint64_t real, real_before, real_bytes;
+  uint64_t in_linker; /* of 8 bytes: not 0 while a thread is in dlopen or dlclose by way of the agent */
+  /* Of each thread, as distances from the thread pointer: where its records go; 4 bytes that only it may change. */
+  int64_t cursor, thread_kept;
+  /* Code for a thread that is led there (penna/detail/remote.h). `stopped` then says whether it could be done, which it
+   * cannot while the thread that was led there, or another one, is switching points. */
+  uint64_t stop_entry, stop_end, stop_stack;
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_attachment) == 128, "penna_attachment is 128 bytes");
+
+static inline struct penna_change* penna_changes_of(struct penna_attachment* attachment) {
+  return (struct penna_change*)(attachment + 1);
+}
+
+/* The agent's: called by a thread that the recorder has made, once for each recording. If the agent was used before,
+ * its variables are as they were when it was loaded, but for `real`, in_linker and thread_kept; the attachment still
+ * has the changes of that time. */
+enum penna_attach_answer {
+  PENNA_ATTACHED = 0,
+  PENNA_ATTACH_AGAIN = 1,  /* this process is recorded, or was recorded, by another way */
+  PENNA_ATTACH_REFUSED = 2 /* the recorder does not answer, or there is no memory for a channel */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+enum penna_attach_answer penna_agent_attach(const char* socket_path, struct penna_attachment* attachment);
+extern struct penna_attachment* penna_agent_attachment; /* the last one; null: none yet */
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// See attachment.h.
+#include "agent/core/attachment.h"
+
+#include "agent/core/sys.h"
+
+__attribute__((visibility("default"))) penna_attachment* penna_agent_attachment;
+
+namespace penna::agent {
+
+penna_attachment* attachment;
+bool came_late;
+
+namespace {
+
+// A new entry but for its address; null: there is no room.
+penna_change* add_change(penna_change_kind kind, uint32_t bytes) {
+  uint32_t at = __atomic_load_n(&attachment->changes, __ATOMIC_RELAXED);
+  do {
+    if (at < attachment->room) continue;
+    __atomic_fetch_add(&attachment->refused, 1, __ATOMIC_RELAXED);
+    return nullptr;
+  } while (!__atomic_compare_exchange_n(&attachment->changes, &at, at + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  penna_change* change = penna_changes_of(attachment) + at;
+  change->kind = kind;
+  change->bytes = static_cast<uint8_t>(bytes);
+  return change;
+}
+
+// Last: whoever reads the address reads a whole entry.
+void finish_change(penna_change* change, uintptr_t address) {
+  __atomic_store_n(&change->address, address, __ATOMIC_RELEASE);
+}
+
+bool note(penna_change_kind kind, uintptr_t address, const void* before, const void* after, uint32_t bytes) {
+  if (attachment == nullptr) return true;
+  penna_change* change = add_change(kind, bytes);
+  if (change == nullptr) return false;
+  __builtin_memcpy(change->before, before, bytes);
+  __builtin_memcpy(change->after, after, bytes);
+  return finish_change(change, address), true;
+}
+
+}  // namespace
+
+bool note_code(uintptr_t address, const uint8_t* before, const uint8_t* after, uint32_t bytes) {
+  return bytes <= sizeof(penna_change::before) && note(PENNA_CHANGED_CODE, address, before, after, bytes);
+}
+
+bool note_pointer(uintptr_t address, uintptr_t before, uintptr_t after) {
+  return note(PENNA_CHANGED_POINTER, address, &before, &after, sizeof before);
+}
+
+void note_mapping(uintptr_t address, size_t bytes) {
+  if (attachment == nullptr) return;
+  penna_change* change = add_change(PENNA_MAPPED, 0);
+  if (change == nullptr) return;
+  change->mapped = bytes;
+  finish_change(change, address);
+}
+
+void forget_changes(uintptr_t start, uintptr_t end) {
+  if (attachment == nullptr) return;
+  const uint32_t count = __atomic_load_n(&attachment->changes, __ATOMIC_RELAXED);
+  for (uint32_t i = 0; i < count; ++i) {
+    penna_change& change = penna_changes_of(attachment)[i];
+    if (change.address - start < end - start) __atomic_store_n(&change.address, 0, __ATOMIC_RELAXED);
+  }
+}
+
+void begin_attachment(penna_attachment* shared) {
+  for (uint32_t i = 0; i < shared->changes; ++i) {
+    penna_change& change = penna_changes_of(shared)[i];
+    if (change.address != 0 && change.kind == PENNA_MAPPED)
+      sys(SYS_munmap, static_cast<long>(change.address), static_cast<long>(change.mapped));
+    change = {};
+  }
+  shared->changes = shared->refused = 0;
+  shared->state = PENNA_ATTACH_HOLDS;
+  attachment = penna_agent_attachment = shared;
+}
+
+}  // namespace penna::agent

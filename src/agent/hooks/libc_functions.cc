@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// See libc_functions.h.
+#include "agent/hooks/libc_functions.h"
+
+#include "agent/core/state.h"
+#include "agent/modules/loader.h"
+#include "agent/modules/modules.h"
+#include "agent/modules/real.h"
+#include "agent/patch/call_patches.h"
+
+namespace penna::agent {
+namespace {
+
+struct LibcFunction {
+  Instead entered;
+  uintptr_t* real;
+};
+
+constexpr uint32_t kMost = 64;
+
+struct LibcFunctions {
+  LibcFunction list[kMost];
+  uint32_t count = 0;
+
+  template <typename Function>
+  void add(const char* name, Function* hook, Function*& real) {
+    auto* const where = reinterpret_cast<uintptr_t*>(&real);
+    if (*where != 0 && count < kMost) list[count++] = {{name, reinterpret_cast<uintptr_t>(hook), *where}, where};
+  }
+};
+
+#define PENNA_ADD(name) functions.add(#name, plain_pointer_to(&::name), real.name)
+
+template <typename Result, typename... Arguments>
+auto plain_pointer_to(Result (*function)(Arguments...)) {
+  return reinterpret_cast<Result (*)(Arguments...)>(function);
+}
+template <typename Result, typename... Arguments>
+auto plain_pointer_to(Result (*function)(Arguments..., ...)) {
+  return reinterpret_cast<Result (*)(Arguments..., ...)>(function);
+}
+
+// Those of C11 (mtx_lock) call these. What only looks at its arguments, as sem_destroy does, is too short to be
+// entered, and pthread_spin_init is pthread_spin_unlock.
+void add_locks(LibcFunctions& functions) {
+  PENNA_ADD(pthread_mutex_lock);
+  PENNA_ADD(pthread_mutex_trylock);
+  PENNA_ADD(pthread_mutex_timedlock);
+  PENNA_ADD(pthread_mutex_clocklock);
+  PENNA_ADD(pthread_mutex_unlock);
+  PENNA_ADD(pthread_mutex_init);
+  PENNA_ADD(pthread_mutex_destroy);
+  PENNA_ADD(pthread_spin_lock);
+  PENNA_ADD(pthread_spin_trylock);
+  PENNA_ADD(pthread_spin_unlock);
+  PENNA_ADD(pthread_rwlock_rdlock);
+  PENNA_ADD(pthread_rwlock_tryrdlock);
+  PENNA_ADD(pthread_rwlock_timedrdlock);
+  PENNA_ADD(pthread_rwlock_clockrdlock);
+  PENNA_ADD(pthread_rwlock_wrlock);
+  PENNA_ADD(pthread_rwlock_trywrlock);
+  PENNA_ADD(pthread_rwlock_timedwrlock);
+  PENNA_ADD(pthread_rwlock_clockwrlock);
+  PENNA_ADD(pthread_rwlock_unlock);
+  PENNA_ADD(pthread_rwlock_init);
+  PENNA_ADD(pthread_cond_wait);
+  PENNA_ADD(pthread_cond_timedwait);
+  PENNA_ADD(pthread_cond_clockwait);
+  PENNA_ADD(pthread_cond_signal);
+  PENNA_ADD(pthread_cond_broadcast);
+  PENNA_ADD(pthread_cond_init);
+  PENNA_ADD(pthread_cond_destroy);
+  PENNA_ADD(sem_wait);
+  PENNA_ADD(sem_trywait);
+  PENNA_ADD(sem_timedwait);
+  PENNA_ADD(sem_clockwait);
+  PENNA_ADD(sem_post);
+  PENNA_ADD(sem_init);
+  PENNA_ADD(pthread_barrier_wait);
+  PENNA_ADD(pthread_barrier_init);
+  PENNA_ADD(pthread_once);
+  PENNA_ADD(pthread_join);
+  PENNA_ADD(pthread_timedjoin_np);
+  PENNA_ADD(pthread_clockjoin_np);
+  PENNA_ADD(syscall);  // futex
+}
+
+void add_maps(LibcFunctions& functions) {
+  PENNA_ADD(mmap);
+  PENNA_ADD(munmap);
+  PENNA_ADD(mremap);
+  PENNA_ADD(brk);
+  PENNA_ADD(sbrk);
+}
+
+void add_loader(LibcFunctions& functions) {
+  PENNA_ADD(dlopen);
+  PENNA_ADD(dlclose);
+}
+
+#undef PENNA_ADD
+
+}  // namespace
+
+void enter_libc_functions(uint32_t classes) {
+  LibcFunctions functions;
+  add_loader(functions);
+  if ((classes & class_bit(PENNA_ALLOC)) != 0) add_maps(functions);
+  if ((classes & class_bit(PENNA_LOCKS)) != 0) add_locks(functions);
+  Instead entered[kMost];
+  uintptr_t originals[kMost] = {};
+  for (uint32_t i = 0; i < functions.count; ++i) entered[i] = functions.list[i].entered;
+  ModuleFacts libc;
+  if (!module_at(reinterpret_cast<uintptr_t>(libc_map()->l_ld), &libc)) return count_refused_function();
+  enter_instead(libc, entered, functions.count, originals, PENNA_UNLESS_NOTHING);
+  for (uint32_t i = 0; i < functions.count; ++i)
+    if (originals[i] != 0) *functions.list[i].real = originals[i];
+}
+
+}  // namespace penna::agent
