@@ -6,8 +6,13 @@
 
 #include <sys/user.h>
 
+#include <cstdint>
+
 namespace penna {
 
 using GeneralRegisters = user_regs_struct;  // NT_PRSTATUS
+
+// The relocation whose value is the module's bias and an addend.
+inline constexpr uint32_t kRelativeRelocation = 8;  // R_X86_64_RELATIVE
 
 }  // namespace penna

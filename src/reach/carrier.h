@@ -27,6 +27,10 @@ class Carrier {
   // The command line of the process; [0] names its program. Never empty.
   virtual const std::vector<std::string>& command() const = 0;
 
+  // Whether the process is our child: it then gets the signals meant for it, and we exit with its status. Otherwise it
+  // goes on when the recording ends.
+  virtual bool is_child() const { return true; }
+
   // From here on the process runs, with the agent in it. Call once. False: it does not run, and there is nothing to
   // wait for.
   virtual bool start(CarrierError* error) = 0;

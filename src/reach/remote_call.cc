@@ -20,9 +20,8 @@
 
 #include "base/file.h"
 #include "base/mapped_memory.h"
-#include "base/proc_stat.h"
+#include "reach/stop_thread.h"
 #include "reach/thread_state.h"
-#include "reach/traced.h"
 
 namespace penna {
 namespace {
@@ -30,13 +29,6 @@ namespace {
 constexpr long kPatienceUs = 2'000'000;
 constexpr long kLongestUs = 5'000'000;  // the code takes milliseconds; a hostile process may keep us waiting
 constexpr long kLongestPauseUs = 2000;  // the longest pause between two checks
-
-// The state letter in /proc/PID/stat; 'X' if the process is gone.
-char state_of(pid_t pid, pid_t thread) {
-  const auto line = read_file(fmt::format("/proc/{}/task/{}/stat", pid, thread), 4096);
-  const std::string_view fields = line ? stat_from_state(*line) : std::string_view();
-  return fields.empty() ? 'X' : fields[0];
-}
 
 bool can_stop(char state) { return state != 'D' && state != 'Z' && state != 'X'; }
 
@@ -49,37 +41,6 @@ pid_t choose_thread(pid_t pid) {
     if (thread > 0 && can_stop(state_of(pid, thread))) return thread;
   }
   return 0;
-}
-
-struct Stop {
-  int signal = 0;  // 0: timed out, or the thread is gone
-  int event = 0;   // PTRACE_EVENT_STOP or 0
-};
-
-// Waits for the next stop. waitid() without WEXITED: the exit status belongs to whoever waits for the process.
-Stop wait_for_stop(pid_t pid, pid_t thread, long patience_us) {
-  for (long waited_us = 0; waited_us < patience_us; waited_us += 50) {
-    siginfo_t info{};
-    if (::waitid(P_PID, static_cast<id_t>(thread), &info, WSTOPPED | WNOHANG | __WALL | __WNOTHREAD) != 0) return {};
-    if (info.si_pid == thread) return {info.si_status & 0xff, info.si_status >> 8};
-    if (waited_us % 50'000 == 0 && waited_us != 0 && (state_of(pid, thread) == 'Z' || state_of(pid, thread) == 'X'))
-      return {};
-    timespec pause{0, 50'000};
-    ::nanosleep(&pause, nullptr);
-  }
-  return {};
-}
-
-// Waits for the stop by our interrupt; signals that arrive before it are delivered as usual. False also if the process
-// has exec'd another program.
-bool stop_it(pid_t pid, pid_t thread) {
-  if (!traced(PTRACE_INTERRUPT, thread, 0, 0)) return false;
-  for (;;) {
-    const Stop stop = wait_for_stop(pid, thread, kPatienceUs);
-    if (stop.signal == 0 || stop.event == PTRACE_EVENT_EXEC) return false;
-    if (stop.event == PTRACE_EVENT_STOP) return true;
-    if (!traced(PTRACE_CONT, thread, 0, stop.event == 0 ? static_cast<uint64_t>(stop.signal) : 0)) return false;
-  }
 }
 
 enum class Ran { kWhole, kHome, kFaulted, kTooLong, kGone };
@@ -120,7 +81,8 @@ std::optional<Result<>> call_in_thread(pid_t pid, const RemoteCode& code) {
     return Error{fmt::format("may not stop process {}: {}; same user, and see /proc/sys/kernel/yama/ptrace_scope", pid,
                              errno_text(errno))};
   // From here on it is released when our thread ends, wherever that happens.
-  if (!stop_it(pid, thread)) return Error{fmt::format("process {} ended or did not stop", pid)};
+  if (!traced(PTRACE_INTERRUPT, thread, 0, 0) || !await_interrupt(pid, thread, kPatienceUs))
+    return Error{fmt::format("process {} ended or did not stop", pid)};
   // Checked while it is stopped; and only a process that was given the channel can have it mapped.
   if (code.channel != 0 && !has_mapped(static_cast<uint32_t>(pid), "penna-channel", code.channel)) {
     traced(PTRACE_DETACH, thread, 0, 0);

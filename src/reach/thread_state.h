@@ -8,10 +8,13 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "reach/arch.h"
+#include "reach/home_frame_x86_64.h"
 #include "reach/remote_call.h"
+#include "reach/remote_memory.h"
 
 namespace penna {
 
@@ -29,6 +32,20 @@ class ThreadState {
   bool is_away(const RemoteCode& code) const;
   // Whether it has returned by itself, because it waited for us too long.
   bool went_home(pid_t thread) const;
+  // The registers alone, of a thread that is only looked at.
+  bool save_registers(pid_t thread);
+  // Of such a one: as if it had not been stopped.
+  bool undo_stop(pid_t thread);
+  uint64_t pc() const;
+  uint64_t stack() const;
+  uint64_t thread_pointer() const;
+  // The number of the system call that it is in.
+  std::optional<uint64_t> system_call() const;
+  // Does the kernel remember how much of its system call is left? Any other call makes it forget that.
+  bool sleeps() const;
+  // What lies on its stack, below its own red zone, for it to come home by itself.
+  HomeFrame frame_at_home(pid_t thread) const;
+
   // Whether the thread is now in the loop at the end of the code.
   static bool is_at_end(pid_t thread, const RemoteCode& code);
 
@@ -41,5 +58,9 @@ class ThreadState {
   uint64_t mask_ = 0;
   RemotePtr<uint64_t> home_;
 };
+
+// Where the signal handlers on a stopped thread's stack will come back to. `sigreturn`: the code that handlers return
+// to, of which each has the address. Looks at some 64 KiB; a word that only looks like one is one more address.
+std::vector<uint64_t> interrupted_pcs(const RemoteMemory& memory, uint64_t stack, uint64_t sigreturn);
 
 }  // namespace penna

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <iterator>
 
 #include "penna/detail/remote.h"
@@ -17,6 +18,7 @@
 namespace penna {
 namespace {
 
+constexpr int64_t kRestOfCall = -516;         // ERESTART_RESTARTBLOCK
 constexpr size_t kMaxVectorState = 64 << 10;  // of NT_X86_XSTATE; AMX has 11 KiB
 
 // System calls that a stop ends with EINTR although no signal came: the kernel restarts all others (signal(7)).
@@ -83,6 +85,37 @@ bool ThreadState::redirect(pid_t thread, const RemoteCode& code) {
          traced(PTRACE_SETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
 }
 
+bool ThreadState::save_registers(pid_t thread) {
+  iovec general{&general_, sizeof general_};
+  return traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&general)) &&
+         general.iov_len == sizeof general_;
+}
+
+bool ThreadState::undo_stop(pid_t thread) {
+  if (!ended_by_our_stop() || !follows_syscall(thread, general_)) return true;
+  GeneralRegisters general = general_;
+  rewind(general);
+  iovec registers{&general, sizeof general};
+  return traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
+}
+
+uint64_t ThreadState::pc() const { return general_.rip; }
+uint64_t ThreadState::stack() const { return general_.rsp; }
+uint64_t ThreadState::thread_pointer() const { return general_.fs_base; }
+
+std::optional<uint64_t> ThreadState::system_call() const {
+  return static_cast<int64_t>(general_.orig_rax) >= 0 ? std::optional<uint64_t>(general_.orig_rax) : std::nullopt;
+}
+
+bool ThreadState::sleeps() const { return system_call() && static_cast<int64_t>(general_.rax) == kRestOfCall; }
+
+HomeFrame ThreadState::frame_at_home(pid_t thread) const {
+  constexpr int64_t kRedZone = 128;
+  bool sleeps = false;
+  const GeneralRegisters home = without_our_stop(thread, &sleeps);
+  return {RemoteBytes(general_.rsp) - kRedZone, home, vector_, mask_, sleeps};
+}
+
 bool ThreadState::is_away(const RemoteCode& code) const {
   const RemoteBytes stack(general_.rsp);
   const RemotePtr<const uint8_t> at(general_.rip);
@@ -99,14 +132,30 @@ bool ThreadState::ended_by_our_stop() const {
 // The registers as if it had not been stopped. *sleeps: it will restart a system call whose remaining time the kernel
 // keeps.
 GeneralRegisters ThreadState::without_our_stop(pid_t thread, bool* sleeps) const {
-  constexpr int64_t kRest = -516, kRestarts[] = {-512, -513, -514, kRest};  // ERESTARTSYS and its kin, linux/errno.h
+  constexpr int64_t kRestarts[] = {-512, -513, -514, kRestOfCall};  // ERESTARTSYS and its kin, linux/errno.h
   GeneralRegisters registers = general_;
   const auto result = static_cast<int64_t>(registers.rax), call = static_cast<int64_t>(registers.orig_rax);
   const bool restarts = std::find(std::begin(kRestarts), std::end(kRestarts), result) != std::end(kRestarts);
   const bool anew = call >= 0 && (restarts || ended_by_our_stop()) && follows_syscall(thread, registers);
-  *sleeps = anew && (result == kRest || call == SYS_restart_syscall);
+  *sleeps = anew && (result == kRestOfCall || call == SYS_restart_syscall);
   if (anew) rewind(registers);
   return registers;
+}
+
+// The kernel's frame: the address that the handler returns to, and the ucontext, which has the registers from byte 40
+// on, the program counter as the 17th.
+std::vector<uint64_t> interrupted_pcs(const RemoteMemory& memory, uint64_t stack, uint64_t sigreturn) {
+  constexpr size_t kLookAt = 64 << 10, kProgramCounter = 8 + 40 + 16 * 8;
+  const std::string words = memory.part(stack & ~uint64_t{7}, kLookAt);
+  std::vector<uint64_t> pcs;
+  for (size_t at = 0; sigreturn != 0 && at + kProgramCounter + 8 <= words.size(); at += 8) {
+    uint64_t word, pc;
+    std::memcpy(&word, words.data() + at, 8);
+    if (word != sigreturn) continue;
+    std::memcpy(&pc, words.data() + at + kProgramCounter, 8);
+    pcs.push_back(pc);
+  }
+  return pcs;
 }
 
 bool ThreadState::is_at_end(pid_t thread, const RemoteCode& code) {

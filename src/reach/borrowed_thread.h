@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// BorrowedThread: a thread of another process makes system calls for us, and goes on where it was.
+//
+// Why with a way home on its own stack: if we are killed in the middle, it returns from the call to there, by itself
+// (home_frame_x86_64.h). Signals wait meanwhile.
+// Invariant: by the thread of ours that traces it. The calls made are none that sleep: the kernel would forget how much
+// of the thread's own sleep is left.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "base/result.h"
+#include "reach/remote_libraries.h"
+#include "reach/remote_memory.h"
+#include "reach/thread_state.h"
+
+namespace penna {
+
+// Code of the process's own that serves for it.
+struct BorrowedCode {
+  uint64_t system_call = 0;  // makes one, and returns
+  uint64_t sigreturn = 0;    // returns from a signal handler
+};
+// Both from libc's code; zero: it has none.
+BorrowedCode find_borrowed_code(const RemoteMemory& memory, const RemoteRange& code);
+
+class BorrowedThread {
+ public:
+  // `thread` is traced, with PTRACE_O_TRACESYSGOOD, and stopped by an interrupt; `code` is whole. Nothing: it cannot.
+  static std::optional<BorrowedThread> borrow(pid_t pid, pid_t thread, const RemoteMemory& memory,
+                                              const BorrowedCode& code);
+  // What the kernel gives: -4095 to -1 is an error. Nothing: the thread is gone.
+  std::optional<int64_t> call(long number, const std::array<uint64_t, 6>& arguments);
+  // `pauses`: the loop at the end of code by PENNA_REMOTE_CODE, in which the thread waits to be put back. The thread is
+  // stopped then, as it was; false: it is gone, or on its way home by itself.
+  bool give_back(uint64_t pauses);
+
+  const ThreadState& state() const { return saved_; }
+
+ private:
+  BorrowedThread(pid_t pid, pid_t thread, const BorrowedCode& code) : pid_(pid), thread_(thread), code_(code) {}
+  bool to_next_call_stop();
+
+  pid_t pid_, thread_;
+  BorrowedCode code_;
+  ThreadState saved_;
+  uint64_t context_ = 0;  // of the home frame
+};
+
+}  // namespace penna

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// See borrowed_thread.h. References: ptrace(2), "Syscall-stops"; the x86-64 psABI, A.2.1.
+#include "reach/borrowed_thread.h"
+
+#include <elf.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include <csignal>
+#include <string>
+
+#include "penna/detail/remote.h"
+#include "reach/stop_thread.h"
+
+namespace penna {
+namespace {
+
+constexpr long kLongestCallUs = 5'000'000;
+
+bool set_registers(pid_t thread, GeneralRegisters& registers) {
+  iovec view{&registers, sizeof registers};
+  return traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&view));
+}
+
+bool get_registers(pid_t thread, GeneralRegisters* registers) {
+  iovec view{registers, sizeof *registers};
+  return traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&view));
+}
+
+}  // namespace
+
+// syscall, ret; and mov $15 (rt_sigreturn), %rax or %eax, syscall.
+BorrowedCode find_borrowed_code(const RemoteMemory& memory, const RemoteRange& code) {
+  constexpr size_t kMost = 64 << 20;
+  const std::string bytes = memory.part(code.start, std::min<size_t>(code.end - code.start, kMost));
+  const auto find = [&](std::string_view what) {
+    const size_t at = bytes.find(what);
+    return at != bytes.npos ? code.start + at : 0;
+  };
+  using namespace std::string_view_literals;
+  BorrowedCode found{find("\x0f\x05\xc3"sv), find("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"sv)};
+  if (found.sigreturn == 0) found.sigreturn = find("\xb8\x0f\x00\x00\x00\x0f\x05"sv);
+  return found;
+}
+
+std::optional<BorrowedThread> BorrowedThread::borrow(pid_t pid, pid_t thread, const RemoteMemory& memory,
+                                                     const BorrowedCode& code) {
+  BorrowedThread borrowed(pid, thread, code);
+  if (!borrowed.saved_.save(thread)) return {};
+  const HomeFrame frame = borrowed.saved_.frame_at_home(thread);
+  borrowed.context_ = frame.context().number();
+  if (!frame.write(thread) || !memory.write(borrowed.context_ - 8, &code.sigreturn, 8)) return {};
+  return borrowed;
+}
+
+// Signals but our stops wait, as they are blocked; what comes all the same, a fault's, is not for us to handle.
+bool BorrowedThread::to_next_call_stop() {
+  if (!traced(PTRACE_SYSCALL, thread_, 0, 0)) return false;
+  for (;;) {
+    const Stop stop = wait_for_stop(pid_, thread_, kLongestCallUs);
+    if (stop.signal == (SIGTRAP | 0x80)) return true;
+    if (stop.signal == 0 || stop.event != PTRACE_EVENT_STOP) return false;
+    if (!traced(PTRACE_SYSCALL, thread_, 0, 0)) return false;
+  }
+}
+
+std::optional<int64_t> BorrowedThread::call(long number, const std::array<uint64_t, 6>& arguments) {
+  GeneralRegisters there{};
+  if (!get_registers(thread_, &there)) return {};
+  there.rip = code_.system_call;
+  there.rsp = context_ - 8;  // where it returns to
+  there.rax = static_cast<uint64_t>(number);
+  there.orig_rax = ~uint64_t{0};
+  there.rdi = arguments[0], there.rsi = arguments[1], there.rdx = arguments[2];
+  there.r10 = arguments[3], there.r8 = arguments[4], there.r9 = arguments[5];
+  there.eflags &= ~uint64_t{0x500};
+  uint64_t blocked = ~uint64_t{0};
+  // The mask last: until it has a way home, nobody would put it back.
+  if (!set_registers(thread_, there) ||
+      !traced(PTRACE_SETSIGMASK, thread_, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked)))
+    return {};
+  if (!to_next_call_stop() || !to_next_call_stop() || !get_registers(thread_, &there)) return {};
+  return static_cast<int64_t>(there.rax);
+}
+
+bool BorrowedThread::give_back(uint64_t pauses) {
+  GeneralRegisters there{};
+  if (!get_registers(thread_, &there)) return false;
+  there.rip = pauses;
+  there.rbx = context_;
+  there.rcx = PENNA_REMOTE_PAUSES;
+  there.rsp = context_ - 16;
+  there.orig_rax = ~uint64_t{0};
+  if (!set_registers(thread_, there) || !traced(PTRACE_CONT, thread_, 0, 0) ||
+      !traced(PTRACE_INTERRUPT, thread_, 0, 0) || !await_interrupt(pid_, thread_, kLongestCallUs))
+    return false;
+  if (!get_registers(thread_, &there) || there.rip - pauses >= PENNA_REMOTE_END_BYTES) return false;
+  return saved_.restore(thread_);
+}
+
+}  // namespace penna

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT
+// See inject.h. The steps, in bring_in() at the end: look, borrow a thread, start the guest, await it, write.
+#include "reach/inject.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <sstream>
+
+#include "base/command_line.h"
+#include "base/file.h"
+#include "penna/patch_plan.h"
+#include "reach/borrowed_thread.h"
+#include "reach/guest.h"
+#include "reach/residue.h"
+#include "reach/stop_thread.h"
+#include "reach/stopped_process.h"
+
+namespace penna {
+namespace {
+
+constexpr char kBringIn = 'b', kGiveBack = 'g';  // orders
+constexpr useconds_t kLookUs = 200;
+constexpr auto kTurn = std::chrono::seconds(10);
+constexpr long kStopUs = 2'000'000;
+
+// Never empty.
+std::vector<std::string> name_of(pid_t pid) {
+  std::vector<std::string> command = command_of(static_cast<uint32_t>(pid));
+  if (command.empty() || command[0].empty()) {
+    auto name = read_file(fmt::format("/proc/{}/comm", pid), 64);
+    if (name && name->ends_with('\n')) name->pop_back();
+    command.assign(1, name && !name->empty() ? *name : "process");
+  }
+  return command;
+}
+
+// What is known of the process before it is touched.
+struct Target {
+  pid_t pid;
+  RemoteMemory memory;
+  std::vector<RemoteLibrary> libraries;
+  const RemoteLibrary* libc = nullptr;
+  const RemoteLibrary* linker = nullptr;
+  std::vector<RemoteRange> system_code;  // of these two
+  GuestNeeds needs;
+  BorrowedCode code;
+};
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// Error, as words behind "process N ".
+Result<Target> look_at(pid_t pid) {
+  auto memory = RemoteMemory::open(pid);
+  if (!memory) return Error{"may not be traced, or has ended"};
+  Target target{pid, std::move(*memory), {}, nullptr, nullptr, {}, {}, {}};
+  target.libraries = PENNA_TRY(list_libraries(pid, target.memory));
+  for (const RemoteLibrary& one : target.libraries) {
+    if (file_name(one.name) == "libc.so.6") target.libc = &one;
+    if (file_name(one.name).starts_with("ld-linux")) target.linker = &one;
+  }
+  if (target.libc == nullptr) return Error{"has no glibc that Penna knows"};
+  target.needs = PENNA_TRY(find_guest_needs(target.memory, target.libraries, *target.libc));
+  for (const RemoteLibrary* one : {target.libc, target.linker})
+    if (one != nullptr)
+      for (const RemoteRange& range : code_of(target.memory, *one)) target.system_code.push_back(range);
+  if (!target.system_code.empty()) target.code = find_borrowed_code(target.memory, target.system_code.front());
+  if (target.code.system_call == 0 || target.code.sigreturn == 0)
+    return Error{"has a libc whose code Penna does not know"};
+  return target;
+}
+
+// A process of one thread does without the locks of malloc and stdio. It shall take them as soon as there is the guest;
+// so it must not be in the middle of what would have taken one. That is known where it makes a system call that these
+// never make, or is in other code than libc's; and the same of what a signal handler has interrupted.
+bool is_free_of_locks(const Target& target, const ThreadState& thread) {
+  constexpr uint64_t kCallsOfMalloc[] = {SYS_brk,     SYS_mmap,  SYS_munmap,    SYS_mremap,           SYS_mprotect,
+                                         SYS_madvise, SYS_futex, SYS_getrandom, SYS_sched_getaffinity};
+  const auto is_systems = [&](uint64_t pc) {
+    return std::any_of(target.system_code.begin(), target.system_code.end(),
+                       [pc](const RemoteRange& code) { return code.holds(pc); });
+  };
+  const auto call = thread.system_call();
+  const bool waits =
+      call && std::find(std::begin(kCallsOfMalloc), std::end(kCallsOfMalloc), *call) == std::end(kCallsOfMalloc);
+  if (!waits && is_systems(thread.pc())) return false;
+  const std::vector<uint64_t> pcs = interrupted_pcs(target.memory, thread.stack(), target.code.sigreturn);
+  return std::none_of(pcs.begin(), pcs.end(), is_systems);
+}
+
+bool says_single_threaded(const Target& target) {
+  const uint64_t at = target.needs.single_threaded[0];
+  return at != 0 && target.memory.get<uint8_t>(at).value_or(0) != 0;
+}
+
+void say_not_single_threaded(const Target& target) {
+  const uint8_t no = 0;
+  for (const uint64_t at : target.needs.single_threaded)
+    if (at != 0) target.memory.write(at, &no, sizeof no);
+}
+
+// Fills the memfd that the process has made.
+bool fill_agent(pid_t pid, int fd, const std::string& agent) {
+  const auto bytes = load_file(agent);
+  const Fd file(::open(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), O_WRONLY | O_CLOEXEC));
+  if (!bytes || !file) return false;
+  for (size_t had = 0; had < bytes->size();) {
+    const ssize_t put = ::write(file.get(), bytes->data() + had, bytes->size() - had);
+    if (put <= 0) return false;
+    had += static_cast<size_t>(put);
+  }
+  return true;
+}
+
+// What the guest is started with.
+struct Start {
+  std::string agent, socket;
+  std::optional<Residue> residue;
+  GuestPlace place;  // found or made
+};
+
+// Memory for the guest, and the agent as a memfd where it is not there yet. Words behind "process N "; empty: it is
+// done.
+std::string bring_guest(const Target& target, BorrowedThread& thread, Start* start) {
+  constexpr uint64_t kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
+  const auto mapped = [](const std::optional<int64_t>& got) { return got && (*got > 0 || *got < -4095); };
+  const auto code = thread.call(SYS_mmap, {0, Guest::kCodeBytes, PROT_READ | PROT_EXEC, kPrivate, ~uint64_t{0}, 0});
+  if (!mapped(code)) return "may not map memory that can be executed";
+  start->place.code = static_cast<uint64_t>(*code);
+  const auto memory = thread.call(
+      SYS_mmap, {0, Guest::kMemoryBytes, PROT_READ | PROT_WRITE, kPrivate | MAP_NORESERVE, ~uint64_t{0}, 0});
+  if (!mapped(memory)) return "has too little memory left for the agent";
+  start->place.memory = static_cast<uint64_t>(*memory);
+  int agent_fd = -1;
+  if (!start->residue) {
+    constexpr char kName[] = "penna-agent";
+    if (!target.memory.write(start->place.memory, kName, sizeof kName)) return "has ended meanwhile";
+    const auto fd = thread.call(SYS_memfd_create, {start->place.memory, MFD_CLOEXEC, 0, 0, 0, 0});
+    if (!fd || *fd < 0) return "may not make a memfd, by which the agent would come";
+    agent_fd = static_cast<int>(*fd);
+    if (!fill_agent(target.pid, agent_fd, start->agent)) return "could not be given the agent: has it ended?";
+  }
+  const uint64_t attach = start->residue ? start->residue->attach : 0;
+  const bool prepared = Guest(start->place)
+                            .prepare(target.memory, target.libraries, target.needs, thread.state().thread_pointer(),
+                                     agent_fd, attach, start->socket);
+  return prepared ? "" : "could not be prepared: has it ended?";
+}
+
+// The thread is ours for a moment. Words behind "process N "; empty: the guest runs.
+std::string start_guest(const Target& target, BorrowedThread& thread, Start* start) {
+  if (start->place.memory == 0) {
+    if (std::string trouble = bring_guest(target, thread, start); !trouble.empty()) return trouble;
+  } else if (!Guest(start->place).prepare_again(target.memory, start->residue->attach, start->socket)) {
+    return "could not be prepared: has it ended?";
+  }
+  const Guest guest(start->place);
+  say_not_single_threaded(target);
+  constexpr uint64_t kFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+                              CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+  const auto tid = thread.call(
+      SYS_clone, {kFlags, guest.stack(), guest.tid(target.needs), guest.ended(), guest.thread_pointer(), 0});
+  return tid && *tid > 0 ? "" : "may not start a thread";
+}
+
+// A thread of the process that is stopped by us, for as long as this lives.
+class HeldThread {
+ public:
+  HeldThread(pid_t pid, pid_t thread) : thread_(thread) {
+    const char state = state_of(pid, thread);
+    if (state == 'D' || state == 'Z' || state == 'X' || state == 'T') return;
+    is_traced_ = traced(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD);
+    held_ = is_traced_ && traced(PTRACE_INTERRUPT, thread, 0, 0) && await_interrupt(pid, thread, kStopUs) &&
+            state_.save_registers(thread);
+  }
+  ~HeldThread() {
+    if (held_ && !was_borrowed_) state_.undo_stop(thread_);
+    if (is_traced_) traced(PTRACE_DETACH, thread_, 0, 0);
+  }
+  HeldThread(const HeldThread&) = delete;
+  HeldThread& operator=(const HeldThread&) = delete;
+  explicit operator bool() const { return held_; }
+  const ThreadState& state() const { return state_; }
+  // From here on it is for others to put back.
+  void lend() { was_borrowed_ = true; }
+
+ private:
+  pid_t thread_;
+  ThreadState state_;
+  bool is_traced_ = false, held_ = false, was_borrowed_ = false;
+};
+
+// Nothing: not this thread, not now. Else what start_guest() says.
+std::optional<std::string> start_guest_by(const Target& target, pid_t thread, bool even_asleep, Start* start) {
+  const bool alone = says_single_threaded(target);
+  HeldThread held(target.pid, thread);
+  if (!held || (held.state().sleeps() && !even_asleep)) return {};
+  if (alone && !is_free_of_locks(target, held.state())) return {};
+  auto borrowed = BorrowedThread::borrow(target.pid, thread, target.memory, target.code);
+  if (!borrowed) return {};
+  held.lend();
+  const std::string trouble = start_guest(target, *borrowed, start);
+  if (trouble.empty()) borrowed->give_back(Guest(start->place).pauses());
+  return trouble;  // else it goes home by itself
+}
+
+std::string start_guest_by_any(const Target& target, Start* start) {
+  constexpr int kMostTries = 4000;
+  for (int i = 0; i < kMostTries; ++i, ::usleep(kLookUs)) {
+    const std::vector<pid_t> threads = threads_of(target.pid);
+    if (threads.empty()) return "has ended";
+    if (threads.size() > 1 && says_single_threaded(target)) return "has threads that its libc does not know of";
+    for (const bool even_asleep : {false, true})
+      for (const pid_t thread : threads)
+        if (const auto result = start_guest_by(target, thread, even_asleep, start)) return *result;
+  }
+  return "has no thread that can be stopped outside of malloc";
+}
+
+// A name that one surgeon has at a time, in this network namespace: of a killed recorder, until all is put back.
+Fd take_turn(pid_t pid) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name = fmt::format("penna-surgeon.{}", pid);
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const auto end = std::chrono::steady_clock::now() + kTurn;
+  while (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), bytes) != 0) {
+    if (std::chrono::steady_clock::now() > end) return {};
+    ::usleep(kLookUs);
+  }
+  return socket;
+}
+
+// One that was started by a recorder which cannot be waited for by its name.
+bool has_guest(pid_t pid) {
+  for (const pid_t thread : threads_of(pid)) {
+    const auto name = read_file(fmt::format("/proc/{}/task/{}/comm", pid, thread), 64);
+    if (name && *name == "penna\n") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Inject>> Inject::prepare(pid_t pid, const std::string& agent, const std::string& socket_path) {
+  std::unique_ptr<Inject> inject(new Inject);
+  inject->pid_ = pid;
+  inject->pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!inject->pidfd_) return Error{fmt::format("there is no process {}", pid)};
+  inject->command_ = name_of(pid);
+  inject->agent_ = agent;
+  inject->socket_path_ = socket_path;
+  return inject;
+}
+
+// A sentence; empty: the process is recorded.
+std::string Inject::bring_in() {
+  const auto sentence = [this](const std::string& words) { return fmt::format("process {} {}", pid_, words); };
+  turn_ = take_turn(pid_);
+  if (!turn_ || has_guest(pid_)) return sentence("is being attached to or given back by another penna record");
+  const auto target = look_at(pid_);
+  if (!target) return sentence(target.error().text);
+  Start start{agent_, socket_path_, find_residue(target->memory, target->libraries), {}};
+  const auto journal_of = [&](uint64_t attachment) {
+    return Journal(pid_, attachment, target->code.sigreturn, target->system_code);
+  };
+  if (start.residue && start.residue->attachment != 0) {
+    const Guest before = Guest::of(target->memory, start.residue->attachment);
+    if (before.is_running(target->memory)) return sentence("is just being attached to by another recorder");
+    const auto renewed = renew(pid_, target->memory, *start.residue, journal_of(start.residue->attachment), agent_,
+                               target->needs.tls_offset_at);
+    if (!renewed) return renewed.error().text;
+    start.place = before.place();
+  }
+  if (const std::string trouble = start_guest_by_any(*target, &start); !trouble.empty()) return sentence(trouble);
+  const Guest guest(start.place);
+  journal_.emplace(journal_of(guest.attachment()));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(PENNA_PLAN_SECONDS);
+  for (;; ::usleep(kLookUs)) {
+    if (const auto outcome = guest.outcome(target->memory); outcome && outcome->empty())
+      break;
+    else if (outcome)
+      return sentence(*outcome);
+    if (std::chrono::steady_clock::now() > end) return sentence("does not let the agent be loaded: a lock is held");
+  }
+  const auto written = journal_->write_all();
+  return written ? "" : written.error().text;
+}
+
+// What the surgeon answers about a process that was given back: numbers; else a sentence.
+std::string Inject::carry_out(char order, pid_t pid) {
+  if (order == kBringIn) {
+    std::string trouble = bring_in();
+    if (!trouble.empty()) put_all_back();
+    return trouble;
+  }
+  const auto restored = journal_->of(pid).put_back();
+  return restored ? fmt::format("{} {} {}", restored->places, restored->modules, restored->kept)
+                  : restored.error().text;
+}
+
+// Whoever was to do it is dead.
+void Inject::put_all_back() const {
+  if (!journal_) return;
+  std::vector<pid_t> family{pid_};
+  for (size_t i = 0; i < family.size(); ++i) {
+    (void)journal_->of(family[i]).put_back();
+    for (const pid_t thread : threads_of(family[i])) {
+      const auto children = read_file(fmt::format("/proc/{}/task/{}/children", family[i], thread));
+      std::istringstream numbers(children ? *children : std::string());
+      for (pid_t child = 0; numbers >> child;) family.push_back(child);
+    }
+  }
+}
+
+bool Inject::start(CarrierError* error) {
+  constexpr int kOurTrouble = 125;
+  auto surgeon =
+      Surgeon::start({[this](char order, pid_t pid) { return carry_out(order, pid); }, [this] { put_all_back(); }});
+  if (!surgeon) return *error = {kOurTrouble, surgeon.error().text}, false;
+  surgeon_.emplace(std::move(*surgeon));
+  const auto trouble = surgeon_->tell(kBringIn, pid_, serve_);
+  if (trouble && trouble->empty()) return true;
+  *error = {kOurTrouble, trouble ? *trouble : trouble.error().text};
+  return false;
+}
+
+int Inject::wait() {
+  pollfd ended{pidfd_.get(), POLLIN, 0};
+  while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
+  }
+  return 0;
+}
+
+Result<Restored> Inject::give_back(pid_t pid) const {
+  const std::string answer = PENNA_TRY(surgeon_->tell(kGiveBack, pid, {}));
+  Restored restored;
+  std::istringstream numbers(answer);
+  if (numbers >> restored.places >> restored.modules >> restored.kept) return restored;
+  return Error{answer};
+}
+
+}  // namespace penna

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// See journal.h.
+#include "reach/journal.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "base/file.h"
+#include "reach/remote_call.h"
+
+namespace penna {
+namespace {
+
+// A thread is in the middle of a place for some nanoseconds, unless it was scheduled away there.
+constexpr int kMostTries = 4000;
+constexpr useconds_t kBetweenTriesUs = 500;
+constexpr uint64_t kNoChunk = uint64_t{UINT32_MAX} << 32 | PENNA_CHUNK_BYTES;  // as the agent's core/state.h
+constexpr uint32_t kNothingRecorded = 1 << 8;                                  // the same: kStarted
+
+enum class Holds { kBefore, kAfter, kOther };
+
+Holds look_at(const RemoteMemory& memory, const penna_change& one) {
+  uint8_t now[sizeof one.before];
+  if (!memory.read(one.address, now, one.bytes)) return Holds::kOther;
+  if (std::memcmp(now, one.after, one.bytes) == 0) return Holds::kAfter;
+  return std::memcmp(now, one.before, one.bytes) == 0 ? Holds::kBefore : Holds::kOther;
+}
+
+// By the files that are mapped where the places are.
+size_t count_modules(pid_t pid, const std::vector<penna_change>& places) {
+  const auto maps = read_file(fmt::format("/proc/{}/maps", pid), 64 << 20);
+  std::istringstream lines(maps ? *maps : std::string());
+  std::set<std::string> files;
+  for (std::string line; std::getline(lines, line);) {
+    unsigned long start = 0, end = 0;
+    const size_t path = line.find('/');
+    if (std::sscanf(line.c_str(), "%lx-%lx", &start, &end) != 2 || path == std::string::npos) continue;
+    if (std::any_of(places.begin(), places.end(), [&](const auto& one) { return one.address - start < end - start; }))
+      files.insert(line.substr(path));
+  }
+  return files.size();
+}
+
+// A thread that waits in vfork cannot be stopped until its child has become another program.
+Result<StoppedProcess> stop_patiently(pid_t pid) {
+  constexpr int kMostStops = 5;
+  Result<StoppedProcess> process = StoppedProcess::stop(pid);
+  for (int i = 1; i < kMostStops && !process && ::kill(pid, 0) == 0; ++i) process = StoppedProcess::stop(pid);
+  return process;
+}
+
+Error busy(pid_t pid, const char* with) { return Error{fmt::format("a thread of process {} is always {}", pid, with)}; }
+
+}  // namespace
+
+struct Journal::Changes {
+  penna_attachment head{};
+  std::vector<penna_change> places, mappings;  // as they came
+
+  static std::optional<Changes> read(const RemoteMemory& memory, uint64_t attachment) {
+    Changes changes;
+    const auto head = memory.get<penna_attachment>(attachment);
+    if (!head || head->magic != PENNA_ATTACH_MAGIC || head->version != PENNA_ABI_VERSION) return {};
+    changes.head = *head;
+    std::vector<penna_change> all(std::min(head->changes, head->room));
+    if (!memory.read(attachment + sizeof *head, all.data(), all.size() * sizeof all[0])) return {};
+    for (const penna_change& one : all) {
+      if (one.address == 0) continue;
+      if (one.kind == PENNA_MAPPED)
+        changes.mappings.push_back(one);
+      else if (one.bytes != 0 && one.bytes <= sizeof one.before)
+        changes.places.push_back(one);
+    }
+    return changes;
+  }
+
+  // Strictly: who stands at the beginning of a place executes it anew.
+  bool is_inside_place(uint64_t pc) const {
+    return std::any_of(places.begin(), places.end(), [pc](const penna_change& one) {
+      return one.kind == PENNA_CHANGED_CODE && pc - one.address - 1 < uint64_t{one.bytes} - 1;
+    });
+  }
+  bool is_agents(uint64_t pc) const {
+    return pc - head.code_start < head.code_end - head.code_start ||
+           std::any_of(mappings.begin(), mappings.end(),
+                       [pc](const penna_change& one) { return pc - one.address < one.mapped; });
+  }
+};
+
+Result<size_t> Journal::write_all() const {
+  const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
+  for (int i = 0; i < kMostTries; ++i, ::usleep(kBetweenTriesUs)) {
+    const StoppedProcess process = PENNA_TRY(stop_patiently(pid_));
+    const auto changes = Changes::read(memory, attachment_);
+    if (!changes) return Error{fmt::format("the agent in process {} says nothing sensible", pid_)};
+    if (process.any_in(memory, sigreturn_, [&](uint64_t pc) { return changes->is_inside_place(pc); })) continue;
+    size_t written = 0;
+    for (const penna_change& one : changes->places)
+      if (look_at(memory, one) == Holds::kBefore && memory.write(one.address, one.after, one.bytes)) ++written;
+    const uint32_t runs = PENNA_ATTACH_RUNS;
+    memory.write(attachment_ + offsetof(penna_attachment, state), &runs, sizeof runs);
+    return written;
+  }
+  return busy(pid_, "in the middle of code that is to be changed");
+}
+
+// A thread is led to code of the agent's. What it could not take back stays, and does nothing once the process does not
+// record.
+void Journal::stop_agent() const {
+  constexpr int kMostCalls = 100, kMostFailures = 3;
+  int failed = 0;
+  const auto memory = RemoteMemory::open(pid_);
+  for (int i = 0; memory && i < kMostCalls && failed < kMostFailures; ++i, ::usleep(kBetweenTriesUs)) {
+    const auto head = memory->get<penna_attachment>(attachment_);
+    if (!head || head->stop_entry == 0 || head->stopped != 0 ||
+        (head->state != PENNA_ATTACH_RUNS && head->state != PENNA_ATTACH_HOLDS))
+      return;
+    failed += call_in(pid_, {RemotePtr<const uint8_t>(head->stop_entry), RemotePtr<const uint8_t>(head->stop_end),
+                             RemoteBytes(head->stop_stack), 0})
+                  ? 0
+                  : 1;
+  }
+}
+
+// In two steps: once nothing leads into the agent, its threads leave it soon.
+Result<Restored> Journal::put_back() const {
+  stop_agent();
+  const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
+  std::optional<Restored> restored;
+  for (int i = 0; !restored && i < kMostTries; ++i, ::usleep(kBetweenTriesUs)) {
+    const StoppedProcess process = PENNA_TRY(stop_patiently(pid_));
+    const auto changes = Changes::read(memory, attachment_);
+    if (!changes) return Error{fmt::format("process {} has become another program, which is not recorded", pid_)};
+    if (process.any_in(memory, sigreturn_, [&](uint64_t pc) { return changes->is_inside_place(pc); })) continue;
+    const penna_attachment& head = changes->head;
+    restored.emplace();
+    restored->modules = count_modules(pid_, changes->places);
+    for (auto one = changes->places.rbegin(); one != changes->places.rend(); ++one) {
+      Holds holds = look_at(memory, *one);
+      if (holds == Holds::kAfter && memory.write(one->address, one->before, one->bytes)) holds = look_at(memory, *one);
+      ++(holds == Holds::kBefore ? restored->places : restored->kept);
+    }
+    std::string real(std::min<uint64_t>(head.real_bytes, 64 << 10), '\0');
+    if (memory.read(head.real_before, real.data(), real.size())) memory.write(head.real, real.data(), real.size());
+    if (head.armed != 0) memory.write(head.armed, &kNothingRecorded, sizeof kNothingRecorded);
+  }
+  if (!restored) return busy(pid_, "in the middle of code that is to be put back");
+  PENNA_TRY(while_unused([&](const RemoteMemory&, const StoppedProcess& process, const penna_attachment& head) {
+    for (const StoppedThread& one : process.threads())
+      if (const uint64_t at = one.state.thread_pointer(); at != 0)
+        memory.write(at + static_cast<uint64_t>(head.cursor), &kNoChunk, sizeof kNoChunk);
+    const uint32_t left = PENNA_ATTACH_LEFT;
+    memory.write(attachment_ + offsetof(penna_attachment, state), &left, sizeof left);
+    return std::string();
+  }));
+  return *restored;
+}
+
+// In its code, or in libc's on behalf of it: then the way back lies near. What waits in the kernel for something of the
+// program's holds nothing of the agent's.
+bool Journal::is_used(const RemoteMemory& memory, const StoppedThread& thread, const Changes& changes) const {
+  constexpr size_t kNear = 512;
+  const uint64_t pc = thread.state.pc();
+  if (changes.is_agents(pc)) return true;
+  const bool is_systems =
+      std::any_of(system_code_.begin(), system_code_.end(), [pc](const RemoteRange& code) { return code.holds(pc); });
+  if (!is_systems || thread.state.system_call()) return false;
+  const std::string near = memory.part(thread.state.stack() & ~uint64_t{7}, kNear);
+  for (size_t at = 0; at + 8 <= near.size(); at += 8) {
+    uint64_t word;
+    std::memcpy(&word, near.data() + at, sizeof word);
+    if (changes.is_agents(word)) return true;
+  }
+  return false;
+}
+
+Result<> Journal::while_unused(const Work& work) const {
+  const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
+  std::string reason;
+  for (int i = 0; i < kMostTries; ++i, ::usleep(kBetweenTriesUs)) {
+    const StoppedProcess process = PENNA_TRY(stop_patiently(pid_));
+    const auto changes = Changes::read(memory, attachment_);
+    if (!changes) return Error{fmt::format("the agent in process {} says nothing sensible", pid_)};
+    reason = "in the agent's code";
+    const bool used = std::any_of(process.threads().begin(), process.threads().end(),
+                                  [&](const StoppedThread& one) { return is_used(memory, one, *changes); });
+    if (used || process.any_in(memory, sigreturn_, [&](uint64_t pc) { return changes->is_agents(pc); })) continue;
+    reason = work(memory, process, changes->head);
+    if (reason.empty()) return ok();
+  }
+  return busy(pid_, reason.c_str());
+}
+
+}  // namespace penna

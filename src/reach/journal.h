@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Journal: what an agent that was carried into a process wants changed there, and what is put back at the end
+// (penna/detail/attach.h).
+//
+// Invariant: changes are made while every thread is stopped, and none is in the middle of what changes. A place that
+// holds neither what was there nor what we wrote is somebody else's by now: it is left alone and counted.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "penna/detail/attach.h"
+#include "reach/remote_libraries.h"
+#include "reach/stopped_process.h"
+
+namespace penna {
+
+struct Restored {
+  size_t places = 0, modules = 0;
+  size_t kept = 0;  // places that somebody else has changed since
+};
+
+class Journal {
+ public:
+  // `attachment`: of a penna_attachment in that process. `sigreturn`: where signal handlers return to. `system_code`:
+  // of libc and the dynamic linker.
+  Journal(pid_t pid, uint64_t attachment, uint64_t sigreturn, std::vector<RemoteRange> system_code)
+      : pid_(pid), attachment_(attachment), sigreturn_(sigreturn), system_code_(std::move(system_code)) {}
+  // That of a process which was forked by this one: it lies at the same place.
+  Journal of(pid_t child) const { return {child, attachment_, sigreturn_, system_code_}; }
+
+  // Makes the changes that the agent has noted. Error, as a sentence: none is made.
+  Result<size_t> write_all() const;
+  // Takes all of them back; the agent records nothing any more, and threads have no chunks: what comes late is recorded
+  // nowhere. Error: all is as it was.
+  Result<Restored> put_back() const;
+  // Calls work(memory, process, head) while all threads are stopped, and none runs code of the agent or is about to
+  // come back to it. Error: that did not happen. work() says what else stands against it for now; empty: nothing.
+  using Work = std::function<std::string(const RemoteMemory&, const StoppedProcess&, const penna_attachment&)>;
+  Result<> while_unused(const Work& work) const;
+
+ private:
+  struct Changes;
+  void stop_agent() const;
+  bool is_used(const RemoteMemory& memory, const StoppedThread& thread, const Changes& changes) const;
+
+  pid_t pid_;
+  uint64_t attachment_, sigreturn_;
+  std::vector<RemoteRange> system_code_;
+};
+
+}  // namespace penna

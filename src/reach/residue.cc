@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// See residue.h. References: the ELF gABI, program headers and relocations.
+#include "reach/residue.h"
+
+#include <elf.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "base/file.h"
+#include "reach/arch.h"
+
+namespace penna {
+namespace {
+
+// What the file says of a part of its memory.
+struct Pristine {
+  uint64_t at = 0;  // run-time
+  std::string bytes;
+};
+
+std::vector<Elf64_Phdr> segments_of(const Mapping& file) {
+  Elf64_Ehdr header;
+  if (file.size() < sizeof header) return {};
+  std::memcpy(&header, file.data(), sizeof header);
+  std::vector<Elf64_Phdr> headers(header.e_phnum);
+  if (header.e_phoff + headers.size() * sizeof headers[0] > file.size()) return {};
+  std::memcpy(headers.data(), file.data() + header.e_phoff, headers.size() * sizeof headers[0]);
+  return headers;
+}
+
+std::string bytes_of(const Mapping& file, const Elf64_Phdr& segment) {
+  std::string bytes(segment.p_memsz, '\0');
+  if (segment.p_offset + segment.p_filesz <= file.size() && segment.p_filesz <= segment.p_memsz)
+    std::memcpy(bytes.data(), file.data() + segment.p_offset, segment.p_filesz);
+  return bytes;
+}
+
+bool has_code_of(const RemoteMemory& memory, uint64_t bias, const Mapping& file) {
+  for (const Elf64_Phdr& segment : segments_of(file))
+    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 &&
+        memory.part(bias + segment.p_vaddr, segment.p_memsz) != bytes_of(file, segment))
+      return false;
+  return true;
+}
+
+// Its relocations, where they lie in the process: none needs a symbol in what may be written (-Bsymbolic, -z now).
+void relocate(const RemoteMemory& memory, const RemoteLibrary& agent, Pristine* part) {
+  uint64_t table = 0, bytes = 0;
+  for (uint64_t at = agent.dynamic;; at += sizeof(Elf64_Dyn)) {
+    const auto entry = memory.get<Elf64_Dyn>(at);
+    if (!entry || entry->d_tag == DT_NULL) break;
+    if (entry->d_tag == DT_RELA) table = entry->d_un.d_ptr;
+    if (entry->d_tag == DT_RELASZ) bytes = entry->d_un.d_val;
+  }
+  constexpr uint64_t kMost = 16 << 20;
+  for (uint64_t at = table; at < table + std::min(bytes, kMost); at += sizeof(Elf64_Rela)) {
+    const auto one = memory.get<Elf64_Rela>(at);
+    if (!one) return;
+    const uint64_t offset = agent.bias + one->r_offset - part->at;
+    if (offset >= part->bytes.size() || part->bytes.size() - offset < 8) continue;
+    uint64_t value = agent.bias + static_cast<uint64_t>(one->r_addend);
+    if (ELF64_R_TYPE(one->r_info) != kRelativeRelocation) value = memory.word(part->at + offset);
+    std::memcpy(part->bytes.data() + offset, &value, sizeof value);
+  }
+}
+
+// All that it may write to; what is read-only once it is relocated never changes.
+std::vector<Pristine> variables_of(const RemoteMemory& memory, const RemoteLibrary& agent, const Mapping& file) {
+  uint64_t sealed = 0;  // up to here
+  for (const Elf64_Phdr& header : segments_of(file))
+    if (header.p_type == PT_GNU_RELRO) sealed = agent.bias + header.p_vaddr + header.p_memsz;
+  std::vector<Pristine> parts;
+  for (const Elf64_Phdr& header : segments_of(file)) {
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0) continue;
+    Pristine part{agent.bias + header.p_vaddr, bytes_of(file, header)};
+    relocate(memory, agent, &part);
+    const uint64_t skipped = sealed > part.at ? std::min<uint64_t>(sealed - part.at, part.bytes.size()) : 0;
+    part.at += skipped;
+    part.bytes.erase(0, skipped);
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+// What is there now stays.
+void keep(const RemoteMemory& memory, uint64_t at, uint64_t bytes, Pristine* part) {
+  const uint64_t offset = at - part->at;
+  if (offset > part->bytes.size() || bytes > part->bytes.size() - offset) return;
+  const std::string now = memory.part(at, bytes);
+  std::copy(now.begin(), now.end(), part->bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+}
+
+// Pages that are as they should be are not touched: most of its tables were never used.
+bool write_changed(const RemoteMemory& memory, const Pristine& part) {
+  constexpr size_t kPiece = 4096;
+  const std::string now = memory.part(part.at, part.bytes.size());
+  if (now.size() != part.bytes.size()) return false;
+  for (size_t at = 0; at < now.size(); at += kPiece) {
+    const size_t bytes = std::min(kPiece, now.size() - at);
+    if (std::memcmp(now.data() + at, part.bytes.data() + at, bytes) != 0 &&
+        !memory.write(part.at + at, part.bytes.data() + at, bytes))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Residue> find_residue(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries) {
+  for (const RemoteLibrary& one : libraries) {
+    if (!one.name.starts_with("/proc/self/fd/")) continue;
+    const RemoteSymbols symbols(memory, one);
+    Residue residue{one, symbols.find("penna_agent_attach"), symbols.find("penna_agent_attachment"), 0};
+    if (residue.attach == 0 || residue.attachment_at == 0) continue;
+    residue.attachment = memory.word(residue.attachment_at);
+    return residue;
+  }
+  return {};
+}
+
+Result<> renew(pid_t pid, const RemoteMemory& memory, const Residue& residue, const Journal& journal,
+               const std::string& agent, uint32_t tls_offset_at) {
+  const Mapping file = PENNA_TRY(load_file(agent));
+  const auto head = memory.get<penna_attachment>(residue.attachment);
+  if (!head || head->magic != PENNA_ATTACH_MAGIC || !has_code_of(memory, residue.agent.bias, file))
+    return Error{fmt::format("process {} was recorded by another version of Penna: start it anew", pid)};
+  if (head->state != PENNA_ATTACH_LEFT) PENNA_TRY(journal.put_back());
+  const auto offset = memory.get<int64_t>(residue.agent.map + tls_offset_at);
+  std::string thread_image;
+  for (const Elf64_Phdr& header : segments_of(file))
+    if (header.p_type == PT_TLS) thread_image = bytes_of(file, header);
+  if (!offset || *offset <= 0 || thread_image.empty())
+    return Error{fmt::format("process {} does not say where the agent's thread-local variables are", pid)};
+  return journal.while_unused(
+      [&](const RemoteMemory&, const StoppedProcess& process, const penna_attachment& now) -> std::string {
+        if (memory.word(now.in_linker) != 0) return "loading a library";
+        for (Pristine& part : variables_of(memory, residue.agent, file)) {
+          keep(memory, now.real, now.real_bytes, &part);
+          keep(memory, residue.attachment_at, 8, &part);
+          if (!write_changed(memory, part)) return "out of reach";
+        }
+        for (const StoppedThread& one : process.threads()) {
+          const uint64_t thread = one.state.thread_pointer();
+          if (thread == 0) continue;
+          Pristine own{thread - static_cast<uint64_t>(*offset), thread_image};
+          keep(memory, thread + static_cast<uint64_t>(now.thread_kept), 4, &own);
+          write_changed(memory, own);
+        }
+        return {};
+      });
+}
+
+}  // namespace penna

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// See stop_thread.h.
+#include "reach/stop_thread.h"
+
+#include <fmt/core.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "base/file.h"
+#include "base/proc_stat.h"
+
+namespace penna {
+
+char state_of(pid_t pid, pid_t thread) {
+  const auto line = read_file(fmt::format("/proc/{}/task/{}/stat", pid, thread), 4096);
+  const std::string_view fields = line ? stat_from_state(*line) : std::string_view();
+  return fields.empty() ? 'X' : fields[0];
+}
+
+std::vector<pid_t> threads_of(pid_t pid) {
+  std::vector<pid_t> threads;
+  std::error_code gone;
+  std::filesystem::directory_iterator entry(fmt::format("/proc/{}/task", pid), gone);
+  for (; !gone && entry != std::filesystem::directory_iterator(); entry.increment(gone))
+    if (const long thread = std::strtol(entry->path().filename().c_str(), nullptr, 10); thread > 0)
+      threads.push_back(static_cast<pid_t>(thread));
+  return threads;
+}
+
+// waitid() without WEXITED: the exit status is for those who wait for it.
+Stop wait_for_stop(pid_t pid, pid_t thread, long patience_us) {
+  for (long waited_us = 0; waited_us < patience_us; waited_us += 50) {
+    siginfo_t info{};
+    if (::waitid(P_PID, static_cast<id_t>(thread), &info, WSTOPPED | WNOHANG | __WALL | __WNOTHREAD) != 0) return {};
+    if (info.si_pid == thread) return {info.si_status & 0xff, info.si_status >> 8};
+    if (waited_us % 50'000 == 0 && waited_us != 0 && (state_of(pid, thread) == 'Z' || state_of(pid, thread) == 'X'))
+      return {};
+    timespec pause{0, 50'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  return {};
+}
+
+bool await_interrupt(pid_t pid, pid_t thread, long patience_us) {
+  for (;;) {
+    const Stop stop = wait_for_stop(pid, thread, patience_us);
+    if (stop.signal == 0 || stop.event == PTRACE_EVENT_EXEC) return false;
+    if (stop.event == PTRACE_EVENT_STOP) return true;
+    if (!traced(PTRACE_CONT, thread, 0, stop.event == 0 ? static_cast<uint64_t>(stop.signal) : 0)) return false;
+  }
+}
+
+}  // namespace penna

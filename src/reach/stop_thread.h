@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Stops one thread of another process, and waits for what stops it. By the thread of ours that traces it.
+//
+// Invariant: exit statuses are left to those who wait for them; signals that come on the way take their course.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "reach/traced.h"
+
+namespace penna {
+
+// "S" of /proc/PID/stat; 'X' when it is gone.
+char state_of(pid_t pid, pid_t thread);
+
+// Of the process, those that there are now.
+std::vector<pid_t> threads_of(pid_t pid);
+
+struct Stop {
+  int signal = 0;  // 0: none within our patience, or the thread is gone
+  int event = 0;   // PTRACE_EVENT_STOP or 0
+};
+Stop wait_for_stop(pid_t pid, pid_t thread, long patience_us);
+
+// Of a thread that was interrupted (PTRACE_INTERRUPT): until that is what it stopped for. False also where it became
+// another program, or is gone.
+bool await_interrupt(pid_t pid, pid_t thread, long patience_us);
+
+}  // namespace penna

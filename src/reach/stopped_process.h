@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// StoppedProcess: every thread of another process, stopped, for as long as this lives.
+//
+// Why all: code that a thread is in the middle of cannot be replaced under it.
+// Invariant: by one thread of ours, whose end lets go of them, too. They go on as if they had not been stopped: what a
+// stop ends with EINTR begins anew. References: ptrace(2), PTRACE_SEIZE.
+#pragma once
+
+#include <sys/types.h>
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "reach/remote_libraries.h"
+#include "reach/thread_state.h"
+
+namespace penna {
+
+struct StoppedThread {
+  pid_t id = 0;
+  ThreadState state;
+};
+
+class StoppedProcess {
+ public:
+  // Error, as a sentence: we may not, it is gone or became another program, or a thread cannot be stopped now (as one
+  // that waits in vfork for its child).
+  static Result<StoppedProcess> stop(pid_t pid);
+  StoppedProcess(StoppedProcess&&) = default;
+  StoppedProcess& operator=(StoppedProcess&& other) noexcept {
+    let_go();
+    threads_ = std::move(other.threads_);
+    return *this;
+  }
+  ~StoppedProcess() { let_go(); }
+
+  std::span<const StoppedThread> threads() const { return threads_; }
+  // Is any thread in one of these ranges, or will it be when it comes back from a signal handler? `sigreturn`: where
+  // handlers return to.
+  template <typename IsInside>
+  bool any_in(const RemoteMemory& memory, uint64_t sigreturn, IsInside&& is_inside) const {
+    for (const StoppedThread& one : threads_) {
+      if (is_inside(one.state.pc())) return true;
+      for (const uint64_t pc : interrupted_pcs(memory, one.state.stack(), sigreturn))
+        if (is_inside(pc)) return true;
+    }
+    return false;
+  }
+  void let_go();
+
+ private:
+  StoppedProcess() = default;
+  static Result<StoppedProcess> try_to_stop(pid_t pid, bool* is_traced);
+  std::vector<StoppedThread> threads_;
+};
+
+}  // namespace penna

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// See surgeon.h.
+#include "reach/surgeon.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+
+#include "base/file.h"
+
+namespace penna {
+namespace {
+
+constexpr char kEnd = 0;
+constexpr size_t kMostText = 4096;
+
+struct Order {
+  char what;
+  pid_t pid;
+};
+
+ssize_t receive(int socket, void* to, size_t bytes) {
+  ssize_t got;
+  do got = ::recv(socket, to, bytes, 0);
+  while (got < 0 && errno == EINTR);
+  return got;
+}
+
+// Nobody shall wait for it to close what it has of theirs.
+[[noreturn]] void live(int socket, const Surgeon::Work& work) {
+  ::setsid();
+  ::prctl(PR_SET_NAME, "penna-surgeon");
+  if (socket > 0) ::close_range(0, static_cast<unsigned>(socket) - 1, 0);
+  ::close_range(static_cast<unsigned>(socket) + 1, UINT_MAX, 0);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_IGN);
+  Order order;
+  while (receive(socket, &order, sizeof order) == sizeof order && order.what != kEnd) {
+    const std::string answer = ('=' + work.carry_out(order.what, order.pid)).substr(0, kMostText);
+    (void)::send(socket, answer.data(), answer.size(), MSG_NOSIGNAL);
+    order.what = 1;
+  }
+  if (order.what != kEnd) work.orphaned();
+  ::_exit(0);
+}
+
+}  // namespace
+
+Result<Surgeon> Surgeon::start(Work work) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return Error{fmt::format("cannot make a pair of sockets: {}", errno_text(errno))};
+  Fd ours(ends[0]), its(ends[1]);
+  const pid_t pid = ::fork();
+  if (pid < 0) return Error{fmt::format("cannot start a process: {}", errno_text(errno))};
+  if (pid == 0) live(its.get(), work);
+  return Surgeon(pid, std::move(ours));
+}
+
+Result<std::string> Surgeon::tell(char order, pid_t pid, const std::function<void()>& serve) const {
+  const Order message{order, pid};
+  const Error gone{"the process of Penna's that was to do this has been killed; try again"};
+  if (::send(socket_.get(), &message, sizeof message, MSG_NOSIGNAL) != sizeof message) return gone;
+  pollfd answered{socket_.get(), POLLIN, 0};
+  while (::poll(&answered, 1, serve ? 0 : -1) <= 0)
+    if (serve) serve();
+  std::string text(kMostText, '\0');
+  const ssize_t got = receive(socket_.get(), text.data(), text.size());
+  return got > 0 ? Result<std::string>(text.substr(1, static_cast<size_t>(got) - 1)) : gone;
+}
+
+void Surgeon::end() {
+  if (pid_ < 0) return;
+  const Order message{kEnd, 0};
+  (void)::send(socket_.get(), &message, sizeof message, MSG_NOSIGNAL);
+  socket_.reset();
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+}
+
+}  // namespace penna

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Surgeon: a process of ours, in a session of its own, that stops and changes another process, and outlives us.
+//
+// Why: if we are killed while the process is stopped, its system calls end with EINTR; if we are killed later, it keeps
+// what we have changed. The surgeon finishes what it is at, and puts everything back when we are gone.
+// Invariant: it holds none of our descriptors but its socket, and ends once we have ended, however that was.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace penna {
+
+class Surgeon {
+ public:
+  // Both in the surgeon: `carry_out` does what it is told, about the process `pid`, and gives what we get as the
+  // answer; `orphaned` is the last that it does when we ended without end().
+  struct Work {
+    std::function<std::string(char order, pid_t pid)> carry_out;
+    std::function<void()> orphaned;
+  };
+  static Result<Surgeon> start(Work work);
+  Surgeon(Surgeon&& other) noexcept : pid_(std::exchange(other.pid_, -1)), socket_(std::move(other.socket_)) {}
+  Surgeon& operator=(Surgeon&&) = delete;
+  ~Surgeon() { end(); }
+
+  // The answer; meanwhile `serve` is called again and again, which must return soon. Nothing: it is gone.
+  Result<std::string> tell(char order, pid_t pid, const std::function<void()>& serve) const;
+  // There is nothing left to put back.
+  void end();
+
+ private:
+  Surgeon(pid_t pid, Fd socket) : pid_(pid), socket_(std::move(socket)) {}
+  pid_t pid_;
+  Fd socket_;
+};
+
+}  // namespace penna
