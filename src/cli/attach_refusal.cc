@@ -92,6 +92,9 @@ Result<ProcessFacts> read_process_facts(pid_t pid) {
   field(*status, "Tgid") >> facts.leader;
   field(*status, "TracerPid") >> facts.tracer;
   field(*status, "State") >> facts.state;
+  int seccomp = 0;
+  field(*status, "Seccomp") >> seccomp;
+  facts.filters_calls = seccomp != 0;
   uid_t group = 0;
   const bool one_user = has_one(field(*status, "Uid"), &facts.user), one_group = has_one(field(*status, "Gid"), &group);
   facts.other_rights = !one_user || !one_group;
@@ -122,11 +125,27 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user) 
   if (process.bits == 32) return sentence("is a 32-bit program, and Penna's agent is for 64 bits");
   if (process.is_static) return sentence("is statically linked, and Penna cannot attach to such programs yet");
   if (process.is_musl) return sentence("uses musl, and Penna cannot attach to such programs yet");
+  if (process.filters_calls)
+    return sentence(
+        "has a filter of system calls (seccomp), which might end it for one that attaching needs: start it with penna "
+        "record, or without the filter");
   return {};
 }
 
+// Whether the tracer is one of ours that will be gone in a moment, or is gone by now.
+bool is_passing(pid_t tracer) {
+  if (tracer == 0) return false;
+  const auto name = read_file(fmt::format("/proc/{}/comm", tracer), 64);
+  return !name || *name == "penna-surgeon\n" || *name == "penna\n";
+}
+
 std::string why_not_attached(pid_t pid) {
-  const auto process = read_process_facts(pid);
+  constexpr int kTries = 1000;
+  auto process = read_process_facts(pid);
+  for (int i = 0; i < kTries && process && is_passing(process->tracer); ++i) {
+    ::usleep(5000);
+    process = read_process_facts(pid);
+  }
   if (!process) return process.error().text;
   const std::string refusal = attach_refusal(*process, ::getpid(), ::geteuid());
   if (!refusal.empty()) return refusal;
@@ -135,9 +154,7 @@ std::string why_not_attached(pid_t pid) {
     if (recorder->asked_pid == 0) return fmt::format("process {} is a recorder of Penna's", pid);
     return fmt::format("process {} is recorded already: penna ctl {} changes what is recorded of it", pid, pid);
   }
-  return fmt::format(
-      "cannot attach to process {}: attaching to running programs is not built yet; start it with: penna record -- CMD",
-      pid);
+  return {};
 }
 
 }  // namespace penna

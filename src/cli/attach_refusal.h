@@ -20,11 +20,12 @@ struct ProcessFacts {
   pid_t tracer = 0;  // 0: none
   char state = 0;    // 'R', 'S', 'D', 'T', 't', 'Z', 'X'
   bool kernel_thread = false;
-  uid_t user = 0;             // real
-  bool other_rights = false;  // effective or saved user or group is another: setuid or setgid
-  bool permitted = false;     // the kernel would let us trace it
-  int ptrace_scope = 0;       // of Yama; 0 also where there is none
-  int bits = 0;               // 0: its program cannot be read
+  uid_t user = 0;              // real
+  bool other_rights = false;   // effective or saved user or group is another: setuid or setgid
+  bool permitted = false;      // the kernel would let us trace it
+  int ptrace_scope = 0;        // of Yama; 0 also where there is none
+  int bits = 0;                // 0: its program cannot be read
+  bool filters_calls = false;  // seccomp
   bool is_static = false, is_musl = false;
 };
 
@@ -34,7 +35,7 @@ Result<ProcessFacts> read_process_facts(pid_t pid);
 // `self`, `user`: our own, effective. Empty: nothing stands against it.
 std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user);
 
-// The same of a process, and of what stands against any: a sentence, never empty as long as no carrier attaches.
+// The same of a process: a sentence, or empty.
 std::string why_not_attached(pid_t pid);
 
 }  // namespace penna

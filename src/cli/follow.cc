@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 #include <poll.h>
 
+#include <algorithm>
+#include <climits>
 #include <iterator>
 #include <vector>
 
@@ -21,6 +23,14 @@ int reap(Carrier& carrier, SignalRelay& signals) {
   const int status = carrier.wait();
   signals.hang_up();
   return status;
+}
+
+// Milliseconds to wait, -1: for ever; not longer than until `end`.
+int until(const std::optional<std::chrono::steady_clock::time_point>& end, int wait_ms) {
+  if (!end) return wait_ms;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*end - std::chrono::steady_clock::now()).count();
+  const int left_ms = static_cast<int>(std::clamp<int64_t>(left, 0, INT_MAX));
+  return wait_ms < 0 ? left_ms : std::min(wait_ms, left_ms);
 }
 
 }  // namespace
@@ -44,9 +54,9 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
                     {alone ? arrivals.front().get() : -1, POLLIN, 0},
                     {served.finished_fd, POLLIN, 0}};
     int ready = ::poll(fds, std::size(fds),
-                       alone || (running && signals.insists()) ? kLookMs
-                       : running || told                       ? -1
-                                                               : 1000);
+                       until(served.end, alone || (running && signals.insists()) ? kLookMs
+                                         : running || told                       ? -1
+                                                                                 : 1000));
     if (ready == 0 && !running && !told && !alone) {
       told = true;
       if (!quiet)
@@ -57,10 +67,11 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
     server.work();
     if ((fds[3].revents & POLLIN) != 0) served.control.work();
     if (served.silencer != nullptr && (fds[4].revents & POLLIN) != 0) served.silencer->work();
-    if (running)
+    if (running && carrier.is_child())
       signals.hand_on(carrier.pid());
     else if (signals.told_to_end())
-      return {status, true};
+      return {status, !running, running};
+    if (served.end && std::chrono::steady_clock::now() >= *served.end) return {status, !running, running};
     if (running && (fds[2].revents & POLLIN) != 0) {
       server.work();  // looks at how it ended, before the wait below takes that away
       status = reap(carrier, signals);

@@ -5,6 +5,8 @@
 // Invariant: the carrier's process is waited for at most once.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 
 #include "cli/signal_relay.h"
@@ -20,7 +22,8 @@ namespace penna {
 struct Outcome {
   int status = 0;        // the process's wait status
   bool hurried = false;  // a signal has told us to stop
-  bool goes_on = false;  // the process has not ended: the recording has, by -T FUNC@finish
+  bool goes_on = false;  // the process has not ended: the recording has, by -T FUNC@finish, --duration, or as we were
+                         // told to leave a process that is not our child
 };
 
 // Who is served meanwhile; all outlive the call.
@@ -31,6 +34,7 @@ struct Served {
   const Doorbell& doorbell;
   int finished_fd;  // Collector::finished_fd()
   const std::string& socket_path;
+  std::optional<std::chrono::steady_clock::time_point> end;  // of the recording
 };
 
 // Returns when the process and all recorded ones that it has started have ended, or when we are told to stop. The

@@ -43,6 +43,7 @@ class Server {
   int fd() const { return epoll_.get(); }  // readable when there is something for work()
   void work();
   size_t living() const { return living_.size(); }  // recorded processes that have not ended
+  std::vector<uint32_t> living_pids() const;
   bool is_living(uint32_t pid) const { return living_.count(pid) != 0; }
   bool has_met(uint32_t pid) const { return met_.count(pid) != 0; }
   bool has_met_any() const { return !met_.empty(); }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
@@ -16,6 +17,7 @@
 #include "base/output_file.h"
 #include "base/say.h"
 #include "cli/attach_refusal.h"
+#include "cli/attached.h"
 #include "cli/call_plans.h"
 #include "cli/end_like.h"
 #include "cli/filter_rules.h"
@@ -35,6 +37,7 @@
 #include "collect/server.h"
 #include "collect/settings.h"
 #include "reach/ask_process.h"
+#include "reach/inject.h"
 #include "reach/launch.h"
 #include "reach/silencer.h"
 
@@ -46,7 +49,8 @@ namespace {
 Result<RecordingWriter> create_recording(const RecordOptions& options, const std::vector<std::string>& command,
                                          pid_t pid) {
   if (!options.output.empty()) return RecordingWriter::create(options.output, {.overwrite = options.force});
-  const std::string name = std::filesystem::path(command[0]).filename().string();
+  std::string name = std::filesystem::path(command[0]).filename().string();
+  if (options.pid) name = name.substr(0, name.find(' '));  // of a title: "redis-server *:6379"
   const std::string stem = !options.stem.empty() ? options.stem : (name.empty() ? "recording" : name) + ".";
   const std::string base = stem + std::to_string(pid);
   std::string path = base + ".penna";
@@ -76,7 +80,16 @@ double clock_rate(const FilterOptions& filter) {
 // The way in that the options ask for.
 Result<std::unique_ptr<Carrier>> choose_carrier(const RecordOptions& options, const std::string& agent,
                                                 const std::string& socket_path, const sigset_t& signals) {
+  if (options.pid) {
+    auto inject = PENNA_TRY(Inject::prepare(*options.pid, agent, socket_path));
+    return std::unique_ptr<Carrier>(std::move(inject));
+  }
   return Launch::prepare(options.command, preload_for(options.command[0], agent), socket_path, signals);
+}
+
+std::optional<std::chrono::steady_clock::time_point> end_of_recording(const RecordOptions& options) {
+  if (!options.duration_ns) return {};
+  return std::chrono::steady_clock::now() + std::chrono::nanoseconds(*options.duration_ns);
 }
 
 SnapshotRules snapshots_of(const RecordOptions& options) {
@@ -89,7 +102,8 @@ SnapshotRules snapshots_of(const RecordOptions& options) {
 }  // namespace
 
 int cmd_record(const RecordOptions& options) {
-  if (options.pid) return fail(why_not_attached(*options.pid));
+  if (options.pid)
+    if (const std::string reason = why_not_attached(*options.pid); !reason.empty()) return fail(reason);
   auto agent = installed_library("libpenna-agent.so");
   if (!agent) return fail(agent.error().text);
   auto signals = SignalRelay::start();
@@ -144,15 +158,19 @@ int cmd_record(const RecordOptions& options) {
   if (const auto started = collector.start(); !started) return fail(started.error().text);
   // From here on the program runs, and nothing of ours may keep it from ending as it likes.
   CarrierError trouble;
+  auto* const inject = options.pid ? static_cast<Inject*>(&carrier) : nullptr;
+  if (inject != nullptr) inject->serve_by([&] { serve_for_a_moment(**server); });
   if (!carrier.start(&trouble)) {
     (void)collector.stop();
     remove_own_file(path);
     say(trouble.text);
     return trouble.exit_code;
   }
-  Outcome outcome =
-      follow(carrier, {**server, *control, silencer->get(), *doorbell, collector.finished_fd(), *socket_path}, *signals,
-             options.quiet);
+  Outcome outcome = follow(carrier,
+                           {**server, *control, silencer->get(), *doorbell, collector.finished_fd(), *socket_path,
+                            end_of_recording(options)},
+                           *signals, options.quiet);
+  const std::string given_back = inject != nullptr && outcome.goes_on ? give_back(*inject, **server) : "";
   std::string unrecorded;
   if (!(*server)->has_met(static_cast<uint32_t>(carrier.pid()))) unrecorded = why_unrecorded(carrier.command()[0]);
   if (!unrecorded.empty()) collector.note(unrecorded, false, kNoteOfAllClasses);
@@ -182,8 +200,9 @@ int cmd_record(const RecordOptions& options) {
          unmet, thread_text(options.threads), unmet_threads(path, options.threads), outcome.goes_on, refused,
          *silencer ? (*silencer)->summary() : std::string{}, without_snapshot, options.on_full == PENNA_ON_FULL_BLOCK},
         collector, unrecorded);
+  if (!given_back.empty() && !options.quiet) say(given_back);
   if (options.short_report && closed) print_short_report(path);
-  if (outcome.goes_on) {
+  if (outcome.goes_on && carrier.is_child()) {
     // From here on there is no recorder: nobody waits for it, and new programs do not look for it.
     silencer->reset();
     { const Result<ControlServer> no_control = std::move(control); }

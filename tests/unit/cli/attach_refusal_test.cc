@@ -53,6 +53,9 @@ TEST(AttachRefusal, EachReason) {
   facts.bits = 32;
   expect(facts, "32-bit");
   facts = usual();
+  facts.filters_calls = true;
+  expect(facts, "seccomp");
+  facts = usual();
   facts.is_static = true;
   expect(facts, "statically linked");
   facts = usual();
