@@ -1,0 +1,169 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# penna record -p PID: allocations, locks, points and maps of a program that runs, and the program as it was afterwards.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
+started=()
+start() { "$@" >output.txt 2>&1 </dev/null & pid=$!; started+=("$pid"); }
+# await FILE REGEX: until a line of it matches.
+await() {
+  for ((i = 0; i < 500; ++i)); do
+    ! grep -Eq "$2" "$1" 2>/dev/null || return 0
+    sleep 0.02
+  done
+  fail "$1 never has $2"
+}
+count() { penna replay --format csv "$1" | grep -c -- "$2" || true; }
+
+cat >busy.c <<'C'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "penna/point.h"
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void* volatile early;
+static void nap(void) { nanosleep(&(struct timespec){0, 1000000}, 0); }
+__attribute__((noinline)) static void* make(size_t bytes) { return malloc(bytes); }
+static void* contend(void* none) {
+  for (;;) {
+    pthread_mutex_lock(&mutex);
+    nap();
+    pthread_mutex_unlock(&mutex);
+  }
+  return none;
+}
+int main(void) {
+  early = make(4321);
+  pthread_t thread;
+  pthread_create(&thread, 0, contend, 0);
+  for (int round = 0;; ++round) {
+    void* volatile block = make(1234);
+    void* map = mmap(0, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    munmap(map, 8192);
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    PENNA_EVENT(busy, round, round);
+    free(block);
+    if (early && access("let_go", F_OK) == 0) free(early), early = 0;
+    const pid_t child = round % 20 == 0 ? fork() : 0;
+    if (round % 20 == 0 && child == 0) {
+      free(make(777));
+      _exit(9);
+    }
+    int status = 9 << 8;
+    if (child > 0) waitpid(child, &status, 0);
+    if (WEXITSTATUS(status) != 9) return 1;
+    if (access("more", F_OK) == 0) dlclose(dlopen("libm.so.6", RTLD_NOW));
+    nap();
+    printf("%d\n", round), fflush(stdout);
+  }
+}
+C
+build_c busy
+start ./busy
+await output.txt '^3$'
+
+# What it does is recorded, of children too, and where it does it.
+touch more
+before=$(cat "/proc/$pid/maps" | grep -c 'libc.so.6')
+(sleep 0.7; touch let_go) &
+run penna record -p "$pid" -o it.penna --duration 1500ms
+expect_eq 0 "$status" status
+expect_eq "" "$out" "standard output"
+expect_match "$err" 'it.penna: .* processes'
+expect_contains "$err" '0 lost'
+expect_match "$err" 'restored [0-9]+ places in [0-9]+ modules?, verified$'
+penna report alloc it.penna >alloc.txt
+expect_match "$(<alloc.txt)" 'make \(busy.c:'
+expect_match "$(<alloc.txt)" '[1-9] frees? of blocks whose allocation was not recorded'
+penna replay it.penna >events.txt
+for event in 'malloc\(1234\)' 'malloc\(777\)' 'mmap' 'munmap' 'busy:round'; do
+  expect_match "$(grep -Em1 "$event" events.txt || true)" "$event"
+done
+penna report locks it.penna >locks.txt
+expect_match "$(<locks.txt)" 'mutex .*(mutex|busy)'
+rm more
+
+# Once more, and again: the agent is there already. What was there before has its bytes, its threads and its descriptors.
+cat >code.py <<'CODE'
+import hashlib, sys
+pid = sys.argv[1]
+with open(f'/proc/{pid}/mem', 'rb', 0) as memory:
+    for line in open(f'/proc/{pid}/maps'):
+        place, rights, *_, path = line.split()
+        if 'x' in rights and path.startswith('/') and 'penna' not in path:
+            start, end = (int(number, 16) for number in place.split('-'))
+            memory.seek(start)
+            print(path, hashlib.sha256(memory.read(end - start)).hexdigest())
+CODE
+was=$(/usr/bin/python3 code.py "$pid") threads=$(ls "/proc/$pid/task") descriptors=$(ls "/proc/$pid/fd") maps=$(wc -l <"/proc/$pid/maps")
+for round in 1 2 3; do
+  run penna record -p "$pid" -f -o again.penna --duration 200ms -k alloc,points
+  expect_eq 0 "$status" "status of round $round"
+  expect_contains "$err" 'verified'
+  penna replay again.penna >events.txt
+  expect_match "$(grep -m1 'busy:round' events.txt || true)" 'round'
+  expect_match "$(grep -m1 'malloc(1234)' events.txt || true)" 'make'
+  expect_eq "$was" "$(/usr/bin/python3 code.py "$pid")" "code after round $round"
+  expect_eq "$threads" "$(ls "/proc/$pid/task")" threads
+  expect_eq "$descriptors" "$(ls "/proc/$pid/fd")" descriptors
+done
+[ "$(wc -l <"/proc/$pid/maps")" -le $((maps + 16)) ] || fail "mappings: $maps, now $(wc -l <"/proc/$pid/maps")"
+
+# Ctrl-C ends the recording, not the program.
+"$PENNA" record -p "$pid" -f -o ended.penna 2>ended.txt </dev/null & recorder=$!
+started+=("$recorder")
+await "/proc/$pid/maps" penna-channel
+sleep 0.5
+run penna record -p "$pid"
+expect_eq 125 "$status" "the second recorder"
+expect_contains "$err" "process $pid is recorded already: penna ctl $pid"
+kill -INT "$recorder"
+status=0
+wait "$recorder" || status=$?
+expect_eq 0 "$status" "status after SIGINT"
+expect_contains "$(<ended.txt)" 'verified'
+penna report alloc ended.penna >/dev/null
+
+# A recorder that is killed leaves nothing behind, either.
+for patience in 0.05 0.1 0.3 0.6; do
+  "$PENNA" record -p "$pid" -f -q -o killed.penna </dev/null & recorder=$!
+  sleep "$patience"
+  kill -9 "$recorder"
+  wait "$recorder" 2>/dev/null || true
+  for ((i = 0; i < 500; ++i)); do
+    [ "$was" != "$(/usr/bin/python3 code.py "$pid")" ] || ! pgrep -x penna-surgeon >/dev/null || { sleep 0.02; continue; }
+    [ "$was" != "$(/usr/bin/python3 code.py "$pid")" ] || break
+    sleep 0.02
+  done
+  expect_eq "$was" "$(/usr/bin/python3 code.py "$pid")" "code after a kill"
+done
+run penna record -p "$pid" -f -o again.penna --duration 200ms
+expect_eq 0 "$status" "status after kills"
+
+# It ends while it is recorded.
+"$PENNA" record -p "$pid" -f -o last.penna 2>last.txt </dev/null & recorder=$!
+started+=("$recorder")
+await "/proc/$pid/maps" penna-channel
+sleep 0.4
+last=$(tail -n 1 output.txt)
+kill -0 "$pid" || fail "it did not live: $(tail output.txt)"
+[ "$last" -gt 100 ] || fail "it stands still"
+kill "$pid"
+status=0
+wait "$recorder" || status=$?
+expect_eq 0 "$status" "status after its end"
+expect_match "$(<last.txt)" '0 lost'
+
+# Of a command, too, --duration ends the recording; the command goes on, and its status is ours.
+run penna record -q -f -o short.penna --duration 100ms -- sh -c 'sleep 0.5; exit 5'
+expect_eq 5 "$status" "status of a command that outlives its recording"
+# shellcheck disable=SC2034
+run penna record -p $$ -k calls
+expect_eq 125 "$status"
+expect_contains "$err" 'calls of a process that runs already cannot be recorded yet'

@@ -1,0 +1,171 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""penna record -p, again and again, on programs that check themselves: some of the recorders are killed at a random moment.
+
+    attach.py CYCLES [TARGET...]     of the table below; PENNA and TORTURE_PROGRAMS name the binary and the folder of programs
+A target must live on and be right, and after each recording that was not killed its code, descriptors and threads are what they
+were before the first. Memory may grow until the agent has come; from then on it must not.
+"""
+import dataclasses
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PENNA = os.environ['PENNA']
+PROGRAMS = pathlib.Path(os.environ['TORTURE_PROGRAMS'])
+KILLED_SHARE = float(os.environ.get('KILLED_SHARE', '0.3'))
+MOST_MAPPINGS = 64   # more than there are when the agent has come; threads of the target come and go
+
+
+@dataclasses.dataclass
+class Target:
+    command: list
+    load: list = None      # keeps it busy
+    ready: str = None      # a line of its output
+    check: list = None     # afterwards, must succeed
+    package: str = None
+
+
+PYTHON = '''
+import json
+while True:
+    data = {str(i): [i] * 10 for i in range(200)}
+    assert json.loads(json.dumps(data)) == data
+    print('round', flush=True)
+'''
+NODE = 'setInterval(() => { const a = []; for (let i = 0; i < 1000; ++i) a.push({i}); console.log("round") }, 5)'
+TARGETS = {
+    'one': Target([PROGRAMS / 'attached', '1']),
+    'six': Target([PROGRAMS / 'attached', '6'], ready='.'),
+    'many': Target([PROGRAMS / 'attached', '32', 'signals'], ready='.'),
+    'python': Target(['/usr/bin/python3', '-c', PYTHON], ready='round'),
+    'redis': Target(['redis-server', '--port', '7395', '--save', '', '--appendonly', 'no'], ready='Ready to accept',
+                    load=['redis-benchmark', '-p', '7395', '-l', '-q', '-c', '20', '-t', 'set,get'],
+                    check=['redis-cli', '-p', '7395', 'ping'], package='redis'),
+    'node': Target(['node', '-e', NODE], ready='round', package='nodejs'),
+}
+
+
+def mappings(pid):
+    with open(f'/proc/{pid}/maps') as lines:
+        return [line.split(maxsplit=5) for line in lines]
+
+
+def code(pid):
+    """Of every module, as it is in memory."""
+    found = {}
+    with open(f'/proc/{pid}/mem', 'rb', 0) as memory:
+        for place, rights, _, _, _, *path in mappings(pid):
+            path = path[0].strip() if path else ''
+            if 'x' in rights and path.startswith('/') and 'penna' not in path:
+                start, end = (int(number, 16) for number in place.split('-'))
+                memory.seek(start)
+                found[start, path] = memory.read(end - start)
+    return found
+
+
+def descriptors(pid):
+    return sorted(os.readlink(f'/proc/{pid}/fd/{fd}') for fd in os.listdir(f'/proc/{pid}/fd') if os.path.lexists(f'/proc/{pid}/fd/{fd}'))
+
+
+def ours(pid):
+    """Threads of ours."""
+    names = []
+    for task in os.listdir(f'/proc/{pid}/task'):
+        try:
+            names.append(pathlib.Path(f'/proc/{pid}/task/{task}/comm').read_text().strip())
+        except OSError:
+            pass  # it has ended
+    return names.count('penna')
+
+
+def record(pid, where, kill):
+    """None when it was killed, else what it said."""
+    duration = f'{random.randint(20, 120)}ms'
+    recorder = subprocess.Popen([PENNA, 'record', '-p', str(pid), '-f', '-o', where / 'it.penna', '--duration', duration],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if kill:
+        time.sleep(random.uniform(0, 0.25))
+        recorder.send_signal(signal.SIGKILL)
+    text = recorder.communicate(timeout=120)[0]
+    if recorder.returncode == -signal.SIGKILL:
+        return None
+    assert recorder.returncode == 0, f'status {recorder.returncode}: {text}'
+    assert re.search(r'restored [1-9]\d* places in \d+ modules?, verified\n', text), text
+    assert '0 lost' in text, text
+    return text
+
+
+def start(target, where):
+    if target.package and not shutil.which(str(target.command[0])):
+        tool = pathlib.Path(__file__).resolve().parents[2] / 'tools/install-packages'
+        subprocess.run([tool, '--package', target.package], check=True)
+    output = open(where / 'output', 'w')
+    process = subprocess.Popen(target.command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=where)
+    end = time.monotonic() + 30
+    while target.ready and not re.search(target.ready, (where / 'output').read_text()):
+        assert time.monotonic() < end and process.poll() is None, f'it does not start: {(where / "output").read_text()}'
+        time.sleep(0.05)
+    return process
+
+
+def torment(name, cycles, where):
+    target = TARGETS[name]
+    process = start(target, where)
+    load = subprocess.Popen(target.load, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) if target.load else None
+    killed = 0
+    try:
+        time.sleep(0.2)
+        before, open_before = code(process.pid), descriptors(process.pid)
+        for cycle in range(cycles):
+            text = record(process.pid, where, kill=random.random() < KILLED_SHARE)
+            killed += text is None
+            assert process.poll() is None, f'cycle {cycle}: it ended with {process.returncode}'
+            if text is None and cycle != cycles - 1:
+                continue
+            if text is None:
+                record(process.pid, where, kill=False)
+            now = code(process.pid)
+            changed = [path for (start_of, path), bytes_of in before.items() if now.get((start_of, path)) != bytes_of]
+            assert not changed, f'cycle {cycle}: code of {changed} is not what it was'
+            assert ours(process.pid) == 0, f'cycle {cycle}: a thread of ours is left'
+            if name in ('one', 'six', 'many'):
+                assert len(mappings(process.pid)) < len(before) + 150 + MOST_MAPPINGS, f'cycle {cycle}: {len(mappings(process.pid))} mappings'
+            if not target.load:
+                more = [path for path in descriptors(process.pid) if 'memfd:penna' in path]
+                assert not more, f'cycle {cycle}: descriptors {more}, before {open_before}'
+        if target.check:
+            subprocess.run(target.check, check=True, stdout=subprocess.DEVNULL)
+        output = (where / 'output').read_text()
+        assert 'WRONG' not in output, output[-300:]
+        length = len(output)
+        time.sleep(0.5)
+        assert process.poll() is None, 'it did not live on'
+        assert name in ('one', 'redis') or len((where / 'output').read_text()) > length, 'it stands still'
+    finally:
+        for one in (load, process):
+            if one is not None:
+                one.kill()
+                one.wait()
+    print(f'{name}: {cycles} recordings, {killed} of them killed')
+
+
+def main():
+    cycles = int(sys.argv[1])
+    random.seed(os.environ.get('SEED'))
+    for name in sys.argv[2:] or TARGETS:
+        with tempfile.TemporaryDirectory(prefix='penna-attach-') as where:
+            try:
+                torment(name, cycles, pathlib.Path(where))
+            except AssertionError as error:
+                sys.exit(f'FAIL: {name}: {error}\n{(pathlib.Path(where) / "output").read_text()[-500:]}')
+
+
+main()

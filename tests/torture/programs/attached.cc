@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Checks its own sums for ever: blocks, mutexes, exceptions, waits with a timeout, children, libraries that come and go, and,
+// with "signals", SIGALRM a thousand times a second. It is attached to and left while it does (attach.py).
+//
+// Prints how often it has gone round; "WRONG ..." and exit status 3 when a sum is wrong or a call fails that must not.
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+constexpr int kMutexes = 4;
+pthread_mutex_t mutexes[kMutexes] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
+                                     PTHREAD_MUTEX_INITIALIZER};
+long guarded[kMutexes];
+pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+std::atomic<long> rounds;
+bool signals;
+
+[[noreturn]] void wrong(const char* what) {
+  printf("WRONG %s: %s\n", what, strerror(errno));
+  fflush(stdout);
+  _exit(3);
+}
+
+void blocks_and_mutexes(unsigned* seed, unsigned char id) {
+  const size_t bytes = static_cast<size_t>(rand_r(seed)) % 2000 + 1;
+  auto* block = static_cast<unsigned char*>(malloc(bytes));
+  memset(block, id, bytes);
+  const int which = rand_r(seed) % kMutexes;
+  pthread_mutex_lock(&mutexes[which]);
+  const long before = guarded[which];
+  guarded[which] = before + 1;
+  if (guarded[which] != before + 1) wrong("mutex");
+  pthread_mutex_unlock(&mutexes[which]);
+  block = static_cast<unsigned char*>(realloc(block, bytes * 2));
+  for (size_t i = 0; i < bytes; ++i)
+    if (block[i] != id) wrong("block");
+  free(block);
+}
+
+void throw_and_catch(long round) {
+  try {
+    throw std::runtime_error("round " + std::to_string(round));
+  } catch (const std::exception& error) {
+    if (error.what() != "round " + std::to_string(round)) wrong("exception");
+  }
+}
+
+// A stop ends epoll_wait with EINTR, a sleep of poll it makes longer; neither may be seen.
+void wait_a_little() {
+  const int epoll = epoll_create1(0);
+  epoll_event event;
+  const int ready = epoll_wait(epoll, &event, 1, 1);
+  if (ready != 0 && !(signals && errno == EINTR)) wrong("epoll_wait");
+  close(epoll);
+  pollfd none{-1, 0, 0};
+  if (poll(&none, 1, 1) != 0 && !(signals && errno == EINTR)) wrong("poll");
+}
+
+void wait_for_nobody() {
+  timespec end;
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_nsec += 1'000'000;
+  if (end.tv_nsec >= 1'000'000'000) end.tv_nsec -= 1'000'000'000, ++end.tv_sec;
+  pthread_mutex_lock(&mutexes[0]);
+  if (pthread_cond_timedwait(&never, &mutexes[0], &end) != ETIMEDOUT) wrong("pthread_cond_timedwait");
+  pthread_mutex_unlock(&mutexes[0]);
+}
+
+void have_a_child() {
+  const pid_t child = fork();
+  if (child == 0) {
+    char* text = strdup("child");
+    const bool same = strcmp(text, "child") == 0;
+    free(text);
+    _exit(same ? 7 : 8);
+  }
+  int status;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) wrong("waitpid");
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 7) wrong("child");
+}
+
+void open_a_library() {
+  void* library = dlopen("libm.so.6", RTLD_NOW);
+  if (library == nullptr) wrong("dlopen");
+  const auto cosine = reinterpret_cast<double (*)(double)>(dlsym(library, "cos"));
+  if (cosine == nullptr || cosine(0) != 1) wrong("dlsym");
+  dlclose(library);
+}
+
+void* work(void* argument) {
+  const auto id = reinterpret_cast<long>(argument);
+  unsigned seed = static_cast<unsigned>(id) * 77 + 1;
+  for (long round = 0;; ++round, ++rounds) {
+    blocks_and_mutexes(&seed, static_cast<unsigned char>(id));
+    if (id % 6 == 1) throw_and_catch(round);
+    if (id % 6 == 2 && round % 50 == 0) wait_a_little();
+    if (id % 6 == 3 && round % 500 == 0) have_a_child();
+    if (id % 6 == 4 && round % 500 == 0) open_a_library();
+    if (id % 6 == 5 && round % 100 == 0) wait_for_nobody();
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const long threads = argc > 1 ? atol(argv[1]) : 6;
+  signals = argc > 2;
+  if (signals) {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGALRM, &action, nullptr);
+    const itimerval often{{0, 1000}, {0, 1000}};
+    setitimer(ITIMER_REAL, &often, nullptr);
+  }
+  for (long i = 1; i < threads; ++i) {
+    pthread_t thread;
+    pthread_create(&thread, nullptr, work, reinterpret_cast<void*>(i));
+  }
+  if (threads == 1) work(nullptr);
+  for (;;) {
+    timespec pause{0, 50'000'000};
+    nanosleep(&pause, nullptr);
+    printf("%ld\n", rounds.load());
+    fflush(stdout);
+  }
+}
