@@ -42,7 +42,7 @@ ArgumentValue element_at(const ArgumentValue& array, size_t index) {
   const size_t bytes = array.element_bytes;
   std::memcpy(&value.bits, array.text.data() + index * bytes, bytes);
   const bool is_signed = value.type == PENNA_ARG_INT || value.type == PENNA_ARG_CHAR;
-  if (is_signed && bytes < 8) {
+  if (is_signed && bytes > 0 && bytes < 8) {
     const auto shift = static_cast<unsigned>(64 - bytes * 8);
     value.bits = static_cast<uint64_t>(static_cast<int64_t>(value.bits << shift) >> shift);
   }

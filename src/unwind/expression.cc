@@ -77,7 +77,7 @@ bool pushed(uint8_t op, Cursor& code, uint64_t pc, Value& value) {
   }
   switch (op) {
     case 0x08: value.offset = code.u8(); return true;
-    case 0x09: value.offset = static_cast<int64_t>(code.s8()); return true;
+    case 0x09: value.offset = code.s8(); return true;  // NOLINT(bugprone-signed-char-misuse): const1s is signed
     case 0x0a: value.offset = code.u16(); return true;
     case 0x0b: value.offset = code.s16(); return true;
     case 0x0c: value.offset = code.u32(); return true;
