@@ -95,15 +95,15 @@ enum penna_stack_end {
   PENNA_STACK_BAD_MEMORY = 3 /* a frame outside the thread's stack */
 };
 
-/* Why an event was lost, where it was not for want of a chunk. */
+/* Why an event was lost, other than for lack of a chunk. */
 enum { PENNA_LOSS_SLOTS = 8 };
 enum penna_loss {
   PENNA_LOSS_PAIRS = 0, /* a call: no trampoline was left for its pair of caller and function */
   PENNA_LOSS_SHAPE = 1, /* a call: the code around the hook does not reveal where the function's return address is */
   PENNA_LOSS_UNWOUND =
       2,                /* the end of a call that an exception left: the unwinder does not show which frame it is at */
-  PENNA_LOSS_POOLS = 3, /* of an allocation: in one pool too many */
-  PENNA_LOSS_SAMPLED = 4, /* of an allocation: more sampled blocks live than can be remembered */
+  PENNA_LOSS_POOLS = 3, /* an allocation: in one pool too many */
+  PENNA_LOSS_SAMPLED = 4, /* an allocation: more sampled blocks are live than can be remembered */
   PENNA_LOSS_COUNT = 5
 };
 
@@ -119,12 +119,12 @@ enum penna_loss {
  *        | stack_tree_full, ...; new ones come last   |
  *   280  +--------------------------------------------+  */
 struct penna_counters {
-  uint64_t lost[PENNA_CLASS_SLOTS];    /* events that could not be recorded: for want of a chunk, but for those below */
+  uint64_t lost[PENNA_CLASS_SLOTS]; /* events that could not be recorded; for lack of a chunk, unless counted below */
   uint64_t lost_for[PENNA_LOSS_SLOTS]; /* of `lost`, by penna_loss */
   uint64_t blocked_ticks;              /* time that threads waited for room */
   uint64_t threads;                    /* thread serials given so far */
   uint64_t stacks_truncated[4];        /* walks that ended so, by penna_stack_end */
-/* One for each PENNA_HEALTH_TARGET of health.inc, which tells what they count. */
+/* One for each PENNA_HEALTH_TARGET of health.inc, which says what they count. */
 #define PENNA_HEALTH_TARGET(rank, field, ...) uint64_t field;
 #include "penna/health.inc"
 };
@@ -200,7 +200,7 @@ struct penna_channel {
 
   /* Of a forked child, constant: the calls open in thread forked_by at fork_ticks are open in the child. */
   uint64_t fork_ticks
-      __attribute__((aligned(64))); /* its parent's thread did later what came after the fork; 0: not known */
+      __attribute__((aligned(64))); /* the parent's thread did later what came after the fork; 0: unknown */
   uint32_t
       forked_by; /* serial of the forking thread in the parent; 0: not forked, or the thread had recorded nothing */
 
@@ -219,35 +219,35 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_channel, control) == 640, "penna_chann
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, fork_ticks) == 896, "penna_channel.fork_ticks");
 PENNA_STATIC_ASSERT(sizeof(struct penna_channel) <= 4096, "penna_channel fits a page");
 
-/* What a process starts, told when it does: from PENNA_STARTS_AT of the first page. The target takes place `written` if
- * that is less than PENNA_STARTS beyond `read`, fills it and stores its number + 1 into `ready` (release); the
- * collector copies it, and then adds to `read`. */
+/* Programs that a process starts, reported when it does: from PENNA_STARTS_AT of the first page. The target takes slot
+ * `written` if that is less than PENNA_STARTS beyond `read`, fills it and stores its number + 1 into `ready` (release);
+ * the collector copies it, and then increments `read`. */
 enum penna_start_why {
-  PENNA_START_EXPECTED = 0, /* it has the agent preloaded, and will meet the recorder */
-  PENNA_START_FAILED = 1,   /* what was told of this pid last has not been started */
+  PENNA_START_EXPECTED = 0, /* it has the agent preloaded, and will connect to the recorder */
+  PENNA_START_FAILED = 1,   /* the last program reported for this pid was not started after all */
   /* It is not recorded: */
   PENNA_START_STATIC = 2,     /* nothing can be preloaded */
-  PENNA_START_BITS = 3,       /* it is of 32 bits */
+  PENNA_START_BITS = 3,       /* it is a 32-bit program */
   PENNA_START_MACHINE = 4,    /* it is for another processor */
   PENNA_START_MUSL = 5,       /* its libc is musl */
   PENNA_START_LOADER = 6,     /* its dynamic linker is neither glibc's nor musl's */
-  PENNA_START_PRIVILEGED = 7, /* it begins with rights that its starter has not: the dynamic linker preloads nothing */
-  PENNA_START_NO_AGENT = 8,   /* the agent's file is not there: behind another root, in a sandbox */
+  PENNA_START_PRIVILEGED = 7, /* it gains privileges on exec: the dynamic linker preloads nothing */
+  PENNA_START_NO_AGENT = 8,   /* the agent's file does not exist there: another root, a sandbox */
   PENNA_START_FORBIDDEN = 9,  /* its user may not read the agent's file */
   PENNA_START_NO_ROOM = 10,   /* its limits leave no room for a channel */
-  PENNA_START_VALGRIND = 11,  /* it would run the agent as a part of the program that it looks at */
-  PENNA_START_TOO_MUCH = 12,  /* its environment is larger than what is copied on a stack */
-  PENNA_START_SECCOMP = 13,   /* it has a filter of system calls that recording needs */
-  PENNA_START_UNREACHED = 14, /* it is no program, but a forked child, and had no way to the recorder */
+  PENNA_START_VALGRIND = 11,  /* the agent would run as part of the program that Valgrind examines */
+  PENNA_START_TOO_MUCH = 12,  /* its environment is too large to copy it on the stack */
+  PENNA_START_SECCOMP = 13,   /* it has a seccomp filter that forbids what recording needs */
+  PENNA_START_UNREACHED = 14, /* not a program, but a forked child that could not reach the recorder */
   PENNA_START_WHYS = 15
 };
 enum { PENNA_STARTS = 12, PENNA_STARTS_AT = 1024, PENNA_START_PATH = 232 };
 struct penna_start {
-  uint64_t ticks; /* before it was started */
-  uint32_t pid;   /* 0: not known */
+  uint64_t ticks; /* before the start */
+  uint32_t pid;   /* 0: unknown */
   uint32_t ready;
   uint16_t why;        /* penna_start_why */
-  uint16_t path_bytes; /* of the end of its path, if that is longer than PENNA_START_PATH */
+  uint16_t path_bytes; /* of the end of its path, if the path is longer than PENNA_START_PATH */
   char path[PENNA_START_PATH];
   uint32_t reserved;
 };
@@ -255,12 +255,12 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_start) == 256, "penna_start is 256 bytes
 struct penna_starts {
   struct penna_start places[PENNA_STARTS];
 };
-/* Before them. */
+/* In front of the slots. */
 enum { PENNA_START_COUNTS_AT = 960 };
 struct penna_start_counts {
   uint32_t written; /* target */
   uint32_t read;    /* collector */
-  uint32_t untold;  /* target: there was no room */
+  uint32_t untold;  /* target: starts that found no free slot */
   uint32_t reserved[13];
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_start_counts) == 64, "penna_start_counts is 64 bytes");
@@ -268,10 +268,10 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_channel) <= PENNA_START_COUNTS_AT,
                     "penna_channel leaves room for what is started");
 PENNA_STATIC_ASSERT(PENNA_STARTS_AT + sizeof(struct penna_starts) == 4096, "penna_starts ends with the page");
 
-/* One page made by the recorder and mapped by every process of the recording.
- * `bell`: a futex on which the collector sleeps; a thread that gives a chunk away adds one, and wakes it when
- * `collector_sleeps` is set. `expected`: processes and programs that were started and have not met the recorder yet;
- * targets add before a fork or exec, the recorder subtracts at the meeting. */
+/* A page made by the recorder and mapped by every process of the recording. `bell`: a futex on which the collector
+ * sleeps; a thread that hands over a chunk increments it, and wakes the collector if `collector_sleeps` is set.
+ * `expected`: processes and programs that were started and have not connected yet; targets add before a fork or exec,
+ * the recorder subtracts when one connects. */
 struct penna_doorbell {
   uint32_t bell __attribute__((aligned(64)));
   uint32_t collector_sleeps;
@@ -279,15 +279,15 @@ struct penna_doorbell {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_doorbell) == 64, "penna_doorbell is 64 bytes");
 
-/* So long a process waits for an answer of its recorder, before it goes on unrecorded. One that has died does not
- * answer for ever: its sockets are closed. This is for one that is stopped, or does not come to it on a busy machine:
- * hundreds of processes that are ready to run have it wait for seconds. Longer would be a hang to who looks on. */
+/* How long a process waits for an answer of its recorder before it continues unrecorded. A dead recorder needs no
+ * timeout: its sockets are closed. This is for one that is stopped or starved: with hundreds of runnable processes it
+ * may take seconds. A longer wait would look like a hang. */
 enum { PENNA_ANSWER_SECONDS = 10, PENNA_PLAN_SECONDS = 600 };
 
-/* Another page made by the recorder, which targets can only read: it is sealed, so that none can make the others
- * believe that the recorder lives or has died. `recorder`: the word of a robust futex that the recorder holds while it
- * lives, with the number of its thread; nobody waits for it. When the recorder dies, however it dies, the kernel sets
- * PENNA_RECORDER_GONE in it; one that ends does so itself. */
+/* Another page made by the recorder. It is sealed read-only for targets, so that none can make others believe that the
+ * recorder is alive or dead. `recorder`: a robust futex that the recorder holds while it lives, with its thread id;
+ * nobody waits for it. When the recorder dies, in whatever way, the kernel sets PENNA_RECORDER_GONE in it; one that
+ * ends normally does so itself. */
 enum { PENNA_RECORDER_GONE = 1 << 30 }; /* FUTEX_OWNER_DIED */
 struct penna_life {
   uint32_t recorder __attribute__((aligned(64)));
@@ -301,14 +301,14 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_life) == 64, "penna_life is 64 bytes");
  * looks at the process and sends one byte; both close.
  */
 #define PENNA_SOCKET_VARIABLE "PENNA_SOCKET"
-#define PENNA_SOCKET_MET 'p' /* its first letter in /proc/PID/environ, once the recorder has been met */
+#define PENNA_SOCKET_MET 'p' /* its first letter in /proc/PID/environ after the process has connected */
 
 enum penna_on_full {
   PENNA_ON_FULL_BLOCK = 0,
   PENNA_ON_FULL_DROP = 1,
 };
 
-enum penna_option { PENNA_OPTION_FREE_STACKS = 1 /* frees say where, too */ };
+enum penna_option { PENNA_OPTION_FREE_STACKS = 1 /* frees record their stack, too */ };
 
 struct penna_config {
   uint64_t magic; /* PENNA_CHANNEL_MAGIC */
@@ -318,18 +318,17 @@ struct penna_config {
   uint32_t backlog_limit; /* chunks */
   uint32_t chunk_count;
   uint32_t max_nodes;
-  uint32_t stack_depth; /* 1..PENNA_MAX_STACK_DEPTH */
-  uint32_t plans;       /* penna_plans */
-  uint32_t options;     /* penna_option */
-  uint32_t lock_sample; /* more than 1: one in so many acquisitions without waiting is recorded, drawn at random */
-  uint64_t
-      sample_bytes;    /* not 0: one allocation in so many bytes is recorded, drawn at random (agent/core/sampling.h) */
-  uint64_t min_wait;   /* ticks: shorter waits for a lock are told as acquisitions without waiting */
-  uint64_t long_hold;  /* ticks: longer holds say where they end; 0: none does */
-  uint64_t timed_wait; /* ticks: so long in a lock function that cannot be tried is a wait (patch_plan.h) */
-  /* "+PROVIDER:NAME" or "-PROVIDER:NAME" with * and ?, each ended by a zero; an empty one ends the list. The last that
-   * matches a point says whether it is recorded; where none does, it is unless the list begins with a "+". Those of
-   * "@PROVIDER:NAME" say from where they are passed. */
+  uint32_t stack_depth;  /* 1..PENNA_MAX_STACK_DEPTH */
+  uint32_t plans;        /* penna_plans */
+  uint32_t options;      /* penna_option */
+  uint32_t lock_sample;  /* more than 1: one uncontended acquisition in this many is recorded, at random */
+  uint64_t sample_bytes; /* not 0: one allocation in this many bytes is recorded, at random (agent/core/sampling.h) */
+  uint64_t min_wait;     /* ticks: shorter waits for a lock count as uncontended */
+  uint64_t long_hold;    /* ticks: holds of at least this length record where they end; 0: none */
+  uint64_t timed_wait;   /* ticks: a lock function that cannot be tried and takes this long has waited (patch_plan.h) */
+  /* "+PROVIDER:NAME" or "-PROVIDER:NAME" with * and ?, each zero-terminated; an empty one ends the list. The last
+   * pattern that matches a point decides; if none does, the point is recorded unless the list begins with a "+". Points
+   * that match "@PROVIDER:NAME" are recorded with their stacks. */
   char point_patterns[472];
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_config) == 552, "penna_config is 552 bytes");

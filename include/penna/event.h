@@ -246,7 +246,7 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_cond_wait) == 32, "penna_cond_wait is 32
 
 /* The values of the arguments follow, in the order and by the types of the site: an 8-byte word for each number or
  * pointer (sign- or zero-extended; float as the bits of a double); for a string or an array a word {u32 length in
- * bytes, u32 flags} and then its bytes, padded with zeros to 8. Flags: bit 0 = cut; of an array, bits 4..7 the
+ * bytes, u32 flags} and then its bytes, zero-padded to 8. Flags: bit 0 = truncated; for an array, bits 4..7 the
  * penna_arg_type of its elements and bits 8..11 the bytes of each, 1 to 8. */
 struct penna_point {
   uint32_t site;  /* id given by a SITE record of this process */
@@ -262,7 +262,7 @@ enum penna_arg_type {
   PENNA_ARG_STRING = 5,  /* bytes, copied */
   PENNA_ARG_BOOL = 6,
   PENNA_ARG_CHAR = 7,
-  PENNA_ARG_ARRAY = 8 /* elements of one of the types above but strings, copied */
+  PENNA_ARG_ARRAY = 8 /* elements of one of the types above except strings, copied */
 };
 enum { PENNA_STRING_CUT = 1, PENNA_MAX_STRING = 255, PENNA_MAX_ARGS = 12 };
 enum { PENNA_ELEMENT_TYPE_SHIFT = 4, PENNA_ELEMENT_BYTES_SHIFT = 8 };
@@ -280,8 +280,8 @@ struct penna_module {
 PENNA_STATIC_ASSERT(sizeof(struct penna_module) == 64, "penna_module is 64 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_module, build_id) == 32, "penna_module.build_id");
 
-/* What a site is. A span's end is a site of its own, with the names of its beginning; in a thread, it ends the
- * innermost span of these names. Triggers call their program back and are never recorded. */
+/* What a site is. The end of a span is a site of its own, with the names of its beginning; in a thread, it ends the
+ * innermost span of these names. Triggers call back into their program and are never recorded. */
 enum penna_site_kind {
   PENNA_SITE_EVENT = 1,
   PENNA_SITE_SPAN = 2,
@@ -292,11 +292,11 @@ enum penna_site_kind {
   PENNA_SITE_POOL = 7       /* penna/alloc.h: in a program a place that uses a pool; in a record the pool */
 };
 
-/* Followed by strings, each ended by a zero byte, together padded with zeros to 8: provider, name, source file, then
- * for each argument its name ("" when it has none); of ARGUMENTS and RESULT, whose name is their function's, then for
- * each argument how it is shown: "" = by its type, "x" = in hex, "o" = in octal, "p" = as an address of code,
- * "e:NAME=NUMBER,..." = by these names, "stack" = it is the node of the stack tree from which the function was called;
- * behind it " ..." where values that would follow are left out. */
+/* Followed by zero-terminated strings, together zero-padded to 8: provider, name, source file, then the name of each
+ * argument ("" if it has none). For ARGUMENTS and RESULT, whose name is the function's, then how to show each argument:
+ * "" = by its type, "x" = hex, "o" = octal, "p" = a code address, "e:NAME=NUMBER,..." = an enum with these names,
+ * "stack" = the node of the stack tree from which the function was called; after that " ..." if further values are left
+ * out. */
 struct penna_site_info {
   uint32_t site;
   uint32_t line;
@@ -314,7 +314,7 @@ struct penna_thread {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_thread) == 16, "penna_thread is 16 bytes");
 
-/* The longer form: names another thread of the process from here on. */
+/* The longer form: names another thread of the process, from now on. */
 struct penna_thread_named {
   char name[16];
   uint32_t serial, tid; /* of that thread */
@@ -335,12 +335,12 @@ struct penna_blocked {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_blocked) == 8, "penna_blocked is 8 bytes");
 
-/* The values that a function was called with, behind its entry, or what it gives back, before its exit; between are at
- * most THREAD, SITE, LOST and BLOCKED records, which a thread may write when it begins a chunk. They follow as those of
- * a point do. A value that could not be read is the address where it should be: as a word, or as the 8 bytes of a
+/* The values that a function was called with, after its entry, or that it returned, before its exit; in between are at
+ * most THREAD, SITE, LOST and BLOCKED records, which a thread may write at the beginning of a chunk. They are encoded
+ * like those of a point. A value that could not be read is replaced by its address: as a word, or as the 8 bytes of a
  * string. */
 struct penna_values {
-  uint32_t site;      /* as of a point: PENNA_SITE_ARGUMENTS or PENNA_SITE_RESULT */
+  uint32_t site;      /* as in penna_point: PENNA_SITE_ARGUMENTS or PENNA_SITE_RESULT */
   uint16_t bad;       /* bit i: value i could not be read */
   uint16_t is_result; /* 0 or 1 */
 };
@@ -348,12 +348,12 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_values) == 8, "penna_values is 8 bytes")
 PENNA_STATIC_ASSERT(offsetof(struct penna_values, bad) == 4, "penna_values.bad");
 PENNA_STATIC_ASSERT(offsetof(struct penna_values, is_result) == 6, "penna_values.is_result");
 
-/* Where calls were left or taken up again without exits and entries: setjmp and longjmp, contexts. */
+/* Where calls are left without exits, or continued without entries: setjmp and longjmp, contexts. */
 enum penna_jump_what {
   PENNA_JUMP_SAVE = 1,   /* `buffer` now means this place: setjmp, getcontext */
-  PENNA_JUMP_GO = 2,     /* on at the place that `buffer` means: longjmp, setcontext */
-  PENNA_JUMP_SWITCH = 3, /* `other` now means this place; on at that of `buffer`: swapcontext */
-  PENNA_JUMP_MAKE = 4    /* `buffer` now means a stack of its own, which ends in `other` (0: not): makecontext */
+  PENNA_JUMP_GO = 2,     /* continues at the place of `buffer`: longjmp, setcontext */
+  PENNA_JUMP_SWITCH = 3, /* `other` now means this place; continues at that of `buffer`: swapcontext */
+  PENNA_JUMP_MAKE = 4    /* `buffer` now means a new stack, which ends in `other` (0: nowhere): makecontext */
 };
 struct penna_jump {
   uint64_t buffer; /* address of the jmp_buf or ucontext_t */
@@ -364,7 +364,8 @@ struct penna_jump {
 PENNA_STATIC_ASSERT(sizeof(struct penna_jump) == 24, "penna_jump is 24 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_jump, what) == 16, "penna_jump.what");
 
-/* ---- Building and taking apart headers --------------------------------------------------------------------------- */
+/* ---- Encoding and decoding of headers -----------------------------------------------------------------------------
+ */
 
 static inline uint64_t penna_full_header(uint32_t kind, uint32_t words, uint64_t time) {
   return (uint64_t)(time << 16) | (uint64_t)words << 8 | (uint64_t)kind << 2 | PENNA_TAG_FULL;
@@ -376,8 +377,8 @@ static inline uint32_t penna_header_tag(uint64_t header) { return header & 3; }
 static inline uint32_t penna_header_kind(uint64_t header) { return (header >> 2) & 63; }
 static inline uint32_t penna_header_words(uint64_t header) { return (header >> 8) & 255; }
 
-/* The full time of a record whose header holds the low `bits` of it. Values up to a 16th of the range before `begin`
- * are taken as such (a handler that ran while its chunk was being opened), all others lie after it. */
+/* The full time of a record from the low `bits` bits in its header. Values up to a 16th of the range before `begin` are
+ * taken as before it (a handler that ran while its chunk was being opened), all others as after it. */
 static inline uint64_t penna_extend_time(uint64_t begin, uint64_t low, uint32_t bits) {
   uint64_t range = UINT64_C(1) << bits;
   uint64_t ahead = (low - begin) & (range - 1);

@@ -98,7 +98,7 @@ int penna_firmware_site(uint64_t* unit, uint32_t id) {
   for (size_t i = 0; i < count; i++) {
     const struct penna_point_site* site = penna_first_site(&table) + i;
     if (id == 0 || penna_state_of(site)->id != id) continue;
-    char* text = (char*)(unit + 2 + sizeof(struct penna_site_info) / 8); /* where the unit has it */
+    char* text = (char*)(unit + 2 + sizeof(struct penna_site_info) / 8); /* its place in the unit */
     uint32_t room = PENNA_MAX_UNIT_WORDS * 8 - (uint32_t)(text - (char*)unit);
     uint32_t bytes = penna_copy_site_text(site, (const char*)UINTPTR_MAX, text, room);
     penna_unit_site(unit, id, site->kind, site->line, penna_slot_of(site), text, bytes, site->arg_count, site->types);
@@ -109,14 +109,14 @@ int penna_firmware_site(uint64_t* unit, uint32_t id) {
 
 /* ---- Switching --------------------------------------------------------------------------------------------------- */
 
-/* Whether an event of this site has somewhere to go. */
+/* Whether an event of this site can be recorded. */
 static int penna_firmware_ready(struct penna_switcher* self, const struct penna_site_table* table,
                                 const struct penna_point_site* site) {
   (void)self, (void)table;
   return site->kind == PENNA_SITE_TRIGGER || penna_state_of(site)->id != 0;
 }
 
-/* One store of a word that holds the whole slot. */
+/* One store of a word that contains the whole slot. */
 static int penna_firmware_write(struct penna_switcher* self, const struct penna_site_table* table, uintptr_t slot,
                                 const unsigned char* from, const unsigned char* to) {
   typedef uint32_t __attribute__((may_alias)) half;
@@ -127,7 +127,7 @@ static int penna_firmware_write(struct penna_switcher* self, const struct penna_
     __atomic_store_n((half*)slot, to[0] | (uint32_t)to[1] << 8 | (uint32_t)to[2] << 16 | (uint32_t)to[3] << 24,
                      __ATOMIC_RELEASE);
   } else {
-    /* Nobody else stores here: a compare-and-swap for the store of eight bytes that it ends with. */
+    /* Nobody else stores here; the compare-and-swap is only used as an eight-byte store. */
     whole* at = (whole*)(slot & ~(uintptr_t)7);
     uint64_t before, after;
     do {
@@ -155,7 +155,7 @@ uint32_t penna_firmware_switch(const char* pattern, int on) {
 
 /* ---- Recording --------------------------------------------------------------------------------------------------- */
 
-/* A string or an array, as record and cold block describe them (event.h, point_abi.h), in at most `room` words. */
+/* A string or an array, as described in event.h and point_abi.h, in at most `room` words. */
 static inline uint64_t* penna_firmware_put(uint64_t* to, const uint64_t* pair, uint32_t type, uint32_t room) {
   static const char kNull[] = "(null)";
   const char* from = pair[0] != 0 ? (const char*)(uintptr_t)pair[0] : kNull;
@@ -179,7 +179,7 @@ static inline uint64_t* penna_firmware_put(uint64_t* to, const uint64_t* pair, u
   return to + 1 + words;
 }
 
-/* Called by the entry of the same name: `values` as penna_point_entries says. */
+/* Called by the entry of the same name; `values` as in penna_point_entries. */
 __attribute__((used)) uint64_t* penna_firmware_values(const struct penna_point_state* state, const uint64_t* values) {
   uint32_t ticket, count = state->arg_count;
   uint64_t* unit = (uint64_t*)penna_ring_reserve(penna_firmware_ring, &ticket);
@@ -200,7 +200,7 @@ __attribute__((used)) uint64_t* penna_firmware_values(const struct penna_point_s
   return NULL;
 }
 
-/* A site that was not compiled with PENNA_POINT_BY_VALUES: there is no record that it could store into. */
+/* A site that was not compiled with PENNA_POINT_BY_VALUES: there is no record for it to store into. */
 __attribute__((used)) uint64_t* penna_firmware_reserve(const struct penna_point_state* state, const uint64_t* values) {
   (void)state, (void)values;
   __atomic_fetch_add(&penna_firmware_ring->dropped, 1, __ATOMIC_RELAXED);

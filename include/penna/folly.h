@@ -15,7 +15,7 @@
 #ifdef FOLLY_SDT
 #error "folly/tracing/StaticTracepoint.h was included before: include one of the two"
 #endif
-/* Without a value it is set, too. */
+/* Defined without a value, it counts as set. */
 #if defined(FOLLY_DISABLE_SDT) && !defined(PENNA_DISABLE_POINTS)
 #if 1 - FOLLY_DISABLE_SDT - 1 != 0
 #define PENNA_DISABLE_POINTS
@@ -36,13 +36,13 @@
 #if PENNA_HAVE_SDT
 #define FOLLY_SDT_WITH_SEMAPHORE(...) \
   PENNA_FITTING(PENNA_FOLLY_COUNTED, __VA_ARGS__)(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
-/* At namespace scope; the first with or without a semicolon. */
+/* At namespace scope; the first one with or without a semicolon. */
 #define FOLLY_SDT_DEFINE_SEMAPHORE(provider, name)                                           \
   __asm__(PENNA_ASM_SEMAPHORE_AS(".protected", PENNA_FOLLY_SEMAPHORE(provider, name), "%")); \
   FOLLY_SDT_DECLARE_SEMAPHORE(provider, name);
 #define FOLLY_SDT_DECLARE_SEMAPHORE(provider, name) \
   PENNA_EXTERN_C volatile unsigned short FOLLY_SDT_SEMAPHORE(provider, name)
-/* By the table of addresses: a program that is not position-independent would make a copy of a library's variable. */
+/* Through the table of addresses: a program that is not position independent would copy a library's variable. */
 #ifdef PENNA_ASM_AGENT_FUNCTION
 #define FOLLY_SDT_IS_ENABLED(provider, name)                                        \
   (__extension__({                                                                  \

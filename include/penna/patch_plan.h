@@ -27,34 +27,33 @@
 enum { PENNA_HELLO_ASKS = 2, PENNA_PATCH_PATH = 1024, PENNA_PATCH_MAX_MODULES = 512 };
 #define PENNA_PATCH_MAGIC UINT64_C(0x316e616c506e6e50) /* "PnnPlan1" */
 
-/* What a target asks: penna_config.plans. */
+/* What a target asks about: penna_config.plans. */
 enum penna_plans {
-  PENNA_PLANS_MODULES = 1, /* of each module, when it is there, what is to be patched for calls */
+  PENNA_PLANS_MODULES = 1, /* each module, once it is mapped: what to patch for calls */
   PENNA_PLANS_POINTERS =
-      2, /* of each function that dlsym finds the same; then the question has one module, the plan at most one patch */
-  PENNA_PLANS_ALLOCATORS =
-      4,                  /* of modules that bring an allocator of their own: a question for each of its functions */
-  PENNA_PLANS_LOCKS = 8,  /* of each module, when it is there, the functions of locks of its own */
-  PENNA_PLANS_PROBES = 16 /* of each module, when it is there, the probes that other headers have made (sys/sdt.h) */
+      2, /* the same for each function that dlsym returns; the question has one module, the plan at most one patch */
+  PENNA_PLANS_ALLOCATORS = 4, /* modules with an allocator of their own: a question for each of its functions */
+  PENNA_PLANS_LOCKS = 8,      /* each module, once it is mapped: its own lock functions */
+  PENNA_PLANS_PROBES = 16     /* each module, once it is mapped: probes of other headers (sys/sdt.h) */
 };
 
-/* Why a target cannot enter the functions that it asks about. */
+/* Why a target cannot patch the functions that it asks about. */
 enum penna_unless {
   PENNA_UNLESS_NOTHING = 0, /* it can */
-  PENNA_UNLESS_RUNNING = 1, /* other threads may be at work in them */
-  PENNA_UNLESS_FULL = 2,    /* it has entered as many allocators as it can tell apart */
+  PENNA_UNLESS_RUNNING = 1, /* other threads may be running them */
+  PENNA_UNLESS_FULL = 2,    /* it has patched as many allocators as it can tell apart */
   PENNA_UNLESS_FOUND =
-      3 /* it asks first whether the module has any of them: the plan then has one of their names, and no patch */
+      3 /* it first asks whether the module has any of them: the plan then has one of their names, and no patch */
 };
 
 /* A module, and memory within 2 GiB of all of its code that may become code. */
 struct penna_patch_question {
   uint64_t bias; /* run-time address - address in the file */
   uint64_t start, end;
-  uint64_t near, near_bytes; /* 0: there is none */
-  uint64_t enter;    /* what a patched place shall call: penna_call_enter; of a probe: penna_point_entries.reserve */
+  uint64_t near, near_bytes; /* 0: none */
+  uint64_t enter;    /* what a patched place shall call: penna_call_enter; for a probe: penna_point_entries.reserve */
   uint64_t values;   /* not 0: only about the module's probes (PENNA_PATCH_PROBE): penna_point_entries.values */
-  uint64_t function; /* not 0: only about the function that begins here, which dlsym has found */
+  uint64_t function; /* not 0: only about the function that begins here, which dlsym returned */
   uint64_t instead; /* not 0: only about the function called `symbol`, whose calls shall go there (PENNA_PATCH_INSTEAD).
                   With `function`, its address, it is patched by itself, else as one of an allocator's. With no symbol,
                   about all functions of locks (PENNA_PATCH_LOCK); `function` is then 1 for a library, 0 for the
@@ -63,7 +62,7 @@ struct penna_patch_question {
   uint32_t
       unless; /* penna_unless; then there is no patch for `symbol`, or for locks, and the recording says so where the
                  module has it */
-  uint16_t first_number, numbers; /* about functions of locks: how they may be numbered, all questions together */
+  uint16_t first_number, numbers; /* about lock functions: the numbers they may get, shared by all questions */
   uint32_t path_bytes, build_id_bytes;
   uint8_t build_id[32];
   char path[PENNA_PATCH_PATH];
@@ -74,7 +73,7 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_patch_question, build_id) == 152, "pen
 struct penna_patch_plan {
   uint64_t magic;
   uint32_t version; /* PENNA_ABI_VERSION */
-  uint32_t modules; /* as many as were asked for */
+  uint32_t modules; /* as many as in the request */
   uint32_t patches;
   uint32_t near_bytes;
   uint32_t name_bytes;
@@ -84,53 +83,54 @@ struct penna_patch_plan {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_patch_plan) == 40, "penna_patch_plan");
 
-/* What becomes of a module's near memory: its first `bytes`, and its patches, `first` and `patches` - 1 more. */
+/* What to do with a module's near memory: its first `bytes`; and the module's patches, `first` and `patches` - 1 more.
+ */
 struct penna_near {
-  uint32_t bytes, offset; /* of its bytes, among those of all nears */
+  uint32_t bytes, offset; /* of its bytes, within those of all nears */
   uint32_t first, patches;
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_near) == 16, "penna_near");
 
 enum penna_patch_kind {
-  /* Code: `before` becomes `after`. First what lies behind `head`, which nobody runs now or then; then the head, by
-   * one store. */
+  /* Code: `before` becomes `after`. First the bytes after `head`, which nobody runs at that time; then the head, by one
+   * store. */
   PENNA_PATCH_CODE = 1,
-  /* A pointer to a function of another module, the one called `name`: its value goes to the stub, whose address goes
-   * there. */
+  /* A pointer to a function of another module, the one called `name`: its value goes into the stub, and the stub's
+   * address into the pointer. */
   PENNA_PATCH_IMPORT = 2,
-  /* As PENNA_PATCH_CODE; calls of the function then go to question.instead, and calls of `stub` do what it did. */
+  /* Like PENNA_PATCH_CODE; calls of the function then go to question.instead, and calls of `stub` do what it did. */
   PENNA_PATCH_INSTEAD = 3,
-  /* The same, with the function's number, one of those that the question gives, pushed onto the stack. */
+  /* The same, with the function's number pushed onto the stack, one of those that the question offers. */
   PENNA_PATCH_LOCK = 4,
-  /* As PENNA_PATCH_CODE, beside the nop of a probe; `stub` is a penna_probe. */
+  /* Like PENNA_PATCH_CODE, next to the nop of a probe; `stub` is a penna_probe. */
   PENNA_PATCH_PROBE = 5
 };
 
-/* What a function does with its lock, the object that an argument points to (penna_lock_subject). */
+/* What a function does with its lock, the object that penna_lock_subject finds. */
 enum penna_lock_role {
   PENNA_LOCK_TAKES = 1,
   PENNA_LOCK_TRIES = 2,
   PENNA_LOCK_GIVES = 3,
-  PENNA_LOCK_TAKES_WHEN = 4, /* takes it once a condition holds */
-  PENNA_LOCK_AWAITS = 5,     /* gives it back and takes it again, once a condition holds */
+  PENNA_LOCK_TAKES_WHEN = 4, /* acquires it once a condition holds */
+  PENNA_LOCK_AWAITS = 5,     /* releases it and reacquires it once a condition holds */
   PENNA_LOCK_WAITS_ON = 6,   /* the same; the first argument is a condition variable, the second the lock */
-  PENNA_LOCK_WAKES_ONE = 7,  /* of a condition variable */
+  PENNA_LOCK_WAKES_ONE = 7,  /* of those waiting for a condition variable */
   PENNA_LOCK_WAKES_ALL = 8,
   PENNA_LOCK_MAKES = 9,
   PENNA_LOCK_ENDS = 10,
-  PENNA_LOCK_TAKES_WHEN_AS = 11, /* as TAKES_WHEN; the fourth argument, a bool, says whether to write or to read */
+  PENNA_LOCK_TAKES_WHEN_AS = 11, /* like TAKES_WHEN; the fourth argument, a bool, chooses write or read */
   PENNA_LOCK_ROLES = 12
 };
-/* How it says that it has the lock; of AWAITS, that the condition holds; of WAITS_ON, that somebody woke it. */
+/* How it reports that it has the lock; for AWAITS, that the condition holds; for WAITS_ON, that it was woken. */
 enum penna_lock_answer {
   PENNA_ANSWER_NONE = 0,  /* by returning */
   PENNA_ANSWER_TRUE = 1,  /* by a bool */
-  PENNA_ANSWER_ZERO = 2,  /* by the int 0; others are error numbers */
-  PENNA_ANSWER_FALSE = 3, /* by a bool that is false */
+  PENNA_ANSWER_ZERO = 2,  /* by the int 0; other values are error numbers */
+  PENNA_ANSWER_FALSE = 3, /* by false */
   PENNA_ANSWERS = 4
 };
-/* Where a function has the lock from. The only one of a library that keeps it to itself stands at the beginning of
- * its module. */
+/* Where a function gets the lock from. A library's only lock, which is internal to it, is represented by the beginning
+ * of its module. */
 enum penna_lock_subject {
   PENNA_SUBJECT_FIRST = 0,
   PENNA_SUBJECT_THIRD = 2,
@@ -151,7 +151,7 @@ struct penna_patch {
   uint8_t kind;     /* penna_patch_kind */
   uint8_t bytes;    /* of before and after, up to 16 */
   uint8_t head;     /* up to 8 */
-  uint8_t role;     /* PENNA_PATCH_LOCK: penna_lock_role; else 0, as all up to `before` */
+  uint8_t role;     /* PENNA_PATCH_LOCK: penna_lock_role; else 0, like everything up to `before` */
   uint8_t sync;     /* penna_sync */
   uint8_t answer;   /* penna_lock_answer */
   uint8_t subject;  /* penna_lock_subject */
@@ -167,8 +167,8 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_patch) == 64, "penna_patch is 64 bytes")
 PENNA_STATIC_ASSERT(offsetof(struct penna_patch, before) == 16, "penna_patch.before");
 PENNA_STATIC_ASSERT(offsetof(struct penna_patch, stub) == 48, "penna_patch.stub");
 
-/* Two words in front of each stub in near memory; then its code, which begins with a call of the hook of
- * PENNA_STUB_CALL bytes. */
+/* Two words in front of each stub in near memory; then its code, which begins with a call of the hook, PENNA_STUB_CALL
+ * bytes long. */
 struct penna_stub {
   uint64_t target;   /* imports: where it jumps to */
   uint64_t function; /* whose entry is recorded */
@@ -188,9 +188,9 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_stub) == 16, "penna_stub is 16 bytes");
 struct penna_probe {
   struct penna_point_state state; /* arg_count and types; the target fills the rest of what its code needs */
   uint64_t nop;                   /* run-time address */
-  uint64_t semaphore;             /* of a 16-bit counter of who listens; 0: it has none */
+  uint64_t semaphore;             /* address of a 16-bit counter of attached tracers; 0: none */
   uint32_t text_bytes;            /* as in a penna_site_info; the text follows */
-  uint32_t frame;                 /* bytes that its code keeps on the stack while the target's code runs */
+  uint32_t frame;                 /* bytes of stack that its code uses while the target's code runs */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_probe) == 56, "penna_probe is 56 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_probe, nop) == 32, "penna_probe.nop");

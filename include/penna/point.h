@@ -41,7 +41,7 @@
 #endif
 
 #ifdef PENNA_ARCH_HAS_POINTS
-/* Last what was written: whatever comes behind this has macros replaced in it. */
+/* The source text comes last. It is made here: one level further, macros in the arguments would be expanded. */
 #define PENNA_EVENT(...) \
   PENNA_FITTING(PENNA_EVENT_, __VA_ARGS__)(__COUNTER__, PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, #__VA_ARGS__)
 #define PENNA_EVENT_LAZY(...) \
@@ -76,7 +76,7 @@
 #define PENNA_EVENT_(id, n, ...) PENNA_EVENT_SITE(id, PENNA_SITE_EVENT, "", , n, __VA_ARGS__)
 #define PENNA_EVENT_LAZY_(id, n, ...) PENNA_LAZY_SITE(id, n, __VA_ARGS__)
 
-/* `more`: see PENNA_ASM_SITE; `then`: what the cold block does besides. */
+/* `more`: see PENNA_ASM_SITE; `then`: what else the cold block does. */
 #define PENNA_EVENT_SITE(id, kind, more, then, n, provider, name, ...)                                               \
   do {                                                                                                               \
     PENNA_EACH(n)(PENNA_HOLD, PENNA_NOTHING, __VA_ARGS__)                                                            \
@@ -104,8 +104,8 @@
     }                                                                                                                \
   } while (0)
 
-/* A span's end: in C++ a site of its own in a destructor; in C a site without a slot, whose state the cold block of the
- * beginning hands to the function that the compiler calls when the scope is left. */
+/* The end of a span: in C++ a site of its own in a destructor; in C a site without a slot, whose state the cold block
+ * of the beginning passes to the function that the compiler calls when the scope is left. */
 #define PENNA_SPAN_(id, n, ...) PENNA_SPAN_SITE(id, id##_end, n, __VA_ARGS__)
 #ifdef __cplusplus
 #define PENNA_SPAN_SITE(id, end, n, provider, name, ...)                                                             \
@@ -129,7 +129,7 @@
   __asm__(PENNA_ASM_ADDRESS(state, "span") : [span] "=r"(span_) : PENNA_SHAPE_OPERANDS(n));
 #endif
 
-/* What a cold block does: hands the values over, or where all of them are words, stores them itself. */
+/* What a cold block does: passes the values on, or stores them itself if all of them are words. */
 #define PENNA_RECORD(n, state, ...)                                                                                  \
   if (PENNA_SITE_HAS_PAIRS(n) || PENNA_POINT_BY_VALUES) {                                                            \
     uint64_t penna_values[2 * PENNA_SITE_VALUES(n) + 1];                                                             \

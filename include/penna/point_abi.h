@@ -32,7 +32,7 @@ struct penna_point_site {
   int32_t layout_at; /* only with PENNA_TYPES_HAVE_LAYOUT: see below */
   uint32_t line;
   uint32_t number;   /* of PENNA_TRIGGER_ID; else PENNA_NO_NUMBER */
-  uint8_t arg_count; /* values in a record: arguments, with their fields in the place of structs */
+  uint8_t arg_count; /* values in a record: arguments, with structs replaced by their fields */
   uint8_t kind;      /* penna_site_kind */
   uint16_t text_bytes;
   uint64_t types; /* penna_arg_type of value i in bits 4i..4i+3; PENNA_TYPES_HAVE_LAYOUT */
@@ -47,14 +47,13 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, text_bytes) == 30, "penna_
 PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, types) == 32, "penna_point_site.types");
 #define PENNA_NO_NUMBER UINT32_MAX
 
-/* What arguments are called. The text of an argument is its source, unless it holds PENNA_NAME_MARK: then its name
- * follows the mark, up to a quotation mark. Where an argument is a struct, the layout says so: for each argument in
- * order a byte, 1 + the number of its fields, and for each field its name, ended by a zero; a zero ends the list. The
- * values of a struct `order` are called "order.price" and so on. */
+/* Names of arguments. The text of an argument is its source, unless it contains PENNA_NAME_MARK: then the name follows
+ * the mark, up to a quotation mark. If any argument is a struct, there is a layout: for each argument in order a byte,
+ * 1 + the number of its fields, and for each field its zero-terminated name; a zero ends the list. The values of a
+ * struct `order` are called "order.price" and so on. */
 #define PENNA_TYPES_HAVE_LAYOUT (UINT64_C(1) << 52)
-/* The last string, where it begins so: provider, name and arguments as they were written, with commas between them. Of
- * those, macros are replaced in the texts before it; where the macros have commas of their own, these texts are the
- * names. */
+/* Marks the last string: provider, name and arguments as they were written, separated by commas. In the texts before
+ * it, macros are expanded; if these expansions contain commas, the texts of the last string are the names. */
 #define PENNA_SOURCE_MARK '\1'
 #define PENNA_NAME_MARK "penna_arg:\" \"" /* two string literals, side by side */
 
@@ -77,9 +76,9 @@ struct penna_point_state {
   uint8_t arg_count;
   uint16_t head;    /* of such a record: the low 16 bits of its header, busy */
   uint64_t types;   /* of its values, as in the site */
-  uint32_t wanted;  /* how many enables it has seen more than disables */
-  uint32_t stamp;   /* of the last request that changed it: copies of a site are met more than once */
-  uint32_t first;   /* 1 + place of its first copy in the table; 0 = nobody has looked. Whoever looks goes forward */
+  uint32_t wanted;  /* enables minus disables */
+  uint32_t stamp;   /* of the last request that changed it: copies of a site share the state */
+  uint32_t first;   /* 1 + index of its first copy in the table; 0 = not searched yet */
   uint32_t outcome; /* of that request: penna_change_outcome */
 };
 enum penna_change_outcome { PENNA_UNCHANGED = 0, PENNA_CHANGED = 1, PENNA_REFUSED = 2 };
@@ -109,20 +108,20 @@ struct penna_point_entries {
 PENNA_STATIC_ASSERT(sizeof(struct penna_point_entries) == 24, "penna_point_entries is 24 bytes");
 enum { PENNA_POINT_COMMIT = PENNA_KIND_POINT << 2 | PENNA_TAG_FULL };
 
-/* The limit of a string: how many bytes may be read; with this bit, a zero byte ends it before.
- * The limit of an array: its bytes in the lower half, and what goes into the upper half of its word in a record. */
+/* The limit of a string: how many bytes may be read; with this bit, a zero byte ends it earlier. The limit of an array:
+ * its bytes in the lower half; the upper half is copied into its word in a record. */
 #define PENNA_TEXT_ENDS_AT_ZERO (UINT64_C(1) << 63)
 #define PENNA_ELEMENTS(type, bytes) \
   (PENNA_CAST(uint64_t, (type) << PENNA_ELEMENT_TYPE_SHIFT | (bytes) << PENNA_ELEMENT_BYTES_SHIFT) << 32)
 
-/* Description of an allocated ELF note, section `.note.penna`, owner "Penna", type PENNA_NOTE_MODULE: how the agent
- * finds the points of a module. A constructor of each module hands it to penna_agent_module_loaded, when there is an
- * agent: this is how modules are found that are loaded later. */
+/* The description of an allocated ELF note, section `.note.penna`, owner "Penna", type PENNA_NOTE_MODULE: how the agent
+ * finds the points of a module. A constructor in each module passes it to penna_agent_module_loaded if there is an
+ * agent: so modules that are loaded later are found, too. */
 enum { PENNA_NOTE_MODULE = 0x50 };
 struct penna_point_module {
   uint32_t version;   /* PENNA_POINT_ABI_VERSION */
   int32_t sites_at;   /* first penna_point_site */
-  int32_t end_at;     /* behind the last one */
+  int32_t end_at;     /* after the last one */
   int32_t entries_at; /* penna_point_entries */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_point_module) == 16, "penna_point_module is 16 bytes");
@@ -133,13 +132,13 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_point_module) == 16, "penna_point_module
  * makes it 0. All of these, and whatever comes of several in a row, have this form.
  */
 struct penna_request {
-  int32_t least, most; /* count becomes (count + add), but at least `least` and at most `most`; 0 <= least <= most */
+  int32_t least, most; /* the count becomes (count + add), limited to [least, most]; 0 <= least <= most */
   int32_t add;
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_request) == 12, "penna_request is 12 bytes");
 
-/* Requests are remembered for modules that are loaded later, in the order in which they were made. When there are too
- * many for the switchboard, they go to a mapping of their own, which is this struct with more room. */
+/* Requests are remembered for modules that are loaded later, in the order in which they were made. If they do not fit
+ * into the switchboard, they go to a mapping of their own, which is this struct with more room. */
 struct penna_request_record {
   struct penna_request request;
   uint16_t bytes; /* of this record, a multiple of 4 */
@@ -155,33 +154,33 @@ struct penna_requests {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_requests) == 4088, "penna_requests is 4088 bytes");
 
-/* One a process, made by whoever needs it first: the agent, or penna/control.h in the program. Every module that is
- * known to it points to it (penna_point_entries), which is how others find it. It is never freed.
+/* One per process, created by whoever needs it first: the agent, or penna/control.h in the program. Every module that
+ * it knows points to it (penna_point_entries), which is how others find it. It is never freed.
  * Invariant: only the holder of the lock writes states, slots and the fields below it. */
 enum { PENNA_SWITCHBOARD_VERSION = 1 };
 struct penna_switchboard {
   uint32_t version;
-  uint32_t lock; /* process id of its holder, 0 = free; a forked child takes it from a holder that stayed behind */
+  uint32_t lock; /* process id of its holder, 0 = free; a forked child takes it over if its parent held it */
   uint64_t
       change; /* penna_change_function of the agent, while it records; 0 = switch triggers, the rest is only counted */
   uint32_t stamp; /* of the last request */
   uint32_t
-      window_protection; /* of the pages that are being written at the moment, to be put back; see detail/patch.h */
+      window_protection; /* of the pages that are being written at the moment, to be restored; see detail/patch.h */
   uint64_t window_at;
   uint64_t window_bytes; /* 0 = none */
-  uint64_t grown;        /* the penna_requests that hold instead of these; 0 = none */
+  uint64_t grown;        /* the penna_requests that are used instead of these; 0 = none */
   struct penna_requests requests;
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_switchboard) == 4136, "penna_switchboard is 4136 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_switchboard, change) == 8, "penna_switchboard.change");
 PENNA_STATIC_ASSERT(offsetof(struct penna_switchboard, requests) == 48, "penna_switchboard.requests");
 
-/* What came of a request, in sites: a span counts once, and so do copies of a site. */
+/* The result of a request, in sites: a span counts once, and so do copies of a site. */
 struct penna_change_counts {
-  uint32_t matched, changed, refused; /* changed: counts that became 0 or ceased to be; refused: could not be patched */
+  uint32_t matched, changed, refused; /* changed: counts that became 0 or left 0; refused: could not be patched */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_change_counts) == 12, "penna_change_counts is 12 bytes");
-/* 1, or 0 when there is no memory to remember one more request: then nothing has changed. */
+/* Returns 1; or 0 if there is no memory to remember the request: then nothing has changed. */
 typedef int (*penna_change_function)(const char* pattern, uint32_t kinds, const struct penna_request* request,
                                      struct penna_change_counts* counts);
 

@@ -39,7 +39,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As in detail/language.h. */
+/* See detail/language.h. */
 #if defined(__cplusplus) && __cplusplus < 201703L
 #error "Penna needs C++17 or newer: compile with -std=c++17"
 #define PENNA_STOP "stop: Penna needs C++17 or newer"
@@ -58,13 +58,13 @@
 #endif
 #endif
 
-/* Its casts are C's, in C++, too. */
+/* Uses C casts, in C++, too. */
 #ifdef __cplusplus
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #endif
 
-/* Stands before each atomic step on shared memory; the model test makes it a switch between the actors. */
+/* A hook before each atomic step on shared memory; the model test uses it to switch between actors. */
 #ifndef PENNA_RING_STEP
 #define PENNA_RING_STEP() ((void)0)
 #endif
@@ -104,7 +104,7 @@ struct penna_ring {
   uint32_t slot_size;                                 /* bytes of a record */
   penna_tickets tickets __attribute__((aligned(64))); /* upper half: next to be drawn; lower: the reader waits for it */
   uint32_t dropped __attribute__((aligned(8)));       /* records for which there was no room */
-  uint32_t abandoned __attribute__((aligned(64)));    /* records that the reader gave up */
+  uint32_t abandoned __attribute__((aligned(64)));    /* records that the reader gave up on */
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_ring) == 192, "penna_ring is 192 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_ring, tickets) == 64, "penna_ring.tickets");
@@ -112,15 +112,15 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_ring, dropped) == 72, "penna_ring.drop
 PENNA_STATIC_ASSERT(offsetof(struct penna_ring, abandoned) == 128, "penna_ring.abandoned");
 
 struct penna_slot {
-  uint32_t word;  /* what became of the last ticket that had the slot: its lap << 1 | penna_slot_end */
-  uint32_t opens; /* the first ticket that may have the slot; the reader stores */
+  uint32_t word;  /* the outcome of the last ticket for this slot: its lap << 1 | penna_slot_end */
+  uint32_t opens; /* the first ticket that may use the slot; stored by the reader */
 };
 enum penna_slot_end { PENNA_SLOT_DONE = 0, PENNA_SLOT_GIVEN_UP = 1 };
 
 /* ---- Geometry ---------------------------------------------------------------------------------------------------- */
 
-/* Macros where a constant is needed. Bytes from one slot to the next, and of a ring, struct and slots; its memory must
- * be aligned to 64. */
+/* Macros where a constant expression is needed: the distance between slots, and the size of a ring with its slots, in
+ * bytes. Its memory must be aligned to 64. */
 #define PENNA_RING_STRIDE(slot_size) \
   (sizeof(struct penna_slot) + ((slot_size) + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t))
 #define PENNA_RING_BYTES(slot_count, slot_size) (sizeof(struct penna_ring) + (slot_count)*PENNA_RING_STRIDE(slot_size))
@@ -129,13 +129,13 @@ static inline size_t penna_ring_bytes(uint32_t slot_count, uint32_t slot_size) {
   return PENNA_RING_BYTES(slot_count, slot_size);
 }
 
-/* Can there be a ring of so many slots: a power of two, at most PENNA_RING_MAX_SLOTS. */
+/* Whether slot_count is valid: a power of two, at most PENNA_RING_MAX_SLOTS. */
 #define PENNA_RING_IS_VALID(slot_count) \
   ((slot_count) > 0 && ((slot_count) & ((slot_count)-1)) == 0 && (slot_count) <= PENNA_RING_MAX_SLOTS + 0u)
 
-/* Defines `NAME_memory`, static memory with an empty ring in it, and NAME, a constant pointer to it; ready before any
- * code has run. (It has two values that are not zero, so it lies in .data; where that costs, as in an image in flash,
- * use an array of PENNA_RING_BYTES aligned to 64, and penna_ring_init_zeroed.) */
+/* Defines `NAME_memory`, static memory that contains an empty ring, and NAME, a constant pointer to it; usable before
+ * any code has run. (Two of its values are not zero, so it is in .data; where that is expensive, for example in a flash
+ * image, use an array of PENNA_RING_BYTES aligned to 64, and penna_ring_init_zeroed.) */
 #define PENNA_RING_DEFINE(name, count, size)                                                                           \
   PENNA_STATIC_ASSERT(PENNA_RING_IS_VALID(count), "a ring has a power of two of slots, at most PENNA_RING_MAX_SLOTS"); \
   static struct {                                                                                                      \
@@ -149,7 +149,7 @@ static inline struct penna_slot* penna_ring_slot(struct penna_ring* ring, uint32
   return (struct penna_slot*)((char*)(ring + 1) + (ticket & (slot_count - 1)) * PENNA_RING_STRIDE(slot_size));
 }
 
-/* Laps count from one, so that zeroed memory says "done" of the lap before the first. */
+/* Laps start at one, so that zeroed memory means "done" for the lap before the first. */
 static inline uint32_t penna_slot_word(penna_ticket ticket, uint32_t slot_count, uint32_t end) {
   return ((ticket & ~(slot_count - 1)) + slot_count) << 1 | end;
 }
@@ -168,8 +168,8 @@ static inline int penna_ticket_is_before(penna_ticket ticket, penna_ticket other
   return (int)(penna_ticket_since(ticket, other) >> (PENNA_RING_TICKET_BITS - 1));
 }
 
-/* Makes an empty ring in `penna_ring_bytes` of memory that is all zero (fresh pages, .bss), without touching the slots.
- * 1, or 0 when slot_count will not do (PENNA_RING_IS_VALID). Before anyone else uses it. */
+/* Creates an empty ring in `penna_ring_bytes` bytes of memory that is all zero (fresh pages, .bss), without touching
+ * the slots. Returns 1; 0 if slot_count is not PENNA_RING_IS_VALID. Call before anyone else uses it. */
 static inline int penna_ring_init_zeroed(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size) {
   if (!PENNA_RING_IS_VALID(slot_count)) return 0;
   ring->slot_count = slot_count;
@@ -193,10 +193,10 @@ static inline int penna_ring_init(struct penna_ring* ring, uint32_t slot_count, 
 
 enum penna_ring_try { PENNA_RING_GOT, PENNA_RING_FULL, PENNA_RING_CLOSED, PENNA_RING_GIVEN_UP };
 
-/* Draws one ticket. CLOSED: its slot is out of use, another ticket may do. GIVEN_UP: the reader has counted it. */
+/* Draws one ticket. CLOSED: its slot is out of use, try another ticket. GIVEN_UP: the reader has counted the record. */
 static inline enum penna_ring_try penna_ring_try_reserve(struct penna_ring* ring, uint32_t* ticket) {
   uint32_t slot_count = ring->slot_count;
-  /* A look before drawing, so that a full ring makes no void tickets but in a race. */
+  /* A check before drawing, so that a full ring creates no void tickets except in a race. */
   PENNA_RING_STEP();
   penna_tickets tickets = __atomic_load_n(&ring->tickets, __ATOMIC_RELAXED);
   if (penna_ticket_since(penna_tickets_drawn(tickets), penna_tickets_passed(tickets)) >= slot_count)
@@ -218,12 +218,12 @@ static inline enum penna_ring_try penna_ring_try_reserve(struct penna_ring* ring
   if (__atomic_load_n(&slot->word, __ATOMIC_RELAXED) != penna_slot_word(mine, slot_count, PENNA_SLOT_GIVEN_UP))
     return PENNA_RING_CLOSED;
   PENNA_RING_STEP();
-  /* The reader has given up this very ticket: its slot goes back at once. Release [C]. */
+  /* The reader has given up this very ticket: its slot is returned at once. Release [C]. */
   __atomic_store_n(&slot->word, penna_slot_word(mine, slot_count, PENNA_SLOT_DONE), __ATOMIC_RELEASE);
   return PENNA_RING_GIVEN_UP;
 }
 
-/* Room for one record, aligned to 8, and its ticket; NULL when there is none: it is counted. */
+/* Returns room for one record, aligned to 8, and its ticket; NULL if there is none: counted as dropped. */
 static inline void* penna_ring_reserve(struct penna_ring* ring, uint32_t* ticket) {
   enum penna_ring_try got = penna_ring_try_reserve(ring, ticket);
   if (got == PENNA_RING_CLOSED) got = penna_ring_try_reserve(ring, ticket);
@@ -234,18 +234,18 @@ static inline void* penna_ring_reserve(struct penna_ring* ring, uint32_t* ticket
   return NULL;
 }
 
-/* Gives a reserved record to the reader; if that has given it up meanwhile, gives back the slot. */
+/* Hands a reserved record to the reader; if the reader has given it up meanwhile, returns the slot. */
 static inline void penna_ring_commit(struct penna_ring* ring, uint32_t ticket) {
   uint32_t slot_count = ring->slot_count;
   struct penna_slot* slot = penna_ring_slot(ring, slot_count, ring->slot_size, ticket);
   PENNA_RING_STEP();
-  /* Release [B] or, for one that was given up, [C]: pairs with the acquire loads in penna_ring_read_checked. */
+  /* Release [B] or, for a record that was given up, [C]: pairs with the acquire loads in penna_ring_read_checked. */
   __atomic_store_n(&slot->word, penna_slot_word((penna_ticket)ticket, slot_count, PENNA_SLOT_DONE), __ATOMIC_RELEASE);
 }
 
 /* ---- The reader: one thread at a time ---------------------------------------------------------------------------- */
 
-/* Not memcpy: there may be none, and atomic loads keep the compiler from making one of the loop. */
+/* Not memcpy: it may not exist, and atomic loads keep the compiler from generating a call of it. */
 static inline void penna_ring_copy(void* to, const void* from, uint32_t bytes) {
   typedef size_t __attribute__((may_alias, aligned(1))) word_anywhere;
   typedef size_t __attribute__((may_alias)) word;
@@ -256,14 +256,14 @@ static inline void penna_ring_copy(void* to, const void* from, uint32_t bytes) {
   for (; done < bytes; done++) ((char*)to)[done] = __atomic_load_n((const char*)from + done, __ATOMIC_RELAXED);
 }
 
-/* Nobody but the reader stores it, but writers look. Release [D]. */
+/* Only the reader stores it, but writers read it. Release [D]. */
 static inline void penna_ring_close_before(struct penna_slot* slot, penna_ticket opens) {
   PENNA_RING_STEP();
   __atomic_store_n(&slot->opens, opens, __ATOMIC_RELEASE);
 }
 
-/* Passes `count` tickets from `first` on, and so gives the tickets of the next lap out. Those that had been drawn
- * before are void: their slots are closed to them. */
+/* Passes `count` tickets from `first` on, which gives out the tickets of the next lap. Those that had been drawn before
+ * are void: their slots are closed to them. */
 static inline void penna_ring_pass(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size, penna_ticket first,
                                    uint32_t count) {
   penna_tickets add = count;
@@ -278,17 +278,17 @@ static inline void penna_ring_pass(struct penna_ring* ring, uint32_t slot_count,
                             penna_ticket_plus(ticket, slot_count));
 }
 
-/* As penna_ring_read_many, for memory that others may spoil: uses the caller's checked geometry and touches nothing
- * outside of it; bounded by slot_count steps whatever the memory holds. The records themselves are not to be
- * trusted. */
+/* Like penna_ring_read_many, for memory that others may corrupt: uses the caller's checked geometry and touches nothing
+ * outside of it; takes at most slot_count steps whatever the memory holds. The records themselves must not be trusted.
+ */
 static inline uint32_t penna_ring_read_checked(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size,
                                                void* records, uint32_t max) {
-  PENNA_RING_STEP(); /* the half that is read here is the reader's own */
+  PENNA_RING_STEP(); /* the half that is read here belongs to the reader */
   penna_ticket first = penna_tickets_passed(__atomic_load_n(&ring->tickets, __ATOMIC_RELAXED)), ticket = first;
   uint32_t got = 0, passed = 0;
   for (; passed < slot_count && got < max; passed++, ticket++) {
     struct penna_slot* slot = penna_ring_slot(ring, slot_count, slot_size, ticket);
-    penna_ticket opens = (penna_ticket)__atomic_load_n(&slot->opens, __ATOMIC_RELAXED); /* the reader's own, too */
+    penna_ticket opens = (penna_ticket)__atomic_load_n(&slot->opens, __ATOMIC_RELAXED); /* belongs to the reader, too */
     int closed = penna_ticket_is_before(ticket, opens);
     if (closed) {
       PENNA_RING_STEP();
@@ -300,9 +300,9 @@ static inline uint32_t penna_ring_read_checked(struct penna_ring* ring, uint32_t
       if (word != penna_slot_word(ticket, slot_count, PENNA_SLOT_DONE)) break;
       penna_ring_copy((char*)records + (size_t)got++ * slot_size, slot + 1, slot_size);
       if (penna_ticket_since(ticket, opens) >> (PENNA_RING_TICKET_BITS - 2) != 0)
-        penna_ring_close_before(slot, ticket); /* keeps them comparable */
+        penna_ring_close_before(slot, ticket); /* keeps the two comparable */
     } else if ((word & 1) == PENNA_SLOT_GIVEN_UP) {
-      /* Still out of use: it is closed before ticket + slot_count is out. */
+      /* Still out of use: closed before ticket + slot_count is given out. */
       penna_ring_close_before(slot, penna_ticket_plus(ticket, 2 * slot_count));
     }
   }
@@ -310,19 +310,19 @@ static inline uint32_t penna_ring_read_checked(struct penna_ring* ring, uint32_t
   return got;
 }
 
-/* Copies up to `max` records one behind the other, in the order of reservation. How many; 0 when there is none yet:
- * empty, or the next one's writer is not done. Cheaper for each record than one by one. */
+/* Copies up to `max` records, in the order of reservation. Returns how many; 0 if there is none yet: the ring is empty,
+ * or the writer of the next record is not done. Cheaper per record than reading one at a time. */
 static inline uint32_t penna_ring_read_many(struct penna_ring* ring, void* records, uint32_t max) {
   return penna_ring_read_checked(ring, ring->slot_count, ring->slot_size, records, max);
 }
 
-/* One record. 1, or 0 when there is none yet. */
+/* Reads one record. Returns 1, or 0 if there is none yet. */
 static inline int penna_ring_read(struct penna_ring* ring, void* record) {
   return (int)penna_ring_read_many(ring, record, 1);
 }
 
-/* Gives up the record that the reader waits for, when its writer is known, or believed, to be dead: the records behind
- * it can be read. 1, or 0 when there is nothing to give up (nothing reserved, or read will go on by itself). */
+/* Gives up the record that the reader waits for, if its writer is known, or believed, to be dead: the records after it
+ * can then be read. Returns 1, or 0 if there is nothing to give up (nothing is reserved, or reading can continue). */
 static inline int penna_ring_abandon_checked(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size) {
   PENNA_RING_STEP();
   penna_tickets tickets = __atomic_load_n(&ring->tickets, __ATOMIC_RELAXED);
@@ -334,13 +334,13 @@ static inline int penna_ring_abandon_checked(struct penna_ring* ring, uint32_t s
   uint32_t word = __atomic_load_n(&slot->word, __ATOMIC_RELAXED);
   if (word == penna_slot_word(ticket, slot_count, PENNA_SLOT_DONE)) return 0;
   PENNA_RING_STEP();
-  /* Relaxed: it gives nothing to anyone. A CAS: a writer that commits now has its record read. */
+  /* Relaxed: it publishes nothing. A CAS: if the writer commits now, its record is read. */
   if (!__atomic_compare_exchange_n(&slot->word, &word, penna_slot_word(ticket, slot_count, PENNA_SLOT_GIVEN_UP), 0,
                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
     return 0;
   penna_ring_close_before(slot, penna_ticket_plus(ticket, 2 * slot_count));
   PENNA_RING_STEP();
-  __atomic_store_n(&ring->abandoned, ring->abandoned + 1, __ATOMIC_RELAXED); /* the reader is its only writer */
+  __atomic_store_n(&ring->abandoned, ring->abandoned + 1, __ATOMIC_RELAXED); /* only the reader writes it */
   penna_ring_pass(ring, slot_count, slot_size, ticket, 1);
   return 1;
 }

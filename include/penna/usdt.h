@@ -30,19 +30,19 @@ struct usdt_sema {
 #if PENNA_HAVE_SDT
 #define USDT_WITH_EXPLICIT_SEMA(sema, ...) PENNA_USDT_COUNTED(PENNA_ARG_COUNT(__VA_ARGS__), sema, __VA_ARGS__, ~)
 #define USDT_SEMA(sema) penna_usdt_sema_##sema
-/* At namespace scope, in whatever namespace. */
+/* At namespace scope, in any namespace. */
 #define USDT_DECLARE_SEMA(sema) PENNA_EXTERN_C __attribute__((visibility("hidden"))) struct usdt_sema USDT_SEMA(sema)
 #define USDT_DEFINE_SEMA(sema)                              \
   __asm__(PENNA_ASM_SEMAPHORE(PENNA_USDT_SEMA(sema), "%")); \
   USDT_DECLARE_SEMA(sema)
-/* Nothing declares this semaphore: it is named where it is read, and is the probe's where there is one. */
+/* Nothing declares this semaphore: it is named where it is read, and is the probe's if that exists. */
 #define USDT_IS_ACTIVE(group, name)                                                     \
   (__extension__({                                                                      \
     __asm__ volatile(PENNA_ASM_SEMAPHORE(PENNA_SEMAPHORE_NAME(group, name), "%%") : :); \
     PENNA_USDT_COUNT(group, name, penna_count);                                         \
     *penna_count > 0;                                                                   \
   }))
-#else /* all semaphores are one, which nobody raises */
+#else /* all semaphores are one, which is never raised */
 #define USDT_WITH_EXPLICIT_SEMA(sema, ...) PENNA_SDT(__VA_ARGS__)
 #define USDT_SEMA(sema) (*penna_usdt_no_sema())
 #define USDT_DECLARE_SEMA(sema) PENNA_STATIC_ASSERT(1, #sema)
@@ -55,7 +55,7 @@ struct usdt_sema {
 #define PENNA_USDT_SEMA(sema) "penna_usdt_sema_" #sema
 #define PENNA_USDT_COUNTED(n, sema, group, name, ...) \
   PENNA_SDT_PROBE(n, #group, #name, PENNA_USDT_SEMA(sema), "", __VA_ARGS__)
-#ifdef PENNA_ASM_AGENT_FUNCTION /* in an unnamed namespace of C++, clang declares no variable of others */
+#ifdef PENNA_ASM_AGENT_FUNCTION /* in an unnamed namespace, clang declares no variables of other files */
 #define PENNA_USDT_COUNT(group, name, to) \
   const volatile unsigned short* to;      \
   PENNA_ASM_AGENT_FUNCTION(PENNA_SEMAPHORE_NAME(group, name), to)

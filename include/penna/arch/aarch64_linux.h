@@ -13,7 +13,7 @@ PENNA_C_CODE_BEGIN
 
 #define PENNA_ARCH_HAS_LINUX 1
 #define PENNA_ARCH_KERNEL_WRITES_WORDS \
-  0 /* 4 bytes by one store, but emulators do not see them change: qemu-user runs on what it translated */
+  0 /* 4 bytes by one store, but emulators do not notice: qemu-user runs the code that it translated before */
 
 enum {
   PENNA_SYS_openat = 56,

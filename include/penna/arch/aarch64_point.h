@@ -41,7 +41,7 @@
 #define PENNA_ASM_LOAD_ADDRESS(register, symbol)                               \
   "adrp " register ", " symbol "\n add " register ", " register ", :lo12:" symbol "\n"
 
-/* hint #36 is bti j: the entry comes back by an indirect branch. */
+/* hint #36 is bti j: the entry returns by an indirect branch. */
 #define PENNA_ASM_RESERVE(state, record, ...)                                  \
   __asm__ volatile(state                                                       \
                    "adrp x17, penna_module_entries\n"                          \
@@ -101,12 +101,12 @@
 #define PENNA_SDT_NAME ""
 #define PENNA_SDT_AT(address) "[" address "]"
 
-/* Out of the data cache, out of the instruction cache; other cores need an isb of their own. */
+/* Cleans the data cache and invalidates the instruction cache; other cores need an isb of their own. */
 static inline void penna_arch_code_changed(uintptr_t slot) {
   __asm__ volatile("dc cvau, %0\n dsb ish\n ic ivau, %0\n dsb ish\n isb" : : "r"(slot) : "memory");
 }
 
-/* The bytes of the slot when it jumps to `target`; 0 when that is out of reach. */
+/* The bytes of a slot that jumps to `target`; returns 0 if that is out of reach. */
 static inline int penna_arch_armed_slot(uintptr_t slot, uintptr_t target, unsigned char* code) {
   int64_t distance = (int64_t)(target - slot);
   if (distance < -(INT64_C(1) << 27) || distance >= INT64_C(1) << 27) return 0;

@@ -13,7 +13,7 @@
 #define PENNA_ASM_POINTER ".4byte "
 #define PENNA_ASM_KEEP(symbol) ".reloc ., R_ARM_NONE, " symbol "\n"
 
-/* Too few registers for twelve arguments: they lie on the stack. */
+/* Too few registers for twelve arguments: they are on the stack. */
 #define PENNA_SDT_NAME ""
 #define PENNA_SDT_IN_MEMORY 1
 

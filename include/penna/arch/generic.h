@@ -7,7 +7,7 @@
 
 #include "penna/arch/compiler_atomics.h"
 
-uint64_t penna_arch_ticks(void);            /* defined by the platform, or not used: see PENNA_CLOCK in clock.h */
+uint64_t penna_arch_ticks(void);            /* defined by the platform, or unused: see PENNA_CLOCK in clock.h */
 uint64_t penna_arch_ticks_per_second(void); /* likewise */
 
 #endif

@@ -12,7 +12,7 @@
 PENNA_C_CODE_BEGIN
 
 #define PENNA_ARCH_HAS_LINUX 1
-#define PENNA_ARCH_KERNEL_WRITES_WORDS 0 /* a kernel of 32 bits makes two stores of eight bytes */
+#define PENNA_ARCH_KERNEL_WRITES_WORDS 0 /* a 32-bit kernel writes eight bytes by two stores */
 
 enum {
   PENNA_SYS_close = 6,
@@ -21,7 +21,7 @@ enum {
   PENNA_SYS_munmap = 91,
   PENNA_SYS_sched_yield = 158,
   PENNA_SYS_getpid = 20,
-  PENNA_SYS_pwrite64 = 181, /* the offset's upper half comes behind the lower */
+  PENNA_SYS_pwrite64 = 181, /* the upper half of the offset comes after the lower */
   PENNA_SYS_openat = 295,
   PENNA_SYS_memfd_create = 356,
   PENNA_SYS_membarrier = 375

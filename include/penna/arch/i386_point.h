@@ -36,7 +36,7 @@
 #define PENNA_ASM_ADDRESS(symbol, operand)                                     \
   PENNA_ASM_HERE("%[" operand "]") "lea " symbol " - 2b(%[" operand "]), %[" operand "]\n"
 
-/* The entry's address goes through the stack: no register is left for it. */
+/* The entry's address is passed on the stack: no register is left. */
 #define PENNA_ASM_ENTER(state, entry)                                          \
   PENNA_ASM_HERE("%%ecx") state                                                \
   "pushl penna_module_entries + " entry " - 2b(%%ecx)\n"                       \
@@ -57,7 +57,7 @@
                      : "eax", "ecx", "cc", "memory");                          \
   } while (0)
 
-/* The description goes through the stack, which is aligned to 16 where a function is called. */
+/* The description is passed on the stack, which is aligned to 16 at calls. */
 #define PENNA_ASM_CALL_FIRST(agent, own)                                       \
   PENNA_ASM_HERE("%%ecx")                                                      \
   " lea penna_module_description - 2b(%%ecx), %%edx\n"                         \
@@ -76,7 +76,7 @@
   ".size " symbol ", . - " symbol "\n"
 /* clang-format on */
 
-/* gcc takes a symbol in position-independent code only as "anything", and prints it only so. */
+/* In position-independent code gcc accepts a symbol only as "anything", and prints it only that way. */
 #ifdef __clang__
 #define PENNA_SYMBOL_CONSTRAINT "i"
 #define PENNA_SYMBOL_NAME "c"
@@ -85,7 +85,7 @@
 #define PENNA_SYMBOL_NAME "P"
 #endif
 
-/* Too few registers for twelve arguments: they lie on the stack. */
+/* Too few registers for twelve arguments: they are on the stack. */
 #define PENNA_SDT_NAME "k"
 #define PENNA_SDT_IN_MEMORY 1
 

@@ -34,8 +34,8 @@
 #include "penna/arch/arm_point.h"
 #endif
 
-/* How a value becomes an operand of the note. In memory: in a place of its own on the stack, or the note would name
- * that of a variable, by its symbol, which tools cannot read; a struct is then given by its address. */
+/* How a value becomes an operand of the note. If in memory, in a place of its own on the stack: otherwise the note
+ * would name a variable by its symbol, which tools cannot read. A struct is then given by its address. */
 #ifdef PENNA_SDT_IN_MEMORY
 #ifdef __cplusplus
 #define PENNA_SDT_AUTO auto

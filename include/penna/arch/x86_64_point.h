@@ -17,8 +17,8 @@
 #define PENNA_ASM_IF_HEARD(semaphore, label) "cmpw $0, " semaphore "(%%rip)\njne " label "\n"
 #define PENNA_HEARD_CLOBBERS "cc"
 
-/* Asks for room in `record`; see penna_point_entries. `state`: assembly that puts the state's address into rax, with what
- * operands it needs (each with a comma in front). */
+/* Asks for room in `record`; see penna_point_entries. `state`: assembly that loads the state's address into rax, and
+ * the operands that it needs (each with a leading comma). */
 #define PENNA_ASM_STATE(symbol) "lea " symbol "(%%rip), %%rax\n"
 #define PENNA_ASM_STATE_IN(operand) "mov %[" operand "], %%rax\n"
 #define PENNA_ASM_ADDRESS(symbol, operand) "lea " symbol "(%%rip), %[" operand "]\n"
@@ -31,7 +31,7 @@
                    : __VA_ARGS__                                               \
                    : "rax", "r10", "r11", "cc", "memory")
 
-/* Hands over an array of values. */
+/* Passes on an array of values. */
 #define PENNA_ASM_VALUES(state, values, ...)                                   \
   __asm__ volatile("mov %[from], %%r10\n"                                      \
                    state                                                       \
@@ -42,8 +42,8 @@
                    : [from] "r"(values), __VA_ARGS__                           \
                    : "rax", "r10", "r11", "cc", "memory")
 
-/* Constructor and destructor: tail-call the agent, or else this module's own control, if there is one. Weak references
- * through the GOT: who is not there is a zero. */
+/* Constructor and destructor: tail-call the agent, or else this module's own control, if any. Weak references through
+ * the GOT: a missing function is a zero. */
 #define PENNA_ASM_CALL_FIRST(agent, own)                                       \
   "endbr64\n lea penna_module_description(%%rip), %%rdi\n"                     \
   " mov " agent "@GOTPCREL(%%rip), %%rax\n test %%rax, %%rax\n jne 1f\n"      \
@@ -61,7 +61,7 @@
   " pop %rcx\n pop %rdx\n pop %rsi\n pop %rdi\n pop %r11\n lea 128(%rsp), %rsp\n" \
   " notrack jmp *%r11\n.size " symbol ", . - " symbol "\n"
 
-/* The address of a function of the agent's; 0: it is not there. */
+/* The address of one of the agent's functions; 0: it is not there. */
 #define PENNA_ASM_AGENT_FUNCTION(symbol, address)                              \
   __asm__(".weak " symbol "\n mov " symbol "@GOTPCREL(%%rip), %0" : "=r"(address))
 /* clang-format on */

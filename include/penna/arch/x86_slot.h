@@ -25,7 +25,7 @@ PENNA_C_CODE_BEGIN
 #define PENNA_DISABLED_SLOT \
   { 0x0f, 0x1f, 0x44, 0x00, 0x50 }
 
-/* Of code for general registers only, which clang otherwise refuses. */
+/* For code that uses general registers only, which clang would otherwise refuse. */
 #if defined(__clang__) && !defined(__SSE2__)
 #define PENNA_ARCH_NO_LONG_DOUBLE 1
 #endif
@@ -40,10 +40,10 @@ PENNA_C_CODE_BEGIN
 #define PENNA_ASM_PROBE_NOP10  ".byte 0x66,0x2e,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00\n"
 /* clang-format on */
 
-/* Stores are seen by the core that made them as soon as it jumps. */
+/* The core that made a store sees it as soon as it jumps. */
 static inline void penna_arch_code_changed(uintptr_t slot) { (void)slot; }
 
-/* The bytes of the slot when it jumps to `target`; 0 when that is out of reach. */
+/* The bytes of a slot that jumps to `target`; returns 0 if that is out of reach. */
 static inline int penna_arch_armed_slot(uintptr_t slot, uintptr_t target, unsigned char* code) {
   intptr_t distance = (intptr_t)(target - (slot + PENNA_SLOT_BYTES));
   if (distance != (int32_t)distance) return 0;

@@ -13,11 +13,12 @@ PENNA_C_CODE_BEGIN
 /* True when a slot at this address can be written by one aligned store. */
 static inline int penna_arch_slot_fits(uintptr_t slot) { return slot % 8 <= 8 - PENNA_SLOT_BYTES; }
 
-/* Replaces `from` by `to` under running threads, in a page that is writable; 0 when something else is there. One
- * aligned 8-byte store: a thread fetches the old instruction or the new one, each whole (measured: no crash in 60 x
- * 5*10^4 patches at each offset; Intel SDM volume 3, 9.1.3 asks for the barrier afterwards). Compare-and-swap, because
- * the kernel may be writing a uprobe's breakpoint into the byte behind the slot. Sequentially consistent for want of a
- * reader to pair with. ThreadSanitizer takes code for memory that nobody writes: told of this store, it would crash. */
+/* Replaces `from` by `to` under running threads, in a writable page; returns 0 if something else is there. One aligned
+ * 8-byte store: a thread fetches the old instruction or the new one, each whole (measured: no crash in 60 x 5*10^4
+ * patches at each offset; Intel SDM volume 3, 9.1.3 asks for the barrier afterwards). Compare-and-swap, because the
+ * kernel may be writing a uprobe's breakpoint into the byte after the slot. Sequentially consistent, as there is no
+ * reader to pair with. ThreadSanitizer treats code as memory that is never written: it would crash if it saw this
+ * store. */
 __attribute__((no_sanitize("thread"))) static inline int penna_arch_swap_slot(uintptr_t slot, const unsigned char* from,
                                                                               const unsigned char* to) {
   uint64_t* word = (uint64_t*)(slot & ~(uintptr_t)7);

@@ -21,7 +21,7 @@ static inline uint64_t penna_arch_ticks(void) {
   return (uint64_t)high << 32 | low;
 }
 
-/* What was loaded before is there: rdtsc alone may be executed ahead of it, on AMD by more than 100 ns. */
+/* Waits for earlier loads: otherwise rdtsc may execute ahead of them, on AMD by more than 100 ns. */
 static inline void penna_arch_await_loads(void) { __asm__ volatile("lfence" : : : "memory"); }
 
 static inline uint64_t penna_arch_ticks_per_second(void) { return 0; }

@@ -11,7 +11,7 @@
 #include "penna/detail/each.h"
 #include "penna/point_abi.h"
 
-/* Not static: inline functions with external linkage may not call those. Never emitted. */
+/* Not static: inline functions with external linkage must not call static ones. Never emitted. */
 #define PENNA_INLINE extern inline __attribute__((always_inline, gnu_inline, unused, no_instrument_function))
 
 /* clang-format off */
@@ -19,7 +19,7 @@
 #define PENNA_CLASS(x) __builtin_classify_type(_Generic((x), float: 0.0, default: (x)))
 /* Arrays decay. */
 #define PENNA_HOLD(i, arg) __extension__ __auto_type penna_##i = PENNA_UNBOUND(arg); PENNA_DESCRIBE(i, arg)
-/* In two steps, for arguments that may not be evaluated yet: first the types, then the values. */
+/* In two steps, for arguments that must not be evaluated yet: first the types, then the values. */
 #define PENNA_HOLD_LATER(i, arg) \
   __extension__ __typeof__(((void)0, PENNA_UNBOUND(arg))) penna_##i; PENNA_DESCRIBE(i, arg)
 #define PENNA_HOLD_NOW(i, arg) penna_##i = (arg);
@@ -39,7 +39,7 @@
 #define PENNA_IS_OF_C(x)                                                                                        \
   _Generic((x), _Bool: 1, char: 1, signed char: 1, short: 1, int: 1, long: 1, long long: 1, unsigned char: 1,   \
     unsigned short: 1, unsigned: 1, unsigned long: 1, unsigned long long: 1, default: sizeof(x) > 8)
-/* The argument as it was written where that may be an array; else its value, for it may be a bit-field. */
+/* The argument as it was written if that may be an array; otherwise its value, because it may be a bit-field. */
 #define PENNA_UNDECAYED(arg, x) __builtin_choose_expr(PENNA_CLASS(x) == 5, (arg), x)
 
 #define PENNA_TYPE_OF_ARG(arg, x)                                                                               \
@@ -55,7 +55,7 @@
     char*: PENNA_ARG_STRING, const char*: PENNA_ARG_STRING,                                                     \
     default: PENNA_ARG_POINTER)
 
-/* A struct or union, and what stands in its place where that would not compile. */
+/* A struct or union, and a substitute where that would not compile. */
 #define PENNA_IS_RECORD(x) (PENNA_CLASS(x) == 12 || PENNA_CLASS(x) == 13)
 #define PENNA_PLAIN(x) __builtin_choose_expr(PENNA_IS_RECORD(x), (void*)0, x)
 
@@ -87,7 +87,7 @@ PENNA_INLINE uint64_t penna_word_long_double(long double x) { return penna_word_
 #endif
 PENNA_INLINE uint64_t penna_word_pointer(const volatile void* x) { return (uint64_t)(uintptr_t)x; }
 
-/* The word of a record, whatever the type: the function is chosen, then called. */
+/* The word in a record, for any type: the function is chosen first, then called. */
 #define PENNA_WORD_OF(x)                                                                                        \
   _Generic((x), _Bool: penna_word_uint, char: penna_word_int,                                                   \
     signed char: penna_word_int, short: penna_word_int, int: penna_word_int, long: penna_word_int,              \
@@ -97,7 +97,7 @@ PENNA_INLINE uint64_t penna_word_pointer(const volatile void* x) { return (uint6
     float: penna_word_float32, double: penna_word_float, long double: penna_word_long_double,                     \
     default: penna_word_pointer)(x)
 
-/* Where a string must end: at its zero, and for an array at its end. How many bytes an array has. */
+/* Where a string must end: at its zero, or at the end of its array. The size of an array in bytes. */
 #define PENNA_LIMIT_OF(i, arg)                                                                                  \
   (penna_type_##i == (int)PENNA_ARG_ARRAY                                                                       \
      ? sizeof(__typeof__(arg)) | PENNA_ELEMENTS(PENNA_ELEMENT_TYPE(arg, penna_##i), sizeof(PENNA_FIRST(arg, penna_##i))) \
@@ -119,8 +119,8 @@ PENNA_INLINE uint64_t* penna_put_pair(uint64_t* to, uint64_t word, uint64_t limi
       to, PENNA_WORD_OF(PENNA_PLAIN(penna_##i)), PENNA_LIMIT_OF(i, PENNA_UNDECAYED(arg, penna_##i)))
 #define PENNA_IS_PAIR(i) (penna_type_##i == (int)PENNA_ARG_STRING || penna_type_##i == (int)PENNA_ARG_ARRAY)
 
-/* What the SDT note points at: floats as their bits, structs as their address, all else as it is. Each branch must
- * compile for every type. */
+/* What the SDT note points at: floats as their bits, structs as their address, everything else unchanged. Each branch
+ * must compile for every type. */
 PENNA_INLINE uint32_t penna_sdt_float(float x) {
   union { float number; uint32_t bits; } as = {x};
   return as.bits;
@@ -137,7 +137,7 @@ PENNA_INLINE uint32_t penna_sdt_float(float x) {
 #define PENNA_IS_STRUCT(i) PENNA_IS_RECORD(penna_##i)
 #define PENNA_STRUCT_SIZE(i) (int)sizeof(penna_##i)
 
-/* All arguments of a site. A point in C records no structs: give it their fields. */
+/* All arguments of a site. A point in C does not record structs: pass their fields. */
 #define PENNA_SITE_TYPES(n) ((uint64_t)0 PENNA_EACH_OF(n, PENNA_TYPE_BITS, PENNA_NOTHING))
 #define PENNA_TYPE_BITS(i, unused) \
   | ((uint64_t)penna_type_##i << (4 * i)) | (uint64_t)sizeof(char[PENNA_IS_STRUCT(i) ? -1 : 1]) * 0

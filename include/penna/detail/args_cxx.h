@@ -18,7 +18,7 @@
 
 namespace penna {
 
-// Specialise it for a struct that points take field by field: see PENNA_STRUCT in point.h.
+// Specialise this for a struct that points take field by field: see PENNA_STRUCT in point.h.
 template <class T>
 struct Fields;
 
@@ -49,7 +49,7 @@ inline constexpr bool kIsScalar = (std::is_arithmetic_v<T> && (sizeof(T) <= 8 ||
 template <class T>
 using Bare = std::remove_cv_t<std::remove_reference_t<T>>;
 
-// Concepts, as C++17 writes them.
+// Concepts, in C++17 notation.
 template <class T, class = void>
 inline constexpr bool kIsTextLike = false;
 template <class T>
@@ -68,7 +68,7 @@ inline constexpr bool kIsDescribed = false;
 template <class T>
 inline constexpr bool kIsDescribed<T, std::void_t<decltype(Fields<T>::kNames)>> = true;
 
-// The penna_arg_type of a scalar, or of what is kept.
+// The penna_arg_type of a scalar, or of a held value.
 template <class Held>
 constexpr uint64_t arg_type() {
   using T = std::remove_cv_t<Held>;
@@ -96,11 +96,11 @@ inline constexpr uint64_t kArgType =
 
 template <class Element>
 PENNA_INLINE PointArray hold_elements(const volatile void* at, uint64_t count) {
-  if (count > PENNA_MAX_STRING) count = PENNA_MAX_STRING + 1;  // whatever is more is cut
+  if (count > PENNA_MAX_STRING) count = PENNA_MAX_STRING + 1;  // anything beyond is cut
   return {at, count * sizeof(Element) | PENNA_ELEMENTS(kArgType<Element>, sizeof(Element))};
 }
 
-// What is kept of an argument: scalars by value; strings, arrays and structs by their address.
+// The held form of an argument: scalars by value; strings, arrays and structs by address.
 template <class T>
 PENNA_INLINE auto hold_arg(const T& arg) {
   using Plain = std::remove_cv_t<T>;
@@ -147,7 +147,7 @@ PENNA_INLINE uint64_t arg_word(const T& held) {
     return static_cast<uint64_t>(held);
 }
 
-// ---- All arguments of a site, with the fields of structs in place of these ------------------------------------------
+// ---- All arguments of a site, with structs replaced by their fields -------------------------------------------------
 
 template <class Held>
 inline constexpr bool kIsStruct = false;
@@ -176,7 +176,7 @@ struct Expand<PointStruct<T>> {
   using List = decltype(Fields<T>::visit(std::declval<const T&>(), HoldFields{}));
 };
 
-// What the values of a site look like.
+// The shape of a site's values.
 struct SiteShape {
   uint64_t types = 0;  // penna_point_site.types
   unsigned count = 0;  // values
@@ -247,7 +247,7 @@ constexpr const void* layout_of() {
 template <class T>
 PENNA_INLINE uint64_t* put_arg(uint64_t* to, const T& held);
 
-// A class, because a lambda cannot be kept from being instrumented.
+// A class, because a lambda cannot be excluded from instrumentation.
 struct PutFields {
   uint64_t*& to;
   template <class... Field>
@@ -256,7 +256,7 @@ struct PutFields {
   }
 };
 
-// Stores the words of a value; returns where the next goes.
+// Stores the words of a value; returns the place for the next.
 template <class T>
 PENNA_INLINE uint64_t* put_arg(uint64_t* to, const T& held) {
   if constexpr (kIsStruct<T>) {
@@ -299,7 +299,7 @@ constexpr int struct_size() {
     return 0;
 }
 
-// Operands of assembly: variables, as kArgType.
+// Operands of assembly: variables, like kArgType.
 template <class Held>
 inline constexpr int kSdtSize = sdt_size<Held>();
 template <class Held>
@@ -310,8 +310,8 @@ inline constexpr const void* kLayout = layout_of<Held...>();
 }  // namespace detail
 }  // namespace penna
 
-/* The type comes first: in two steps for arguments that may not be evaluated yet; and gcc, in a generic lambda of a
- * template, does not know the type of an `auto` variable in a local class. */
+/* The type comes first: in two steps, for arguments that must not be evaluated yet; and in a generic lambda of a
+ * template, gcc does not know the type of an `auto` variable in a local class. */
 #define PENNA_HOLD(i, arg) PENNA_HOLD_LATER(i, arg) PENNA_HOLD_NOW(i, arg)
 #define PENNA_HOLD_LATER(i, arg) using penna_type_##i = decltype(::penna::detail::hold_arg(arg));
 #define PENNA_HOLD_NOW(i, arg)      \

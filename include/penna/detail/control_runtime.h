@@ -50,7 +50,7 @@ PENNA_RUNTIME_PROTOTYPE int penna_visit_sites(const char* pattern, int (*visit)(
                                               void* data);
 PENNA_RUNTIME_PROTOTYPE void penna_own_module_loaded(const struct penna_point_module* note);
 
-/* As in <link.h>, which asks for a feature macro. */
+/* As in <link.h>, which requires a feature macro. */
 struct penna_dl_module {
   uintptr_t bias;
   const char* name;
@@ -60,7 +60,7 @@ struct penna_dl_module {
 PENNA_EXTERN_C int penna_dl_iterate(int (*visit)(struct penna_dl_module* module, size_t size, void* data),
                                     void* data) __asm__("dl_iterate_phdr");
 
-/* A walk over all modules: `visit` is called for each note of ours, until it returns 0. */
+/* A walk over all modules: calls `visit` for each of our notes, until it returns 0. */
 struct penna_walk {
   int (*visit)(struct penna_walk* self, const struct penna_elf_module* module, const struct penna_site_table* table);
 };
@@ -75,14 +75,14 @@ PENNA_RUNTIME_CALLED int penna_walk_module(struct penna_dl_module* found, size_t
   return 0;
 }
 
-/* What is to be done, and what came of it. The walk and the switcher are its first parts: see the casts. */
+/* A task and its result. The walk and the switcher are its first members: see the casts. */
 struct penna_task {
   struct penna_walk walk;
   struct penna_switcher switcher;
   struct penna_patcher patcher;
-  const struct penna_elf_module* module; /* at which the walk is */
+  const struct penna_elf_module* module; /* the walk's current module */
   struct penna_switchboard* board;
-  const struct penna_point_module* loaded; /* the module that says that it is there; or null */
+  const struct penna_point_module* loaded; /* the module that reports its loading; or null */
   struct penna_switching switching;        /* or this */
   struct penna_change_counts counts;
   int done;
@@ -94,7 +94,7 @@ static inline struct penna_task* penna_task_of(struct penna_switcher* switcher) 
 PENNA_RUNTIME_CALLED int penna_own_ready(struct penna_switcher* self, const struct penna_site_table* table,
                                          const struct penna_point_site* site) {
   (void)self, (void)table;
-  return site->kind == PENNA_SITE_TRIGGER; /* there is nobody who records */
+  return site->kind == PENNA_SITE_TRIGGER; /* nobody records */
 }
 PENNA_RUNTIME_CALLED int penna_own_write(struct penna_switcher* self, const struct penna_site_table* table,
                                          uintptr_t slot, const unsigned char* from, const unsigned char* to) {
@@ -113,7 +113,7 @@ PENNA_RUNTIME_CALLED int penna_find_board(struct penna_walk* self, const struct 
   return 0;
 }
 
-/* Makes a module known to the switchboard: it gets all the requests so far. */
+/* Adds a module to the switchboard: it gets all requests made so far. */
 PENNA_RUNTIME_CALLED int penna_enter_module(struct penna_walk* self, const struct penna_elf_module* module,
                                             const struct penna_site_table* table) {
   struct penna_task* task = (struct penna_task*)(void*)self;
@@ -143,14 +143,14 @@ static inline struct penna_switchboard* penna_make_board(void) {
   return board;
 }
 
-/* Called by dl_iterate_phdr, once: the rest happens in here, where no module can go away. */
+/* Called once by dl_iterate_phdr: everything else happens in here, where no module can be unmapped. */
 PENNA_RUNTIME_CALLED int penna_do_task(struct penna_dl_module* first, size_t size, void* data) {
   struct penna_task* task = (struct penna_task*)data;
   struct penna_switching* switching = &task->switching;
   (void)first, (void)size;
   task->walk.visit = penna_find_board;
   penna_dl_iterate(penna_walk_module, task);
-  if (task->board == 0 && task->loaded != 0) return 1; /* nobody has asked for anything yet */
+  if (task->board == 0 && task->loaded != 0) return 1; /* nobody has made a request yet */
   if (task->board == 0) task->board = penna_make_board();
   if (task->board == 0) return 1;
   if (task->loaded == 0 && task->board->change != 0) {

@@ -39,7 +39,7 @@
 #define PENNA_TOO_MANY(...) do { PENNA_STATIC_ASSERT(0, "a point takes at most 12 arguments"); } while (0)
 #define PENNA_TOO_FEW(...) do { PENNA_STATIC_ASSERT(0, "a point has a provider and a name"); } while (0)
 
-/* PENNA_LAST(n)(a, b, ..., last): what stands behind the n that are used. */
+/* PENNA_LAST(n)(a, b, ..., last): the argument after the n that are used. */
 #define PENNA_LAST(n) PENNA_CONCAT(PENNA_LAST_, n)
 #define PENNA_LAST_0(...)
 #define PENNA_LAST_1(a, last, ...) last
@@ -79,7 +79,7 @@
   PENNA_EACH_10(m, s, a, b, c, d, e, f, g, h, i, j, ~) s() m(10, k)
 #define PENNA_EACH_12(m, s, a, b, c, d, e, f, g, h, i, j, k, l, ...) \
   PENNA_EACH_10(m, s, a, b, c, d, e, f, g, h, i, j, ~) s() m(10, k) s() m(11, l)
-/* For what needs only the numbers. */
+/* If only the numbers are needed. */
 #define PENNA_EACH_OF(n, m, s) PENNA_EACH(n)(m, s, ~, ~, ~, ~, ~, ~, ~, ~, ~, ~, ~, ~, ~)
 /* clang-format on */
 

@@ -40,7 +40,7 @@ struct penna_elf_range {
   int protection; /* of mmap */
 };
 
-/* All that is mapped. */
+/* The whole mapping. */
 static inline struct penna_elf_range penna_elf_extent(const struct penna_elf_module* module) {
   struct penna_elf_range all = {UINTPTR_MAX, 0, 0};
   for (uint32_t i = 0; i < module->count; ++i) {
@@ -54,7 +54,7 @@ static inline struct penna_elf_range penna_elf_extent(const struct penna_elf_mod
   return all;
 }
 
-/* What became read-only once it was relocated (whole pages of it); empty when nothing did. */
+/* The range that became read-only after relocation (whole pages of it); empty if there is none. */
 static inline struct penna_elf_range penna_elf_relro(const struct penna_elf_module* module) {
   struct penna_elf_range none = {0, 0, 0};
   for (uint32_t i = 0; i < module->count; ++i) {
@@ -66,7 +66,7 @@ static inline struct penna_elf_range penna_elf_relro(const struct penna_elf_modu
   return none;
 }
 
-/* The code that holds `address`; empty when it is none. */
+/* The code segment that contains `address`; empty if none does. */
 static inline struct penna_elf_range penna_elf_code_at(const struct penna_elf_module* module, uintptr_t address) {
   struct penna_elf_range none = {0, 0, 0};
   for (uint32_t i = 0; i < module->count; ++i) {
@@ -84,8 +84,8 @@ static inline struct penna_elf_range penna_elf_code_at(const struct penna_elf_mo
   return none;
 }
 
-/* The next description of a note of ours, behind `*at` (null: the first one). Null when there is none left. A module
- * has one for its sites, and one when it includes penna/control.h. */
+/* The description in the next note of ours after `*at` (null: the first one). Null if there is none left. A module has
+ * one for its sites, and one if it includes penna/control.h. */
 static inline const struct penna_point_module* penna_next_note(const struct penna_elf_module* module,
                                                                const struct penna_point_module* after) {
   const struct penna_elf_range all = penna_elf_extent(module);

@@ -12,7 +12,7 @@
 
 PENNA_C_CODE_BEGIN
 
-/* One character against a set; `pattern` stands behind its [. Returns where the set ends, or null when it does not. */
+/* Matches one character against a set; `pattern` is after its [. Returns the end of the set, or null if it has none. */
 static inline const char* penna_glob_set(const char* pattern, char c, int* matched) {
   int inverted = *pattern == '!' || *pattern == '^', found = 0;
   if (inverted) ++pattern;
@@ -28,10 +28,10 @@ static inline const char* penna_glob_set(const char* pattern, char c, int* match
   return *pattern == ']' ? pattern + 1 : NULL;
 }
 
-/* 1 when all of `text` matches `pattern`: * any characters, ? any one, [a-z] or [!a-z] one of a set, \x x itself. A set
- * without its end matches nothing. */
+/* 1 if all of `text` matches `pattern`: * any characters, ? any one, [a-z] or [!a-z] one of a set, \x is x itself. A
+ * set without an end matches nothing. */
 static inline int penna_glob_matches(const char* pattern, const char* text) {
-  const char* star = NULL; /* behind the last *, and the text that it has been tried on */
+  const char* star = NULL; /* after the last *, and the text from which it was tried */
   const char* tried = NULL;
   for (;;) {
     int matched = 0;

@@ -7,7 +7,7 @@
 #ifndef PENNA_DETAIL_LANGUAGE_H
 #define PENNA_DETAIL_LANGUAGE_H
 
-/* The include of a file that does not exist stops the compiler: #error alone does not. */
+/* Including a file that does not exist stops the compiler: #error alone does not. */
 #if defined(__cplusplus) && __cplusplus < 201703L
 #error "Penna needs C++17 or newer: compile with -std=c++17"
 #define PENNA_STOP "stop: Penna needs C++17 or newer"
@@ -18,7 +18,7 @@
 #include PENNA_STOP
 #endif
 
-/* Around code that C and C++ share: its casts are C's, which users of -Wold-style-cast need not hear of. */
+/* For code shared by C and C++: its casts are C's, which users of -Wold-style-cast need not hear about. */
 #ifdef __cplusplus
 #define PENNA_C_CODE_BEGIN _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wold-style-cast\"")
 #define PENNA_C_CODE_END _Pragma("GCC diagnostic pop")

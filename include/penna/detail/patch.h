@@ -27,10 +27,10 @@ enum {
 struct penna_patcher {
   struct penna_switchboard* board;
   int dirty;
-  int memory; /* the descriptor of /proc/self/mem + 1; 0: not asked for yet, -1: there is none */
+  int memory; /* the descriptor of /proc/self/mem + 1; 0: not opened yet, -1: not available */
 };
 
-/* Asks the kernel, once and early, for the right to use the barrier: later it is slow. */
+/* Registers for the barrier, once and early: later that is slow. */
 static inline void penna_prepare_patching(void) {
   penna_arch_syscall(PENNA_SYS_membarrier, PENNA_MEMBARRIER_REGISTER_SYNC_CORE, 0, 0, 0, 0, 0);
 }
@@ -38,7 +38,7 @@ static inline void penna_prepare_patching(void) {
 /* Every core that runs a thread of this process executes a serialising instruction. */
 static inline void penna_synchronise_cores(void) {
   const long done = penna_arch_syscall(PENNA_SYS_membarrier, PENNA_MEMBARRIER_SYNC_CORE, 0, 0, 0, 0, 0);
-  if (done != -PENNA_EPERM) return; /* not yet asked for, or lost by exec */
+  if (done != -PENNA_EPERM) return; /* not registered yet, or lost by exec */
   penna_prepare_patching();
   penna_arch_syscall(PENNA_SYS_membarrier, PENNA_MEMBARRIER_SYNC_CORE, 0, 0, 0, 0, 0);
 }
@@ -58,8 +58,8 @@ static inline int penna_write_memory_file(struct penna_patcher* patcher, uintptr
          (long)count;
 }
 
-/* Within one page. Whoever executes there meets the old page or the new one: they are exchanged under the lock of
- * the memory map. */
+/* Replaces bytes within one page. A thread that executes there sees the old page or the new one: they are exchanged
+ * under the lock of the memory map. */
 static inline int penna_replace_page(const struct penna_elf_range* code, uintptr_t at, const unsigned char* bytes,
                                      unsigned count) {
   enum { PENNA_MFD_CLOEXEC = 1, PENNA_MAP_PRIVATE_FIXED = 0x12 };
@@ -76,9 +76,9 @@ static inline int penna_replace_page(const struct penna_elf_range* code, uintptr
   return (int)done;
 }
 
-/* Writes to code that is not writable, or was all along. One that lies within an aligned word is seen by running
- * threads whole. False when the system does not allow it: then nothing has changed, or where it crosses a page, only
- * what lies in the first. */
+/* Writes to code that is not writable, or always was. Running threads see a write within an aligned word as a whole.
+ * Returns 0 if the system does not allow it: then nothing has changed or, if the write crosses a page, only the part in
+ * the first. */
 static inline int penna_write_code(struct penna_patcher* patcher, const struct penna_elf_range* code, uintptr_t at,
                                    const unsigned char* bytes, unsigned count) {
   if (code->start == code->end) return 0;
@@ -92,8 +92,8 @@ static inline int penna_write_code(struct penna_patcher* patcher, const struct p
   return 1;
 }
 
-/* penna_switcher's `write`. 0, and nothing has changed, when something else is there (a debugger's breakpoint), the
- * slot straddles two words, or the system forbids it. */
+/* The `write` of a penna_switcher. Returns 0, and changes nothing, if something else is there (a debugger's
+ * breakpoint), the slot straddles two words, or the system forbids it. */
 static inline int penna_patch_slot(struct penna_patcher* patcher, const struct penna_elf_range* code, uintptr_t slot,
                                    const unsigned char* from, const unsigned char* to) {
   enum { PENNA_WORD_BYTES = PENNA_SLOT_BYTES > 4 ? 8 : 4 };
@@ -117,7 +117,7 @@ static inline void penna_finish_patching(struct penna_patcher* patcher) {
   patcher->dirty = 0;
 }
 
-/* Of a holder of the lock that was built when code was made writable in windows. */
+/* Left open by a lock holder from the time when code was made writable in windows. */
 static inline void penna_close_window(struct penna_switchboard* board) {
   if (board->window_bytes == 0) return;
   penna_arch_syscall(PENNA_SYS_mprotect, (long)board->window_at, (long)board->window_bytes,
@@ -150,7 +150,7 @@ static inline struct penna_requests* penna_requests_of(struct penna_switchboard*
   return board->grown != 0 ? (struct penna_requests*)(uintptr_t)board->grown : &board->requests;
 }
 
-/* Room for one more record of so many bytes. 0 when there is no memory. */
+/* Makes room for one more record of this size. Returns 0 if there is no memory. */
 static inline int penna_grow_requests(struct penna_switchboard* board, uint32_t bytes) {
   enum { PENNA_MOST_WISHES = 1 << 30, PENNA_READ_WRITE = PENNA_PROT_READ | PENNA_PROT_WRITE, PENNA_ANONYMOUS = 0x22 };
   struct penna_requests* old = penna_requests_of(board);
@@ -171,7 +171,7 @@ static inline int penna_grow_requests(struct penna_switchboard* board, uint32_t 
   return 1;
 }
 
-/* 0, and nothing has changed, when there is no memory, or the pattern is longer than any can be. */
+/* Returns 0, and changes nothing, if there is no memory, or if the pattern is longer than PENNA_MAX_PATTERN. */
 static inline int penna_remember_request(struct penna_switchboard* board, const char* pattern, uint32_t kinds,
                                          struct penna_request request) {
   if (penna_add_request(penna_requests_of(board), pattern, kinds, request)) return 1;

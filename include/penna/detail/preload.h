@@ -12,8 +12,8 @@
 
 #include <stddef.h>
 
-/* Of `name`, a path or the name of a library that ends at a zero, a colon or a space: how many characters it has if
- * nothing may be loaded before it, or 0. */
+/* How many characters `name` has, a path or library name that ends at a zero, a colon or a space, if nothing may be
+ * loaded before it; else 0. */
 static inline size_t penna_first_runtime(const char* name) {
   static const char* const kRuntimes[] = {"libasan.so", "libhwasan.so", "liblsan.so", "libtsan.so", "libclang_rt."};
   size_t length = 0, file = 0, i, k;

@@ -26,13 +26,13 @@ enum penna_regex_does {
   PENNA_REGEX_SET,
   PENNA_REGEX_BEGIN,
   PENNA_REGEX_END,
-  PENNA_REGEX_FORK, /* goes on at both */
+  PENNA_REGEX_FORK, /* continues at both */
   PENNA_REGEX_MATCH
 };
 struct penna_regex_step {
   uint8_t does;
   char wanted;   /* CHAR */
-  int16_t first; /* SET: where it stands in the text; FORK: how far from here, as second */
+  int16_t first; /* SET: its place in the text; FORK: a relative target, like second */
   int16_t second;
 };
 enum penna_regex_fault {
@@ -40,16 +40,16 @@ enum penna_regex_fault {
   PENNA_REGEX_NO_PARENTHESIS, /* ( without ) */
   PENNA_REGEX_NO_BRACKET,     /* [ without ] */
   PENNA_REGEX_STRAY,          /* ) without ( */
-  PENNA_REGEX_NOTHING,        /* * + ? behind nothing */
+  PENNA_REGEX_NOTHING,        /* * + ? after nothing */
   PENNA_REGEX_LONE,           /* \ at the end */
   PENNA_REGEX_DEEP,
   PENNA_REGEX_LONG
 };
 struct penna_regex {
-  const char* text; /* not ended by a zero */
+  const char* text; /* not zero-terminated */
   uint32_t at, length, count;
   int is_wrong;      /* penna_regex_fault: the first one, */
-  uint32_t wrong_at; /* and where in the text */
+  uint32_t wrong_at; /* and its place in the text */
   struct penna_regex_step steps[PENNA_REGEX_STEPS];
 };
 
@@ -76,7 +76,7 @@ static inline void penna_regex_emit(struct penna_regex* regex, enum penna_regex_
   step->second = (int16_t)second;
   ++regex->count;
 }
-/* A fork in front of the steps from `start` on: distances inside them stay. */
+/* Inserts a fork before the steps from `start` on: distances within them stay the same. */
 static inline void penna_regex_fork(struct penna_regex* regex, uint32_t start, uint32_t second) {
   penna_regex_emit(regex, PENNA_REGEX_FORK, 0, 1, second);
   for (uint32_t i = regex->count - 1; i > start && !regex->is_wrong; --i) {
@@ -156,7 +156,7 @@ static inline void penna_regex_alternatives(struct penna_regex* regex, uint32_t 
   }
 }
 
-/* 0: it is none, or too long. The text must stay. */
+/* Returns 0 if the expression is invalid or too long. The text must outlive the regex. */
 static inline int penna_regex_compile(struct penna_regex* regex, const char* text, size_t length) {
   regex->text = text;
   regex->at = regex->count = regex->wrong_at = 0;
@@ -178,7 +178,8 @@ static inline int penna_regex_is_in(const struct penna_regex_places* places, uin
   return places->bits[step / 8] >> step % 8 & 1;
 }
 
-/* Steps that are met, and of which the next are to be added. Each is met once, so there is room for all. */
+/* The steps that are reached, and those whose successors are to be added. Each is reached once, so there is room for
+ * all. */
 struct penna_regex_walk {
   struct penna_regex_places* places;
   uint32_t count;
@@ -189,7 +190,7 @@ static inline void penna_regex_meet(struct penna_regex_walk* walk, uint32_t step
   walk->places->bits[step / 8] = (uint8_t)(walk->places->bits[step / 8] | 1u << step % 8);
   walk->todo[walk->count++] = (uint16_t)step;
 }
-/* Adds a step and all that follows without a character; 1: the match is among them. */
+/* Adds a step and everything that follows without consuming a character; returns 1 if the match is among them. */
 static inline int penna_regex_add(const struct penna_regex* regex, struct penna_regex_places* places, uint32_t first,
                                   int at_begin, int at_end) {
   struct penna_regex_walk walk;
@@ -215,7 +216,7 @@ static inline int penna_regex_takes(const struct penna_regex* regex, const struc
   return matched || step->does == PENNA_REGEX_ANY || (step->does == PENNA_REGEX_CHAR && step->wanted == c);
 }
 
-/* Whether it is found somewhere in `text`. */
+/* Whether the expression matches anywhere in `text`. */
 static inline int penna_regex_finds(const struct penna_regex* regex, const char* text) {
   struct penna_regex_places now = {{0}};
   for (const char* at = text;; ++at) {

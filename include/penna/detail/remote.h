@@ -19,8 +19,8 @@
 
 #include "penna/detail/each.h"
 
-/* Pauses at the end, of 10 to 50 ns each: the recorder comes within 2 ms, unless the machine is busy. No clock is
- * asked: a program may have forbidden rdtsc. */
+/* Iterations at the end, of 10 to 50 ns each: the recorder comes within 2 ms, unless the machine is busy. No clock is
+ * read: a program may have forbidden rdtsc. */
 #define PENNA_REMOTE_PAUSES 0x200000
 
 #define PENNA_REMOTE_HOME -8 /* from the ucontext */

@@ -34,7 +34,7 @@ static inline int32_t penna_clamp(int64_t value, int64_t least, int64_t most) {
 static inline uint32_t penna_request_applied(struct penna_request request, uint32_t count) {
   return (uint32_t)penna_clamp((int64_t)count + request.add, request.least, request.most);
 }
-/* Both, one after the other. INT32_MAX stands for no limit, and stays so. */
+/* Both requests, one after the other. INT32_MAX means no limit, and stays so. */
 static inline struct penna_request penna_request_then(struct penna_request first, struct penna_request second) {
   const int64_t most = first.most == INT32_MAX ? INT32_MAX : (int64_t)first.most + second.add;
   return penna_make_request(penna_clamp((int64_t)first.least + second.add, second.least, second.most),
@@ -44,26 +44,26 @@ static inline struct penna_request penna_request_then(struct penna_request first
 static inline int penna_request_is_nothing(struct penna_request request) {
   return request.least == 0 && request.most == INT32_MAX && request.add == 0;
 }
-/* Lowers no count. */
+/* Never lowers a count. */
 static inline int penna_request_never_lowers(struct penna_request request) {
   return request.add >= 0 && request.most == INT32_MAX;
 }
-/* Adds to any count, so that the order among such does not matter. */
+/* Adds to any count, so the order of such requests does not matter. */
 static inline int penna_request_only_adds(struct penna_request request) {
   return penna_request_never_lowers(request) && request.least <= request.add;
 }
-/* Takes from any count, as far as there is something; the order among such does not matter either. */
+/* Subtracts from any count, down to zero; the order of such requests does not matter either. */
 static inline int penna_request_only_takes(struct penna_request request) {
   return request.add <= 0 && request.least == 0 && request.most == INT32_MAX;
 }
-/* The same whatever was before. */
+/* Has the same result whatever the count was. */
 static inline int penna_request_is_fixed(struct penna_request request) { return request.least == request.most; }
 
 /* ---- Patterns ---------------------------------------------------------------------------------------------------- */
 
-enum { PENNA_MAX_PATTERN = 65000 }; /* bytes; a name is compared up to its 511th */
+enum { PENNA_MAX_PATTERN = 65000 }; /* bytes; names are compared up to their 511th byte */
 
-/* The number that a pattern of digits names; else PENNA_NO_NUMBER. */
+/* The number that a pattern of digits stands for; else PENNA_NO_NUMBER. */
 static inline uint32_t penna_pattern_number(const char* pattern) {
   uint64_t number = 0;
   const char* at = pattern;
@@ -71,7 +71,7 @@ static inline uint32_t penna_pattern_number(const char* pattern) {
   return at == pattern || *at != '\0' || number >= PENNA_NO_NUMBER ? PENNA_NO_NUMBER : (uint32_t)number;
 }
 
-/* What a pattern is compared with. */
+/* What patterns are compared with. */
 struct penna_site_name {
   char full[512]; /* "provider:name", cut */
   uint32_t number;
@@ -83,7 +83,7 @@ static inline int penna_pattern_matches(const char* pattern, uint32_t kinds, con
   return number != PENNA_NO_NUMBER ? number == name->number : penna_text_matches(pattern, name->full);
 }
 
-/* What a pattern says about the sites that another one matches: all of them, none, or that cannot be told. */
+/* How a pattern relates to the sites that another one matches: all of them, none, or unknown. */
 enum penna_coverage { PENNA_COVERS_NONE, PENNA_COVERS_SOME, PENNA_COVERS_ALL };
 static inline int penna_is_one_of(char c, const char* set) {
   while (*set != '\0' && *set != c) ++set;
@@ -97,14 +97,14 @@ static inline int penna_is_same_text(const char* one, const char* other) {
   while (*one == *other && *one != '\0') ++one, ++other;
   return *one == *other;
 }
-/* One of them is a regular expression: of a name it tells, of other patterns nobody knows. */
+/* One of them is a regular expression: it can be compared with a name, but not with another pattern. */
 static inline enum penna_coverage penna_regex_covers(const char* pattern, const char* other) {
   if (penna_is_same_text(pattern, other)) return PENNA_COVERS_ALL;
   if (penna_regex_in(other) != 0 || penna_has_any(other, "*?[\\")) return PENNA_COVERS_SOME;
   return penna_text_matches(pattern, other) ? PENNA_COVERS_ALL : PENNA_COVERS_NONE;
 }
-/* What begins differently has nothing in common. With nothing but stars in a glob, another one without sets that it
- * matches as if that were a name is one of its own cases. */
+/* Patterns that begin differently have nothing in common. If a glob contains only stars, and matches another one
+ * without sets as if that were a name, the other one is a special case of it. */
 static inline enum penna_coverage penna_glob_covers(const char* glob, const char* other) {
   const char* const special = "*?[\\";
   uint32_t i = 0;
@@ -135,7 +135,7 @@ static inline struct penna_request_record* penna_request_at(struct penna_request
 static inline const char* penna_request_pattern(const struct penna_request_record* record) {
   return (const char*)(record + 1);
 }
-/* With its pattern of this length. */
+/* The size of a record with a pattern of this length. */
 static inline uint32_t penna_request_bytes(uint32_t length) {
   return (uint32_t)(sizeof(struct penna_request_record) + length + 4) & ~3u;
 }
@@ -150,7 +150,7 @@ static inline int penna_same_text(const char* a, const char* b) {
   return *a == *b;
 }
 
-/* Before an empty list every count is 0: a request at the front that leaves it there says nothing. */
+/* Before an empty list every count is 0: a request at the front that keeps it at 0 is redundant. */
 static inline void penna_tidy_requests(struct penna_requests* requests) {
   uint32_t to = 0;
   for (uint32_t at = 0; at < requests->used;) {
@@ -167,7 +167,7 @@ static inline void penna_tidy_requests(struct penna_requests* requests) {
   requests->used = to;
 }
 
-/* What a count is at least, of any site that the record at `behind` is about, when the requests before it are done. */
+/* A lower bound for the count of any site that the record at `behind` applies to, after the requests before it. */
 static inline uint32_t penna_least_count(struct penna_requests* requests, uint32_t behind) {
   const struct penna_request_record* about = penna_request_at(requests, behind);
   uint32_t least = 0;
@@ -184,10 +184,10 @@ static inline uint32_t penna_least_count(struct penna_requests* requests, uint32
   return least;
 }
 
-/* 1 when what is added behind the records in [at, end) can as well be added before them: they add themselves, or take
- * from what is surely there. */
+/* 1 if an addition after the records in [at, end) can be moved before them: they only add, or subtract from what is
+ * certainly there. */
 static inline int penna_may_add_before(struct penna_requests* requests, uint32_t at, uint32_t end) {
-  enum { PENNA_MOST_LOOKED_AT = 256 }; /* as each one looks at all before it */
+  enum { PENNA_MOST_LOOKED_AT = 256 }; /* each one examines all before it */
   for (int looked_at = 0; at < end; at += penna_request_at(requests, at)->bytes) {
     const struct penna_request request = penna_request_at(requests, at)->request;
     if (penna_request_only_adds(request)) continue;
@@ -197,12 +197,12 @@ static inline int penna_may_add_before(struct penna_requests* requests, uint32_t
   return 1;
 }
 
-/* 1 when the new request only shifts whatever the earlier one leaves: additions between the two do not matter. */
+/* 1 if the new request only shifts the result of the earlier one: additions between the two do not matter. */
 static inline int penna_request_only_shifts(struct penna_request request, struct penna_request earlier) {
   return request.most == INT32_MAX && (int64_t)penna_request_applied(earlier, 0) + request.add >= request.least;
 }
 
-/* Forgets what a request that leaves the same whatever was before overrules. */
+/* Drops requests that are overruled by one with a fixed result. */
 static inline void penna_forget_overruled(struct penna_requests* requests, const char* pattern, uint32_t kinds) {
   const int for_all = penna_same_text(pattern, "*");
   for (uint32_t at = 0; at < requests->used;) {
@@ -215,11 +215,11 @@ static inline void penna_forget_overruled(struct penna_requests* requests, const
   penna_tidy_requests(requests);
 }
 
-/* Merges the new request with the last of the same pattern, if nothing between them depends on the order. 1 when
- * nothing is left to add. */
+/* Merges the new request with the last one for the same pattern, if nothing between them depends on the order. Returns
+ * 1 if nothing is left to add. */
 static inline int penna_merge_request(struct penna_requests* requests, const char* pattern, uint32_t kinds,
                                       struct penna_request request) {
-  struct penna_request_record* found = 0;                /* of this pattern, */
+  struct penna_request_record* found = 0;                /* with this pattern, */
   uint32_t behind = 0;                                   /* and where it ends */
   int only_added = 1, only_taken = 1, never_lowered = 1; /* by what follows it */
   for (uint32_t at = 0; at < requests->used;) {
@@ -236,7 +236,7 @@ static inline int penna_merge_request(struct penna_requests* requests, const cha
   }
   if (found == 0) return 0;
   if (request.add == 0 && never_lowered && penna_request_only_shifts(request, found->request))
-    return 1; /* so it is already */
+    return 1; /* nothing would change */
   if (behind != requests->used) {
     const int adds =
         penna_request_only_adds(request) && !only_added && penna_may_add_before(requests, behind, requests->used);
@@ -247,7 +247,7 @@ static inline int penna_merge_request(struct penna_requests* requests, const cha
   return 1;
 }
 
-/* Remembers a request. 0, and nothing has changed, when there is no room. */
+/* Remembers a request. Returns 0, and changes nothing, if there is no room. */
 static inline int penna_add_request(struct penna_requests* requests, const char* pattern, uint32_t kinds,
                                     struct penna_request request) {
   const uint32_t length = penna_pattern_length(pattern), bytes = penna_request_bytes(length);
@@ -267,7 +267,7 @@ static inline int penna_add_request(struct penna_requests* requests, const char*
   return 1;
 }
 
-/* The count of a site that was not there before. */
+/* The count of a site in a module that is loaded now. */
 static inline uint32_t penna_wanted_count(struct penna_requests* requests, const struct penna_site_name* name) {
   uint32_t count = 0;
   for (uint32_t at = 0; at < requests->used;) {

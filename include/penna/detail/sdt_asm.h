@@ -59,8 +59,8 @@
   ".else\n.ascii \"%c[size" #i "]@" PENNA_SDT_AT("%" PENNA_SDT_NAME "[arg" #i "]") "\"\n.endif\n"
 #define PENNA_ASM_SPACE() ".ascii \" \"\n"
 
-/* A semaphore lies in the module that asks for it, once for each name; see PENNA_SDT_DEFINE_SEMAPHORE. `percent` is the
- * character, as it is written inside and outside of functions. */
+/* A semaphore is in the module that uses it, once per name; see PENNA_SDT_DEFINE_SEMAPHORE. `percent`: a percent sign,
+ * as it is written inside and outside of functions. */
 #define PENNA_SEMAPHORE_NAME(provider, name) "penna_sdt_semaphore_" #provider "_" #name
 #define PENNA_ASM_SEMAPHORE(symbol, percent) PENNA_ASM_SEMAPHORE_AS(".hidden", symbol, percent)
 #define PENNA_ASM_SEMAPHORE_AS(visibility, symbol, percent)                                                          \

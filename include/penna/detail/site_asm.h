@@ -38,7 +38,7 @@
                         "%c[types] + (%c[more] << 28)")                                                              \
   more
 
-/* A site that is told, and has a state, but no code to patch. */
+/* A site with a record and a state, but no code to patch. */
 #define PENNA_ASM_SITE_WITHOUT_SLOT(state, kind) PENNA_ASM_SITE_RECORD(state, "0", "0", kind, "0", "0")
 
 #define PENNA_ASM_SITE_RECORD(state, slot, armed, kind, count, types)                                                \
@@ -58,8 +58,9 @@
   ".8byte " types "\n"                                                                                               \
   ".popsection\n"
 
-/* Once a module: entries, note, constructor and destructor, in one COMDAT group. Every cold block names the entries, so
- * the linker keeps the group exactly where there is a site; PENNA_ASM_KEEP does so where there is no cold block. */
+/* Once per module: entries, note, constructor and destructor, in one COMDAT group. Every cold block refers to the
+ * entries, so the linker keeps the group exactly where there is a site; PENNA_ASM_KEEP does so where there is no cold
+ * block. */
 #define PENNA_ASM_MODULE                                                                                             \
   PENNA_ASM_KEEP("penna_module_entries")                                                                             \
   ".ifndef penna_module_entries\n"                                                                                   \
@@ -104,7 +105,7 @@
   PENNA_ASM_POINTER symbol "\n"                                                                                      \
   ".popsection\n"
 
-/* A note without sites: through it, a module that has none, and the agent, point to the switchboard. */
+/* A note without sites: a module that has none, and the agent, refer to the switchboard through it. */
 #define PENNA_ASM_CONTROL_NOTE                                                                                       \
   ".ifndef penna_control_entries\n"                                                                                  \
   ".pushsection .bss.penna_control,\"awG\",%%nobits,penna_control_entries,comdat\n"                                  \

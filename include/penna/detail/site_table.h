@@ -15,10 +15,10 @@
 
 PENNA_C_CODE_BEGIN
 
-/* What a field of the tables points to. */
+/* The target of a field in the tables. */
 #define PENNA_TARGET(type, field) ((type*)(uintptr_t)((intptr_t)(field) + (intptr_t) * (field)))
 
-/* A module with sites, and all of its mapping: [start, end). */
+/* A module with sites, and its whole mapping: [start, end). */
 struct penna_site_table {
   const struct penna_point_module* note;
   uintptr_t start, end;
@@ -26,9 +26,9 @@ struct penna_site_table {
 
 /* How sites are switched. */
 struct penna_switcher {
-  /* May this site be armed? Prepares it; 0 = not now. */
+  /* May this site be armed? Prepares it; returns 0 for: not now. */
   int (*ready)(struct penna_switcher* self, const struct penna_site_table* table, const struct penna_point_site* site);
-  /* Writes the slot: `from` becomes `to`, both PENNA_SLOT_BYTES. 0 = refused, and nothing has changed. */
+  /* Writes the slot: `from` becomes `to`, both PENNA_SLOT_BYTES. Returns 0 if refused: then nothing has changed. */
   int (*write)(struct penna_switcher* self, const struct penna_site_table* table, uintptr_t slot,
                const unsigned char* from, const unsigned char* to);
 };
@@ -36,10 +36,10 @@ struct penna_switcher {
 struct penna_switching {
   const char* pattern;
   uint32_t kinds; /* bit 1 << penna_site_kind */
-  uint32_t stamp; /* another one for each switching */
+  uint32_t stamp; /* differs for each switching */
   struct penna_request request;
 };
-/* Places that use a pool are no points: they are switched when allocations are recorded, and by nobody else. */
+/* Places that use a pool are not points: they are switched when allocations are recorded, and only then. */
 enum {
   PENNA_POOL_KINDS = 1 << PENNA_SITE_POOL,
   PENNA_ALL_KINDS = 0xfe & ~PENNA_POOL_KINDS,
@@ -82,7 +82,7 @@ static inline const char* penna_text_of(const struct penna_point_site* site) {
 
 #ifdef PENNA_ARCH_HAS_POINTS
 
-/* A site whose parts all lie in its module. */
+/* A site whose parts are all inside its module. */
 static inline int penna_site_is_sound(const struct penna_site_table* table, const struct penna_point_site* site) {
   const char* text = penna_text_of(site);
   if (penna_has_slot(site) && (!penna_is_inside(table, (const void*)penna_slot_of(site), PENNA_SLOT_BYTES) ||
@@ -95,7 +95,7 @@ static inline int penna_site_is_sound(const struct penna_site_table* table, cons
          penna_is_inside(table, text, site->text_bytes) && text[site->text_bytes - 1] == '\0';
 }
 
-/* "provider:name" of a site's text; the rest of `name` stays as it is. */
+/* "provider:name" of a site's text; the rest of `name` is unchanged. */
 static inline void penna_name_text(const char* text, uint32_t bytes, struct penna_site_name* name) {
   const char* end = text + bytes;
   size_t used = 0;
@@ -114,7 +114,7 @@ static inline void penna_name_site(const struct penna_point_site* site, struct p
   name->kind = site->kind;
 }
 
-/* 1 when the slot holds these bytes. */
+/* 1 if the slot contains these bytes. */
 static inline int penna_slot_holds(uintptr_t slot, const unsigned char* code) {
   const volatile unsigned char* at = (const volatile unsigned char*)slot;
   for (int i = 0; i < PENNA_SLOT_BYTES; ++i)
@@ -122,7 +122,7 @@ static inline int penna_slot_holds(uintptr_t slot, const unsigned char* code) {
   return 1;
 }
 
-/* Makes the slot agree with the site's count. 0 = refused. */
+/* Makes the slot agree with the site's count. Returns 0 if refused. */
 static inline int penna_settle_site(struct penna_switcher* switcher, const struct penna_site_table* table,
                                     const struct penna_point_site* site) {
   static const unsigned char off[] = PENNA_DISABLED_SLOT;
@@ -134,7 +134,7 @@ static inline int penna_settle_site(struct penna_switcher* switcher, const struc
   return switcher->write(switcher, table, penna_slot_of(site), wanted ? off : on, wanted ? on : off);
 }
 
-/* Does a switching in one module. From the last site to the first: a span's end is armed before its beginning. */
+/* Switches the sites of one module. From the last to the first: a span's end is armed before its beginning. */
 static inline void penna_change_table(struct penna_switcher* switcher, const struct penna_site_table* table,
                                       const struct penna_switching* switching, struct penna_change_counts* counts) {
   const struct penna_point_site* first = penna_first_site(table);
@@ -145,7 +145,7 @@ static inline void penna_change_table(struct penna_switcher* switcher, const str
     penna_name_site(site, &name);
     if (!penna_pattern_matches(switching->pattern, switching->kinds, &name)) continue;
     struct penna_point_state* state = penna_state_of(site);
-    if (state->stamp != switching->stamp) { /* the first copy of it that we meet */
+    if (state->stamp != switching->stamp) { /* the first copy of it in this switching */
       const int was_on = state->wanted != 0;
       state->stamp = switching->stamp;
       state->wanted = penna_request_applied(switching->request, state->wanted);
@@ -164,8 +164,7 @@ static inline void penna_change_table(struct penna_switcher* switcher, const str
   }
 }
 
-/* For a module that was not there before: what all the requests so far make of its sites. Returns how many make no
- * sense. */
+/* For a new module: applies all requests so far to its sites. Returns how many sites are malformed. */
 static inline uint32_t penna_enter_table(struct penna_switcher* switcher, const struct penna_site_table* table,
                                          struct penna_requests* requests) {
   const struct penna_point_site* first = penna_first_site(table);
@@ -183,7 +182,7 @@ static inline uint32_t penna_enter_table(struct penna_switcher* switcher, const 
   return unsound;
 }
 
-/* Looks at all slots again, after what `ready` says has changed. */
+/* Checks all slots again, after the answer of `ready` has changed. */
 static inline void penna_settle_table(struct penna_switcher* switcher, const struct penna_site_table* table) {
   const struct penna_point_site* first = penna_first_site(table);
   for (size_t i = penna_site_count(table); i-- > 0;)

@@ -11,7 +11,7 @@
 
 PENNA_C_CODE_BEGIN
 
-/* Bytes, not ended by a zero. */
+/* Bytes, not zero-terminated. */
 struct penna_piece {
   const char* at;
   uint32_t bytes;
@@ -22,7 +22,7 @@ struct penna_site_text {
   const char* end;
   const char* layout; /* of the next argument or field */
   const char* layout_end;
-  const char* source; /* of the next argument, as it was written; null when that is not known */
+  const char* source; /* of the next argument, as it was written; null if unknown */
   const char* source_end;
   struct penna_piece argument; /* whose fields come next */
   uint32_t fields_left;
@@ -36,7 +36,7 @@ static inline struct penna_piece penna_take_piece(const char** at, const char* e
   return piece;
 }
 
-/* One of those that commas separate, as the preprocessor does: not in parentheses and literals. */
+/* Takes the next source text; commas separate them as in the preprocessor: not inside parentheses and literals. */
 static inline struct penna_piece penna_take_source(const char** at, const char* end) {
   while (*at < end && **at == ' ') ++*at;
   struct penna_piece piece = {*at, 0};
@@ -60,7 +60,7 @@ static inline struct penna_piece penna_take_source(const char** at, const char* 
   return piece;
 }
 
-/* Takes what was written off the end of the texts, if it says of as many arguments as these. */
+/* Removes the source texts from the end of the strings, if they are for the same number of arguments. */
 static inline void penna_find_source(struct penna_site_text* text) {
   const char *at = text->at, *last = text->at;
   uint32_t strings = 0, pieces = 0;
@@ -73,7 +73,7 @@ static inline void penna_find_source(struct penna_site_text* text) {
   if (text->source_end[-1] == '\0') --text->source_end;
   text->end = last++;
   for (at = last; at < text->source_end; ++pieces) (void)penna_take_source(&at, text->source_end);
-  if (pieces + 2 != strings) return; /* provider and name are in both; of the texts, file and the source besides */
+  if (pieces + 2 != strings) return; /* provider and name are in both; the strings also have the file and the source */
   (void)penna_take_source(&last, text->source_end);
   (void)penna_take_source(&last, text->source_end);
   text->source = last;
@@ -92,8 +92,7 @@ static inline struct penna_piece penna_next_text(struct penna_site_text* text) {
   return penna_take_piece(&text->at, text->end);
 }
 
-/* What an argument is called: what PENNA_ARG says, else its source. `written`: before macros were replaced in it, if
- * that is known. */
+/* The name of an argument: from PENNA_ARG, else its source. `written`: the source before macro expansion, if known. */
 static inline struct penna_piece penna_argument_name(struct penna_piece source, struct penna_piece written) {
   const uint32_t mark_bytes = sizeof(PENNA_NAME_MARK) - 1;
   uint32_t i, same;
@@ -108,7 +107,7 @@ static inline struct penna_piece penna_argument_name(struct penna_piece source, 
   return written.bytes != 0 ? written : source;
 }
 
-/* The next value's name, after provider, name and file: `field` is empty but for those of a struct ("order"
+/* The next value's name, after provider, name and file: `field` is empty except for fields of a struct ("order"
  * "price"). */
 static inline struct penna_piece penna_next_value(struct penna_site_text* text, struct penna_piece* field) {
   struct penna_piece none = {text->at, 0};
@@ -126,8 +125,8 @@ static inline struct penna_piece penna_next_value(struct penna_site_text* text, 
   return text->argument;
 }
 
-/* The strings of a site as a SITE record takes them: at most `room` bytes at `to`, how many; names that do not fit are
- * left empty. `end`: of the memory in which the site lies. */
+/* Copies the strings of a site in the form of a SITE record: at most `room` bytes to `to`; returns how many; names that
+ * do not fit are left empty. `end`: of the memory that contains the site. */
 static inline uint32_t penna_copy_site_text(const struct penna_point_site* site, const char* end, char* to,
                                             uint32_t room) {
   const char* layout =
@@ -136,7 +135,7 @@ static inline uint32_t penna_copy_site_text(const struct penna_point_site* site,
       penna_read_site_text((const char*)&site->text_at + site->text_at, site->text_bytes, layout, end);
   uint32_t strings = 3u + site->arg_count, used = 0;
   for (uint32_t i = 0; i < strings; ++i) {
-    uint32_t left = strings - i; /* each of these takes its zero at least */
+    uint32_t left = strings - i; /* each of these takes at least its zero */
     struct penna_piece pieces[3] = {{0, 0}, {".", 1}, {0, 0}};
     pieces[0] = i < 3 ? penna_next_text(&text) : penna_next_value(&text, &pieces[2]);
     if (i < 3 || pieces[2].bytes == 0) pieces[1].bytes = pieces[2].bytes = 0;
