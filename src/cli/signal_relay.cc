@@ -111,7 +111,8 @@ void SignalRelay::hang_up() {
   if (!leads_terminal_) return;
   const Fd terminal = open_terminal();
   const pid_t group = terminal ? ::tcgetpgrp(terminal.get()) : ::getpgrp();
-  if (group <= 0) return;
+  // 0: the group began outside of our pid namespace. 1: ours, as its process 1; kill(-1) would signal every process.
+  if (group <= 1) return;
   ::kill(-group, SIGHUP);
   if (!terminal) ::kill(-group, SIGCONT);  // it has hung up before
   (void)take();                            // ours

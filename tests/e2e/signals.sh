@@ -16,3 +16,14 @@ echo "$before $(group_of $PPID) $(group_of $$)"
 SCRIPT
 run as_root unshare --pid --fork --mount-proc "$PENNA" record -q -o "$work/container.penna" -- bash "$work/in_container.sh"
 expect_eq "0 0 0" "$out" "groups of the recorder, before and after signals, and of the program"
+
+# As process 1 of a container with a terminal, we lead group 1: at the end of the program its group is hung up on, which must not
+# become kill(-1), a signal to every process.
+cat >first.sh <<'SCRIPT'
+setsid bash -c 'trap "echo hung up >>heard" HUP; echo ready >heard; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done' &
+while ! grep -qs ready heard; do sleep 0.05; done
+SCRIPT
+rm -f heard
+run as_root script -qec "unshare --pid --fork --mount-proc setsid -c '$PENNA' record -q -f -o '$work/first.penna' -- bash first.sh" /dev/null
+expect_eq 0 "$status" "status in a terminal's container"
+expect_eq ready "$(cat heard)" "what another session of the container heard"
