@@ -69,7 +69,7 @@ TEST_F(StoppedProcessTest, StandsStillAndGoesOn) {
     {
       const auto process = StoppedProcess::stop(child_);
       ASSERT_TRUE(process) << process.error().text;
-      EXPECT_EQ(process->threads().size(), size_t{kThreads} + 1);
+      EXPECT_GE(process->threads().size(), size_t{kThreads} + 1);  // sanitizers have more
       stopped_at = sum();
       ::usleep(2000);
       EXPECT_EQ(sum(), stopped_at) << "a thread runs";
