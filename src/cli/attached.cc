@@ -6,10 +6,9 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 
 #include "base/count_text.h"
+#include "reach/stop_thread.h"
 
 namespace penna {
 
@@ -24,7 +23,8 @@ std::string give_back(const Inject& inject, Server& server) {
   std::string trouble;
   for (const uint32_t pid : server.living_pids()) {
     const auto restored = inject.give_back(static_cast<pid_t>(pid));
-    const bool has_ended = !restored && ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+    const char state = state_of(static_cast<pid_t>(pid), static_cast<pid_t>(pid));
+    const bool has_ended = state == 'X' || state == 'Z';
     if (!restored && !has_ended) trouble = restored.error().text;
     if (!restored) continue;
     all.places += restored->places;

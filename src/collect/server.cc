@@ -253,7 +253,7 @@ bool Server::is_part_of_it(uint32_t pid) const {
   const auto self = static_cast<uint32_t>(::getpid());
   uint32_t one = pid;
   for (int i = 0; i < kMostParents && one > 1; ++i, one = parent_of(one))
-    if (one == self || living_.count(one) != 0) return true;
+    if (one == self || one == invited_ || living_.count(one) != 0) return true;
   return shares_doorbell(pid, doorbell_.fd());
 }
 

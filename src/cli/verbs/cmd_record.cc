@@ -159,6 +159,7 @@ int cmd_record(const RecordOptions& options) {
   // From here on the program runs, and nothing of ours may keep it from ending as it likes.
   CarrierError trouble;
   auto* const inject = options.pid ? static_cast<Inject*>(&carrier) : nullptr;
+  if (inject != nullptr) (*server)->invite(static_cast<uint32_t>(carrier.pid()));
   if (inject != nullptr) inject->serve_by([&] { serve_for_a_moment(**server); });
   if (!carrier.start(&trouble)) {
     (void)collector.stop();
