@@ -34,6 +34,7 @@ static void* contend(void* none) {
     pthread_mutex_lock(&mutex);
     nap();
     pthread_mutex_unlock(&mutex);
+    nap();  // or nobody else would ever get it
   }
   return none;
 }
@@ -103,7 +104,7 @@ with open(f'/proc/{pid}/mem', 'rb', 0) as memory:
 CODE
 was=$(/usr/bin/python3 code.py "$pid") threads=$(ls "/proc/$pid/task") descriptors=$(ls "/proc/$pid/fd") maps=$(wc -l <"/proc/$pid/maps")
 for round in 1 2 3; do
-  run penna record -p "$pid" -f -o again.penna --duration 200ms -k alloc,points
+  run penna record -p "$pid" -f -o again.penna --duration 400ms -k alloc,points
   expect_eq 0 "$status" "status of round $round"
   expect_contains "$err" 'verified'
   penna replay again.penna >events.txt
