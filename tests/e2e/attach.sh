@@ -5,15 +5,6 @@
 trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
 started=()
 start() { "$@" >output.txt 2>&1 </dev/null & pid=$!; started+=("$pid"); }
-# await FILE REGEX: until a line of it matches.
-await() {
-  for ((i = 0; i < 500; ++i)); do
-    ! grep -Eq "$2" "$1" 2>/dev/null || return 0
-    sleep 0.02
-  done
-  fail "$1 never has $2"
-}
-count() { penna replay --format csv "$1" | grep -c -- "$2" || true; }
 
 cat >busy.c <<'C'
 #include <dlfcn.h>

@@ -23,14 +23,6 @@ refused() {
   expect_eq "$state" "$(grep -E '^(State|TracerPid|SigBlk|SigPnd)' "/proc/$1/status" 2>/dev/null || true)" "state of $1"
   [ -z "$(find . -name '*.penna')" ] || fail "a recording of $1"
 }
-# await FILE REGEX: until a line of it matches.
-await() {
-  for ((i = 0; i < 500; ++i)); do
-    ! grep -Eq "$2" "$1" 2>/dev/null || return 0
-    sleep 0.02
-  done
-  fail "$1 never has $2"
-}
 
 run penna record -p cat
 expect_eq 125 "$status"

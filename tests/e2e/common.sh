@@ -6,6 +6,7 @@
 #   expect_eq / expect_contains / expect_missing / expect_match / fail     end the script with a sentence
 #   as_root CMD...            with sudo where this is not root
 #   doc_block PAGE WORD       the code block of docs/PAGE that holds WORD
+#   await FILE REGEX          until a line of the file matches, or fails after ten seconds
 #   need PACKAGE...           installs the Debian packages that are missing, or fails
 set -euo pipefail
 export LC_ALL=C NO_COLOR=1
@@ -52,6 +53,14 @@ build_c() {
   # shellcheck disable=SC2086
   $compiler -O1 -g -D_GNU_SOURCE -I"$PENNA_SOURCE/include" "$source" -o "$name" "$@" -pthread ||
     fail "$source does not compile"
+}
+
+await() {
+  for ((i = 0; i < 500; ++i)); do
+    ! grep -Eq "$2" "$1" 2>/dev/null || return 0
+    sleep 0.02
+  done
+  fail "$1 never has $2"
 }
 
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
