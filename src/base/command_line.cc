@@ -25,4 +25,9 @@ std::vector<std::string> command_of(uint32_t pid) {
   return words;
 }
 
+std::string comm_of(uint32_t thread) {
+  const auto name = read_file(fmt::format("/proc/{}/comm", thread), 64);
+  return name ? name->substr(0, name->find('\n')) : std::string();
+}
+
 }  // namespace penna

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command line of a process that runs.
+// How a process that runs calls itself.
 #pragma once
 
 #include <cstdint>
@@ -11,5 +11,8 @@ namespace penna {
 // The words of /proc/PID/cmdline. Of a title that was written over them ("redis-server *:6379") only the title: the
 // room behind it reads as empty words. Empty: it cannot be told.
 std::vector<std::string> command_of(uint32_t pid);
+
+// The name of a thread, or of the main one: /proc/PID/comm. Empty: it is gone.
+std::string comm_of(uint32_t thread);
 
 }  // namespace penna

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/command_line.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/proc_stat.h"
@@ -135,8 +136,8 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user) 
 // Whether the tracer is one of ours that will be gone in a moment, or is gone by now.
 bool is_passing(pid_t tracer) {
   if (tracer == 0) return false;
-  const auto name = read_file(fmt::format("/proc/{}/comm", tracer), 64);
-  return !name || *name == "penna-surgeon\n" || *name == "penna\n";
+  const std::string name = comm_of(static_cast<uint32_t>(tracer));
+  return name.empty() || name == "penna-surgeon" || name == "penna";
 }
 
 std::string why_not_attached(pid_t pid) {

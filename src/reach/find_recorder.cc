@@ -9,18 +9,19 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <sstream>
-#include <system_error>
 #include <vector>
 
+#include "base/command_line.h"
 #include "base/file.h"
 #include "base/mapped_memory.h"
 #include "collect/control_server.h"
 #include "collect/socket_directory.h"
 #include "penna/channel.h"
+#include "reach/stop_thread.h"
 
 namespace penna {
 namespace {
@@ -42,24 +43,11 @@ std::string socket_of(int pid) {
   return "";
 }
 
-std::vector<int> children_of(int pid) {
-  std::vector<int> children;
-  const auto text = read_file(fmt::format("/proc/{0}/task/{0}/children", pid));
-  if (!text) return children;
-  std::istringstream numbers(*text);
-  for (int child = 0; numbers >> child;) children.push_back(child);
-  return children;
-}
-
 // Whether one of its threads is a recorder (recorder/own_recorder.cc).
 bool records_itself(int pid) {
-  std::error_code gone;
-  std::filesystem::directory_iterator thread(fmt::format("/proc/{}/task", pid), gone);
-  for (; !gone && thread != std::filesystem::directory_iterator(); thread.increment(gone)) {
-    const auto name = read_file(thread->path() / "comm", 64);
-    if (name && *name == "penna-server\n") return true;
-  }
-  return false;
+  const std::vector<pid_t> threads = threads_of(pid);
+  return std::any_of(threads.begin(), threads.end(),
+                     [](pid_t thread) { return comm_of(static_cast<uint32_t>(thread)) == "penna-server"; });
 }
 
 // The pid of the program that listens at the other end; 0: it belongs to a user whom we must not trust.

@@ -40,9 +40,8 @@ constexpr long kStopUs = 2'000'000;
 std::vector<std::string> name_of(pid_t pid) {
   std::vector<std::string> command = command_of(static_cast<uint32_t>(pid));
   if (command.empty() || command[0].empty()) {
-    auto name = read_file(fmt::format("/proc/{}/comm", pid), 64);
-    if (name && name->ends_with('\n')) name->pop_back();
-    command.assign(1, name && !name->empty() ? *name : "process");
+    const std::string name = comm_of(static_cast<uint32_t>(pid));
+    command.assign(1, !name.empty() ? name : "process");
   }
   return command;
 }
@@ -247,11 +246,9 @@ Fd take_turn(pid_t pid) {
 
 // One that was started by a recorder which cannot be waited for by its name.
 bool has_guest(pid_t pid) {
-  for (const pid_t thread : threads_of(pid)) {
-    const auto name = read_file(fmt::format("/proc/{}/task/{}/comm", pid, thread), 64);
-    if (name && *name == "penna\n") return true;
-  }
-  return false;
+  const std::vector<pid_t> threads = threads_of(pid);
+  return std::any_of(threads.begin(), threads.end(),
+                     [](pid_t thread) { return comm_of(static_cast<uint32_t>(thread)) == "penna"; });
 }
 
 }  // namespace
@@ -319,11 +316,8 @@ void Inject::put_all_back() const {
   std::vector<pid_t> family{pid_};
   for (size_t i = 0; i < family.size(); ++i) {
     (void)journal_->of(family[i]).put_back();
-    for (const pid_t thread : threads_of(family[i])) {
-      const auto children = read_file(fmt::format("/proc/{}/task/{}/children", family[i], thread));
-      std::istringstream numbers(children ? *children : std::string());
-      for (pid_t child = 0; numbers >> child;) family.push_back(child);
-    }
+    const std::vector<pid_t> children = children_of(family[i]);
+    family.insert(family.end(), children.begin(), children.end());
   }
 }
 

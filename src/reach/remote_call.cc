@@ -12,8 +12,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <thread>
@@ -35,11 +33,8 @@ bool can_stop(char state) { return state != 'D' && state != 'Z' && state != 'X';
 // A thread that can be stopped, the main one if possible; 0: there is none.
 pid_t choose_thread(pid_t pid) {
   if (can_stop(state_of(pid, pid))) return pid;
-  std::error_code unknown;
-  for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), unknown)) {
-    const pid_t thread = static_cast<pid_t>(std::strtol(entry.path().filename().c_str(), nullptr, 10));
-    if (thread > 0 && can_stop(state_of(pid, thread))) return thread;
-  }
+  for (const pid_t thread : threads_of(pid))
+    if (can_stop(state_of(pid, thread))) return thread;
   return 0;
 }
 

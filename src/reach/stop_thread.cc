@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -30,6 +31,16 @@ std::vector<pid_t> threads_of(pid_t pid) {
     if (const long thread = std::strtol(entry->path().filename().c_str(), nullptr, 10); thread > 0)
       threads.push_back(static_cast<pid_t>(thread));
   return threads;
+}
+
+std::vector<pid_t> children_of(pid_t pid) {
+  std::vector<pid_t> children;
+  for (const pid_t thread : threads_of(pid)) {
+    const auto text = read_file(fmt::format("/proc/{}/task/{}/children", pid, thread));
+    std::istringstream numbers(text ? *text : std::string());
+    for (pid_t child = 0; numbers >> child;) children.push_back(child);
+  }
+  return children;
 }
 
 // waitid() without WEXITED: the exit status is for those who wait for it.

@@ -17,6 +17,8 @@ char state_of(pid_t pid, pid_t thread);
 
 // Of the process, those that there are now.
 std::vector<pid_t> threads_of(pid_t pid);
+// Processes that any of them has started, and that still run.
+std::vector<pid_t> children_of(pid_t pid);
 
 struct Stop {
   int signal = 0;  // 0: none within our patience, or the thread is gone
