@@ -86,7 +86,7 @@ void PatchPlanner::add_locks(PatchPlan* plan, const penna_patch_question& questi
   for (size_t i = 0; reason == nullptr && i < locks.found.size(); ++i) {
     const LockFunction& one = locks.found[i];
     auto patch = patch_lock(one, question.bias, first + static_cast<uint32_t>(i), &answer.near);
-    if (!patch) reason = "refers to what is out of reach";
+    if (!patch) reason = kOutOfReach;
     if (patch && one.tried_by >= 0) patch->version = first + static_cast<uint32_t>(one.tried_by);
     if (patch) patches.push_back(*patch);
   }

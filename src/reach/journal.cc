@@ -23,8 +23,8 @@ namespace {
 // A thread is in the middle of a place for some nanoseconds, unless it was scheduled away there.
 constexpr int kMostTries = 4000;
 constexpr useconds_t kBetweenTriesUs = 500;
-constexpr uint64_t kNoChunk = uint64_t{UINT32_MAX} << 32 | PENNA_CHUNK_BYTES;  // as the agent's core/state.h
-constexpr uint32_t kNothingRecorded = 1 << 8;                                  // the same: kStarted
+constexpr uint64_t kNoChunk = PENNA_NO_CHUNK;
+constexpr uint32_t kNothingRecorded = PENNA_NOTHING_RECORDED;
 
 enum class Holds { kBefore, kAfter, kOther };
 
@@ -57,8 +57,6 @@ Result<StoppedProcess> stop_patiently(pid_t pid) {
   for (int i = 1; i < kMostStops && !process && ::kill(pid, 0) == 0; ++i) process = StoppedProcess::stop(pid);
   return process;
 }
-
-Error busy(pid_t pid, const char* with) { return Error{fmt::format("a thread of process {} is always {}", pid, with)}; }
 
 }  // namespace
 
@@ -96,21 +94,35 @@ struct Journal::Changes {
   }
 };
 
-Result<size_t> Journal::write_all() const {
+Result<> Journal::while_stopped(const Attempt& attempt) const {
   const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
+  std::string obstacle;
   for (int i = 0; i < kMostTries; ++i, ::usleep(kBetweenTriesUs)) {
     const StoppedProcess process = PENNA_TRY(stop_patiently(pid_));
     const auto changes = Changes::read(memory, attachment_);
-    if (!changes) return Error{fmt::format("the agent in process {} says nothing sensible", pid_)};
-    if (process.any_in(memory, sigreturn_, [&](uint64_t pc) { return changes->is_inside_place(pc); })) continue;
-    size_t written = 0;
-    for (const penna_change& one : changes->places)
-      if (look_at(memory, one) == Holds::kBefore && memory.write(one.address, one.after, one.bytes)) ++written;
-    const uint32_t runs = PENNA_ATTACH_RUNS;
-    memory.write(attachment_ + offsetof(penna_attachment, state), &runs, sizeof runs);
-    return written;
+    if (!changes) return Error{fmt::format("process {} has become another program, which is not recorded", pid_)};
+    obstacle = attempt(memory, process, *changes);
+    if (obstacle.empty()) return ok();
   }
-  return busy(pid_, "in the middle of code that is to be changed");
+  return Error{fmt::format("a thread of process {} is always {}", pid_, obstacle)};
+}
+
+bool Journal::is_amid_place(const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) const {
+  return process.any_in(memory, sigreturn_, [&](uint64_t pc) { return changes.is_inside_place(pc); });
+}
+
+void Journal::set_state(const RemoteMemory& memory, uint32_t state) const {
+  memory.write(attachment_ + offsetof(penna_attachment, state), &state, sizeof state);
+}
+
+Result<> Journal::write_all() const {
+  return while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
+    if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be changed";
+    for (const penna_change& one : changes.places)
+      if (look_at(memory, one) == Holds::kBefore) memory.write(one.address, one.after, one.bytes);
+    set_state(memory, PENNA_ATTACH_RUNS);
+    return "";
+  });
 }
 
 // A thread is led to code of the agent's. What it could not take back stays, and does nothing once the process does not
@@ -134,35 +146,29 @@ void Journal::stop_agent() const {
 // In two steps: once nothing leads into the agent, its threads leave it soon.
 Result<Restored> Journal::put_back() const {
   stop_agent();
-  const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
-  std::optional<Restored> restored;
-  for (int i = 0; !restored && i < kMostTries; ++i, ::usleep(kBetweenTriesUs)) {
-    const StoppedProcess process = PENNA_TRY(stop_patiently(pid_));
-    const auto changes = Changes::read(memory, attachment_);
-    if (!changes) return Error{fmt::format("process {} has become another program, which is not recorded", pid_)};
-    if (process.any_in(memory, sigreturn_, [&](uint64_t pc) { return changes->is_inside_place(pc); })) continue;
-    const penna_attachment& head = changes->head;
-    restored.emplace();
-    restored->modules = count_modules(pid_, changes->places);
-    for (auto one = changes->places.rbegin(); one != changes->places.rend(); ++one) {
+  Restored restored;
+  PENNA_TRY(while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
+    if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be put back";
+    const penna_attachment& head = changes.head;
+    restored.modules = count_modules(pid_, changes.places);
+    for (auto one = changes.places.rbegin(); one != changes.places.rend(); ++one) {
       Holds holds = look_at(memory, *one);
       if (holds == Holds::kAfter && memory.write(one->address, one->before, one->bytes)) holds = look_at(memory, *one);
-      ++(holds == Holds::kBefore ? restored->places : restored->kept);
+      ++(holds == Holds::kBefore ? restored.places : restored.kept);
     }
     std::string real(std::min<uint64_t>(head.real_bytes, 64 << 10), '\0');
     if (memory.read(head.real_before, real.data(), real.size())) memory.write(head.real, real.data(), real.size());
     if (head.armed != 0) memory.write(head.armed, &kNothingRecorded, sizeof kNothingRecorded);
-  }
-  if (!restored) return busy(pid_, "in the middle of code that is to be put back");
-  PENNA_TRY(while_unused([&](const RemoteMemory&, const StoppedProcess& process, const penna_attachment& head) {
+    return "";
+  }));
+  PENNA_TRY(while_unused([&](const RemoteMemory& memory, const StoppedProcess& process, const penna_attachment& head) {
     for (const StoppedThread& one : process.threads())
       if (const uint64_t at = one.state.thread_pointer(); at != 0)
         memory.write(at + static_cast<uint64_t>(head.cursor), &kNoChunk, sizeof kNoChunk);
-    const uint32_t left = PENNA_ATTACH_LEFT;
-    memory.write(attachment_ + offsetof(penna_attachment, state), &left, sizeof left);
+    set_state(memory, PENNA_ATTACH_LEFT);
     return std::string();
   }));
-  return *restored;
+  return restored;
 }
 
 // In its code, or in libc's on behalf of it: then the way back lies near. What waits in the kernel for something of the
@@ -184,20 +190,14 @@ bool Journal::is_used(const RemoteMemory& memory, const StoppedThread& thread, c
 }
 
 Result<> Journal::while_unused(const Work& work) const {
-  const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
-  std::string reason;
-  for (int i = 0; i < kMostTries; ++i, ::usleep(kBetweenTriesUs)) {
-    const StoppedProcess process = PENNA_TRY(stop_patiently(pid_));
-    const auto changes = Changes::read(memory, attachment_);
-    if (!changes) return Error{fmt::format("the agent in process {} says nothing sensible", pid_)};
-    reason = "in the agent's code";
-    const bool used = std::any_of(process.threads().begin(), process.threads().end(),
-                                  [&](const StoppedThread& one) { return is_used(memory, one, *changes); });
-    if (used || process.any_in(memory, sigreturn_, [&](uint64_t pc) { return changes->is_agents(pc); })) continue;
-    reason = work(memory, process, changes->head);
-    if (reason.empty()) return ok();
-  }
-  return busy(pid_, reason.c_str());
+  return while_stopped(
+      [&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) -> std::string {
+        const bool used = std::any_of(process.threads().begin(), process.threads().end(),
+                                      [&](const StoppedThread& one) { return is_used(memory, one, changes); });
+        if (used || process.any_in(memory, sigreturn_, [&](uint64_t pc) { return changes.is_agents(pc); }))
+          return "in the agent's code";
+        return work(memory, process, changes.head);
+      });
 }
 
 }  // namespace penna

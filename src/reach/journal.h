@@ -36,9 +36,9 @@ class Journal {
   Journal of(pid_t child) const { return {child, attachment_, sigreturn_, system_code_}; }
 
   // Makes the changes that the agent has noted. Error, as a sentence: none is made.
-  Result<size_t> write_all() const;
+  Result<> write_all() const;
   // Takes all of them back; the agent records nothing any more, and threads have no chunks: what comes late is recorded
-  // nowhere. Error: all is as it was.
+  // nowhere. Error: not all is put back; what is left does nothing.
   Result<Restored> put_back() const;
   // Calls work(memory, process, head) while all threads are stopped, and none runs code of the agent or is about to
   // come back to it. Error: that did not happen. work() says what else stands against it for now; empty: nothing.
@@ -47,6 +47,11 @@ class Journal {
 
  private:
   struct Changes;
+  // What stands against it for now, as words behind "is always "; empty: it is done.
+  using Attempt = std::function<std::string(const RemoteMemory&, const StoppedProcess&, const Changes&)>;
+  Result<> while_stopped(const Attempt& attempt) const;
+  bool is_amid_place(const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) const;
+  void set_state(const RemoteMemory& memory, uint32_t state) const;
   void stop_agent() const;
   bool is_used(const RemoteMemory& memory, const StoppedThread& thread, const Changes& changes) const;
 

@@ -81,10 +81,7 @@ size_t count_by_gnu_hash(const RemoteMemory& memory, uint64_t table) {
 
 Result<std::vector<RemoteLibrary>> list_libraries(pid_t pid, const RemoteMemory& memory) {
   const RemoteLibrary program = program_of(pid, memory);
-  uint64_t debug = 0;
-  for_each_entry(memory, program.dynamic, [&](int64_t tag, uint64_t value) {
-    if (tag == DT_DEBUG) debug = value;
-  });
+  const uint64_t debug = dynamic_value(memory, program, DT_DEBUG);
   std::vector<RemoteLibrary> libraries;
   uint64_t map = debug != 0 ? memory.word(debug + offsetof(r_debug, r_map)) : 0;
   for (; map != 0 && libraries.size() < kMostLibraries; map = memory.word(map + offsetof(link_map, l_next))) {
@@ -132,6 +129,14 @@ uint64_t RemoteSymbols::find(std::string_view name) const {
     if (own == name) return bias_ + symbol.value;
   }
   return 0;
+}
+
+uint64_t dynamic_value(const RemoteMemory& memory, const RemoteLibrary& library, int64_t tag) {
+  uint64_t found = 0;
+  for_each_entry(memory, library.dynamic, [&](int64_t one, uint64_t value) {
+    if (one == tag) found = value;
+  });
+  return found;
 }
 
 std::vector<RemoteRange> code_of(const RemoteMemory& memory, const RemoteLibrary& library) {

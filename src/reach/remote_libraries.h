@@ -56,6 +56,9 @@ class RemoteSymbols {
   std::string names_;
 };
 
+// Of an entry of its dynamic section; 0: it has none.
+uint64_t dynamic_value(const RemoteMemory& memory, const RemoteLibrary& library, int64_t tag);
+
 // Its code: segments that can be executed.
 std::vector<RemoteRange> code_of(const RemoteMemory& memory, const RemoteLibrary& library);
 

@@ -48,21 +48,16 @@ bool has_code_of(const RemoteMemory& memory, uint64_t bias, const Mapping& file)
 
 // Its relocations, where they lie in the process: none needs a symbol in what may be written (-Bsymbolic, -z now).
 void relocate(const RemoteMemory& memory, const RemoteLibrary& agent, Pristine* part) {
-  uint64_t table = 0, bytes = 0;
-  for (uint64_t at = agent.dynamic;; at += sizeof(Elf64_Dyn)) {
-    const auto entry = memory.get<Elf64_Dyn>(at);
-    if (!entry || entry->d_tag == DT_NULL) break;
-    if (entry->d_tag == DT_RELA) table = entry->d_un.d_ptr;
-    if (entry->d_tag == DT_RELASZ) bytes = entry->d_un.d_val;
-  }
   constexpr uint64_t kMost = 16 << 20;
-  for (uint64_t at = table; at < table + std::min(bytes, kMost); at += sizeof(Elf64_Rela)) {
-    const auto one = memory.get<Elf64_Rela>(at);
-    if (!one) return;
-    const uint64_t offset = agent.bias + one->r_offset - part->at;
+  const std::string table =
+      memory.part(dynamic_value(memory, agent, DT_RELA), std::min(dynamic_value(memory, agent, DT_RELASZ), kMost));
+  for (size_t at = 0; at + sizeof(Elf64_Rela) <= table.size(); at += sizeof(Elf64_Rela)) {
+    Elf64_Rela one;
+    std::memcpy(&one, table.data() + at, sizeof one);
+    const uint64_t offset = agent.bias + one.r_offset - part->at;
     if (offset >= part->bytes.size() || part->bytes.size() - offset < 8) continue;
-    uint64_t value = agent.bias + static_cast<uint64_t>(one->r_addend);
-    if (ELF64_R_TYPE(one->r_info) != kRelativeRelocation) value = memory.word(part->at + offset);
+    uint64_t value = agent.bias + static_cast<uint64_t>(one.r_addend);
+    if (ELF64_R_TYPE(one.r_info) != kRelativeRelocation) value = memory.word(part->at + offset);
     std::memcpy(part->bytes.data() + offset, &value, sizeof value);
   }
 }

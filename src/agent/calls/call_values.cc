@@ -3,7 +3,6 @@
 #include "agent/calls/call_values.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 
 #include "agent/core/attachment.h"
@@ -282,11 +281,8 @@ void add_captures(const penna_capture* captures, uint32_t count, const penna_val
     if (!is_sound(captures[i], value_count, text_bytes)) return;
   const uint64_t captures_bytes = uint64_t{count} * sizeof *captures,
                  values_bytes = uint64_t{value_count} * sizeof *values;
-  const long mapped = sys(SYS_mmap, 0, static_cast<long>(captures_bytes + values_bytes + text_bytes),
-                          PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (sys_failed(mapped)) return;
-  note_mapping(static_cast<uintptr_t>(mapped), captures_bytes + values_bytes + text_bytes);
-  auto* at = reinterpret_cast<uint8_t*>(mapped);
+  auto* const at = static_cast<uint8_t*>(map_kept(captures_bytes + values_bytes + text_bytes));
+  if (at == nullptr) return;
   __builtin_memcpy(at, captures, captures_bytes);
   __builtin_memcpy(at + captures_bytes, values, values_bytes);
   __builtin_memcpy(at + captures_bytes + values_bytes, text, text_bytes);

@@ -2,6 +2,8 @@
 // See attachment.h.
 #include "agent/core/attachment.h"
 
+#include <sys/mman.h>
+
 #include "agent/core/sys.h"
 
 __attribute__((visibility("default"))) penna_attachment* penna_agent_attachment;
@@ -17,9 +19,7 @@ namespace {
 penna_change* add_change(penna_change_kind kind, uint32_t bytes) {
   uint32_t at = __atomic_load_n(&attachment->changes, __ATOMIC_RELAXED);
   do {
-    if (at < attachment->room) continue;
-    __atomic_fetch_add(&attachment->refused, 1, __ATOMIC_RELAXED);
-    return nullptr;
+    if (at >= attachment->room) return nullptr;
   } while (!__atomic_compare_exchange_n(&attachment->changes, &at, at + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   penna_change* change = penna_changes_of(attachment) + at;
   change->kind = kind;
@@ -59,6 +59,14 @@ void note_mapping(uintptr_t address, size_t bytes) {
   finish_change(change, address);
 }
 
+void* map_kept(size_t bytes) {
+  const long got =
+      sys(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (sys_failed(got)) return nullptr;
+  note_mapping(static_cast<uintptr_t>(got), bytes);
+  return reinterpret_cast<void*>(got);
+}
+
 void forget_changes(uintptr_t start, uintptr_t end) {
   if (attachment == nullptr) return;
   const uint32_t count = __atomic_load_n(&attachment->changes, __ATOMIC_RELAXED);
@@ -75,7 +83,7 @@ void begin_attachment(penna_attachment* shared) {
       sys(SYS_munmap, static_cast<long>(change.address), static_cast<long>(change.mapped));
     change = {};
   }
-  shared->changes = shared->refused = 0;
+  shared->changes = 0;
   shared->state = PENNA_ATTACH_HOLDS;
   attachment = penna_agent_attachment = shared;
 }

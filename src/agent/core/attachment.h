@@ -34,6 +34,8 @@ bool note_code(uintptr_t address, const uint8_t* before, const uint8_t* after, u
 bool note_pointer(uintptr_t address, uintptr_t before, uintptr_t after);
 // Memory of ours; where there is no room for it, it stays for good.
 void note_mapping(uintptr_t address, size_t bytes);
+// Maps zeroed memory that is kept, and notes it. Null: there is none.
+void* map_kept(size_t bytes);
 
 // [start, end) was unmapped: a module, or memory of ours.
 void forget_changes(uintptr_t start, uintptr_t end);

@@ -7,10 +7,8 @@
 #pragma once
 
 #include <stdint.h>
-#include <sys/mman.h>
 
 #include "agent/core/attachment.h"
-#include "agent/core/sys.h"
 
 namespace penna::agent {
 
@@ -43,11 +41,8 @@ class GrowingTable {
  private:
   bool has_part(uint32_t part) {
     if (more_[part] != nullptr) return true;
-    const long got = sys(SYS_mmap, 0, kPart * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (sys_failed(got)) return false;
-    note_mapping(static_cast<uintptr_t>(got), kPart * sizeof(T));
-    more_[part] = reinterpret_cast<T*>(got);
-    return true;
+    more_[part] = static_cast<T*>(map_kept(kPart * sizeof(T)));
+    return more_[part] != nullptr;
   }
 
   T first_[kPart];

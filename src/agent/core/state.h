@@ -11,11 +11,12 @@
 #include <stdint.h>
 
 #include "penna/channel.h"
+#include "penna/detail/attach.h"
 
 namespace penna::agent {
 
 // Bits of Process::armed beside those of penna_event_class.
-inline constexpr uint32_t kStarted = 1u << 8;  // the rendezvous was tried
+inline constexpr uint32_t kStarted = PENNA_NOTHING_RECORDED;  // the rendezvous was tried
 // Calls are recorded, every code address is in a module that has its MODULE record, and a call needs nothing else.
 inline constexpr uint32_t kCallsAtOnce = 1u << 9;
 // Locks take the slow path: lock_sample, min_wait or long_hold is set, or lock functions are entered by patches.
@@ -53,7 +54,7 @@ struct alignas(4096) Process {
 struct ThreadState;  // thread_state.h: the larger part, allocated from a pool
 
 // Thread::cursor: {chunk number, offset of the next record}; an offset at or past the end means: take a new chunk.
-inline constexpr uint64_t kNoChunk = uint64_t{UINT32_MAX} << 32 | PENNA_CHUNK_BYTES;
+inline constexpr uint64_t kNoChunk = PENNA_NO_CHUNK;
 
 inline constexpr uint32_t kMostHeld = 8;  // a power of two
 

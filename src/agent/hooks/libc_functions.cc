@@ -29,16 +29,7 @@ struct LibcFunctions {
   }
 };
 
-#define PENNA_ADD(name) functions.add(#name, plain_pointer_to(&::name), real.name)
-
-template <typename Result, typename... Arguments>
-auto plain_pointer_to(Result (*function)(Arguments...)) {
-  return reinterpret_cast<Result (*)(Arguments...)>(function);
-}
-template <typename Result, typename... Arguments>
-auto plain_pointer_to(Result (*function)(Arguments..., ...)) {
-  return reinterpret_cast<Result (*)(Arguments..., ...)>(function);
-}
+#define PENNA_ADD(name) functions.add(#name, reinterpret_cast<decltype(real.name)>(&::name), real.name)
 
 // Those of C11 (mtx_lock) call these. What only looks at its arguments, as sem_destroy does, is too short to be
 // entered, and pthread_spin_init is pthread_spin_unlock.

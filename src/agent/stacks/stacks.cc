@@ -3,15 +3,12 @@
 // which hold a thread's memory of its last stack.
 #include "agent/stacks/stacks.h"
 
-#include <sys/mman.h>
-
 #include <new>
 
 #include "agent/core/attachment.h"
 #include "agent/core/return_trampolines.h"
 #include "agent/core/stack_room.h"
 #include "agent/core/state.h"
-#include "agent/core/sys.h"
 #include "agent/modules/modules.h"
 #include "agent/modules/own_code.h"
 #include "unwind/walk.h"
@@ -34,13 +31,6 @@ uint64_t pool_head;
 
 constexpr uint64_t kPointerMask = (uint64_t{1} << 48) - 1;
 
-void* map_zeroed(size_t bytes) {
-  long got = sys(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (sys_failed(got)) return nullptr;
-  note_mapping(static_cast<uintptr_t>(got), bytes);
-  return reinterpret_cast<void*>(got);
-}
-
 ThreadState* take_state() {
   uint64_t head = __atomic_load_n(&pool_head, __ATOMIC_ACQUIRE);  // pairs with the release below and in give_state()
   while ((head & kPointerMask) != 0) {
@@ -50,7 +40,7 @@ ThreadState* take_state() {
         ((head >> 48) + 1) << 48 | reinterpret_cast<uintptr_t>(__atomic_load_n(&state->next, __ATOMIC_RELAXED));
     if (__atomic_compare_exchange_n(&pool_head, &head, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return state;
   }
-  return static_cast<ThreadState*>(map_zeroed(sizeof(ThreadState)));
+  return static_cast<ThreadState*>(map_kept(sizeof(ThreadState)));
 }
 
 void give_state(ThreadState* state) {
@@ -63,7 +53,7 @@ void give_state(ThreadState* state) {
 }
 
 bool prepare_walker() {
-  void* table = map_zeroed(unwind::RuleCache::kBytes);
+  void* table = map_kept(unwind::RuleCache::kBytes);
   if (table == nullptr) return false;
   new (&walker.cache) unwind::RuleCache(table);
   walker.options.max_depth = static_cast<uint16_t>(process.stack_depth);
