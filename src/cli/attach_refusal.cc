@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/proc_stat.h"
 #include "cli/record_notes.h"
+#include "reach/call_filters.h"
 #include "reach/find_recorder.h"
 #include "symbols/elf/elf_facts.h"
 
@@ -96,6 +97,7 @@ Result<ProcessFacts> read_process_facts(pid_t pid) {
   int seccomp = 0;
   field(*status, "Seccomp") >> seccomp;
   facts.filters_calls = seccomp != 0;
+  facts.may_read_filters = may_read_call_filters();
   uid_t group = 0;
   const bool one_user = has_one(field(*status, "Uid"), &facts.user), one_group = has_one(field(*status, "Gid"), &group);
   facts.other_rights = !one_user || !one_group;
@@ -126,10 +128,10 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user) 
   if (process.bits == 32) return sentence("is a 32-bit program, and Penna's agent is for 64 bits");
   if (process.is_static) return sentence("is statically linked, and Penna cannot attach to such programs yet");
   if (process.is_musl) return sentence("uses musl, and Penna cannot attach to such programs yet");
-  if (process.filters_calls)
+  if (process.filters_calls && !process.may_read_filters)
     return sentence(
-        "has a filter of system calls (seccomp), which might end it for one that attaching needs: start it with penna "
-        "record, or without the filter");
+        "has a filter of system calls (seccomp), which might end it for one that attaching needs, and only root may "
+        "read it: run penna as root (CAP_SYS_ADMIN), outside of containers, or start the program with penna record");
   return {};
 }
 

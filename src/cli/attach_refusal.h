@@ -20,12 +20,13 @@ struct ProcessFacts {
   pid_t tracer = 0;  // 0: none
   char state = 0;    // 'R', 'S', 'D', 'T', 't', 'Z', 'X'
   bool kernel_thread = false;
-  uid_t user = 0;              // real
-  bool other_rights = false;   // effective or saved user or group is another: setuid or setgid
-  bool permitted = false;      // the kernel would let us trace it
-  int ptrace_scope = 0;        // of Yama; 0 also where there is none
-  int bits = 0;                // 0: its program cannot be read
-  bool filters_calls = false;  // seccomp
+  uid_t user = 0;                 // real
+  bool other_rights = false;      // effective or saved user or group is another: setuid or setgid
+  bool permitted = false;         // the kernel would let us trace it
+  int ptrace_scope = 0;           // of Yama; 0 also where there is none
+  int bits = 0;                   // 0: its program cannot be read
+  bool filters_calls = false;     // seccomp
+  bool may_read_filters = false;  // by which it is decided then
   bool is_static = false, is_musl = false;
 };
 

@@ -65,6 +65,9 @@ class Guest {
   // The same of one that has been there before: all that libc knows of it stays.
   bool prepare_again(const RemoteMemory& memory, uint64_t attach, const std::string& socket) const;
 
+  // Of the prepared one: penna_attachment::refusals.
+  bool say_refusals(const RemoteMemory& memory, uint32_t refusals) const;
+
   // Has it done its work? Nothing: not yet. Empty: it has; else why it has not, as words behind "process N ".
   std::optional<std::string> outcome(const RemoteMemory& memory) const;
 

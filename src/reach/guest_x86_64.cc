@@ -221,6 +221,10 @@ bool Guest::prepare_again(const RemoteMemory& memory, uint64_t attach, const std
          memory.write(place_.code, penna_guest_code, static_cast<size_t>(penna_guest_code_end - penna_guest_code));
 }
 
+bool Guest::say_refusals(const RemoteMemory& memory, uint32_t refusals) const {
+  return memory.write(attachment() + offsetof(penna_attachment, refusals), &refusals, sizeof refusals);
+}
+
 std::optional<std::string> Guest::outcome(const RemoteMemory& memory) const {
   const auto words = memory.get<GuestWords>(place_.memory);
   if (!words) return "has ended meanwhile";

@@ -23,6 +23,7 @@
 #include "base/file.h"
 #include "penna/patch_plan.h"
 #include "reach/borrowed_thread.h"
+#include "reach/call_filters.h"
 #include "reach/guest.h"
 #include "reach/residue.h"
 #include "reach/stop_thread.h"
@@ -127,7 +128,8 @@ bool fill_agent(pid_t pid, int fd, const std::string& agent) {
 struct Start {
   std::string agent, socket;
   std::optional<Residue> residue;
-  GuestPlace place;  // found or made
+  GuestPlace place;       // found or made
+  uint32_t refusals = 0;  // penna_attachment::refusals
 };
 
 // Memory for the guest, and the agent as a memfd where it is not there yet. Words behind "process N "; empty: it is
@@ -166,6 +168,7 @@ std::string start_guest(const Target& target, BorrowedThread& thread, Start* sta
     return "could not be prepared: has it ended?";
   }
   const Guest guest(start->place);
+  if (!guest.say_refusals(target.memory, start->refusals)) return "could not be prepared: has it ended?";
   say_not_single_threaded(target);
   constexpr uint64_t kFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
                               CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
@@ -271,7 +274,9 @@ std::string Inject::bring_in() {
   if (!turn_ || has_guest(pid_)) return sentence("is being attached to or given back by another penna record");
   const auto target = look_at(pid_);
   if (!target) return sentence(target.error().text);
-  Start start{agent_, socket_path_, find_residue(target->memory, target->libraries), {}};
+  const auto refusals = judge_call_filters(pid_, target->code.system_call);
+  if (!refusals) return sentence(refusals.error().text);
+  Start start{agent_, socket_path_, find_residue(target->memory, target->libraries), {}, *refusals};
   const auto journal_of = [&](uint64_t attachment) {
     return Journal(pid_, attachment, target->code.sigreturn, target->system_code);
   };

@@ -96,26 +96,6 @@ start ./waits_musl
 await "/proc/$pid/maps" waits_musl
 refused "$pid" 'uses musl'
 
-# What it may call is limited: attaching might end it.
-cat >filtered.c <<'C'
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <unistd.h>
-int main(void) {
-  struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-  struct sock_fprog program = {1, &allow};
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return 1;
-  for (;;) pause();
-}
-C
-build_c filtered
-start ./filtered
-await "/proc/$pid/status" '^Seccomp:.2'
-refused "$pid" 'a filter of system calls (seccomp)'
-
 # Of another user.
 if [ "$(id -u)" = 0 ]; then
   chmod 755 "$work"

@@ -45,6 +45,7 @@ TARGETS = {
     'one': Target([PROGRAMS / 'attached', '1']),
     'six': Target([PROGRAMS / 'attached', '6'], ready='.'),
     'many': Target([PROGRAMS / 'attached', '32', 'signals'], ready='.'),
+    'filtered': Target([PROGRAMS / 'filters', 'list'], ready='^20$'),
     'python': Target(['/usr/bin/python3', '-c', PYTHON], ready='round'),
     'redis': Target(['redis-server', '--port', '7395', '--save', '', '--appendonly', 'no'], ready='Ready to accept',
                     load=['redis-benchmark', '-p', '7395', '-l', '-q', '-c', '20', '-t', 'set,get'],
@@ -110,7 +111,7 @@ def start(target, where):
     output = open(where / 'output', 'w')
     process = subprocess.Popen(target.command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=where)
     end = time.monotonic() + 30
-    while target.ready and not re.search(target.ready, (where / 'output').read_text()):
+    while target.ready and not re.search(target.ready, (where / 'output').read_text(), re.MULTILINE):
         assert time.monotonic() < end and process.poll() is None, f'it does not start: {(where / "output").read_text()}'
         time.sleep(0.05)
     return process

@@ -13,7 +13,7 @@
  *   0    +-----------+---------+----------+-----------+
  *        | magic     | version | state    |           |
  *   16   +-----------+---------+----------+-----------+
- *        | changes   | room    | reserved | stopped   |
+ *        | changes   | room    | refusals | stopped   |
  *   32   +-----------+---------+----------+-----------+
  *        | code_start          | code_end             |
  *   48   +---------------------+----------------------+
@@ -44,6 +44,10 @@ enum penna_attach_state {
   PENNA_ATTACH_LEFT = 3   /* everything is put back */
 };
 
+/* Of `refusals`: some thread has a filter. The other bits: CallRefusals (seccomp/own_calls.h) once the agent has
+ * come, which itself is not refused anything. */
+#define PENNA_CALLS_FILTERED 0x80000000u
+
 /* What the recorder writes when it leaves: to a thread's cursor, and to what `armed` points to. */
 #define PENNA_NO_CHUNK (UINT64_C(0xffffffff) << 32 | PENNA_CHUNK_BYTES)
 enum { PENNA_NOTHING_RECORDED = 1 << 8 };
@@ -69,11 +73,11 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_change) == 48, "penna_change is 48 bytes
 
 struct penna_attachment {
   uint64_t magic;
-  uint32_t version; /* PENNA_ABI_VERSION */
-  uint32_t state;   /* penna_attach_state */
-  uint32_t changes; /* so far */
-  uint32_t room;    /* for so many */
-  uint32_t reserved;
+  uint32_t version;              /* PENNA_ABI_VERSION */
+  uint32_t state;                /* penna_attach_state */
+  uint32_t changes;              /* so far */
+  uint32_t room;                 /* for so many */
+  uint32_t refusals;             /* by the process's seccomp filters: see below */
   uint32_t stopped;              /* by stop_entry: nothing is recorded any more, and points have their own bytes back */
   uint64_t code_start, code_end; /* of the agent */
   uint64_t armed;                /* of 4 bytes: what is recorded, or PENNA_NOTHING_RECORDED */

@@ -5,23 +5,17 @@
 // first instruction. So the agent interprets the filter over every system call that it makes itself, and then avoids
 // the calls that the filter does not allow.
 // Not covered: filters of programs that are not recorded, and filters installed by the program's own syscall
-// instruction instead of through libc.
+// instruction instead of through libc. Those that a process has when it is attached to are read by the recorder.
 // Invariant: the target's memory is read only after it was probed.
 #pragma once
 
 #include <stdint.h>
 
+#include "seccomp/own_calls.h"
+
 namespace penna::agent {
 
-// What the agent can no longer do, because the system call is fatal or fails.
-enum CallRefusals : uint32_t {
-  kRefusesStart = 1,      // meet the recorder, in this process's children and the programs that they exec
-  kRefusesProgram = 16,   // the same, in exec'd programs only: a forked process inherits what is needed
-  kRefusesRecording = 2,  // keep recording
-  kRefusesCode = 4,       // inspect loaded code and patch it
-  kRefusesCopies = 8,     // read memory that may be unmapped
-  kRefusesGrowth = 32,    // make more of the stack tree accessible
-};
+using enum CallRefusals;
 
 // Inherited by forked children; for exec'd programs see program_refused().
 inline uint32_t call_refusals = 0;

@@ -307,7 +307,9 @@ PENNA_EXPORT penna_attach_answer penna_agent_attach(const char* socket_path, pen
   if (last_meeting.channel != nullptr || armed() != kStarted || !came_late) return PENNA_ATTACH_AGAIN;
   begin_attachment(shared);
   describe_agent(shared);
+  if (shared->refusals != 0) system_calls_filtered = true;
   if (!set_recorder_socket(socket_path) || !start()) return PENNA_ATTACH_REFUSED;
+  call_refusals |= shared->refusals & ~PENNA_CALLS_FILTERED;
   close_chunk();
   release_thread_state();
   return PENNA_ATTACHED;

@@ -73,7 +73,6 @@ void add_locks(LibcFunctions& functions) {
   PENNA_ADD(pthread_join);
   PENNA_ADD(pthread_timedjoin_np);
   PENNA_ADD(pthread_clockjoin_np);
-  PENNA_ADD(syscall);  // futex
 }
 
 void add_maps(LibcFunctions& functions) {
@@ -82,6 +81,12 @@ void add_maps(LibcFunctions& functions) {
   PENNA_ADD(mremap);
   PENNA_ADD(brk);
   PENNA_ADD(sbrk);
+}
+
+// By which it may install a filter; and futex is called by syscall().
+void add_system_calls(LibcFunctions& functions) {
+  PENNA_ADD(prctl);
+  PENNA_ADD(syscall);
 }
 
 void add_loader(LibcFunctions& functions) {
@@ -96,6 +101,7 @@ void add_loader(LibcFunctions& functions) {
 void enter_libc_functions(uint32_t classes) {
   LibcFunctions functions;
   add_loader(functions);
+  add_system_calls(functions);
   if ((classes & class_bit(PENNA_ALLOC)) != 0) add_maps(functions);
   if ((classes & class_bit(PENNA_LOCKS)) != 0) add_locks(functions);
   Instead entered[kMost];

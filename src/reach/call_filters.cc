@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// See call_filters.h. References: ptrace(2), PTRACE_SECCOMP_GET_FILTER; seccomp(2).
+#include "reach/call_filters.h"
+
+#include <fmt/core.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "penna/detail/attach.h"
+#include "reach/stop_thread.h"
+#include "reach/stopped_process.h"
+#include "seccomp/own_calls.h"
+
+namespace penna {
+namespace {
+
+using Filter = std::vector<sock_filter>;
+
+enum class Mode { kNone = 0, kStrict = 1, kFilter = 2 };
+
+// "Seccomp:" of the status at `path`.
+Mode mode_of(const std::string& path) {
+  const auto status = read_file(path, 64 << 10);
+  const size_t at = status ? status->find("\nSeccomp:\t") : std::string::npos;
+  return at == std::string::npos ? Mode::kNone : static_cast<Mode>(std::atoi(status->c_str() + at + 10));
+}
+
+Mode mode_of(pid_t pid, pid_t thread) { return mode_of(fmt::format("/proc/{}/task/{}/status", pid, thread)); }
+
+constexpr const char* kUnreadable =
+    "has a filter of system calls (seccomp) that penna may not read, and might be ended by one that attaching needs: "
+    "run penna as root (CAP_SYS_ADMIN), outside of containers, or start the program with penna record";
+
+// All of a stopped thread. False: they cannot be read.
+bool add_filters(pid_t thread, std::vector<Filter>* filters) {
+  for (uint64_t i = 0;; ++i) {
+    const auto get = [&](void* to) {
+      return ::ptrace(static_cast<__ptrace_request>(PTRACE_SECCOMP_GET_FILTER), thread, i, to);
+    };
+    const long length = get(nullptr);
+    if (length < 0) return errno == ENOENT;
+    Filter filter(static_cast<size_t>(length));
+    if (get(filter.data()) != length) return false;
+    const auto is_same = [&](const Filter& one) {
+      return one.size() == filter.size() &&
+             std::equal(one.begin(), one.end(), filter.begin(), [](const sock_filter& a, const sock_filter& b) {
+               return a.code == b.code && a.jt == b.jt && a.jf == b.jf && a.k == b.k;
+             });
+    };
+    if (std::none_of(filters->begin(), filters->end(), is_same)) filters->push_back(std::move(filter));
+  }
+}
+
+// Of a borrowed thread, and of the guest until the agent has come (borrowed_thread.h, guest.h).
+#define PENNA_GUEST_CALL(name, ...) \
+  { SYS_##name, #name, 0, true, __VA_ARGS__ }
+constexpr uint64_t kPrivateMemory = MAP_PRIVATE | MAP_ANONYMOUS, kPrivateFile = MAP_PRIVATE | MAP_DENYWRITE;
+constexpr OwnCall kGuestCalls[] = {
+    PENNA_GUEST_CALL(rt_sigreturn, {}),
+    PENNA_GUEST_CALL(mmap, {0, kOwnBytes, PROT_READ | PROT_EXEC, kPrivateMemory}),
+    PENNA_GUEST_CALL(mmap, {0, kOwnBytes, PROT_READ | PROT_WRITE, kPrivateMemory | MAP_NORESERVE}),
+    PENNA_GUEST_CALL(mmap, {0, kOwnBytes, PROT_READ, kPrivateFile}),
+    PENNA_GUEST_CALL(mmap, {0, kOwnBytes, PROT_READ | PROT_EXEC, kPrivateFile | MAP_FIXED}),
+    PENNA_GUEST_CALL(mmap, {0, kOwnBytes, PROT_READ | PROT_WRITE, kPrivateFile | MAP_FIXED}),
+    PENNA_GUEST_CALL(memfd_create, {0, MFD_CLOEXEC}),
+    PENNA_GUEST_CALL(clone, {CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+                             CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID}),
+    PENNA_GUEST_CALL(prctl, {15 /* PR_SET_NAME */}),
+    PENNA_GUEST_CALL(openat, {static_cast<uint64_t>(AT_FDCWD), 0, O_RDONLY | O_CLOEXEC}),
+    PENNA_GUEST_CALL(read, {kOwnDescriptor}),
+    PENNA_GUEST_CALL(pread64, {kOwnDescriptor}),
+    PENNA_GUEST_CALL(fstat, {kOwnDescriptor}),
+    PENNA_GUEST_CALL(newfstatat, {kOwnDescriptor, 0, 0, 0x1000 /* AT_EMPTY_PATH */}),
+    PENNA_GUEST_CALL(mprotect, {0, kOwnBytes, PROT_READ}),
+    PENNA_GUEST_CALL(brk, {}),
+    PENNA_GUEST_CALL(getrandom, {}),
+    PENNA_GUEST_CALL(close, {kOwnDescriptor}),
+    PENNA_GUEST_CALL(exit, {}),
+};
+#undef PENNA_GUEST_CALL
+
+// The agent's that it makes only when the program starts another one, and one that it can do without.
+bool is_dispensable(const OwnCall& own) {
+  constexpr int kOfStarts[] = {SYS_access, SYS_openat, SYS_fstat,  SYS_fstatfs, SYS_fgetxattr,    SYS_process_vm_readv,
+                               SYS_prctl,  SYS_getuid, SYS_getgid, SYS_getegid, SYS_clock_gettime};
+  return (own.without & (kRefusesStart | kRefusesRecording | kRefusesCode)) == 0 &&
+         std::find(std::begin(kOfStarts), std::end(kOfStarts), own.number) != std::end(kOfStarts);
+}
+
+// The first that is needed and refused; else adds what will not be possible.
+const char* needed_and_refused(const Filter& filter, uint64_t pc, uint32_t* refusals) {
+  const auto length = static_cast<uint32_t>(filter.size());
+  for (const OwnCall& own : kGuestCalls)
+    if (refuses_call(filter.data(), length, own, pc)) return own.name;
+  for (const OwnCall& own : kOwnCalls) {
+    if (!refuses_call(filter.data(), length, own, pc)) continue;
+    if (!is_dispensable(own)) return own.name;
+    *refusals |= own.without;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool may_read_call_filters() {
+  constexpr int kSysAdmin = 21;  // CAP_SYS_ADMIN
+  const auto status = read_file("/proc/self/status", 64 << 10);
+  const size_t at = status ? status->find("\nCapEff:\t") : std::string::npos;
+  if (at == std::string::npos) return false;
+  const uint64_t capabilities = std::strtoull(status->c_str() + at + 9, nullptr, 16);
+  return (capabilities >> kSysAdmin & 1) != 0 && mode_of("/proc/self/status") == Mode::kNone;
+}
+
+Result<uint32_t> judge_call_filters(pid_t pid, uint64_t system_call) {
+  bool any = false;
+  for (const pid_t thread : threads_of(pid)) {
+    const Mode mode = mode_of(pid, thread);
+    any = any || mode != Mode::kNone;
+    if (mode == Mode::kStrict)
+      return Error{
+          "has forbidden itself all system calls but read, write and exit (seccomp's strict mode): start it "
+          "with penna record"};
+  }
+  if (!any) return 0u;
+  std::vector<Filter> filters;
+  {
+    auto process = StoppedProcess::stop(pid);
+    if (!process) return Error{"cannot be stopped to read its filter of system calls: " + process.error().text};
+    for (const StoppedThread& one : process->threads())
+      if (mode_of(pid, one.id) != Mode::kNone && !add_filters(one.id, &filters)) return Error{kUnreadable};
+  }
+  uint32_t refusals = PENNA_CALLS_FILTERED;
+  for (const Filter& filter : filters)
+    if (const char* name = needed_and_refused(filter, system_call, &refusals); name != nullptr)
+      return Error{
+          fmt::format("has a filter of system calls (seccomp) that refuses {}, which attaching needs: start it with "
+                      "penna record, or without the filter",
+                      name)};
+  return refusals;
+}
+
+}  // namespace penna

@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# penna record -p PID of a process with a seccomp filter: recorded where the filter lets us, else refused in one sentence that
+# names the system call; and the process lives on.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
+started=()
+[ "$(id -u)" = 0 ] || { echo "SKIP: only root may read a filter"; exit 0; }
+build_c filters
+memfd_create=319 futex=202 keyctl=250 membarrier=324
+
+# filtered MODE [NUMBER]: $pid runs so.
+filtered() {
+  mkfifo -m 600 stdin.$# 2>/dev/null || true
+  ./filters "$@" >output.txt 2>&1 <>stdin.$# & pid=$!
+  started+=("$pid")
+  disown
+  case $1 in strict) await "/proc/$pid/status" '^Seccomp:.1' ;; late) ;; *) await output.txt '^20$' ;; esac
+}
+
+# It still makes rounds.
+expect_alive() {
+  local last
+  last=$(tail -n 1 output.txt)
+  for ((i = 0; i < 500; ++i)); do
+    [ "$(tail -n 1 output.txt)" = "$last" ] || break
+    sleep 0.02
+  done
+  kill -0 "$pid" || fail "it died: $*"
+  [ "$(tail -n 1 output.txt)" != "$last" ] || fail "it stands still: $*"
+  kill -9 "$pid"
+}
+
+recorded() {
+  filtered "$@"
+  for round in 1 2; do
+    run penna record -p "$pid" -f -o it.penna --duration 300ms
+    expect_eq 0 "$status" "status, round $round of $*"
+    expect_contains "$err" 'verified'
+    expect_contains "$err" '0 lost'
+    penna replay it.penna >events.txt
+    expect_match "$(grep -m1 'malloc(1234)' events.txt || true)" 'work|filters'
+    expect_match "$(grep -m1 'filters:round' events.txt || true)" 'round'
+  done
+  expect_alive "$@"
+}
+
+refused() { # SENTENCE MODE [NUMBER]
+  local sentence=$1
+  shift
+  filtered "$@"
+  run penna record -p "$pid"
+  expect_eq 125 "$status" "status of $*"
+  expect_eq 1 "$(wc -l <<<"$err")" "lines about $*"
+  expect_contains "$err" "process $pid $sentence"
+  if [ "$1" = strict ]; then kill -0 "$pid" || fail "it died: $*"; else expect_alive "$@"; fi
+}
+
+recorded docker
+recorded list
+recorded kill $keyctl
+recorded errno $keyctl
+recorded tsync $keyctl
+refused "has a filter of system calls (seccomp) that refuses memfd_create" kill $memfd_create
+refused "has a filter of system calls (seccomp) that refuses memfd_create" errno $memfd_create
+refused "has a filter of system calls (seccomp) that refuses memfd_create" tsync $memfd_create
+refused "has a filter of system calls (seccomp) that refuses memfd_create" thread $memfd_create
+refused "has a filter of system calls (seccomp) that refuses futex" thread $futex
+refused "has a filter of system calls (seccomp) that refuses membarrier" kill $membarrier
+refused "has a filter of system calls (seccomp) that refuses" only
+refused "has forbidden itself all system calls but read, write and exit (seccomp's strict mode)" strict
+
+# One that comes while it is recorded: no call that it kills for is made from then on.
+filtered late $futex
+await "/proc/$pid/maps" libc
+(
+  await "/proc/$pid/maps" penna-channel
+  sleep 0.3
+  touch now
+) &
+run penna record -p "$pid" -f -o it.penna --duration 1500ms -k alloc
+expect_eq 0 "$status" "status of a late filter"
+penna replay it.penna >events.txt
+expect_match "$(grep -m1 'malloc(4321)' events.txt || true)" 'main|filters'
+await output.txt '^20$'
+expect_alive late
+
+# Without the right to read it.
+filtered docker
+expect_without() {
+  run "$@" "$PENNA" record -p "$pid"
+  expect_eq 125 "$status"
+  expect_contains "$err" "only root may read it: run penna as root (CAP_SYS_ADMIN)"
+}
+expect_without setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin
+expect_alive docker
