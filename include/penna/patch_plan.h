@@ -43,7 +43,8 @@ enum penna_unless {
   PENNA_UNLESS_RUNNING = 1, /* other threads may be running them */
   PENNA_UNLESS_FULL = 2,    /* it has patched as many allocators as it can tell apart */
   PENNA_UNLESS_FOUND =
-      3 /* it first asks whether the module has any of them: the plan then has one of their names, and no patch */
+      3, /* it first asks whether the module has any of them: the plan then has one of their names, and no patch */
+  PENNA_UNLESS_READ = 4 /* about calls: something in the process reads return addresses from the stack */
 };
 
 /* A module, and memory within 2 GiB of all of its code that may become code. */
@@ -60,7 +61,7 @@ struct penna_patch_question {
                   program */
   char symbol[64];
   uint32_t
-      unless; /* penna_unless; then there is no patch for `symbol`, or for locks, and the recording says so where the
+      unless; /* penna_unless; then there is no patch for `symbol`, locks or calls, and the recording says so where the
                  module has it */
   uint16_t first_number, numbers; /* about lock functions: the numbers they may get, shared by all questions */
   uint32_t path_bytes, build_id_bytes;

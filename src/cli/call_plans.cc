@@ -269,6 +269,8 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector) {
   // What makes numbers of other things wrong comes first.
   std::stable_partition(refused.begin(), refused.end(),
                         [](const RefusedFunction& one) { return one.reason != kOfLinker; });
+  std::stable_partition(refused.begin(), refused.end(),
+                        [](const RefusedFunction& one) { return one.what == RefusedFunction::kFile; });
   std::stable_partition(refused.begin(), refused.end(), is_of_allocator);
   for (size_t i = 0; i < std::min(refused.size(), kMostNotes); ++i)
     collector.note(sentence_about(refused[i]), false, missed_by(refused[i]));

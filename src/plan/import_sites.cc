@@ -50,6 +50,11 @@ constexpr std::array<std::string_view, 36> kNotWrapped{"_ITM_deregisterTMCloneTa
                                                        "swapcontext",
                                                        "vfork"};
 
+// What a sanitizer's runtime says begins with the caller of its functions.
+constexpr std::array<std::string_view, 14> kOfSanitizers{
+    "__asan_",    "__hwasan_",    "__lsan_",    "__msan_",    "__sanitizer_", "__tsan_",     "__ubsan_",
+    "_ZN6__asan", "_ZN8__hwasan", "_ZN6__lsan", "_ZN6__msan", "_ZN6__tsan",   "_ZN7__ubsan", "_ZN11__sanitizer"};
+
 // How the code uses the slots that are not the linkage table's.
 struct SlotUse {
   bool called = false;
@@ -148,6 +153,8 @@ bool may_be_wrapped(std::string_view function) {
   for (const std::string_view end : {"getcontext", "setcontext", "swapcontext", "backtrace"})
     if (function.ends_with(end)) return false;
   if (function.starts_with("_Unwind_")) return false;  // asked by personality routines, about frames that they count on
+  for (const std::string_view begin : kOfSanitizers)
+    if (function.starts_with(begin)) return false;
   return !std::binary_search(kNotWrapped.begin(), kNotWrapped.end(), function);
 }
 

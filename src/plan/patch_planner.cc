@@ -128,17 +128,21 @@ size_t add_module(PatchPlan* plan, const penna_patch_question& question, const M
   return left;
 }
 
-// libc, the dynamic linker and unwinders: what they call elsewhere is their own business, and part of how they work.
+// libc, the dynamic linker, unwinders and sanitizers: what they call elsewhere is their own business, and part of how
+// they work.
 bool calls_are_its_own(const ElfFile& file) {
   const std::string name = std::filesystem::path(file.path()).filename();
-  return name.starts_with("libc.so") || name.starts_with("ld-linux") || name.starts_with("libgcc_s.") ||
-         name.starts_with("libunwind");
+  constexpr std::string_view kTheirs[] = {"libc.so",  "ld-linux", "libgcc_s.", "libunwind", "libasan.",
+                                          "liblsan.", "libtsan.", "libubsan.", "libhwasan", "libclang_rt."};
+  return std::any_of(std::begin(kTheirs), std::end(kTheirs),
+                     [&](std::string_view begin) { return name.starts_with(begin); });
 }
 
 constexpr const char* kIsResolver =
     "is an ifunc, of which one form is chosen when the program starts (--libcalls records its calls from other files)";
 constexpr std::string_view kSelfTelling = "__cyg_profile_func_enter";  // called with nothing but the function's address
 constexpr std::string_view kHooks[] = {kSelfTelling, "__fentry__", "mcount", "_mcount"};
+constexpr std::span<const std::string_view> kReturning = std::span(kHooks).subspan(1);  // by a trampoline
 
 // Is it built with one of these hooks, which it calls by name?
 bool calls_hooks(const ElfFile& file, std::span<const std::string_view> hooks) {
@@ -230,6 +234,17 @@ PatchPlanner::Module& PatchPlanner::module_of(const penna_patch_question& questi
     if (has_changed(*file, path)) module = std::make_unique<Module>();
   }
   return *(modules_[key] = std::move(module));
+}
+
+// Nothing is patched there; it is said if anything would have been, or calls the hook by itself.
+void PatchPlanner::refuse_module(PatchPlan* plan, const penna_patch_question& question, const std::string& root) {
+  PlanAnswer(plan, question).finish();
+  const std::string path = path_of(question);
+  const auto file = open_file(question, root);
+  if (!file) return;
+  const Module& module = module_of(question, root);
+  const bool any = !module.sites.empty() || !module.imports.empty() || !module.detours.empty();
+  if (any || calls_hooks(*file, kReturning)) refuse_file(path, kStackIsRead);
 }
 
 void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Module* module) {
@@ -433,6 +448,8 @@ std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> 
       i += add_allocator(&plan, questions.subspan(i), root) - 1;
     else if (question.function != 0)
       add_pointer(&plan, question, root);
+    else if (question.unless == PENNA_UNLESS_READ)
+      refuse_module(&plan, question, root);
     else if (const size_t left = add_module(&plan, question, module_of(question, root)); left != 0)
       refuse_file(path_of(question),
                   fmt::format("{} of their places have no free memory that a jump from them reaches", left));

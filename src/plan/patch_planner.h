@@ -69,6 +69,9 @@ struct TimedLock {
 inline constexpr char kOfLinker[] = "belongs to the dynamic linker";
 // Reasons that are the agent's (penna_unless).
 inline constexpr char kMayRun[] = "may be at work in other threads when it is found";
+inline constexpr char kStackIsRead[] =
+    "the runtime of its sanitizer would print Penna's return trampolines in place of callers (build with "
+    "-finstrument-functions to record calls)";
 inline constexpr char kTooManyAllocators[] = "is of a fifth allocator, and four are told apart";
 
 struct PatchPlan;  // in the making
@@ -98,6 +101,7 @@ class PatchPlanner {
   bool has_changed(const ElfFile& file, const std::string& path);
   void refuse_file(const std::string& path, std::string reason);
   Module& module_of(const penna_patch_question& question, const std::string& root);
+  void refuse_module(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
   Pointers* pointers_of(const penna_patch_question& question, const std::string& root);
   void add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
   size_t add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions, const std::string& root);

@@ -62,6 +62,38 @@ for program in gcc_* clang_*; do
   expect_match "$out" ' work \(sanitized.c:'
 done
 
+# Their runtimes read return addresses from the stack: calls that would come back by a trampoline are not recorded, which is said, and every
+# frame of a report is the program's. Reports of UndefinedBehaviorSanitizer ask the unwinder: there they are.
+sanitizers_way() { # PROGRAM OPTION...: the same with these options, in all of its faults
+  local program=$1 fault faults='leak use_after_free race uninitialised'
+  shift
+  [[ $program != *undefined* ]] || faults=arithmetic
+  for fault in $faults; do
+    run "./$program" $fault
+    alone="$status $out $(plainly err.txt)"
+    set -f
+    # shellcheck disable=SC2086
+    run penna record -f -o sanitized.penna $* -- "./$program" $fault
+    set +f
+    expect_eq "$alone" "$status $out $(plainly err.txt)" "$program $fault with $*"
+  done
+}
+for program in gcc_address clang_address gcc_thread clang_thread clang_memory gcc_both clang_undefined gcc_address_static; do
+  for way in '--libcalls' '-k calls -F *' '-k calls -F work --libcalls'; do sanitizers_way $program "$way"; done
+  [[ $program == *undefined* ]] || expect_contains "$err" "sanitizer would print Penna's return trampolines"
+done
+run penna record -f -k calls -F work -o sanitized.penna -- ./clang_undefined work
+expect_match "$(penna report calls sanitized.penna)" ' work \('
+for hook in -pg '-pg -mfentry' -fpatchable-function-entry=5; do
+  # shellcheck disable=SC2086
+  build prepared gcc -fsanitize=address $hook
+  program=prepared sanitizers_way prepared
+  expect_contains "$err" "sanitizer would print Penna's return trampolines"
+done
+build prepared gcc -fsanitize=address -finstrument-functions
+program=prepared sanitizers_way prepared
+expect_match "$(penna report calls sanitized.penna)" ' main \('
+
 # However they are started, and by whomever.
 for program in gcc_address gcc_thread gcc_leak clang_address clang_address_shared gcc_both; do
   for how in exec exec_env spawn spawn_env; do

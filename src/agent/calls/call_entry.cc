@@ -11,6 +11,7 @@
 #include "agent/modules/loader.h"
 #include "agent/modules/modules.h"
 #include "agent/modules/near_ranges.h"
+#include "agent/modules/stack_readers.h"
 #include "agent/stacks/unwinder.h"
 #include "unwind/module.h"
 
@@ -99,7 +100,7 @@ extern "C" {
 // has built its frame, else 0. Records the entry. Returns the trampoline that shall call the rest of the function; 0:
 // continue without one.
 __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const CallRegisters* registers, uintptr_t frame) {
-  if (!recording(PENNA_CALLS)) return 0;
+  if (!recording(PENNA_CALLS) || return_addresses_are_read()) return 0;
   look_for_second_hooks();
   const uintptr_t resume = registers->resume;
   const Chain chain = frame == 0 ? chain_of(resume) : Chain::kNone;

@@ -18,6 +18,7 @@
 #include "agent/modules/modules.h"
 #include "agent/modules/near_ranges.h"
 #include "agent/modules/new_modules.h"
+#include "agent/modules/stack_readers.h"
 #include "agent/patch/code_writer.h"
 #include "agent/patch/entered_functions.h"
 #include "agent/patch/plan_request.h"
@@ -41,9 +42,12 @@ void ask_about(const NewModules& modules, Questions& questions, uint32_t (&asked
   for (uint32_t i = 0; i < modules.count(); ++i) {
     const ModuleFacts& module = modules[i];
     if (!may_be_asked_about(module)) continue;
+    const bool may_patch = !return_addresses_are_read();
     const uint64_t near_bytes = page_up((module.end - module.start) * 2 + 16 * kPageBytes);
+    const NearRoom near = may_patch ? reserve_near(module.start, module.end, near_bytes) : NearRoom{};
     asked[questions.count] = i;
-    questions.list[questions.count++] = question_about(module, reserve_near(module.start, module.end, near_bytes), 0);
+    penna_patch_question& question = questions.list[questions.count++] = question_about(module, near, 0);
+    question.unless = may_patch ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_READ;
   }
 }
 
@@ -229,7 +233,8 @@ void patch_modules(void* opened) {
 void start_call_patches(const penna_config& config, bool forked) {
   const bool calls = (config.classes & class_bit(PENNA_CALLS)) != 0;
   wanted = calls && (config.plans & PENNA_PLANS_MODULES) != 0;
-  wanted_of_pointers = calls && (config.plans & PENNA_PLANS_POINTERS) != 0;
+  if (calls && !forked) look_for_stack_readers();
+  wanted_of_pointers = calls && (config.plans & PENNA_PLANS_POINTERS) != 0 && !return_addresses_are_read();
   if (forked) forget_recorded_captures();
   if (!wanted || forked) return;
   penna_prepare_patching();
