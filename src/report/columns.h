@@ -78,7 +78,10 @@ class Columns {
 
   // Gives an empty table these columns.
   void declare(Table& table) const {
-    for (const Stored& one : columns_) table.columns.push_back(one.column);
+    for (const Stored& one : columns_) {
+      table.columns.push_back(one.column);
+      table.columns.back().late = one.fill == Fill::kWhenShown;
+    }
   }
   std::vector<Cell> cells(const Item& item) const {
     std::vector<Cell> cells;

@@ -40,7 +40,6 @@ Columns<Placed> place_columns(std::string_view title) {
            Fill::kWhenShown},
           {{"line", "LINE", CellKind::kNumber, false, true},
            [](const Placed& place) {
-             if (place.map == nullptr) return Cell{std::string()};  // of no place at all: "" in JSON, too
              const bool known = place.has_line && place.frame != nullptr && place.frame->line != 0;
              return known ? Cell{int64_t{place.frame->line}} : Cell{};
            },

@@ -127,7 +127,7 @@ Result<> select_rows(Table& table, std::string_view order, size_t top) {
   if (!order.empty()) {
     const std::vector<SortOrder> orders = PENNA_TRY(find_orders(table, order));
     for (const SortOrder& by : orders)
-      if (table.columns[by.column].kind == CellKind::kText) complete_all();
+      if (table.columns[by.column].late) complete_all();
     for (size_t i = orders.size(); i-- > 0;) sort_rows(table, orders[i]);
     table.order = {};
   }

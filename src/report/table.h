@@ -46,6 +46,7 @@ struct TableColumn {
   bool cut = false;           // of a text column: on a terminal its cells may be cut to fit
   bool machine_only = false;  // in CSV and JSON, and to sort by; not in text
   bool text_only = false;     // the other way round: a drawing
+  bool late = false;          // its cells are empty until Table::complete has been called
 };
 
 // Empty (nothing is known: "-", "", null), a whole number (count, bytes, nanoseconds, address as its bits), a fraction
@@ -84,7 +85,8 @@ struct Table {
   std::string_view empty_are;  // what these are: "counters are 0"
   // In text, draws the table in place of its rows; false when the sink did.
   std::function<bool(const TextStyle&, const TextSink&)> draw;
-  // Fills the text cells and details of a row. Looking up names is slow: only for the rows that are shown.
+  // Fills the cells of `late` columns and the details of a row. Name lookup is slow: only the rows that are shown get them,
+  // unless a late column decides on the order.
   std::function<void(TableRow&)> complete;
 
   // A new row at the end; PENNA_CHECKs the number of cells.

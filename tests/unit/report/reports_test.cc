@@ -7,6 +7,7 @@
 
 #include <bit>
 
+#include "report/frames.h"
 #include "report/info.h"
 #include "report/overview.h"
 #include "report/print.h"
@@ -44,6 +45,25 @@ TEST_F(Reports, StacksHaveAPlace) {
     EXPECT_EQ(cells,
               table.key == "waits" ? "/bin/program src/app.c 40 take_lock " : "/bin/program src/helper.h 5 helper ");
   }
+}
+TEST_F(Reports, AreSortedByLine) {
+  for (const char* order : {"line", "line:asc"}) {
+    Report report = calls_report(recording_, calls_, names_);
+    Table& table = report.tables.at(0);
+    ASSERT_TRUE(select_rows(table, order, 1));
+    const size_t line = table.columns.size() - 2;
+    ASSERT_EQ(table.columns[line].key, "line");
+    EXPECT_EQ(table.rows.at(0).cells[line], Cell{int64_t{std::string_view(order) == "line" ? 20 : 10}}) << order;
+  }
+}
+// A number that is not known is empty: null in JSON, and last in every order.
+TEST_F(Reports, LinesOfNoPlaceAreEmpty) {
+  Placed nowhere{.instead = "(in no recorded call)"};
+  Table table;
+  place_columns("CALL").fill(table, {nowhere});
+  ASSERT_TRUE(select_rows(table, "", 0));
+  EXPECT_EQ(table.rows.at(0).cells.at(2), Cell{});
+  EXPECT_EQ(table.rows.at(0).cells.at(3), Cell{"(in no recorded call)"});
 }
 TEST_F(Reports, LocksTables) {
   EXPECT_EQ(

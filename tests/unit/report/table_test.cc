@@ -91,6 +91,7 @@ TEST(SelectRows, CompletesOnlyWhatIsShown) {
     ++completed;
     row.cells[0] = std::string(1, static_cast<char>('z' - row.source));
   };
+  table.columns[0].late = true;
   for (uint32_t i = 0; i < 4; ++i) table.rows[i].source = i;
   Table by_number = table;
   ASSERT_TRUE(select_rows(by_number, "total", 2));
@@ -100,6 +101,21 @@ TEST(SelectRows, CompletesOnlyWhatIsShown) {
   ASSERT_TRUE(select_rows(table, "name", 2));
   EXPECT_EQ(completed, 4);
   EXPECT_THAT(names(table), ElementsAre("w", "x"));
+}
+
+TEST(SelectRows, SortsByNumbersThatAreFilledLate) {
+  Table table = sample();
+  table.columns.push_back({"line", "LINE", CellKind::kNumber, false, true});
+  table.columns.back().late = true;
+  for (uint32_t i = 0; i < 4; ++i) {
+    table.rows[i].cells.emplace_back();
+    table.rows[i].source = i;
+  }
+  table.complete = [](TableRow& row) {
+    if (row.source != 1) row.cells[2] = int64_t{row.source * 10};
+  };
+  ASSERT_TRUE(select_rows(table, "line", 0));
+  EXPECT_THAT(names(table), ElementsAre("d", "c", "b", "a"));
 }
 
 TEST(Number, IsHeldAtTheMaximum) {
