@@ -85,8 +85,8 @@ struct Table {
   std::string_view empty_are;  // what these are: "counters are 0"
   // In text, draws the table in place of its rows; false when the sink did.
   std::function<bool(const TextStyle&, const TextSink&)> draw;
-  // Fills the cells of `late` columns and the details of a row. Name lookup is slow: only the rows that are shown get them,
-  // unless a late column decides on the order.
+  // Fills the cells of `late` columns and the details of a row. Name lookup is slow: only the rows that are shown get
+  // them, unless a late column decides on the order.
   std::function<void(TableRow&)> complete;
 
   // A new row at the end; PENNA_CHECKs the number of cells.
