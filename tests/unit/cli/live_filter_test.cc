@@ -127,12 +127,14 @@ TEST(LiveFilter, ShortCallsBehindOneOfUnknownLengthTakeNoRoomAndBeyondItTheyAreC
   std::vector<Call> shorts;
   for (uint64_t i = 0; i < 4000; ++i) shorts.push_back({i % 2 == 0, kBase + 32, kStart + i});
   const std::vector<uint8_t> full = slice_of(shorts);
-  for (size_t i = 0; i < 4 * LiveFilter::kMostHeld / full.size(); ++i) filter->add({0, full, 0, 0}, out);
-  EXPECT_TRUE(out.empty()) << "four times what may be held, of which little is";
-  // Open calls that nobody can decide take room.
-  std::vector<Call> opened;
-  for (uint64_t i = 0; i < 100; ++i) opened.push_back({true, kBase + 48 + 16 * i, kStart + 5000});
-  for (int i = 0; i < 40000; ++i) filter->add({0, slice_of(opened), 0, 0}, out);
+  const size_t twice = 2 * LiveFilter::kMostHeld / full.size();
+  for (size_t i = 0; i < twice; ++i) filter->add({0, full, 0, 0}, out);
+  EXPECT_TRUE(out.empty()) << "twice what may be held, of which little is";
+  // A slice with an open call that nobody can decide takes room. One a slice: all that are open are looked at with each.
+  std::vector<Call> opened = {{true, kBase + 48, kStart + 5000}};
+  for (uint64_t i = 0; i < 4000; ++i) opened.push_back({i % 2 == 0, kBase + 32, kStart + 5000 + i});
+  const std::vector<uint8_t> kept = slice_of(opened);
+  for (size_t i = 0; i < twice; ++i) filter->add({0, kept, 0, 0}, out);
   uint64_t dropped = 0;
   for (const LiveRecords& one : out) dropped += one.calls_dropped;
   EXPECT_GT(dropped, 0u);
