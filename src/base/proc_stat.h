@@ -3,7 +3,14 @@
 // found, for no later field holds a parenthesis (proc_pid_stat(5)).
 #pragma once
 
+#include <fmt/core.h>
+#include <sys/types.h>
+
+#include <cstdio>
+#include <string>
 #include <string_view>
+
+#include "base/file.h"
 
 namespace penna {
 
@@ -12,6 +19,14 @@ inline std::string_view stat_from_state(std::string_view line) {
   const size_t name_end = line.rfind(')');
   return name_end == std::string_view::npos || name_end + 2 > line.size() ? std::string_view()
                                                                           : line.substr(name_end + 2);
+}
+
+// 0: there is none, or it is unknown.
+inline pid_t parent_of(pid_t pid) {
+  const auto line = read_file(fmt::format("/proc/{}/stat", pid), 4096);
+  const std::string fields(line ? stat_from_state(*line) : std::string_view());
+  int parent = 0;
+  return std::sscanf(fields.c_str(), "%*c %d", &parent) == 1 ? parent : 0;
 }
 
 }  // namespace penna

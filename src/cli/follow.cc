@@ -61,18 +61,19 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
       told = true;
       if (!quiet)
         say(fmt::format(
-            "the command has ended, but {} of its processes still run and are recorded; Ctrl-C stops the recording",
-            server.living()));
+            "the {} has ended, but {} of its processes still run and are recorded; Ctrl-C stops the recording",
+            carrier.is_child() ? "command" : "process", server.living()));
     }
     server.work();
     if ((fds[3].revents & POLLIN) != 0) served.control.work();
+    if (served.control.told_to_stop()) return {status, !running, running};
     if (served.silencer != nullptr && (fds[4].revents & POLLIN) != 0) served.silencer->work();
     if (running && carrier.is_child())
       signals.hand_on(carrier.pid());
     else if (signals.told_to_end())
       return {status, !running, running};
     if (served.end && std::chrono::steady_clock::now() >= *served.end) return {status, !running, running};
-    if (running && (fds[2].revents & POLLIN) != 0) {
+    if (running && (fds[2].revents & POLLIN) != 0 && carrier.has_ended()) {
       server.work();  // looks at how it ended, before the wait below takes that away
       status = reap(carrier, signals);
       running = false;

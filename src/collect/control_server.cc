@@ -21,6 +21,7 @@ namespace {
 
 struct Request {
   bool on = false, done = false;  // done: a report of the client, not a request
+  bool stop = false;
   uint32_t pid = 0;
   std::string pattern;
 };
@@ -32,7 +33,8 @@ Result<Request> parse(const std::string& line) {
   words >> what >> request.pid >> request.pattern;
   request.done = what.starts_with("was-");
   request.on = what == "on" || what == "was-on";
-  if (!words || !(request.on || what == "off" || what == "was-off"))
+  request.stop = what == "stop";
+  if (!words || !(request.on || request.stop || what == "off" || what == "was-off"))
     return Error{"this recorder does not know what was asked; is it of another version?"};
   return request;
 }
@@ -56,8 +58,8 @@ std::string control_path(const std::string& socket_path) {
 }
 
 Result<ControlServer> ControlServer::listen(const std::string& socket_path, Server& server, Collector& collector,
-                                            Ask ask) {
-  ControlServer control(control_path(socket_path), server, collector, std::move(ask));
+                                            Ask ask, bool may_stop) {
+  ControlServer control(control_path(socket_path), server, collector, std::move(ask), may_stop);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (control.path_.size() >= sizeof address.sun_path)
@@ -85,8 +87,9 @@ void ControlServer::work() {
     if (peer.uid != ::geteuid() && peer.uid != 0) continue;
     timeval limit{1, 0};
     ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    const std::string text = answer(read_line(socket)) + "\n";
+    const std::string line = read_line(socket), text = answer(line) + "\n";
     (void)!::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (line.starts_with("stop ") && text.starts_with("ok")) stoppers_.push_back(std::move(socket));
   }
 }
 
@@ -99,10 +102,13 @@ void ControlServer::note(uint32_t pid, bool on, const std::string& pattern) {
 std::string ControlServer::answer(const std::string& line) {
   const auto request = parse(line);
   if (!request) return "error " + request.error().text;
-  const auto control = points_request(request->on, request->pattern);
-  if (!control) return "error " + control.error().text;
+  if (request->stop && !may_stop_)
+    return "error the program records itself, and ends that by itself (penna_recorder_stop)";
   if (request->pid != 0 && !server_->is_living(request->pid))
     return fmt::format("error process {} is not recorded", request->pid);
+  if (request->stop) return "ok 0 0 0 0";
+  const auto control = points_request(request->on, request->pattern);
+  if (!control) return "error " + control.error().text;
   if (request->done) return note(request->pid, request->on, request->pattern), "ok 0 0 0 0";
   if (request->pid == 0 && !server_->add_point_pattern((request->on ? "+" : "-") + request->pattern))
     return "error there is no room for more patterns; start a new recording";

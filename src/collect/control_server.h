@@ -4,6 +4,9 @@
 //   request   on|off PID PATTERN         PID 0: every process of the recording, and future programs
 //   answer    ok PROCESSES MATCHED CHANGED REFUSED, or: error SENTENCE, or: yourself
 //
+//   request   stop PID all               the recording ends
+//   answer    ok 0 0 0 0, and the connection is closed once the recording is complete and its processes are left
+//
 // `yourself`: this recorder runs inside the program that it records and never stops its processes, because the program
 // would notice; the client makes the change itself, and then reports it:
 //   request   was-on|was-off PID PATTERN
@@ -16,6 +19,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"
@@ -35,17 +39,21 @@ class ControlServer {
                                                                  const penna_control& request)>;
 
   // Listens beside `socket_path`; server and collector must outlive it.
-  static Result<ControlServer> listen(const std::string& socket_path, Server& server, Collector& collector, Ask ask);
+  // `may_stop`: can told_to_stop() be heeded?
+  static Result<ControlServer> listen(const std::string& socket_path, Server& server, Collector& collector, Ask ask,
+                                      bool may_stop = true);
   ControlServer(ControlServer&& other) noexcept = default;
   ControlServer& operator=(ControlServer&&) = delete;
   ~ControlServer();
+
+  bool told_to_stop() const { return !stoppers_.empty(); }
 
   int fd() const { return listener_.get(); }  // readable when there is something for work()
   void work();
 
  private:
-  ControlServer(std::string path, Server& server, Collector& collector, Ask ask)
-      : path_(std::move(path)), server_(&server), collector_(&collector), ask_(std::move(ask)) {}
+  ControlServer(std::string path, Server& server, Collector& collector, Ask ask, bool may_stop)
+      : path_(std::move(path)), server_(&server), collector_(&collector), ask_(std::move(ask)), may_stop_(may_stop) {}
   std::string answer(const std::string& line);
   void note(uint32_t pid, bool on, const std::string& pattern);
 
@@ -53,7 +61,9 @@ class ControlServer {
   Server* server_;
   Collector* collector_;
   Ask ask_;
+  bool may_stop_;
   Fd listener_;
+  std::vector<Fd> stoppers_;  // who asked for the end, and waits for it
 };
 
 }  // namespace penna

@@ -57,14 +57,6 @@ msghdr message_of(iovec* part, AnyControl* control) {
   return message;
 }
 
-// 0: there is none, or it is unknown.
-uint32_t parent_of(uint32_t pid) {
-  const auto line = read_file(fmt::format("/proc/{}/stat", pid), 4096);
-  const std::string fields(line ? stat_from_state(*line) : std::string_view());
-  unsigned parent = 0;
-  return std::sscanf(fields.c_str(), "%*c %u", &parent) == 1 ? parent : 0;
-}
-
 std::string executable_of(uint32_t pid) {
   char path[4096];
   ssize_t got = ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path);
@@ -252,8 +244,8 @@ bool Server::is_part_of_it(uint32_t pid) const {
   constexpr int kMostParents = 64;
   const auto self = static_cast<uint32_t>(::getpid());
   uint32_t one = pid;
-  for (int i = 0; i < kMostParents && one > 1; ++i, one = parent_of(one))
-    if (one == self || one == invited_ || living_.count(one) != 0) return true;
+  for (int i = 0; i < kMostParents && one > 1; ++i, one = static_cast<uint32_t>(parent_of(static_cast<pid_t>(one))))
+    if (one == self || invited_.count(one) != 0 || living_.count(one) != 0) return true;
   return shares_doorbell(pid, doorbell_.fd());
 }
 

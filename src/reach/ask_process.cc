@@ -3,14 +3,13 @@
 #include "reach/ask_process.h"
 
 #include "collect/control_request.h"
-#include "reach/remote_call.h"
 
 namespace penna {
 
-Result<penna_control> ask_process(uint32_t pid, ControlPage& page, const penna_control& request) {
+Result<penna_control> ask_process(uint32_t pid, ControlPage& page, const penna_control& request, const CallIn& call) {
   return ask_patiently(pid, [&]() -> Result<penna_control> {
     PENNA_TRY(page.ask(request));
-    PENNA_TRY(call_in(static_cast<pid_t>(pid), {page.entry(), page.end(), page.stack_top(), page.inode()}));
+    PENNA_TRY(call(static_cast<pid_t>(pid), {page.entry(), page.end(), page.stack_top(), page.inode()}));
     return page.answer();
   });
 }

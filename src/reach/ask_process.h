@@ -6,13 +6,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "base/result.h"
 #include "collect/control_page.h"
+#include "reach/remote_call.h"
 
 namespace penna {
 
+// Who makes a thread of the process execute the code.
+using CallIn = std::function<Result<>(pid_t pid, const RemoteCode& code)>;
+
 // Returns the process's answer. Waits up to a second while a thread of the process is in dlopen or dlclose.
-Result<penna_control> ask_process(uint32_t pid, ControlPage& page, const penna_control& request);
+Result<penna_control> ask_process(uint32_t pid, ControlPage& page, const penna_control& request,
+                                  const CallIn& call = call_in);
 
 }  // namespace penna

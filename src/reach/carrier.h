@@ -24,6 +24,8 @@ class Carrier {
 
   virtual pid_t pid() const = 0;
   virtual int pidfd() const = 0;  // readable once the process has ended
+  // Asked when it is readable: more processes than one may be recorded.
+  virtual bool has_ended() const { return true; }
   // The command line of the process; [0] names its program. Never empty.
   virtual const std::vector<std::string>& command() const = 0;
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <sstream>
 #include <vector>
 
@@ -72,16 +73,17 @@ std::vector<std::string> control_sockets() {
 }
 
 // The recorder inside a program that shares the doorbell of `pid`: in that program itself, or in an ancestor that
-// forked it.
-std::string control_of_inside_recorder(int pid) {
+// forked it; or penna record, which attached to `pid` or is it.
+std::optional<Recorder> recorder_by_doorbell(int pid) {
   const auto doorbell = find_mapped(static_cast<uint32_t>(pid), "penna-doorbell");
-  if (!doorbell) return "";
+  if (!doorbell) return {};
   for (const std::string& path : control_sockets()) {
     const auto socket = connect_to_recorder(path);
     const int listener = socket ? listener_of(*socket) : 0;
-    if (listener != 0 && has_mapped(static_cast<uint32_t>(listener), "penna-doorbell", doorbell->inode)) return path;
+    if (listener != 0 && has_mapped(static_cast<uint32_t>(listener), "penna-doorbell", doorbell->inode))
+      return Recorder{path, listener == pid && !records_itself(pid) ? 0 : pid};
   }
-  return "";
+  return {};
 }
 
 }  // namespace
@@ -92,7 +94,7 @@ Result<Recorder> find_recorder(int pid) {
   if (const std::string socket = socket_of(pid); !socket.empty()) return Recorder{control_path(socket), pid};
   for (int child : children_of(pid))
     if (const std::string socket = socket_of(child); !socket.empty()) return Recorder{control_path(socket), 0};
-  if (const std::string control = control_of_inside_recorder(pid); !control.empty()) return Recorder{control, pid};
+  if (const auto recorder = recorder_by_doorbell(pid)) return *recorder;
   if (records_itself(pid))
     return Error{fmt::format(
         "process {} records itself, but its recorder is out of reach: run penna ctl as the same user, and where the "

@@ -39,6 +39,11 @@ struct GuestPlace {
   uint64_t memory = 0;
 };
 
+struct GuestTexts {
+  std::string socket;  // of the recorder
+  std::string agent;   // its path, for programs that the process starts
+};
+
 class Guest {
  public:
   static constexpr uint64_t kCodeBytes = 4096, kMemoryBytes = 64 << 20;
@@ -61,9 +66,9 @@ class Guest {
   // Writes code and memory. `like`: the thread pointer of a thread that libc has made. `agent_fd`: in the process;
   // where the agent is loaded already, `attach` is its penna_agent_attach, and there is no descriptor.
   bool prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries, const GuestNeeds& needs,
-               uint64_t like, int agent_fd, uint64_t attach, const std::string& socket) const;
+               uint64_t like, int agent_fd, uint64_t attach, const GuestTexts& texts) const;
   // The same of one that has been there before: all that libc knows of it stays.
-  bool prepare_again(const RemoteMemory& memory, uint64_t attach, const std::string& socket) const;
+  bool prepare_again(const RemoteMemory& memory, uint64_t attach, const GuestTexts& texts) const;
 
   // Of the prepared one: penna_attachment::refusals.
   bool say_refusals(const RemoteMemory& memory, uint32_t refusals) const;

@@ -41,7 +41,8 @@ asm(".section .rodata\n"
     "mov %r12, %rdi\n lea penna_guest_entry(%rip), %rsi\n call *16(%rbx)\n"  // dlsym(handle, "penna_agent_attach")
     "test %rax, %rax\n jz 8f\n"
     "mov %rax, 40(%rbx)\n"
-    "2: mov 56(%rbx), %rdi\n mov 64(%rbx), %rsi\n call *40(%rbx)\n"  // penna_agent_attach(socket, attachment)
+    "2: mov 56(%rbx), %rdi\n mov 64(%rbx), %rsi\n mov 112(%rbx), %rdx\n"
+    "call *40(%rbx)\n"  // penna_agent_attach(socket, attachment, agent)
     "mov %eax, 80(%rbx)\n"
     "movl $1, (%rbx)\n"
     "jmp 9f\n"
@@ -69,13 +70,16 @@ struct GuestWords {
   uint64_t error;           // a text
   uint32_t tid, reserved3;  // cleared when it ends
   uint64_t code;
+  uint64_t agent;  // its path
   char path_text[64];
   char socket_text[128];
+  char agent_text[1024];
 };
 static_assert(offsetof(GuestWords, dlopen) == 8 && offsetof(GuestWords, ctype_init) == 32 &&
               offsetof(GuestWords, attach) == 40 && offsetof(GuestWords, path) == 48 &&
               offsetof(GuestWords, attachment) == 64 && offsetof(GuestWords, agent_fd) == 72 &&
-              offsetof(GuestWords, answer) == 80 && offsetof(GuestWords, error) == 88);
+              offsetof(GuestWords, answer) == 80 && offsetof(GuestWords, error) == 88 &&
+              offsetof(GuestWords, agent) == 112);
 
 constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kStackEnd = 256 * kKiB, kThreadPointer = 512 * kKiB, kDtv = 540 * kKiB, kAttachment = 576 * kKiB;
@@ -126,6 +130,16 @@ bool write_dtv(const RemoteMemory& memory, uint64_t at) {
   return memory.write(at, slots.data(), slots.size() * sizeof(Slot));
 }
 
+// `at`: where the words lie. False: too long.
+bool put_texts(GuestWords* words, uint64_t at, const GuestTexts& texts) {
+  if (texts.socket.size() >= sizeof words->socket_text || texts.agent.size() >= sizeof words->agent_text) return false;
+  std::memcpy(words->socket_text, texts.socket.c_str(), texts.socket.size() + 1);
+  std::memcpy(words->agent_text, texts.agent.c_str(), texts.agent.size() + 1);
+  words->socket = at + offsetof(GuestWords, socket_text);
+  words->agent = at + offsetof(GuestWords, agent_text);
+  return true;
+}
+
 }  // namespace
 
 Result<GuestNeeds> find_guest_needs(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries,
@@ -161,21 +175,19 @@ uint64_t Guest::ended() const { return place_.memory + offsetof(GuestWords, tid)
 uint64_t Guest::pauses() const { return place_.code + static_cast<uint64_t>(penna_guest_pauses - penna_guest_code); }
 
 bool Guest::prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries, const GuestNeeds& needs,
-                    uint64_t like, int agent_fd, uint64_t attach, const std::string& socket) const {
+                    uint64_t like, int agent_fd, uint64_t attach, const GuestTexts& texts) const {
   GuestWords words{};
   words.attach = attach;
   words.code = place_.code;
   words.dlopen = needs.dlopen, words.dlsym = needs.dlsym, words.dlerror = needs.dlerror;
   words.ctype_init = needs.ctype_init;
   words.path = place_.memory + offsetof(GuestWords, path_text);
-  words.socket = place_.memory + offsetof(GuestWords, socket_text);
   words.attachment = attachment();
   words.agent_fd = static_cast<uint64_t>(agent_fd);
   words.tid = 1;
   const std::string path = fmt::format("/proc/self/fd/{}", agent_fd);
-  if (path.size() >= sizeof words.path_text || socket.size() >= sizeof words.socket_text) return false;
+  if (path.size() >= sizeof words.path_text || !put_texts(&words, place_.memory, texts)) return false;
   std::memcpy(words.path_text, path.c_str(), path.size() + 1);
-  std::memcpy(words.socket_text, socket.c_str(), socket.size() + 1);
 
   penna_attachment shared{};
   shared.magic = PENNA_ATTACH_MAGIC;
@@ -209,13 +221,12 @@ Guest Guest::of(const RemoteMemory& memory, uint64_t attachment) {
 
 bool Guest::is_running(const RemoteMemory& memory) const { return memory.get<uint32_t>(ended()).value_or(0) != 0; }
 
-bool Guest::prepare_again(const RemoteMemory& memory, uint64_t attach, const std::string& socket) const {
+bool Guest::prepare_again(const RemoteMemory& memory, uint64_t attach, const GuestTexts& texts) const {
   auto words = memory.get<GuestWords>(place_.memory);
-  if (!words || socket.size() >= sizeof words->socket_text) return false;
+  if (!words || !put_texts(&*words, place_.memory, texts)) return false;
   words->state = words->answer = 0;
   words->attach = attach;
   words->tid = 1;
-  std::memcpy(words->socket_text, socket.c_str(), socket.size() + 1);
   const uint64_t start[] = {place_.code, place_.memory};
   return memory.write(place_.memory, &*words, sizeof *words) && memory.write(stack(), start, sizeof start) &&
          memory.write(place_.code, penna_guest_code, static_cast<size_t>(penna_guest_code_end - penna_guest_code));

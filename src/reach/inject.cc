@@ -21,6 +21,7 @@
 
 #include "base/command_line.h"
 #include "base/file.h"
+#include "base/proc_stat.h"
 #include "penna/patch_plan.h"
 #include "reach/borrowed_thread.h"
 #include "reach/call_filters.h"
@@ -32,7 +33,7 @@
 namespace penna {
 namespace {
 
-constexpr char kBringIn = 'b', kGiveBack = 'g';  // orders
+constexpr char kBringIn = 'b', kGiveBack = 'g', kCall = 'c';  // orders
 constexpr useconds_t kLookUs = 200;
 constexpr auto kTurn = std::chrono::seconds(10);
 constexpr long kStopUs = 2'000'000;
@@ -126,7 +127,7 @@ bool fill_agent(pid_t pid, int fd, const std::string& agent) {
 
 // What the guest is started with.
 struct Start {
-  std::string agent, socket;
+  GuestTexts texts;
   std::optional<Residue> residue;
   GuestPlace place;       // found or made
   uint32_t refusals = 0;  // penna_attachment::refusals
@@ -151,12 +152,12 @@ std::string bring_guest(const Target& target, BorrowedThread& thread, Start* sta
     const auto fd = thread.call(SYS_memfd_create, {start->place.memory, MFD_CLOEXEC, 0, 0, 0, 0});
     if (!fd || *fd < 0) return "may not make a memfd, by which the agent would come";
     agent_fd = static_cast<int>(*fd);
-    if (!fill_agent(target.pid, agent_fd, start->agent)) return "could not be given the agent: has it ended?";
+    if (!fill_agent(target.pid, agent_fd, start->texts.agent)) return "could not be given the agent: has it ended?";
   }
   const uint64_t attach = start->residue ? start->residue->attach : 0;
   const bool prepared = Guest(start->place)
                             .prepare(target.memory, target.libraries, target.needs, thread.state().thread_pointer(),
-                                     agent_fd, attach, start->socket);
+                                     agent_fd, attach, start->texts);
   return prepared ? "" : "could not be prepared: has it ended?";
 }
 
@@ -164,7 +165,7 @@ std::string bring_guest(const Target& target, BorrowedThread& thread, Start* sta
 std::string start_guest(const Target& target, BorrowedThread& thread, Start* start) {
   if (start->place.memory == 0) {
     if (std::string trouble = bring_guest(target, thread, start); !trouble.empty()) return trouble;
-  } else if (!Guest(start->place).prepare_again(target.memory, start->residue->attach, start->socket)) {
+  } else if (!Guest(start->place).prepare_again(target.memory, start->residue->attach, start->texts)) {
     return "could not be prepared: has it ended?";
   }
   const Guest guest(start->place);
@@ -256,41 +257,47 @@ bool has_guest(pid_t pid) {
 
 }  // namespace
 
-Result<std::unique_ptr<Inject>> Inject::prepare(pid_t pid, const std::string& agent, const std::string& socket_path) {
+Result<std::unique_ptr<Inject>> Inject::prepare(const std::vector<pid_t>& pids, const std::string& agent,
+                                                const std::string& socket_path) {
   std::unique_ptr<Inject> inject(new Inject);
-  inject->pid_ = pid;
-  inject->pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!inject->pidfd_) return Error{fmt::format("there is no process {}", pid)};
-  inject->command_ = name_of(pid);
+  for (const pid_t pid : pids) {
+    Patient patient;
+    patient.pid = pid;
+    patient.pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    if (!patient.pidfd) return Error{fmt::format("there is no process {}", pid)};
+    patient.command = name_of(pid);
+    inject->patients_.push_back(std::move(patient));
+  }
   inject->agent_ = agent;
   inject->socket_path_ = socket_path;
   return inject;
 }
 
 // A sentence; empty: the process is recorded.
-std::string Inject::bring_in() {
-  const auto sentence = [this](const std::string& words) { return fmt::format("process {} {}", pid_, words); };
-  turn_ = take_turn(pid_);
-  if (!turn_ || has_guest(pid_)) return sentence("is being attached to or given back by another penna record");
-  const auto target = look_at(pid_);
+std::string Inject::bring_in(Patient& patient) {
+  const pid_t pid = patient.pid;
+  const auto sentence = [pid](const std::string& words) { return fmt::format("process {} {}", pid, words); };
+  patient.turn = take_turn(pid);
+  if (!patient.turn || has_guest(pid)) return sentence("is being attached to or given back by another penna record");
+  const auto target = look_at(pid);
   if (!target) return sentence(target.error().text);
-  const auto refusals = judge_call_filters(pid_, target->code.system_call);
+  const auto refusals = judge_call_filters(pid, target->code.system_call);
   if (!refusals) return sentence(refusals.error().text);
-  Start start{agent_, socket_path_, find_residue(target->memory, target->libraries), {}, *refusals};
+  Start start{{socket_path_, agent_}, find_residue(target->memory, target->libraries), {}, *refusals};
   const auto journal_of = [&](uint64_t attachment) {
-    return Journal(pid_, attachment, target->code.sigreturn, target->system_code);
+    return Journal(pid, attachment, target->code.sigreturn, target->system_code);
   };
   if (start.residue && start.residue->attachment != 0) {
     const Guest before = Guest::of(target->memory, start.residue->attachment);
     if (before.is_running(target->memory)) return sentence("is just being attached to by another recorder");
-    const auto renewed = renew(pid_, target->memory, *start.residue, journal_of(start.residue->attachment), agent_,
+    const auto renewed = renew(pid, target->memory, *start.residue, journal_of(start.residue->attachment), agent_,
                                target->needs.tls_offset_at);
     if (!renewed) return renewed.error().text;
     start.place = before.place();
   }
   if (const std::string trouble = start_guest_by_any(*target, &start); !trouble.empty()) return sentence(trouble);
   const Guest guest(start.place);
-  journal_.emplace(journal_of(guest.attachment()));
+  patient.journal.emplace(journal_of(guest.attachment()));
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(PENNA_PLAN_SECONDS);
   for (;; ::usleep(kLookUs)) {
     if (const auto outcome = guest.outcome(target->memory); outcome && outcome->empty())
@@ -299,58 +306,121 @@ std::string Inject::bring_in() {
       return sentence(*outcome);
     if (std::chrono::steady_clock::now() > end) return sentence("does not let the agent be loaded: a lock is held");
   }
-  const auto written = journal_->write_all();
+  const auto written = patient.journal->write_all();
   return written ? "" : written.error().text;
 }
 
-// What the surgeon answers about a process that was given back: numbers; else a sentence.
-std::string Inject::carry_out(char order, pid_t pid) {
-  if (order == kBringIn) {
-    std::string trouble = bring_in();
-    if (!trouble.empty()) put_all_back();
-    return trouble;
-  }
-  const auto restored = journal_->of(pid).put_back();
-  return restored ? fmt::format("{} {} {}", restored->places, restored->modules, restored->kept)
-                  : restored.error().text;
+// Of one of the processes, or of one that these have forked: then it is that of the nearest ancestor.
+std::optional<Journal> Inject::journal_of(pid_t pid) const {
+  constexpr int kMostParents = 64;
+  pid_t one = pid;
+  for (int i = 0; i < kMostParents && one > 1; ++i, one = parent_of(one))
+    for (const Patient& patient : patients_)
+      if (patient.pid == one && patient.journal) return patient.journal->of(pid);
+  for (const Patient& patient : patients_)  // its parent has ended
+    if (patient.journal) {
+      const auto is_there = patient.journal->of(pid).is_there();
+      if (is_there && *is_there) return patient.journal->of(pid);
+    }
+  return {};
 }
 
-// Whoever was to do it is dead.
-void Inject::put_all_back() const {
-  if (!journal_) return;
-  std::vector<pid_t> family{pid_};
+// What the surgeon answers: of a process that was given back, numbers; else a sentence, or nothing.
+std::string Inject::carry_out(const Surgeon::Order& order) {
+  const auto patient =
+      std::find_if(patients_.begin(), patients_.end(), [&](const Patient& one) { return one.pid == order.pid; });
+  if (order.what == kBringIn) {
+    std::string trouble = bring_in(*patient);
+    if (!trouble.empty()) put_back_family(order.pid);
+    if (!trouble.empty()) patient->journal.reset();
+    return trouble;
+  }
+  if (order.what == kCall) {
+    const auto& [entry, end, stack, channel] = order.words;
+    const auto called = call_in(order.pid, {RemotePtr<const uint8_t>(entry), RemotePtr<const uint8_t>(end),
+                                            RemoteBytes(stack), static_cast<ino_t>(channel)});
+    return called ? "" : called.error().text;
+  }
+  const auto journal = journal_of(order.pid);
+  if (!journal) return fmt::format("process {} was not attached to", order.pid);
+  const auto restored = journal->put_back();
+  if (!restored) return restored.error().text;
+  return fmt::format("{} {} {} {}", restored->places, restored->modules, restored->kept,
+                     restored->is_other_program ? 1 : 0);
+}
+
+void Inject::put_back_family(pid_t pid) const {
+  std::vector<pid_t> family{pid};
   for (size_t i = 0; i < family.size(); ++i) {
-    (void)journal_->of(family[i]).put_back();
+    if (const auto journal = journal_of(family[i])) (void)journal->put_back();
     const std::vector<pid_t> children = children_of(family[i]);
     family.insert(family.end(), children.begin(), children.end());
   }
 }
 
+// Whoever was to do it is dead.
+void Inject::put_all_back() const {
+  for (const Patient& patient : patients_)
+    if (patient.journal) put_back_family(patient.pid);
+}
+
 bool Inject::start(CarrierError* error) {
   constexpr int kOurTrouble = 125;
   auto surgeon =
-      Surgeon::start({[this](char order, pid_t pid) { return carry_out(order, pid); }, [this] { put_all_back(); }});
+      Surgeon::start({[this](const Surgeon::Order& order) { return carry_out(order); }, [this] { put_all_back(); }});
   if (!surgeon) return *error = {kOurTrouble, surgeon.error().text}, false;
   surgeon_.emplace(std::move(*surgeon));
-  const auto trouble = surgeon_->tell(kBringIn, pid_, serve_);
-  if (trouble && trouble->empty()) return true;
-  *error = {kOurTrouble, trouble ? *trouble : trouble.error().text};
-  return false;
+  std::vector<Patient> recorded;
+  for (Patient& patient : patients_) {
+    const auto trouble = surgeon_->tell({kBringIn, patient.pid}, serve_);
+    if (trouble && trouble->empty())
+      recorded.push_back(std::move(patient));
+    else
+      refused_.push_back(trouble ? *trouble : trouble.error().text);
+  }
+  if (recorded.empty()) return *error = {kOurTrouble, refused_.back()}, refused_.pop_back(), false;
+  patients_ = std::move(recorded);
+  return true;
+}
+
+static bool is_over(const Fd& pidfd) {
+  pollfd ended{pidfd.get(), POLLIN, 0};
+  return ::poll(&ended, 1, 0) > 0;
+}
+
+int Inject::pidfd() const {
+  for (const Patient& patient : patients_)
+    if (!is_over(patient.pidfd)) return patient.pidfd.get();
+  return patients_.front().pidfd.get();
+}
+
+bool Inject::has_ended() const {
+  return std::all_of(patients_.begin(), patients_.end(), [](const Patient& one) { return is_over(one.pidfd); });
 }
 
 int Inject::wait() {
-  pollfd ended{pidfd_.get(), POLLIN, 0};
-  while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
+  for (const Patient& patient : patients_) {
+    pollfd ended{patient.pidfd.get(), POLLIN, 0};
+    while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
+    }
   }
   return 0;
 }
 
 Result<Restored> Inject::give_back(pid_t pid) const {
-  const std::string answer = PENNA_TRY(surgeon_->tell(kGiveBack, pid, {}));
+  const std::string answer = PENNA_TRY(surgeon_->tell({kGiveBack, pid}, {}));
   Restored restored;
   std::istringstream numbers(answer);
-  if (numbers >> restored.places >> restored.modules >> restored.kept) return restored;
+  if (numbers >> restored.places >> restored.modules >> restored.kept >> restored.is_other_program) return restored;
   return Error{answer};
+}
+
+Result<> Inject::call(pid_t pid, const RemoteCode& code) const {
+  const Surgeon::Order order{
+      kCall, pid, {code.entry.number(), code.end.number(), code.stack_top.number(), code.channel}};
+  const std::string trouble = PENNA_TRY(surgeon_->tell(order, {}));
+  if (!trouble.empty()) return Error{trouble};
+  return ok();
 }
 
 }  // namespace penna

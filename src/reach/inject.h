@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The carrier of penna record -p: brings the agent into a process that runs, and takes it out again.
+// The carrier of penna record -p: brings the agent into processes that run, and takes it out again.
 //
 // How: the agent comes as a memfd, so that the process needs no file of ours. One of its threads, wherever it was,
 // makes the few system calls that start a guest thread (guest.h), which loads the agent and lets it meet us; then every
@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "reach/carrier.h"
 #include "reach/journal.h"
+#include "reach/remote_call.h"
 #include "reach/surgeon.h"
 
 namespace penna {
@@ -27,35 +28,51 @@ class Inject : public Carrier {
  public:
   // `agent`: path of the library. `serve`: called again and again while the agent comes in, on the thread of start():
   // it must let the process meet its recorder, and return soon.
-  static Result<std::unique_ptr<Inject>> prepare(pid_t pid, const std::string& agent, const std::string& socket_path);
+  static Result<std::unique_ptr<Inject>> prepare(const std::vector<pid_t>& pids, const std::string& agent,
+                                                 const std::string& socket_path);
   void serve_by(std::function<void()> serve) { serve_ = std::move(serve); }
 
-  pid_t pid() const override { return pid_; }
-  int pidfd() const override { return pidfd_.get(); }
-  const std::vector<std::string>& command() const override { return command_; }
+  // Those of the first that is recorded, or shall be.
+  pid_t pid() const override { return patients_.front().pid; }
+  const std::vector<std::string>& command() const override { return patients_.front().command; }
+  // Of the first that has not ended.
+  int pidfd() const override;
+  bool has_ended() const override;  // all
   bool is_child() const override { return false; }
+  // Into as many as possible; false: into none.
   bool start(CarrierError* error) override;
   // Not our child: 0.
   int wait() override;
 
-  // Gives back the process, or one that it has forked since. The agent there records nothing any more.
+  // After start(): of those that are not recorded, why, each a sentence.
+  const std::vector<std::string>& refused() const { return refused_; }
+  // Gives back one of the processes, or one that they have forked since. The agent there records nothing any more.
   Result<Restored> give_back(pid_t pid) const;
+  // As call_in(), by the surgeon: if we are killed meanwhile, the process goes on as it was.
+  Result<> call(pid_t pid, const RemoteCode& code) const;
 
  private:
+  struct Patient {
+    pid_t pid = -1;
+    Fd pidfd;
+    std::vector<std::string> command;
+    Fd turn;                         // the surgeon's, as is
+    std::optional<Journal> journal;  // the surgeon's, once the guest has come
+  };
+
   Inject() = default;
   // In the surgeon:
-  std::string carry_out(char order, pid_t pid);
-  std::string bring_in();
+  std::string carry_out(const Surgeon::Order& order);
+  std::string bring_in(Patient& patient);
+  std::optional<Journal> journal_of(pid_t pid) const;
+  void put_back_family(pid_t pid) const;
   void put_all_back() const;
 
-  pid_t pid_ = -1;
-  Fd pidfd_;
-  std::vector<std::string> command_;
+  std::vector<Patient> patients_;  // never empty
   std::string agent_, socket_path_;
   std::function<void()> serve_;
+  std::vector<std::string> refused_;
   std::optional<Surgeon> surgeon_;
-  Fd turn_;                         // the surgeon's, as is
-  std::optional<Journal> journal_;  // the surgeon's, once the guest has come
 };
 
 }  // namespace penna

@@ -115,6 +115,11 @@ void Journal::set_state(const RemoteMemory& memory, uint32_t state) const {
   memory.write(attachment_ + offsetof(penna_attachment, state), &state, sizeof state);
 }
 
+Result<bool> Journal::is_there() const {
+  const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
+  return Changes::read(memory, attachment_).has_value();
+}
+
 Result<> Journal::write_all() const {
   return while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be changed";
@@ -145,8 +150,9 @@ void Journal::stop_agent() const {
 
 // In two steps: once nothing leads into the agent, its threads leave it soon.
 Result<Restored> Journal::put_back() const {
-  stop_agent();
   Restored restored;
+  if (!PENNA_TRY(is_there())) return restored.is_other_program = true, restored;
+  stop_agent();
   PENNA_TRY(while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be put back";
     const penna_attachment& head = changes.head;

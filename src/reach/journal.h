@@ -23,7 +23,8 @@ namespace penna {
 
 struct Restored {
   size_t places = 0, modules = 0;
-  size_t kept = 0;  // places that somebody else has changed since
+  size_t kept = 0;                // places that somebody else has changed since
+  bool is_other_program = false;  // by exec: nothing of it was changed by us
 };
 
 class Journal {
@@ -34,6 +35,9 @@ class Journal {
       : pid_(pid), attachment_(attachment), sigreturn_(sigreturn), system_code_(std::move(system_code)) {}
   // That of a process which was forked by this one: it lies at the same place.
   Journal of(pid_t child) const { return {child, attachment_, sigreturn_, system_code_}; }
+
+  // Is the process one that has it? Not if it has become another program. Error: it may not be read, or has ended.
+  Result<bool> is_there() const;
 
   // Makes the changes that the agent has noted. Error, as a sentence: none is made.
   Result<> write_all() const;

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "collect/control_request.h"
-#include "reach/ask_process.h"
 
 namespace penna {
 
@@ -49,7 +48,7 @@ void Silencer::carry_out(const SilenceOrder& order, ControlPage& page) {
 bool Silencer::silence(uint32_t pid, ControlPage& page, const BusyFunction& function) {
   const uint64_t functions[] = {function.pc};
   if (deaf_.count(page.inode()) != 0) return false;
-  const auto answer = ask_process(pid, page, silence_request(functions));
+  const auto answer = ask_process(pid, page, silence_request(functions), call_);
   if (!answer) deaf_.insert(page.inode());  // each call could cost us seconds again
   return answer && answer->matched != 0 && answer->refused == 0;
 }

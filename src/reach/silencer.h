@@ -14,6 +14,7 @@
 #include "collect/collector.h"
 #include "collect/overhead_governor.h"
 #include "collect/server.h"
+#include "reach/ask_process.h"
 
 namespace penna {
 
@@ -27,6 +28,8 @@ class Silencer {
   // this.
   static Result<std::unique_ptr<Silencer>> make(std::optional<uint32_t> percent, Server& server, Collector& collector,
                                                 Onlooker* next, NameOf name_of);
+
+  void call_by(CallIn call) { call_ = std::move(call); }
 
   int fd() const { return governor_.fd(); }  // readable when there is something for work()
   void work();
@@ -48,6 +51,7 @@ class Silencer {
   Server& server_;
   Collector& collector_;
   NameOf name_of_;
+  CallIn call_ = call_in;
   std::set<ino_t> deaf_;  // processes that did not answer, by the inode of their channel
   size_t silenced_ = 0, refused_ = 0;
   std::string first_, first_refused_;

@@ -21,11 +21,6 @@ namespace {
 constexpr char kEnd = 0;
 constexpr size_t kMostText = 4096;
 
-struct Order {
-  char what;
-  pid_t pid;
-};
-
 ssize_t receive(int socket, void* to, size_t bytes) {
   ssize_t got;
   do got = ::recv(socket, to, bytes, 0);
@@ -40,9 +35,9 @@ ssize_t receive(int socket, void* to, size_t bytes) {
   if (socket > 0) ::close_range(0, static_cast<unsigned>(socket) - 1, 0);
   ::close_range(static_cast<unsigned>(socket) + 1, UINT_MAX, 0);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_IGN);
-  Order order;
+  Surgeon::Order order;
   while (receive(socket, &order, sizeof order) == sizeof order && order.what != kEnd) {
-    const std::string answer = ('=' + work.carry_out(order.what, order.pid)).substr(0, kMostText);
+    const std::string answer = ('=' + work.carry_out(order)).substr(0, kMostText);
     (void)::send(socket, answer.data(), answer.size(), MSG_NOSIGNAL);
     order.what = 1;
   }
@@ -63,10 +58,9 @@ Result<Surgeon> Surgeon::start(Work work) {
   return Surgeon(pid, std::move(ours));
 }
 
-Result<std::string> Surgeon::tell(char order, pid_t pid, const std::function<void()>& serve) const {
-  const Order message{order, pid};
+Result<std::string> Surgeon::tell(const Order& order, const std::function<void()>& serve) const {
   const Error gone{"the process of Penna's that was to do this has been killed; try again"};
-  if (::send(socket_.get(), &message, sizeof message, MSG_NOSIGNAL) != sizeof message) return gone;
+  if (::send(socket_.get(), &order, sizeof order, MSG_NOSIGNAL) != sizeof order) return gone;
   pollfd answered{socket_.get(), POLLIN, 0};
   while (::poll(&answered, 1, serve ? 0 : -1) <= 0)
     if (serve) serve();
@@ -77,7 +71,7 @@ Result<std::string> Surgeon::tell(char order, pid_t pid, const std::function<voi
 
 void Surgeon::end() {
   if (pid_ < 0) return;
-  const Order message{kEnd, 0};
+  const Order message;  // kEnd
   (void)::send(socket_.get(), &message, sizeof message, MSG_NOSIGNAL);
   socket_.reset();
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -20,10 +21,15 @@ namespace penna {
 
 class Surgeon {
  public:
-  // Both in the surgeon: `carry_out` does what it is told, about the process `pid`, and gives what we get as the
-  // answer; `orphaned` is the last that it does when we ended without end().
+  struct Order {
+    char what = 0;  // 0 is taken
+    pid_t pid = 0;  // the process that it is about
+    std::array<uint64_t, 4> words{};
+  };
+  // Both in the surgeon: `carry_out` does what it is told, and gives what we get as the answer; `orphaned` is the last
+  // that it does when we ended without end().
   struct Work {
-    std::function<std::string(char order, pid_t pid)> carry_out;
+    std::function<std::string(const Order& order)> carry_out;
     std::function<void()> orphaned;
   };
   static Result<Surgeon> start(Work work);
@@ -32,7 +38,7 @@ class Surgeon {
   ~Surgeon() { end(); }
 
   // The answer; meanwhile `serve` is called again and again, which must return soon. Nothing: it is gone.
-  Result<std::string> tell(char order, pid_t pid, const std::function<void()>& serve) const;
+  Result<std::string> tell(const Order& order, const std::function<void()>& serve) const;
   // There is nothing left to put back.
   void end();
 

@@ -163,7 +163,7 @@ Result<> OwnRecorder::run() {
   Collector collector(std::move(*writer), *doorbell, settings_.conditions);
   collector.set_time_shift(time_shift_of(settings_));
   auto server = Server::listen(*socket, config_for(settings_), *doorbell, collector);
-  auto control = server ? ControlServer::listen(*socket, **server, collector, ask_own_process)
+  auto control = server ? ControlServer::listen(*socket, **server, collector, ask_own_process, false)
                         : Result<ControlServer>(server.error());
   const Result<> started = control ? collector.start(penna_agent_mute_thread) : Result<>(control.error());
   if (!started) {

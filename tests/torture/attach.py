@@ -46,6 +46,7 @@ TARGETS = {
     'six': Target([PROGRAMS / 'attached', '6'], ready='.'),
     'many': Target([PROGRAMS / 'attached', '32', 'signals'], ready='.'),
     'filtered': Target([PROGRAMS / 'filters', 'list'], ready='^20$'),
+    'starter': Target([PROGRAMS / 'starter', '.'], ready='^3$'),
     'python': Target(['/usr/bin/python3', '-c', PYTHON], ready='round'),
     'redis': Target(['redis-server', '--port', '7395', '--save', '', '--appendonly', 'no'], ready='Ready to accept',
                     load=['redis-benchmark', '-p', '7395', '-l', '-q', '-c', '20', '-t', 'set,get'],
@@ -99,7 +100,7 @@ def record(pid, where, kill):
     if recorder.returncode == -signal.SIGKILL:
         return None
     assert recorder.returncode == 0, f'status {recorder.returncode}: {text}'
-    assert re.search(r'restored [1-9]\d* places in \d+ modules?, verified\n', text), text
+    assert re.search(r'restored [1-9]\d* places in \d+ modules?, verified[\n;]', text), text
     assert '0 lost' in text, text
     return text
 

@@ -96,7 +96,7 @@ static inline struct penna_change* penna_changes_of(struct penna_attachment* att
   return (struct penna_change*)(attachment + 1);
 }
 
-/* The agent's: called by a thread that the recorder has made, once for each recording. If the agent was used before,
+/* The agent's: `agent_path` is where programs that are started by exec find it. Called by a thread that the recorder has made, once for each recording. If the agent was used before,
  * its variables are as they were when it was loaded, but for `real`, in_linker and thread_kept; the attachment still
  * has the changes of that time. */
 enum penna_attach_answer {
@@ -108,7 +108,8 @@ enum penna_attach_answer {
 #ifdef __cplusplus
 extern "C" {
 #endif
-enum penna_attach_answer penna_agent_attach(const char* socket_path, struct penna_attachment* attachment);
+enum penna_attach_answer penna_agent_attach(const char* socket_path, struct penna_attachment* attachment,
+                                            const char* agent_path);
 extern struct penna_attachment* penna_agent_attachment; /* the last one; null: none yet */
 #ifdef __cplusplus
 }

@@ -88,6 +88,15 @@ bool set_recorder_socket(const char* path) {
 
 const char* agent_path() { return library_path; }
 
+void set_agent_path(const char* path) {
+  const size_t length = text_length(path);
+  if (length < sizeof library_path) __builtin_memcpy(library_path, path, length + 1);
+}
+
+bool has_our_variables(char* const* environment) {
+  return environment != nullptr && find_entry(const_cast<char**>(environment), kSocket, sizeof kSocket - 1) != nullptr;
+}
+
 namespace {
 // What LD_PRELOAD lists before the agent: `runtime`, or what the user preloads if that must come first.
 const char* runtime_before_agent(const char* preloaded, const char* runtime, size_t* length) {

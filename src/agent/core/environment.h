@@ -24,8 +24,13 @@ const char* recorder_socket();
 // Sets the path for a recorder inside this process; programs that it execs are not followed. False if it is too long.
 bool set_recorder_socket(const char* path);
 
-// The path from which this agent was preloaded; empty if it was not.
+// The path from which this agent was preloaded, or from which programs that are started can preload it; empty: there is
+// none.
 const char* agent_path();
+void set_agent_path(const char* path);
+
+// Whether it holds our variables already: whoever starts a program has added them, and calls another of our hooks.
+bool has_our_variables(char* const* environment);
 
 // Appends the value of LD_PRELOAD for a program that had `preloaded` and needs `runtime` first; an empty `runtime`
 // means none. Returns the new end.

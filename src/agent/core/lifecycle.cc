@@ -299,7 +299,8 @@ PENNA_EXPORT penna_join penna_agent_join(const char* socket_path) {
 }
 
 // The thread is none of libc's: nobody has given `thread` its first value there.
-PENNA_EXPORT penna_attach_answer penna_agent_attach(const char* socket_path, penna_attachment* shared) {
+PENNA_EXPORT penna_attach_answer penna_agent_attach(const char* socket_path, penna_attachment* shared,
+                                                    const char* agent_path) {
   using namespace penna::agent;
   thread = {};
   thread.cursor = kNoChunk;
@@ -308,6 +309,7 @@ PENNA_EXPORT penna_attach_answer penna_agent_attach(const char* socket_path, pen
   begin_attachment(shared);
   describe_agent(shared);
   if (shared->refusals != 0) system_calls_filtered = true;
+  set_agent_path(agent_path);
   if (!set_recorder_socket(socket_path) || !start()) return PENNA_ATTACH_REFUSED;
   call_refusals |= shared->refusals & ~PENNA_CALLS_FILTERED;
   close_chunk();

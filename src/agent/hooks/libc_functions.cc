@@ -16,7 +16,7 @@ struct LibcFunction {
   uintptr_t* real;
 };
 
-constexpr uint32_t kMost = 64;
+constexpr uint32_t kMost = 96;
 
 struct LibcFunctions {
   LibcFunction list[kMost];
@@ -89,6 +89,14 @@ void add_system_calls(LibcFunctions& functions) {
   PENNA_ADD(syscall);
 }
 
+// By which all others start programs (execv, execvp, system, popen).
+void add_starts(LibcFunctions& functions) {
+  PENNA_ADD(execve);
+  PENNA_ADD(fexecve);
+  PENNA_ADD(posix_spawn);
+  PENNA_ADD(posix_spawnp);
+}
+
 void add_loader(LibcFunctions& functions) {
   PENNA_ADD(dlopen);
   PENNA_ADD(dlclose);
@@ -102,6 +110,7 @@ void enter_libc_functions(uint32_t classes) {
   LibcFunctions functions;
   add_loader(functions);
   add_system_calls(functions);
+  add_starts(functions);
   if ((classes & class_bit(PENNA_ALLOC)) != 0) add_maps(functions);
   if ((classes & class_bit(PENNA_LOCKS)) != 0) add_locks(functions);
   Instead entered[kMost];

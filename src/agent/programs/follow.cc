@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "agent/core/arch.h"
+#include "agent/core/attachment.h"
 #include "agent/core/call_filters.h"
 #include "agent/core/environment.h"
 #include "agent/core/lifecycle.h"
@@ -79,7 +80,8 @@ class SpawnReport {
 // what is started. told(program): reports it to the recorder.
 template <typename Start, typename Look, typename Told>
 int with_our_environment(const char* name, char* const* from, Start start, Look look, Told tell) {
-  if (!following()) return start(from);
+  // Libc's functions that were entered call one another.
+  if (!following() || (came_late && has_our_variables(from))) return start(from);
   ProgramToStart program;
   program.path = name != nullptr ? name : "";
   if (program_refused()) {
@@ -89,7 +91,9 @@ int with_our_environment(const char* name, char* const* from, Start start, Look 
     look_for_agent(agent_path(), &program);
   }
   const ExecEnvironment size = exec_environment_size(from, program.runtime);
-  if (program.takes_variables() && (size.pointers > 16384 || size.bytes > 65536))
+  // The child of libc's own posix_spawn, which may call us only where we came late, has 32 KiB.
+  const size_t most_pointers = came_late ? 1024 : 16384, most_bytes = came_late ? 4096 : 65536;
+  if (program.takes_variables() && (size.pointers > most_pointers || size.bytes > most_bytes))
     program.why = PENNA_START_TOO_MUCH;  // rather not followed than a stack overflow
   auto told = tell(program);
   int error;

@@ -6,20 +6,21 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace penna {
 namespace {
 
 Result<> check(const RecordOptions& options) {
-  if (options.pid && !options.command.empty())
+  if (!options.pids.empty() && !options.command.empty())
     return Error{"-p PID and a command exclude each other: give one of them"};
-  if (options.pid && (options.classes & (1u << PENNA_CALLS)) != 0)
+  if (!options.pids.empty() && (options.classes & (1u << PENNA_CALLS)) != 0)
     return Error{
         "calls of a process that runs already cannot be recorded yet: leave calls out of -k, or start it with penna "
         "record"};
-  if (!options.pid && options.command.empty())
+  if (options.pids.empty() && options.command.empty())
     return Error{"there is no command to run: write it behind the options, or behind --"};
-  if (!options.pid && options.command[0].empty()) return Error{"the name of the command is empty"};
+  if (options.pids.empty() && options.command[0].empty()) return Error{"the name of the command is empty"};
   const bool any_values = !options.arguments.empty() || !options.results.empty() || options.auto_arguments;
   if (any_values && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"-A, -R and --auto-args are about calls: add calls to -k"};
@@ -43,6 +44,19 @@ Result<> check(const RecordOptions& options) {
   return check_settings(options);
 }
 
+Result<std::vector<int>> parse_pids(const std::vector<std::string>& texts) {
+  std::vector<int> pids;
+  for (const std::string& text : texts) {
+    int pid = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
+    if (error != std::errc() || end != text.data() + text.size() || pid <= 0)
+      return Error{
+          fmt::format("-p takes pids, the numbers of processes, such as 1234 or 1234,1250; '{}' is none", text)};
+    if (std::find(pids.begin(), pids.end(), pid) == pids.end()) pids.push_back(pid);
+  }
+  return pids;
+}
+
 Result<Typed<ValueSpec>> parse_typed_spec(const std::string& text) {
   return Typed<ValueSpec>{PENNA_TRY(parse_value_spec(text)), text};
 }
@@ -58,10 +72,11 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   OptionParser parser("Runs a command and records it.", "penna record");
   parser.text("-o,--output", options.output, "FILE", "the recording; default CMD.PID.penna here");
   parser.flag("-f,--force", options.force, "overwrite FILE when it exists; what a link leads to is never replaced");
-  parser.number(
-      "-p,--pid", options.pid, "PID",
-      "attach to a process that runs, instead of starting a command, and leave it as it was; Ctrl-C ends the recording",
-      1);
+  std::vector<std::string> pids;
+  parser.texts("-p,--pid", pids, "PID[,PID...]",
+               "attach to processes that run, instead of starting a command, and leave them as they were; Ctrl-C and "
+               "penna ctl PID stop end the recording",
+               OptionParser::Split::kAtCommas);
   parser.value("--duration", options.duration_ns, "TIME", "end the recording after TIME, such as 10s",
                ParseShortTime{"--duration"});
   parser.texts("-k,--kinds", kinds, "KINDS",
@@ -146,8 +161,9 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   if (all && !tree) return Error{"--all is for --live --tree: lines show every call anyway"};
   options.timed_locks = !options.lock_functions.empty();
   if (live) options.live = all ? LiveForm::kAll : tree ? LiveForm::kTree : LiveForm::kLines;
+  options.pids = PENNA_TRY(parse_pids(pids));
   if (!kinds.empty()) options.classes = PENNA_TRY(classes_of(kinds));
-  if (options.pid && kinds.empty()) options.classes &= ~(1u << PENNA_CALLS);
+  if (!options.pids.empty() && kinds.empty()) options.classes &= ~(1u << PENNA_CALLS);
   options.pool_mib = pool.value_or(options.pool_mib);
   options.sample_bytes = sample_bytes.value_or(0);
   options.min_wait_ns = min_wait.value_or(0);

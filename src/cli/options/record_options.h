@@ -21,8 +21,8 @@
 namespace penna {
 
 struct RecordOptions : RecordSettings {
-  std::vector<std::string> command;                  // empty only with `pid`
-  std::optional<int> pid;                            // a process that runs, in place of a command
+  std::vector<std::string> command;                  // empty only with `pids`
+  std::vector<int> pids;                             // processes that run, in place of a command
   std::optional<uint64_t> duration_ns;               // then the recording ends
   std::string output;                                // empty: CMD.PID.penna in the current directory
   std::string stem;                                  // of that name, in place of "CMD."

@@ -92,15 +92,19 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   Parsed<CtlOptions> parsed;
   std::vector<std::string> words;
   OptionParser parser(
-      "Switches points and triggers of a recording that is under way. PID: a process that is recorded, by penna record "
-      "or by "
-      "itself (then it alone), or penna record (then all processes, and programs to come).",
+      "Switches points and triggers of a recording that is under way, or ends it. PID: a process that is recorded, by "
+      "penna record or by itself (then it alone), or penna record (then all processes, and programs to come). stop: "
+      "the "
+      "whole recording ends, as by penna record --duration: the programs go on, and those that were attached to (-p) "
+      "are as they were before.",
       "penna ctl");
-  parser.words("PID on|off PATTERN...", words, "PATTERN: PROVIDER:NAME with * and ?, or the number of a trigger");
+  parser.words("PID on|off|stop [PATTERN...]", words,
+               "PATTERN: PROVIDER:NAME with * and ?, or the number of a trigger");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
-  if (words.size() < 3 || (words[1] != "on" && words[1] != "off"))
-    return Error{"write penna ctl PID on PATTERN, or off instead of on"};
+  parsed.options.stop = words.size() == 2 && words[1] == "stop";
+  if (!parsed.options.stop && (words.size() < 3 || (words[1] != "on" && words[1] != "off")))
+    return Error{"write penna ctl PID on PATTERN, or off instead of on; or penna ctl PID stop"};
   const char* end = words[0].data() + words[0].size();
   const auto [at, error] = std::from_chars(words[0].data(), end, parsed.options.pid);
   if (error != std::errc() || at != end || parsed.options.pid <= 0)
@@ -118,6 +122,13 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
 int cmd_ctl(const CtlOptions& options) {
   const auto recorder = find_recorder(options.pid);
   if (!recorder) return fail(recorder.error().text);
+  if (options.stop) {
+    const auto answer = ask(recorder->control, fmt::format("stop {} all", recorder->asked_pid));
+    if (!answer) return fail(answer.error().text);
+    if (const auto counts = read_answer(*answer); !counts) return fail(counts.error().text);
+    say("the recording has ended");
+    return 0;
+  }
   bool all_known = true;
   for (const std::string& pattern : options.patterns) {
     const auto counts = change(*recorder, options.on, pattern);

@@ -11,6 +11,7 @@ namespace penna {
 struct CtlOptions {
   int pid = 0;
   bool on = false;
+  bool stop = false;  // the recording, instead
   std::vector<std::string> patterns;
 };
 Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments);

@@ -50,7 +50,7 @@ Result<RecordingWriter> create_recording(const RecordOptions& options, const std
                                          pid_t pid) {
   if (!options.output.empty()) return RecordingWriter::create(options.output, {.overwrite = options.force});
   std::string name = std::filesystem::path(command[0]).filename().string();
-  if (options.pid) name = name.substr(0, name.find(' '));  // of a title: "redis-server *:6379"
+  if (!options.pids.empty()) name = name.substr(0, name.find(' '));  // of a title: "redis-server *:6379"
   const std::string stem = !options.stem.empty() ? options.stem : (name.empty() ? "recording" : name) + ".";
   const std::string base = stem + std::to_string(pid);
   std::string path = base + ".penna";
@@ -78,13 +78,25 @@ double clock_rate(const FilterOptions& filter) {
 }
 
 // The way in that the options ask for.
-Result<std::unique_ptr<Carrier>> choose_carrier(const RecordOptions& options, const std::string& agent,
-                                                const std::string& socket_path, const sigset_t& signals) {
-  if (options.pid) {
-    auto inject = PENNA_TRY(Inject::prepare(*options.pid, agent, socket_path));
+Result<std::unique_ptr<Carrier>> choose_carrier(const RecordOptions& options, const std::vector<pid_t>& pids,
+                                                const std::string& agent, const std::string& socket_path,
+                                                const sigset_t& signals) {
+  if (!pids.empty()) {
+    auto inject = PENNA_TRY(Inject::prepare(pids, agent, socket_path));
     return std::unique_ptr<Carrier>(std::move(inject));
   }
   return Launch::prepare(options.command, preload_for(options.command[0], agent), socket_path, signals);
+}
+
+// Of those that are asked for, the ones that nothing stands against. Each other one is told.
+std::vector<pid_t> attachable(const RecordOptions& options) {
+  std::vector<pid_t> pids;
+  for (const pid_t pid : options.pids)
+    if (const std::string reason = why_not_attached(pid); reason.empty())
+      pids.push_back(pid);
+    else
+      say(reason);
+  return pids;
 }
 
 std::optional<std::chrono::steady_clock::time_point> end_of_recording(const RecordOptions& options) {
@@ -102,8 +114,9 @@ SnapshotRules snapshots_of(const RecordOptions& options) {
 }  // namespace
 
 int cmd_record(const RecordOptions& options) {
-  if (options.pid)
-    if (const std::string reason = why_not_attached(*options.pid); !reason.empty()) return fail(reason);
+  constexpr int kOurTrouble = 125;
+  const std::vector<pid_t> pids = attachable(options);
+  if (pids.empty() && !options.pids.empty()) return kOurTrouble;
   auto agent = installed_library("libpenna-agent.so");
   if (!agent) return fail(agent.error().text);
   auto signals = SignalRelay::start();
@@ -114,7 +127,7 @@ int cmd_record(const RecordOptions& options) {
   std::optional<SocketDirectory> directory(std::in_place);
   auto socket_path = directory->create();
   if (!socket_path) return fail(socket_path.error().text);
-  const auto carried = choose_carrier(options, *agent, *socket_path, signals->before());
+  const auto carried = choose_carrier(options, pids, *agent, *socket_path, signals->before());
   if (!carried) return fail(carried.error().text);
   Carrier& carrier = **carried;
   use_more_descriptors();
@@ -139,7 +152,13 @@ int cmd_record(const RecordOptions& options) {
              asked_for_values = std::make_shared<AskedFunctions>();
   PatchPlanner planner(patch_requests(options, asked_by_filters, asked_for_values));
   plan_calls(**server, planner, options);
-  auto control = ControlServer::listen(*socket_path, **server, collector, ask_process);
+  auto* const inject = !pids.empty() ? static_cast<Inject*>(&carrier) : nullptr;
+  CallIn call = call_in;
+  if (inject != nullptr) call = [inject](pid_t pid, const RemoteCode& code) { return inject->call(pid, code); };
+  auto control = ControlServer::listen(*socket_path, **server, collector,
+                                       [&](uint32_t pid, ControlPage& page, const penna_control& request) {
+                                         return ask_process(pid, page, request, call);
+                                       });
   if (!control) return fail(control.error().text);
   SymbolOptions names;
   names.rank = rank_of_names(describe_session(options, carrier.command()), {});
@@ -155,23 +174,27 @@ int cmd_record(const RecordOptions& options) {
   auto silencer =
       Silencer::make(options.max_overhead, **server, collector, live ? &live->onlooker() : nullptr, function_namer());
   if (!silencer) return fail(silencer.error().text);
+  if (*silencer) (*silencer)->call_by(call);
   if (const auto started = collector.start(); !started) return fail(started.error().text);
   // From here on the program runs, and nothing of ours may keep it from ending as it likes.
   CarrierError trouble;
-  auto* const inject = options.pid ? static_cast<Inject*>(&carrier) : nullptr;
-  if (inject != nullptr) (*server)->invite(static_cast<uint32_t>(carrier.pid()));
+  for (const pid_t pid : pids) (*server)->invite(static_cast<uint32_t>(pid));
   if (inject != nullptr) inject->serve_by([&] { serve_for_a_moment(**server); });
   if (!carrier.start(&trouble)) {
     (void)collector.stop();
     remove_own_file(path);
+    if (inject != nullptr)
+      for (const std::string& sentence : inject->refused()) say(sentence);
     say(trouble.text);
     return trouble.exit_code;
   }
+  if (inject != nullptr)
+    for (const std::string& sentence : inject->refused()) say(sentence);
   Outcome outcome = follow(carrier,
                            {**server, *control, silencer->get(), *doorbell, collector.finished_fd(), *socket_path,
                             end_of_recording(options)},
                            *signals, options.quiet);
-  const std::string given_back = inject != nullptr && outcome.goes_on ? give_back(*inject, **server) : "";
+  const std::string given_back = inject != nullptr ? give_back(*inject, **server) : "";
   std::string unrecorded;
   if (!(*server)->has_met(static_cast<uint32_t>(carrier.pid()))) unrecorded = why_unrecorded(carrier.command()[0]);
   if (!unrecorded.empty()) collector.note(unrecorded, false, kNoteOfAllClasses);

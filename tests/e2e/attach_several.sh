@@ -1,0 +1,148 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# penna record -p of several processes, of programs that they start by exec and that they become; and its end by penna ctl PID stop.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
+started=()
+start() { local output=$1; shift; "$@" >"$output" 2>&1 </dev/null & pid=$!; started+=("$pid"); disown; }
+
+cat >busy.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include "penna/point.h"
+int main(int count, char** words) {
+  const size_t bytes = count > 1 ? atol(words[1]) : 100;
+  for (long round = 0;; ++round) {
+    void* volatile block = malloc(bytes);
+    free(block);
+    PENNA_EVENT(busy, round, round);
+    printf("%ld\n", round), fflush(stdout);
+    nanosleep(&(struct timespec){0, 1000000}, 0);
+  }
+}
+C
+build_c busy
+start a.txt ./busy 1111
+a=$pid
+start b.txt ./busy 2222
+b=$pid
+start c.txt ./busy 3333
+c=$pid
+for file in a b c; do await $file.txt '^20$'; done
+
+run penna record -p "$a,$b,$c" -p "$a" -o it.penna --duration 300ms
+expect_eq 0 "$status"
+expect_match "$err" 'it.penna: .* 3 processes'
+expect_match "$err" 'restored [0-9]+ places in [0-9]+ modules?, verified$'
+penna replay it.penna >events.txt
+for bytes in 1111 2222 3333; do expect_match "$(grep -Em1 "malloc\($bytes\)" events.txt || true)" "malloc"; done
+
+# One that is refused is told, and the others are recorded; one that ends does not end the recording.
+kill -STOP "$b"
+await "/proc/$b/status" '^State:.T'
+(sleep 0.4; kill -9 "$a") &
+run penna record -p "$a,$b,4194305,$c" -f -o it.penna --duration 900ms
+kill -CONT "$b"
+expect_eq 0 "$status"
+expect_contains "$err" "process $b is stopped: let it run first, with: kill -CONT $b"
+expect_contains "$err" 'there is no process 4194305'
+expect_match "$err" 'it.penna: .* 2 processes'
+expect_contains "$err" 'verified'
+penna replay it.penna >events.txt
+expect_match "$(grep -m1 'malloc(3333)' events.txt || true)" malloc
+run penna record -p 4194305,4194306
+expect_eq 125 "$status"
+expect_eq 2 "$(wc -l <<<"$err")" lines
+for wrong in "$c,x" x 0 -1; do
+  run penna record -p "$wrong"
+  expect_eq 125 "$status" "status of -p $wrong"
+done
+
+# penna ctl: points off and on, and the end.
+"$PENNA" record -p "$b,$c" -f -o it.penna 2>recorder.txt </dev/null & recorder=$!
+started+=("$recorder")
+for ((i = 0; i < 500; ++i)); do
+  penna ctl "$c" off busy:round 2>/dev/null && break
+  sleep 0.02
+done
+run penna ctl "$c" on busy:round
+expect_eq 0 "$status"
+expect_contains "$err" "'busy:round' names 1 site of 1 process: 1 switched on"
+run penna ctl "$b" stop
+expect_eq 0 "$status"
+expect_contains "$err" 'the recording has ended'
+penna report alloc it.penna >report.txt # it is complete when penna ctl returns
+status=0
+wait "$recorder" || status=$?
+expect_eq 0 "$status" "status of the recorder"
+expect_contains "$(<recorder.txt)" 'verified'
+run penna ctl "$b" stop
+expect_eq 125 "$status"
+last=$(tail -n 1 c.txt)
+for ((i = 0; i < 500; ++i)); do
+  [ "$last" = "$(tail -n 1 c.txt)" ] || break
+  sleep 0.02
+done
+[ "$last" != "$(tail -n 1 c.txt)" ] || fail "it stands still"
+
+# A command goes on, too, and its status is ours.
+cat >command.sh <<'COMMAND'
+while [ ! -e end ]; do sleep 0.02; done
+exit 9
+COMMAND
+"$PENNA" record -q -f -o command.penna -- sh command.sh </dev/null & recorder=$!
+started+=("$recorder")
+for ((i = 0; i < 500; ++i)); do
+  penna ctl "$recorder" stop 2>/dev/null && break
+  sleep 0.02
+done
+[ -s command.penna ] || fail "no recording"
+kill -0 "$recorder" || fail "the command has not gone on"
+touch end
+status=0
+wait "$recorder" || status=$?
+expect_eq 9 "$status" "status of the command"
+run penna ctl "$c" stop now
+expect_eq 125 "$status"
+
+# What it starts is recorded, its output and environment are the same, and so is what it becomes.
+build_c starter
+start starter.txt ./starter "$work"
+await starter.txt '^3$'
+"$PENNA" record -p "$pid" -f -o it.penna 2>recorder.txt </dev/null & recorder=$!
+started+=("$recorder")
+served() { # until penna ctl reaches it
+  for ((i = 0; i < 500; ++i)); do
+    run penna ctl "$recorder" off nothing:here
+    [[ $err != *'names no point'* ]] || return 0
+    sleep 0.02
+  done
+  fail "it is not recorded: $(<recorder.txt)"
+}
+# rounds N: that many more
+rounds() {
+  local last
+  last=$(grep -c . starter.txt)
+  for ((i = 0; i < 1000; ++i)); do
+    [ "$(grep -c . starter.txt)" -lt $((last + $1)) ] || return 0
+    sleep 0.02
+  done
+  fail "it stands still: $(tail -n 3 starter.txt)"
+}
+served
+rounds 3
+touch become
+await starter.txt became
+rounds 3
+run penna ctl "$recorder" stop
+expect_eq 0 "$status"
+status=0
+wait "$recorder" || status=$?
+expect_eq 0 "$status"
+expect_match "$(<recorder.txt)" 'started by exec meanwhile, and not recorded any more'
+penna replay it.penna >events.txt
+for bytes in 4444 5555 7654; do expect_match "$(grep -m1 "malloc($bytes)" events.txt || true)" malloc; done
+expect_match "$(<starter.txt)" became
+rounds 3
+expect_missing "$(<starter.txt)" WRONG
