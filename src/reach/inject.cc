@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstring>
 #include <sstream>
@@ -61,6 +62,12 @@ struct Target {
 };
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// Of the program that the process is now.
+std::string program_mark(pid_t pid) {
+  const auto auxv = read_file(fmt::format("/proc/{}/auxv", pid), 4096);
+  return auxv ? *auxv : std::string();
+}
 
 // Error, as words behind "process N ".
 Result<Target> look_at(pid_t pid) {
@@ -279,7 +286,9 @@ std::string Inject::bring_in(Patient& patient) {
   const auto sentence = [pid](const std::string& words) { return fmt::format("process {} {}", pid, words); };
   patient.turn = take_turn(pid);
   if (!patient.turn || has_guest(pid)) return sentence("is being attached to or given back by another penna record");
-  const auto target = look_at(pid);
+  constexpr int kMostLooks = 2000;
+  auto target = look_at(pid);
+  for (int i = 0; i < kMostLooks && !target && ::kill(pid, 0) == 0; ++i, ::usleep(kLookUs)) target = look_at(pid);
   if (!target) return sentence(target.error().text);
   const auto refusals = judge_call_filters(pid, target->code.system_call);
   if (!refusals) return sentence(refusals.error().text);
@@ -330,7 +339,16 @@ std::string Inject::carry_out(const Surgeon::Order& order) {
   const auto patient =
       std::find_if(patients_.begin(), patients_.end(), [&](const Patient& one) { return one.pid == order.pid; });
   if (order.what == kBringIn) {
-    std::string trouble = bring_in(*patient);
+    constexpr int kMostPrograms = 5;
+    std::string trouble;
+    for (int i = 0; i < kMostPrograms; ++i) {
+      const std::string before = program_mark(order.pid);
+      trouble = bring_in(*patient);
+      // By exec, while we came: nothing of what we did is left.
+      if (trouble.empty() || before == program_mark(order.pid)) break;
+      patient->journal.reset();
+      patient->turn.reset();
+    }
     if (!trouble.empty()) put_back_family(order.pid);
     if (!trouble.empty()) patient->journal.reset();
     return trouble;

@@ -168,8 +168,9 @@ Result<Restored> Journal::put_back() const {
     return "";
   }));
   PENNA_TRY(while_unused([&](const RemoteMemory& memory, const StoppedProcess& process, const penna_attachment& head) {
+    // Unless the agent was refused before it had said where that is.
     for (const StoppedThread& one : process.threads())
-      if (const uint64_t at = one.state.thread_pointer(); at != 0)
+      if (const uint64_t at = one.state.thread_pointer(); at != 0 && head.code_start != 0)
         memory.write(at + static_cast<uint64_t>(head.cursor), &kNoChunk, sizeof kNoChunk);
     set_state(memory, PENNA_ATTACH_LEFT);
     return std::string();

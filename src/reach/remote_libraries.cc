@@ -83,6 +83,10 @@ Result<std::vector<RemoteLibrary>> list_libraries(pid_t pid, const RemoteMemory&
   const RemoteLibrary program = program_of(pid, memory);
   const uint64_t debug = dynamic_value(memory, program, DT_DEBUG);
   std::vector<RemoteLibrary> libraries;
+  // Also until all that the program needs has been relocated: the dynamic linker takes no lock before that.
+  if (debug != 0 &&
+      memory.get<int32_t>(debug + offsetof(r_debug, r_state)).value_or(r_debug::RT_ADD) != r_debug::RT_CONSISTENT)
+    return Error{"is always loading libraries, or has only just been started; try again"};
   uint64_t map = debug != 0 ? memory.word(debug + offsetof(r_debug, r_map)) : 0;
   for (; map != 0 && libraries.size() < kMostLibraries; map = memory.word(map + offsetof(link_map, l_next))) {
     RemoteLibrary library;

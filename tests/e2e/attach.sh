@@ -168,3 +168,16 @@ expect_eq 5 "$status" "status of a command that outlives its recording"
 run penna record -p $$ -k calls
 expect_eq 125 "$status"
 expect_contains "$err" 'calls of a process that runs already cannot be recorded yet'
+
+# A program that has only just been started, and may still be another one, or be loading its libraries.
+need python3
+for patience in 0 0.002 0.005 0.01 0.02 0.03 0.05 0.1; do
+  (sleep "$patience"; exec /usr/bin/python3 -c 'while True: list(range(99))') >early.txt 2>&1 & early=$!
+  started+=("$early")
+  sleep 0.01
+  run penna record -p "$early" -f -o early.penna --duration 50ms
+  sleep 0.1
+  kill -0 "$early" 2>/dev/null || fail "it died, $patience s after its start: $(<early.txt)"
+  [ "$status" = 0 ] || expect_contains "$err" "process $early"
+  kill "$early"
+done
