@@ -96,9 +96,9 @@ static inline struct penna_change* penna_changes_of(struct penna_attachment* att
   return (struct penna_change*)(attachment + 1);
 }
 
-/* The agent's: `agent_path` is where programs that are started by exec find it. Called by a thread that the recorder has made, once for each recording. If the agent was used before,
- * its variables are as they were when it was loaded, but for `real`, in_linker and thread_kept; the attachment still
- * has the changes of that time. */
+/* The agent's: called by a thread that the recorder has made, once for each recording. `agent_path`: where programs
+ * that are started by exec find it. If the agent was used before, its variables are as they were when it was loaded,
+ * but for `real`, in_linker and thread_kept; the attachment still has the changes of that time. */
 enum penna_attach_answer {
   PENNA_ATTACHED = 0,
   PENNA_ATTACH_AGAIN = 1,  /* this process is recorded, or was recorded, by another way */
