@@ -144,6 +144,7 @@ PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr
   if ((options.classes & (1u << PENNA_POINTS)) != 0) add_probe_requests(options, &requests);
   requests.own_locks = options.lock_functions;
   requests.libcalls = options.libcalls;
+  requests.attaches = !options.pids.empty();
   add_value_requests(options, values, &requests);
   const FilterOptions& filter = options.filter;
   if (filter.functions.empty()) return requests;

@@ -155,6 +155,7 @@ size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_
       if (entry->patch) {
         answer.near = entry->near;
         answer.add(entry->patch->address, entry->patch);
+        note_entered(root, entry->patch);
       }
       ++entry;
     }

@@ -25,7 +25,10 @@ namespace penna {
 struct PatchPlanner::Module {
   std::vector<CallSite> sites;      // of functions that are wanted
   std::vector<ImportSite> imports;  // the same
-  std::vector<DetourSite> detours;  // the same
+  struct Detour : DetourSite {
+    std::string name;  // by which it is wanted
+  };
+  std::vector<Detour> detours;  // the same
   std::vector<PlannedCapture> captures;
   std::unique_ptr<Pointers> pointers;  // once a function of it was asked for
 };
@@ -101,9 +104,10 @@ std::optional<penna_patch> patch_entry(const ImportSite& site, uint64_t bias, Ne
   return patch;
 }
 
-// Gives how many of its places nothing leads to from near memory: it has none, or too little.
-template <typename Module>
-size_t add_module(PatchPlan* plan, const penna_patch_question& question, const Module& module) {
+// Gives how many of its places nothing leads to from near memory: it has none, or too little. `is_entered`: does the
+// detour's function lead elsewhere already?
+template <typename Module, typename IsEntered>
+size_t add_module(PatchPlan* plan, const penna_patch_question& question, const Module& module, IsEntered&& is_entered) {
   PlanAnswer answer(plan, question);
   NearMemory& near = answer.near;
   size_t left = module.sites.size() + module.detours.size() + module.imports.size();
@@ -115,8 +119,11 @@ size_t add_module(PatchPlan* plan, const penna_patch_question& question, const M
       const CodePtr place = in_target(site.place, question.bias);
       add(place, site.kind == CallSiteKind::kSled ? patch_sled(site, place, near) : patch_nops(site, place, near));
     }
-    for (const DetourSite& site : module.detours)
-      add(in_target(site.place, question.bias), patch_detour(site, question.bias, &near));
+    for (const auto& site : module.detours)
+      if (is_entered(site))
+        --left;
+      else
+        add(in_target(site.place, question.bias), patch_detour(site, question.bias, &near));
     for (const ImportSite& site : module.imports) {
       const CodePtr place = in_target(site.entry != 0 ? site.entry : site.slot, question.bias);
       add(place,
@@ -337,10 +344,24 @@ void PatchPlanner::choose_functions(const ElfFile& file, const std::string& path
   const std::vector<DetourOffer> offers = DetourFinder(file, std::move(all)).find(wanted);
   for (size_t i = 0; i < offers.size(); ++i) {
     if (offers[i].site)
-      module->detours.push_back(*offers[i].site);
+      module->detours.push_back({*offers[i].site, wanted_names[i]});
     else
       refused_.push_back({wanted_names[i], path, offers[i].refusal});
   }
+}
+
+size_t PatchPlanner::add_calls(PatchPlan* plan, const penna_patch_question& question, const std::string& root) {
+  return add_module(plan, question, module_of(question, root), [&](const Module::Detour& detour) {
+    if (entered_.count({root, detour.place + question.bias}) == 0) return false;
+    if (refused_pointers_.insert(path_of(question) + '\0' + detour.name).second)
+      refused_.push_back({detour.name, path_of(question),
+                          "is entered already, to record what it does (leave alloc or locks out of -k)"});
+    return true;
+  });
+}
+
+void PatchPlanner::note_entered(const std::string& root, const std::optional<penna_patch>& patch) {
+  if (patch && requests_.attaches) entered_.insert({root, patch->address});
 }
 
 PatchPlanner::Pointers* PatchPlanner::pointers_of(const penna_patch_question& question, const std::string& root) {
@@ -402,6 +423,7 @@ void PatchPlanner::add_function(PatchPlan* plan, const penna_patch_question& que
     const auto patch = offer.site ? patch_instead(*offer.site, question.bias, &answer.near) : std::nullopt;
     if (!patch) reason = offer.site ? kOutOfReach : offer.refusal;
     answer.add(question.function, patch);
+    note_entered(root, patch);
   }
   answer.finish();
   const std::string path = path_of(question), name = symbol_of(question);
@@ -450,7 +472,7 @@ std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> 
       add_pointer(&plan, question, root);
     else if (question.unless == PENNA_UNLESS_READ)
       refuse_module(&plan, question, root);
-    else if (const size_t left = add_module(&plan, question, module_of(question, root)); left != 0)
+    else if (const size_t left = add_calls(&plan, question, root); left != 0)
       refuse_file(path_of(question),
                   fmt::format("{} of their places have no free memory that a jump from them reaches", left));
   }

@@ -32,6 +32,9 @@ struct PatchRequests {
   // `name`: demangled; `file`: the module's path.
   std::function<bool(const std::string& name, const std::string& file)> wanted;
   bool libcalls = false;  // calls from one module into another, prepared or not
+  // The agent comes into processes that run: it enters libc's functions for its own hooks before it enters any for
+  // calls.
+  bool attaches = false;
   // Functions besides, whatever `wanted` says; empty: none.
   std::function<bool(const std::string& name, const std::string& file)> also;
   ValueRequests values;            // arguments and results; empty: none
@@ -103,6 +106,8 @@ class PatchPlanner {
   Module& module_of(const penna_patch_question& question, const std::string& root);
   void refuse_module(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
   Pointers* pointers_of(const penna_patch_question& question, const std::string& root);
+  size_t add_calls(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
+  void note_entered(const std::string& root, const std::optional<penna_patch>& patch);
   void add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
   size_t add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions, const std::string& root);
   void add_function(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
@@ -130,6 +135,7 @@ class PatchPlanner {
   std::map<std::string, std::unique_ptr<Module>> modules_;  // by path and build-id
   std::vector<RefusedFunction> refused_;
   std::map<std::string, AllocatorFunctions> allocators_;  // by path and build-id
+  std::set<std::pair<std::string, uint64_t>> entered_;    // by root: places that lead to hooks of their own
   std::set<std::string> refused_pointers_;                // named once, whatever number of processes asks
   std::map<std::string, LockFunctions> locks_;            // by path and build-id
   std::map<std::string, std::optional<std::vector<PlannedProbe>>> probes_;  // the same

@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "reach/remote_call.h"
+#include "reach/returns.h"
 
 namespace penna {
 namespace {
@@ -36,7 +37,8 @@ Holds look_at(const RemoteMemory& memory, const penna_change& one) {
 }
 
 // By the files that are mapped where the places are.
-size_t count_modules(pid_t pid, const std::vector<penna_change>& places) {
+template <typename Places>
+size_t count_modules(pid_t pid, const Places& places) {
   const auto maps = read_file(fmt::format("/proc/{}/maps", pid), 64 << 20);
   std::istringstream lines(maps ? *maps : std::string());
   std::set<std::string> files;
@@ -61,8 +63,12 @@ Result<StoppedProcess> stop_patiently(pid_t pid) {
 }  // namespace
 
 struct Journal::Changes {
+  struct Place : penna_change {
+    uint64_t entry;  // where the journal has it
+  };
   penna_attachment head{};
-  std::vector<penna_change> places, mappings;  // as they came
+  std::vector<Place> places;  // as they came
+  std::vector<penna_change> mappings;
 
   static std::optional<Changes> read(const RemoteMemory& memory, uint64_t attachment) {
     Changes changes;
@@ -71,14 +77,24 @@ struct Journal::Changes {
     changes.head = *head;
     std::vector<penna_change> all(std::min(head->changes, head->room));
     if (!memory.read(attachment + sizeof *head, all.data(), all.size() * sizeof all[0])) return {};
-    for (const penna_change& one : all) {
+    for (size_t i = 0; i < all.size(); ++i) {
+      const penna_change& one = all[i];
       if (one.address == 0) continue;
       if (one.kind == PENNA_MAPPED)
         changes.mappings.push_back(one);
       else if (one.bytes != 0 && one.bytes <= sizeof one.before)
-        changes.places.push_back(one);
+        changes.places.push_back({one, attachment + sizeof *head + i * sizeof one});
     }
     return changes;
+  }
+
+  // A pointer that was bound since the agent looked is one all the same: what it holds now is what comes back.
+  static void write(const RemoteMemory& memory, const Place& one) {
+    const Holds holds = look_at(memory, one);
+    if (holds == Holds::kAfter || (holds == Holds::kOther && one.kind != PENNA_CHANGED_POINTER)) return;
+    const uint64_t now = memory.word(one.address);
+    if (holds == Holds::kOther) memory.write(one.entry + offsetof(penna_change, before), &now, sizeof now);
+    memory.write(one.address, one.after, one.bytes);
   }
 
   // Strictly: who stands at the beginning of a place executes it anew.
@@ -123,8 +139,7 @@ Result<bool> Journal::is_there() const {
 Result<> Journal::write_all() const {
   return while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be changed";
-    for (const penna_change& one : changes.places)
-      if (look_at(memory, one) == Holds::kBefore) memory.write(one.address, one.after, one.bytes);
+    for (const Changes::Place& one : changes.places) Changes::write(memory, one);
     set_state(memory, PENNA_ATTACH_RUNS);
     return "";
   });
@@ -172,6 +187,7 @@ Result<Restored> Journal::put_back() const {
     for (const StoppedThread& one : process.threads())
       if (const uint64_t at = one.state.thread_pointer(); at != 0 && head.code_start != 0)
         memory.write(at + static_cast<uint64_t>(head.cursor), &kNoChunk, sizeof kNoChunk);
+    put_back_returns(memory, process, head);
     set_state(memory, PENNA_ATTACH_LEFT);
     return std::string();
   }));

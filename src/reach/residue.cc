@@ -81,11 +81,16 @@ std::vector<Pristine> variables_of(const RemoteMemory& memory, const RemoteLibra
 }
 
 // What is there now stays.
-void keep(const RemoteMemory& memory, uint64_t at, uint64_t bytes, Pristine* part) {
-  const uint64_t offset = at - part->at;
-  if (offset > part->bytes.size() || bytes > part->bytes.size() - offset) return;
-  const std::string now = memory.part(at, bytes);
-  std::copy(now.begin(), now.end(), part->bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+void keep(uint64_t at, uint64_t bytes, std::vector<Pristine>* parts) {
+  for (size_t i = 0; i < parts->size(); ++i) {
+    Pristine& part = (*parts)[i];
+    const uint64_t offset = at - part.at;
+    if (offset > part.bytes.size() || bytes > part.bytes.size() - offset) continue;
+    Pristine behind{at + bytes, part.bytes.substr(offset + bytes)};
+    part.bytes.resize(offset);
+    parts->push_back(std::move(behind));
+    return;
+  }
 }
 
 // Pages that are as they should be are not touched: most of its tables were never used.
@@ -132,17 +137,19 @@ Result<> renew(pid_t pid, const RemoteMemory& memory, const Residue& residue, co
   return journal.while_unused(
       [&](const RemoteMemory&, const StoppedProcess& process, const penna_attachment& now) -> std::string {
         if (memory.word(now.in_linker) != 0) return "loading a library";
-        for (Pristine& part : variables_of(memory, residue.agent, file)) {
-          keep(memory, now.real, now.real_bytes, &part);
-          keep(memory, residue.attachment_at, 8, &part);
+        std::vector<Pristine> parts = variables_of(memory, residue.agent, file);
+        keep(now.real, now.real_bytes, &parts);
+        keep(residue.attachment_at, 8, &parts);
+        keep(now.link_count_at, 4, &parts);
+        keep(now.links, now.trampoline_bytes / PENNA_TRAMPOLINE_BYTES * PENNA_LINK_BYTES, &parts);
+        for (const Pristine& part : parts)
           if (!write_changed(memory, part)) return "out of reach";
-        }
         for (const StoppedThread& one : process.threads()) {
           const uint64_t thread = one.state.thread_pointer();
           if (thread == 0) continue;
-          Pristine own{thread - static_cast<uint64_t>(*offset), thread_image};
-          keep(memory, thread + static_cast<uint64_t>(now.thread_kept), 4, &own);
-          write_changed(memory, own);
+          std::vector<Pristine> own{{thread - static_cast<uint64_t>(*offset), thread_image}};
+          keep(thread + static_cast<uint64_t>(now.thread_kept), 4, &own);
+          for (const Pristine& part : own) write_changed(memory, part);
         }
         return {};
       });

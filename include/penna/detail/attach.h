@@ -27,6 +27,10 @@
  *   112  +---------------------+----------------------+
  *        | stop_end            | stop_stack           |
  *   128  +---------------------+----------------------+
+ *        | trampolines         | trampoline_bytes     |
+ *   144  +---------------------+----------------------+
+ *        | links               | link_count_at        |
+ *   160  +---------------------+----------------------+
  *        | penna_change[room] ...                     |
  *        +--------------------------------------------+
  */
@@ -89,8 +93,14 @@ struct penna_attachment {
   /* Code for a thread that is led there (penna/detail/remote.h). `stopped` then says whether it could be done, which it
    * cannot while the thread that was led there, or another one, is switching points. */
   uint64_t stop_entry, stop_end, stop_stack;
+  /* Where calls that are recorded return to: PENNA_TRAMPOLINE_BYTES each, `trampoline_bytes` in all. Of each there are
+   * PENNA_LINK_BYTES at `links`, which begin with the address that the call really returns to. They stay valid for good:
+   * stacks that nobody runs on, as those of coroutines, may hold them longer than we record. */
+  uint64_t trampolines, trampoline_bytes, links;
+  uint64_t link_count_at; /* of 4 bytes: how many links are in use */
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_attachment) == 128, "penna_attachment is 128 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_attachment) == 160, "penna_attachment is 160 bytes");
+enum { PENNA_TRAMPOLINE_BYTES = 16, PENNA_TRAMPOLINE_RETURNS = 4, PENNA_LINK_BYTES = 32 };
 
 static inline struct penna_change* penna_changes_of(struct penna_attachment* attachment) {
   return (struct penna_change*)(attachment + 1);
@@ -98,7 +108,7 @@ static inline struct penna_change* penna_changes_of(struct penna_attachment* att
 
 /* The agent's: called by a thread that the recorder has made, once for each recording. `agent_path`: where programs
  * that are started by exec find it. If the agent was used before, its variables are as they were when it was loaded,
- * but for `real`, in_linker and thread_kept; the attachment still has the changes of that time. */
+ * but for `real`, in_linker, thread_kept and the links; the attachment still has the changes of that time. */
 enum penna_attach_answer {
   PENNA_ATTACHED = 0,
   PENNA_ATTACH_AGAIN = 1,  /* this process is recorded, or was recorded, by another way */

@@ -204,9 +204,11 @@ bool start() {
 
   announce_modules(forked);
   start_points(config, forked);
-  start_call_patches(config, forked);
-  enter_functions(config, forked);
+  // What is entered by its own hook records more than a call does, so it comes first where both want libc's functions.
+  if (attachment == nullptr) start_call_patches(config, forked);
   if (attachment != nullptr && !forked) enter_libc_functions(config.classes);
+  enter_functions(config, forked);
+  if (attachment != nullptr) start_call_patches(config, forked);
   channel->start_cost_ticks = penna_now() - began;
   if (!forked && !system_calls_filtered) channel->start_cpu_ns = processor_ns();
   if ((config.classes & class_bit(PENNA_LOCKS)) != 0) channel->record_cost_ticks = measure_record_cost();
@@ -231,6 +233,7 @@ void describe_agent(penna_attachment* shared) {
   shared->in_linker = reinterpret_cast<uintptr_t>(&threads_in_linker);
   shared->cursor = from_thread(&thread.cursor);
   shared->thread_kept = from_thread(&thread.linker_stays);
+  describe_returns(shared);
   offer_stop(shared);
   static_assert(offsetof(Thread, linker_turns) == offsetof(Thread, linker_stays) + 2);
 }
@@ -307,6 +310,7 @@ PENNA_EXPORT penna_attach_answer penna_agent_attach(const char* socket_path, pen
   if (armed() == 0) after_fork_or_start();
   if (last_meeting.channel != nullptr || armed() != kStarted || !came_late) return PENNA_ATTACH_AGAIN;
   begin_attachment(shared);
+  mark_return_links_stale(0, UINTPTR_MAX);  // of an earlier recording: modules may have changed since
   describe_agent(shared);
   if (shared->refusals != 0) system_calls_filtered = true;
   set_agent_path(agent_path);

@@ -93,6 +93,13 @@ void pass_pair(uintptr_t caller, uintptr_t resume) {
 
 bool any_return_links() { return __atomic_load_n(&used, __ATOMIC_RELAXED) != 0; }
 
+void describe_returns(penna_attachment* shared) {
+  shared->trampolines = reinterpret_cast<uintptr_t>(penna_return_trampolines);
+  shared->trampoline_bytes = sizeof penna_return_trampolines;
+  shared->links = reinterpret_cast<uintptr_t>(penna_return_links);
+  shared->link_count_at = reinterpret_cast<uintptr_t>(&used);
+}
+
 void mark_return_links_stale(uintptr_t start, uintptr_t end) {
   if (!any_return_links()) return;  // leaves the table's memory alone
   for (ReturnLink& link : penna_return_links) {

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "penna/detail/attach.h"
+
 namespace penna::agent {
 
 // A pair, and the trampoline of the same number. The table uses open addressing; each link is written once.
@@ -30,12 +32,14 @@ struct ReturnLink {
   uintptr_t function;  // its entry: the address in records
   uintptr_t way;
 };
-static_assert(sizeof(ReturnLink) == 32 && offsetof(ReturnLink, way) == 24);
+static_assert(sizeof(ReturnLink) == PENNA_LINK_BYTES && offsetof(ReturnLink, caller) == 0 &&
+              offsetof(ReturnLink, way) == 24);
 
 inline constexpr uint32_t kTrampolines = 1 << 17;
 inline constexpr uint32_t kMaxProbes = 64;
-inline constexpr uint32_t kTrampolineBytes = 16;
-inline constexpr uintptr_t kReturnsAt = 4;  // the offset in a trampoline of the return address that it stands for
+inline constexpr uint32_t kTrampolineBytes = PENNA_TRAMPOLINE_BYTES;
+inline constexpr uintptr_t kReturnsAt =
+    PENNA_TRAMPOLINE_RETURNS;  // the offset in a trampoline of the return address that it stands for
 inline constexpr uintptr_t kTaken = 1;
 // Flags of a way. kAsks: unusual frame, or values are wanted; always call C++. kJumps: no trampoline was called, so
 // none is returned from. kStale: the code was unmapped since; ask once. kFollows: the caller is itself a trampoline,
@@ -82,8 +86,10 @@ void add_follower(uintptr_t jumper, const ReturnLink& link);
 // Calls of this pair are not to be recorded: its link gets no way out (kFollows, and no trampoline).
 void pass_pair(uintptr_t caller, uintptr_t resume);
 
-// Whether there are any links, of this process or inherited by fork.
+// Whether there are any links, of this process, inherited by fork, or of an earlier recording of it.
 bool any_return_links();
+// For the recorder that came into this process: where all this is.
+void describe_returns(penna_attachment* shared);
 
 // Code in [start, end) was unmapped, or more is known about it now.
 void mark_return_links_stale(uintptr_t start, uintptr_t end);

@@ -8,6 +8,11 @@
 #include "agent/modules/real.h"
 #include "agent/patch/call_patches.h"
 
+extern "C" {  // ours, which no header declares
+void __longjmp_chk(__jmp_buf_tag*, int);
+int _Unwind_Backtrace(penna::agent::OnFrame, void*);
+}
+
 namespace penna::agent {
 namespace {
 
@@ -102,25 +107,48 @@ void add_loader(LibcFunctions& functions) {
   PENNA_ADD(dlclose);
 }
 
+// setjmp and _setjmp go on to __sigsetjmp. Where several names are one function, only the first is entered.
+void add_calls(LibcFunctions& functions) {
+  PENNA_ADD(__sigsetjmp);
+  PENNA_ADD(longjmp);
+  PENNA_ADD(__longjmp_chk);
+  PENNA_ADD(getcontext);
+  PENNA_ADD(setcontext);
+  PENNA_ADD(makecontext);
+  PENNA_ADD(swapcontext);
+  PENNA_ADD(backtrace);
+  PENNA_ADD(dlsym);
+  PENNA_ADD(dlvsym);
+}
+
+// The unwinder's, which is no part of libc.
+void add_unwinder(LibcFunctions& functions) { PENNA_ADD(_Unwind_Backtrace); }
+
 #undef PENNA_ADD
+
+void enter(const LibcFunctions& functions, const link_map* map) {
+  Instead entered[kMost];
+  uintptr_t originals[kMost] = {};
+  for (uint32_t i = 0; i < functions.count; ++i) entered[i] = functions.list[i].entered;
+  ModuleFacts module;
+  if (!module_at(reinterpret_cast<uintptr_t>(map->l_ld), &module)) return count_refused_function();
+  enter_instead(module, entered, functions.count, originals, PENNA_UNLESS_NOTHING);
+  for (uint32_t i = 0; i < functions.count; ++i)
+    if (originals[i] != 0) *functions.list[i].real = originals[i];
+}
 
 }  // namespace
 
 void enter_libc_functions(uint32_t classes) {
-  LibcFunctions functions;
+  LibcFunctions functions, unwinders;
   add_loader(functions);
   add_system_calls(functions);
   add_starts(functions);
   if ((classes & class_bit(PENNA_ALLOC)) != 0) add_maps(functions);
   if ((classes & class_bit(PENNA_LOCKS)) != 0) add_locks(functions);
-  Instead entered[kMost];
-  uintptr_t originals[kMost] = {};
-  for (uint32_t i = 0; i < functions.count; ++i) entered[i] = functions.list[i].entered;
-  ModuleFacts libc;
-  if (!module_at(reinterpret_cast<uintptr_t>(libc_map()->l_ld), &libc)) return count_refused_function();
-  enter_instead(libc, entered, functions.count, originals, PENNA_UNLESS_NOTHING);
-  for (uint32_t i = 0; i < functions.count; ++i)
-    if (originals[i] != 0) *functions.list[i].real = originals[i];
+  if ((classes & class_bit(PENNA_CALLS)) != 0) add_calls(functions), add_unwinder(unwinders);
+  enter(functions, libc_map());
+  if (unwinders.count != 0) enter(unwinders, map_of(unwinders.list[0].entered.function));
 }
 
 }  // namespace penna::agent

@@ -3,6 +3,7 @@
 #include "agent/patch/silencing.h"
 
 #include "agent/calls/gprof.h"
+#include "agent/core/attachment.h"
 #include "agent/core/pages.h"
 #include "agent/core/return_trampolines.h"
 #include "agent/modules/loader.h"
@@ -47,6 +48,7 @@ class CallSilencer {
     return penna_elf_code_at(&elf, resume);
   }
   Outcome write(const penna_elf_range& code, uintptr_t at, uint8_t byte) {
+    if (!is_near_memory(at) && !note_code(at, reinterpret_cast<const uint8_t*>(at), &byte, 1)) return Outcome::kRefused;
     return penna_write_code(&patcher_, &code, at, &byte, 1) != 0 ? Outcome::kChanged : Outcome::kRefused;
   }
 

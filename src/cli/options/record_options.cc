@@ -14,10 +14,6 @@ namespace {
 Result<> check(const RecordOptions& options) {
   if (!options.pids.empty() && !options.command.empty())
     return Error{"-p PID and a command exclude each other: give one of them"};
-  if (!options.pids.empty() && (options.classes & (1u << PENNA_CALLS)) != 0)
-    return Error{
-        "calls of a process that runs already cannot be recorded yet: leave calls out of -k, or start it with penna "
-        "record"};
   if (options.pids.empty() && options.command.empty())
     return Error{"there is no command to run: write it behind the options, or behind --"};
   if (options.pids.empty() && options.command[0].empty()) return Error{"the name of the command is empty"};
@@ -163,7 +159,6 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   if (live) options.live = all ? LiveForm::kAll : tree ? LiveForm::kTree : LiveForm::kLines;
   options.pids = PENNA_TRY(parse_pids(pids));
   if (!kinds.empty()) options.classes = PENNA_TRY(classes_of(kinds));
-  if (!options.pids.empty() && kinds.empty()) options.classes &= ~(1u << PENNA_CALLS);
   options.pool_mib = pool.value_or(options.pool_mib);
   options.sample_bytes = sample_bytes.value_or(0);
   options.min_wait_ns = min_wait.value_or(0);
