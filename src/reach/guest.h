@@ -63,8 +63,10 @@ class Guest {
   // Does it still run?
   bool is_running(const RemoteMemory& memory) const;
 
-  // Writes code and memory. `like`: the thread pointer of a thread that libc has made. `agent_fd`: in the process;
-  // where the agent is loaded already, `attach` is its penna_agent_attach, and there is no descriptor.
+  // Writes code and memory. `like`: the thread pointer of a thread that libc has made. `agent_fd`: in the process, by
+  // which the agent is loaded with a name in kAgentFolder that has room for its real one; where it is loaded already,
+  // `attach` is its penna_agent_attach, and there is no descriptor.
+  static constexpr char kAgentFolder[] = "/proc/self/fd/";
   bool prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries, const GuestNeeds& needs,
                uint64_t like, int agent_fd, uint64_t attach, const GuestTexts& texts) const;
   // The same of one that has been there before: all that libc knows of it stays.

@@ -71,7 +71,7 @@ struct GuestWords {
   uint32_t tid, reserved3;  // cleared when it ends
   uint64_t code;
   uint64_t agent;  // its path
-  char path_text[64];
+  char path_text[1100];
   char socket_text[128];
   char agent_text[1024];
 };
@@ -185,7 +185,9 @@ bool Guest::prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>
   words.attachment = attachment();
   words.agent_fd = static_cast<uint64_t>(agent_fd);
   words.tid = 1;
-  const std::string path = fmt::format("/proc/self/fd/{}", agent_fd);
+  std::string path = kAgentFolder;
+  while (path.size() < texts.agent.size()) path += "./";
+  path += std::to_string(agent_fd);
   if (path.size() >= sizeof words.path_text || !put_texts(&words, place_.memory, texts)) return false;
   std::memcpy(words.path_text, path.c_str(), path.size() + 1);
 

@@ -315,6 +315,7 @@ std::string Inject::bring_in(Patient& patient) {
       return sentence(*outcome);
     if (std::chrono::steady_clock::now() > end) return sentence("does not let the agent be loaded: a lock is held");
   }
+  name_agent(pid, target->memory, agent_);
   const auto written = patient.journal->write_all();
   return written ? "" : written.error().text;
 }

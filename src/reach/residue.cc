@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <fmt/core.h>
+#include <link.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -11,6 +12,7 @@
 
 #include "base/file.h"
 #include "reach/arch.h"
+#include "reach/guest.h"
 
 namespace penna {
 namespace {
@@ -111,14 +113,27 @@ bool write_changed(const RemoteMemory& memory, const Pristine& part) {
 
 std::optional<Residue> find_residue(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries) {
   for (const RemoteLibrary& one : libraries) {
-    if (!one.name.starts_with("/proc/self/fd/")) continue;
+    const bool is_named = one.name.ends_with("/libpenna-agent.so");
+    if (!is_named && !one.name.starts_with(Guest::kAgentFolder)) continue;
     const RemoteSymbols symbols(memory, one);
     Residue residue{one, symbols.find("penna_agent_attach"), symbols.find("penna_agent_attachment"), 0};
     if (residue.attach == 0 || residue.attachment_at == 0) continue;
     residue.attachment = memory.word(residue.attachment_at);
+    if (is_named && residue.attachment == 0) continue;  // the program was started with it
     return residue;
   }
   return {};
+}
+
+void name_agent(pid_t pid, const RemoteMemory& memory, const std::string& agent) {
+  const auto libraries = list_libraries(pid, memory);
+  for (size_t i = 0; libraries && i < libraries->size(); ++i) {
+    const RemoteLibrary& one = (*libraries)[i];
+    const uint64_t name = memory.word(one.map + offsetof(link_map, l_name));
+    if (one.name.starts_with(Guest::kAgentFolder) && agent.size() <= one.name.size() &&
+        RemoteSymbols(memory, one).find("penna_agent_attachment") != 0)
+      memory.write(name, agent.c_str(), agent.size() + 1);
+  }
 }
 
 Result<> renew(pid_t pid, const RemoteMemory& memory, const Residue& residue, const Journal& journal,

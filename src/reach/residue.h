@@ -28,6 +28,10 @@ struct Residue {
 };
 std::optional<Residue> find_residue(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries);
 
+// The name that it was loaded by is of a descriptor, which debuggers, and profilers in the process, would take for one
+// of their own and read: from here on it has its real one.
+void name_agent(pid_t pid, const RemoteMemory& memory, const std::string& agent);
+
 // Gives back what a killed recorder has left changed, and makes the agent as it was when it was loaded. `agent`: path
 // of ours, which must be the same. `tls_offset_at`: GuestNeeds. Error, as a sentence.
 Result<> renew(pid_t pid, const RemoteMemory& memory, const Residue& residue, const Journal& journal,
