@@ -21,7 +21,8 @@ import time
 PENNA = os.environ['PENNA']
 PROGRAMS = pathlib.Path(os.environ['TORTURE_PROGRAMS'])
 KILLED_SHARE = float(os.environ.get('KILLED_SHARE', '0.3'))
-MOST_MAPPINGS = 64   # more than there are when the agent has come; threads of the target come and go
+MOST_MAPPINGS = 96   # more than there are when the agent has come; threads of the target come and go
+WAYS = [[], ['-F', '*'], ['-F', '*', '-k', 'calls'], ['--libcalls'], ['-k', 'alloc,locks']]
 
 
 @dataclasses.dataclass
@@ -88,10 +89,10 @@ def ours(pid):
     return names.count('penna')
 
 
-def record(pid, where, kill):
+def record(pid, where, kill, what):
     """None when it was killed, else what it said."""
     duration = f'{random.randint(20, 120)}ms'
-    recorder = subprocess.Popen([PENNA, 'record', '-p', str(pid), '-f', '-o', where / 'it.penna', '--duration', duration],
+    recorder = subprocess.Popen([PENNA, 'record', '-p', str(pid), '-f', '-o', where / 'it.penna', '--duration', duration, *what],
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if kill:
         time.sleep(random.uniform(0, 0.25))
@@ -100,7 +101,7 @@ def record(pid, where, kill):
     if recorder.returncode == -signal.SIGKILL:
         return None
     assert recorder.returncode == 0, f'status {recorder.returncode}: {text}'
-    assert re.search(r'restored [1-9]\d* places in \d+ modules?, verified[\n;]', text), text
+    assert re.search(r'restored [1-9][\d,]* places in \d+ modules?, verified[\n;]', text), text
     assert '0 lost' in text, text
     return text
 
@@ -127,13 +128,14 @@ def torment(name, cycles, where):
         time.sleep(0.2)
         before, open_before = code(process.pid), descriptors(process.pid)
         for cycle in range(cycles):
-            text = record(process.pid, where, kill=random.random() < KILLED_SHARE)
+            what = random.choice(WAYS)
+            text = record(process.pid, where, random.random() < KILLED_SHARE, what)
             killed += text is None
-            assert process.poll() is None, f'cycle {cycle}: it ended with {process.returncode}'
+            assert process.poll() is None, f'cycle {cycle} {what}: it ended with {process.returncode}'
             if text is None and cycle != cycles - 1:
                 continue
             if text is None:
-                record(process.pid, where, kill=False)
+                record(process.pid, where, False, what)
             now = code(process.pid)
             changed = [path for (start_of, path), bytes_of in before.items() if now.get((start_of, path)) != bytes_of]
             assert not changed, f'cycle {cycle}: code of {changed} is not what it was'

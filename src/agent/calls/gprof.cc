@@ -28,7 +28,14 @@ uintptr_t inner_function(uintptr_t mcount, uintptr_t fentry) {
   return one == called_by_fentry(fentry) && map_of(one) == map_of(mcount) ? one : 0;
 }
 
-void begin_to_count() {
+using Monstartup = void (*)(unsigned long, unsigned long);
+void go_on(const char* name, unsigned long low, unsigned long high) {
+  if (const auto libcs = reinterpret_cast<Monstartup>(first_definition(name).address)) libcs(low, high);
+}
+
+}  // namespace
+
+void begin_to_count_for_gprof() {
   if (counts_for_gprof()) return;
   const uintptr_t mcount = first_definition("mcount").address, fentry = first_definition("__fentry__").address;
   if (mcount == 0 || fentry == 0) return;
@@ -38,23 +45,16 @@ void begin_to_count() {
   __atomic_store_n(&penna_libc_mcount, mcount, __ATOMIC_RELEASE);
 }
 
-using Monstartup = void (*)(unsigned long, unsigned long);
-void go_on(const char* name, unsigned long low, unsigned long high) {
-  if (const auto libcs = reinterpret_cast<Monstartup>(first_definition(name).address)) libcs(low, high);
-}
-
-}  // namespace
-
 bool counts_for_gprof() { return __atomic_load_n(&penna_libc_mcount, __ATOMIC_ACQUIRE) != 0; }
 
 }  // namespace penna::agent
 
 // Called before main by what -pg links, or directly by the program.
 PENNA_EXPORT void __monstartup(unsigned long low, unsigned long high) {
-  penna::agent::begin_to_count();
+  penna::agent::begin_to_count_for_gprof();
   penna::agent::go_on("__monstartup", low, high);
 }
 PENNA_EXPORT void monstartup(unsigned long low, unsigned long high) {
-  penna::agent::begin_to_count();
+  penna::agent::begin_to_count_for_gprof();
   penna::agent::go_on("monstartup", low, high);
 }

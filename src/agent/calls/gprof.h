@@ -10,6 +10,9 @@
 
 namespace penna::agent {
 
+// From here on libc's counting is called, too, in case that the program counts.
+void begin_to_count_for_gprof();
+
 // Whether this program counts its calls.
 bool counts_for_gprof();
 

@@ -23,6 +23,7 @@
 #include "agent/core/writer.h"
 #include "agent/hooks/libc_functions.h"
 #include "agent/hooks/locks/lock_calls.h"
+#include "agent/modules/deep_binding.h"
 #include "agent/modules/linker_turns.h"
 #include "agent/modules/modules.h"
 #include "agent/modules/opening.h"
@@ -208,7 +209,10 @@ bool start() {
   if (attachment == nullptr) start_call_patches(config, forked);
   if (attachment != nullptr && !forked) enter_libc_functions(config.classes);
   enter_functions(config, forked);
-  if (attachment != nullptr) start_call_patches(config, forked);
+  if (attachment != nullptr) {
+    start_call_patches(config, forked);
+    if ((config.classes & class_bit(PENNA_CALLS)) != 0 && !forked) lead_hooks_to_ours();
+  }
   channel->start_cost_ticks = penna_now() - began;
   if (!forked && !system_calls_filtered) channel->start_cpu_ns = processor_ns();
   if ((config.classes & class_bit(PENNA_LOCKS)) != 0) channel->record_cost_ticks = measure_record_cost();

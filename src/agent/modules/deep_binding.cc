@@ -6,17 +6,21 @@
 #include <elf.h>
 #include <link.h>
 
+#include "agent/calls/gprof.h"
 #include "agent/core/arch.h"
+#include "agent/core/text.h"
 #include "agent/modules/dynamic_symbols.h"
 #include "agent/modules/imports.h"
 #include "agent/modules/loader.h"
 #include "agent/modules/new_modules.h"
+#include "agent/modules/real.h"
 #include "agent/modules/scopes.h"
 
 namespace penna::agent {
 namespace {
 
-bool expected;
+enum class Expected : uint8_t { kNothing, kDeepBinding, kHooks };
+Expected expected;
 
 struct Relocations {
   const ElfW(Rela) * first = nullptr;
@@ -52,44 +56,73 @@ bool is_pointer(const ElfW(Rela) & relocation) {
   return type == kJumpSlot || type == kGlobDat || (type == kWord && relocation.r_addend == 0);
 }
 
-void lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle) {
+// Called by what compilers generate: by name, and too short in libc to be entered.
+bool is_hook(const char* name) {
+  constexpr const char* kHooks[] = {"__cyg_profile_func_enter", "__cyg_profile_func_exit", "__fentry__", "mcount",
+                                    "_mcount"};
+  for (const char* hook : kHooks)
+    if (text_begins(name, hook, text_length(hook) + 1)) return true;
+  return false;
+}
+
+uintptr_t definition_behind_ours(const char* name) {
+  if (came_late) return DynamicSymbols(*libc_map()).find(name).address;
+  return reinterpret_cast<uintptr_t>(next_definition(name));
+}
+
+// True if any of its pointers leads to ours now.
+bool lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle, bool hooks_only) {
   const DynamicSymbols ours(*our_map());
   const Bindings bindings(map);
   const BindingScope scope(module.start, handle);
-  if (bindings.symbols == nullptr || bindings.names == nullptr) return;
+  bool any = false;
+  if (bindings.symbols == nullptr || bindings.names == nullptr) return false;
   const auto lead = [&](const ElfW(Rela) & relocation) {
     const ElfW(Sym)& symbol = bindings.symbols[ELF64_R_SYM(relocation.r_info)];
     const char* const name = bindings.names + symbol.st_name;
-    if (!is_pointer(relocation) || symbol.st_shndx != SHN_UNDEF) return;
+    if (!is_pointer(relocation) || symbol.st_shndx != SHN_UNDEF || (hooks_only && !is_hook(name))) return;
     const uintptr_t mine = ours.find(name).address, pointer = module.bias + relocation.r_offset;
     if (mine == 0 || !module.holds(pointer)) return;
     const uintptr_t now = *reinterpret_cast<const uintptr_t*>(pointer);
     if (now == mine) return;
-    const uintptr_t theirs = reinterpret_cast<uintptr_t>(next_definition(name));
+    const uintptr_t theirs = definition_behind_ours(name);
     const bool is_filled = !module.holds(now);
     if (theirs != 0 && theirs == (is_filled ? now : scope.find(name, nullptr).address))
-      write_pointer(module.start, pointer, mine);
+      any |= write_pointer(module.start, pointer, mine);
   };
   for (const ElfW(Rela) & relocation : bindings.data) lead(relocation);
   for (const ElfW(Rela) & relocation : bindings.calls) lead(relocation);
+  return any;
 }
 
 }  // namespace
 
-void expect_deep_binding() { __atomic_store_n(&expected, true, __ATOMIC_RELAXED); }
+void expect_deep_binding() {
+  if (!came_late) __atomic_store_n(&expected, Expected::kDeepBinding, __ATOMIC_RELAXED);
+}
 
 // Also fills lazily bound pointers that were mapped before the first such dlopen: they would get the same value later.
 void lead_deep_bindings_to_ours(void* opened) {
-  if (!__atomic_load_n(&expected, __ATOMIC_RELAXED)) return;
+  const Expected what = __atomic_load_n(&expected, __ATOMIC_RELAXED);
+  if (what == Expected::kNothing) return;
   find_new_modules();
-  visit_new_modules(ModuleVisitor::kDeepBinding, opened, [](const NewModules& modules) {
+  visit_new_modules(ModuleVisitor::kDeepBinding, opened, [what](const NewModules& modules) {
+    const bool hooks = what == Expected::kHooks;
+    bool any = false;
     for (uint32_t i = 0; i < modules.count(); ++i) {
       dl_find_object found;
-      if (modules.handle(i) != nullptr && _dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0)
-        lead_to_ours(modules[i], *found.dlfo_link_map, modules.handle(i));
+      if ((hooks || modules.handle(i) != nullptr) &&
+          _dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0 && !is_ours(found.dlfo_link_map))
+        any |= lead_to_ours(modules[i], *found.dlfo_link_map, modules.handle(i), hooks);
     }
+    if (hooks && any) begin_to_count_for_gprof();
     return true;
   });
+}
+
+void lead_hooks_to_ours() {
+  __atomic_store_n(&expected, Expected::kHooks, __ATOMIC_RELAXED);
+  lead_deep_bindings_to_ours(nullptr);
 }
 
 }  // namespace penna::agent

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Checks its own sums for ever: blocks, mutexes, exceptions, waits with a timeout, children, libraries that come and go, and,
-// with "signals", SIGALRM a thousand times a second. It is attached to and left while it does (attach.py).
+// Checks its own sums for ever: blocks, mutexes, exceptions, jumps, coroutines, its own callers, waits with a timeout, children,
+// libraries that come and go, and, with "signals", SIGALRM a thousand times a second. It is attached to and left while it does (attach.py).
 //
 // Prints how often it has gone round; "WRONG ..." and exit status 3 when a sum is wrong or a call fails that must not.
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -104,12 +107,69 @@ void open_a_library() {
   dlclose(library);
 }
 
+// Places that were saved long ago, perhaps before anybody came.
+struct Saved {
+  jmp_buf place;
+  ucontext_t here, there;
+  char stack[64 << 10];
+  long turns = 0;
+};
+
+[[noreturn]] __attribute__((noinline)) void jump_out(Saved& saved, int depth) {
+  asm volatile("" ::: "memory");
+  if (depth == 0) longjmp(saved.place, 1);
+  jump_out(saved, depth - 1);
+}
+
+__attribute__((noinline)) long take_turns(Saved& saved, int depth) {
+  if (depth != 0) return take_turns(saved, depth - 1) + 1;
+  for (;;) {
+    ++saved.turns;
+    swapcontext(&saved.there, &saved.here);
+  }
+}
+
+void start_coroutine(Saved& saved) {
+  getcontext(&saved.there);
+  saved.there.uc_stack.ss_sp = saved.stack;
+  saved.there.uc_stack.ss_size = sizeof saved.stack;
+  saved.there.uc_link = nullptr;
+  makecontext(&saved.there, reinterpret_cast<void (*)()>(&take_turns), 2, &saved, 5);
+}
+
+__attribute__((noinline)) void look_at_callers(int depth) {
+  if (depth != 0) {
+    look_at_callers(depth - 1);
+    asm volatile("");
+    return;
+  }
+  void* frames[64];
+  const int count = backtrace(frames, 64);
+  int found = 0;
+  for (int i = 0; i < count; ++i) {
+    Dl_info info;
+    const auto entry = reinterpret_cast<uintptr_t>(&look_at_callers), at = reinterpret_cast<uintptr_t>(frames[i]);
+    found += at - entry < 256;
+    if (dladdr(frames[i], &info) != 0 && strstr(info.dli_fname, "penna") != nullptr) wrong("backtrace");
+  }
+  if (found != 6) wrong("callers");
+}
+
 void* work(void* argument) {
+  auto* const saved = new Saved;
+  start_coroutine(*saved);
+  volatile int jumps = 0;
+  if (setjmp(saved->place) != 0) ++jumps;
   const auto id = reinterpret_cast<long>(argument);
   unsigned seed = static_cast<unsigned>(id) * 77 + 1;
-  for (long round = 0;; ++round, ++rounds) {
+  for (long round = jumps;; ++round, ++rounds) {
     blocks_and_mutexes(&seed, static_cast<unsigned char>(id));
     if (id % 6 == 1) throw_and_catch(round);
+    const long turns = saved->turns;
+    swapcontext(&saved->here, &saved->there);
+    if (saved->turns != turns + 1) wrong("coroutine");
+    if (round % 20 == 7) look_at_callers(5);
+    if (round % 100 == 99) jump_out(*saved, 5);
     if (id % 6 == 2 && round % 50 == 0) wait_a_little();
     if (id % 6 == 3 && round % 500 == 0) have_a_child();
     if (id % 6 == 4 && round % 500 == 0) open_a_library();
