@@ -164,10 +164,6 @@ expect_match "$(<last.txt)" '0 lost'
 # Of a command, too, --duration ends the recording; the command goes on, and its status is ours.
 run penna record -q -f -o short.penna --duration 100ms -- sh -c 'sleep 0.5; exit 5'
 expect_eq 5 "$status" "status of a command that outlives its recording"
-# shellcheck disable=SC2034
-run penna record -p $$ -k calls
-expect_eq 125 "$status"
-expect_contains "$err" 'calls of a process that runs already cannot be recorded yet'
 
 # A program that has only just been started, and may still be another one, or be loading its libraries.
 need python3
