@@ -94,7 +94,7 @@ struct penna_attachment {
    * cannot while the thread that was led there, or another one, is switching points. */
   uint64_t stop_entry, stop_end, stop_stack;
   /* Where calls that are recorded return to: PENNA_TRAMPOLINE_BYTES each, `trampoline_bytes` in all. Of each there are
-   * PENNA_LINK_BYTES at `links`, which begin with the address that the call really returns to. They stay valid for good:
+   * PENNA_LINK_BYTES at `links`, which begin with the address that the call really returns to. They stay valid:
    * stacks that nobody runs on, as those of coroutines, may hold them longer than we record. */
   uint64_t trampolines, trampoline_bytes, links;
   uint64_t link_count_at; /* of 4 bytes: how many links are in use */

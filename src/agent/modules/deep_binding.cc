@@ -19,8 +19,8 @@
 namespace penna::agent {
 namespace {
 
-enum class Expected : uint8_t { kNothing, kDeepBinding, kHooks };
-Expected expected;
+enum Expected : uint32_t { kNothing, kDeepBinding, kHooks };
+uint32_t expected;
 
 struct Relocations {
   const ElfW(Rela) * first = nullptr;
@@ -98,16 +98,16 @@ bool lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle, 
 }  // namespace
 
 void expect_deep_binding() {
-  if (!came_late) __atomic_store_n(&expected, Expected::kDeepBinding, __ATOMIC_RELAXED);
+  if (!came_late) __atomic_store_n(&expected, kDeepBinding, __ATOMIC_RELAXED);
 }
 
 // Also fills lazily bound pointers that were mapped before the first such dlopen: they would get the same value later.
 void lead_deep_bindings_to_ours(void* opened) {
-  const Expected what = __atomic_load_n(&expected, __ATOMIC_RELAXED);
-  if (what == Expected::kNothing) return;
+  const uint32_t what = __atomic_load_n(&expected, __ATOMIC_RELAXED);
+  if (what == kNothing) return;
   find_new_modules();
   visit_new_modules(ModuleVisitor::kDeepBinding, opened, [what](const NewModules& modules) {
-    const bool hooks = what == Expected::kHooks;
+    const bool hooks = what == kHooks;
     bool any = false;
     for (uint32_t i = 0; i < modules.count(); ++i) {
       dl_find_object found;
@@ -121,7 +121,7 @@ void lead_deep_bindings_to_ours(void* opened) {
 }
 
 void lead_hooks_to_ours() {
-  __atomic_store_n(&expected, Expected::kHooks, __ATOMIC_RELAXED);
+  __atomic_store_n(&expected, kHooks, __ATOMIC_RELAXED);
   lead_deep_bindings_to_ours(nullptr);
 }
 
