@@ -69,22 +69,26 @@ function(penna_tool_options target)
   endif()
 endfunction()
 
-# penna_library(name [COLD] SOURCES a.cc ... LIBS x y ...): a static library of one folder. COLD: beside the fuzz targets it is
-# compiled with -O0, in half the time, as no fuzz target spends its time there.
+# penna_library(name [HOT] SOURCES a.cc ... LIBS x y ...): a static library of one folder. With sanitizers it is compiled with -O0,
+# which takes less than half the time; HOT: beside the fuzz targets with -O1, because that is where they spend theirs.
 function(penna_library name)
-  cmake_parse_arguments(ARG "COLD" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT" "" "SOURCES;LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   penna_tool_options(${name})
-  if(ARG_COLD AND PENNA_FUZZ)
+  if(PENNA_SANITIZE AND NOT (ARG_HOT AND PENNA_FUZZ))
     target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
   endif()
   target_link_libraries(${name} PUBLIC ${ARG_LIBS})
 endfunction()
 
-# penna_unit_test(name [OPTIMIZED] SOURCES ... LIBS ...): a GoogleTest binary under ctest label "unit". Its own code is
+# penna_unit_test(name [OPTIMIZED] [ONE_THREAD] SOURCES ... LIBS ...): a GoogleTest binary under ctest label "unit". Its own code is
 # compiled with -O0, in half the time; OPTIMIZED: with -O2, for what it includes from the target side runs so there.
+# ONE_THREAD: not built with ThreadSanitizer, which has nothing to find where there is one thread.
 function(penna_unit_test name)
-  cmake_parse_arguments(ARG "OPTIMIZED" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMIZED;ONE_THREAD" "" "SOURCES;LIBS" ${ARGN})
+  if(ARG_ONE_THREAD AND PENNA_SANITIZE STREQUAL "thread")
+    return()
+  endif()
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
   penna_tool_options(${name})
