@@ -48,11 +48,14 @@ bool has_own_socket(const Fd& directory, const char* name, struct stat* status) 
   return ::fstatat(directory.get(), name, status, AT_SYMLINK_NOFOLLOW) == 0 && is_ours(*status, S_IFSOCK);
 }
 
-// Whether nobody listens. Checked through the descriptor: the path may lead elsewhere by now.
+// Whether nobody listens. Checked through the descriptor: the path may lead elsewhere by now. A recorder may have been
+// killed before it made its socket, or after it removed it.
 bool is_deserted(const Fd& directory) {
   struct stat status {};
-  if (!has_own_socket(directory, kFiles[0], &status) || status.st_mtime > ::time(nullptr) - kSweptAfterSeconds)
-    return false;
+  const bool has_socket = has_own_socket(directory, kFiles[0], &status);
+  if (!has_socket && ::fstat(directory.get(), &status) != 0) return false;
+  if (status.st_mtime > ::time(nullptr) - kSweptAfterSeconds) return false;
+  if (!has_socket) return true;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string path = fmt::format("/proc/self/fd/{}/{}", directory.get(), kFiles[0]);

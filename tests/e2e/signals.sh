@@ -27,3 +27,12 @@ rm -f heard
 run as_root script -qec "unshare --pid --fork --mount-proc setsid -c '$PENNA' record -q -f -o '$work/first.penna' -- bash first.sh" /dev/null
 expect_eq 0 "$status" "status in a terminal's container"
 expect_eq ready "$(cat heard)" "what another session of the container heard"
+
+# However the program ends, the recorder's socket and its directory are gone, and so is an empty one that a killed recorder left.
+mkdir -m 700 found found/penna-ABCDEF
+touch -d '2 minutes ago' found/penna-ABCDEF
+export XDG_RUNTIME_DIR=$work/found
+for end in 'kill -KILL $$' 'kill -TERM $$' 'kill -SEGV $$' 'exit 3'; do
+  run penna record -q -f -o end.penna -- sh -c "$end"
+  expect_eq '' "$(ls found)" "what is left after $end"
+done

@@ -226,15 +226,14 @@ int cmd_record(const RecordOptions& options) {
         collector, unrecorded);
   if (!given_back.empty() && !options.quiet) say(given_back);
   if (options.short_report && closed) print_short_report(path);
-  if (outcome.goes_on && carrier.is_child()) {
-    // From here on there is no recorder: nobody waits for it, and new programs do not look for it.
-    silencer->reset();
-    { const Result<ControlServer> no_control = std::move(control); }
-    server->reset();
-    directory.reset();
-    { const Doorbell no_bell = std::move(*doorbell); }
-    outcome.status = follow_unrecorded(carrier, *signals);
-  }
+  // From here on there is no recorder: nobody waits for it, new programs do not look for it, and a signal that ends us
+  // leaves nothing behind.
+  silencer->reset();
+  { const Result<ControlServer> no_control = std::move(control); }
+  server->reset();
+  directory.reset();
+  { const Doorbell no_bell = std::move(*doorbell); }
+  if (outcome.goes_on && carrier.is_child()) outcome.status = follow_unrecorded(carrier, *signals);
   signals->end();
   return end_like(outcome.status);
 }
