@@ -59,6 +59,15 @@ int listener_of(const Fd& socket) {
   return known && (peer.uid == ::geteuid() || ::geteuid() == 0) ? peer.pid : 0;
 }
 
+// The recorder of a process, if it is the process's parent: who adopts a program is not its recorder.
+std::string control_of_parent(int child, int parent) {
+  const std::string recorder = socket_of(child);
+  if (recorder.empty()) return "";
+  std::string control = control_path(recorder);
+  const auto socket = connect_to_recorder(control);
+  return socket && listener_of(*socket) == parent ? control : "";
+}
+
 // All sockets with a name as recorders use it, of any user.
 std::vector<std::string> control_sockets() {
   std::vector<std::string> found;
@@ -93,7 +102,7 @@ Result<Recorder> find_recorder(int pid) {
     return Error{fmt::format("there is no process {}", pid)};
   if (const std::string socket = socket_of(pid); !socket.empty()) return Recorder{control_path(socket), pid};
   for (int child : children_of(pid))
-    if (const std::string socket = socket_of(child); !socket.empty()) return Recorder{control_path(socket), 0};
+    if (const std::string control = control_of_parent(child, pid); !control.empty()) return Recorder{control, 0};
   if (const auto recorder = recorder_by_doorbell(pid)) return *recorder;
   if (records_itself(pid))
     return Error{fmt::format(

@@ -83,6 +83,16 @@ expect_eq 125 "$status" "exit status"
 expect_contains "$err" "there is no process 1073741823"
 run penna ctl $$ on x
 expect_contains "$err" "neither recorded nor a recorder"
+# Who adopts a recorded program is not its recorder: here process 1 of a container.
+cat >adopts.sh <<'SCRIPT'
+"$1" record -q -f -o adopted.penna -- sh -c 'setsid sleep 60 & exit 0' &
+for i in $(seq 200); do read -r pid < <(pgrep -P 1 -x sleep) && break; sleep 0.05; done
+"$1" ctl 1 on x
+kill "$pid"
+wait
+SCRIPT
+run as_root unshare --pid --fork --mount-proc bash adopts.sh "$PENNA"
+expect_contains "$err" "process 1 is neither recorded nor a recorder"
 run penna ctl $$ maybe x
 expect_contains "$err" "write penna ctl PID on PATTERN"
 "$PENNA" record -q -o calls.penna -k calls -- sleep 5 &
