@@ -196,6 +196,16 @@ std::vector<uint64_t> functions_of(const ElfFile& file) {
   return starts;
 }
 
+// Whether other files may call what begins there.
+bool is_exported(const ElfFile& file, uint64_t start) {
+  const ElfSection* section = file.section_of_type(SHT_DYNSYM);
+  Elf_Data* data = section != nullptr ? file.data(*section) : nullptr;
+  GElf_Sym symbol;
+  for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i)
+    if (symbol.st_shndx != SHN_UNDEF && symbol.st_value == start) return true;
+  return false;
+}
+
 // All that people may call it; the one that is shown first.
 std::vector<std::string> names_of(SymbolFile& file, const Symbol& symbol) {
   std::vector<std::string> names = file.names(symbol.start);
@@ -322,8 +332,9 @@ void PatchPlanner::choose_functions(const ElfFile& file, const std::string& path
   std::vector<std::string> wanted_names;
   const bool has_hooks = calls_hooks(file, kHooks);
   for (const Symbol& symbol : (*names)->functions()) {
-    if (symbol.kind == SymbolKind::kIfunc && !requests_.libcalls)
-      if (const std::optional<std::string> name = asked_for(names_of(**names, symbol), path))
+    if (symbol.kind == SymbolKind::kIfunc)
+      if (const std::optional<std::string> name = asked_for(names_of(**names, symbol), path);
+          name && !(requests_.libcalls && is_exported(file, symbol.start)))
         refused_.push_back({*name, path, kIsResolver});
     if (symbol.kind != SymbolKind::kFunction || symbol.raw.find(".cold") != symbol.raw.npos)
       continue;  // parts of others

@@ -61,6 +61,12 @@ run penna record -f -o form.penna -k calls -F form --libcalls --auto-args -A 'fo
 expect_eq 0 "$status" "the program's status"
 expect_missing "$err" 'is an ifunc, of which'
 expect_match "$(penna replay form.penna)" ' form\(arg1=-1\)'
+# One that no other file may call is not recorded by it either.
+sed 's/int form(int n);//' form.c | cat forms.c - >alone.c
+gcc -g -O1 alone.c -o alone
+run penna record -f -o form.penna -k calls -F form --libcalls -- ./alone
+expect_contains "$err" 'calls of form [alone] are not recorded: it is an ifunc'
+expect_missing "$err" 'is it'
 # Debug information has the types of the resolver alone: they are not taken for the function's.
 run penna record -f -o form.penna -k calls -F form --libcalls -A form -- ./form
 expect_contains "$err" 'values of form [libforms.so] are not recorded: it is an ifunc'
