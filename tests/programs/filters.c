@@ -44,18 +44,21 @@ static int install(unsigned flags) {
   return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }
 
-static const int kManaging[] = {SYS_mount,   SYS_umount2,     SYS_swapon, SYS_reboot,          SYS_bpf,    SYS_perf_event_open,
-                                SYS_add_key, SYS_keyctl,      SYS_setns,  SYS_unshare,         SYS_kcmp,   SYS_init_module,
-                                SYS_acct,    SYS_settimeofday, SYS_ioperm, SYS_lookup_dcookie, SYS_quotactl};
-static const int kOwn[] = {SYS_read, SYS_write, SYS_clock_nanosleep, SYS_exit_group, SYS_exit, SYS_restart_syscall,
-                           SYS_madvise, SYS_futex, SYS_mmap, SYS_munmap, SYS_mprotect};
+static const int kManaging[] = {
+    SYS_mount,   SYS_umount2,      SYS_swapon, SYS_reboot,         SYS_bpf,     SYS_perf_event_open,
+    SYS_add_key, SYS_keyctl,       SYS_setns,  SYS_unshare,        SYS_kcmp,    SYS_init_module,
+    SYS_acct,    SYS_settimeofday, SYS_ioperm, SYS_lookup_dcookie, SYS_quotactl};
+static const int kOwn[] = {SYS_read, SYS_write,           SYS_clock_nanosleep, SYS_exit_group,
+                           SYS_exit, SYS_restart_syscall, SYS_madvise,         SYS_futex,
+                           SYS_mmap, SYS_munmap,          SYS_mprotect};
 // docs/attaching.md has the same list.
-static const int kOfPenna[] = {SYS_brk, SYS_clone, SYS_close, SYS_connect, SYS_fcntl, SYS_fstat, SYS_ftruncate, SYS_futex,
-                               SYS_getcwd, SYS_geteuid, SYS_getpid, SYS_getppid, SYS_getrandom, SYS_getsockopt, SYS_gettid,
-                               SYS_madvise, SYS_memfd_create, SYS_mmap, SYS_mprotect, SYS_munmap, SYS_nanosleep,
-                               SYS_newfstatat, SYS_openat, SYS_prctl, SYS_pread64, SYS_prlimit64, SYS_read, SYS_readlink,
-                               SYS_recvfrom, SYS_recvmsg, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sched_yield, SYS_sendmsg,
-                               SYS_setsockopt, SYS_socket, SYS_stat, SYS_exit, SYS_membarrier, SYS_open, SYS_pwrite64};
+static const int kOfPenna[] = {
+    SYS_brk,        SYS_clone,   SYS_close,          SYS_connect,      SYS_fcntl,       SYS_fstat,     SYS_ftruncate,
+    SYS_futex,      SYS_getcwd,  SYS_geteuid,        SYS_getpid,       SYS_getppid,     SYS_getrandom, SYS_getsockopt,
+    SYS_gettid,     SYS_madvise, SYS_memfd_create,   SYS_mmap,         SYS_mprotect,    SYS_munmap,    SYS_nanosleep,
+    SYS_newfstatat, SYS_openat,  SYS_prctl,          SYS_pread64,      SYS_prlimit64,   SYS_read,      SYS_readlink,
+    SYS_recvfrom,   SYS_recvmsg, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sched_yield, SYS_sendmsg,   SYS_setsockopt,
+    SYS_socket,     SYS_stat,    SYS_exit,           SYS_membarrier,   SYS_open,        SYS_pwrite64};
 
 static void work(void) {
   static long round;
