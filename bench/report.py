@@ -18,6 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import alloc_once  # noqa: E402
 import alloc_programs  # noqa: E402
+import attaching  # noqa: E402
 import call_programs  # noqa: E402
 import calls  # noqa: E402
 import events  # noqa: E402
@@ -47,7 +48,7 @@ def main():
     parts = []
     try:
         for make in (events.limits, events.ring, events.table, calls.table, call_programs.table,
-                     alloc_programs.table, alloc_once.table, lock_programs.table, whole.table, whole.hooks, whole.switching,
+                     alloc_programs.table, alloc_once.table, lock_programs.table, attaching.table, whole.table, whole.hooks, whole.switching,
                      whole.tool_side):
             part = make(bench, arguments.only)
             if part:

@@ -42,6 +42,7 @@ penna_bench_calls(calls_hooks_clang clang++ -finstrument-functions-after-inlinin
 penna_bench_calls(calls_patchable_clang clang++ -fpatchable-function-entry=5)
 penna_bench_calls(calls_xray clang++ -fxray-instrument -fxray-instruction-threshold=1)
 penna_bench_program(alloc SOURCES alloc.cc)
+penna_bench_program(attached SOURCES attached.cc)
 penna_bench_program(sizes SOURCES sizes.cc)
 penna_bench_program(own_time SOURCES own_time.cc)
 penna_bench_program(locks SOURCES locks.cc)
