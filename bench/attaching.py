@@ -45,7 +45,7 @@ class Program:
 
     def lines(self, begin=0.0, end=1e18):
         if self.process.poll() is not None:
-            raise Failed(f'the program ended with {self.process.returncode}')
+            raise Failed(f'the program died (status {self.process.returncode})')
         found = [facts(line) for line in self.output.read_text().splitlines()[:-1]]
         return [line for line in found if begin <= line['at'] <= end]
 
@@ -162,6 +162,15 @@ def requests(port):
     return float(rate.group(1))
 
 
+def end_now(tool):
+    tool.send_signal(signal.SIGINT)
+    try:
+        tool.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        tool.kill()
+        raise Failed(f'{pathlib.Path(tool.args[0]).name} does not end on Ctrl-C') from None
+
+
 def beside(bench, command, port, ready):
     del bench
     tool = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -171,8 +180,7 @@ def beside(bench, command, port, ready):
             raise Failed(f'{command[0]} ended: {tool.stdout.read().decode(errors="replace").strip()[-80:]}')
         return requests(port)
     finally:
-        tool.send_signal(signal.SIGINT)
-        tool.communicate(timeout=60)
+        end_now(tool)
 
 
 def server(bench):
