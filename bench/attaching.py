@@ -53,9 +53,9 @@ class Program:
 class Visit:
     """One stay: when it began and ended, and when the first event was seen."""
 
-    def __init__(self, command, first=None, end=None, environment=None, cwd=None):
+    def __init__(self, command, first, end=None, cwd=None):
         self.begin = time.monotonic()
-        tool = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, cwd=cwd)
+        tool = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cwd)
         self.first, text = None, b''
         deadline = self.begin + 60
         while True:
@@ -64,14 +64,14 @@ class Visit:
             if more == b'' or time.monotonic() > deadline:
                 break
             text += more or b''
-            if first and self.first is None and first(text):
+            if self.first is None and first(text):
                 self.first = time.monotonic()
                 if end:
                     time.sleep(SETTLED)
                     tool.send_signal(end)
         tool.wait()
         self.end = time.monotonic()
-        if tool.returncode not in (0, -signal.SIGINT) or (first and self.first is None):
+        if tool.returncode not in (0, -signal.SIGINT) or self.first is None:
             raise Failed(f'{pathlib.Path(command[0]).name} ended with {tool.returncode}: {text.decode(errors="replace").strip()[-100:]}')
 
 
@@ -95,11 +95,10 @@ def bpftrace(bench, pid):
 
 def heaptrack(bench, pid):
     """Its file begins with a header; the first event comes behind that."""
-    output = bench.data / 'heaptrack-attached'
-    for old in bench.data.glob('heaptrack-attached*'):
+    for old in bench.data.glob('heaptrack.*'):
         old.unlink()
-    return Visit(['heaptrack', '-p', pid, '-o', str(output)], lambda text: b'injection finished' in text or b'heaptrack output will be' in text and
-                 any(file.stat().st_size > 1000 for file in bench.data.glob('heaptrack-attached*')), signal.SIGINT)
+    return Visit(['heaptrack', '-p', pid], lambda text: b'injection finished' in text or b'heaptrack output will be' in text and
+                 any(file.stat().st_size > 1000 for file in bench.data.glob('heaptrack.*')), signal.SIGINT, bench.data)
 
 
 VISITORS = (('penna record -p', ours, 1.0), ('gdb -p, one breakpoint', gdb, 0.4), ('bpftrace -p, a uprobe', bpftrace, 0.4), ('heaptrack -p', heaptrack, 0.2))
@@ -172,8 +171,7 @@ def end_now(tool):
 
 
 def beside(bench, command, port, ready):
-    del bench
-    tool = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    tool = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=bench.data)
     try:
         time.sleep(ready)
         if tool.poll() is not None:
@@ -205,7 +203,7 @@ def server(bench):
             measure('afterwards', lambda: requests(port))
             measure('bpftrace', lambda pid=pid, libc=libc: beside(
                 bench, ['bpftrace', '-p', pid, '-e', f'uprobe:{libc}:malloc {{ @sizes[ustack] = count(); }}'], port, 2))
-            measure('heaptrack', lambda pid=pid: beside(bench, ['heaptrack', '-p', pid, '-o', str(bench.data / 'heaptrack-redis')], port, 3))
+            measure('heaptrack', lambda pid=pid: beside(bench, ['heaptrack', '-p', pid], port, 3))
         finally:
             redis.kill()
             redis.wait()
