@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// functracer PROGRAM: runs it, and writes what it holds of memory when it gets SIGUSR1 or SIGUSR2 (traced.h, toggle.h).
+// functracer PROGRAM: runs it, and writes what it holds of memory when it gets SIGUSR1 or SIGUSR2 (traced.h, toggle.h);
+// functracer -p PID: the same of a process that runs, when functracer gets them.
 //
 // A child of ours is `penna record`, with a library more for the program; it moves events into a recording that lies beside what is
 // written, and goes at the end. We wait for signals that the program got, and read the recording when it has what came before
@@ -9,6 +10,7 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <pwd.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -18,6 +20,7 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -34,6 +37,7 @@
 #include "cli/signal_relay.h"
 #include "cli/verbs/cmd_record.h"
 #include "collect/server.h"
+#include "penna/clock.h"
 #include "penna/version.h"
 #include "toggle.h"
 #include "traced.h"
@@ -44,12 +48,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 // After it, what was in chunks when a signal came is in the recording.
 constexpr std::chrono::milliseconds kSettle{2500};
+constexpr size_t kMostPids = 20;
 
 struct FunctracerOptions {
   std::vector<std::string> command;
   std::vector<std::string> functions;  // whose calls are traced in place of memory
   DumpStyle style;
-  std::optional<uint32_t> pid;
+  std::vector<std::string> pids;       // of processes that run, in place of the command
   std::vector<std::string> libraries;  // parts of names of the files whose functions are traced; none: all
   bool start = false, debug = false, free_stacks = false, quiet = false, skip_missing = false;
 };
@@ -125,7 +130,10 @@ Result<Parsed<FunctracerOptions>> parse(const Arguments& arguments) {
   parser.flag("-A,--backtrace-all,--free-backtraces", options.free_stacks,
               "backtraces of frees, too: in rtrace text (-o)");
   parser.flag("-r,--resolve,--resolve-name", names, "names of functions: they are always there");
-  parser.number("-p,--pid", options.pid, "PID", "trace a process that runs: attaching is not built yet");
+  parser.texts("-p,--pid", options.pids, "PID",
+               "trace a process that runs, and leave it as it was; may be repeated. The signals then go to functracer, "
+               "for all of them: the process keeps its own. Ctrl-C ends the tracing",
+               OptionParser::Split::kAtCommas);
   parser.flag("-q,--quiet", options.quiet, "do not tell what could not be recorded");
   parser.flag("-V,--version", version, "say which version this is");
   parser.flag("-d,--debug", options.debug, "say what happens, and keep the recording");
@@ -133,8 +141,8 @@ Result<Parsed<FunctracerOptions>> parse(const Arguments& arguments) {
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (version) parsed.help = fmt::format("functracer of penna {}\n", PENNA_VERSION);
   if (!parsed.help.empty()) return parsed;
-  if (options.pid) return Error{"attaching to a process is not built yet: start the program with functracer PROGRAM"};
-  if (options.command.empty()) return Error{"a program to run is missing"};
+  if (options.pids.empty() && options.command.empty()) return Error{"a program to run is missing"};
+  if (options.pids.size() > kMostPids) return Error{fmt::format("-p takes at most {} processes", kMostPids)};
   if (!function.empty() && !audit.empty()) return Error{"-e and -a name functions both: give all to -a, as 'one;two'"};
   if (!function.empty()) options.functions.push_back(function);
   if (!audit.empty()) options.functions = PENNA_TRY(functions_of(audit));
@@ -168,19 +176,24 @@ Result<RecordOptions> record_options(const FunctracerOptions& options, const std
     for (const std::string& library : options.libraries)
       arguments.insert(arguments.end(), {"--module", "*" + library + "*"});
   }
-  arguments.push_back("--");
+  for (const std::string& pid : options.pids) arguments.insert(arguments.end(), {"-p", pid});
+  if (!options.command.empty()) arguments.push_back("--");
   arguments.insert(arguments.end(), options.command.begin(), options.command.end());
   RecordOptions to_record = PENNA_TRY(parse_record(arguments)).options;
   to_record.optional_values = true;  // that a function was not called, we tell ourselves
   return to_record;
 }
 
-[[noreturn]] void record(const RecordOptions& options, const std::string& library, const std::string& socket_path) {
+// For the program that it starts.
+void set_environment(const std::string& library, const std::string& socket_path) {
   const char* preloaded = std::getenv("LD_PRELOAD");
   const std::string preload =
       library + (preloaded != nullptr && *preloaded != '\0' ? std::string(":") + preloaded : "");
   ::setenv("LD_PRELOAD", preload.c_str(), 1);
   ::setenv(FUNCTRACER_VARIABLE, socket_path.c_str(), 1);
+}
+
+[[noreturn]] void record(const RecordOptions& options) {
   const int status = cmd_record(options);
   std::fflush(nullptr);
   ::_exit(status);
@@ -199,10 +212,39 @@ Result<Fd> listen(const std::string& path) {
   return socket;
 }
 
+// What is for us while processes that run are traced.
+sigset_t own_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) ::sigaddset(&set, number);
+  return set;
+}
+
 class Follower {
  public:
   Follower(const FunctracerOptions& options, std::string recording, const Fd& socket)
       : options_(options), recording_(std::move(recording)), socket_(socket), traced_(options.start) {}
+
+  // The same of processes that were attached to: `signals` is readable when one of own_signals() has come.
+  int follow_attached(pid_t child, const Fd& signals) {
+    const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+    int status = 0;
+    for (bool running = true; running;) {
+      pollfd fds[] = {{signals.get(), POLLIN, 0}, {ended.get(), POLLIN, 0}};
+      ::poll(fds, 2, patience());
+      for (signalfd_siginfo come; ::read(signals.get(), &come, sizeof come) == sizeof come;) {
+        const auto number = static_cast<int>(come.ssi_signo);
+        if (number == SIGUSR1 || number == SIGUSR2)
+          toggle_all(number);
+        else
+          ::kill(child, number);
+      }
+      running = ::waitpid(child, &status, WNOHANG) == 0;
+      while (running && !waiting_.empty() && waiting_.front().due <= Clock::now()) write_first();
+    }
+    write_rest();
+    return status;
+  }
 
   // Until the child that records has ended; gives its wait status.
   int follow(pid_t child, SignalRelay& signals) {
@@ -217,6 +259,16 @@ class Follower {
       while (running && !waiting_.empty() && waiting_.front().due <= Clock::now()) write_first();
     }
     hear();
+    write_rest();
+    return status;
+  }
+
+ private:
+  struct Waiting {
+    Dump dump;
+    Clock::time_point due;
+  };
+  void write_rest() {
     while (!waiting_.empty()) write_first();
     if (const auto recording = Recording::open(recording_)) {
       for (const Dump& dump : traced_.rest(*recording)) write(dump);
@@ -227,14 +279,14 @@ class Follower {
         for (const std::string& function : functions_without_calls(*recording, options_.functions))
           (void)fail_with(fmt::format("{} was not called, or there is no such function", function));
     }
-    return status;
   }
-
- private:
-  struct Waiting {
-    Dump dump;
-    Clock::time_point due;
-  };
+  void toggle_all(int number) {
+    for (const std::string& pid : options_.pids)
+      toggle(static_cast<uint32_t>(std::atoi(pid.c_str())), number, penna_now());
+  }
+  void toggle(uint32_t pid, int number, uint64_t ticks) {
+    if (const auto dump = traced_.signal(pid, number, ticks)) waiting_.push_back({*dump, Clock::now() + kSettle});
+  }
   int patience() const {
     if (waiting_.empty()) return -1;
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(waiting_.front().due - Clock::now());
@@ -247,8 +299,7 @@ class Follower {
                          (told.signal == SIGUSR1 || told.signal == SIGUSR2);
       if (!sound) continue;
       debug(fmt::format("process {} got SIGUSR{}", told.pid, told.signal == SIGUSR1 ? 1 : 2));
-      if (const auto dump = traced_.signal(static_cast<uint32_t>(told.pid), told.signal, told.ticks))
-        waiting_.push_back({*dump, Clock::now() + kSettle});
+      toggle(static_cast<uint32_t>(told.pid), told.signal, told.ticks);
     }
   }
   void write_first() {
@@ -284,14 +335,26 @@ Result<int> run(const FunctracerOptions& options) {
   const RecordOptions to_record = PENNA_TRY(record_options(options, recording));
   if (options.free_stacks && !options.style.rtrace)
     (void)fail_with("-A: what is not freed has no backtraces of frees: -o DIR writes all that happened");
-  SignalRelay signals = PENNA_TRY(SignalRelay::start());
-  const pid_t child = ::fork();
-  if (child < 0) return Error{fmt::format("cannot start a process: {}", errno_text(errno))};
-  if (child == 0) {
-    ::sigprocmask(SIG_SETMASK, &signals.before(), nullptr);
-    record(to_record, library, path);
+  const auto start = [&](const sigset_t& mask) -> Result<pid_t> {
+    const pid_t child = ::fork();
+    if (child < 0) return Error{fmt::format("cannot start a process: {}", errno_text(errno))};
+    if (child != 0) return child;
+    ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+    if (options.pids.empty()) set_environment(library, path);
+    record(to_record);
+  };
+  Follower follower(options, recording, socket);
+  int status = 0;
+  if (options.pids.empty()) {
+    SignalRelay signals = PENNA_TRY(SignalRelay::start());
+    status = follower.follow(PENNA_TRY(start(signals.before())), signals);
+  } else {
+    const sigset_t own = own_signals();
+    sigset_t before;
+    ::sigprocmask(SIG_BLOCK, &own, &before);
+    const Fd signals(::signalfd(-1, &own, SFD_CLOEXEC | SFD_NONBLOCK));
+    status = follower.follow_attached(PENNA_TRY(start(before)), signals);
   }
-  const int status = Follower(options, recording, socket).follow(child, signals);
   if (!options.debug) remove_own_file(recording);
   return status;
 }

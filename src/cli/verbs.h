@@ -34,6 +34,7 @@ int lint_verb(const Arguments&);
 int export_verb(const Arguments&);
 int ctl_verb(const Arguments&);
 int import_verb(const Arguments&);
+int doctor_verb(const Arguments&);
 int help_verb(const Arguments&);
 
 }  // namespace penna

@@ -62,6 +62,7 @@ int recorder(const char* file) {
   options.file = file;
   penna::Recorder recorder(options);
   const penna::Recorder plain;
+  if (!penna::allow_attach()) return 0;
 #if __cplusplus >= 202002L
   penna::Recorder designated({.file = "user.penna", .events = "user:*"});
 #endif

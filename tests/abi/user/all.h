@@ -5,6 +5,7 @@
  * Invariant: what it includes comes through -I, so that no warning is hidden as one of a system header.
  */
 #include "penna/alloc.h"
+#include "penna/allow_attach.h"
 #include "penna/channel.h"
 #include "penna/clock.h"
 #include "penna/control.h"
@@ -243,7 +244,7 @@ static inline uint32_t user_streams(uint64_t* unit, const char* text) {
 static inline int user_recorder(const char* file) {
   char error[256];
   penna_recorder_options options = {sizeof options, file, "points", "user:*", USER_NULL, 4, 16, 0, 0};
-  return penna_recorder_start(&options, error, sizeof error) + penna_recorder_stop(USER_NULL, 0);
+  return penna_recorder_start(&options, error, sizeof error) + penna_recorder_stop(USER_NULL, 0) + penna_allow_attach();
 }
 
 static inline int user_all(const char* text) {

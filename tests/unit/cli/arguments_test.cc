@@ -306,7 +306,7 @@ TEST(Parse, HelpOfEveryVerb) {
 }
 
 TEST(Verbs, AreFound) {
-  for (const char* name : {"record", "report", "replay", "info", "list", "lint", "export", "help"}) {
+  for (const char* name : {"record", "report", "replay", "info", "list", "lint", "export", "doctor", "help"}) {
     ASSERT_NE(find_verb(name), nullptr) << name;
     EXPECT_STREQ(find_verb(name)->name, name);
   }

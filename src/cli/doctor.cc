@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// See doctor.h. References: proc(5); sysctl documentation of the kernel (vm.memfd_noexec, Yama).
+#include "cli/doctor.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "cli/attach_refusal.h"
+#include "cli/installed_library.h"
+#include "cli/record_notes.h"
+#include "collect/socket_directory.h"
+#include "reach/call_filters.h"
+#include "reach/stop_thread.h"
+#include "report/units.h"
+#include "symbols/elf/elf_facts.h"
+
+namespace penna {
+namespace {
+
+std::string first_line(const std::string& path) {
+  const auto text = read_file(path, 4096);
+  return text ? text->substr(0, text->find('\n')) : std::string();
+}
+
+// Of "NAME : value" or "NAME:\tvalue", the value of the first line.
+std::string value_in(const std::string& path, const std::string& name) {
+  const auto text = read_file(path, 1 << 20);
+  const size_t at = text ? ("\n" + *text).find("\n" + name) : std::string::npos;
+  if (at == std::string::npos) return {};
+  const std::string line = text->substr(at, text->find('\n', at) - at);
+  const size_t colon = line.find(':');
+  const size_t begin = colon == std::string::npos ? colon : line.find_first_not_of(" \t", colon + 1);
+  return begin == std::string::npos ? std::string() : line.substr(begin);
+}
+
+bool has_capability(int number) {
+  return (std::strtoull(value_in("/proc/self/status", "CapEff").c_str(), nullptr, 16) >> number & 1) != 0;
+}
+constexpr int kSysPtrace = 19;  // CAP_SYS_PTRACE
+
+DoctorFinding agent_finding() {
+  const auto agent = installed_library("libpenna-agent.so");
+  if (agent) return {"agent", Diagnosis::kOk, *agent, ""};
+  return {"agent", Diagnosis::kNo, agent.error().text,
+          "install Penna as a whole, or run penna from its build directory"};
+}
+
+DoctorFinding sockets_finding() {
+  SocketDirectory directory;
+  const auto path = directory.create();
+  if (path) return {"sockets", Diagnosis::kOk, "a directory for the recorder's socket can be made", ""};
+  return {"sockets", Diagnosis::kNo, path.error().text, "set TMPDIR to a directory that can be written"};
+}
+
+// As the agent comes into a process that runs: code of a file without a place.
+DoctorFinding memfd_finding() {
+  const Fd file(static_cast<int>(::syscall(SYS_memfd_create, "penna-doctor", 1u /* MFD_CLOEXEC */)));
+  const bool sized = file && ::ftruncate(file.get(), 4096) == 0;
+  void* const code = sized ? ::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0) : MAP_FAILED;
+  const int cause = errno;
+  if (code != MAP_FAILED) ::munmap(code, 4096);
+  if (code != MAP_FAILED) return {"memfd", Diagnosis::kOk, "code can be mapped from memory files (memfd)", ""};
+  return {"memfd", Diagnosis::kLimited,
+          fmt::format("code cannot be mapped from memory files ({}): penna record -p will fail", errno_text(cause)),
+          "allow it: sysctl vm.memfd_noexec=0, or in the rules of SELinux"};
+}
+
+DoctorFinding barrier_finding() {
+  constexpr int kQuery = 0, kSyncCore = 1 << 5;
+  const long offered = ::syscall(SYS_membarrier, kQuery, 0, 0);
+  if (offered > 0 && (offered & kSyncCore) != 0)
+    return {"membarrier", Diagnosis::kOk, "points can be switched while a program runs", ""};
+  return {"membarrier", Diagnosis::kLimited, "points cannot be switched in a program that runs (penna ctl)",
+          "use Linux 4.16 or later, and a container that allows membarrier"};
+}
+
+DoctorFinding filter_finding() {
+  const bool filtered = std::atoi(value_in("/proc/self/status", "Seccomp").c_str()) != 0;
+  if (may_read_call_filters())
+    return {"seccomp", Diagnosis::kOk, "filters of system calls (seccomp) of processes can be read", ""};
+  return {"seccomp", Diagnosis::kLimited,
+          filtered ? "penna itself has a filter of system calls: it cannot attach to processes that have one"
+                   : "without CAP_SYS_ADMIN, processes with a filter of system calls cannot be attached to",
+          filtered ? "run penna outside of the container" : "run penna as root for those"};
+}
+
+DoctorFinding container_finding() {
+  const bool inside = ::access("/.dockerenv", F_OK) == 0 || ::access("/run/.containerenv", F_OK) == 0 ||
+                      ::getenv("container") != nullptr;
+  if (!inside) return {"container", Diagnosis::kOk, "none is seen", ""};
+  return {"container", Diagnosis::kLimited, "penna runs in one, and sees the processes of that container only",
+          "run it outside as root to attach to processes of any container"};
+}
+
+DoctorFinding descriptors_finding() {
+  constexpr rlim_t kFew = 1024;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max >= kFew)
+    return {"descriptors", Diagnosis::kOk, "each recorded process takes one; there are enough", ""};
+  return {"descriptors", Diagnosis::kLimited,
+          fmt::format("no more than about {} processes can be recorded at a time", limit.rlim_max),
+          "raise the hard limit: ulimit -Hn"};
+}
+
+DoctorFinding debuginfod_finding() {
+  const char* const urls = ::getenv("DEBUGINFOD_URLS");
+  if (urls != nullptr && *urls != '\0')
+    return {"debuginfod", Diagnosis::kOk, fmt::format("symbols come from {}", urls), ""};
+  return {"debuginfod", Diagnosis::kLimited, "no server is asked for debug symbols: stripped libraries have few names",
+          "set DEBUGINFOD_URLS, or install debug packages"};
+}
+
+std::string here() {
+  char path[4096];
+  return ::getcwd(path, sizeof path) != nullptr ? path : ".";
+}
+
+uint64_t free_bytes_of(const std::string& directory) {
+  struct statvfs system {};
+  return ::statvfs(directory.c_str(), &system) == 0 ? uint64_t{system.f_bavail} * system.f_frsize : 0;
+}
+
+}  // namespace
+
+DoctorFinding clock_finding(const std::string& source, const std::string& cpu_flags) {
+  const std::string flags = " " + cpu_flags + " ";
+  const auto has = [&](const char* flag) { return flags.find(fmt::format(" {} ", flag)) != std::string::npos; };
+  if (has("constant_tsc") && has("nonstop_tsc") && source == "tsc")
+    return {"clock", Diagnosis::kOk, "the processor's time stamp counter is invariant, and the kernel trusts it", ""};
+  return {"clock", Diagnosis::kLimited,
+          fmt::format("the kernel's clock is '{}': times of different processors may be out of order",
+                      source.empty() ? "unknown" : source),
+          "on a virtual machine, let the host offer an invariant TSC"};
+}
+
+DoctorFinding tracing_finding(int ptrace_scope, bool may_trace_all) {
+  if (ptrace_scope == 3)
+    return {"ptrace", Diagnosis::kLimited, "nothing may be attached to: kernel.yama.ptrace_scope is 3",
+            "start programs with penna record; the setting holds until the next boot"};
+  if (may_trace_all) return {"ptrace", Diagnosis::kOk, "all processes can be attached to (CAP_SYS_PTRACE)", ""};
+  if (ptrace_scope == 0) return {"ptrace", Diagnosis::kOk, "your own processes can be attached to", ""};
+  return {"ptrace", Diagnosis::kLimited,
+          fmt::format("processes cannot be attached to: kernel.yama.ptrace_scope is {}", ptrace_scope),
+          ptrace_scope == 1 ? "run penna as root, or: sudo sysctl kernel.yama.ptrace_scope=0; a program can allow it "
+                              "with penna_allow_attach()"
+                            : "run penna as root"};
+}
+
+DoctorFinding disk_finding(const std::string& directory, uint64_t free_bytes, bool writable) {
+  constexpr uint64_t kLittle = uint64_t{1} << 30;
+  const std::string room = fmt::format("{} free in {}", bytes_text(static_cast<int64_t>(free_bytes)), directory);
+  if (!writable)
+    return {"disk", Diagnosis::kLimited, fmt::format("{} cannot be written", directory),
+            "name a file elsewhere with -o"};
+  if (free_bytes < kLittle)
+    return {"disk", Diagnosis::kLimited, room,
+            "record fewer kinds (-k), or elsewhere (-o): events take 8 to 20 bytes each"};
+  return {"disk", Diagnosis::kOk, room, ""};
+}
+
+DoctorFinding address_space_finding(uint64_t limit) {
+  constexpr uint64_t kEnough = uint64_t{4} << 30;
+  if (limit >= kEnough) return {"memory", Diagnosis::kOk, "address space is not limited", ""};
+  return {"memory", Diagnosis::kLimited,
+          fmt::format("address space is limited to {}: event buffers and stacks get a part of it",
+                      bytes_text(static_cast<int64_t>(limit))),
+          "raise it with ulimit -v, or give penna record a smaller --pool"};
+}
+
+DoctorFindings examine_system() {
+  rlimit space{};
+  ::getrlimit(RLIMIT_AS, &space);
+  const std::string scope = first_line("/proc/sys/kernel/yama/ptrace_scope"), directory = here();
+  DoctorFindings findings;
+  findings.push_back(agent_finding());
+  findings.push_back(sockets_finding());
+  findings.push_back(disk_finding(directory, free_bytes_of(directory), ::access(directory.c_str(), W_OK) == 0));
+  findings.push_back(clock_finding(first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+                                   value_in("/proc/cpuinfo", "flags")));
+  findings.push_back(address_space_finding(space.rlim_cur));
+  findings.push_back(descriptors_finding());
+  findings.push_back(tracing_finding(scope.empty() ? 0 : std::atoi(scope.c_str()), has_capability(kSysPtrace)));
+  findings.push_back(filter_finding());
+  findings.push_back(memfd_finding());
+  findings.push_back(barrier_finding());
+  findings.push_back(container_finding());
+  findings.push_back(debuginfod_finding());
+  return findings;
+}
+
+Result<DoctorFindings> examine_process(pid_t pid) {
+  const ProcessFacts facts = PENNA_TRY(read_process_facts(pid));
+  DoctorFindings findings;
+  const std::string refusal = why_not_attached(pid);
+  if (refusal.empty())
+    findings.push_back({"attach", Diagnosis::kOk, fmt::format("penna record -p {} can attach", pid), ""});
+  else
+    findings.push_back({"attach", Diagnosis::kNo, refusal, ""});
+  if (facts.leader != pid || !facts.permitted || facts.bits == 0) return findings;
+  findings.push_back({"threads", Diagnosis::kOk, fmt::format("{}", threads_of(pid).size()), ""});
+  if (facts.filters_calls)
+    findings.push_back({"seccomp", facts.may_read_filters ? Diagnosis::kOk : Diagnosis::kNo,
+                        "it filters its system calls; penna record -p reads the filters first, and attaches if they "
+                        "allow what it needs",
+                        facts.may_read_filters ? "" : "run penna as root, outside of containers"});
+  const auto program = examine_program(fmt::format("/proc/{}/exe", pid));
+  if (program) findings.insert(findings.end(), program->begin(), program->end());
+  return findings;
+}
+
+Result<DoctorFindings> examine_program(const std::string& path) {
+  const ElfFacts facts = PENNA_TRY(read_elf_facts(path));
+  DoctorFindings findings;
+  if (!facts.is_elf) return Error{fmt::format("{} is neither a program nor a script", path)};
+  const bool native = facts.bits == 64 && !facts.big_endian && facts.machine == EM_X86_64;
+  findings.push_back({"machine", native ? Diagnosis::kOk : Diagnosis::kNo,
+                      fmt::format("{} bits, {}", facts.bits, facts.machine_name),
+                      native ? "" : "build it for 64-bit x86-64: the agent runs there only"});
+  if (facts.is_static)
+    findings.push_back({"linking", Diagnosis::kNo, "statically linked: the agent cannot be loaded",
+                        "link it dynamically; points can be recorded with penna/recorder.h inside the program"});
+  else if (is_of_musl(facts))
+    findings.push_back({"linking", Diagnosis::kNo, "uses musl, whose dynamic linker the agent does not know",
+                        "build it against glibc"});
+  else
+    findings.push_back({"linking", Diagnosis::kOk, "dynamically linked", ""});
+  if (facts.setuid)
+    findings.push_back({"rights", Diagnosis::kLimited,
+                        "setuid, setgid or with capabilities: recorded only when root runs it", "record it as root"});
+  if (facts.call_options.empty())
+    findings.push_back({"calls", Diagnosis::kLimited, "its functions were not prepared for being traced",
+                        "penna record -F NAME or --libcalls; or compile it with -fpatchable-function-entry=5"});
+  else
+    findings.push_back(
+        {"calls", Diagnosis::kOk, fmt::format("built with {}", fmt::join(facts.call_options, " and ")), ""});
+  findings.push_back(
+      {"allocations", Diagnosis::kOk, facts.defines_malloc ? "its own malloc is entered" : "of libc", ""});
+  const auto file = ElfFile::open(facts.elf_path());
+  const bool has_rules = file && file->section(".eh_frame") != nullptr;
+  findings.push_back(
+      {"stacks", has_rules ? Diagnosis::kOk : Diagnosis::kLimited,
+       has_rules ? "unwinding rules (.eh_frame) are there" : "no unwinding rules (.eh_frame): stacks end there",
+       has_rules ? "" : "compile it with -fasynchronous-unwind-tables"});
+  if (facts.has_dwarf)
+    findings.push_back({"symbols", Diagnosis::kOk, "functions, lines and types", ""});
+  else
+    findings.push_back({"symbols", Diagnosis::kLimited,
+                        facts.has_symtab ? "functions, but no lines and types" : "stripped: only exported names",
+                        "compile it with -g, or install its debug symbols, or set DEBUGINFOD_URLS"});
+  return findings;
+}
+
+}  // namespace penna

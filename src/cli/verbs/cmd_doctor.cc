@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// See cmd_doctor.h.
+#include "cli/verbs/cmd_doctor.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/say.h"
+#include "cli/doctor.h"
+#include "cli/find_program.h"
+#include "cli/output.h"
+#include "cli/table_output.h"
+#include "cli/verbs.h"
+#include "report/columns.h"
+
+namespace penna {
+namespace {
+
+constexpr int kDoesNotWork = 2;
+
+const char* word_of(Diagnosis verdict) {
+  switch (verdict) {
+    case Diagnosis::kOk: return "ok";
+    case Diagnosis::kLimited: return "limited";
+    default: return "no";
+  }
+}
+
+Result<DoctorFindings> examine(const std::string& target) {
+  if (target.empty()) return examine_system();
+  pid_t pid = 0;
+  const auto [end, error] = std::from_chars(target.data(), target.data() + target.size(), pid);
+  if (error == std::errc() && end == target.data() + target.size() && ::access(target.c_str(), F_OK) != 0)
+    return examine_process(pid);
+  const std::string path = program_path(target);
+  if (path.empty()) return no_such_program(target);
+  return examine_program(path);
+}
+
+Table table_of(const DoctorFindings& findings) {
+  const Columns<DoctorFinding> columns = {
+      {{"check", "CHECK", CellKind::kText}, [](const DoctorFinding& one) { return one.check; }},
+      {{"verdict", "VERDICT", CellKind::kText}, [](const DoctorFinding& one) { return word_of(one.verdict); }},
+      {{"what", "WHAT", CellKind::kText}, [](const DoctorFinding& one) { return one.what; }},
+      {{.key = "remedy", .title = "REMEDY", .kind = CellKind::kText, .machine_only = true},
+       [](const DoctorFinding& one) { return one.remedy; }}};
+  Table table;
+  table.key = "checks";
+  columns.fill(table, findings);
+  for (size_t i = 0; i < findings.size(); ++i)
+    if (!findings[i].remedy.empty()) table.rows[i].details.push_back({"-> " + findings[i].remedy, ""});
+  return table;
+}
+
+}  // namespace
+
+Result<Parsed<DoctorOptions>> parse_doctor(const Arguments& arguments) {
+  Parsed<DoctorOptions> parsed;
+  OptionParser parser(
+      "Says what works here and how to mend what does not: of this system, of a process for penna record -p, or of a\n"
+      "program. Nothing is changed. Exit status: 0 all that is needed works, 2 something does not.",
+      "penna doctor");
+  parser.word("PID|BIN", parsed.options.target, "a process or a program; without it, this system",
+              OptionParser::Need::kOptional);
+  add_table_options(parser, parsed.options.table, false);
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  return parsed;
+}
+
+int cmd_doctor(const DoctorOptions& options) {
+  const auto findings = examine(options.target);
+  if (!findings) return fail(findings.error().text);
+  Report report;
+  report.add(table_of(*findings));
+  Output output;
+  write_report(report, options.table, output);
+  const int status = finish_output(output);
+  const bool works = std::none_of(findings->begin(), findings->end(),
+                                  [](const DoctorFinding& one) { return one.verdict == Diagnosis::kNo; });
+  return status != 0 ? status : works ? 0 : kDoesNotWork;
+}
+
+int doctor_verb(const Arguments& arguments) { return run_parsed("doctor", parse_doctor(arguments), cmd_doctor); }
+
+}  // namespace penna

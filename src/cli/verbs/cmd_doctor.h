@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// penna doctor [PID|BIN]: what works here, and how to mend what does not.
+#pragma once
+
+#include "cli/options/arguments.h"
+#include "cli/options/table_options.h"
+
+namespace penna {
+
+struct DoctorOptions {
+  std::string target;  // empty: this system
+  TableOptions table;
+};
+Result<Parsed<DoctorOptions>> parse_doctor(const Arguments& arguments);
+// 0: all that is needed works; 2: something does not.
+int cmd_doctor(const DoctorOptions& options);
+
+}  // namespace penna
