@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a process that runs calls itself.
+// How a process that runs calls itself, and whose it is.
 #pragma once
 
 #include <cstdint>
@@ -14,5 +14,8 @@ std::vector<std::string> command_of(uint32_t pid);
 
 // The name of a thread, or of the main one: /proc/PID/comm. Empty: it is gone.
 std::string comm_of(uint32_t thread);
+
+// The process that has started it, or took it over. 0: there is none, or it is unknown.
+uint32_t parent_of(uint32_t pid);
 
 }  // namespace penna

@@ -112,7 +112,7 @@ Result<ProcessFacts> read_process_facts(pid_t pid) {
   return facts;
 }
 
-std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user) {
+std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, bool by_breakpoints) {
   const auto sentence = [&](const std::string& rest) { return fmt::format("process {} {}", process.pid, rest); };
   if (process.leader != process.pid)
     return fmt::format("{} is a thread of process {}: use -p {}", process.pid, process.leader, process.leader);
@@ -126,8 +126,13 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user) 
     return sentence(fmt::format("is stopped: let it run first, with: kill -CONT {}", process.pid));
   if (!process.permitted) return sentence(why_not_permitted(process, user));
   if (process.bits == 32) return sentence("is a 32-bit program, and Penna's agent is for 64 bits");
-  if (process.is_static) return sentence("is statically linked, and Penna cannot attach to such programs yet");
-  if (process.is_musl) return sentence("uses musl, and Penna cannot attach to such programs yet");
+  if (!by_breakpoints && (process.is_static || process.is_musl))
+    return sentence(fmt::format("{}, so it can have no agent: record it alone, by breakpoints",
+                                process.is_static ? "is statically linked" : "uses musl"));
+  if (process.filters_calls && by_breakpoints)
+    return sentence(
+        "has a filter of system calls (seccomp), which might end it for one that breakpoints need: start it with penna "
+        "record");
   if (process.filters_calls && !process.may_read_filters)
     return sentence(
         "has a filter of system calls (seccomp), which might end it for one that attaching needs, and only root may "
@@ -142,7 +147,7 @@ bool is_passing(pid_t tracer) {
   return name.empty() || name == "penna-surgeon" || name == "penna";
 }
 
-std::string why_not_attached(pid_t pid) {
+std::string why_not_attached(pid_t pid, bool by_breakpoints) {
   constexpr int kTries = 1000;
   auto process = read_process_facts(pid);
   for (int i = 0; i < kTries && process && is_passing(process->tracer); ++i) {
@@ -150,7 +155,7 @@ std::string why_not_attached(pid_t pid) {
     process = read_process_facts(pid);
   }
   if (!process) return process.error().text;
-  const std::string refusal = attach_refusal(*process, ::getpid(), ::geteuid());
+  const std::string refusal = attach_refusal(*process, ::getpid(), ::geteuid(), by_breakpoints);
   if (!refusal.empty()) return refusal;
   const auto recorder = find_recorder(pid);
   if (recorder && connect_to_recorder(recorder->control)) {

@@ -33,10 +33,10 @@ struct ProcessFacts {
 // Error: there is no such process, as a sentence.
 Result<ProcessFacts> read_process_facts(pid_t pid);
 
-// `self`, `user`: our own, effective. Empty: nothing stands against it.
-std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user);
+// `self`, `user`: our own, effective. `by_breakpoints`: it shall get no agent. Empty: nothing stands against it.
+std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, bool by_breakpoints);
 
 // The same of a process: a sentence, or empty.
-std::string why_not_attached(pid_t pid);
+std::string why_not_attached(pid_t pid, bool by_breakpoints);
 
 }  // namespace penna

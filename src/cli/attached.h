@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MIT
-// penna record -p: what the recorder does while the agent comes into a running process, and when it leaves.
-//
-// Invariant: the process goes on; what could not be put back is said.
+// What the recorder does while a carrier brings a process to it, and what it says when it leaves.
 #pragma once
 
 #include <string>
 
 #include "collect/server.h"
-#include "reach/inject.h"
+#include "reach/carrier.h"
 
 namespace penna {
 
 // The process meets us, and asks us for plans, while whoever brings the agent in waits. Returns soon.
 void serve_for_a_moment(Server& server);
 
-// Leaves the process, and those that it has forked since. What became of them, as a sentence.
-std::string give_back(const Inject& inject, Server& server);
+// What became of the processes that go on, as a sentence.
+std::string restored_text(const Restored& restored);
 
 }  // namespace penna

@@ -20,7 +20,7 @@ namespace {
 
 std::string linking(const ElfFacts& facts) {
   if (!facts.is_program) return "shared library";
-  if (facts.is_static) return "static: penna record runs it, and records nothing";
+  if (facts.is_static) return "static: penna record records it by breakpoints";
   std::string text = fmt::format("dynamic, {}", facts.interpreter);
   if (facts.setuid) text += "; setuid or with capabilities: penna record runs it, and records nothing";
   return text;
@@ -49,7 +49,7 @@ std::string calls_text(const ElfFacts& facts, SymbolFile* symbols) {
 }
 
 std::string alloc_text(const ElfFacts& facts) {
-  if (facts.is_program && facts.is_static) return "no";
+  if (facts.is_program && facts.is_static) return "yes, functions called malloc and so on, if it is not stripped";
   return facts.defines_malloc ? "its own malloc: recorded where it is called across libraries"
                               : "yes, malloc of the C library";
 }
@@ -74,7 +74,7 @@ Table facts_table(const ElfFacts& facts, SymbolFile* symbols) {
   rows.add("build-id", build_id_text(facts.build_id));
   rows.add("calls", calls_text(facts, symbols));
   rows.add("allocations", alloc_text(facts));
-  rows.add("locks", facts.is_program && facts.is_static ? "no" : "yes, pthread mutexes and condition variables");
+  rows.add("locks", "yes, pthread mutexes and condition variables");
   if (symbols != nullptr) {
     const ModuleStatus& status = symbols->status();
     rows.add("names", symbols_text(status) + (status.debug_file.empty() ? "" : ", from " + status.debug_file));

@@ -25,11 +25,6 @@
 namespace penna {
 namespace {
 
-// The file that the shell would run for `command`.
-std::string file_of(const std::string& command) {
-  return command.find('/') != std::string::npos ? command : find_program(command);
-}
-
 std::string what_conditions_did(const std::vector<Where>& conditions, const CollectorTotals& totals) {
   std::vector<std::string> texts;
   texts.reserve(conditions.size());
@@ -140,6 +135,10 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   say(fmt::format("next: penna report {}", times.path));
 }
 
+std::string file_of_command(const std::string& command) {
+  return command.find('/') != std::string::npos ? command : find_program(command);
+}
+
 bool is_of_musl(const ElfFacts& facts) { return facts.interpreter.find("/ld-musl-") != std::string::npos; }
 
 // Nothing is preloaded into it; and what it would find of ours in its environment, it would pass on.
@@ -153,10 +152,10 @@ static bool begins_with_other_rights(const std::string& file) {
 }
 
 std::string preload_for(const std::string& command, const std::string& agent) {
-  const auto facts = read_elf_facts(file_of(command));
+  const auto facts = read_elf_facts(file_of_command(command));
   if (!facts || !facts->is_elf) return agent;
   if (facts->bits != 64 || facts->machine_name != "x86-64" || is_of_musl(*facts)) return {};
-  if (begins_with_other_rights(file_of(command))) return {};
+  if (begins_with_other_rights(file_of_command(command))) return {};
   for (const std::string& library : facts->needed)
     if (penna_first_runtime(library.c_str()) == library.size() && !library.empty()) return library + ":" + agent;
   return agent;
@@ -169,7 +168,7 @@ static bool is_recorded_itself() {
 }
 
 std::string why_unrecorded(const std::string& command) {
-  auto facts = read_elf_facts(file_of(command));
+  auto facts = read_elf_facts(file_of_command(command));
   const std::string of_another = fmt::format(
       "nothing was recorded of {}: this recorder is recorded itself, by another one, which has the program in its "
       "recording; run one of the two alone",
@@ -179,14 +178,16 @@ std::string why_unrecorded(const std::string& command) {
                                 : fmt::format("nothing was recorded of {}: it never met the recorder", command);
   if (facts->is_static)
     return fmt::format(
-        "nothing was recorded of {}: it is statically linked, so no agent can be preloaded; link it dynamically",
+        "nothing was recorded of {}: it is statically linked, so no agent can be preloaded; record it with --via "
+        "breakpoint, or link it dynamically",
         command);
   if (facts->bits != 64 || facts->machine_name != "x86-64")
     return fmt::format("nothing was recorded of {}: it is a {}-bit {} program, and the agent is for x86-64", command,
                        facts->bits, facts->machine_name);
   if (is_of_musl(*facts))
     return fmt::format(
-        "nothing was recorded of {}: its libc is musl, and the agent is for glibc; link it with that one", command);
+        "nothing was recorded of {}: its libc is musl, and the agent is for glibc; record it with --via breakpoint",
+        command);
   if (facts->setuid)
     return fmt::format(
         "nothing was recorded of {}: it is setuid or has capabilities, so nothing can be preloaded; record it as the "

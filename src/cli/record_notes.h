@@ -34,6 +34,9 @@ struct RecordingTimes {
 // File, time and events; what was lost; what it cost; what was not recorded; the next command.
 void print_closing_lines(const RecordingTimes& times, const Collector& collector, const std::string& unrecorded);
 
+// The file that the shell would run for `command`.
+std::string file_of_command(const std::string& command);
+
 // Is it a program of musl, whose dynamic linker the agent does not know?
 bool is_of_musl(const ElfFacts& facts);
 

@@ -23,7 +23,6 @@
 
 #include "base/command_line.h"
 #include "base/file.h"
-#include "base/proc_stat.h"
 #include "collect/arrivals.h"
 #include "collect/budget.h"
 #include "collect/clocks.h"
@@ -310,6 +309,7 @@ void Server::hear(int fd) {
   uint32_t sender = 0;
   Fd memory = receive_hello(fd, &hello, &sender);
   if (!memory || (peer.of_other_user && sender != peer.pid)) return;
+  if (introducer_ != 0 && peer.pid == introducer_) peer.pid = hello.pid;
   if (hello.after_exec == PENNA_HELLO_ASKS)
     answer(peer, memory);
   else

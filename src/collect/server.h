@@ -45,6 +45,8 @@ class Server {
   size_t living() const { return living_.size(); }  // recorded processes that have not ended
   // A process that is no descendant of ours, whatever its user: we have attached to it.
   void invite(uint32_t pid) { invited_.insert(pid); }
+  // A process of ours that introduces others in their place.
+  void set_introducer(uint32_t pid) { introducer_ = pid; }
   std::vector<uint32_t> living_pids() const;
   bool is_living(uint32_t pid) const { return living_.count(pid) != 0; }
   bool has_met(uint32_t pid) const { return met_.count(pid) != 0; }
@@ -99,6 +101,7 @@ class Server {
   std::map<int, uint32_t> pid_of_fd_;    // pidfd -> pid
   std::set<uint32_t> met_;               // pids that were ever admitted
   std::set<uint32_t> invited_;
+  uint32_t introducer_ = 0;
   uint32_t next_number_ = 0;
 };
 

@@ -8,6 +8,9 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +19,15 @@ namespace penna {
 struct CarrierError {
   int exit_code = 0;  // 126: found, cannot be run; 127: not found; 125: an error of our own
   std::string text;   // one sentence
+};
+
+// What became of processes that were left.
+struct Restored {
+  uint64_t places = 0, modules = 0;
+  uint64_t kept = 0;               // places that somebody else has changed since
+  uint64_t other_programs = 0;     // by exec: nothing of them was changed by us
+  std::string trouble;             // a sentence; empty: there was none
+  std::vector<std::string> notes;  // what could not be recorded, in sentences
 };
 
 class Carrier {
@@ -33,14 +45,23 @@ class Carrier {
   // goes on when the recording ends.
   virtual bool is_child() const { return true; }
 
+  // `serve` is called again and again while start() waits for the process: it must let the process meet its recorder,
+  // and return soon. Call before start().
+  void serve_by(std::function<void()> serve) { serve_ = std::move(serve); }
+  // A process of ours that introduces processes to the recorder in their place; 0: they do it themselves.
+  virtual pid_t introducer() const { return 0; }
+
   // From here on the process runs, with the agent in it. Call once. False: it does not run, and there is nothing to
   // wait for.
   virtual bool start(CarrierError* error) = 0;
   // Blocks until the process has ended, and returns its wait status. Call once.
   virtual int wait() = 0;
+  // The recording has ended: leaves the recorded processes that go on as they were. Call once.
+  virtual Restored leave(std::span<const uint32_t> /*going_on*/) { return {}; }
 
  protected:
   Carrier() = default;
+  std::function<void()> serve_;
   Carrier(const Carrier&) = delete;
   Carrier& operator=(const Carrier&) = delete;
 };

@@ -364,8 +364,7 @@ std::string Inject::carry_out(const Surgeon::Order& order) {
   if (!journal) return fmt::format("process {} was not attached to", order.pid);
   const auto restored = journal->put_back();
   if (!restored) return restored.error().text;
-  return fmt::format("{} {} {} {}", restored->places, restored->modules, restored->kept,
-                     restored->is_other_program ? 1 : 0);
+  return fmt::format("{} {} {} {}", restored->places, restored->modules, restored->kept, restored->other_programs);
 }
 
 void Inject::put_back_family(pid_t pid) const {
@@ -430,7 +429,7 @@ Result<Restored> Inject::give_back(pid_t pid) const {
   const std::string answer = PENNA_TRY(surgeon_->tell({kGiveBack, pid}, {}));
   Restored restored;
   std::istringstream numbers(answer);
-  if (numbers >> restored.places >> restored.modules >> restored.kept >> restored.is_other_program) return restored;
+  if (numbers >> restored.places >> restored.modules >> restored.kept >> restored.other_programs) return restored;
   return Error{answer};
 }
 
@@ -440,6 +439,23 @@ Result<> Inject::call(pid_t pid, const RemoteCode& code) const {
   const std::string trouble = PENNA_TRY(surgeon_->tell(order, {}));
   if (!trouble.empty()) return Error{trouble};
   return ok();
+}
+
+Restored Inject::leave(std::span<const uint32_t> going_on) {
+  Restored all;
+  for (const uint32_t number : going_on) {
+    const auto pid = static_cast<pid_t>(number);
+    const auto restored = give_back(pid);
+    const char state = state_of(pid, pid);
+    const bool has_ended = state == 'X' || state == 'Z';
+    if (!restored && !has_ended) all.trouble = restored.error().text;
+    if (!restored) continue;
+    all.places += restored->places;
+    all.modules = std::max(all.modules, restored->modules);
+    all.kept += restored->kept;
+    all.other_programs += restored->other_programs;
+  }
+  return all;
 }
 
 }  // namespace penna

@@ -26,11 +26,9 @@ namespace penna {
 
 class Inject : public Carrier {
  public:
-  // `agent`: path of the library. `serve`: called again and again while the agent comes in, on the thread of start():
-  // it must let the process meet its recorder, and return soon.
+  // `agent`: path of the library.
   static Result<std::unique_ptr<Inject>> prepare(const std::vector<pid_t>& pids, const std::string& agent,
                                                  const std::string& socket_path);
-  void serve_by(std::function<void()> serve) { serve_ = std::move(serve); }
 
   // Those of the first that is recorded, or shall be.
   pid_t pid() const override { return patients_.front().pid; }
@@ -43,11 +41,11 @@ class Inject : public Carrier {
   bool start(CarrierError* error) override;
   // Not our child: 0.
   int wait() override;
+  // The processes, and those that they have forked since. The agents there record nothing any more.
+  Restored leave(std::span<const uint32_t> going_on) override;
 
   // After start(): of those that are not recorded, why, each a sentence.
   const std::vector<std::string>& refused() const { return refused_; }
-  // Gives back one of the processes, or one that they have forked since. The agent there records nothing any more.
-  Result<Restored> give_back(pid_t pid) const;
   // As call_in(), by the surgeon: if we are killed meanwhile, the process goes on as it was.
   Result<> call(pid_t pid, const RemoteCode& code) const;
 
@@ -67,10 +65,10 @@ class Inject : public Carrier {
   std::optional<Journal> journal_of(pid_t pid) const;
   void put_back_family(pid_t pid) const;
   void put_all_back() const;
+  Result<Restored> give_back(pid_t pid) const;
 
   std::vector<Patient> patients_;  // never empty
   std::string agent_, socket_path_;
-  std::function<void()> serve_;
   std::vector<std::string> refused_;
   std::optional<Surgeon> surgeon_;
 };

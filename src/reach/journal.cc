@@ -166,7 +166,7 @@ void Journal::stop_agent() const {
 // In two steps: once nothing leads into the agent, its threads leave it soon.
 Result<Restored> Journal::put_back() const {
   Restored restored;
-  if (!PENNA_TRY(is_there())) return restored.is_other_program = true, restored;
+  if (!PENNA_TRY(is_there())) return restored.other_programs = 1, restored;
   stop_agent();
   PENNA_TRY(while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be put back";

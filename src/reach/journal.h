@@ -16,16 +16,11 @@
 
 #include "base/result.h"
 #include "penna/detail/attach.h"
+#include "reach/carrier.h"
 #include "reach/remote_libraries.h"
 #include "reach/stopped_process.h"
 
 namespace penna {
-
-struct Restored {
-  size_t places = 0, modules = 0;
-  size_t kept = 0;                // places that somebody else has changed since
-  bool is_other_program = false;  // by exec: nothing of it was changed by us
-};
 
 class Journal {
  public:

@@ -49,6 +49,8 @@ class StoppedProcess {
     return false;
   }
   void let_go();
+  // They stay stopped, and are the caller's to let go of.
+  std::vector<StoppedThread> keep() { return std::exchange(threads_, {}); }
 
  private:
   StoppedProcess() = default;

@@ -35,8 +35,12 @@ ssize_t receive(int socket, void* to, size_t bytes) {
   if (socket > 0) ::close_range(0, static_cast<unsigned>(socket) - 1, 0);
   ::close_range(static_cast<unsigned>(socket) + 1, UINT_MAX, 0);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_IGN);
+  const auto wait = [&] {
+    if (work.until_told) work.until_told(socket);
+    return true;
+  };
   Surgeon::Order order;
-  while (receive(socket, &order, sizeof order) == sizeof order && order.what != kEnd) {
+  while (wait() && receive(socket, &order, sizeof order) == sizeof order && order.what != kEnd) {
     const std::string answer = ('=' + work.carry_out(order)).substr(0, kMostText);
     (void)::send(socket, answer.data(), answer.size(), MSG_NOSIGNAL);
     order.what = 1;

@@ -31,12 +31,14 @@ class Surgeon {
   struct Work {
     std::function<std::string(const Order& order)> carry_out;
     std::function<void()> orphaned;
+    std::function<void(int socket)> until_told{};  // what it does meanwhile, until `socket` can be read; may be empty
   };
   static Result<Surgeon> start(Work work);
   Surgeon(Surgeon&& other) noexcept : pid_(std::exchange(other.pid_, -1)), socket_(std::move(other.socket_)) {}
   Surgeon& operator=(Surgeon&&) = delete;
   ~Surgeon() { end(); }
 
+  pid_t pid() const { return pid_; }
   // The answer; meanwhile `serve` is called again and again, which must return soon. Nothing: it is gone.
   Result<std::string> tell(const Order& order, const std::function<void()>& serve) const;
   // There is nothing left to put back.

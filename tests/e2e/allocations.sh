@@ -65,7 +65,7 @@ expect_match "$(penna report leaks kept.penna)" '^Nothing leaked but [0-9]+ bloc
 # Why there are none, where the program could not be recorded.
 echo 'int main() { return 3; }' >closed.c
 gcc -static closed.c -o closed
-run penna record -q -k alloc -o closed.penna -- ./closed
+run penna record --via inject -q -k alloc -o closed.penna -- ./closed
 expect_eq 3 "$status" "status of ./closed"
 for command in 'graph main closed.penna' 'report calls closed.penna' 'report tree closed.penna' 'diff closed.penna closed.penna' 'report closed.penna' 'report alloc closed.penna' 'report flame closed.penna' 'report leaks closed.penna' 'export heaptrack closed.penna'; do
   # shellcheck disable=SC2086
@@ -199,14 +199,14 @@ expect_match "$out" 'unknown +gaps in the recording$'
 expect_match "$out" 'unknown +--max-leak 1G$'
 echo 'int main(void) { return 0; }' >static.c
 build_c static -static
-run penna record -q -f -k alloc -o static.penna -- ./static
+run penna record --via inject -q -f -k alloc -o static.penna -- ./static
 run penna check static.penna --max-leak 0
 expect_eq 2 "$status" "a program that could not be recorded"
 expect_contains "$err" "it is statically linked"
 echo '#include <stdlib.h>
 int main(void) { return system("./busy more >busy.txt"); }' >starts.c
 build_c starts -static
-run penna record -q -f -k alloc -o starts.penna -- ./starts
+run penna record --via inject -q -f -k alloc -o starts.penna -- ./starts
 run penna check starts.penna --max-leak 1G
 expect_eq 2 "$status" "a program that could not be recorded, and started one that was"
 expect_match "$out" '^not known: --max-leak 1G: nothing was recorded of ./starts: it is statically linked'

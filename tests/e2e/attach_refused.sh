@@ -16,7 +16,7 @@ refused() {
     sleep 0.01
   done
   state=$(grep -E '^(State|TracerPid|SigBlk|SigPnd)' "/proc/$1/status" 2>/dev/null || true)
-  run penna record -p "$1"
+  run penna record -p "$1" "${@:3}"
   expect_eq 125 "$status" "status of -p $1"
   expect_eq 1 "$(wc -l <<<"$err")" "lines about $1"
   expect_contains "$err" "$2"
@@ -90,11 +90,11 @@ refused "$traced" "is traced by process $tracer"
 build_c waits -static
 start ./waits
 await "/proc/$pid/maps" waits
-refused "$pid" 'statically linked'
+refused "$pid" 'statically linked, so it can have no agent: record it alone, by breakpoints' --via inject
 musl-gcc waits.c -o waits_musl
 start ./waits_musl
 await "/proc/$pid/maps" waits_musl
-refused "$pid" 'uses musl'
+refused "$pid" 'uses musl, so it can have no agent' --via inject
 
 # Of another user.
 if [ "$(id -u)" = 0 ]; then

@@ -75,7 +75,7 @@ expect_eq 1 "$(value alloc 'len({len([f for f in r["stack"] if f.startswith("gro
 # Where no process was recorded nothing can be said of what that cost.
 echo 'int main(void) { return 0; }' >nothing.c
 build_c nothing -static
-run penna record -o nothing.penna -- ./nothing
+run penna record --via inject -o nothing.penna -- ./nothing
 expect_contains "$err" "statically linked"
 expect_missing "$err" "start-up cost"
 run penna record -o something.penna -- ./views

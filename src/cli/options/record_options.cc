@@ -73,6 +73,10 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                "attach to processes that run, instead of starting a command, and leave them as they were; Ctrl-C and "
                "penna ctl PID stop end the recording",
                OptionParser::Split::kAtCommas);
+  parser.choice(
+      "--via", options.via, {{"inject", Via::kInject}, {"breakpoint", Via::kBreakpoint}},
+      "how events are recorded: by an agent in the process, or by breakpoints (about 10 us an event; -F, alloc, "
+      "locks, points); default an agent, and breakpoints where there can be none: static and musl programs");
   parser.value("--duration", options.duration_ns, "TIME", "end the recording after TIME, such as 10s",
                ParseShortTime{"--duration"});
   parser.texts("-k,--kinds", kinds, "KINDS",

@@ -20,9 +20,13 @@
 
 namespace penna {
 
+// How a program is brought to the recorder.
+enum class Via : uint8_t { kAuto, kInject, kBreakpoint };
+
 struct RecordOptions : RecordSettings {
   std::vector<std::string> command;                  // empty only with `pids`
   std::vector<int> pids;                             // processes that run, in place of a command
+  Via via = Via::kAuto;
   std::optional<uint64_t> duration_ns;               // then the recording ends
   std::string output;                                // empty: CMD.PID.penna in the current directory
   std::string stem;                                  // of that name, in place of "CMD."

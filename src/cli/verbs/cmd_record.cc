@@ -19,6 +19,7 @@
 #include "cli/attach_refusal.h"
 #include "cli/attached.h"
 #include "cli/call_plans.h"
+#include "cli/choose_carrier.h"
 #include "cli/end_like.h"
 #include "cli/filter_rules.h"
 #include "cli/follow.h"
@@ -38,7 +39,6 @@
 #include "collect/settings.h"
 #include "reach/ask_process.h"
 #include "reach/inject.h"
-#include "reach/launch.h"
 #include "reach/silencer.h"
 
 namespace penna {
@@ -77,22 +77,11 @@ double clock_rate(const FilterOptions& filter) {
   return static_cast<double>(end.ticks - begin.ticks) / std::max(ns, 1.0);
 }
 
-// The way in that the options ask for.
-Result<std::unique_ptr<Carrier>> choose_carrier(const RecordOptions& options, const std::vector<pid_t>& pids,
-                                                const std::string& agent, const std::string& socket_path,
-                                                const sigset_t& signals) {
-  if (!pids.empty()) {
-    auto inject = PENNA_TRY(Inject::prepare(pids, agent, socket_path));
-    return std::unique_ptr<Carrier>(std::move(inject));
-  }
-  return Launch::prepare(options.command, preload_for(options.command[0], agent), socket_path, signals);
-}
-
 // Of those that are asked for, the ones that nothing stands against. Each other one is told.
-std::vector<pid_t> attachable(const RecordOptions& options) {
+std::vector<pid_t> attachable(const RecordOptions& options, bool by_breakpoints) {
   std::vector<pid_t> pids;
   for (const pid_t pid : options.pids)
-    if (const std::string reason = why_not_attached(pid); reason.empty())
+    if (const std::string reason = why_not_attached(pid, by_breakpoints); reason.empty())
       pids.push_back(pid);
     else
       say(reason);
@@ -115,7 +104,9 @@ SnapshotRules snapshots_of(const RecordOptions& options) {
 
 int cmd_record(const RecordOptions& options) {
   constexpr int kOurTrouble = 125;
-  const std::vector<pid_t> pids = attachable(options);
+  const auto choice = choose_carrier(options);
+  if (!choice) return fail(choice.error().text);
+  const std::vector<pid_t> pids = attachable(options, choice->by_breakpoints);
   if (pids.empty() && !options.pids.empty()) return kOurTrouble;
   auto agent = installed_library("libpenna-agent.so");
   if (!agent) return fail(agent.error().text);
@@ -127,7 +118,11 @@ int cmd_record(const RecordOptions& options) {
   std::optional<SocketDirectory> directory(std::in_place);
   auto socket_path = directory->create();
   if (!socket_path) return fail(socket_path.error().text);
-  const auto carried = choose_carrier(options, pids, *agent, *socket_path, signals->before());
+  const auto asked_by_filters = std::make_shared<AskedFunctions>(),
+             asked_for_values = std::make_shared<AskedFunctions>();
+  PatchRequests requests = patch_requests(options, asked_by_filters, asked_for_values);
+  const auto carried =
+      make_carrier(*choice, options, pids, *agent, {*socket_path, requests.wanted, requests.also}, signals->before());
   if (!carried) return fail(carried.error().text);
   Carrier& carrier = **carried;
   use_more_descriptors();
@@ -148,11 +143,9 @@ int cmd_record(const RecordOptions& options) {
   }
   auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
   if (!server) return fail(server.error().text);
-  const auto asked_by_filters = std::make_shared<AskedFunctions>(),
-             asked_for_values = std::make_shared<AskedFunctions>();
-  PatchPlanner planner(patch_requests(options, asked_by_filters, asked_for_values));
+  PatchPlanner planner(std::move(requests));
   plan_calls(**server, planner, options);
-  auto* const inject = !pids.empty() ? static_cast<Inject*>(&carrier) : nullptr;
+  auto* const inject = dynamic_cast<Inject*>(&carrier);
   CallIn call = call_in;
   if (inject != nullptr) call = [inject](pid_t pid, const RemoteCode& code) { return inject->call(pid, code); };
   auto control = ControlServer::listen(*socket_path, **server, collector,
@@ -179,7 +172,9 @@ int cmd_record(const RecordOptions& options) {
   // From here on the program runs, and nothing of ours may keep it from ending as it likes.
   CarrierError trouble;
   for (const pid_t pid : pids) (*server)->invite(static_cast<uint32_t>(pid));
-  if (inject != nullptr) inject->serve_by([&] { serve_for_a_moment(**server); });
+  (*server)->set_introducer(static_cast<uint32_t>(carrier.introducer()));
+  carrier.serve_by([&] { serve_for_a_moment(**server); });
+  if (!options.quiet && !choice->reason.empty()) say(choice->reason);
   if (!carrier.start(&trouble)) {
     (void)collector.stop();
     remove_own_file(path);
@@ -194,7 +189,9 @@ int cmd_record(const RecordOptions& options) {
                            {**server, *control, silencer->get(), *doorbell, collector.finished_fd(), *socket_path,
                             end_of_recording(options)},
                            *signals, options.quiet);
-  const std::string given_back = inject != nullptr ? give_back(*inject, **server) : "";
+  const std::vector<uint32_t> going_on = (*server)->living_pids();
+  const Restored restored = carrier.leave(going_on);
+  for (const std::string& sentence : restored.notes) collector.note(sentence, false);
   std::string unrecorded;
   if (!(*server)->has_met(static_cast<uint32_t>(carrier.pid()))) unrecorded = why_unrecorded(carrier.command()[0]);
   if (!unrecorded.empty()) collector.note(unrecorded, false, kNoteOfAllClasses);
@@ -224,7 +221,9 @@ int cmd_record(const RecordOptions& options) {
          unmet, thread_text(options.threads), unmet_threads(path, options.threads), outcome.goes_on, refused,
          *silencer ? (*silencer)->summary() : std::string{}, without_snapshot, options.on_full == PENNA_ON_FULL_BLOCK},
         collector, unrecorded);
-  if (!given_back.empty() && !options.quiet) say(given_back);
+  if (!options.quiet)
+    for (const std::string& sentence : restored.notes) say(sentence);
+  if (!pids.empty() && !going_on.empty() && !options.quiet) say(restored_text(restored));
   if (options.short_report && closed) print_short_report(path);
   // From here on there is no recorder: nobody waits for it, new programs do not look for it, and a signal that ends us
   // leaves nothing behind.

@@ -20,7 +20,9 @@ ProcessFacts usual() {
   facts.bits = 64;
   return facts;
 }
-std::string refusal(const ProcessFacts& facts, uid_t user = kUser) { return attach_refusal(facts, kSelf, user); }
+std::string refusal(const ProcessFacts& facts, uid_t user = kUser, bool by_breakpoints = false) {
+  return attach_refusal(facts, kSelf, user, by_breakpoints);
+}
 void expect(const ProcessFacts& facts, const std::string& part, uid_t user = kUser) {
   EXPECT_NE(refusal(facts, user).find(part), std::string::npos) << refusal(facts, user) << " lacks " << part;
 }
@@ -63,6 +65,9 @@ TEST(AttachRefusal, EachReason) {
   facts = usual();
   facts.is_musl = true;
   expect(facts, "musl");
+  EXPECT_EQ(refusal(facts, kUser, true), "");
+  facts.tracer = 9;
+  EXPECT_NE(refusal(facts, kUser, true), "");
 }
 
 TEST(AttachRefusal, WhoMayNotTrace) {

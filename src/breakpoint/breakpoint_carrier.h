@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// The carrier for programs that can have no agent: a guardian traces them and records them by breakpoints.
+//
+// Why a process of its own: a breakpoint that nobody handles ends the program. The guardian outlives us, puts every
+// byte back, and lets go (surgeon.h).
+// Invariant: when start() has failed, nothing of ours is left in the process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "breakpoint/guardian_plan.h"
+#include "reach/carrier.h"
+#include "reach/surgeon.h"
+
+namespace penna {
+
+class BreakpointCarrier : public Carrier {
+ public:
+  // A process that runs.
+  static Result<std::unique_ptr<Carrier>> attach(pid_t pid, GuardianPlan plan);
+  // Starts one. `signals`: the mask that it shall have.
+  static Result<std::unique_ptr<Carrier>> launch(const std::vector<std::string>& command, GuardianPlan plan,
+                                                 const sigset_t& signals);
+
+  pid_t pid() const override { return launched_ ? launched_->pid() : pid_; }
+  int pidfd() const override { return launched_ ? launched_->pidfd() : pidfd_.get(); }
+  const std::vector<std::string>& command() const override { return launched_ ? launched_->command() : command_; }
+  bool is_child() const override { return launched_ != nullptr; }
+  pid_t introducer() const override { return surgeon_->pid(); }
+  bool start(CarrierError* error) override;
+  int wait() override;
+  Restored leave(std::span<const uint32_t> going_on) override;
+
+ private:
+  BreakpointCarrier() = default;
+  Result<> start_guardian(GuardianPlan plan);
+
+  pid_t pid_ = -1;
+  Fd pidfd_;
+  std::vector<std::string> command_;
+  std::unique_ptr<Carrier> launched_;  // null: attached to
+  std::optional<Surgeon> surgeon_;
+};
+
+}  // namespace penna

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// CodePatches: the breakpoints in one address space, and the copies of the instructions that they hide.
+//
+// Why copies: a thread that steps over a breakpoint while the byte is put back lets others pass unseen.
+// Invariant: a byte is written only where an instruction begins that can be gone past (plan/displaced.h), and what was
+// there before is known. A thread in a copy is at its first byte or at the jump behind it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "plan/displaced.h"
+#include "plan/near_memory.h"
+#include "reach/remote_memory.h"
+
+namespace penna {
+
+struct CodePatch {
+  uint64_t at = 0;
+  uint8_t before = 0;  // the byte that was there
+  bool is_in = false;
+  DisplacedInstruction instruction;
+  uint64_t copy = 0, jump = 0;  // of a copied one
+  uint64_t behind() const { return at + instruction.length; }
+};
+
+class CodePatches {
+ public:
+  // Memory of the process that can be executed, for copies of what lies within reach of it.
+  void add_area(uint64_t address, uint64_t bytes);
+  bool has_area_near(uint64_t address) const;
+
+  // Null: *refusal says why.
+  const CodePatch* insert(const RemoteMemory& memory, uint64_t at, const char** refusal);
+  const CodePatch* find(uint64_t at) const;
+  // Where a thread at `pc` would be without us: another address if it is in a copy.
+  uint64_t home_of(uint64_t pc) const;
+  bool is_copy_begin(uint64_t pc) const;
+
+  struct PutBack {
+    uint64_t places = 0, kept = 0;  // verified; changed by somebody else, and left
+  };
+  PutBack put_back(const RemoteMemory& memory);
+  // Of a copy whose memory may be from before.
+  void expect_all_in() {
+    for (auto& [at, patch] : patches_) patch.is_in = true;
+  }
+  // Those of code that is gone.
+  void forget(uint64_t start, uint64_t end);
+  bool any_in(uint64_t start, uint64_t end) const;
+  struct Area {
+    uint64_t begin, bytes;
+    uint64_t used = 0;
+  };
+  const std::vector<Area>& areas() const { return areas_; }
+
+ private:
+  static constexpr size_t kCodeAtOnce = 16;
+  bool copy(const RemoteMemory& memory, const std::string& code, CodePatch* patch);
+  std::vector<Area> areas_;
+  std::unordered_map<uint64_t, CodePatch> patches_;
+  std::map<uint64_t, uint64_t> copies_;  // where a copy begins, and of what
+};
+
+}  // namespace penna

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// See guardian.h: what becomes of each stop of a traced thread. Reference: ptrace(2).
+#include "breakpoint/guardian.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "penna/clock.h"
+#include "reach/stop_thread.h"
+
+namespace penna {
+namespace {
+
+// How often it is looked whether we are told something.
+constexpr suseconds_t kLookUs = 20'000;
+
+// waitpid() returns from time to time, with EINTR.
+void interrupt_waits() {
+  struct sigaction nothing {};
+  nothing.sa_handler = [](int) {};
+  ::sigaction(SIGALRM, &nothing, nullptr);
+  sigset_t alarm;
+  ::sigemptyset(&alarm);
+  ::sigaddset(&alarm, SIGALRM);
+  ::sigprocmask(SIG_UNBLOCK, &alarm, nullptr);
+  const itimerval often{{0, kLookUs}, {0, kLookUs}};
+  ::setitimer(ITIMER_REAL, &often, nullptr);
+}
+
+bool can_be_read(int socket, int wait_ms) {
+  pollfd one{socket, POLLIN, 0};
+  return ::poll(&one, 1, wait_ms) > 0;
+}
+
+bool is_thread_of(pid_t pid, pid_t thread) {
+  return ::access(fmt::format("/proc/{}/task/{}", pid, thread).c_str(), F_OK) == 0;
+}
+
+// By clone(CLONE_VM) without CLONE_THREAD, as vfork and posix_spawn do.
+bool share_memory(pid_t one, pid_t other) {
+  constexpr int kMemory = 1;  // KCMP_VM
+  return ::syscall(SYS_kcmp, one, other, kMemory, 0, 0) == 0;
+}
+
+bool is_stopping(int signal) {
+  return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+bool read_signal(pid_t thread, siginfo_t* info) {
+  return traced(PTRACE_GETSIGINFO, thread, 0, reinterpret_cast<uintptr_t>(info));
+}
+
+// Raised by the instruction itself.
+bool is_fault(const siginfo_t& info) {
+  const int signal = info.si_signo;
+  return info.si_code > 0 &&
+         (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP);
+}
+
+// A breakpoint was met, and its signal is still to come.
+bool has_pending_trap(pid_t thread) {
+  for (const uint32_t flags : {0u, uint32_t{PTRACE_PEEKSIGINFO_SHARED}}) {
+    siginfo_t infos[16];
+    const __ptrace_peeksiginfo_args which{0, flags, 16};
+    const long count = ::ptrace(PTRACE_PEEKSIGINFO, thread, &which, infos);
+    for (long i = 0; i < count; ++i)
+      if (infos[i].si_signo == SIGTRAP) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TracedThread& Guardian::add_thread(pid_t id, TracedProcess* process) {
+  TracedThread& thread = threads_[id];
+  thread.id = id;
+  thread.process = process;
+  thread.own_log.tid = static_cast<uint32_t>(id);
+  return thread;
+}
+
+void Guardian::go_on(pid_t thread, int signal) { traced(PTRACE_CONT, thread, 0, static_cast<uint64_t>(signal)); }
+
+void Guardian::work(int socket) {
+  ::prctl(PR_SET_NAME, "penna-guardian");
+  interrupt_waits();
+  for (;;) {
+    int status = 0;
+    const pid_t thread = ::waitpid(-1, &status, __WALL);
+    if (thread > 0) handle(thread, status);
+    const bool is_idle = thread < 0 && errno == ECHILD;
+    const bool is_interrupted = thread < 0 && errno == EINTR;
+    if ((is_idle || is_interrupted || ++stops_ % 256 == 0) && can_be_read(socket, is_idle ? -1 : 0)) return;
+  }
+}
+
+void Guardian::handle(pid_t id, int status) {
+  if (WIFEXITED(status) || WIFSIGNALED(status)) return thread_is_gone(id);
+  const auto found = threads_.find(id);
+  if (found == threads_.end()) {
+    early_[id] = status;
+    return;
+  }
+  TracedThread& thread = found->second;
+  const int signal = WSTOPSIG(status), event = status >> 16;
+  if (event == 0) return handle_signal(thread, signal);
+  handle_event(thread, event, signal);
+}
+
+void Guardian::handle_event(TracedThread& thread, int event, int signal) {
+  switch (event) {
+    case PTRACE_EVENT_CLONE:
+    case PTRACE_EVENT_FORK:
+    case PTRACE_EVENT_VFORK: meet_newborn(thread); return go_on(thread.id);
+    case PTRACE_EVENT_EXEC: {
+      // Another thread than the first takes its number.
+      unsigned long before = 0;
+      traced(PTRACE_GETEVENTMSG, thread.id, 0, reinterpret_cast<uintptr_t>(&before));
+      const pid_t pid = thread.id;
+      if (static_cast<pid_t>(before) != pid && before != 0) thread_is_gone(static_cast<pid_t>(before));
+      become_program(thread);
+      return go_on(pid);
+    }
+    case PTRACE_EVENT_STOP: return handle_stop(thread, signal);
+    default: return go_on(thread.id);
+  }
+}
+
+// It was born, or is stopped together with its process, or it is us who have interrupted it.
+void Guardian::handle_stop(TracedThread& thread, int signal) {
+  if (!is_leaving_) {
+    if (is_stopping(signal))
+      traced(PTRACE_LISTEN, thread.id, 0, 0);
+    else
+      go_on(thread.id);
+    return;
+  }
+  if (has_pending_trap(thread.id)) {
+    const pid_t id = thread.id;
+    go_on(id);
+    traced(PTRACE_INTERRUPT, id, 0, 0);
+    return;
+  }
+  let_go(thread, is_stopping(signal));
+}
+
+void Guardian::handle_signal(TracedThread& thread, int signal) {
+  const pid_t id = thread.id;
+  if (thread.process == nullptr) return go_on(id, signal);
+  auto registers = Registers::of(id);
+  if (!registers) return go_on(id, signal);
+  if (signal == SIGTRAP && thread.steps) return end_step(thread, registers->pc());
+  if (signal == SIGTRAP) {
+    const CodePatch* patch = thread.process->patches().find(registers->pc() - 1);
+    siginfo_t info{};
+    // Behind an instruction of one byte it may also be a signal that somebody sent.
+    const bool is_met =
+        patch != nullptr && (patch->instruction.length > 1 || (read_signal(id, &info) && info.si_code == SI_KERNEL));
+    if (is_met) {
+      handle_breakpoint(thread, *patch, *registers);
+      return go_on(id);
+    }
+  }
+  deliver(thread, signal);
+}
+
+// The handler must not see an address of ours. In front of the copied instruction, that is done first, alone; one that
+// faults is led back to its own place.
+void Guardian::deliver(TracedThread& thread, int signal) {
+  const CodePatches& patches = thread.process->patches();
+  const auto registers = Registers::of(thread.id);
+  const uint64_t pc = registers ? registers->pc() : 0, home = patches.home_of(pc);
+  if (home == pc) return go_on(thread.id, signal);
+  siginfo_t info{};
+  if (!read_signal(thread.id, &info)) return go_on(thread.id, signal);
+  if (patches.is_copy_begin(pc) && !is_fault(info)) {
+    thread.held.push_back(info);
+    thread.steps = true;
+    traced(PTRACE_SINGLESTEP, thread.id, 0, 0);
+    return;
+  }
+  Registers::set_pc(thread.id, home);
+  if (patches.is_copy_begin(pc)) thread.again = home;
+  if (is_fault(info) && reinterpret_cast<uintptr_t>(info.si_addr) == pc) {
+    info.si_addr = reinterpret_cast<void*>(home);
+    traced(PTRACE_SETSIGINFO, thread.id, 0, reinterpret_cast<uintptr_t>(&info));
+  }
+  thread.steps = false;
+  for (const siginfo_t& held : thread.held)
+    ::syscall(SYS_rt_tgsigqueueinfo, thread.process->pid(), thread.id, held.si_signo, &held);
+  thread.held.clear();
+  go_on(thread.id, signal);
+}
+
+// The copied instruction is done: the signals that have waited are delivered, the first by this very stop.
+void Guardian::end_step(TracedThread& thread, uint64_t pc) {
+  thread.steps = false;
+  Registers::set_pc(thread.id, thread.process->patches().home_of(pc));
+  if (thread.held.empty()) return go_on(thread.id);
+  const siginfo_t first = thread.held.front();
+  for (size_t i = 1; i < thread.held.size(); ++i)
+    ::syscall(SYS_rt_tgsigqueueinfo, thread.process->pid(), thread.id, thread.held[i].si_signo, &thread.held[i]);
+  thread.held.clear();
+  traced(PTRACE_SETSIGINFO, thread.id, 0, reinterpret_cast<uintptr_t>(&first));
+  go_on(thread.id, first.si_signo);
+}
+
+// A thread, or a process that is a copy of this one, or one that runs in the memory of this one until it becomes
+// another program.
+void Guardian::meet_newborn(TracedThread& parent) {
+  unsigned long message = 0;
+  if (!traced(PTRACE_GETEVENTMSG, parent.id, 0, reinterpret_cast<uintptr_t>(&message)) || message == 0) return;
+  const auto id = static_cast<pid_t>(message);
+  TracedProcess* const process = parent.process;
+  TracedThread& child = add_thread(id, process);
+  if (process != nullptr && !is_thread_of(process->pid(), id)) {
+    if (share_memory(parent.id, id))
+      child.on_behalf_of = parent.on_behalf_of != 0 ? parent.on_behalf_of : parent.id;
+    else
+      child.process = fork_process(parent, id, child.own_log, penna_now());
+    if (child.on_behalf_of == 0) child.open = parent.open;
+  }
+  const auto early = early_.find(id);
+  if (early == early_.end()) return;
+  const int status = early->second;
+  early_.erase(early);
+  handle(id, status);
+}
+
+void Guardian::thread_is_gone(pid_t id) {
+  early_.erase(id);
+  const auto found = threads_.find(id);
+  if (found == threads_.end()) return;
+  TracedThread& thread = found->second;
+  TracedProcess* const process = thread.process;
+  if (process != nullptr && process->writer()) process->writer()->close(thread.own_log);
+  const bool is_last = is_last_of_process(thread);
+  threads_.erase(found);
+  if (is_last && process != nullptr) processes_.erase(process->pid());
+}
+
+bool Guardian::is_last_of_process(const TracedThread& thread) const {
+  return std::none_of(threads_.begin(), threads_.end(), [&](const auto& other) {
+    return &other.second != &thread && other.second.process == thread.process;
+  });
+}
+
+// It is stopped, by us. Its process's bytes are back.
+void Guardian::let_go(TracedThread& thread, bool is_group_stop) {
+  const pid_t id = thread.id;
+  if (TracedProcess* const process = thread.process) {
+    if (const auto registers = Registers::of(id)) {
+      const uint64_t home = process->patches().home_of(registers->pc());
+      if (home != registers->pc()) Registers::set_pc(id, home);
+    }
+    if (is_last_of_process(thread) && !is_group_stop) process->remove_areas(id);
+  }
+  ThreadState state;
+  if (state.save_registers(id)) state.undo_stop(id);
+  traced(PTRACE_DETACH, id, 0, 0);
+  thread_is_gone(id);
+}
+
+void Guardian::let_go_of_all() {
+  for (const auto& [id, thread] : threads_) traced(PTRACE_INTERRUPT, id, 0, 0);
+  while (!threads_.empty()) {
+    int status = 0;
+    const pid_t thread = ::waitpid(-1, &status, __WALL);
+    if (thread > 0) handle(thread, status);
+    if (thread < 0 && errno != EINTR) return;
+  }
+}
+
+Guardian::Left Guardian::leave() {
+  Left left;
+  is_leaving_ = true;
+  for (auto& [pid, process] : processes_) {
+    left.modules = std::max<uint64_t>(left.modules, process->modules_with_breakpoints());
+    const CodePatches::PutBack back = process->patches().put_back(process->memory());
+    left.places += back.places;
+    left.kept += back.kept;
+    process->lower_semaphores();
+  }
+  for (auto& [id, thread] : threads_)
+    if (thread.process != nullptr && thread.process->writer()) thread.process->writer()->close(thread.own_log);
+  let_go_of_all();
+  left.notes = notes();
+  return left;
+}
+
+}  // namespace penna

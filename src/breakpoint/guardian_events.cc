@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// See guardian.h: what is recorded where a thread meets a breakpoint.
+//
+// The return of a function is met by a breakpoint where it returns to, for the thread and the stack pointer that it was
+// called with: the stack itself stays as it is, so unwinders, longjmp and exceptions see nothing of us.
+#include "breakpoint/guardian.h"
+#include "penna/clock.h"
+
+namespace penna {
+namespace {
+
+constexpr uint64_t kLargestStack = uint64_t{8} << 20;
+
+uint64_t tagged(uint64_t block, penna_alloc_family family) {
+  return (block & PENNA_ADDRESS_MASK) | uint64_t{family} << 56;
+}
+
+penna_alloc_family family_of(AllocatorCall call) {
+  switch (call) {
+    case AllocatorCall::kCalloc: return PENNA_FAMILY_CALLOC;
+    case AllocatorCall::kRealloc:
+    case AllocatorCall::kReallocArray: return PENNA_FAMILY_REALLOC;
+    case AllocatorCall::kAligned:
+    case AllocatorCall::kPosixMemalign: return PENNA_FAMILY_ALIGNED;
+    default: return PENNA_FAMILY_MALLOC;
+  }
+}
+
+uint64_t size_of(const EnteredCall& call) {
+  switch (call.meaning.allocator) {
+    case AllocatorCall::kMalloc: return call.arguments[0];
+    case AllocatorCall::kCalloc: return call.arguments[0] * call.arguments[1];
+    case AllocatorCall::kReallocArray: return call.arguments[1] * call.arguments[2];
+    case AllocatorCall::kPosixMemalign: return call.arguments[2];
+    default: return call.arguments[1];
+  }
+}
+
+// Is the frame with its return address at `slot` on the same stack as `other`, and further in?
+bool is_inside(uint64_t slot, uint64_t other) { return slot < other && other - slot < kLargestStack; }
+
+}  // namespace
+
+ThreadLog& Guardian::log_of(TracedThread& thread) {
+  const auto other = threads_.find(thread.on_behalf_of);
+  return other != threads_.end() ? other->second.own_log : thread.own_log;
+}
+
+void Guardian::handle_breakpoint(TracedThread& thread, const CodePatch& patch, Registers& registers) {
+  const uint64_t now = penna_now();
+  TracedProcess& process = *thread.process;
+  const uint64_t at = patch.at;
+  const bool is_again = thread.again == at;
+  thread.again = 0;
+  if (!is_again && process.writer() && !is_leaving_) {
+    ++events_;
+    leave_functions(thread, registers.left_slot(), at, registers, now);
+    if (const Meaning* meaning = process.meaning_at(at)) enter(thread, *meaning, registers, at, now);
+  }
+  if (const CodePatch* still = process.patches().find(at)) continue_behind(thread, *still, registers);
+}
+
+void Guardian::continue_behind(TracedThread& thread, const CodePatch& patch, Registers& registers) {
+  const RemoteMemory& memory = thread.process->memory();
+  switch (patch.instruction.way) {
+    case DisplacedInstruction::kNothing: Registers::set_pc(thread.id, patch.behind()); break;
+    case DisplacedInstruction::kCopy: Registers::set_pc(thread.id, patch.copy); break;
+    case DisplacedInstruction::kCall: {
+      const auto target = registers.value(patch.instruction.target, memory);
+      const uint64_t behind = patch.behind();
+      if (target && memory.write(registers.sp() - 8, &behind, sizeof behind)) {
+        registers.call(*target);
+        registers.set(thread.id);
+        break;
+      }
+      // It faults: by itself, at its own place. The byte goes back in with the next that comes here: never.
+      memory.write(patch.at, &patch.before, 1);
+      Registers::set_pc(thread.id, patch.at);
+    }
+  }
+}
+
+void Guardian::enter(TracedThread& thread, const Meaning& meaning, const Registers& registers, uint64_t function,
+                     uint64_t now) {
+  TracedProcess& process = *thread.process;
+  if (meaning.is_loader) {
+    for (const TracedModule* module : process.look_at_modules()) {
+      process.tell_module(log_of(thread), *module, now);
+      plan_module(process, thread.id, *module);
+    }
+    return;
+  }
+  if (meaning.point != nullptr) pass_point(thread, *meaning.point, registers, function, now);
+  if (meaning.jump != JumpCall::kNone) jump(thread, meaning.jump, registers, now);
+  const bool is_function =
+      meaning.is_call || meaning.allocator != AllocatorCall::kNone || meaning.lock != LockCall::kNone;
+  if (!is_function) return;
+  EnteredCall call;
+  call.slot = registers.return_slot();
+  call.returns_to = process.memory().word(call.slot);
+  call.function = function;
+  call.meaning = meaning;
+  call.begin = now;
+  for (int i = 0; i < 3; ++i) call.arguments[i] = registers.argument(i);
+  leave_dead(thread, call.slot, function, now);
+  if (meaning.is_call) {
+    process.writer()->write_call(log_of(thread), PENNA_TAG_ENTRY, function, now);
+    if (meaning.allocator == AllocatorCall::kNone && meaning.lock == LockCall::kNone && !await_return(thread, call))
+      ++unreturned_;
+  }
+  if (meaning.allocator != AllocatorCall::kNone) enter_allocator(thread, call, registers, now);
+  if (meaning.lock != LockCall::kNone) enter_lock(thread, call, registers, now);
+}
+
+bool Guardian::await_return(TracedThread& thread, const EnteredCall& call) {
+  if (thread.process->add_return(call.returns_to) == nullptr) return false;
+  thread.open.push_back(call);
+  return true;
+}
+
+// Functions that the thread has left without a return: by an exception or longjmp. It is about to call one with its
+// return address at `slot`, or has returned to there.
+void Guardian::leave_dead(TracedThread& thread, uint64_t slot, uint64_t function, uint64_t now) {
+  while (!thread.open.empty()) {
+    const EnteredCall& last = thread.open.back();
+    if (!is_inside(last.slot, slot) && !(last.slot == slot && last.function == function)) return;
+    if (last.meaning.is_call) thread.process->writer()->write_call(log_of(thread), PENNA_TAG_EXIT, last.function, now);
+    thread.open.pop_back();
+  }
+}
+
+void Guardian::jump(TracedThread& thread, JumpCall what, const Registers& registers, uint64_t now) {
+  const uint64_t callers_sp = registers.return_slot() + 8, buffer = registers.argument(0);
+  if (what == JumpCall::kSave) return thread.process->save_jump(buffer, callers_sp);
+  const uint64_t sp = what == JumpCall::kGo ? thread.process->jump_target(buffer) : callers_sp;
+  if (sp != 0) leave_dead(thread, sp, 0, now);
+}
+
+// All that return to here at once: a function, and those that it went on to by jumps.
+void Guardian::leave_functions(TracedThread& thread, uint64_t slot, uint64_t at, const Registers& registers,
+                               uint64_t now) {
+  bool any = false;
+  for (const EnteredCall& call : thread.open) any |= call.slot == slot && call.returns_to == at;
+  if (!any) return;
+  leave_dead(thread, slot, 0, now);
+  while (!thread.open.empty() && thread.open.back().slot == slot && thread.open.back().returns_to == at) {
+    const EnteredCall call = thread.open.back();
+    thread.open.pop_back();
+    returned(thread, call, registers, now);
+  }
+}
+
+void Guardian::returned(TracedThread& thread, const EnteredCall& call, const Registers& registers, uint64_t now) {
+  if (call.meaning.allocator != AllocatorCall::kNone) allocated(thread, call, registers.result(), now);
+  if (call.meaning.lock != LockCall::kNone) lock_returned(thread, call, registers.result(), now);
+  if (call.meaning.is_call) thread.process->writer()->write_call(log_of(thread), PENNA_TAG_EXIT, call.function, now);
+}
+
+// ---- Allocations ----------------------------------------------------------------------------------------------------
+
+// One that is called by another is part of that one.
+void Guardian::enter_allocator(TracedThread& thread, EnteredCall call, const Registers& registers, uint64_t now) {
+  TracedProcess& process = *thread.process;
+  ChannelWriter& writer = *process.writer();
+  for (const EnteredCall& other : thread.open)
+    if (other.meaning.allocator != AllocatorCall::kNone) call.meaning.allocator = AllocatorCall::kNone;
+  if (call.meaning.allocator == AllocatorCall::kNone) {
+    if (call.meaning.is_call && !await_return(thread, call)) ++unreturned_;
+    return;
+  }
+  const bool frees =
+      call.meaning.allocator == AllocatorCall::kFree || family_of(call.meaning.allocator) == PENNA_FAMILY_REALLOC;
+  const bool gives = call.meaning.allocator != AllocatorCall::kFree;
+  const bool with_stack = gives || (writer.config().options & PENNA_OPTION_FREE_STACKS) != 0;
+  if (with_stack) call.stack = process.stack(registers.caller(call.returns_to));
+  if (frees && call.arguments[0] != 0) {
+    const uint64_t block = tagged(call.arguments[0], family_of(call.meaning.allocator));
+    if ((writer.config().options & PENNA_OPTION_FREE_STACKS) != 0)
+      writer.write(log_of(thread), PENNA_KIND_FREE_STACK, penna_free_stack{block, call.stack, 0}, PENNA_ALLOC, now);
+    else
+      writer.write(log_of(thread), PENNA_KIND_FREE, penna_free{block}, PENNA_ALLOC, now);
+  }
+  if ((gives || call.meaning.is_call) && !await_return(thread, call)) ++unreturned_;
+}
+
+void Guardian::allocated(TracedThread& thread, const EnteredCall& call, uint64_t result, uint64_t now) {
+  ChannelWriter& writer = *thread.process->writer();
+  ThreadLog& log = log_of(thread);
+  const AllocatorCall what = call.meaning.allocator;
+  if (what == AllocatorCall::kFree) return;
+  const penna_alloc_family family = family_of(what);
+  const uint64_t size = size_of(call);
+  uint64_t block = result;
+  if (what == AllocatorCall::kPosixMemalign)
+    block = static_cast<uint32_t>(result) == 0 ? thread.process->memory().word(call.arguments[0]) : 0;
+  if (block == 0) {
+    if (family == PENNA_FAMILY_REALLOC && call.arguments[0] != 0 && size != 0)
+      writer.write(log, PENNA_KIND_REALLOC_FAILED, penna_free{tagged(call.arguments[0], family)}, PENNA_ALLOC, now);
+    return;
+  }
+  if (size <= UINT32_MAX)
+    writer.write(log, PENNA_KIND_ALLOC, penna_alloc{tagged(block, family), call.stack, static_cast<uint32_t>(size)},
+                 PENNA_ALLOC, now);
+  else
+    writer.write(log, PENNA_KIND_ALLOC_LARGE, penna_alloc_large{tagged(block, family), call.stack, 0, size},
+                 PENNA_ALLOC, now);
+}
+
+}  // namespace penna

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// See guardian.h: what is recorded of functions that take and give locks.
+//
+// Whether a thread will wait is read from the lock's memory when it comes: what the lock looks like to whoever made the
+// libc, glibc (sysdeps/nptl/bits/struct_mutex.h) and musl (src/internal/pthread_impl.h).
+#include <cerrno>
+
+#include "breakpoint/guardian.h"
+
+namespace penna {
+namespace {
+
+struct LockState {
+  bool is_taken = false;
+  uint32_t owner = 0;  // tid; 0: unknown
+};
+
+LockState mutex_state(const RemoteMemory& memory, uint64_t at, bool is_of_musl) {
+  struct Glibc {
+    int32_t lock;
+    uint32_t count, owner;
+  };
+  struct Musl {
+    int32_t type, lock;
+  };
+  if (is_of_musl) {
+    constexpr int32_t kTid = 0x3fffffff, kNormal = 0;
+    const auto mutex = memory.get<Musl>(at).value_or(Musl{});
+    const int32_t word = mutex.lock & kTid;
+    return {word != 0, (mutex.type & 15) == kNormal ? 0 : static_cast<uint32_t>(word)};
+  }
+  const auto mutex = memory.get<Glibc>(at).value_or(Glibc{});
+  return {mutex.lock != 0, mutex.owner};
+}
+
+LockState rwlock_state(const RemoteMemory& memory, uint64_t at, bool is_of_musl, bool for_writing) {
+  struct Glibc {
+    uint32_t readers, writers, phase, writers_futex, pads[2], writer;
+  };
+  if (is_of_musl) {
+    constexpr int32_t kWritten = 0x7fffffff;
+    const int32_t word = memory.get<int32_t>(at).value_or(0) & kWritten;
+    return {for_writing ? word != 0 : word == kWritten, 0};
+  }
+  constexpr uint32_t kReaderShift = 3;
+  const auto lock = memory.get<Glibc>(at).value_or(Glibc{});
+  const bool is_read = lock.readers >> kReaderShift != 0;
+  return {lock.writer != 0 || (for_writing && is_read), lock.writer};
+}
+
+LockState state_of(const RemoteMemory& memory, uint64_t lock, penna_sync sync, bool is_of_musl) {
+  switch (sync) {
+    case PENNA_SYNC_MUTEX: return mutex_state(memory, lock, is_of_musl);
+    case PENNA_SYNC_READ: return rwlock_state(memory, lock, is_of_musl, false);
+    case PENNA_SYNC_WRITE: return rwlock_state(memory, lock, is_of_musl, true);
+    default: return {};
+  }
+}
+
+// While a writer holds it, nobody else can release it.
+penna_sync released(const RemoteMemory& memory, uint64_t lock, const Meaning& meaning) {
+  if (meaning.sync != PENNA_SYNC_WRITE) return meaning.sync;
+  return rwlock_state(memory, lock, meaning.is_of_musl, false).is_taken ? PENNA_SYNC_WRITE : PENNA_SYNC_READ;
+}
+
+uint64_t word_of(uint64_t lock, uint32_t sync) { return (lock & PENNA_ADDRESS_MASK) | uint64_t{sync} << 56; }
+
+penna_wait_end end_of(int answer) {
+  switch (answer) {
+    case 0: return PENNA_WAIT_GOT;
+    case EOWNERDEAD: return PENNA_WAIT_OWNER_DIED;
+    case ETIMEDOUT: return PENNA_WAIT_TIMEOUT;
+    default: return PENNA_WAIT_ERROR;
+  }
+}
+
+}  // namespace
+
+// Functions of pthread.h that are called by another one are part of it.
+void Guardian::enter_lock(TracedThread& thread, EnteredCall call, const Registers& registers, uint64_t now) {
+  TracedProcess& process = *thread.process;
+  ChannelWriter& writer = *process.writer();
+  for (const EnteredCall& other : thread.open)
+    if (other.meaning.lock != LockCall::kNone) call.meaning.lock = LockCall::kNone;
+  const uint64_t lock = call.arguments[0];
+  call.sync = call.meaning.sync;
+  const auto walk = [&] { call.stack = process.stack(registers.caller(call.returns_to)); };
+  switch (call.meaning.lock) {
+    case LockCall::kNone: break;
+    case LockCall::kTake: {
+      const LockState state = state_of(process.memory(), lock, call.sync, call.meaning.is_of_musl);
+      call.waits = state.is_taken && state.owner != log_of(thread).tid;
+      call.owner = state.owner;
+      if (call.waits || process.wants_stack(lock)) walk();
+      if (call.waits)
+        writer.write(log_of(thread), PENNA_KIND_LOCK_REQUEST,
+                     penna_lock_at{word_of(lock, call.sync), call.stack, call.owner}, PENNA_LOCKS, now);
+      break;
+    }
+    case LockCall::kTry:
+      if (process.wants_stack(lock)) walk();
+      break;
+    case LockCall::kGive: call.sync = released(process.memory(), lock, call.meaning); break;
+    case LockCall::kMake: walk(); break;
+    case LockCall::kEnd: break;
+    case LockCall::kWaitOn:
+      walk();
+      writer.write(log_of(thread), PENNA_KIND_UNLOCK, penna_lock{word_of(call.arguments[1], PENNA_SYNC_MUTEX)},
+                   PENNA_LOCKS, now);
+      writer.write(log_of(thread), PENNA_KIND_LOCK_REQUEST, penna_lock_at{word_of(lock, call.sync), call.stack, 0},
+                   PENNA_LOCKS, now);
+      break;
+    case LockCall::kWakeOne:
+    case LockCall::kWakeAll:
+      walk();
+      writer.write(
+          log_of(thread), PENNA_KIND_WAKE,
+          penna_wake{word_of(lock, call.sync), call.stack, call.meaning.lock == LockCall::kWakeOne ? 1 : UINT32_MAX},
+          PENNA_LOCKS, now);
+      call.meaning.lock = LockCall::kNone;
+  }
+  const bool returns = call.meaning.lock != LockCall::kNone || call.meaning.is_call;
+  if (returns && !await_return(thread, call)) ++unreturned_;
+}
+
+void Guardian::lock_returned(TracedThread& thread, const EnteredCall& call, uint64_t result, uint64_t now) {
+  ChannelWriter& writer = *thread.process->writer();
+  ThreadLog& log = log_of(thread);
+  const auto answer = static_cast<int>(result);
+  const penna_wait_end end = end_of(answer);
+  const bool got = end == PENNA_WAIT_GOT;
+  const uint64_t lock = word_of(call.arguments[0], call.sync);
+  const auto write_taken = [&](uint64_t word) {
+    if (call.stack != 0)
+      writer.write(log, PENNA_KIND_LOCK_AT, penna_lock_at{word, call.stack, 0}, PENNA_LOCKS, now);
+    else
+      writer.write(log, PENNA_KIND_LOCK, penna_lock{word}, PENNA_LOCKS, now);
+  };
+  switch (call.meaning.lock) {
+    case LockCall::kTake:
+      if (got && (!call.waits || now - call.begin < writer.config().min_wait)) return write_taken(lock);
+      if (call.waits || end == PENNA_WAIT_OWNER_DIED || end == PENNA_WAIT_TIMEOUT)
+        writer.write(log, PENNA_KIND_LOCK_WAIT,
+                     penna_lock_wait{lock, call.begin, call.stack, call.owner, static_cast<uint32_t>(end), 0},
+                     PENNA_LOCKS, now);
+      return;
+    case LockCall::kTry:
+      if (got) return write_taken(word_of(call.arguments[0], call.sync | uint32_t{PENNA_SYNC_TRIED}));
+      if (answer == EBUSY) writer.write(log, PENNA_KIND_LOCK_BUSY, penna_lock{lock}, PENNA_LOCKS, now);
+      return;
+    case LockCall::kGive:
+      if (got) writer.write(log, PENNA_KIND_UNLOCK, penna_lock{lock}, PENNA_LOCKS, call.begin);
+      return;
+    case LockCall::kMake:
+      if (got) writer.write(log, PENNA_KIND_LOCK_MADE, penna_lock_at{lock, call.stack, 0}, PENNA_LOCKS, now);
+      return;
+    case LockCall::kEnd:
+      if (got) writer.write(log, PENNA_KIND_LOCK_GONE, penna_lock{lock}, PENNA_LOCKS, call.begin);
+      return;
+    case LockCall::kWaitOn:
+      writer.write(log, PENNA_KIND_COND_WAIT,
+                   penna_cond_wait{word_of(call.arguments[1], PENNA_SYNC_MUTEX), call.arguments[0] & PENNA_ADDRESS_MASK,
+                                   call.begin, call.stack, static_cast<uint32_t>(end)},
+                   PENNA_LOCKS, now);
+      return;
+    default: return;
+  }
+}
+
+}  // namespace penna

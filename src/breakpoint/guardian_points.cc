@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// See guardian.h: what is recorded where a thread passes a point.
+#include <algorithm>
+#include <cstring>
+
+#include "breakpoint/guardian.h"
+
+namespace penna {
+namespace {
+
+// The words of a record behind its penna_point. Texts are cut where the record would not hold them.
+class PointWords {
+ public:
+  explicit PointWords(const RemoteMemory& memory) : memory_(memory) {}
+
+  void add_number(uint64_t value) { append(&value, sizeof value); }
+  void add_text(uint64_t at, std::optional<uint64_t> length) {
+    constexpr size_t kMostBytes = (PENNA_MAX_RECORD_WORDS - 32) * 8;
+    const size_t room = bytes_.size() < kMostBytes ? kMostBytes - bytes_.size() : 0;
+    const size_t most = std::min<size_t>(room, PENNA_MAX_STRING);
+    std::string text = at == 0 ? "(null)" : memory_.part(at, std::min<uint64_t>(length.value_or(most + 1), most + 1));
+    if (!length) text.resize(std::min(text.find('\0'), text.size()));
+    const bool is_cut = text.size() > most;
+    text.resize(std::min(text.size(), most));
+    const uint32_t head[2] = {static_cast<uint32_t>(text.size()), is_cut ? uint32_t{PENNA_STRING_CUT} : 0};
+    append(head, sizeof head);
+    text.resize((text.size() + 7) & ~size_t{7});
+    append(text.data(), text.size());
+  }
+  std::span<const uint8_t> bytes() const { return bytes_; }
+
+ private:
+  void append(const void* from, size_t size) {
+    const auto* first = static_cast<const uint8_t*>(from);
+    bytes_.insert(bytes_.end(), first, first + size);
+  }
+  const RemoteMemory& memory_;
+  std::vector<uint8_t> bytes_;
+};
+
+// A float as the double that records have.
+uint64_t widened(uint64_t bits) {
+  const auto low = static_cast<uint32_t>(bits);
+  float narrow;
+  std::memcpy(&narrow, &low, sizeof narrow);
+  const double wide = narrow;
+  std::memcpy(&bits, &wide, sizeof bits);
+  return bits;
+}
+
+}  // namespace
+
+void Guardian::pass_point(TracedThread& thread, const TracedPoint& point, const Registers& registers, uint64_t at,
+                          uint64_t now) {
+  TracedProcess& process = *thread.process;
+  ThreadLog& log = log_of(thread);
+  penna_point head{process.number_of(point, at, log, now), 0};
+  if (point.with_stack) {
+    WalkStart here = registers.here(at + 1);
+    here.exact = false;
+    head.stack = process.stack(here);
+  }
+  PointWords words(process.memory());
+  for (const PointValue& value : point.values) {
+    const uint64_t bits = registers.value(value.operand, process.memory()).value_or(0);
+    if (value.type == PENNA_ARG_STRING)
+      words.add_text(bits, value.length ? registers.value(*value.length, process.memory()) : std::nullopt);
+    else
+      words.add_number(value.type == PENNA_ARG_FLOAT && value.operand.bytes == 4 ? widened(bits) : bits);
+  }
+  process.writer()->write(log, PENNA_KIND_POINT, head, PENNA_POINTS, now, words.bytes());
+}
+
+}  // namespace penna

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// See registers_x86_64.h.
+#include "breakpoint/registers_x86_64.h"
+
+#include <fmt/core.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <iterator>
+#include <sstream>
+
+#include "base/file.h"
+
+namespace penna {
+
+uint64_t Registers::numbered(uint8_t number) const {
+  const uint64_t values[] = {all_.rax, all_.rcx, all_.rdx, all_.rbx, all_.rsp, all_.rbp, all_.rsi, all_.rdi,
+                             all_.r8,  all_.r9,  all_.r10, all_.r11, all_.r12, all_.r13, all_.r14, all_.r15};
+  return number < std::size(values) ? values[number] : 0;  // ProbeOperand::kNone
+}
+
+std::optional<uint64_t> Registers::value(const ProbeOperand& operand, const RemoteMemory& memory) const {
+  uint64_t bits = 0;
+  switch (operand.kind) {
+    case ProbeOperand::kConstant: bits = static_cast<uint64_t>(operand.number); break;
+    case ProbeOperand::kRegister: bits = numbered(operand.base) >> (operand.is_high ? 8 : 0); break;
+    case ProbeOperand::kMemory: {
+      const uint64_t at =
+          numbered(operand.base) + numbered(operand.index) * operand.scale + static_cast<uint64_t>(operand.number);
+      if (!memory.read(at, &bits, operand.bytes)) return {};
+    }
+  }
+  const unsigned unused = 64 - operand.bytes * 8u;
+  if (unused == 0) return bits;
+  return operand.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(bits << unused) >> unused)
+                           : bits << unused >> unused;
+}
+
+void Registers::prepare_system_call(uint64_t instruction, long number, const uint64_t (&arguments)[6]) {
+  all_.rip = instruction;
+  all_.rax = static_cast<uint64_t>(number);
+  all_.orig_rax = ~uint64_t{0};  // not in a call that would be begun anew
+  all_.rdi = arguments[0], all_.rsi = arguments[1], all_.rdx = arguments[2];
+  all_.r10 = arguments[3], all_.r8 = arguments[4], all_.r9 = arguments[5];
+}
+
+// False: the thread has ended.
+static bool step(pid_t thread) {
+  int status = 0;
+  pid_t got = -1;
+  if (!traced(PTRACE_SINGLESTEP, thread, 0, 0)) return false;
+  do got = ::waitpid(thread, &status, __WALL);
+  while (got < 0 && errno == EINTR);
+  return got == thread && WIFSTOPPED(status);
+}
+
+// By single steps, until the instruction is behind it: the first may only end the call that it was in.
+std::optional<int64_t> make_system_call(pid_t thread, uint64_t instruction, long number,
+                                        const uint64_t (&arguments)[6]) {
+  constexpr int kMostSteps = 16;
+  std::optional<Registers> before = Registers::of(thread);
+  uint64_t mask = 0, all_blocked = ~uint64_t{0};
+  if (!before || instruction == 0 ||
+      !traced(PTRACE_GETSIGMASK, thread, sizeof mask, reinterpret_cast<uintptr_t>(&mask)) ||
+      !traced(PTRACE_SETSIGMASK, thread, sizeof mask, reinterpret_cast<uintptr_t>(&all_blocked)))
+    return {};
+  Registers there = *before;
+  there.prepare_system_call(instruction, number, arguments);
+  std::optional<int64_t> result;
+  bool alive = there.set(thread);
+  for (int i = 0; alive && !result && i < kMostSteps; ++i) {
+    alive = step(thread);
+    const auto now = alive ? Registers::of(thread) : std::nullopt;
+    if (now && now->pc() != instruction) result = static_cast<int64_t>(now->result());
+  }
+  if (!alive) return {};
+  traced(PTRACE_SETSIGMASK, thread, sizeof mask, reinterpret_cast<uintptr_t>(&mask));
+  before->set(thread);
+  return result;
+}
+
+// The kernel's own code has some (the vdso); else the first in the program.
+uint64_t find_system_call(pid_t pid, const RemoteMemory& memory) {
+  const auto maps = read_file(fmt::format("/proc/{}/maps", pid), size_t{16} << 20);
+  std::istringstream lines(maps ? *maps : std::string());
+  uint64_t found = 0;
+  for (std::string line; std::getline(lines, line);) {
+    unsigned long start = 0, end = 0;
+    char rights[5] = {};
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s", &start, &end, rights) != 3 || rights[2] != 'x') continue;
+    const bool is_vdso = line.find("[vdso]") != line.npos;
+    if (found != 0 && !is_vdso) continue;
+    constexpr size_t kMost = size_t{16} << 20;
+    const std::string bytes = memory.part(start, std::min<size_t>(end - start, kMost));
+    if (const size_t at = bytes.find("\x0f\x05"); at != bytes.npos) found = start + at;
+  }
+  return found;
+}
+
+}  // namespace penna

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// The registers of a stopped thread, and what the calling convention says of them. References: ptrace(2); the x86-64
+// psABI, section 3.2.
+//
+// Invariant: by the thread of ours that traces it, while it is stopped.
+#pragma once
+
+#include <sys/user.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "breakpoint/remote_stack.h"
+#include "plan/probe_operand.h"
+#include "reach/remote_memory.h"
+#include "reach/traced.h"
+
+namespace penna {
+
+inline constexpr uint8_t kBreakpointByte = 0xcc;  // int3
+
+class Registers {
+ public:
+  static std::optional<Registers> of(pid_t thread) {
+    Registers registers;
+    if (!traced(PTRACE_GETREGS, thread, 0, reinterpret_cast<uintptr_t>(&registers.all_))) return {};
+    return registers;
+  }
+  bool set(pid_t thread) { return traced(PTRACE_SETREGS, thread, 0, reinterpret_cast<uintptr_t>(&all_)); }
+  // The program counter alone.
+  static bool set_pc(pid_t thread, uint64_t pc) {
+    return traced(PTRACE_POKEUSER, thread, offsetof(user, regs) + offsetof(user_regs_struct, rip), pc);
+  }
+
+  uint64_t pc() const { return all_.rip; }
+  uint64_t sp() const { return all_.rsp; }
+  uint64_t result() const { return all_.rax; }
+  // Of a function that has just been entered: its arguments 0 to 3, and where its return address lies.
+  uint64_t argument(int number) const {
+    const uint64_t values[] = {all_.rdi, all_.rsi, all_.rdx, all_.rcx};
+    return values[number];
+  }
+  uint64_t return_slot() const { return all_.rsp; }
+  // Of one that has just returned: where its return address was.
+  uint64_t left_slot() const { return all_.rsp - 8; }
+  WalkStart caller(uint64_t return_address) const { return {return_address, all_.rsp + 8, all_.rbp, false}; }
+  WalkStart here(uint64_t pc) const { return {pc, all_.rsp, all_.rbp, true}; }
+
+  // Nothing: it is in memory that cannot be read.
+  std::optional<uint64_t> value(const ProbeOperand& operand, const RemoteMemory& memory) const;
+  void call(uint64_t target) {
+    all_.rsp -= 8;
+    all_.rip = target;
+  }
+  // To make a system call by the instruction at `instruction`.
+  void prepare_system_call(uint64_t instruction, long number, const uint64_t (&arguments)[6]);
+
+ private:
+  uint64_t numbered(uint8_t number) const;
+  user_regs_struct all_{};
+};
+
+// Makes the stopped thread make a system call by an instruction of its own, alone, and puts it back as it was: none
+// that sleeps. Nothing: it cannot, or has ended.
+std::optional<int64_t> make_system_call(pid_t thread, uint64_t instruction, long number,
+                                        const uint64_t (&arguments)[6]);
+// The run-time address of such an instruction; 0: none is found.
+uint64_t find_system_call(pid_t pid, const RemoteMemory& memory);
+
+}  // namespace penna

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Walks the stack of a stopped thread of another process, by the unwind information of its modules and what it has on
+// its stack, copied.
+//
+// Invariant: reads only; each step leads further out, and the number of steps is bounded.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "breakpoint/traced_module.h"
+#include "penna/channel.h"
+
+namespace penna {
+
+// The stack of a thread, copied as it is asked for.
+class StackCopy {
+ public:
+  StackCopy(pid_t pid, uint64_t from) : pid_(pid), from_(from & ~uint64_t{7}) {}
+  // False: it lies below, far above, or where nothing is mapped.
+  bool word(uint64_t at, uint64_t* value);
+
+ private:
+  bool copy_until(uint64_t end);
+  pid_t pid_;
+  uint64_t from_;
+  std::vector<uint8_t> bytes_;
+  bool is_all_ = false;
+};
+
+// Where a walk begins. `exact`: `pc` is an instruction, not a return address.
+struct WalkStart {
+  uint64_t pc = 0, sp = 0, fp = 0;
+  bool exact = false;
+};
+
+class RemoteStack {
+ public:
+  // The modules outlive it.
+  explicit RemoteStack(const std::deque<TracedModule>& modules) : modules_(modules) {}
+  RemoteStack(const RemoteStack&) = delete;
+  RemoteStack& operator=(const RemoteStack&) = delete;
+
+  struct Walked {
+    std::vector<uint64_t> pcs;  // the innermost first; never empty
+    penna_stack_end end = PENNA_STACK_COMPLETE;
+  };
+  const Walked& walk(StackCopy& stack, WalkStart at, size_t most_frames);
+  void forget() { rules_.clear(); }
+  const TracedModule* module_at(uint64_t pc) const;
+
+ private:
+  const unwind::FrameRule& rule_of(uint64_t pc);
+  bool step(StackCopy& stack, WalkStart* at, penna_stack_end* end);
+  bool step_by_signal(StackCopy& stack, WalkStart* at) const;
+  bool step_by_frame_pointer(StackCopy& stack, WalkStart* at) const;
+  const std::deque<TracedModule>& modules_;
+  std::unordered_map<uint64_t, unwind::FrameRule> rules_;  // by pc
+  Walked walked_;
+};
+
+}  // namespace penna

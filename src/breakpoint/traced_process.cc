@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// See traced_process.h.
+#include "breakpoint/traced_process.h"
+
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+
+#include "base/file.h"
+
+namespace penna {
+namespace {
+
+constexpr uint64_t kPage = 4096, kAreaBytes = uint64_t{4} << 20;
+
+std::vector<AddressRange> mapped_ranges(pid_t pid) {
+  const auto maps = read_file(fmt::format("/proc/{}/maps", pid), size_t{16} << 20);
+  std::istringstream lines(maps ? *maps : std::string());
+  std::vector<AddressRange> ranges;
+  for (std::string line; std::getline(lines, line);) {
+    unsigned long begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx", &begin, &end) == 2) ranges.push_back({begin, end});
+  }
+  return ranges;
+}
+
+// Within reach of a jump from the module, and where the heap does not grow to.
+std::vector<uint64_t> places_near(pid_t pid, const TracedModule& module) {
+  constexpr uint64_t kLowest = uint64_t{64} << 10, kBelow = uint64_t{16} << 20, kAbove = uint64_t{256} << 20;
+  const std::vector<AddressRange> taken = mapped_ranges(pid);
+  std::vector<uint64_t> free;
+  const auto offer = [&](uint64_t at) {
+    const auto overlaps = [&](const AddressRange& one) {
+      return one.begin < at + kAreaBytes + kPage && at < one.end + kPage;
+    };
+    if (std::none_of(taken.begin(), taken.end(), overlaps)) free.push_back(at);
+  };
+  const uint64_t end = (module.end() + kPage - 1) & ~(kPage - 1);
+  for (uint64_t i = 1; i <= 48; ++i)
+    if (module.start() > kLowest + i * kBelow) offer(module.start() - i * kBelow);
+  for (uint64_t i = 1; i <= 3; ++i) offer(end + i * kAbove);
+  return free;
+}
+
+}  // namespace
+
+TracedProcess::TracedProcess(pid_t pid, RemoteMemory memory, const TracedProcess& other)
+    : pid_(pid),
+      memory_(std::move(memory)),
+      patches_(other.patches_),
+      modules_(other.modules_),
+      stack_(modules_),
+      meanings_(other.meanings_),
+      semaphores_(other.semaphores_),
+      jumps_(other.jumps_) {}
+
+std::vector<const TracedModule*> TracedProcess::look_at_modules() {
+  auto now = read_process_modules(static_cast<uint32_t>(pid_));
+  std::vector<const TracedModule*> added;
+  if (!now) return added;
+  const auto is_same = [](const TracedModule& known, const ProcessModule& seen) {
+    return known.path() == seen.path && known.bias() == seen.bias && known.file().build_id() == seen.file.build_id();
+  };
+  const auto is_gone = [&](const TracedModule& known) {
+    return std::none_of(now->modules.begin(), now->modules.end(),
+                        [&](const ProcessModule& seen) { return is_same(known, seen); });
+  };
+  bool any_gone = false;
+  for (const TracedModule& known : modules_) {
+    if (!is_gone(known)) continue;
+    any_gone = true;
+    patches_.forget(known.start(), known.end());
+    std::erase_if(meanings_, [&](const auto& one) { return known.contains(one.first); });
+  }
+  if (any_gone) {
+    std::erase_if(modules_, is_gone);
+    if (writer_) writer_->next_generation();
+  }
+  for (ProcessModule& seen : now->modules) {
+    const auto is_it = [&](const TracedModule& known) { return is_same(known, seen); };
+    if (std::any_of(modules_.begin(), modules_.end(), is_it)) continue;
+    added.push_back(&modules_.emplace_back(std::move(seen)));
+  }
+  if (any_gone || !added.empty()) stack_.forget();
+  return added;
+}
+
+void TracedProcess::tell_module(ThreadLog& log, const TracedModule& module, uint64_t time) {
+  if (!writer_) return;
+  const std::string& path = module.path();
+  const BuildId& build_id = module.file().build_id();
+  penna_module told{};
+  told.bias = module.bias();
+  told.start = module.start();
+  told.end = module.end();
+  told.generation = writer_->generation();
+  told.path_bytes = static_cast<uint16_t>(std::min<size_t>(path.size(), 1024));
+  told.build_id_bytes = static_cast<uint16_t>(std::min(build_id.size(), sizeof told.build_id));
+  std::copy_n(build_id.begin(), told.build_id_bytes, told.build_id);
+  writer_->write(log, PENNA_KIND_MODULE, told, static_cast<penna_event_class>(PENNA_NO_CLASS), time,
+                 {reinterpret_cast<const uint8_t*>(path.data()), told.path_bytes});
+}
+
+void TracedProcess::tell_all_modules(ThreadLog& log, uint64_t time) {
+  if (!modules_.empty() && writer_) writer_->set_pc_high(modules_.front().start());
+  for (const TracedModule& module : modules_) tell_module(log, module, time);
+}
+
+bool TracedProcess::make_area(pid_t thread, const TracedModule& module) {
+  if (patches_.has_area_near(module.start())) return true;
+  const uint64_t instruction = find_system_call(pid_, memory_);
+  for (const uint64_t at : places_near(pid_, module)) {
+    constexpr uint64_t kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+    const auto got = make_system_call(thread, instruction, SYS_mmap,
+                                      {at, kAreaBytes, PROT_READ | PROT_EXEC, kFlags, ~uint64_t{0}, 0});
+    if (!got) return false;
+    if (static_cast<uint64_t>(*got) != at) continue;
+    patches_.add_area(at, kAreaBytes);
+    return true;
+  }
+  return false;
+}
+
+void TracedProcess::remove_areas(pid_t thread) {
+  const uint64_t instruction = find_system_call(pid_, memory_);
+  for (const CodePatches::Area& area : patches_.areas())
+    make_system_call(thread, instruction, SYS_munmap, {area.begin, area.bytes, 0, 0, 0, 0});
+}
+
+const char* TracedProcess::add(const TracedModule& module, const PlannedPlace& place) {
+  const uint64_t at = place.address + module.bias();
+  const char* refusal = nullptr;
+  if (patches_.insert(memory_, at, &refusal) == nullptr) return refusal;
+  meanings_[at] = place.meaning;
+  if (place.meaning.point != nullptr && place.meaning.point->semaphore != 0) {
+    semaphores_.push_back(place.meaning.point->semaphore + module.bias());
+    change_semaphore(semaphores_.back(), 1);
+  }
+  return nullptr;
+}
+
+void TracedProcess::change_semaphore(uint64_t at, int by) const {
+  const auto count = memory_.get<uint16_t>(at);
+  const auto now = static_cast<uint16_t>(count.value_or(0) + by);
+  if (count) memory_.write(at, &now, sizeof now);
+}
+
+void TracedProcess::lower_semaphores() {
+  for (const uint64_t at : semaphores_) change_semaphore(at, -1);
+  semaphores_.clear();
+}
+
+uint32_t TracedProcess::number_of(const TracedPoint& point, uint64_t address, ThreadLog& log, uint64_t time) {
+  const auto [found, is_new] = points_.try_emplace(address, static_cast<uint32_t>(points_.size() + 1));
+  if (!is_new) return found->second;
+  const std::string text = point.text();
+  penna_site_info info{};
+  info.site = found->second;
+  info.line = point.line;
+  info.address = address;
+  info.text_bytes = static_cast<uint16_t>(text.size());
+  info.arg_count = static_cast<uint8_t>(point.values.size());
+  info.kind = point.kind;
+  for (size_t i = 0; i < point.values.size(); ++i) info.arg_types[i] = point.values[i].type;
+  writer_->write(log, PENNA_KIND_SITE, info, static_cast<penna_event_class>(PENNA_NO_CLASS), time,
+                 {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  return found->second;
+}
+
+size_t TracedProcess::modules_with_breakpoints() const {
+  return static_cast<size_t>(std::count_if(modules_.begin(), modules_.end(), [&](const TracedModule& module) {
+    return patches_.any_in(module.start(), module.end());
+  }));
+}
+
+const CodePatch* TracedProcess::add_return(uint64_t address) {
+  const char* refusal = nullptr;
+  if (const CodePatch* known = patches_.find(address)) return known;
+  const TracedModule* module = stack_.module_at(address);
+  return module != nullptr && module->is_code(address) ? patches_.insert(memory_, address, &refusal) : nullptr;
+}
+
+// The first few, and then ever more rarely: a walk costs more than the rest.
+bool TracedProcess::wants_stack(uint64_t lock) {
+  constexpr uint32_t kFirst = 4;
+  const uint32_t count = ++acquisitions_[lock];
+  return count <= kFirst || (count & (count - 1)) == 0;
+}
+
+uint32_t TracedProcess::stack(const WalkStart& at) {
+  if (!writer_) return 0;
+  StackCopy copy(pid_, at.sp);
+  const RemoteStack::Walked& walked = stack_.walk(copy, at, writer_->config().stack_depth);
+  if (walked.end != PENNA_STACK_COMPLETE) writer_->count_truncated(walked.end);
+  uint32_t node = 0;
+  for (auto pc = walked.pcs.rbegin(); pc != walked.pcs.rend(); ++pc) {
+    node = writer_->stack_node(node, *pc, walked.end);
+    if (node == 0) return writer_->count_tree_full(), 0;
+  }
+  return node;
+}
+
+}  // namespace penna

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// See choose_carrier.h.
+#include "cli/choose_carrier.h"
+
+#include <fmt/core.h>
+
+#include "breakpoint/breakpoint_carrier.h"
+#include "cli/record_notes.h"
+#include "reach/inject.h"
+#include "reach/launch.h"
+#include "symbols/elf/elf_facts.h"
+
+namespace penna {
+namespace {
+
+// Why the program can have no agent, though breakpoints can record it: "is statically linked". Null: it can have one,
+// or nothing records it.
+const char* why_no_agent(const std::string& program) {
+  const auto facts = read_elf_facts(program);
+  if (!facts || !facts->is_elf || facts->bits != 64 || facts->machine_name != "x86-64" || facts->setuid) return nullptr;
+  if (facts->is_static) return "is statically linked";
+  return is_of_musl(*facts) ? "uses musl" : nullptr;
+}
+
+// An option that breakpoints cannot serve; null: there is none.
+const char* unserved_option(const RecordOptions& options) {
+  if (options.libcalls) return "--libcalls";
+  if (!options.arguments.empty()) return "-A";
+  if (!options.results.empty()) return "-R";
+  if (options.auto_arguments) return "--auto-args";
+  if (options.max_overhead) return "--max-overhead";
+  if (options.sample_bytes != 0) return "--sample-bytes";
+  if (options.lock_sample > 1) return "--sample-locks";
+  if (options.long_hold_ns != 0) return "--holds";
+  if (!options.lock_functions.empty()) return "--lock-functions";
+  return nullptr;
+}
+
+}  // namespace
+
+Result<CarrierChoice> choose_carrier(const RecordOptions& options) {
+  CarrierChoice choice;
+  const bool is_one = options.pids.size() < 2;
+  const std::string program =
+      options.pids.empty() ? file_of_command(options.command[0]) : fmt::format("/proc/{}/exe", options.pids[0]);
+  const char* reason = options.via == Via::kAuto && is_one ? why_no_agent(program) : nullptr;
+  choice.by_breakpoints = options.via == Via::kBreakpoint || reason != nullptr;
+  if (choice.by_breakpoints && !is_one)
+    return Error{"breakpoints record one process at a time: give one PID, or leave out --via breakpoint"};
+  const std::string who = options.pids.empty() ? options.command[0] : fmt::format("process {}", options.pids[0]);
+  if (reason != nullptr)
+    choice.reason = fmt::format("{} {}: recording it by breakpoints, at about 10 us an event", who, reason);
+  if (const char* option = choice.by_breakpoints ? unserved_option(options) : nullptr)
+    return Error{fmt::format("{} cannot be had with breakpoints{}: leave it out", option,
+                             reason != nullptr ? fmt::format(", by which {} is recorded as it {}", who, reason) : "")};
+  return choice;
+}
+
+Result<std::unique_ptr<Carrier>> make_carrier(const CarrierChoice& choice, const RecordOptions& options,
+                                              const std::vector<pid_t>& pids, const std::string& agent,
+                                              GuardianPlan plan, const sigset_t& signals) {
+  if (choice.by_breakpoints)
+    return pids.empty() ? BreakpointCarrier::launch(options.command, std::move(plan), signals)
+                        : BreakpointCarrier::attach(pids.front(), std::move(plan));
+  if (!pids.empty()) {
+    auto inject = PENNA_TRY(Inject::prepare(pids, agent, plan.socket_path));
+    return std::unique_ptr<Carrier>(std::move(inject));
+  }
+  return Launch::prepare(options.command, preload_for(options.command[0], agent), plan.socket_path, signals);
+}
+
+}  // namespace penna

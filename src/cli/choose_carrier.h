@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Which way a program is recorded: by an agent in it, or by breakpoints.
+#pragma once
+
+#include <csignal>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "breakpoint/guardian_plan.h"
+#include "cli/options/record_options.h"
+#include "reach/carrier.h"
+
+namespace penna {
+
+struct CarrierChoice {
+  bool by_breakpoints = false;
+  std::string reason;  // a sentence to be told; empty: it is the usual way, or was asked for
+};
+
+// Error: what is asked for cannot be recorded that way.
+Result<CarrierChoice> choose_carrier(const RecordOptions& options);
+
+// `pids`: to attach to; none: the command is started. `signals`: the mask that a command shall have.
+Result<std::unique_ptr<Carrier>> make_carrier(const CarrierChoice& choice, const RecordOptions& options,
+                                              const std::vector<pid_t>& pids, const std::string& agent,
+                                              GuardianPlan plan, const sigset_t& signals);
+
+}  // namespace penna
