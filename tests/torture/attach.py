@@ -20,9 +20,9 @@ import time
 
 PENNA = os.environ['PENNA']
 PROGRAMS = pathlib.Path(os.environ['TORTURE_PROGRAMS'])
+SOURCES = pathlib.Path(__file__).resolve().parent
 KILLED_SHARE = float(os.environ.get('KILLED_SHARE', '0.3'))
-MOST_MAPPINGS = 96   # more than there are when the agent has come; threads of the target come and go
-WAYS = [[], ['-F', '*'], ['-F', '*', '-k', 'calls'], ['--libcalls'], ['-k', 'alloc,locks']]
+MOST_MAPPINGS = 64   # more than there are when the agent has come; threads of the target come and go
 
 
 @dataclasses.dataclass
@@ -32,6 +32,8 @@ class Target:
     ready: str = None      # a line of its output
     check: list = None     # afterwards, must succeed
     package: str = None
+    options: tuple = ()    # of each recording
+    build: list = None     # makes it
 
 
 PYTHON = '''
@@ -42,12 +44,16 @@ while True:
     print('round', flush=True)
 '''
 NODE = 'setInterval(() => { const a = []; for (let i = 0; i < 1000; ++i) a.push({i}); console.log("round") }, 5)'
+BY_BREAKPOINTS = ('-k', 'calls,alloc,locks', '-F', 'leaf', '-F', 'branch', '-F', 'leave')
 TARGETS = {
     'one': Target([PROGRAMS / 'attached', '1']),
     'six': Target([PROGRAMS / 'attached', '6'], ready='.'),
     'many': Target([PROGRAMS / 'attached', '32', 'signals'], ready='.'),
     'filtered': Target([PROGRAMS / 'filters', 'list'], ready='^20$'),
     'starter': Target([PROGRAMS / 'starter', '.'], ready='^3$'),
+    'static': Target([PROGRAMS / 'breakpointed', '32', 'signals'], ready='.', options=BY_BREAKPOINTS),
+    'musl': Target(['./breakpointed', '4', 'signals'], ready='.', options=BY_BREAKPOINTS, package='musl-tools',
+                   build=['musl-gcc', '-O2', '-static', SOURCES / 'programs/breakpointed.c', '-o', 'breakpointed']),
     'python': Target(['/usr/bin/python3', '-c', PYTHON], ready='round'),
     'redis': Target(['redis-server', '--port', '7395', '--save', '', '--appendonly', 'no'], ready='Ready to accept',
                     load=['redis-benchmark', '-p', '7395', '-l', '-q', '-c', '20', '-t', 'set,get'],
@@ -89,10 +95,18 @@ def ours(pid):
     return names.count('penna')
 
 
-def record(pid, where, kill, what):
+def await_free(pid):
+    """Whoever was to put things back for a killed recorder has done so."""
+    end = time.monotonic() + 30
+    while 'TracerPid:\t0\n' not in pathlib.Path(f'/proc/{pid}/status').read_text():
+        assert time.monotonic() < end, 'it is still traced'
+        time.sleep(0.01)
+
+
+def record(pid, where, kill, options):
     """None when it was killed, else what it said."""
     duration = f'{random.randint(20, 120)}ms'
-    recorder = subprocess.Popen([PENNA, 'record', '-p', str(pid), '-f', '-o', where / 'it.penna', '--duration', duration, *what],
+    recorder = subprocess.Popen([PENNA, 'record', '-p', str(pid), '-f', '-o', where / 'it.penna', '--duration', duration, *options],
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if kill:
         time.sleep(random.uniform(0, 0.25))
@@ -101,15 +115,16 @@ def record(pid, where, kill, what):
     if recorder.returncode == -signal.SIGKILL:
         return None
     assert recorder.returncode == 0, f'status {recorder.returncode}: {text}'
-    assert re.search(r'restored [1-9][\d,]* places in \d+ modules?, verified[\n;]', text), text
+    assert re.search(r'restored [1-9]\d* places in \d+ modules?, verified[\n;]', text), text
     assert '0 lost' in text, text
     return text
 
 
 def start(target, where):
-    if target.package and not shutil.which(str(target.command[0])):
-        tool = pathlib.Path(__file__).resolve().parents[2] / 'tools/install-packages'
-        subprocess.run([tool, '--package', target.package], check=True)
+    if target.package and not shutil.which(str((target.build or target.command)[0])):
+        subprocess.run([SOURCES.parents[1] / 'tools/install-packages', '--package', target.package], check=True)
+    if target.build:
+        subprocess.run(target.build, check=True, cwd=where)
     output = open(where / 'output', 'w')
     process = subprocess.Popen(target.command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=where)
     end = time.monotonic() + 30
@@ -128,14 +143,14 @@ def torment(name, cycles, where):
         time.sleep(0.2)
         before, open_before = code(process.pid), descriptors(process.pid)
         for cycle in range(cycles):
-            what = random.choice(WAYS)
-            text = record(process.pid, where, random.random() < KILLED_SHARE, what)
+            text = record(process.pid, where, random.random() < KILLED_SHARE, target.options)
             killed += text is None
-            assert process.poll() is None, f'cycle {cycle} {what}: it ended with {process.returncode}'
+            assert process.poll() is None, f'cycle {cycle}: it ended with {process.returncode}'
             if text is None and cycle != cycles - 1:
                 continue
             if text is None:
-                record(process.pid, where, False, what)
+                record(process.pid, where, False, target.options)
+            await_free(process.pid)
             now = code(process.pid)
             changed = [path for (start_of, path), bytes_of in before.items() if now.get((start_of, path)) != bytes_of]
             assert not changed, f'cycle {cycle}: code of {changed} is not what it was'
