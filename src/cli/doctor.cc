@@ -201,7 +201,7 @@ DoctorFindings examine_system() {
 Result<DoctorFindings> examine_process(pid_t pid) {
   const ProcessFacts facts = PENNA_TRY(read_process_facts(pid));
   DoctorFindings findings;
-  const std::string refusal = why_not_attached(pid);
+  const std::string refusal = why_not_attached(pid, facts.is_static || facts.is_musl);
   if (refusal.empty())
     findings.push_back({"attach", Diagnosis::kOk, fmt::format("penna record -p {} can attach", pid), ""});
   else
@@ -227,11 +227,12 @@ Result<DoctorFindings> examine_program(const std::string& path) {
                       fmt::format("{} bits, {}", facts.bits, facts.machine_name),
                       native ? "" : "build it for 64-bit x86-64: the agent runs there only"});
   if (facts.is_static)
-    findings.push_back({"linking", Diagnosis::kNo, "statically linked: the agent cannot be loaded",
-                        "link it dynamically; points can be recorded with penna/recorder.h inside the program"});
+    findings.push_back({"linking", Diagnosis::kLimited,
+                        "statically linked: recorded by breakpoints, at about 10 us an event",
+                        "link it dynamically, so that the agent can be loaded"});
   else if (is_of_musl(facts))
-    findings.push_back({"linking", Diagnosis::kNo, "uses musl, whose dynamic linker the agent does not know",
-                        "build it against glibc"});
+    findings.push_back({"linking", Diagnosis::kLimited, "uses musl: recorded by breakpoints, at about 10 us an event",
+                        "build it against glibc, so that the agent can be loaded"});
   else
     findings.push_back({"linking", Diagnosis::kOk, "dynamically linked", ""});
   if (facts.setuid)
