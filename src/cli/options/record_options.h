@@ -24,8 +24,8 @@ namespace penna {
 enum class Via : uint8_t { kAuto, kInject, kBreakpoint };
 
 struct RecordOptions : RecordSettings {
-  std::vector<std::string> command;                  // empty only with `pids`
-  std::vector<int> pids;                             // processes that run, in place of a command
+  std::vector<std::string> command;  // empty only with `pids`
+  std::vector<int> pids;             // processes that run, in place of a command
   Via via = Via::kAuto;
   std::optional<uint64_t> duration_ns;               // then the recording ends
   std::string output;                                // empty: CMD.PID.penna in the current directory
