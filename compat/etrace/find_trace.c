@@ -175,7 +175,7 @@ static void record(void) {
   }
   close(ends[0]);
   if (answer[0] == '/' && penna_agent_join(answer) == PENNA_JOINED) return;
-  dprintf(2, "penna: TRACE: %s; the program goes on unrecorded\n",
+  dprintf(2, "penna: TRACE: %s; the program keeps running, unrecorded\n",
           answer[0] == '!' ? answer + 1 : "no answer from etrace");
 }
 

@@ -171,7 +171,7 @@ void add_where_notes(const Recording& recording, HealthReport& health) {
   if (point_conditions(recording) == nullptr) return;
   for (const std::string& sentence : unmet_conditions(recording, *point_conditions(recording)))
     health.sentences.push_back(
-        {Severity::kWarning, sentence + "; 'penna list' of the recording shows those that there are"});
+        {Severity::kWarning, sentence + "; 'penna list' of the recording shows which there are"});
 }
 
 }  // namespace

@@ -48,8 +48,9 @@ bool is_met(const std::string& pattern, const std::set<std::string>& names) {
 
 std::string unmet_text(const std::string& option) {
   const size_t end = std::min(option.find(" (is it "), option.size());
-  return fmt::format("{} met no function that was called{}: 'penna report calls -n 0' of all calls lists their names",
-                     option.substr(0, end), option.substr(end));
+  return fmt::format(
+      "{} matched no function that was called{}: 'penna report calls -n 0' without filters lists their names",
+      option.substr(0, end), option.substr(end));
 }
 
 std::vector<std::string> unmet_points(const char* option, const std::vector<std::string>& patterns, const char* behind,
@@ -89,7 +90,7 @@ std::vector<std::string> unmet_conditions(const Recording& recording, const std:
     std::string names;
     for (const NearestName& name : wanted) names += (names.empty() ? "" : ", ") + name.text();
     sentences.push_back(
-        fmt::format("--where '{}' left nothing out: no point has such arguments, {}", where.text(), names));
+        fmt::format("--where '{}' filtered out nothing: no point has such arguments, {}", where.text(), names));
   }
   return sentences;
 }

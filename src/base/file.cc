@@ -37,7 +37,7 @@ Result<Mapping> load_file(const std::string& path) {
 }
 
 Error changed_while_read(const std::string& path) {
-  return Error{fmt::format("{} changed while it was read: try again when it is written", path)};
+  return Error{fmt::format("{} changed while it was read: try again once it is complete", path)};
 }
 
 Result<std::string> read_file(const std::string& path, size_t limit) {

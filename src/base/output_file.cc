@@ -101,13 +101,11 @@ class Walk {
     if (::fstat(directory_.get(), &directory) != 0 || ::fstat(link.get(), &status) != 0)
       return cannot_write(path_, errno);
     if (is_strange(directory, status))
-      return Error{fmt::format("{} leads over a link that another user (uid {}) has left there: choose another name",
-                               path_, status.st_uid)};
+      return Error{fmt::format("{} goes through a link that another user (uid {}) created: choose another name", path_,
+                               status.st_uid)};
     if (rest_.empty() && links_ == OutputFile::Links::kRefuse)
-      return Error{
-          fmt::format("{} is a link, and what a link leads to is not replaced: name the file itself, or "
-                      "remove the link",
-                      path_)};
+      return Error{fmt::format(
+          "{} is a link, and the target of a link is never replaced: name the file itself, or remove the link", path_)};
     if (++links_followed_ > kMaxLinks) return cannot_write(path_, ELOOP);
     return ok();
   }
@@ -133,15 +131,11 @@ class Walk {
 // What is there already, before it is opened: opening a pipe waits, and a device may act.
 Result<> judge_file(const struct stat& directory, const struct stat& found, const std::string& path) {
   if (is_strange(directory, found) && !S_ISCHR(found.st_mode))
-    return Error{
-        fmt::format("{} belongs to another user (uid {}), in a directory where everybody may leave files: "
-                    "choose another name",
-                    path, found.st_uid)};
+    return Error{fmt::format("{} belongs to another user (uid {}), in a world-writable directory: choose another name",
+                             path, found.st_uid)};
   if (is_of_all(directory) && S_ISREG(found.st_mode) && found.st_nlink > 1)
-    return Error{
-        fmt::format("{} has another name elsewhere (a hard link), which anybody may have made: remove it, or "
-                    "choose another name",
-                    path)};
+    return Error{fmt::format(
+        "{} has another hard link, which anybody may have created: remove it, or choose another name", path)};
   return ok();
 }
 
@@ -252,7 +246,7 @@ Result<Fd> open_output_directory(const std::string& path) {
     return Error{fmt::format("cannot make directory {}: {}", path, errno_text(errno))};
   if (!place.is_magic) PENNA_TRY(judge_file(parent, found, path));
   if (!is_empty_directory(directory))
-    return Error{fmt::format("{} is there already and not empty: choose another directory", path)};
+    return Error{fmt::format("{} exists and is not empty: choose another directory", path)};
   return directory;
 }
 

@@ -194,7 +194,7 @@ std::string note_locks(const PatchPlanner& planner, Collector& collector) {
       fmt::format("--lock-functions '{}': {}", fmt::join(unmet, "' and '"),
                   planner.was_asked_about_locks()
                       ? "no such function is defined in the program or its libraries (see: nm -C)"
-                      : "nothing was entered, because no process was met (is the program linked statically?)");
+                      : "no function was entered, because no process was recorded (is the program linked statically?)");
   collector.note(sentence, false);
   return sentence;
 }
@@ -202,8 +202,7 @@ std::string note_locks(const PatchPlanner& planner, Collector& collector) {
 std::string note_unmet(const AskedFunctions& values, Collector& collector) {
   const std::vector<std::string> unmet = values.unmet();
   if (unmet.empty()) return {};
-  std::string sentence =
-      fmt::format("no function of the program or its libraries is meant by {}", fmt::join(unmet, ", "));
+  std::string sentence = fmt::format("no function of the program or its libraries matches {}", fmt::join(unmet, ", "));
   collector.note(sentence, false);
   return sentence;
 }

@@ -34,7 +34,7 @@ std::string program_path(const std::string& word) {
 }
 
 Error no_such_program(const std::string& word) {
-  return Error{fmt::format("there is no file '{}' here and no program of that name", word)};
+  return Error{fmt::format("there is no file '{}' in this directory and no program of that name", word)};
 }
 
 }  // namespace penna

@@ -80,8 +80,7 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
     }
     if ((fds[6].revents & POLLIN) != 0) return {status, false, running};
     if (const int outlived = running ? signals.outlived() : 0; outlived != 0) {
-      if (!quiet)
-        say("the command has outlived the signals that were to end it: it goes on, and is not recorded any more");
+      if (!quiet) say("the command survived the signals sent to end it: it keeps running, unrecorded");
       return {outlived, true};
     }
   }

@@ -40,7 +40,7 @@ Result<std::string> newest_recording(const std::string& directory) {
   }
   ::closedir(opened);
   if (std::get<2>(newest).empty())
-    return Error{"there is no recording (*.penna) here: make one with 'penna record CMD', or name one"};
+    return Error{"no recording (*.penna) in this directory: make one with 'penna record CMD', or name one"};
   return directory == "." ? std::get<2>(newest) : directory + "/" + std::get<2>(newest);
 }
 

@@ -41,7 +41,7 @@ std::string what_filters_did(const RecordingTimes& times, const CollectorTotals&
   std::string text = parts.empty() ? fmt::format("{} filtered out no calls", times.filter)
                                    : fmt::format("{} left out {}", times.filter, fmt::join(parts, " and "));
   if (!times.unmet.empty())
-    text += fmt::format("; no function that was called is meant by {}", fmt::join(times.unmet, ", "));
+    text += fmt::format("; no function that was called matches {}", fmt::join(times.unmet, ", "));
   return text;
 }
 
@@ -56,12 +56,12 @@ std::string what_threads_did(const RecordingTimes& times, const CollectorTotals&
 
 std::string what_finish_did(bool goes_on) {
   return fmt::format("the recording ended where a function of -T FUNC@finish was entered{}",
-                     goes_on ? "; the program goes on, and is not recorded any more" : "");
+                     goes_on ? "; the program keeps running, unrecorded" : "");
 }
 
 std::string what_snapshots_did(const std::vector<std::string>& unmet, const CollectorTotals& totals) {
   std::string text = snapshots_text(totals.snapshots, totals.thrown_away);
-  if (!unmet.empty()) text += fmt::format("; no function that was called is meant by {}", fmt::join(unmet, ", "));
+  if (!unmet.empty()) text += fmt::format("; no function that was called matches {}", fmt::join(unmet, ", "));
   return text;
 }
 
@@ -116,7 +116,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
                     totals.threads_blocked_ticks == kMostCounted ? "at least " : "",
                     static_cast<double>(totals.threads_blocked_ticks) * ms_per_tick));
   if (on_disk_lost != 0)
-    say("some events could not be written to the file: make room on its disk, or record elsewhere with -o");
+    say("some events could not be written to the file: free space on its disk, or record elsewhere with -o");
   for (const std::string& text : loss_texts({totals.lost, totals.lost_for, times.waits})) say("lost: " + text);
   if (totals.left_off != 0)
     say(fmt::format("{} not recorded to the end: forbidden what recording needs (seccomp, PR_SET_TSC)",
@@ -126,7 +126,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   const uint64_t forked =
       totals.target.unfollowed - std::min<uint64_t>(totals.target.unfollowed, static_cast<uint64_t>(told));
   if (forked != 0)
-    say(fmt::format("{} not recorded: an inherited filter of system calls (seccomp) forbids what recording needs",
+    say(fmt::format("{} not recorded: an inherited seccomp filter forbids system calls that recording needs",
                     plural_text(static_cast<int64_t>(forked), "forked process was", "forked processes were")));
   for (const std::string& sentence : closing_sentences(totals.target)) say(sentence);
   for (const std::string& limit : totals.limits) say(limit);
@@ -170,12 +170,12 @@ static bool is_recorded_itself() {
 std::string why_unrecorded(const std::string& command) {
   auto facts = read_elf_facts(file_of_command(command));
   const std::string of_another = fmt::format(
-      "nothing was recorded of {}: this recorder is recorded itself, by another one, which has the program in its "
-      "recording; run one of the two alone",
+      "nothing was recorded of {}: this recorder is itself being recorded, and the other recorder has the program in "
+      "its recording; run only one of the two",
       command);
   if (!facts || !facts->is_elf)
     return is_recorded_itself() ? of_another
-                                : fmt::format("nothing was recorded of {}: it never met the recorder", command);
+                                : fmt::format("nothing was recorded of {}: it never reached the recorder", command);
   if (facts->is_static)
     return fmt::format(
         "nothing was recorded of {}: it is statically linked, so no agent can be preloaded; record it with --via "
@@ -186,7 +186,7 @@ std::string why_unrecorded(const std::string& command) {
                        facts->bits, facts->machine_name);
   if (is_of_musl(*facts))
     return fmt::format(
-        "nothing was recorded of {}: its libc is musl, and the agent is for glibc; record it with --via breakpoint",
+        "nothing was recorded of {}: its libc is musl, and the agent needs glibc; record it with --via breakpoint",
         command);
   if (facts->setuid)
     return fmt::format(
@@ -195,8 +195,8 @@ std::string why_unrecorded(const std::string& command) {
         command);
   if (is_recorded_itself()) return of_another;
   return fmt::format(
-      "nothing was recorded of {}: it ended, or gave up waiting, before it met the recorder, or its limits (ulimit) "
-      "leave no room",
+      "nothing was recorded of {}: it ended or timed out before it reached the recorder, or its resource limits "
+      "(ulimit) leave no memory",
       command);
 }
 

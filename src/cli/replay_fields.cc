@@ -65,7 +65,7 @@ Result<ReplayField> find_field(std::string_view word) {
     if (!word.empty() && (word == one.name || word == one.key || word == one.other)) return one.field;
     nearest.see(one.name);
   }
-  return Error{fmt::format("there is no field '{}'{}: choose of {}", word, nearest.hint(), replay_field_names())};
+  return Error{fmt::format("there is no field '{}'{}: choose from {}", word, nearest.hint(), replay_field_names())};
 }
 
 // To the right for numbers, to the left for words.
@@ -94,7 +94,7 @@ Result<std::vector<ReplayField>> parse_replay_fields(const std::string& text, Fo
   if (rest.empty() && !adds) return fields;
   if (rest == "none") {
     if (format == Format::kTable) return fields;
-    return Error{"--fields none leaves nothing for csv and json: name the fields that they shall have"};
+    return Error{"--fields none leaves csv and json without fields: name the fields to write"};
   }
   for (bool more = true; more;) {
     const size_t comma = rest.find(',');

@@ -117,7 +117,7 @@ Result<> check_pairs(const ReportOptions& options) {
   if (options.unmatched && options.by)
     return Error{"--unmatched is a table of its own: penna report alloc --unmatched"};
   if (options.by == ReportBy::kThread && options.lock)
-    return Error{"waits --by thread adds up all locks: it does not go with --lock"};
+    return Error{"waits --by thread adds up all locks: it cannot be combined with --lock"};
   if (!options.path.thread.empty() && !options.path.span.empty()) return Error{"give either --thread or --span"};
   return ok();
 }
@@ -126,7 +126,7 @@ Result<> check_format(const ReportOptions& options) {
   if (find_report(options.which).build == nullptr && options.table.format != Format::kTable)
     return Error{"flame is a drawing: penna export folded writes its numbers"};
   if (options.which.empty() && options.table.format == Format::kCsv)
-    return Error{fmt::format("the summary has several tables and CSV has room for one: name one of {}",
+    return Error{fmt::format("the summary has several tables and CSV holds one: name one of {}",
                              fmt::join(report_names(), ", "))};
   return ok();
 }

@@ -11,8 +11,8 @@ namespace {
 constexpr Verb kVerbs[] = {
     {"record", "[OPTIONS] [--] CMD...", "run a command and record it", record_verb},
     {"report", "[REC] [TABLE]",
-     "tables: calls, tree, flame, alloc, leaks, temp, peak, sizes, lifetimes, heap, locks, waits, points, threads, "
-     "health",
+     "tables: calls, tree, flame, alloc, leaks, temp, peak, sizes, lifetimes, heap, locks, waits, holds, chains, "
+     "order, points, threads, health",
      report_verb},
     {"replay", "[REC]", "what happened in each thread, in order, nested as the calls were", replay_verb},
     {"graph", "FUNC [REC]", "who calls a function, and what it calls", graph_verb},
@@ -21,12 +21,12 @@ constexpr Verb kVerbs[] = {
     {"info", "[REC]", "what was recorded, when and where", info_verb},
     {"list", "BIN|PID|REC", "the points of a program, a process or a recording, and what can be recorded of it",
      list_verb},
-    {"lint", "BIN...", "traps in the static tracepoints of programs, and what they break in which tool", lint_verb},
+    {"lint", "BIN...", "pitfalls in the static tracepoints of programs, and which tools they break", lint_verb},
     {"export", "FORMAT [REC [OUT]]",
      "the events for other tools: csv, chrome, perfetto, folded, ctf, heaptrack, pprof and others", export_verb},
-    {"ctl", "PID on|off|stop ...", "switch points of a recording that is under way, or end it", ctl_verb},
-    {"doctor", "[PID|BIN]", "what works here, or of a process or program, and how to mend what does not", doctor_verb},
-    {"import", "[rtrace] FILE", "make a recording of what a kernel or firmware wrote, or of a trace of functracer",
+    {"ctl", "PID on|off|stop ...", "switch points of a running recording, or end it", ctl_verb},
+    {"doctor", "[PID|BIN]", "what works here, or of a process or program, and how to fix what does not", doctor_verb},
+    {"import", "[rtrace] FILE", "make a recording from a stream of a kernel or firmware, or from a functracer trace",
      import_verb},
     {"help", "[VERB]", "this, or all options of a verb", help_verb},
 };

@@ -66,8 +66,7 @@ Result<ChannelMap> ChannelMap::map(const Fd& memory, const penna_config* asked) 
       ::fstatfs(memory.get(), &system) != 0 || system.f_type != TMPFS_MAGIC)
     return Error{"a process offered memory whose size is not sealed; it is not recorded"};
   auto size = static_cast<uint64_t>(status.st_size);
-  constexpr const char* kTooLarge =
-      "a process offered a channel that is larger than what was asked for; it is not recorded";
+  constexpr const char* kTooLarge = "a process offered a channel larger than requested; it is not recorded";
   if (asked != nullptr && size > most_bytes(*asked)) return Error{kTooLarge};
   if (size < 4096 || size > (uint64_t{1} << 40))
     return Error{fmt::format("a process offered a channel of {} bytes; it is not recorded", size)};
@@ -80,9 +79,8 @@ Result<ChannelMap> ChannelMap::map(const Fd& memory, const penna_config* asked) 
   std::memcpy(&map.geometry_, data, sizeof map.geometry_);
   const penna_channel& geometry = map.geometry_;
   if (geometry.magic != PENNA_CHANNEL_MAGIC || geometry.version != PENNA_ABI_VERSION)
-    return Error{"a process runs another version of libpenna-agent.so; it is not recorded"};
-  if (!geometry_adds_up(geometry, size))
-    return Error{"a process offered a channel whose parts do not fit together; it is not recorded"};
+    return Error{"a process runs a different version of libpenna-agent.so; it is not recorded"};
+  if (!geometry_adds_up(geometry, size)) return Error{"a process offered an inconsistent channel; it is not recorded"};
   if (asked != nullptr && (geometry.chunk_count > asked->chunk_count || geometry.max_nodes > asked->max_nodes))
     return Error{kTooLarge};
   map.ring_slots_ = ring_slots_for(geometry.chunk_count);

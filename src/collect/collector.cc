@@ -228,8 +228,7 @@ void Collector::note_limits() {
   const uint32_t missed = totals_.left_behind != 0 ? kNoteOfAllClasses | kNoteOfHalf : 0;
   if (totals_.left_behind != 0)
     totals_.limits.push_back(fmt::format(
-        "told to stop, the recorder left {} of 64 KiB behind: processes had given it more than it could take in "
-        "{} s",
+        "when told to stop, the recorder discarded {} of 64 KiB: processes had queued more than it could take in {} s",
         totals_.left_behind == 1 ? "a chunk" : fmt::format("{} chunks", totals_.left_behind), Budget::kStopMs / 1000));
   if (budget_->threads_reached())
     totals_.limits.push_back(

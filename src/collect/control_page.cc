@@ -41,15 +41,14 @@ Result<ControlPage> ControlPage::in_process(uint32_t pid) {
   // No program locks a directory in /proc; and the lock is released when we end.
   control.turn_ = Fd(::open(fmt::format("/proc/{}", pid).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   for (int tries = 0; control.turn_ && ::flock(control.turn_.get(), LOCK_EX | LOCK_NB) != 0; ++tries) {
-    if (tries == kTurnTries)
-      return Error{fmt::format("something else is asked of process {} all the time; try again", pid)};
+    if (tries == kTurnTries) return Error{fmt::format("process {} is busy with other requests; try again", pid)};
     ::usleep(kTurnPauseUs);
   }
   control.process_ = Fd(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC));
   if (!control.process_)
-    return Error{
-        fmt::format("may not reach the memory of process {}: {}; same user, and see /proc/sys/kernel/yama/ptrace_scope",
-                    pid, errno_text(errno))};
+    return Error{fmt::format(
+        "cannot access the memory of process {}: {}; run as its user, and see /proc/sys/kernel/yama/ptrace_scope", pid,
+        errno_text(errno))};
   const auto found = find_mapped(pid, "penna-channel");
   if (!found) return Error{fmt::format("process {} has no channel to a recorder", pid)};
   control.address_ = found->start;

@@ -47,7 +47,7 @@ Result<penna_control> ask_patiently(uint32_t pid, const std::function<Result<pen
       default: return Error{fmt::format("process {} did not answer", pid)};
     }
   }
-  return Error{fmt::format("process {} is loading or unloading libraries all the time; try again", pid)};
+  return Error{fmt::format("process {} keeps loading or unloading libraries; try again", pid)};
 }
 
 }  // namespace penna

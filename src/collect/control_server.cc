@@ -35,7 +35,7 @@ Result<Request> parse(const std::string& line) {
   request.on = what == "on" || what == "was-on";
   request.stop = what == "stop";
   if (!words || !(request.on || request.stop || what == "off" || what == "was-off"))
-    return Error{"this recorder does not know what was asked; is it of another version?"};
+    return Error{"this recorder does not understand the request; is it another version?"};
   return request;
 }
 

@@ -340,8 +340,7 @@ void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
   if (living_.size() >= Budget::kChannels && living_.count(peer.pid) == 0) {
     if (++too_many_ == 1)
       collector_.note(
-          fmt::format("more than {} processes lived at one time: those beyond are not recorded", Budget::kChannels),
-          true);
+          fmt::format("more than {} processes were alive at once: the rest are not recorded", Budget::kChannels), true);
     return;
   }
   auto channel = ChannelMap::map(memory, &config_);

@@ -18,7 +18,7 @@ struct Why {
 };
 static_assert(PENNA_ANSWER_SECONDS == 10);
 constexpr std::array<Why, PENNA_START_WHYS + 1> kWhys{{
-    {"it ended before it met the recorder, or had no way to it (a sandbox)", "that never met the recorder"},
+    {"it ended before it reached the recorder, or could not reach it (a sandbox)", "that never reached the recorder"},
     {"it did not start", "that did not start"},
     {"it is statically linked, so no agent can be preloaded", "statically linked"},
     {"it is a 32-bit program, and the agent is for x86-64", "32-bit"},
@@ -29,12 +29,13 @@ constexpr std::array<Why, PENNA_START_WHYS + 1> kWhys{{
      "setuid or with other privileges"},
     {"the agent's file is not there for it (another root, a sandbox)", "behind another root or in a sandbox"},
     {"its user may not read the agent's file", "whose user may not read the agent's file"},
-    {"its limits (ulimit) leave no room for recording", "whose limits (ulimit) leave no room"},
+    {"its resource limits (ulimit) leave no memory for recording", "whose resource limits (ulimit) leave no memory"},
     {"it is a tool of valgrind, which would run the agent as a part of what it looks at", "tools of valgrind"},
     {"its environment is too large to be copied", "with too large an environment"},
-    {"it has a filter of system calls (seccomp) that forbids what recording needs", "with a filter (seccomp)"},
-    {"it is forked, and had no way to the recorder (another root, a sandbox)", "forked without a way to the recorder"},
-    {"it ended, or had waited for 10 s, before the recorder answered, which was stopped or had no time to",
+    {"its seccomp filter forbids system calls that recording needs", "with a filter (seccomp)"},
+    {"it was forked and could not reach the recorder (another root, a sandbox)",
+     "forked without a way to the recorder"},
+    {"it ended, or timed out after 10 s, before the recorder answered: the recorder was stopped or starved",
      "that the recorder answered too late"},
 }};
 

@@ -54,7 +54,7 @@ class WhereParser {
   Result<uint32_t> comparison() {
     Where::Term term;
     term.name = name();
-    if (term.name.empty()) return wrong("here the name of an argument is missing");
+    if (term.name.empty()) return wrong("an argument name is expected here");
     static constexpr std::pair<std::string_view, Operation> kOperations[] = {
         {"==", Operation::kEqual},        {"!=", Operation::kNotEqual}, {"<=", Operation::kLessEqual},
         {">=", Operation::kGreaterEqual}, {"<", Operation::kLess},      {">", Operation::kGreater},
@@ -74,7 +74,7 @@ class WhereParser {
     if (!rest_.empty() && (rest_[0] == '"' || rest_[0] == '\'')) {
       PENNA_TRY(text(term));
     } else if (term.operation == Operation::kGlob) {
-      return wrong("behind ~ there must be a glob in quotes");
+      return wrong("a quoted glob is expected after ~");
     } else {
       PENNA_TRY(number(term));
     }
@@ -122,7 +122,7 @@ class WhereParser {
       term.real = negative ? -real : real;
       term.literal = Literal::kReal;
     }
-    if (error != std::errc()) return wrong("here a number, or a text in quotes, is missing");
+    if (error != std::errc()) return wrong("a number or a quoted string is expected here");
     rest_.remove_prefix(static_cast<size_t>(behind - rest_.data()));
     return end_of_word();
   }

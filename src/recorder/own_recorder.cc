@@ -90,9 +90,8 @@ Result<> check_hooks(uint32_t classes) {
 Result<> check_join(penna_join outcome) {
   switch (outcome) {
     case PENNA_JOINED: return ok();
-    case PENNA_JOIN_AGAIN:
-      return Error{"this process is being recorded already, or has been: a process is recorded once"};
-    default: return Error{"there is no memory for events, or a limit (ulimit -v, ulimit -f) forbids it"};
+    case PENNA_JOIN_AGAIN: return Error{"this process is or was already recorded: a process can be recorded only once"};
+    default: return Error{"there is no memory for events, or a limit (ulimit -v, ulimit -f) prevents it"};
   }
 }
 

@@ -126,7 +126,7 @@ __attribute__((constructor)) void program_begins() {
   options.events = or_default(events);
   options.where = or_default(where);
   if (const Result<> started = start(&options); !started)
-    say(fmt::format("PENNA_RECORD={}: {}; the program goes on unrecorded", file, started.error().text));
+    say(fmt::format("PENNA_RECORD={}: {}; the program keeps running, unrecorded", file, started.error().text));
 }
 
 __attribute__((destructor)) void program_ends() {

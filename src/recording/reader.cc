@@ -36,7 +36,7 @@ Result<Recording> Recording::open(const std::string& path) {
   if (!fd) return Error{fmt::format("cannot open {}: {}", path, errno_text(errno))};
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return Error{fmt::format("cannot stat {}: {}", path, errno_text(errno))};
-  if (!S_ISREG(status.st_mode)) return Error{fmt::format("{} is not a regular file, so it is no recording", path)};
+  if (!S_ISREG(status.st_mode)) return Error{fmt::format("{} is not a regular file, so it is not a recording", path)};
 
   auto state = std::make_unique<State>();
   state->path = path;
@@ -55,8 +55,8 @@ Result<> Recording::State::read_header() {
   if (header_read && header_read->magic != layout::kFileMagic)
     return Error{fmt::format("{} is not a recording made by penna record", path)};
   if (!header_read || file.size() < layout::kBlocksAt)
-    return Error{
-        fmt::format("{} has {} bytes, too few for a recording: it was cut right at its start", path, file.size())};
+    return Error{fmt::format("{} has {} bytes, too few for a recording: it was truncated right at its start", path,
+                             file.size())};
   header = *header_read;
   bool valid = XXH3_64bits(&header, offsetof(layout::FileHeader, checksum)) == header.checksum;
   const bool known = header.version >= layout::kOldestVersion && header.version <= layout::kVersion;

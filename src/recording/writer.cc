@@ -75,7 +75,7 @@ Result<Fd> open_new(const std::string& path, bool overwrite) {
   const Fd& there = file.is_beside() ? file.old() : fd;
   struct stat status {};
   if (::fstat(there.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    return Error{fmt::format("{} is not a regular file, and a recording has to be one: choose another with -o", path)};
+    return Error{fmt::format("{} is not a regular file, and a recording must be one: choose another with -o", path)};
   // Told by the reader, too: who holds the lock is still recording.
   if (::flock(there.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return Error{fmt::format("{} is being written by another recorder: choose another name with -o", path)};
@@ -223,8 +223,8 @@ Result<> RecordingWriter::State::outcome(int error) {
   (void)write_in_place();  // when even this fails, the caller's own count is all there is
   if (!began) return ok();
   return Error{
-      fmt::format("cannot write to {}: {}; events are dropped and counted until writing works again: make room, or "
-                  "stop the recording",
+      fmt::format("cannot write to {}: {}; events are dropped and counted until writing works again: free disk space, "
+                  "or stop the recording",
                   path, errno_text(error))};
 }
 

@@ -69,7 +69,8 @@ Report overview_report(const Recording& recording, const Summary& summary, const
     append_empty(report, {"points", "stacks"});
   if (std::all_of(report.tables.begin(), report.tables.end(), [](const Table& table) { return table.rows.empty(); }))
     report.tail.push_back(
-        "There is nothing to show: 'penna info' says what was to be recorded, 'penna report health' what went wrong.");
+        "There is nothing to show: 'penna info' says what should have been recorded, 'penna report health' what went "
+        "wrong.");
   return report;
 }
 

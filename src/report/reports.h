@@ -75,9 +75,8 @@ std::string sample_text(const Allocations& heap);
 std::string end_text(const Recording& recording, const Allocations& heap);
 // Why nothing is known of temporary allocations, and what to do.
 inline constexpr const char* kNoTemporaryOfSample =
-    "which allocations are temporary is not known of a sample, as what their thread allocated next is mostly not in "
-    "it: "
-    "record without --sample-bytes";
+    "a sample cannot tell which allocations are temporary, because what their thread allocated next is mostly not in "
+    "it: record without --sample-bytes";
 // What was not freed, but for what is suppressed (live_*).
 AllocationSums leaked(const Allocations& heap, LeakSuppressor* suppressor);
 // What reports about locks show, and how.

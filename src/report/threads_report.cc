@@ -97,11 +97,10 @@ Report threads_report(const Recording& recording, const Summary& summary) {
   thread_item_columns().fill(table, std::move(items));
   if (untold != 0)
     report.tail.push_back(
-        fmt::format("A thread tells what it lost when it has room again: {} lost by threads that ended before that.",
+        fmt::format("A thread reports its losses once it has room again: {} lost by threads that ended before that.",
                     plural_text(static_cast<int64_t>(untold), "event was", "events were")));
   report.tail.push_back(
-      "Threads without an event are known only if they lived when the recorder of penna record looked, twice a "
-      "second.");
+      "Threads without events are known only if they were alive when penna record looked, twice a second.");
   report.add(std::move(table));
   return report;
 }

@@ -156,7 +156,7 @@ CHECK
 run penna report alloc leaking.penna --by call
 expect_contains "$out" "penna record -k calls,alloc records both"
 run penna report alloc busy.penna --stack fil
-expect_contains "$out" "--stack 'fil' met no function"
+expect_contains "$out" "--stack 'fil' matched no function"
 
 # Limits.
 run penna check busy.penna --max-leak 40000 --max-leak-blocks 400 --max-allocs quiet=0 --max-allocs 'churn*=50'

@@ -31,7 +31,7 @@ run penna record -p 0
 expect_eq 125 "$status"
 run penna record -p 1 -- true
 expect_eq 125 "$status"
-expect_contains "$err" 'exclude each other'
+expect_contains "$err" 'mutually exclusive'
 refused 4194305 'there is no process 4194305'
 
 echo 'int pause(void); int main(void) { for (;;) pause(); }' >waits.c

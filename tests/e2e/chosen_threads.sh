@@ -114,7 +114,7 @@ for choice in "--thread eater" "--thread baker" "--thread /^(baker|eater)$/" "--
 done
 run penna record -f -o chosen.penna --tid 1 -k calls,points ./pair
 expect_match "$err" "^penna: --tid 1 left out [0-9]+ events of other threads$"
-expect_contains "$err" "no thread is meant by --tid '1'"
+expect_contains "$err" "no thread matches --tid '1'"
 run penna info chosen.penna
 expect_match "$out" '^left out +[0-9]+ events of other threads$'
 expect_match "$out" '^options .*tid=1'
@@ -125,9 +125,9 @@ expect_missing "$out" "eat("
 # What is not there is told.
 run penna report calls pair.penna --thread eatre
 expect_eq "125 " "$status $out" "status of a name that is none's"
-expect_contains "$err" "no thread is meant by --thread 'eatre' (is it eater?): 'penna report threads' lists them"
+expect_contains "$err" "no thread matches --thread 'eatre' (is it eater?): 'penna report threads' lists them"
 run penna replay pair.penna --thread eater --tid 1
-expect_contains "$status $err" "no thread is meant by --tid '1'"
+expect_contains "$status $err" "no thread matches --tid '1'"
 expect_contains "$out" "eat"
 for wrong in "--tid eater" "--thread /(/" "order --thread eater" "locks --lock /(/" "leaks --stack /(/"; do
   # shellcheck disable=SC2086

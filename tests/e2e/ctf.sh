@@ -225,4 +225,4 @@ run penna export ctf app.penna
 expect_eq 125 "$status" "status without a directory"
 expect_contains "$err" "ctf is a directory"
 run penna export ctf app.penna trace
-expect_contains "$err" "trace is there already and not empty"
+expect_contains "$err" "trace exists and is not empty"

@@ -58,7 +58,7 @@ run penna diff a.penna b.penna --sort self_delta:asc -n 1
 expect_contains "$out" '4 more (-n 0 shows all)'
 
 run penna diff a.penna
-expect_contains "$err" "two recordings are needed"
+expect_contains "$err" "give two recordings"
 run penna diff a.penna b.penna --min-delta 10
 expect_contains "$err" "--min-delta is a time or a percentage"
 penna record -q -k alloc -o none.penna -- ./app

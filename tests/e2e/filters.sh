@@ -88,9 +88,9 @@ expect_eq $((3 * (20000 + 6667 + 50) + 2)) "$(calls_of leaf some.penna)" "calls 
 both --module '/one[.]so$/' -F '/in_./'
 run penna record -F '/(leaf/' -- ./calls
 expect_eq 125 "$status"
-expect_contains "$err" "'/(leaf/' is no regular expression"
+expect_contains "$err" "'/(leaf/' is not a regular expression"
 run penna report calls all.penna -T '/fib*+*[/@on'
-expect_contains "$status $err" "'/fib*+*[/' is no regular expression"
+expect_contains "$status $err" "'/fib*+*[/' is not a regular expression"
 both --caller catcher
 expect_eq 150 "$(calls_of thrower some.penna)" "calls inside a caller"
 both --caller work -F leaf -F inner
@@ -136,16 +136,16 @@ penna record -f -q -o calls.penna -k calls -- ./calls
 penna record -f -q -o some.penna -k calls -F fib -- ./calls
 [ "$(stat -c %s some.penna)" -lt "$(($(stat -c %s calls.penna) / 2))" ] || fail "the recording is no smaller"
 run penna record -f -o some.penna -F laef -- ./calls
-expect_contains "$err" "no function that was called is meant by -F 'laef'"
+expect_contains "$err" "no function that was called matches -F 'laef'"
 # A function that was called but cannot be entered is named as such, not as never called.
 echo '__attribute__((noinline)) void tiny(void) { __asm__(""); } int main(void) { tiny(); return 0; }' >tiny.c
 build_c tiny
 run penna record -f -o tiny.penna -k calls -F tiny -F laef -- ./tiny
 expect_match "$err" "^penna: calls of tiny \[tiny\] are not recorded: it "
-expect_match "$err" "no function that was called is meant by -F 'laef'$"
+expect_match "$err" "no function that was called matches -F 'laef'$"
 run penna report calls all.penna -F laef
 expect_contains "$out" "the filters leave out all that were recorded"
-expect_contains "$out" "-F 'laef' met no function that was called"
+expect_contains "$out" "-F 'laef' matched no function that was called"
 run penna graph leaf some.penna
 expect_contains "$err" "the filters that it was recorded with left out all of them"
 

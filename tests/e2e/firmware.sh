@@ -55,7 +55,7 @@ boot() {
   expect_eq "$(<expected)" "${out#*$'\n'}" "what $* prints"
   run penna import -f firmware.stream
   expect_contains "$err" 'firmware.penna: 27 points, written by 2 threads'
-  expect_contains "$err" '4 points; a larger ring holds more'
+  expect_contains "$err" '4 points; a larger ring loses less'
   penna export csv firmware.penna | sed -E 's/^[0-9]+,//; s/,[0-9]*,,([^,]*)$/,\1/' >"events.$1"
 }
 boot x86_64 x86-64

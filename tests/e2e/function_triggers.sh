@@ -5,7 +5,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # Not what is said of options that met nothing: a recording without events cannot say it.
 rows() { penna report calls "$@" --format csv | awk -F, '$1 ~ /^[0-9]+$/ { print $1, $NF }' | tr -d '"' | sort; }
-tree() { penna replay --tree --all "$@" 2>/dev/null | grep -vE '^($|# |There are no events|.* met no function)' | sort; }
+tree() { penna replay --tree --all "$@" 2>/dev/null | grep -vE '^($|# |There are no events|.* matched no function)' | sort; }
 others() { penna export csv "$@" 2>/dev/null | awk -F, '$4 ~ /^(point|alloc|free)$/ { print $4, $5, $7 }' | sort | uniq -c; }
 
 cat >ways.cc <<'PROGRAM'

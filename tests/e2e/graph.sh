@@ -54,7 +54,7 @@ expect_contains "$err" "there is fib(int): 'penna report calls -n 0' lists them 
 run penna graph
 expect_contains "$err" "a function is missing"
 run penna graph a b c
-expect_contains "$err" "'c' is one word too many"
+expect_contains "$err" "unexpected argument 'c'"
 penna record -q -k alloc -o none.penna -- ./app
 run penna graph fib none.penna
 expect_contains "$err" "holds no calls"

@@ -29,9 +29,9 @@ for by in 'prctl trap' 'syscall kill' 'syscall errno'; do
     expect_eq "$alone" "$status $out" "$how, $by"
     expect_match "$err" '20,00[0-9] allocation events'
     if [ $how = exec ]; then
-      expect_match "$err" '\./filtered \(pid [0-9]+\) was not recorded: it has a filter of system calls \(seccomp\)'
+      expect_match "$err" '\./filtered \(pid [0-9]+\) was not recorded: its seccomp filter forbids'
     else
-      expect_contains "$err" '1 forked process was not recorded: an inherited filter of system calls (seccomp)'
+      expect_contains "$err" '1 forked process was not recorded: an inherited seccomp filter'
     fi
     run penna info filtered.penna
     expect_match "$out" 'was not recorded: it has a filter|1 program or forked process was not recorded'

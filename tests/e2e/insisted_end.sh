@@ -55,7 +55,7 @@ for second in TERM INT; do
   kill -$second "$recorder"
   ended
   [ "$status" = $([ $second = INT ] && echo 130 || echo 143) ] || fail "status $status after SIG$second"
-  expect_contains "$err" "the command has outlived the signals that were to end it: it goes on, and is not recorded any more"
+  expect_contains "$err" "the command survived the signals sent to end it: it keeps running, unrecorded"
   touch end
   heard "went on" 1
   expect_eq "ready TERM $second went on" "$(xargs <heard.txt)" "what the program heard"

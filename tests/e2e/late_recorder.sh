@@ -37,9 +37,9 @@ stopped 'exec ./short'
 there done
 go_on
 expect_eq "3 0" "$status $(allocations)" "status and allocations of a program that went on"
-expect_match "$err" '^penna: .*short \(pid [1-9][0-9]*\) was not recorded: it ended, or had waited for 10 s, before the recorder answered'
+expect_match "$err" '^penna: .*short \(pid [1-9][0-9]*\) was not recorded: it ended, or timed out after 10 s, before the recorder answered'
 run penna info late.penna
-expect_match "$out" '^.*short \(pid [1-9][0-9]*\) was not recorded: it ended, or had waited for 10 s'
+expect_match "$out" '^.*short \(pid [1-9][0-9]*\) was not recorded: it ended, or timed out after 10 s'
 
 # A recorder that is killed answers nobody any more, and nobody waits for it.
 stopped './short'

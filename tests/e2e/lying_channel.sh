@@ -35,7 +35,7 @@ for lie in nodes many-nodes; do
   expect_eq 0 "$status" "the program's status"
   [ "$peak" -lt 200 ] || fail "$lie cost the recorder $peak MB"
 done
-expect_contains "$(penna info nodes.penna)" "larger than what was asked for"
+expect_contains "$(penna info nodes.penna)" "larger than requested"
 expect_contains "$(penna report many-nodes.penna)" "recorded"
 
 # ---- One channel that two processes offer: it is that of the first.
@@ -48,7 +48,7 @@ expect_eq 1 "$(penna info twice.penna | grep -c "exited .* ./liar twice$")" "pro
 # ---- Memory of a TiB each: the recorder's addresses are not used up by what cannot be of use, and the next program is recorded.
 run penna record -f -o huge.penna bash -c './liar huge 200; /bin/echo beside'
 expect_contains "$(penna info huge.penna)" "200 processes were not recorded"
-expect_contains "$(penna info huge.penna)" "larger than what was asked for"
+expect_contains "$(penna info huge.penna)" "larger than requested"
 expect_contains "$(penna info huge.penna)" "/bin/echo beside"
 
 # ---- Rings that are kept full for ever, and chunks that are given away untouched: bounded, and the recorder ends when it is told to.

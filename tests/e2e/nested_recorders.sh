@@ -15,9 +15,9 @@ for program in ./app ./script; do
   rm -f inner.penna outer.penna
   run penna record -k alloc -o outer.penna -- "$PENNA" record -k alloc -o inner.penna -- $program
   expect_eq 7 "$status" "status of $program"
-  why="nothing was recorded of $program: this recorder is recorded itself, by another one, which has the program in its recording; run one of the two alone"
+  why="nothing was recorded of $program: this recorder is itself being recorded, and the other recorder has the program in its recording; run only one of the two"
   expect_contains "$err" "penna: $why"
-  expect_missing "$err" "its limits (ulimit)"
+  expect_missing "$err" "its resource limits (ulimit)"
   expect_contains "$(penna info inner.penna)" "$why"
   expect_contains "$(penna report outer.penna alloc -n 0)" "of_app"
 done

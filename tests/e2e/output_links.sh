@@ -39,11 +39,11 @@ nobody ln -s "$work/private" all/directory
 for write in 'record -q' 'import rtrace t.rtrace.txt'; do
   command() { if [[ $write == record* ]]; then penna record -q "$@" true; else penna import rtrace t.rtrace.txt "$@"; fi; }
   for link in own dangling chain all/own "$work/own" private/../own; do
-    refused "$write, $link" "$link is a link, and what a link leads to is not replaced: name the file itself, or remove the link" \
+    refused "$write, $link" "$link is a link, and the target of a link is never replaced: name the file itself, or remove the link" \
       command -f -o "$link"
   done
   for link in all/theirs all/dangling "$all/theirs" all/directory/file all/directory/new; do
-    refused "$write, $link" "$link leads over a link that another user (uid 65534) has left there: choose another name" \
+    refused "$write, $link" "$link goes through a link that another user (uid 65534) created: choose another name" \
       command -f -o "$link"
   done
   for link in own dangling; do
@@ -58,16 +58,16 @@ nobody chmod 666 all/file
 nobody mkfifo -m 666 all/pipe
 ln -s "$work/all/file" to_file
 for name in all/file all/pipe; do
-  refused "record to $name" "belongs to another user (uid 65534), in a directory where everybody may leave files: choose another name" \
+  refused "record to $name" "belongs to another user (uid 65534), in a world-writable directory: choose another name" \
     penna record -q -f -o $name true
 done
 for name in all/file all/pipe to_file; do
-  refused "export to $name" "belongs to another user (uid 65534), in a directory where everybody may leave files: choose another name" \
+  refused "export to $name" "belongs to another user (uid 65534), in a world-writable directory: choose another name" \
     timeout 60 "$PENNA" export csv r.penna -o $name
 done
 expect_eq "65534 0" "$(stat -c '%u %s' all/file)" "the other user's file"
 for name in all/theirs all/dangling all/directory/file; do
-  refused "export to $name" "leads over a link that another user (uid 65534) has left there: choose another name" \
+  refused "export to $name" "goes through a link that another user (uid 65534) created: choose another name" \
     penna export csv r.penna -o $name
 done
 [ ! -e private/new ] || fail "export wrote where another user's link leads"
@@ -75,9 +75,9 @@ done
 # ---- A second name of our file, as anybody may make it where the kernel lets him
 ln private/file all/hard
 before=$(state private/file)
-refused "record to a hard link" "all/hard has another name elsewhere (a hard link), which anybody may have made: remove it, or choose another name" \
+refused "record to a hard link" "all/hard has another hard link, which anybody may have created: remove it, or choose another name" \
   penna record -q -f -o all/hard true
-refused "export to a hard link" "all/hard has another name elsewhere" penna export csv r.penna -o all/hard
+refused "export to a hard link" "all/hard has another hard link" penna export csv r.penna -o all/hard
 rm all/hard
 before=$(state private/file)
 
@@ -92,11 +92,11 @@ expect_eq "$before" "$(state private/file)" "our file, behind a name of libleaks
 nobody mkdir -m 777 all/theirs_too
 nobody ln -s "$work/private" all/to_private
 for format in ctf uftrace; do
-  refused "$format into another user's directory" "all/theirs_too belongs to another user (uid 65534), in a directory where everybody may leave files" \
+  refused "$format into another user's directory" "all/theirs_too belongs to another user (uid 65534), in a world-writable directory" \
     penna export $format r.penna all/theirs_too
-  refused "$format behind another user's link" "all/to_private leads over a link that another user (uid 65534) has left there" \
+  refused "$format behind another user's link" "all/to_private goes through a link that another user (uid 65534) created" \
     penna export $format r.penna all/to_private
-  refused "$format behind another user's link" "all/to_private/new leads over a link that another user (uid 65534) has left there" \
+  refused "$format behind another user's link" "all/to_private/new goes through a link that another user (uid 65534) created" \
     penna export $format r.penna all/to_private/new
 done
 expect_eq "" "$(ls all/theirs_too)" "what was written into another user's directory"
@@ -147,7 +147,7 @@ refused "a directory" "cannot write deep: Is a directory" penna record -q -f -o 
 refused "an empty directory name" "cannot write deep/: Is a directory" penna record -q -f -o deep/ true
 
 # ---- etrace, and functracer, whose program makes links of the names that it is about to write
-refused "etrace" "own is a link, and what a link leads to is not replaced" timeout 60 "$build/bin/etrace" -o own
+refused "etrace" "own is a link, and the target of a link is never replaced" timeout 60 "$build/bin/etrace" -o own
 cat >told.c <<'C'
 #include <signal.h>
 #include <stdio.h>

@@ -119,16 +119,16 @@ expect_contains "$(penna report wrong.penna health)" "--lock-functions 'no_lock=
 says "gone is no function of this file, as shop::Gate::enter is" --lock-functions shop::Gate::enter=gone -- ./shop
 says "gone is no function of this file" --lock-functions shop::Gate::enter=shop::Gate::leave,try=gone -- ./shop
 says "no such function is defined" --lock-functions gone=shop::Gate::leave -- ./shop
-says "names no function that gives the lock back" --lock-functions enter -- ./shop
+says "names no function that releases the lock" --lock-functions enter -- ./shop
 expect_eq 125 "$status" "status of an option that cannot be read"
 says "add locks to -k" -k calls --lock-functions a=b -- ./shop
-says "something else than try= behind the comma" --lock-functions a=b,c -- ./shop
+says "something other than try= after the comma" --lock-functions a=b,c -- ./shop
 says "names one function twice" --lock-functions a=a -- ./shop
 
 # A program that nobody can be loaded into.
 echo 'int main(void) { return 0; }' >closed.c
 gcc -static -o closed closed.c
-says "nothing was entered, because no process was met (is the program linked statically?)" --lock-functions a=b -- ./closed
+says "no function was entered, because no process was recorded (is the program linked statically?)" --lock-functions a=b -- ./closed
 
 # What cannot be entered is named, and none of its kin is.
 cat >short.c <<'PROGRAM'

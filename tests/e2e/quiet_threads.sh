@@ -24,7 +24,7 @@ run penna report a.penna threads
 expect_contains "$out" '3 threads of 1 process, 2 of them without an event'
 expect_match "$out" '^ *[0-9]+ +[0-9]+ +first +- +- +0 +0 +0 +0 '
 expect_match "$out" '^ *[0-9]+ +[0-9]+ +second +- +- +0 +0 +0 +0 '
-expect_contains "$out" 'Threads without an event are known only if they lived when the recorder of penna record looked'
+expect_contains "$out" 'Threads without events are known only if they were alive when penna record looked'
 expect_eq 3 "$(penna info a.penna --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["processes"][0]["threads"])')"
 for view in "replay a.penna" "report a.penna" "export chrome a.penna -o c" "export ctf a.penna -o d" "export uftrace a.penna -o u"; do
   run penna $view

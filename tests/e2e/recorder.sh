@@ -97,7 +97,7 @@ chmod 700 .
 # Under penna record, that one records.
 run penna record -q -k points -o outer.penna -- env PENNA_RECORD=inner.penna ./quiet
 expect_eq "3 $said" "$status $out" "the program with two recorders"
-expect_contains "$err" 'this process is being recorded already'
+expect_contains "$err" 'this process is or was already recorded'
 [ ! -e inner.penna ] || fail "the inner recorder left a file"
 expect_eq 2 "$(penna export csv outer.penna | grep -c quiet:began)" "programs in the outer recording"
 
@@ -149,7 +149,7 @@ int main(int, char** argv) {
 PROGRAM
 build_c all -finstrument-functions -finstrument-functions-exclude-file-list=/usr,penna/ "${everything[@]}"
 run ./all all.penna
-expect_eq "0 this process is being recorded already, or has been: a process is recorded once" "$status $out" "what the program says"
+expect_eq "0 this process is or was already recorded: a process can be recorded only once" "$status $out" "what the program says"
 [ ! -e second.penna ] || fail "the second recorder left a file"
 expect_eq 80010 "$(events all.penna point)" "points"
 expect_eq 160000 "$(penna export csv all.penna | grep -c ',\(enter\|exit\),work(int),')" "entries and exits of work(int)"

@@ -46,7 +46,7 @@ expect_match "$out" '^0x[0-9a-f]+ second  +leaf\(\) \{$'
 # What is not known: the nearest name, and all of them.
 run penna replay shop.penna --fields tid,modul
 expect_eq 125 "$status" "status of an unknown field"
-expect_contains "$err" "there is no field 'modul' (is it module?): choose of time, duration, delta"
+expect_contains "$err" "there is no field 'modul' (is it module?): choose from time, duration, delta"
 run penna replay shop.penna --tree --json
 expect_eq 125 "$status" "status of --tree --json"
 
@@ -67,7 +67,7 @@ assert len(rows) > 20 and rows == lines, (rows, lines)
 assert text == rows, (text, rows)
 assert whole["state"] == "complete" and "loss" in whole and whole["about"] == [], whole
 three = json.load(open("three.json"))
-assert len(three["lines"]) == 3 and three["notes"] == ["No more than 3 lines are shown, as -n says."], three
+assert len(three["lines"]) == 3 and three["notes"] == ["Stopped after 3 lines, as -n says."], three
 lines = json.load(open("all.json"))["lines"]
 assert {line["thread"] for line in lines} == {"first"}, lines
 assert [line["time_ns"] for line in lines] == sorted(line["time_ns"] for line in lines), lines

@@ -222,7 +222,7 @@ gcc -O1 -g -pg -mfentry flight.c -o flight -pthread
 run penna record -f -o flight.penna -k calls -T 'truble@snapshot' --keep 1 ./flight 1000 0
 expect_match "$(penna report calls flight.penna)" '^No calls were recorded: no snapshot was taken, so none was kept\.$'
 expect_contains "$err" "no snapshot was taken: "
-expect_contains "$err" "no function that was called is meant by -T 'truble@snapshot'"
+expect_contains "$err" "no function that was called matches -T 'truble@snapshot'"
 run penna report calls flight.penna
 expect_contains "$out" "No snapshot was taken: "
 expect_eq "" "$(calls_of main)"

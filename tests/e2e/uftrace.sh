@@ -36,7 +36,7 @@ build_c 'my app' -finstrument-functions -finstrument-functions-exclude-file-list
 penna record -q -k calls -o app.penna -- './my app'
 run penna export uftrace app.penna data
 expect_eq 0 "$status" "status of the export"
-expect_contains "$err" "977 calls deeper than uftrace can count are left out"
+expect_contains "$err" "977 calls deeper than uftrace supports are left out"
 penna report calls app.penna --format csv >calls.csv
 penna export csv app.penna -o events.csv
 uftrace report -d data --no-pager >report.txt 2>err.txt
@@ -72,6 +72,6 @@ assert [name for _, name in child if 'fib' not in name] == ['main', 'in_child', 
 PYTHON
 
 run penna export uftrace app.penna data
-expect_contains "$err" "data is there already and not empty"
+expect_contains "$err" "data exists and is not empty"
 run penna export uftrace app.penna
 expect_contains "$err" "uftrace is a directory: name one"

@@ -22,23 +22,23 @@ expect_contains "$err" "-e 'shpo:*' met no point (is it shop:sold?)"
 recorded -e 'nothing:like:it'
 expect_contains "$err" "-e 'nothing:like:it' met no point (see: penna list)"
 recorded -A 'chekout@arg1'
-expect_contains "$err" "no function of the program or its libraries is meant by -A 'chekout' (is it checkout?)"
+expect_contains "$err" "no function of the program or its libraries matches -A 'chekout' (is it checkout?)"
 recorded -T 'chekout@stack'
-expect_contains "$err" "is meant by -T 'chekout@stack' (is it checkout?)"
-expect_contains "$(penna report health shop.penna)" "is meant by -T 'chekout@stack' (is it checkout?)"
+expect_contains "$err" "matches -T 'chekout@stack' (is it checkout?)"
+expect_contains "$(penna report health shop.penna)" "matches -T 'chekout@stack' (is it checkout?)"
 recorded -F 'chekout'
-expect_contains "$err" "no function that was called is meant by -F 'chekout' (is it checkout?)"
+expect_contains "$err" "no function that was called matches -F 'chekout' (is it checkout?)"
 # What is met is not told, nor what only other patterns leave out.
 recorded -e 'shop:*' -A 'checkout@arg1' -F checkout
 expect_missing "$err" ' met no '
-expect_missing "$err" 'is meant by'
+expect_missing "$err" ' matches '
 recorded -F checkout -e 'shop:*'
 run penna report calls shop.penna -F 'chekout'
-expect_contains "$out$err" "-F 'chekout' met no function that was called (is it checkout?)"
+expect_contains "$out$err" "-F 'chekout' matched no function that was called (is it checkout?)"
 run penna report points shop.penna --where 'prise > 1'
-expect_contains "$out$err" "--where 'prise > 1' left nothing out: no point has such arguments, prise (is it price?)"
+expect_contains "$out$err" "--where 'prise > 1' filtered out nothing: no point has such arguments, prise (is it price?)"
 run penna report points shop.penna --where 'price > 1'
-expect_missing "$out$err" 'left nothing out'
+expect_missing "$out$err" 'filtered out nothing'
 
 # An ifunc is met, and why its calls are not recorded is said; --libcalls records them by its name.
 cat >forms.c <<'C'
@@ -55,7 +55,7 @@ gcc -g -O1 form.c -o form -L. -lforms -Wl,-rpath,.
 run penna record -f -o form.penna -F form -- ./form
 expect_eq 0 "$status" "the program's status"
 expect_contains "$err" 'calls of form [libforms.so] are not recorded: it is an ifunc'
-expect_missing "$err" "is meant by -F 'form'"
+expect_missing "$err" "matches -F 'form'"
 expect_contains "$(penna report health form.penna)" 'calls of form [libforms.so] are not recorded: it is an ifunc'
 run penna record -f -o form.penna -k calls -F form --libcalls --auto-args -A 'form@arg1/i32' -- ./form
 expect_eq 0 "$status" "the program's status"

@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
 }
 C
 build_c sandbox
-why='was not recorded: it is forked, and had no way to the recorder \(another root, a sandbox\)'
+why='was not recorded: it was forked and could not reach the recorder \(another root, a sandbox\)'
 
 run as_root "$PENNA" record -f -k alloc -o one.penna -- ./sandbox 2
 expect_eq 4 "$status" "status"

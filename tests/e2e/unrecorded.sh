@@ -57,7 +57,7 @@ expect_eq 11 "$(grep -c 'was not recorded: it is statically linked' <<<"$out")" 
 echo 'int main(void) { return 0; }' >killed.c
 build_c killed
 run penna record -f -k alloc -o room.penna -- bash -c '(ulimit -f 100; ./killed; exec ./killed)'
-expect_match "$err" 'killed \(pid [0-9]+\) was not recorded: its limits \(ulimit\) leave no room'
+expect_match "$err" 'killed \(pid [0-9]+\) was not recorded: its resource limits \(ulimit\) leave no memory'
 
 # Nobody waits for what does not come: the recorder's thread that waits for others does so without an end; but when the command has ended
 # and others live, for a second, to say so.

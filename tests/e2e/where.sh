@@ -71,13 +71,13 @@ expect_eq "125 " "$status $out" "a condition that cannot be read"
 # What cannot be is said.
 run penna record -k points --where 'rows >' -o bad.penna -- ./rows
 expect_eq 125 "$status" "status of a condition that cannot be read"
-expect_contains "$err" "the condition 'rows >' cannot be read: behind 'rows >' here a number, or a text in quotes, is missing"
+expect_contains "$err" "the condition 'rows >' cannot be read: behind 'rows >' a number or a quoted string is expected here"
 [ ! -e bad.penna ] || fail "it left a recording"
 run penna record -k points --where 'rwos > 5' -o none.penna -- ./rows
-expect_contains "$err" "--where 'rwos > 5' left nothing out: no point has such arguments"
+expect_contains "$err" "--where 'rwos > 5' filtered out nothing: no point has such arguments"
 expect_contains "$err" "such arguments, rwos (is it rows?) (see: penna list)"
 run penna record -f -k points --where 'rwos > 5' --where 'rows >= 49990' -o one.penna -- ./rows
-expect_contains "$err" "--where 'rwos > 5' left nothing out: no point has such arguments, rwos (is it rows?)"
+expect_contains "$err" "--where 'rwos > 5' filtered out nothing: no point has such arguments, rwos (is it rows?)"
 expect_contains "$err" "left out 599,883 points"
 expect_eq 200002 "$(count none.penna point db:read)" "points that the condition does not apply to"
 
@@ -88,5 +88,5 @@ for view in "report few.penna" "report few.penna points" "report few.penna point
   "export chrome few.penna"; do
   # shellcheck disable=SC2086
   run penna $view --where 'byts > 1'
-  expect_contains "$out$err" "--where 'byts > 1' left nothing out: no point has such arguments, byts (is it bytes?)"
+  expect_contains "$out$err" "--where 'byts > 1' filtered out nothing: no point has such arguments, byts (is it bytes?)"
 done

@@ -18,7 +18,7 @@ refused() {
   expect_eq "$usage" "$status" "status of '$*'"
   expect_eq "" "$out" "output of '$*'"
   expect_eq "1" "$(wc -l <<<"$err")" "lines of '$*': $err"
-  expect_contains "$err" "is no regular expression: at character $wanted"
+  expect_contains "$err" "is not a regular expression: at character $wanted"
   [ ! -e new.penna ] && [ ! -e ran ] || fail "'$*' has run or written something"
 }
 fault='5, this ( has no )'
@@ -41,7 +41,7 @@ done
 refused "$fault" record -o new.penna -e '/pay(/' -- touch ran
 refused "$fault" record -o new.penna -e '!/pay(/' -- touch ran
 refused "$fault" record -o new.penna --where 'name ~ "/pay(/"' -- touch ran
-refused '2, there is nothing that this + could repeat' record -o new.penna --lock-functions '/+a/=b' -- touch ran
+refused '2, there is nothing for this + to repeat' record -o new.penna --lock-functions '/+a/=b' -- touch ran
 refused "$fault" report points work.penna --where 'a > 1 && name ~ "/pay(/"'
 refused "$fault" report alloc work.penna --stack '/pay(/'
 refused "$fault" report leaks work.penna --stack '/pay(/'
@@ -55,5 +55,5 @@ refused "$fault" ctl 1 on '/pay(/'
 # Each fault has its place.
 refused '4, this [ has no ]' report calls work.penna -F '/ab[c/'
 refused '3, this ) has no ( before it' report calls work.penna -F '/a)/'
-refused '4, there is nothing that this * could repeat' report calls work.penna -F '/a|*/'
+refused '4, there is nothing for this * to repeat' report calls work.penna -F '/a|*/'
 refused '3, \ stands before nothing' report calls work.penna -F '/a\/'

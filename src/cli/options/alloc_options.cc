@@ -54,7 +54,8 @@ std::vector<std::string> unmet_stacks(const AllocationChoice* choice) {
   if (choice == nullptr) return sentences;
   for (const std::string& pattern : choice->unmet())
     sentences.push_back(fmt::format(
-        "--stack '{}' met no function that allocates: 'penna report alloc --by function -n 0' lists them", pattern));
+        "--stack '{}' matched no function that allocates: 'penna report alloc --by function -n 0' lists them",
+        pattern));
   return sentences;
 }
 

@@ -9,11 +9,11 @@ void add_recording_option(OptionParser& parser, InputOptions& options) {
 }
 
 void add_symbol_options(OptionParser& parser, InputOptions& options) {
-  parser.text("--symfs", options.symfs, "DIR", "look for programs and debug files below DIR instead of /");
+  parser.text("--symfs", options.symfs, "DIR", "look for programs and debug files under DIR instead of /");
   parser.texts("--debug-dir", options.debug_dirs, "DIR", "look for debug files in DIR too; may be repeated");
   parser.choice("--demangle", options.demangle,
                 {{"full", Demangle::kFull}, {"simple", Demangle::kSimple}, {"no", Demangle::kNo}},
-                "C++ names in full, without arguments, or as in the file");
+                "C++ names in full, without arguments, or mangled as in the file");
   parser.text_or("default", "--debuginfod", options.debuginfod, "URLS",
                  "fetch missing debug files from these servers; without URLS from $DEBUGINFOD_URLS");
 }
@@ -23,7 +23,7 @@ void add_input_options(OptionParser& parser, InputOptions& options) {
   add_recording_option(parser, options);
   add_symbol_options(parser, options);
   parser.values("--where", options.conditions, "CONDITION",
-                "leave out points whose arguments do not meet it, as in penna record; may be repeated", Where::parse);
+                "hide points whose arguments do not satisfy it, as in penna record; may be repeated", Where::parse);
   parser.flag("--no-progress", options.no_progress, "show no progress on a terminal");
 }
 

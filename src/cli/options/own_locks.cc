@@ -47,7 +47,7 @@ Result<OwnLock> parse_own_lock(const std::string& text) {
   };
   const std::string_view all = text;
   const size_t equals = find_outside(all, '=');
-  if (equals == all.npos) return wrong("names no function that gives the lock back");
+  if (equals == all.npos) return wrong("names no function that releases the lock");
   const size_t comma = find_outside(all, ',');
   const std::string_view takes = all.substr(0, equals);
   const std::string_view gives = all.substr(equals + 1, comma == all.npos ? comma : comma - equals - 1);
@@ -61,7 +61,7 @@ Result<OwnLock> parse_own_lock(const std::string& text) {
   if (comma == all.npos) return lock;
   std::string_view third = all.substr(comma + 1);
   const bool gives_zero = third.starts_with("try0=");
-  if (!gives_zero && !third.starts_with("try=")) return wrong("has something else than try= behind the comma");
+  if (!gives_zero && !third.starts_with("try=")) return wrong("has something other than try= after the comma");
   third.remove_prefix(gives_zero ? 5 : 4);
   if (third.empty() || third == takes || third == gives || find_outside(third, ',') != third.npos)
     return wrong("cannot be read");

@@ -13,9 +13,9 @@ namespace {
 
 Result<> check(const RecordOptions& options) {
   if (!options.pids.empty() && !options.command.empty())
-    return Error{"-p PID and a command exclude each other: give one of them"};
+    return Error{"-p PID and a command are mutually exclusive: give one of them"};
   if (options.pids.empty() && options.command.empty())
-    return Error{"there is no command to run: write it behind the options, or behind --"};
+    return Error{"there is no command to run: write it after the options, or after --"};
   if (options.pids.empty() && options.command[0].empty()) return Error{"the name of the command is empty"};
   const bool any_values = !options.arguments.empty() || !options.results.empty() || options.auto_arguments;
   if (any_values && (options.classes & (1u << PENNA_CALLS)) == 0)
@@ -67,7 +67,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
 
   OptionParser parser("Runs a command and records it.", "penna record");
   parser.text("-o,--output", options.output, "FILE", "the recording; default CMD.PID.penna here");
-  parser.flag("-f,--force", options.force, "overwrite FILE when it exists; what a link leads to is never replaced");
+  parser.flag("-f,--force", options.force, "overwrite FILE if it exists; the target of a link is never replaced");
   std::vector<std::string> pids;
   parser.texts("-p,--pid", pids, "PID[,PID...]",
                "attach to processes that run, instead of starting a command, and leave them as they were; Ctrl-C and "
@@ -99,11 +99,10 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   parser.texts("-e,--event", options.point_patterns, "PATTERN",
                "points to record, PROVIDER:NAME with * and ?, or with ! in front not to record; may be repeated, the "
                "last that matches counts; default all points of penna/point.h, and no probes of other headers");
-  parser.values(
-      "--where", options.conditions, "CONDITION",
-      "keep only points whose arguments meet it: 'rows > 100 && table ~ \"ord*\"'; points without these arguments "
-      "are kept; may be repeated, all must be met",
-      Where::parse);
+  parser.values("--where", options.conditions, "CONDITION",
+                "keep only points whose arguments satisfy it: 'rows > 100 && table ~ \"ord*\"'; points without these "
+                "arguments are kept; may be repeated, all must hold",
+                Where::parse);
   add_filter_options(parser, options.filter, FilterUse::kRecording);
   add_thread_options(parser, options.threads);
   parser.choice("--on-full", options.on_full, {{"block", PENNA_ON_FULL_BLOCK}, {"drop", PENNA_ON_FULL_DROP}},

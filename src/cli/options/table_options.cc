@@ -7,7 +7,7 @@ namespace penna {
 void add_color_option(OptionParser& parser, ColorMode& color) {
   parser.choice("--color", color,
                 {{"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}},
-                "colours: on a terminal, always, never");
+                "when to use colours; auto: on a terminal");
 }
 
 void add_table_options(OptionParser& parser, TableOptions& options, bool rows) {

@@ -49,8 +49,8 @@ std::string choose(const Recording& recording, const std::vector<bool>& among, c
     if (is_meant(thread, one)) wanted[i] = met = true;
   }
   if (met) return {};
-  return fmt::format("no thread is meant by {} '{}'{}: 'penna report threads' lists them",
-                     by_name ? "--thread" : "--tid", text, by_name ? nearest.hint() : "");
+  return fmt::format("no thread matches {} '{}'{}: 'penna report threads' lists them", by_name ? "--thread" : "--tid",
+                     text, by_name ? nearest.hint() : "");
 }
 
 // Of each option that means none of `among`.

@@ -244,7 +244,7 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
   add_table_options(parser, options.table, true);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
-  if (words.size() > 1) return Error{fmt::format("'{}' is one word too many: give one recording", words[1])};
+  if (words.size() > 1) return Error{fmt::format("unexpected argument '{}': give one recording", words[1])};
   if (!words.empty()) options.input.recording = words[0];
   if (!options.of_allocations() && !options.of_locks())
     return Error{"there is nothing to check: give a limit, as --max-leak 0 or --max-wait 1ms"};

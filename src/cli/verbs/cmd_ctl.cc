@@ -54,7 +54,7 @@ Result<Counts> read_answer(const std::string& answer) {
   std::string good;
   Counts counts;
   if (!(words >> good >> counts.processes >> counts.matched >> counts.changed >> counts.refused) || good != "ok")
-    return Error{"the recorder's answer cannot be read; is it of another version?"};
+    return Error{"the recorder's answer is not understood; is it another version?"};
   return counts;
 }
 
@@ -92,9 +92,8 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   Parsed<CtlOptions> parsed;
   std::vector<std::string> words;
   OptionParser parser(
-      "Switches points and triggers of a recording that is under way, or ends it. PID: a process that is recorded, by "
-      "penna record or by itself (then it alone), or penna record (then all processes, and programs to come). stop: "
-      "the "
+      "Switches points and triggers of a running recording, or ends it. PID: a process that is recorded, by penna "
+      "record or by itself (then it alone), or penna record (then all processes, and programs to come). stop: the "
       "whole recording ends, as by penna record --duration: the programs go on, and those that were attached to (-p) "
       "are as they were before.",
       "penna ctl");

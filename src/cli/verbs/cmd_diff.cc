@@ -145,7 +145,7 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
   add_table_options(parser, options.table, true);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
-  if (words.size() != 2) return Error{"two recordings are needed, as in 'penna diff before.penna after.penna'"};
+  if (words.size() != 2) return Error{"give two recordings, as in 'penna diff before.penna after.penna'"};
   options.a = words[0];
   options.b = words[1];
   // By what is not compared, too: which that is may depend on the recordings.

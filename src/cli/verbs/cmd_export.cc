@@ -42,7 +42,7 @@ bool write_folded(ExportWork& work, const TextSink& sink) {
                                     [&](uint64_t events) { work.progress.step(events); });
   work.analyses.walk = std::move(done.walk);
   if (done.folded != 0)
-    say(fmt::format("there are too many ways to call functions: {} were added to their callers",
+    say(fmt::format("there are too many distinct call paths: {} were added to their callers",
                     plural_text(static_cast<int64_t>(done.folded), "call")));
   return true;
 }
@@ -75,7 +75,7 @@ int write_uftrace(ExportWork& work) {
   const UftraceReport done = export_uftrace(work.recording, work.names, write_file, [&] { work.progress.step(); });
   work.analyses.walk = done.walk;
   if (done.too_deep != 0)
-    say(fmt::format("{} deeper than uftrace can count are left out",
+    say(fmt::format("{} deeper than uftrace supports are left out",
                     plural_text(static_cast<int64_t>(done.too_deep), "call")));
   return status;
 }
@@ -132,7 +132,7 @@ const ExportFormat* find_format(const std::string& name) {
 Result<Output> open_output(const ExportOptions& options, const std::string& recording) {
   if (options.output.empty() || options.output == "-") return Output();
   if (is_same_file(options.output, recording))
-    return Error{fmt::format("{} is the recording itself: choose another file", options.output)};
+    return Error{fmt::format("{} is the recording itself: choose another output", options.output)};
   return Output::create(options.output);
 }
 
@@ -205,7 +205,7 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
       options.output = word;
     } else {
       return Error{
-          fmt::format("'{}' is one word too many: give a format ({}), one recording and one output", word, formats)};
+          fmt::format("unexpected argument '{}': give a format ({}), one recording and one output", word, formats)};
     }
   }
   if (options.format.empty()) return Error{fmt::format("a format is missing: name one of {}", formats)};
@@ -243,7 +243,7 @@ int cmd_export(const ExportOptions& options) {
   ExportOptions chosen = options;
   if (format.write == write_folded && !options.has_weight && default_weight(summary) != options.folded.weight) {
     chosen.folded.weight = default_weight(summary);
-    say("there are no calls: the weights are bytes allocated, as of --weight alloc-bytes");
+    say("there are no calls: the weights are bytes allocated, as with --weight alloc-bytes");
   }
   chosen.folded.choice = choice->get();
   if (options.pid)

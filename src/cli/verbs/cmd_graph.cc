@@ -82,7 +82,7 @@ Result<Parsed<GraphOptions>> parse_graph(const Arguments& arguments) {
   const size_t most = options.input.recording.empty() ? 2 : 1;
   if (words.empty()) return Error{"a function is missing: give its name, as in 'penna graph main'"};
   if (words.size() > most)
-    return Error{fmt::format("'{}' is one word too many: give one function and one recording", words[most])};
+    return Error{fmt::format("unexpected argument '{}': give one function and one recording", words[most])};
   options.function = PENNA_TRY(parse_any_pattern<FunctionPattern>(words[0]));
   if (words.size() == 2) options.input.recording = words[1];
   return parsed;

@@ -37,21 +37,21 @@ void say_what_came(const std::string& path, const StreamSummary& summary) {
   say(fmt::format("{}: {}, written by {}", path, events_text(events),
                   plural_text(static_cast<int64_t>(summary.threads), "thread", "threads")));
   if (events_text(lost) != "nothing")
-    say(fmt::format("lost where it was recorded: {}; a larger ring holds more", events_text(lost)));
+    say(fmt::format("lost where it was recorded: {}; a larger ring loses less", events_text(lost)));
   if (summary.damaged_bytes != 0)
-    say(fmt::format("{} were no records and are passed over: the stream is damaged",
+    say(fmt::format("{} were not records and were skipped: the stream is damaged",
                     bytes_text(static_cast<int64_t>(summary.damaged_bytes))));
-  if (summary.cut_bytes != 0) say("the last record is not whole: the stream was cut off");
+  if (summary.cut_bytes != 0) say("the last record is incomplete: the stream was cut off");
 }
 
 void say_what_came(const std::string& path, const RtraceSummary& summary) {
   say(fmt::format("{}: {}", path, events_text(summary.events)));
   const auto lines = [](uint64_t count) { return plural_text(static_cast<int64_t>(count), "line", "lines"); };
   if (summary.other_resources != 0)
-    say(fmt::format("{} of files, threads and other resources are left out: a recording has those of memory",
+    say(fmt::format("{} of files, threads and other resources were skipped: only memory can be imported",
                     plural_text(static_cast<int64_t>(summary.other_resources), "event", "events")));
   if (summary.damaged_lines != 0)
-    say(fmt::format("{} could not be read and are passed over: the trace is damaged", lines(summary.damaged_lines)));
+    say(fmt::format("{} could not be read and were skipped: the trace is damaged", lines(summary.damaged_lines)));
 }
 
 Result<> import_stream(const ImportOptions& options, const std::string& output, std::span<const uint8_t> bytes) {
@@ -84,9 +84,8 @@ Result<Parsed<ImportOptions>> parse_import(const Arguments& arguments) {
   ImportOptions& options = parsed.options;
   std::vector<std::string> words;
   OptionParser parser(
-      "Makes a recording of a stream of records, as a kernel module or firmware writes it (penna/stream.h), or, with "
-      "the "
-      "word rtrace in front, of a trace of memory in the text format of functracer and sp-rtrace.",
+      "Makes a recording from a stream of records, as a kernel module or firmware writes it (penna/stream.h), or, "
+      "after the word rtrace, from a memory trace in the text format of functracer and sp-rtrace.",
       "penna import");
   parser.words("[rtrace] FILE", words, "what to read");
   parser.text("-o,--output", options.output, "FILE", "the recording; default FILE.penna here");
@@ -97,8 +96,8 @@ Result<Parsed<ImportOptions>> parse_import(const Arguments& arguments) {
   if (words.size() == 2 && words[0] == "rtrace") {
     options.format = ImportOptions::Format::kRtrace;
   } else if (words.size() != 1) {
-    return Error{fmt::format(
-        "'{}' is one word too many: give one file, with the word rtrace in front when it is such a trace", words[1])};
+    return Error{fmt::format("unexpected argument '{}': give one file, preceded by the word rtrace if it is an rtrace",
+                             words[1])};
   }
   options.input = words.back();
   return parsed;
@@ -110,7 +109,7 @@ int cmd_import(const ImportOptions& options) {
   std::string output = options.output;
   if (output.empty()) output = std::filesystem::path(options.input).filename().replace_extension(".penna").string();
   if (is_same_file(options.input, output))
-    return fail(fmt::format("{} is the file itself that is to be imported: choose another one with -o", output));
+    return fail(fmt::format("{} is the file to import: choose another output with -o", output));
   const Result<> done = options.format == ImportOptions::Format::kRtrace
                             ? import_rtrace(options, output, bytes->bytes())
                             : import_stream(options, output, bytes->bytes());

@@ -34,8 +34,7 @@ Result<std::vector<uint32_t>> wanted_threads(const Recording& recording, const R
   }
   if (wanted.empty() && options.pid)
     return Error{fmt::format("no thread {}has pid {}: 'penna report threads' lists them",
-                             selects_threads(recording) ? "that is meant by --tid and --thread " : "",
-                             options.pid->text)};
+                             selects_threads(recording) ? "that matches --tid and --thread " : "", options.pid->text)};
   return wanted;
 }
 
@@ -168,10 +167,9 @@ Report closing_of(const Recording& recording, Names& names, const ReplayOptions&
   Report closing;
   if (complete && shown == 0)
     closing.head.push_back(call_rules(recording) != nullptr
-                               ? "There are no events to show: none is left by options as -r and -F."
+                               ? "There are no events to show: options such as -r and -F filtered out all of them."
                                : "There are no events to show: 'penna report health' says what went wrong.");
-  if (!complete)
-    closing.tail.push_back(fmt::format("No more than {} are shown, as -n says.", plural_text(shown, "line")));
+  if (!complete) closing.tail.push_back(fmt::format("Stopped after {}, as -n says.", plural_text(shown, "line")));
   if (complete && !ends.empty()) closing.tail.push_back(ends);
   if (const std::string several = several_text(recording, options.pid); !several.empty())
     closing.tail.push_back(several + ".");
@@ -182,9 +180,9 @@ Report closing_of(const Recording& recording, Names& names, const ReplayOptions&
 Result<> check_replay(const ReplayOptions& options) {
   if (options.all && !options.tree) return Error{"--all is for --tree: a replay shows every call anyway"};
   if (options.tree && (options.merge || options.stacks))
-    return Error{"--tree goes neither with --merge nor with --stacks"};
+    return Error{"--tree cannot be combined with --merge or --stacks"};
   if (options.tree && (options.fields || options.table.format != Format::kTable))
-    return Error{"--tree has names alone: leave it out for --fields, csv and json"};
+    return Error{"--tree shows names only: leave it out for --fields, csv and json"};
   return ok();
 }
 

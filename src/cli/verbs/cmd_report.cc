@@ -38,7 +38,7 @@ Result<> take_words(const std::vector<std::string>& words, ReportOptions& option
     } else if (options.input.recording.empty()) {
       options.input.recording = word;
     } else {
-      return Error{fmt::format("'{}' is one word too many: give one recording and one of {}", word,
+      return Error{fmt::format("unexpected argument '{}': give one recording and one of {}", word,
                                fmt::join(report_names(), ", "))};
     }
   }

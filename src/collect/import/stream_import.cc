@@ -12,14 +12,14 @@ Result<StreamImport> StreamImport::open(std::span<const uint8_t> stream) {
   penna_stream_header header;
   if (stream.size() < sizeof header) return Error{"it is too short to be a stream of penna/stream.h"};
   std::memcpy(&header, stream.data(), sizeof header);
-  if (header.magic != PENNA_STREAM_MAGIC) return Error{"it does not begin as a stream of penna/stream.h"};
+  if (header.magic != PENNA_STREAM_MAGIC) return Error{"it does not begin like a stream of penna/stream.h"};
   if (header.version != PENNA_STREAM_VERSION)
     return Error{
         fmt::format("it is a stream of version {}, and this penna reads version {}: use the penna that its source was "
                     "built with",
                     header.version, uint32_t{PENNA_STREAM_VERSION})};
   if (header.bytes < sizeof header || header.bytes % 8 != 0 || header.bytes > stream.size())
-    return Error{fmt::format("its header says that it is {} bytes long, which cannot be", header.bytes)};
+    return Error{fmt::format("its header claims an impossible length of {} bytes", header.bytes)};
   return StreamImport(stream, header);
 }
 

@@ -41,13 +41,12 @@ std::string costs_text(const ProcessEnd& end) {
 std::string slowdown_text(const ProcessEnd& end, const std::string& whom) {
   const Slowdown slowdown(end);
   const double share = slowdown.cost_ns / (slowdown.cost_ns + slowdown.own_ns) * 100;
-  return fmt::format(
-      "recording made {} {}: {:.0f} % of its processor time, {}; {}", whom, factor_text(slowdown), share,
-      costs_text(end),
-      slowdown.is_of_calls()
-          ? "short functions seem longer than they are; record --max-overhead 10% leaves out the busiest "
-            "ones, report calls --net takes the cost off the times"
-          : "record -k records fewer kinds, --sample-bytes a part of the allocations");
+  return fmt::format("recording made {} {}: {:.0f} % of its processor time, {}; {}", whom, factor_text(slowdown), share,
+                     costs_text(end),
+                     slowdown.is_of_calls()
+                         ? "short functions seem longer than they are; record --max-overhead 10% drops the busiest "
+                           "ones, report calls --net subtracts the cost"
+                         : "record -k records fewer kinds, --sample-bytes a part of the allocations");
 }
 
 std::optional<CostliestProcess> costliest_process(const Recording& recording) {

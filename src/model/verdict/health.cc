@@ -212,10 +212,9 @@ class Sentences {
 
 void say_file(const HealthReport& report, Sentences& say) {
   say.error(10, report.damage.any(), report.damage.text());
-  say.warning(
-      20, !report.finished && report.write_errno == 0,
-      "The recording was not finished: penna record was killed or is still at work; what had reached the file is "
-      "shown.");
+  say.warning(20, !report.finished && report.write_errno == 0,
+              "The recording was not finished: penna record was killed or is still running; what had reached the file "
+              "is shown.");
   const std::string unwritten = events_text(report.write_lost);
   say.error(
       70, !is_none(report.write_lost),

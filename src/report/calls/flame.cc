@@ -129,7 +129,7 @@ bool Flame::print(const FlameStyle& style, const FlameUnit& unit, const TextSink
   const std::string all = fmt::format("{} {}", cell_text(number(total), unit.kind), unit.noun);
   std::vector<Frame> frames = {{0, 0, 0, style.width, total}};
   for (size_t rows = 0; !frames.empty(); ++rows) {
-    if (rows == kMaxRows) return sink(fmt::format("What lies deeper than {} calls is not drawn.\n", kMaxRows));
+    if (rows == kMaxRows) return sink(fmt::format("Calls deeper than {} levels are not drawn.\n", kMaxRows));
     if (!sink(row(frames, style, all))) return false;
     std::vector<Frame> next;
     for (const Frame& frame : frames) {

@@ -219,7 +219,7 @@ Result<std::unique_ptr<Signatures>> Signatures::open(const ElfFile& module, cons
   result->units_ = DwarfUnits::open(*dwarf, result->alt_ ? &*result->alt_ : nullptr, module.code_ranges());
   if (result->units_ == nullptr) {
     PENNA_TRY(dwarf->unchanged());
-    return Error{fmt::format("the debug information of {} is damaged: build or install it again", dwarf->path())};
+    return Error{fmt::format("the debug information of {} is damaged: rebuild or reinstall it", dwarf->path())};
   }
   for (const ElfFile* file : {&module, dwarf}) {
     for (uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {

@@ -45,7 +45,7 @@ Result<> read_place(std::string_view text, CapturedValue* value, bool* result) {
     value->where.number = static_cast<uint8_t>(*number - 1);
     return ok();
   }
-  return Error{fmt::format("'{}' is not a place of a value: write arg1 to arg{}, fparg1 to fparg{} or retval", text,
+  return Error{fmt::format("'{}' is not a value location: write arg1 to arg{}, fparg1 to fparg{} or retval", text,
                            kLastArgument, kVectorRegisters)};
 }
 
@@ -132,7 +132,7 @@ Result<ValueSpec> parse_value_spec(std::string_view text) {
     auto& values = result ? spec.results : spec.arguments;
     if (values.size() == PENNA_MAX_ARGS)
       return Error{
-          fmt::format("'{}' is one value too many: at most {} of a function are recorded", part, +PENNA_MAX_ARGS)};
+          fmt::format("too many values at '{}': at most {} of a function are recorded", part, +PENNA_MAX_ARGS)};
     values.push_back(value);
   }
   return spec;

@@ -59,7 +59,7 @@ std::map<std::string, std::set<std::string>> g_failures;
 // libdebuginfod calls this several times a second; a value other than 0 gives up.
 int give_up_late(void*, long, long) { return Time::now() > g_deadline ? 1 : 0; }
 
-constexpr const char* kTooLate = "the time for all downloads was over";
+constexpr const char* kTooLate = "the time limit for all downloads expired";
 
 // `error`: what libdebuginfod gave, an errno. It calls an answer 404 ENOENT.
 std::string reason(int error) {
@@ -96,7 +96,7 @@ std::optional<ElfFile> fetch(const BuildId& build_id, const DebugSearch& search,
   const std::unique_ptr<char, decltype(&::free)> path_owner(path, ::free);
   why = g_spent >= limit ? kTooLate : reason(-answer);
   if (!fd || path == nullptr) return {};
-  why = "what was sent is of another build";
+  why = "the server sent the file of another build";
   auto file = ElfFile::open(path, ElfFile::Kind::kAny);  // the build-id says enough
   if (!file || file->build_id() != build_id) return {};
   return std::move(*file);

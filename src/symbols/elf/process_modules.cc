@@ -86,7 +86,7 @@ Result<ProcessModules> read_process_modules(uint32_t pid) {
   const std::string directory = fmt::format("/proc/{}", pid);
   if (::access(directory.c_str(), F_OK) != 0) return Error{fmt::format("there is no process {}", pid)};
   const Result<std::string> maps = read_file(directory + "/maps", kMaxMaps);
-  if (!maps) return Error{fmt::format("the maps of process {} may not be read: run as its user or as root", pid)};
+  if (!maps) return Error{fmt::format("cannot read the maps of process {}: run as its user or as root", pid)};
   ProcessModules result;
   if (const auto name = read_file(directory + "/comm", 64)) result.name = name->substr(0, name->find('\n'));
 
@@ -109,7 +109,7 @@ Result<ProcessModules> read_process_modules(uint32_t pid) {
     if (bias && seen.insert({map.path, *bias}).second) result.modules.push_back({map.path, std::move(*file), *bias});
   }
   if (result.modules.empty() && result.missing.empty())
-    return Error{fmt::format("process {} has no program mapped: it is a kernel thread, or ended", pid)};
+    return Error{fmt::format("process {} has no program mapped: it is a kernel thread, or has ended", pid)};
   return result;
 }
 

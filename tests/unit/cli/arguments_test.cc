@@ -185,8 +185,8 @@ TEST(ParseCheck, LimitsAreNeededAndUnderstood) {
             "--max-peak is a number of bytes, as 0, 64k or 1.5MB, not 'much'");
   for (const char* wrong : {"parse", "=0", "parse=", "parse=-1", "parse=1x"})
     EXPECT_THAT(refused(parse_check, {"--max-allocs", wrong}), HasSubstr("--max-allocs is a function and a number"));
-  EXPECT_THAT(refused(parse_check, {"--max-allocs", "/(/=0"}), HasSubstr("'/(/' is no regular expression"));
-  EXPECT_THAT(refused(parse_check, {"--no-lock-in", "/(/"}), HasSubstr("'/(/' is no regular expression"));
+  EXPECT_THAT(refused(parse_check, {"--max-allocs", "/(/=0"}), HasSubstr("'/(/' is not a regular expression"));
+  EXPECT_THAT(refused(parse_check, {"--no-lock-in", "/(/"}), HasSubstr("'/(/' is not a regular expression"));
 }
 
 TEST(ParseDiff, WhatIsComparedAndWhatIsNoise) {
@@ -274,7 +274,7 @@ TEST(Parse, HelpShowsNamesValuesAndWords) {
             "  -i,--input REC                  the recording; default the newest *.penna here\n"
             "  --format table|csv|json         text for people, or raw numbers\n"
             "  --json                          the same as --format json\n"
-            "  --color auto|always|never       colours: on a terminal, always, never\n"
+            "  --color auto|always|never       when to use colours; auto: on a terminal\n"
             "  -h,--help                       show this text\n");
 }
 

@@ -59,7 +59,7 @@ TEST(OwnLocks, WhatCannotBeRead) {
   for (const char* text : {"/+/=b", "a=/+/", "a=b,try=/+/"}) {
     const auto lock = parse_own_lock(text);
     ASSERT_FALSE(lock) << text;
-    EXPECT_NE(lock.error().text.find("'/+/' is no regular expression"), std::string::npos) << lock.error().text;
+    EXPECT_NE(lock.error().text.find("'/+/' is not a regular expression"), std::string::npos) << lock.error().text;
   }
 }
 

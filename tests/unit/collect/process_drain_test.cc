@@ -292,7 +292,7 @@ TEST(ChannelMap, MemoryFarLargerThanAskedForIsRefused) {
   fake.seal();
   const auto map = ChannelMap::map(fake.memory(), &asked);
   ASSERT_FALSE(map);
-  EXPECT_NE(map.error().text.find("larger than what was asked for"), std::string::npos) << map.error().text;
+  EXPECT_NE(map.error().text.find("larger than requested"), std::string::npos) << map.error().text;
   FakeChannel honest;
   honest.seal();
   EXPECT_TRUE(ChannelMap::map(honest.memory(), &asked));

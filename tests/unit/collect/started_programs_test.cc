@@ -68,7 +68,7 @@ TEST(StartedPrograms, ForkedChildrenAreToldWhateverTheyBecome) {
   programs.met(7, 9);  // the program that it has become
   EXPECT_EQ(
       all(programs),
-      "a process (pid 7) was not recorded: it is forked, and had no way to the recorder (another root, a sandbox)\n");
+      "a process (pid 7) was not recorded: it was forked and could not reach the recorder (another root, a sandbox)\n");
   EXPECT_EQ(
       unrecorded_summary(programs.unrecorded(), 1),
       "2 programs and processes were not recorded: 1 forked without a way to the recorder, 1 of which nothing else "
@@ -81,12 +81,13 @@ TEST(StartedPrograms, WhoGaveUpIsToldAsWhatItWasToBecome) {
   programs.left_unanswered(7, true);
   programs.left_unanswered(8, true);   // it had asked something
   programs.left_unanswered(9, false);  // a forked child
-  EXPECT_EQ(
-      all(programs),
-      "/late (pid 7) was not recorded: it ended, or had waited for 10 s, before the recorder answered, which was "
-      "stopped or had no time to\n"
-      "a process (pid 9) was not recorded: it ended, or had waited for 10 s, before the recorder answered, which was "
-      "stopped or had no time to\n");
+  EXPECT_EQ(all(programs),
+            "/late (pid 7) was not recorded: it ended, or timed out after 10 s, before the recorder answered: the "
+            "recorder was "
+            "stopped or starved\n"
+            "a process (pid 9) was not recorded: it ended, or timed out after 10 s, before the recorder answered: the "
+            "recorder was "
+            "stopped or starved\n");
 }
 
 TEST(StartedPrograms, WhatIsNotKnownIsCountedUpToALimit) {

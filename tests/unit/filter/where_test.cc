@@ -95,19 +95,19 @@ TEST(Where, AppliesOnlyWhereEverythingCanBeCompared) {
 }
 
 TEST(Where, SaysWhatIsWrong) {
-  const std::pair<const char*, const char*> cases[] = {{"", "the name of an argument is missing"},
-                                                       {"rows >", "a number, or a text in quotes, is missing"},
+  const std::pair<const char*, const char*> cases[] = {{"", "an argument name is expected"},
+                                                       {"rows >", "a number or a quoted string is expected"},
                                                        {"rows > 1 2", "&& or || is missing"},
                                                        {"rows > 1x", "a blank, && or || is missing"},
                                                        {"(rows > 1", "a ) is missing"},
                                                        {"rows > 1)", "&& or || is missing"},
                                                        {"rows == 'a", "this text has no end"},
-                                                       {"rows ~ 5", "there must be a glob in quotes"},
+                                                       {"rows ~ 5", "a quoted glob is expected after ~"},
                                                        {"rows ~ '/a(b/'", "at character 3, this ( has no )"},
                                                        {"rows > 1 || rows ~ '/*/'", "at character 2, there is"},
-                                                       {"rows > columns", "a number, or a text"},
-                                                       {"rows > 1 &&", "the name of an argument is missing"},
-                                                       {"5 > rows", "the name of an argument is missing"},
+                                                       {"rows > columns", "a number or a quoted string"},
+                                                       {"rows > 1 &&", "an argument name is expected"},
+                                                       {"5 > rows", "an argument name is expected"},
                                                        {"rows == truest", "a blank, && or || is missing"}};
   for (const auto& [text, part] : cases) {
     const auto where = Where::parse(text);

@@ -84,7 +84,7 @@ TEST(Flame, SumsStayAtTheirLargest) {
   EXPECT_NE(text.find("[a"), std::string::npos) << text;
   std::string deep = "f";
   for (int i = 0; i < 1000; ++i) deep += ";f";
-  EXPECT_NE(draw(deep + " 5\n", {60, false, true}).find("What lies deeper than 200 calls is not drawn."),
+  EXPECT_NE(draw(deep + " 5\n", {60, false, true}).find("Calls deeper than 200 levels are not drawn."),
             std::string::npos);
 }
 

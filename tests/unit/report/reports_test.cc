@@ -189,7 +189,7 @@ PID   TID  NAME      START  DURATION  CALLS  ALLOC  LOCKS  POINTS  LOST  BLOCKED
 100  1001  main       0 ns   1.00 ms      3      4      2       1     -        -
 100  1002  worker  3.20 us   5.40 us      0      0      6       0     -        -
 
-Threads without an event are known only if they lived when the recorder of penna record looked, twice a second.
+Threads without events are known only if they were alive when penna record looked, twice a second.
 )");
 }
 TEST_F(Reports, InfoTables) {

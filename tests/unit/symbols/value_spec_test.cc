@@ -92,7 +92,7 @@ TEST(ValueSpec, ErrorsNameThePart) {
   EXPECT_THAT(error_of("f@fparg1/d"), HasSubstr("write f32 or f64"));
   EXPECT_THAT(error_of("f@fparg1/f80"), HasSubstr("write f32 or f64"));
   EXPECT_THAT(error_of("f@arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13/x"),
-              HasSubstr("'arg13/x' is one value too many"));
+              HasSubstr("too many values at 'arg13/x'"));
 }
 
 }  // namespace
