@@ -18,7 +18,10 @@
 #include "penna/detail/site_table.h"
 
 #if defined(PENNA_ARCH_HAS_POINTS) && __STDC_HOSTED__
+#define PENNA_CAN_SWITCH_SITES 1
 #include "penna/detail/patch.h"
+#else
+#define PENNA_CAN_SWITCH_SITES 0
 #endif
 
 PENNA_C_CODE_BEGIN
@@ -33,7 +36,7 @@ PENNA_C_CODE_BEGIN
 #define PENNA_RUNTIME_CALLED static inline
 #endif
 
-#ifndef PENNA_ARCH_HAS_LINUX
+#if !defined(PENNA_ARCH_HAS_LINUX) || !PENNA_CAN_SWITCH_SITES
 static inline int penna_change(const char* pattern, uint32_t kinds, struct penna_request request) {
   (void)pattern, (void)kinds, (void)request;
   return 0;
@@ -232,7 +235,7 @@ PENNA_RUNTIME int penna_visit_sites(const char* pattern, int (*visit)(const stru
   return listing.count;
 }
 
-#endif /* PENNA_ARCH_HAS_LINUX */
+#endif /* PENNA_ARCH_HAS_LINUX, PENNA_CAN_SWITCH_SITES */
 PENNA_C_CODE_END
 
 #endif
