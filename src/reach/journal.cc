@@ -212,14 +212,22 @@ bool Journal::is_used(const RemoteMemory& memory, const StoppedThread& thread, c
   return false;
 }
 
+// What lies on a stack may be old, and is there as long as nobody overwrites it; so each thread needs to be seen without
+// it once only, outside of the kernel, from which it may come back to the agent. Then it comes there no more, but by a
+// trampoline or in a coroutine of old: that is in the agent's own code, and soon over.
 Result<> Journal::while_unused(const Work& work) const {
+  std::set<pid_t> clean;
   return while_stopped(
       [&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) -> std::string {
-        const bool used = std::any_of(process.threads().begin(), process.threads().end(),
-                                      [&](const StoppedThread& one) { return is_used(memory, one, changes); });
-        if (used || process.any_in(memory, sigreturn_, [&](uint64_t pc) { return changes.is_agents(pc); }))
-          return "in the agent's code";
-        return work(memory, process, changes.head);
+        const auto is_agents = [&](uint64_t pc) { return changes.is_agents(pc); };
+        bool used = false;
+        for (const StoppedThread& one : process.threads()) {
+          const std::vector<uint64_t> pcs = interrupted_pcs(memory, one.state.stack(), sigreturn_);
+          const bool looks_used = is_used(memory, one, changes) || std::any_of(pcs.begin(), pcs.end(), is_agents);
+          if (!looks_used && !one.state.system_call()) clean.insert(one.id);
+          used |= is_agents(one.state.pc()) || (looks_used && clean.count(one.id) == 0);
+        }
+        return used ? "in the agent's code" : work(memory, process, changes.head);
       });
 }
 

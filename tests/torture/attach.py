@@ -22,7 +22,7 @@ PENNA = os.environ['PENNA']
 PROGRAMS = pathlib.Path(os.environ['TORTURE_PROGRAMS'])
 SOURCES = pathlib.Path(__file__).resolve().parent
 KILLED_SHARE = float(os.environ.get('KILLED_SHARE', '0.3'))
-MOST_MAPPINGS = 64   # more than there are when the agent has come; threads of the target come and go
+MOST_MAPPINGS = 96   # more than there are when the agent has come; threads of the target come and go
 
 
 @dataclasses.dataclass
@@ -44,6 +44,7 @@ while True:
     print('round', flush=True)
 '''
 NODE = 'setInterval(() => { const a = []; for (let i = 0; i < 1000; ++i) a.push({i}); console.log("round") }, 5)'
+WAYS = ((), ('-F', '*'), ('-F', '*', '-k', 'calls'), ('--libcalls',), ('-k', 'alloc,locks'))
 BY_BREAKPOINTS = ('-k', 'calls,alloc,locks', '-F', 'leaf', '-F', 'branch', '-F', 'leave')
 TARGETS = {
     'one': Target([PROGRAMS / 'attached', '1']),
@@ -115,7 +116,7 @@ def record(pid, where, kill, options):
     if recorder.returncode == -signal.SIGKILL:
         return None
     assert recorder.returncode == 0, f'status {recorder.returncode}: {text}'
-    assert re.search(r'restored [1-9]\d* places in \d+ modules?, verified[\n;]', text), text
+    assert re.search(r'restored [1-9][\d,]* places in \d+ modules?, verified[\n;]', text), text
     assert '0 lost' in text, text
     return text
 
@@ -143,13 +144,14 @@ def torment(name, cycles, where):
         time.sleep(0.2)
         before, open_before = code(process.pid), descriptors(process.pid)
         for cycle in range(cycles):
-            text = record(process.pid, where, random.random() < KILLED_SHARE, target.options)
+            options = target.options or random.choice(WAYS)
+            text = record(process.pid, where, random.random() < KILLED_SHARE, options)
             killed += text is None
-            assert process.poll() is None, f'cycle {cycle}: it ended with {process.returncode}'
+            assert process.poll() is None, f'cycle {cycle} {options}: it ended with {process.returncode}'
             if text is None and cycle != cycles - 1:
                 continue
             if text is None:
-                record(process.pid, where, False, target.options)
+                record(process.pid, where, False, options)
             await_free(process.pid)
             now = code(process.pid)
             changed = [path for (start_of, path), bytes_of in before.items() if now.get((start_of, path)) != bytes_of]
