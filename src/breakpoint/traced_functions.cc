@@ -2,10 +2,14 @@
 // See traced_functions.h.
 #include "breakpoint/traced_functions.h"
 
+#include <fmt/core.h>
+
 #include <map>
 #include <set>
 
+#include "base/count_text.h"
 #include "plan/allocator_functions.h"
+#include "plan/walked_code.h"
 #include "symbols/symbol_file.h"
 
 namespace penna {
@@ -114,6 +118,9 @@ class PlacePlanner {
     auto names = SymbolFile::open({path, file_.build_id()}, {});
     if (!names) names = SymbolFile::open({file_.path(), file_.build_id()}, {});
     if (!names) return;
+    const WalkedCode walked(file_);
+    size_t left = 0;
+    std::string first;
     for (const Symbol& symbol : (*names)->functions()) {
       const bool is_function = symbol.kind == SymbolKind::kFunction && symbol.raw.find(".cold") == symbol.raw.npos;
       if (!is_function || is_entered_otherwise(symbol.raw)) continue;
@@ -124,8 +131,15 @@ class PlacePlanner {
         is_wanted |= plan.wanted && plan.wanted(name, path);
         is_wanted |= plan.also && plan.also(name, path);
       }
-      if (is_wanted) place(symbol.start, all.front()).meaning.is_call = true;
+      if (!is_wanted) continue;
+      if (const char* reason = walked.refusal(symbol.start)) {
+        if (left++ == 0) first = fmt::format("calls of {} [{}] are not recorded: it {}", all.front(), path, reason);
+      } else {
+        place(symbol.start, all.front()).meaning.is_call = true;
+      }
     }
+    if (left > 1) first += fmt::format("; and {} more", count_text(static_cast<int64_t>(left - 1)));
+    if (left != 0) refused_.push_back(first);
   }
 
   void add_points() {
@@ -134,7 +148,7 @@ class PlacePlanner {
       PlannedPlace& at = place(point.address, point.provider + ":" + point.name);
       at.meaning.point = std::make_shared<const TracedPoint>(std::move(point));
     }
-    refused_ = std::move(found.refused);
+    refused_.insert(refused_.end(), found.refused.begin(), found.refused.end());
   }
 
   FilePlan take() {

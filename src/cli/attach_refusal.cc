@@ -144,7 +144,7 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, 
 bool is_passing(pid_t tracer) {
   if (tracer == 0) return false;
   const std::string name = comm_of(static_cast<uint32_t>(tracer));
-  return name.empty() || name == "penna-surgeon" || name == "penna";
+  return name.empty() || name == "penna-surgeon" || name == "penna-guardian" || name == "penna";
 }
 
 std::string why_not_attached(pid_t pid, bool by_breakpoints) {

@@ -44,6 +44,8 @@ Result<CarrierChoice> choose_carrier(const RecordOptions& options) {
   const std::string program =
       options.pids.empty() ? file_of_command(options.command[0]) : fmt::format("/proc/{}/exe", options.pids[0]);
   const char* reason = options.via == Via::kAuto && is_one ? why_no_agent(program) : nullptr;
+  // A program that we start runs, whatever of it can be recorded; why nothing was is said when it has ended.
+  if (options.pids.empty() && unserved_option(options) != nullptr) reason = nullptr;
   choice.by_breakpoints = options.via == Via::kBreakpoint || reason != nullptr;
   if (choice.by_breakpoints && !is_one)
     return Error{"breakpoints record one process at a time: give one PID, or leave out --via breakpoint"};

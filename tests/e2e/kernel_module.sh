@@ -48,4 +48,4 @@ expect_eq 125 "$status" "status when the recording exists"
 run penna import kernel.stream -f -o kernel.stream
 expect_eq 125 "$status" "status when the recording is the stream"
 run penna import kernel.penna -o other.penna
-expect_match "$err" 'cannot import kernel.penna: it does not begin as a stream'
+expect_match "$err" 'cannot import kernel.penna: it does not begin like a stream'

@@ -24,14 +24,14 @@ END
 }
 
 # ---- Many that are honest, one after the other and at the same time: all are recorded.
-run penna record -f -o short.penna ./liar short 1000
+run penna record -f -o short.penna --via inject ./liar short 1000
 expect_contains "$err" "1000 processes"
 run penna record -f -o wide.penna bash -c 'for ((i = 0; i < 200; ++i)); do sleep 2 & done; wait'
 expect_eq 200 "$(penna info wide.penna | grep -c 'exited with 0 *sleep 2$')" "programs that ran at the same time"
 
 # ---- Stack nodes that are claimed and not there; more of them than were asked for; few on each page.
 for lie in nodes many-nodes; do
-  peak "$PENNA" record -f -o "$lie.penna" ./liar "$lie"
+  peak "$PENNA" record -f -o "$lie.penna" --via inject ./liar "$lie"
   expect_eq 0 "$status" "the program's status"
   [ "$peak" -lt 200 ] || fail "$lie cost the recorder $peak MB"
 done
@@ -39,7 +39,7 @@ expect_contains "$(penna info nodes.penna)" "larger than requested"
 expect_contains "$(penna report many-nodes.penna)" "recorded"
 
 # ---- One channel that two processes offer: it is that of the first.
-run penna record -f -o twice.penna ./liar twice
+run penna record -f -o twice.penna --via inject ./liar twice
 expect_eq 0 "$status" "whether the second was refused"
 expect_contains "$(penna info twice.penna)" "offered a channel that another one has; it is not recorded"
 expect_contains "$(penna report twice.penna)" "recorded"
@@ -55,7 +55,7 @@ expect_contains "$(penna info huge.penna)" "/bin/echo beside"
 for lie in chunks rings unopened; do
   options=()
   [ "$lie" != unopened ] || options=(--pool 4096)  # which allows 65,536 chunks
-  "$PENNA" record -f -o "$lie.penna" ${options[@]+"${options[@]}"} ./liar "$lie" 200 2>"$lie.err" &
+  "$PENNA" record -f -o "$lie.penna" ${options[@]+"${options[@]}"} --via inject ./liar "$lie" 200 2>"$lie.err" &
   recorder=$!
   for ((i = 0; i < 200; ++i)); do
     ! grep -q "still run and are recorded" "$lie.err" || break
