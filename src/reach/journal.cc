@@ -212,8 +212,8 @@ bool Journal::is_used(const RemoteMemory& memory, const StoppedThread& thread, c
   return false;
 }
 
-// What lies on a stack may be old, and is there as long as nobody overwrites it; so each thread needs to be seen without
-// it once only, outside of the kernel, from which it may come back to the agent. Then it comes there no more, but by a
+// What lies on a stack may be old, and is there as long as nobody overwrites it. So each thread needs to be seen once
+// without it, and outside of the kernel, from where it may return to the agent. Then it comes there no more, but by a
 // trampoline or in a coroutine of old: that is in the agent's own code, and soon over.
 Result<> Journal::while_unused(const Work& work) const {
   std::set<pid_t> clean;

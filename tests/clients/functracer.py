@@ -209,7 +209,7 @@ def signal_cases(space, program):
 
 
 def wrong_uses(space, program):
-    for options, sentence in ((['-p', '1', 'x'], 'exclude each other'), ([], 'a program to run is missing'),
+    for options, sentence in ((['-p', '1', 'x'], 'mutually exclusive'), ([], 'a program to run is missing'),
                               (['-t', '257', 'x'], 'not in range'),
                               *((['-M', sizes, 'y'], '-M takes sizes') for sizes in ('x', '16,,24', '16,', ',16', '-1')),
                               (['-o', '/nowhere', 'x'], 'no directory'),

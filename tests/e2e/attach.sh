@@ -138,7 +138,7 @@ for patience in 0.05 0.1 0.3 0.6; do
   kill -9 "$recorder"
   wait "$recorder" 2>/dev/null || true
   for ((i = 0; i < 500; ++i)); do
-    [ "$was" != "$(/usr/bin/python3 code.py "$pid")" ] || ! pgrep -x penna-surgeon >/dev/null || { sleep 0.02; continue; }
+    [ "$was" != "$(/usr/bin/python3 code.py "$pid")" ] || ! grep -q "@penna-surgeon.$pid$" /proc/net/unix || { sleep 0.02; continue; }
     [ "$was" != "$(/usr/bin/python3 code.py "$pid")" ] || break
     sleep 0.02
   done

@@ -159,7 +159,10 @@ for program in glibc_static musl_static musl; do
   kill -9 "$pid"
 done
 
-# What breakpoints cannot do is said at once.
-run penna record --sample-bytes 1k -- ./glibc_static 1
+# What breakpoints cannot do is said at once, if they are asked for; else the program runs, and is not recorded.
+run penna record --via breakpoint --sample-bytes 1k -- ./glibc_static 1
 expect_eq 125 "$status"
 expect_contains "$err" '--sample-bytes cannot be had with breakpoints'
+run penna record --sample-bytes 1k -- ./glibc_static 1
+expect_eq 7 "$status"
+expect_contains "$err" 'record it with --via breakpoint'

@@ -43,7 +43,7 @@ export PATH="$PATH:$work/bin"
 for program in "${programs[@]}"; do
   run bin/$program
   alone="$status $out $err"
-  run penna record -q -f -k alloc -o program.penna -- $program
+  run penna record --via inject -q -f -k alloc -o program.penna -- $program
   expect_eq "$alone" "$status $out $err" "$program"
   run penna info program.penna
   expect_match "$out" 'nothing was recorded of .*(32-bit|its libc is musl)'

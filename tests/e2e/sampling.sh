@@ -51,7 +51,7 @@ expect_eq True "$(/usr/bin/python3 -c 'import json, sys
 rows = json.load(sys.stdin)["lifetimes"]
 print(bool(rows) and all(row["count"] == row["freed"] + row["live_blocks"] for row in rows))' <<<"$out")" "allocated = freed + live"
 expect_missing "$(penna report s.penna alloc)" "temporary"
-expect_contains "$(penna report s.penna temp)" "is not known of a sample"
+expect_contains "$(penna report s.penna temp)" "cannot tell which allocations are temporary"
 run penna export folded s.penna --weight temp
 expect_eq 125 "$status" "folded by temporary allocations"
 run penna export heaptrack s.penna -o s.heaptrack

@@ -83,7 +83,8 @@ TEST(ValueSpec, ErrorsNameThePart) {
   EXPECT_THAT(error_of(""), HasSubstr("names no function"));
   for (const char* place :
        {"arg0", "arg263", "arg", "argx", "arg1x", "fparg0", "fparg9", "ret", "", "arg-1", "arg99999999999"}) {
-    EXPECT_THAT(error_of(std::string("f@arg1,") + place), HasSubstr("'" + std::string(place) + "' is not a value location"));
+    EXPECT_THAT(error_of(std::string("f@arg1,") + place),
+                HasSubstr("'" + std::string(place) + "' is not a value location"));
   }
   for (const char* format : {"e", "d7", "d128", "s8", "f", "f64", "q", "d8x", "x-8", "S32", "o"}) {
     EXPECT_THAT(error_of(std::string("f@arg1/") + format), HasSubstr("'" + std::string(format) + "' is not a format"));
