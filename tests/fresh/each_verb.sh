@@ -30,6 +30,7 @@ verb 'shop::pay' graph 'shop::serve' orders.penna
 verb 'shop:copied' list ./orders
 verb 'shop:copied' list orders.penna
 verb '' lint ./orders
+verb 'allocations' doctor ./orders
 verb '' check orders.penna --max-leak 1M
 for format in csv chrome perfetto folded speedscope ctf heaptrack massif rtrace libleaks pprof uftrace; do
   verb '' export $format orders.penna orders.$format

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """penna record -p, again and again, on programs that check themselves: some of the recorders are killed at a random moment.
 
-    attach.py CYCLES [TARGET...]     of the table below; PENNA and TORTURE_PROGRAMS name the binary and the folder of programs
+    attach.py --list                 the targets of the table below
+    attach.py CYCLES [TARGET...]     PENNA and TORTURE_PROGRAMS name the binary and the folder of programs
 A target must live on and be right, and after each recording that was not killed its code, descriptors and threads are what they
 were before the first. Memory may grow until the agent has come; from then on it must not.
 """
@@ -18,8 +19,8 @@ import sys
 import tempfile
 import time
 
-PENNA = os.environ['PENNA']
-PROGRAMS = pathlib.Path(os.environ['TORTURE_PROGRAMS'])
+PENNA = os.environ.get('PENNA', 'penna')
+PROGRAMS = pathlib.Path(os.environ.get('TORTURE_PROGRAMS', '.'))
 SOURCES = pathlib.Path(__file__).resolve().parent
 KILLED_SHARE = float(os.environ.get('KILLED_SHARE', '0.3'))
 MOST_MAPPINGS = 96   # more than there are when the agent has come; threads of the target come and go
@@ -82,7 +83,13 @@ def code(pid):
 
 
 def descriptors(pid):
-    return sorted(os.readlink(f'/proc/{pid}/fd/{fd}') for fd in os.listdir(f'/proc/{pid}/fd') if os.path.lexists(f'/proc/{pid}/fd/{fd}'))
+    paths = []
+    for fd in os.listdir(f'/proc/{pid}/fd'):
+        try:
+            paths.append(os.readlink(f'/proc/{pid}/fd/{fd}'))
+        except FileNotFoundError:
+            pass  # closed meanwhile
+    return sorted(paths)
 
 
 def ours(pid):
@@ -179,6 +186,9 @@ def torment(name, cycles, where):
 
 
 def main():
+    if sys.argv[1] == '--list':
+        print(*TARGETS, sep='\n')
+        return
     cycles = int(sys.argv[1])
     random.seed(os.environ.get('SEED'))
     for name in sys.argv[2:] or TARGETS:

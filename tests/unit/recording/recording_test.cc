@@ -282,7 +282,7 @@ TEST(FullDisk, GoesOnWhenThereIsRoomAgainAndKeepsItsNames) {
   auto first = writer->write_process({1, 4000, 99, true, "/usr/bin/app", {"./app"}, 0, 0});
   ASSERT_FALSE(first);
   EXPECT_THAT(first.error().text, HasSubstr("No space left on device"));
-  EXPECT_THAT(first.error().text, HasSubstr("make room"));
+  EXPECT_THAT(first.error().text, HasSubstr("free disk space"));
   EXPECT_TRUE(writer->failed());
   std::vector<Module> modules{sample_module("/usr/bin/app", 0x5555'0000'0000, 1)};
   EXPECT_TRUE(writer->write_modules(1, modules)) << "told once is enough";
