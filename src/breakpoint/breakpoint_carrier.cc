@@ -89,8 +89,8 @@ int BreakpointCarrier::wait() {
   return 0;
 }
 
-Restored BreakpointCarrier::leave(std::span<const uint32_t> /*going_on*/) {
-  const auto answer = surgeon_->tell({kLeave, pid(), {}}, {});
+Restored BreakpointCarrier::leave(const Living& /*living*/) {
+  const auto answer = surgeon_->tell({kLeave, pid(), {}}, serve_);
   auto restored = answer ? parse_left(*answer) : Result<Restored>(answer.error());
   if (restored) return std::move(*restored);
   Restored none;

@@ -37,7 +37,7 @@ class BreakpointCarrier : public Carrier {
   pid_t introducer() const override { return surgeon_->pid(); }
   bool start(CarrierError* error) override;
   int wait() override;
-  Restored leave(std::span<const uint32_t> going_on) override;
+  Restored leave(const Living& living) override;
 
  private:
   BreakpointCarrier() = default;

@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -45,8 +44,8 @@ class Carrier {
   // goes on when the recording ends.
   virtual bool is_child() const { return true; }
 
-  // `serve` is called again and again while start() waits for the process: it must let the process meet its recorder,
-  // and return soon. Call before start().
+  // `serve` is called again and again while start() and leave() wait for a process, which may wait for its recorder: it
+  // must answer that process, and return soon. Call before start().
   void serve_by(std::function<void()> serve) { serve_ = std::move(serve); }
   // A process of ours that introduces processes to the recorder in their place; 0: they do it themselves.
   virtual pid_t introducer() const { return 0; }
@@ -56,8 +55,10 @@ class Carrier {
   virtual bool start(CarrierError* error) = 0;
   // Blocks until the process has ended, and returns its wait status. Call once.
   virtual int wait() = 0;
-  // The recording has ended: leaves the recorded processes that go on as they were. Call once.
-  virtual Restored leave(std::span<const uint32_t> /*going_on*/) { return {}; }
+  // The recording has ended: leaves the recorded processes that go on as they were. Call once. `living`: which these
+  // are; asked again, because some may fork meanwhile.
+  using Living = std::function<std::vector<uint32_t>()>;
+  virtual Restored leave(const Living& /*living*/) { return {}; }
 
  protected:
   Carrier() = default;

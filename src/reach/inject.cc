@@ -18,6 +18,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstring>
+#include <set>
 #include <sstream>
 
 #include "base/command_line.h"
@@ -362,9 +363,28 @@ std::string Inject::carry_out(const Surgeon::Order& order) {
   }
   const auto journal = journal_of(order.pid);
   if (!journal) return fmt::format("process {} was not attached to", order.pid);
-  const auto restored = journal->put_back();
+  auto restored = journal->put_back();
   if (!restored) return restored.error().text;
+  put_back_forked(order.pid, &*restored);
   return fmt::format("{} {} {} {}", restored->places, restored->modules, restored->kept, restored->other_programs);
+}
+
+static void add(const Restored& one, Restored* all) {
+  all->places += one.places;
+  all->modules = std::max(all->modules, one.modules);
+  all->kept += one.kept;
+  all->other_programs += one.other_programs;
+}
+
+// Children that were forked while we came to their parent, and that the recorder has not met yet.
+void Inject::put_back_forked(pid_t parent, Restored* all) const {
+  for (const pid_t child : children_of(parent)) {
+    const auto journal = journal_of(child);
+    const auto is_changed = journal ? journal->is_in_force() : Result<bool>(false);
+    if (!is_changed || !*is_changed) continue;
+    if (const auto restored = journal->put_back()) add(*restored, all);
+    put_back_forked(child, all);
+  }
 }
 
 void Inject::put_back_family(pid_t pid) const {
@@ -426,7 +446,7 @@ int Inject::wait() {
 }
 
 Result<Restored> Inject::give_back(pid_t pid) const {
-  const std::string answer = PENNA_TRY(surgeon_->tell({kGiveBack, pid}, {}));
+  const std::string answer = PENNA_TRY(surgeon_->tell({kGiveBack, pid}, serve_));
   Restored restored;
   std::istringstream numbers(answer);
   if (numbers >> restored.places >> restored.modules >> restored.kept >> restored.other_programs) return restored;
@@ -441,19 +461,23 @@ Result<> Inject::call(pid_t pid, const RemoteCode& code) const {
   return ok();
 }
 
-Restored Inject::leave(std::span<const uint32_t> going_on) {
+Restored Inject::leave(const Living& living) {
   Restored all;
-  for (const uint32_t number : going_on) {
-    const auto pid = static_cast<pid_t>(number);
-    const auto restored = give_back(pid);
-    const char state = state_of(pid, pid);
-    const bool has_ended = state == 'X' || state == 'Z';
-    if (!restored && !has_ended) all.trouble = restored.error().text;
-    if (!restored) continue;
-    all.places += restored->places;
-    all.modules = std::max(all.modules, restored->modules);
-    all.kept += restored->kept;
-    all.other_programs += restored->other_programs;
+  std::set<uint32_t> met;
+  for (bool is_new = true; is_new;) {
+    is_new = false;
+    for (const uint32_t number : living()) {
+      if (!met.insert(number).second) continue;
+      is_new = true;
+      const auto pid = static_cast<pid_t>(number);
+      const auto restored = give_back(pid);
+      const char state = state_of(pid, pid);
+      const bool has_ended = state == 'X' || state == 'Z';
+      if (restored)
+        add(*restored, &all);
+      else if (!has_ended)
+        all.trouble = restored.error().text;
+    }
   }
   return all;
 }

@@ -42,7 +42,7 @@ class Inject : public Carrier {
   // Not our child: 0.
   int wait() override;
   // The processes, and those that they have forked since. The agents there record nothing any more.
-  Restored leave(std::span<const uint32_t> going_on) override;
+  Restored leave(const Living& living) override;
 
   // After start(): of those that are not recorded, why, each a sentence.
   const std::vector<std::string>& refused() const { return refused_; }
@@ -63,6 +63,7 @@ class Inject : public Carrier {
   std::string carry_out(const Surgeon::Order& order);
   std::string bring_in(Patient& patient);
   std::optional<Journal> journal_of(pid_t pid) const;
+  void put_back_forked(pid_t parent, Restored* all) const;
   void put_back_family(pid_t pid) const;
   void put_all_back() const;
   Result<Restored> give_back(pid_t pid) const;

@@ -136,6 +136,12 @@ Result<bool> Journal::is_there() const {
   return Changes::read(memory, attachment_).has_value();
 }
 
+Result<bool> Journal::is_in_force() const {
+  const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
+  const auto changes = Changes::read(memory, attachment_);
+  return changes && changes->head.state != PENNA_ATTACH_LEFT;
+}
+
 Result<> Journal::write_all() const {
   return while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be changed";
@@ -167,6 +173,7 @@ void Journal::stop_agent() const {
 Result<Restored> Journal::put_back() const {
   Restored restored;
   if (!PENNA_TRY(is_there())) return restored.other_programs = 1, restored;
+  if (!PENNA_TRY(is_in_force())) return restored;
   stop_agent();
   PENNA_TRY(while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be put back";

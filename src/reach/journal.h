@@ -34,6 +34,9 @@ class Journal {
   // Is the process one that has it? Not if it has become another program. Error: it may not be read, or has ended.
   Result<bool> is_there() const;
 
+  // Is it there, and are its changes not taken back yet?
+  Result<bool> is_in_force() const;
+
   // Makes the changes that the agent has noted. Error, as a sentence: none is made.
   Result<> write_all() const;
   // Takes all of them back; the agent records nothing any more, and threads have no chunks: what comes late is recorded

@@ -70,7 +70,7 @@ def mappings(pid):
 
 
 def code(pid):
-    """Of every module, as it is in memory."""
+    """Of every module, as it is in memory. Some targets close and open libraries all the time."""
     found = {}
     with open(f'/proc/{pid}/mem', 'rb', 0) as memory:
         for place, rights, _, _, _, *path in mappings(pid):
@@ -161,7 +161,7 @@ def torment(name, cycles, where):
                 record(process.pid, where, False, options)
             await_free(process.pid)
             now = code(process.pid)
-            changed = [path for (start_of, path), bytes_of in before.items() if now.get((start_of, path)) != bytes_of]
+            changed = [path for (start_of, path), bytes_of in before.items() if now.get((start_of, path), bytes_of) != bytes_of]
             assert not changed, f'cycle {cycle}: code of {changed} is not what it was'
             assert ours(process.pid) == 0, f'cycle {cycle}: a thread of ours is left'
             if name in ('one', 'six', 'many'):

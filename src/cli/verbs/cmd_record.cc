@@ -189,8 +189,8 @@ int cmd_record(const RecordOptions& options) {
                            {**server, *control, silencer->get(), *doorbell, collector.finished_fd(), *socket_path,
                             end_of_recording(options)},
                            *signals, options.quiet);
-  const std::vector<uint32_t> going_on = (*server)->living_pids();
-  const Restored restored = carrier.leave(going_on);
+  const bool some_go_on = !(*server)->living_pids().empty();
+  const Restored restored = carrier.leave([&] { return (*server)->living_pids(); });
   for (const std::string& sentence : restored.notes) collector.note(sentence, false);
   std::string unrecorded;
   if (!(*server)->has_met(static_cast<uint32_t>(carrier.pid()))) unrecorded = why_unrecorded(carrier.command()[0]);
@@ -223,7 +223,7 @@ int cmd_record(const RecordOptions& options) {
         collector, unrecorded);
   if (!options.quiet)
     for (const std::string& sentence : restored.notes) say(sentence);
-  if (!pids.empty() && !going_on.empty() && !options.quiet) say(restored_text(restored));
+  if (!pids.empty() && some_go_on && !options.quiet) say(restored_text(restored));
   if (options.short_report && closed) print_short_report(path);
   // From here on there is no recorder: nobody waits for it, new programs do not look for it, and a signal that ends us
   // leaves nothing behind.

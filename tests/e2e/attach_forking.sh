@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# penna record -p of a program that forks all the time, also while the recording ends: nobody waits for anybody then, and the
+# children, those that the recorder never met too, have the code that they had.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+session=
+trap 'status=$?; [ -z "$session" ] || pkill -9 -s "$session" || true; cd /; rm -rf "$work"; exit $status' EXIT
+
+cat >forks.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) int leaf(int x) { __asm__ volatile(""); return x * 3 + 1; }
+static void* fork_always(void* argument) {
+  (void)argument;
+  for (long round = 0;; ++round) {
+    free(malloc(100 + leaf(1)));
+    const pid_t child = fork();
+    if (child == 0) {
+      for (int i = 0; i < 30; ++i) leaf(i), free(malloc(1000)), usleep(20000);
+      _exit(0);
+    }
+    if (round == 20) printf("forks\n"), fflush(stdout);
+    usleep(3000);
+    while (waitpid(-1, 0, WNOHANG) > 0) {
+    }
+  }
+}
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, fork_always, 0);
+  fork_always(0);
+}
+C
+build_c forks
+cp forks.c forks_static.c
+build_c forks_static -static
+
+# The code of each process of the session in PROGRAM and libc, beside the files'.
+cat >code.py <<'PYTHON'
+import os, sys
+compared = 0
+for pid in filter(str.isdigit, os.listdir('/proc')):
+    try:
+        if os.getsid(int(pid)) != int(sys.argv[1]): continue
+        with open(f'/proc/{pid}/maps') as maps, open(f'/proc/{pid}/mem', 'rb', 0) as memory:
+            for line in maps:
+                place, rights, offset, _, _, *path = line.split()
+                if 'x' not in rights or not path or not ('forks' in path[0] or 'libc.so' in path[0]): continue
+                start, end = (int(number, 16) for number in place.split('-'))
+                memory.seek(start)
+                inside = memory.read(end - start)
+                with open(path[0], 'rb') as file:
+                    file.seek(int(offset, 16))
+                    outside = file.read(end - start)
+                if not inside: continue  # it has just ended
+                assert inside == outside[:len(inside)], f'process {pid}: code of {path[0]} is changed'
+                compared += 1
+    except (FileNotFoundError, ProcessLookupError, OSError):
+        pass  # it has ended
+assert compared > 5, compared
+PYTHON
+
+for program in forks forks_static; do
+  setsid ./$program >$program.txt 2>&1 </dev/null &
+  disown
+  await $program.txt forks
+  session=$(pgrep -x $program | head -1)
+  session=$(ps -o sid= -p "$session" | tr -d ' ')
+  for round in 1 2 3 4 5 6; do
+    run timeout 100 "$PENNA" record -p "$session" -f -o it.penna --duration 100ms -F leaf -k calls,alloc
+    expect_eq 0 "$status" "$program, round $round: status"
+    expect_match "$err" 'restored [0-9,]+ places in [0-9]+ modules?, verified$'
+    run python3 code.py "$session"
+    expect_eq 0 "$status" "$program, round $round"
+  done
+  pkill -9 -s "$session"
+done
+echo PASS
