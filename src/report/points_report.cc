@@ -31,7 +31,7 @@ std::string numbers_text(const ArgumentStats& argument, const SiteArgument& desc
   const std::string low = argument_text(described, argument.min()), high = argument_text(described, argument.max());
   std::string text = low == high ? low : fmt::format("{} .. {}", low, high);
   if (argument.min().is_number() && low != high && described.format.empty())
-    text += fmt::format(", average {}, sum {}", amount_text(argument.average()), amount_text(argument.sum));
+    text += fmt::format(", average {}, sum {}", amount_text(argument.average()), amount_text(argument.total()));
   if (argument.not_finite != 0)
     text += fmt::format(", {} not finite", count_text(static_cast<int64_t>(argument.not_finite)));
   return text;

@@ -22,6 +22,14 @@ bool less(uint8_t type, uint64_t a, uint64_t b) {
   return a < b;
 }
 
+// Millions of large values, such as addresses, lose digits in a plain sum, whose average can then lie above the largest
+// of them. Neumaier, Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen (1974).
+void add(double value, double* sum, double* rest) {
+  const double next = *sum + value;
+  *rest += std::abs(*sum) >= std::abs(value) ? (*sum - next) + value : (value - next) + *sum;
+  *sum = next;
+}
+
 void count_number(ArgumentStats& stats, const ArgumentValue& value) {
   if (value.type == PENNA_ARG_FLOAT && !std::isfinite(value.as_float())) {
     ++stats.not_finite;
@@ -30,13 +38,13 @@ void count_number(ArgumentStats& stats, const ArgumentValue& value) {
   const bool first = stats.count == stats.not_finite;
   if (first || less(value.type, value.bits, stats.min_bits)) stats.min_bits = value.bits;
   if (first || less(value.type, stats.max_bits, value.bits)) stats.max_bits = value.bits;
-  stats.sum += value.as_number();
+  add(value.as_number(), &stats.sum, &stats.rest);
 }
 
 }  // namespace
 
 double ArgumentStats::average() const {
-  return count == not_finite ? 0.0 : sum / static_cast<double>(count - not_finite);
+  return count == not_finite ? 0.0 : total() / static_cast<double>(count - not_finite);
 }
 ArgumentValue ArgumentStats::min() const { return {.type = type, .present = count > not_finite, .bits = min_bits}; }
 ArgumentValue ArgumentStats::max() const { return {.type = type, .present = count > not_finite, .bits = max_bits}; }

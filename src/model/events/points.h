@@ -26,8 +26,9 @@ struct ArgumentStats {
   uint64_t count = 0;  // values seen
   // Numbers, pointers, bools, chars. min and max hold the bits of the value, to be read by `type`.
   uint64_t min_bits = 0, max_bits = 0;
-  double sum = 0;           // of numbers, bools and chars
-  uint64_t not_finite = 0;  // floats that are NaN or infinite: not in min, max, sum
+  double sum = 0, rest = 0;  // of numbers, bools and chars; what rounding took from the sum so far
+  uint64_t not_finite = 0;   // floats that are NaN or infinite: not in min, max, sum
+  double total() const { return sum + rest; }
   double average() const;
   ArgumentValue min() const;
   ArgumentValue max() const;

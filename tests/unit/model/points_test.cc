@@ -196,6 +196,20 @@ TEST(Points, CollectStatisticsOfTheirArguments) {
   EXPECT_THAT(texts(point.arguments[2]), ElementsAre("get 2", "put 1"));
 }
 
+TEST(Points, TheAverageOfManyLargeNumbersIsOneOfThem) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  build.site(process, make_site(7, {{PENNA_ARG_UINT, "address"}}));
+  auto& thread = build.thread(process, 1);
+  constexpr uint64_t kAddress = 94'922'808'124'795;
+  for (int i = 0; i < 300'000; ++i) thread.point(7, 1'000'000'000 + i, {kAddress});
+  Recording recording = build.open();
+  Points points(recording);
+  for_each_thread_event(recording, {.classes = kPointEvents}, points);
+  ASSERT_EQ(points.all().size(), 1u);
+  EXPECT_EQ(points.all()[0].arguments[0].average(), static_cast<double>(kAddress));
+}
+
 TEST(Points, PassesAreCountedByTheirStacks) {
   RecordingBuilder build;
   const uint32_t process = build.process(100);
