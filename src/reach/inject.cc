@@ -388,12 +388,8 @@ void Inject::put_back_forked(pid_t parent, Restored* all) const {
 }
 
 void Inject::put_back_family(pid_t pid) const {
-  std::vector<pid_t> family{pid};
-  for (size_t i = 0; i < family.size(); ++i) {
-    if (const auto journal = journal_of(family[i])) (void)journal->put_back();
-    const std::vector<pid_t> children = children_of(family[i]);
-    family.insert(family.end(), children.begin(), children.end());
-  }
+  if (const auto journal = journal_of(pid)) (void)journal->put_back();
+  for (const pid_t child : children_of(pid)) put_back_family(child);
 }
 
 // Whoever was to do it is dead.
