@@ -28,6 +28,15 @@ expect_contains "$err" "matches -T 'chekout@stack' (is it checkout?)"
 expect_contains "$(penna report health shop.penna)" "matches -T 'chekout@stack' (is it checkout?)"
 recorded -F 'chekout'
 expect_contains "$err" "no function that was called matches -F 'chekout' (is it checkout?)"
+cat >shelf.cc <<'CC'
+__attribute__((noinline)) int place(int item) { return item ? place(item - 1) + 1 : 0; }
+int main() { return place(3) - 3; }
+CC
+build_c shelf -fpatchable-function-entry=8
+run penna record -f -o shelf.penna -A 'plase(int)' -R 'place(long)' -F 'plase(int)' -- ./shelf
+expect_contains "$err" "-A 'plase(int)' (is it place(int)?)"
+expect_contains "$err" "-R 'place(long)' (is it place(int)?)"
+expect_contains "$err" "-F 'plase(int)' (is it place(int)?)"
 # What is met is not told, nor what only other patterns leave out.
 recorded -e 'shop:*' -A 'checkout@arg1' -F checkout
 expect_missing "$err" ' met no '

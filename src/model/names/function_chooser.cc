@@ -13,8 +13,8 @@ namespace penna {
 namespace {
 
 // Of functions as they are typed most; of paths what is behind the last slash.
-std::string_view short_name(std::string_view text) {
-  return text.starts_with('/') ? text.substr(text.rfind('/') + 1) : without_parameters(text);
+std::string_view short_name(std::string_view text, std::string_view pattern) {
+  return text.starts_with('/') ? text.substr(text.rfind('/') + 1) : name_for_pattern(text, pattern);
 }
 
 bool is_same(const Module& a, const Module& b) {
@@ -108,7 +108,7 @@ bool FunctionChooser::any(const std::string& option, const Patterns& patterns, s
     found |= matches;
     asked.met |= matches;
     for (const std::string& text : texts)
-      if (!asked.met) asked.nearest.see(short_name(text));
+      if (!asked.met) asked.nearest.see(short_name(text, pattern.text()));
   }
   return found;
 }

@@ -44,6 +44,10 @@ std::string_view without_parameters(std::string_view name) {
   return name.substr(last_word(name));
 }
 
+std::string_view name_for_pattern(std::string_view name, std::string_view pattern) {
+  return pattern.find('(') == std::string_view::npos ? without_parameters(name) : name;
+}
+
 FunctionPattern::FunctionPattern(std::string text)
     : text_(std::move(text)),
       is_regex_(penna_regex_in(text_.c_str()) != 0),
