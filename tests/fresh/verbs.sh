@@ -100,9 +100,13 @@ done
 # Without git, every file is looked at, and what is wrong is found.
 echo 'int  wrong ;' >src/one.cc
 verb check
-[ $status = 1 ] || fail "check of a wrong file: exit status $status"
-says 'check format: failed'
-says 'src/one.cc:1'
+if command -v clang-format-14 >/dev/null; then
+  [ $status = 1 ] || fail "check of a wrong file: exit status $status"
+  says 'check format: failed'
+  says 'src/one.cc:1'
+else
+  says 'the format is that of clang-format-14, which this system does not have: not checked'
+fi
 echo 'int right;' >src/one.cc
 mkdir -p build/clang
 echo "\"$tree/src/one.cc\"" >build/clang/compile_commands.json
