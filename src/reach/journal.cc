@@ -62,6 +62,12 @@ Result<StoppedProcess> stop_patiently(pid_t pid) {
 
 }  // namespace
 
+// A process that ends has none long before it is a zombie.
+static bool has_memory(pid_t pid) {
+  char path[2];
+  return ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path) > 0;
+}
+
 struct Journal::Changes {
   struct Place : penna_change {
     uint64_t entry;  // where the journal has it
@@ -133,7 +139,9 @@ void Journal::set_state(const RemoteMemory& memory, uint32_t state) const {
 
 Result<bool> Journal::is_there() const {
   const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
-  return Changes::read(memory, attachment_).has_value();
+  const bool is_there = Changes::read(memory, attachment_).has_value();
+  if (!is_there && !has_memory(pid_)) return Error{fmt::format("process {} has ended", pid_)};
+  return is_there;
 }
 
 Result<bool> Journal::is_in_force() const {
