@@ -37,6 +37,12 @@ HolderTracker::HolderTracker(const Recording& recording)
   });
   for (const Tid& one : all_tids_) tids_[recording.threads()[one.thread].process].push_back(one);
 }
+HolderTracker::HolderTracker(const Recording& recording, uint32_t only_thread)
+    : recording_(recording),
+      is_of_one_thread_(true),
+      first_thread_(only_thread),
+      threads_(1),
+      index_(recording.threads()[only_thread].process) {}
 HolderTracker::~HolderTracker() = default;
 
 // The last one that began before; else the first one with this tid, whose first record may be of later.
@@ -51,18 +57,12 @@ uint32_t HolderTracker::find_tid(const std::vector<Tid>& tids, uint32_t tid, uin
 uint32_t HolderTracker::object_of(const Event& event, penna_sync sync, uint64_t address) {
   const penna_sync kind = kind_of_object(sync);
   const uint64_t key = address | uint64_t{kind} << 56;
-  ThreadState& thread = threads_[event.thread];
+  ThreadState& thread = state_of(event.thread);
   if (thread.key == key && thread.epoch == epoch_) return thread.object;
+  const uint32_t next = spare_.empty() ? static_cast<uint32_t>(objects_.size()) : spare_.back();
   bool added = false;
-  const uint32_t object =
-      index_.find(event.process, lock_kind(kind), address, static_cast<uint32_t>(objects_.size()), &added);
-  if (added) {
-    objects_.push_back({event.process, kind, address, event.time});
-    holds_.emplace_back();
-    readers_of_.push_back(kNoIndex);
-    was_held_.push_back(false);
-    seen_.push_back(false);
-  }
+  const uint32_t object = index_.find(event.process, lock_kind(kind), address, next, &added);
+  if (added) add_object({event.process, kind, address, event.time});
   if (!seen_[object]) {
     seen_[object] = true;
     locks_ += is_lock(kind);
@@ -70,6 +70,30 @@ uint32_t HolderTracker::object_of(const Event& event, penna_sync sync, uint64_t 
   thread.key = key;
   thread.epoch = epoch_;
   return thread.object = object;
+}
+
+void HolderTracker::add_object(const SyncObject& object) {
+  if (!spare_.empty()) {
+    objects_[spare_.back()] = object;
+    spare_.pop_back();
+    return;
+  }
+  objects_.push_back(object);
+  holds_.emplace_back();
+  readers_of_.push_back(kNoIndex);
+  was_held_.push_back(false);
+  seen_.push_back(false);
+}
+
+// Forgets an object that the thread has no more to do with.
+void HolderTracker::recycle(const ThreadState& thread, uint32_t object) {
+  if (object == kNoIndex || thread.wait.object == object || thread.left.object == object) return;
+  SyncObject& what = objects_[object];
+  if (what.process == kNoIndex || holder(object).thread != kNoIndex) return;
+  index_.forget(what.process, lock_kind(what.sync), what.address, object);
+  what.process = kNoIndex;  // it is in spare_
+  spare_.push_back(object);
+  ++epoch_;
 }
 
 // What is at this place from now on is another one.
@@ -116,7 +140,8 @@ LockStep HolderTracker::begin(const Event& event) {
 void HolderTracker::apply(const Event& event, LockStep& step) {
   const LockRecord& read = step.read;
   if (read.op == LockOp::kNone) return;
-  ThreadState& thread = threads_[event.thread];
+  ThreadState& thread = state_of(event.thread);
+  const uint32_t left = thread.left.object;
   thread.last = event.time;
   const bool ends_wait = read.op == LockOp::kWaited || read.op == LockOp::kConditionWaited;
   if (thread.wait.is_open() && !ends_wait) {
@@ -142,6 +167,8 @@ void HolderTracker::apply(const Event& event, LockStep& step) {
     case LockOp::kGone: forget(event, read.sync, read.address); break;
     default: break;
   }
+  if (!is_of_one_thread_) return;
+  for (const uint32_t object : {step.object, step.mutex, step.remade, left}) recycle(thread, object);
 }
 
 void HolderTracker::begin_range(uint64_t begin) {
@@ -154,7 +181,7 @@ void HolderTracker::begin_range(uint64_t begin) {
 }
 
 void HolderTracker::drop_wait(const Event& event, LockStep& step) {
-  ThreadState& thread = threads_[event.thread];
+  ThreadState& thread = state_of(event.thread);
   step.dropped = thread.left = std::exchange(thread.wait, {});
   thread.left_at = event.time;
   ++unfinished_;
@@ -162,7 +189,7 @@ void HolderTracker::drop_wait(const Event& event, LockStep& step) {
 
 void HolderTracker::request(const Event& event, LockStep& step) {
   const LockRecord& read = step.read;
-  threads_[event.thread].wait = {step.object, read.sync, read.stack, read.holder, event.time};
+  state_of(event.thread).wait = {step.object, read.sync, read.stack, read.holder, event.time};
   if (read.holder == 0 || !knows_holder(read.sync) || holder(step.object).thread != kNoIndex) return;
   // Taken before the recording began. (Else it is being handed over, and the owner is the one who has just given it
   // back.)
@@ -200,13 +227,13 @@ uint32_t HolderTracker::sharing_thread(const Event& event, const LockStep& step)
 }
 
 bool HolderTracker::owner_is_elsewhere(uint32_t thread) const {
-  const OpenWait& wait = threads_[thread].wait;
+  const OpenWait& wait = state_of(thread).wait;
   return wait.is_open() && wait.owner != 0 &&
          thread_of(recording_.threads()[thread].process, wait.owner, wait.begin) == kNoIndex;
 }
 
 void HolderTracker::end_wait(const Event& event, uint32_t object, LockStep& step) {
-  ThreadState& thread = threads_[event.thread];
+  ThreadState& thread = state_of(event.thread);
   // Who waits for several futexes asks for one, and may be woken by another.
   const bool is_same = thread.wait.sync == PENNA_SYNC_FUTEX && step.read.sync == PENNA_SYNC_FUTEX &&
                        thread.wait.is_open() && thread.wait.begin == std::max(step.read.begin, from_);
@@ -228,7 +255,7 @@ void HolderTracker::end_wait(const Event& event, uint32_t object, LockStep& step
   step.hold = holds_[object];
   step.hold.thread = ended;
   holds_[object] = {};
-  if (ended != kNoIndex && step.read.end == PENNA_WAIT_GOT) threads_[ended].ended = true;
+  if (ended != kNoIndex && step.read.end == PENNA_WAIT_GOT) state_of(ended).ended = true;
 }
 
 bool HolderTracker::acquire(const Event& event, uint32_t object, const LockStep& step) {
@@ -295,8 +322,8 @@ void HolderTracker::release(const Event& event, LockStep& step) {
 }
 
 void HolderTracker::add_held(uint32_t thread, uint32_t object) {
-  std::vector<uint32_t>& held = threads_[thread].held;
-  ++threads_[thread].count;
+  std::vector<uint32_t>& held = state_of(thread).held;
+  ++state_of(thread).count;
   if (held.size() < kMostHeld) {
     held.push_back(object);
   } else {
@@ -307,8 +334,8 @@ void HolderTracker::add_held(uint32_t thread, uint32_t object) {
 // The last one taken is most often the first one given back.
 void HolderTracker::drop_held(const LockHold& hold, uint32_t object) {
   if (hold.thread == kNoIndex || hold.learned) return;
-  --threads_[hold.thread].count;
-  std::vector<uint32_t>& held = threads_[hold.thread].held;
+  --state_of(hold.thread).count;
+  std::vector<uint32_t>& held = state_of(hold.thread).held;
   for (size_t i = held.size(); i-- > 0;) {
     if (held[i] != object) continue;
     held.erase(held.begin() + static_cast<std::ptrdiff_t>(i));
@@ -325,7 +352,7 @@ void HolderTracker::drop_readers(uint32_t object) {
 
 // It may have given them back meanwhile.
 void HolderTracker::drop_holds_of(uint32_t thread) {
-  ThreadState& state = threads_[thread];
+  ThreadState& state = state_of(thread);
   const auto drop = [&](uint32_t object) {
     if (holds_[object].thread == thread && !holds_[object].learned) holds_[object] = {};
     if (readers_of_[object] != kNoIndex)

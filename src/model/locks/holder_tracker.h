@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 // HolderTracker: which thread holds which locks at each moment, and what it waits for.
 //
-// Why apart: statistics, the order of locks, chains of waits, deadlocks, critical paths and rows all ask the same: it
-// takes the steps, and they observe.
+// Why apart: statistics, the order of locks, chains of waits, deadlocks, critical paths, rows and timelines all ask the
+// same: it takes the steps, and they observe.
 // Usage:  HolderTracker held(recording);
 //         for_each_event(recording, {.classes = kLockEvents}, [&](const Event& event) {
 //           const LockStep step = held.take(event); ... });
 // Who must see the holders as they were before an event calls begin() and apply() in place of take(), and looks
 // between. Events must come merged in time order; given allocations, too, a lock in a new block of memory is another
 // one. Durations and times are ticks.
+// A timeline sees one thread, often while the recording still grows: its tracker takes the events of that thread alone,
+// and learns nothing from others.
 // Invariant: a lock has one holder or some readers, never both; a record that contradicts that replaces what was known.
-// Memory: O(objects + threads); of a thread at most kMostHeld locks are listed.
+// Memory: O(objects + threads); of a thread at most kMostHeld locks are listed. Of one thread: what it holds and waits
+// for.
 #pragma once
 
 #include <cstdint>
@@ -71,10 +74,9 @@ struct LockStep {
   LockHold hold;
   OpenWait asked;    // the request that this event is the end of
   OpenWait dropped;  // a request of the thread whose end is missing: it went on
-  bool resumed =
-      // the end of a wait that was dropped, for the thread had only been in a signal handler, say; read.begin: since
-      // then
-      false;
+  // The end of a wait that was dropped, because the thread had only been in a signal handler, say; read.begin: since
+  // then.
+  bool resumed = false;
 };
 
 class HolderTracker {
@@ -82,6 +84,9 @@ class HolderTracker {
   static constexpr size_t kMostHeld = 32;
 
   explicit HolderTracker(const Recording& recording);
+  // Follows one thread (index). Objects that it neither holds nor waits for are forgotten, and their indices given again:
+  // those of a step hold until the next one.
+  HolderTracker(const Recording& recording, uint32_t only_thread);
   ~HolderTracker();
 
   LockStep take(const Event& event) {
@@ -93,6 +98,8 @@ class HolderTracker {
   // held any more: of locks in memory that is new (gone()), and of threads some of whose events were lost.
   LockStep begin(const Event& event);
   void apply(const Event& event, LockStep& step);
+  // Events of the thread were lost: it may have released meanwhile what it held. begin() calls it where an event says so.
+  void drop_holds_of(uint32_t thread);
   // All before was the past: what is held and waited for counts from here on.
   void begin_range(uint64_t begin);
 
@@ -106,11 +113,11 @@ class HolderTracker {
   // Objects that the last event found to be there no more, besides one that it says is gone or made anew itself.
   const std::vector<uint32_t>& gone() const { return gone_; }
   // Of a thread (index): in the order in which it took them.
-  const std::vector<uint32_t>& held_by(uint32_t thread) const { return threads_[thread].held; }
-  uint32_t count_held_by(uint32_t thread) const { return threads_[thread].count; }  // of all of them
-  const OpenWait& wait_of(uint32_t thread) const { return threads_[thread].wait; }
-  bool is_over(uint32_t thread) const { return threads_[thread].ended; }       // somebody saw its end
-  uint64_t last_time(uint32_t thread) const { return threads_[thread].last; }  // of its last event here; 0: none
+  const std::vector<uint32_t>& held_by(uint32_t thread) const { return state_of(thread).held; }
+  uint32_t count_held_by(uint32_t thread) const { return state_of(thread).count; }  // of all of them
+  const OpenWait& wait_of(uint32_t thread) const { return state_of(thread).wait; }
+  bool is_over(uint32_t thread) const { return state_of(thread).ended; }       // somebody saw its end
+  uint64_t last_time(uint32_t thread) const { return state_of(thread).last; }  // of its last event here; 0: none
   // Who holds an object: of readers the first. Of a thread that is joined: itself. thread = kNoIndex: nobody, or not
   // known.
   LockHold holder(uint32_t object) const;
@@ -124,7 +131,7 @@ class HolderTracker {
   }
   // The thread of a process that had this tid then; kNoIndex: none.
   uint32_t thread_of(uint32_t process, uint32_t tid, uint64_t time) const {
-    return find_tid(tids_[process], tid, time);
+    return is_of_one_thread_ ? kNoIndex : find_tid(tids_[process], tid, time);
   }
   // What it waits for was held, by no thread of its process.
   bool owner_is_elsewhere(uint32_t thread) const;
@@ -147,7 +154,11 @@ class HolderTracker {
     uint64_t key = UINT64_MAX, epoch = 0;
     uint32_t object = kNoIndex;
   };
+  ThreadState& state_of(uint32_t thread) { return threads_[thread - first_thread_]; }
+  const ThreadState& state_of(uint32_t thread) const { return threads_[thread - first_thread_]; }
   uint32_t object_of(const Event& event, penna_sync sync, uint64_t address);
+  void add_object(const SyncObject& object);
+  void recycle(const ThreadState& thread, uint32_t object);
   uint32_t forget(const Event& event, penna_sync sync, uint64_t address);
   void drop_object(uint32_t object);
   void drop_wait(const Event& event, LockStep& step);
@@ -159,9 +170,10 @@ class HolderTracker {
   void add_held(uint32_t thread, uint32_t object);
   void drop_held(const LockHold& hold, uint32_t object);
   void drop_readers(uint32_t object);
-  void drop_holds_of(uint32_t thread);
 
   const Recording& recording_;
+  bool is_of_one_thread_ = false;
+  uint32_t first_thread_ = 0;  // index of the thread that threads_ begins with
   std::vector<ThreadState> threads_;
   std::vector<SyncObject> objects_;
   std::vector<LockHold> holds_;       // by object: of one who holds it alone
@@ -169,6 +181,7 @@ class HolderTracker {
   std::vector<bool> was_held_;        // by object: an acquisition is known
   std::vector<bool> seen_;            // by object: in the range that is read
   std::vector<std::vector<LockHold>> readers_;
+  std::vector<uint32_t> spare_;  // objects that were forgotten; of one thread only
   LockIndex index_;
   std::vector<uint32_t> gone_;
   struct Tid {
@@ -181,7 +194,7 @@ class HolderTracker {
   std::vector<std::vector<Tid>> tids_;  // by process; sorted
   std::vector<Tid> all_tids_;           // of all processes; sorted
   std::vector<uint32_t> parents_;       // by process
-  bool is_sampled_;                     // of acquisitions, not all are told
+  bool is_sampled_ = false;             // of acquisitions, not all are told
   uint64_t from_ = 0;                   // ticks: the beginning of the range
   uint64_t epoch_ = 1;                  // grows when an object is forgotten
   uint64_t locks_ = 0, too_many_ = 0, unfinished_ = 0;

@@ -20,6 +20,9 @@ LockIndex::LockIndex(const Recording& recording)
   follows_memory_ |= !mappings_.empty();
 }
 
+LockIndex::LockIndex(uint32_t only_process)
+    : first_process_(only_process), at_(1), follows_memory_(false), most_remade_(UINT64_MAX) {}
+
 // The same file at its old place has its locks where they were: to whoever reads, they are the same.
 void LockIndex::add_mappings(uint32_t process, const std::vector<Module>& modules, std::vector<Mapping>& mappings) {
   std::vector<const Module*> by_time;
@@ -41,28 +44,34 @@ void LockIndex::add_mappings(uint32_t process, const std::vector<Module>& module
 }
 
 uint32_t LockIndex::find(uint32_t process, LockKind kind, uint64_t address, uint32_t next, bool* added) {
-  const auto [found, is_new] = at_[process].try_emplace(key(kind, address), next);
+  const auto [found, is_new] = at_[process - first_process_].try_emplace(key(kind, address), next);
   if (is_new && follows_memory_) addresses_[process].insert(address);
   *added = is_new;
   return found->second;
 }
 
 const uint32_t* LockIndex::peek(uint32_t process, LockKind kind, uint64_t address) const {
-  const auto found = at_[process].find(key(kind, address));
-  return found == at_[process].end() ? nullptr : &found->second;
+  const auto found = at_[process - first_process_].find(key(kind, address));
+  return found == at_[process - first_process_].end() ? nullptr : &found->second;
 }
 
 bool LockIndex::retire(uint32_t process, LockKind kind, uint64_t address, uint32_t* index) {
-  const auto found = at_[process].find(key(kind, address));
-  if (found == at_[process].end()) return false;
-  if (remade_ >= kMostRemade) {
+  const auto found = at_[process - first_process_].find(key(kind, address));
+  if (found == at_[process - first_process_].end()) return false;
+  if (remade_ >= most_remade_) {
     ++folded_;
     return false;
   }
   ++remade_;
   *index = found->second;
-  at_[process].erase(found);
+  at_[process - first_process_].erase(found);
   return true;
+}
+
+void LockIndex::forget(uint32_t process, LockKind kind, uint64_t address, uint32_t index) {
+  NumberMap<uint32_t>& at = at_[process - first_process_];
+  const auto found = at.find(key(kind, address));
+  if (found != at.end() && found->second == index) at.erase(found);
 }
 
 std::pair<uint64_t, uint64_t> LockIndex::new_memory(const Event& event) {

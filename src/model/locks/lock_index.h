@@ -25,6 +25,9 @@ class LockIndex {
   static constexpr uint64_t kMostRemade = 1 << 16;
 
   explicit LockIndex(const Recording& recording);
+  // Of one process (index), by its lock events alone: does not follow its memory. For who calls forget(): remade locks
+  // are not limited.
+  explicit LockIndex(uint32_t only_process);
 
   // The lock that an event is about; `added`: it is a new one, with the index `next`.
   uint32_t find(uint32_t process, LockKind kind, uint64_t address, uint32_t next, bool* added);
@@ -32,6 +35,8 @@ class LockIndex {
   const uint32_t* peek(uint32_t process, LockKind kind, uint64_t address) const;
   // What is at this place next is another one: true when a lock (`index`) was there.
   bool retire(uint32_t process, LockKind kind, uint64_t address, uint32_t* index);
+  // An index that may be given to another lock: nothing that lies there is this one.
+  void forget(uint32_t process, LockKind kind, uint64_t address, uint32_t index);
   // Before each event: calls gone(index) for each lock that lay where another library is mapped by now.
   template <typename Gone>
   void pass(uint64_t time, Gone&& gone) {
@@ -61,17 +66,20 @@ class LockIndex {
   // The range of memory that a record says is new; empty: none.
   std::pair<uint64_t, uint64_t> new_memory(const Event& event);
 
+  uint32_t first_process_ = 0;                 // index of the process that at_ begins with
   std::vector<NumberMap<uint32_t>> at_;        // by process: kind, address -> index
   std::vector<std::set<uint64_t>> addresses_;  // by process; of those that new memory may replace
   std::vector<Mapping> mappings_;              // by time
   size_t next_mapping_ = 0;
   bool follows_memory_;
   NumberMap<uint64_t> moved_;  // by thread: what its realloc freed last
+  uint64_t most_remade_ = kMostRemade;
   uint64_t remade_ = 0, folded_ = 0;
 };
 
 template <typename Gone>
 void LockIndex::memory(const Event& event, Gone&& gone) {
+  if (!follows_memory_) return;
   const auto [begin, end] = new_memory(event);
   replace(event.process, begin, end, gone);
 }

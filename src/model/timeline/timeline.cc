@@ -5,17 +5,9 @@
 #include <algorithm>
 
 #include "model/events/block_records.h"
-#include "model/events/lock_records.h"
 #include "model/events/summary.h"
-#include "model/locks/lock_stats.h"
 
 namespace penna {
-
-namespace {
-
-bool is_held(penna_sync sync) { return has_holder(lock_kind(sync)); }
-
-}  // namespace
 
 uint64_t Timeline::span_key(const Site& site) {
   const std::string name = site.provider + '\0' + site.name;
@@ -105,7 +97,11 @@ bool Timeline::describe_block(const Record& record, TimelineLine& out) {
 }
 
 bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
-  const LockRecord read = read_lock(event.record);
+  LockStep step = held_.begin(event);
+  if (step.read.op == LockOp::kNone) return false;
+  const LockRecord read = step.read;  // as written: apply() shortens waits that a signal handler interrupted
+  const LockHold hold = held_.hold_of(thread_, step.object);
+  held_.apply(event, step);
   out.address = out.lock = read.address;
   out.sync = read.sync;
   out.stack = read.stack;
@@ -115,37 +111,26 @@ bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
     out.wait_end = read.end;
     out.begin = std::min(read.begin, event.time);
     out.duration = event.time - out.begin;
-    request_.reset();
   };
   switch (read.op) {
-    case LockOp::kNone: return false;
-    case LockOp::kTaken:
-      out.kind = LineKind::kLock;
-      // A short wait (record --min-wait) ends like an acquisition that found the lock free.
-      if (request_ && request_->lock == out.lock && lock_kind(request_->sync) == lock_kind(out.sync)) request_.reset();
-      if (is_held(read.sync)) take(out.lock, event.time);
-      break;
+    case LockOp::kNone: break;
+    case LockOp::kTaken: out.kind = LineKind::kLock; break;
     case LockOp::kBusy: out.kind = LineKind::kLockBusy; break;
     case LockOp::kRequested:
       out.kind = LineKind::kLockRequest;
       out.owner = read.holder;
-      request_ = out;
-      request_->record = nullptr;
       break;
-    case LockOp::kWaited:
-      ended(LineKind::kLockWait);
-      if (is_held(read.sync) && (read.end == PENNA_WAIT_GOT || read.end == PENNA_WAIT_OWNER_DIED))
-        take(out.lock, event.time);
-      break;
+    case LockOp::kWaited: ended(LineKind::kLockWait); break;
     case LockOp::kReleased:
       out.kind = LineKind::kUnlock;
-      release(out.lock, out);
+      if (hold.thread != thread_) break;
+      out.begin = hold.since;
+      out.duration = out.time - out.begin;
       break;
     case LockOp::kConditionWaited:
       ended(LineKind::kConditionWait);
       out.address = read.condition;
       out.sync = PENNA_SYNC_CONDITION;
-      take(out.lock, event.time);
       break;
     case LockOp::kWoke:
       out.kind = LineKind::kWake;
@@ -159,27 +144,17 @@ bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
 
 // At the depth where it began, at the end of its process, or of the range that is read.
 TimelineLine Timeline::open_wait() const {
-  TimelineLine wait = *request_;
-  wait.kind = LineKind::kOpenWait;
-  wait.depth = static_cast<uint32_t>(matcher_.depth());
+  const OpenWait& open = held_.wait_of(thread_);
+  TimelineLine wait = line(LineKind::kOpenWait, open.begin);
+  wait.address = wait.lock = held_.objects()[open.object].address;
+  wait.sync = open.sync;
+  wait.owner = open.owner;
+  wait.stack = open.stack;
   const std::optional<ProcessEnd>& end = recording_.processes()[process_].end;
   wait.time = std::max(last_time_, end ? end->end_ticks : recording_.time().last_ticks());
   if (const CallRules* rules = call_rules(recording_)) wait.time = std::min(wait.time, rules->end);
   wait.duration = wait.time > wait.begin ? wait.time - wait.begin : 0;
   return wait;
-}
-
-void Timeline::take(uint64_t lock, uint64_t time) {
-  auto [found, added] = held_.try_emplace(lock, Held{time, 0});
-  ++found.value().depth;
-}
-
-void Timeline::release(uint64_t lock, TimelineLine& out) {
-  auto found = held_.find(lock);
-  if (found == held_.end()) return;
-  out.begin = found->second.since;
-  out.duration = out.time - out.begin;
-  if (--found.value().depth == 0) held_.erase(found);
 }
 
 }  // namespace penna

@@ -6,7 +6,8 @@
 // Spans nest as calls do: what was not ended (longjmp) ends with what lies around it.
 // Invariant: lines come in the order of the thread's events; every kEnter has one kLeave at the same depth, later;
 // every kSpanBegin one kSpanEnd.
-// Memory: the open calls and the locks held.
+// Who holds what is worked out by a HolderTracker of this thread alone: a walk over one thread does not read the others.
+// Memory: the open calls, the locks held and waited for.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include "base/hash.h"
 #include "model/calls/call_matcher.h"
 #include "model/events/events.h"
+#include "model/locks/holder_tracker.h"
 #include "recording/arguments.h"
 
 namespace penna {
@@ -90,7 +92,11 @@ struct TimelineOptions {
 class Timeline {
  public:
   Timeline(const Recording& recording, uint32_t process, uint32_t thread, bool fold_leaves)
-      : recording_(recording), process_(process), thread_(thread), fold_leaves_(fold_leaves) {}
+      : recording_(recording),
+        process_(process),
+        thread_(thread),
+        fold_leaves_(fold_leaves),
+        held_(recording, thread) {}
 
   // The lines of one event, which must be of this thread. False when on_line said so.
   template <typename OnLine>
@@ -130,8 +136,6 @@ class Timeline {
   bool describe(const Event& event, TimelineLine& out);
   static bool describe_block(const Record& record, TimelineLine& out);
   bool describe_lock(const Event& event, TimelineLine& out);
-  void take(uint64_t lock, uint64_t time);
-  void release(uint64_t lock, TimelineLine& out);
   TimelineLine open_wait() const;
 
   // A record that is needed longer than its event, and the call it is of.
@@ -157,10 +161,6 @@ class Timeline {
     return kind == LineKind::kThreadName || kind == LineKind::kLost || kind == LineKind::kBlocked;
   }
 
-  struct Held {
-    uint64_t since = 0;
-    uint32_t depth = 0;
-  };
   // Spans are calls to the matcher, with a number in place of a pc, which no code has.
   static constexpr uint64_t kSpanPc = uint64_t{1} << 63;
   static bool is_span(uint64_t pc) { return (pc & kSpanPc) != 0; }
@@ -175,9 +175,8 @@ class Timeline {
   std::optional<bool> forked_;  // goes_on_after_fork(), when it was asked for
   uint64_t last_time_ = 0;
   CallMatcher matcher_;
-  NumberMap<Held> held_;                 // by lock
-  std::optional<TimelineLine> request_;  // of a wait that has not ended
-  TextMap<uint64_t> span_numbers_;       // by provider and name
+  HolderTracker held_;
+  TextMap<uint64_t> span_numbers_;  // by provider and name
 };
 
 // The lines of one thread.

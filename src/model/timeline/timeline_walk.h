@@ -74,6 +74,7 @@ bool Timeline::flush(OnLine& on_line) {
 template <typename OnLine>
 bool Timeline::add(const Event& event, OnLine&& on_line) {
   last_time_ = event.time;
+  if (event.after_loss) held_.drop_holds_of(thread_);
   if (event.record.is_call()) return add_call(event, on_line);
   if (event.record.kind == PENNA_KIND_JUMP) return add_jump(event, on_line);
   if (event.record.kind == PENNA_KIND_VALUES) return add_values(event, on_line);
@@ -169,7 +170,7 @@ bool Timeline::add_jump(const Event& event, OnLine& on_line) {
 template <typename OnLine>
 bool Timeline::finish(bool keep_open, OnLine&& on_line) {
   if (!flush(on_line)) return false;
-  if (keep_open && request_ && !on_line(open_wait())) return false;
+  if (keep_open && held_.wait_of(thread_).is_open() && !on_line(open_wait())) return false;
   Emit<OnLine> emit{*this, on_line, keep_open};
   matcher_.finish(last_time_, emit);
   return emit.go_on || !keep_open;
