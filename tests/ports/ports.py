@@ -42,7 +42,7 @@ SWITCHED = ['triggers_test.cc', 'triggers_in_c.c', 'requests_test.cc']  # where 
 def run(*command):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
-        sys.exit(f'FAIL: {" ".join(map(str, command))}\n{done.stdout[-4000:]}{done.stderr[-4000:]}')
+        sys.exit(f'FAIL: status {done.returncode} of {" ".join(map(str, command))}\n{done.stdout[-4000:]}{done.stderr[-4000:]}')
     return done.stdout
 
 

@@ -149,6 +149,7 @@ def torment(name, cycles, where):
     killed = 0
     try:
         time.sleep(0.2)
+        assert process.poll() is None, f'it ended by itself with {process.returncode}'
         before, open_before = code(process.pid), descriptors(process.pid)
         for cycle in range(cycles):
             options = target.options or random.choice(WAYS)
@@ -195,7 +196,7 @@ def main():
         with tempfile.TemporaryDirectory(prefix='penna-attach-') as where:
             try:
                 torment(name, cycles, pathlib.Path(where))
-            except AssertionError as error:
+            except (AssertionError, OSError) as error:
                 sys.exit(f'FAIL: {name}: {error}\n{(pathlib.Path(where) / "output").read_text()[-500:]}')
 
 
