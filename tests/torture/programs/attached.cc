@@ -150,7 +150,7 @@ __attribute__((noinline)) void look_at_callers(int depth) {
     Dl_info info;
     const auto entry = reinterpret_cast<uintptr_t>(&look_at_callers), at = reinterpret_cast<uintptr_t>(frames[i]);
     found += at - entry < 256;
-    if (dladdr(frames[i], &info) != 0 && strstr(info.dli_fname, "penna") != nullptr) wrong("backtrace");
+    if (dladdr(frames[i], &info) != 0 && strstr(info.dli_fname, "libpenna") != nullptr) wrong("backtrace");
   }
   if (found != 6) wrong("callers");
 }
