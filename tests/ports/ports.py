@@ -117,6 +117,16 @@ def check_notes(port, label, program, names):
             sys.exit(f'FAIL: {label}: the note of {name} says {text}')
 
 
+ARRAY = re.compile(r'\.(?:init|fini)_array.* (\d+)$', re.MULTILINE)
+
+
+def check_arrays(port, label, part):
+    """Zeros between two entries of these would be called."""
+    alignments = set(ARRAY.findall(run('readelf', '-SW', part)))
+    if alignments != {'8' if port == 'aarch64' else '4'}:
+        sys.exit(f'FAIL: {label}: arrays of constructors are aligned to {alignments}')
+
+
 def points(port, build):
     """points.c by both compilers, as C and C++, in every kind of program that can have points."""
     source, recorder, program = HERE / 'points.c', HERE / 'recorder.c', build / 'points'
@@ -143,6 +153,7 @@ def points(port, build):
                     check_notes(port.name, label, parts[0], set(NOTES) - {'lazy'})
                     noted += 1
                     continue
+                check_arrays(port.name, label, parts[0])
                 parts.append(build / 'recorder.o')
                 run(*compiler, *options, '-mgeneral-regs-only', '-c', recorder, '-o', parts[1])
                 run(*compiler, *way, *parts, '-o', program)

@@ -28,6 +28,7 @@
 #define PENNA_ASM_PROBE_NOP10  ""
 
 #define PENNA_ASM_POINTER ".8byte "
+#define PENNA_ASM_POINTER_BYTES "8"
 #define PENNA_ASM_KEEP(symbol) ".reloc ., R_AARCH64_NONE, " symbol "\n"
 #define PENNA_ASM_LOAD_SEMAPHORE(register, semaphore)                          \
   "adrp x16, " semaphore "\n ldrh " register ", [x16, :lo12:" semaphore "]\n"

@@ -11,6 +11,7 @@
 #define PENNA_ASM_PROBE_NOP "nop\n"
 #define PENNA_ASM_PROBE_NOP10 ""
 #define PENNA_ASM_POINTER ".4byte "
+#define PENNA_ASM_POINTER_BYTES "4"
 #define PENNA_ASM_KEEP(symbol) ".reloc ., R_ARM_NONE, " symbol "\n"
 
 /* Too few registers for twelve arguments: they are on the stack. */

@@ -19,6 +19,7 @@
 
 /* clang-format off */
 #define PENNA_ASM_POINTER ".4byte "
+#define PENNA_ASM_POINTER_BYTES "4"
 #define PENNA_ASM_KEEP(symbol) ".reloc ., R_386_NONE, " symbol "\n"
 
 #define PENNA_ASM_HERE(register) "call 2f\n2: pop " register "\n"

@@ -10,7 +10,7 @@
  *   PENNA_ASM_ENTRY(symbol, function)     at file scope: where cold blocks may enter, for firmware.h
  *   PENNA_ASM_SLOT(label)                 the slot, inside one word that a single store can replace
  *   PENNA_ASM_PROBE_NOP[10]               the instruction that the SDT note points at
- *   PENNA_ASM_POINTER                     directive: addresses
+ *   PENNA_ASM_POINTER[_BYTES]             directive: addresses; their size
  *   PENNA_ASM_KEEP(symbol)                a relocation of no bytes: whoever keeps this code keeps the symbol
  *   PENNA_ASM_CALL_FIRST(agent, own)      tail-calls one of two weak functions with the module's description
  *   PENNA_ASM_IF_HEARD(semaphore, label)  jumps when the 16 bits at the symbol are not zero

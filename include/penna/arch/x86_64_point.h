@@ -13,6 +13,7 @@
 
 /* clang-format off */
 #define PENNA_ASM_POINTER ".quad "
+#define PENNA_ASM_POINTER_BYTES "8"
 #define PENNA_ASM_KEEP(symbol) ".reloc ., R_X86_64_NONE, " symbol "\n"
 #define PENNA_ASM_IF_HEARD(semaphore, label) "cmpw $0, " semaphore "(%%rip)\njne " label "\n"
 #define PENNA_HEARD_CLOBBERS "cc"

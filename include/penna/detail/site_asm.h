@@ -101,7 +101,7 @@
   ".size " symbol ", . - " symbol "\n"                                                                               \
   ".popsection\n"                                                                                                    \
   ".pushsection " array ",\"awG\"," array_type ",penna_module_entries,comdat\n"                                      \
-  ".balign 8\n"                                                                                                      \
+  ".balign " PENNA_ASM_POINTER_BYTES "\n" /* no more: zeros between two entries would be called */                    \
   PENNA_ASM_POINTER symbol "\n"                                                                                      \
   ".popsection\n"
 
