@@ -122,7 +122,7 @@ tidy() {
     name=${path##*/} name=${name%.log} name=${name%.part}
     for part in ${name//+/ }; do
       case $part in *-????????) ;; *) continue ;; esac # no group
-      [ "$part" = "$(named_group "${part%-*}" 2>/dev/null)" ] || find "$path" -maxdepth 0 -mmin +60 -exec rm -rf --one-file-system {} +
+      [ "$part" = "$(named_group "${part%-*}" 2>/dev/null)" ] || find "$path" -maxdepth 0 -mmin +60 -exec rm -rf --one-file-system {} + 2>/dev/null || true # gone meanwhile
     done
   done
   for path in "$store"/archives-*; do
