@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/command_line.h"
 #include "base/file.h"
 #include "reach/stop_thread.h"
 
@@ -32,13 +33,19 @@ Error why_not(pid_t pid, pid_t thread, int cause) {
                            errno_text(cause))};
 }
 
+// By a surgeon or guardian of a recorder that was killed: it puts the process back, and lets it go.
+bool is_being_put_back(pid_t pid) {
+  const pid_t tracer = tracer_of(pid, pid);
+  return tracer != 0 && comm_of(static_cast<uint32_t>(tracer)).starts_with("penna-");
+}
+
 }  // namespace
 
 Result<StoppedProcess> StoppedProcess::stop(pid_t pid) {
-  constexpr int kTries = 1000;  // another recorder stops it for a moment
+  constexpr int kTries = 1000, kMostTries = 15'000;  // another recorder stops it for a moment
   bool is_traced = false;
   Result<StoppedProcess> process = try_to_stop(pid, &is_traced);
-  for (int i = 0; i < kTries && !process && is_traced; ++i) {
+  for (int i = 0; !process && is_traced && (i < kTries || (i < kMostTries && is_being_put_back(pid))); ++i) {
     ::usleep(kTryUs);
     process = try_to_stop(pid, &is_traced);
   }
