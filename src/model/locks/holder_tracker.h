@@ -84,7 +84,7 @@ class HolderTracker {
   static constexpr size_t kMostHeld = 32;
 
   explicit HolderTracker(const Recording& recording);
-  // Follows one thread (index). Objects that it neither holds nor waits for are forgotten, and their indices given again:
+  // Follows one thread (index). Objects that it neither holds nor waits for are forgotten, their indices given again:
   // those of a step hold until the next one.
   HolderTracker(const Recording& recording, uint32_t only_thread);
   ~HolderTracker();
@@ -98,7 +98,8 @@ class HolderTracker {
   // held any more: of locks in memory that is new (gone()), and of threads some of whose events were lost.
   LockStep begin(const Event& event);
   void apply(const Event& event, LockStep& step);
-  // Events of the thread were lost: it may have released meanwhile what it held. begin() calls it where an event says so.
+  // Events of the thread were lost: it may have released meanwhile what it held. begin() calls it where an event says
+  // so.
   void drop_holds_of(uint32_t thread);
   // All before was the past: what is held and waited for counts from here on.
   void begin_range(uint64_t begin);

@@ -6,7 +6,7 @@
 // Spans nest as calls do: what was not ended (longjmp) ends with what lies around it.
 // Invariant: lines come in the order of the thread's events; every kEnter has one kLeave at the same depth, later;
 // every kSpanBegin one kSpanEnd.
-// Who holds what is worked out by a HolderTracker of this thread alone: a walk over one thread does not read the others.
+// Who holds what is worked out by a HolderTracker of this thread alone: a walk over one thread reads no others.
 // Memory: the open calls, the locks held and waited for.
 #pragma once
 
