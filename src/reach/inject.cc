@@ -467,11 +467,9 @@ Restored Inject::leave(const Living& living) {
       is_new = true;
       const auto pid = static_cast<pid_t>(number);
       const auto restored = give_back(pid);
-      const char state = state_of(pid, pid);
-      const bool has_ended = state == 'X' || state == 'Z';
       if (restored)
         add(*restored, &all);
-      else if (!has_ended)
+      else if (has_memory(pid))  // else it has ended
         all.trouble = restored.error().text;
     }
   }

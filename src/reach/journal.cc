@@ -62,12 +62,6 @@ Result<StoppedProcess> stop_patiently(pid_t pid) {
 
 }  // namespace
 
-// A process that ends has none long before it is a zombie.
-static bool has_memory(pid_t pid) {
-  char path[2];
-  return ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path) > 0;
-}
-
 struct Journal::Changes {
   struct Place : penna_change {
     uint64_t entry;  // where the journal has it

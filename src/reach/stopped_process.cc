@@ -41,6 +41,11 @@ bool is_being_put_back(pid_t pid) {
 
 }  // namespace
 
+bool has_memory(pid_t pid) {
+  char path[2];
+  return ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path) > 0;
+}
+
 Result<StoppedProcess> StoppedProcess::stop(pid_t pid) {
   constexpr int kTries = 1000, kMostTries = 15'000;  // another recorder stops it for a moment
   bool is_traced = false;

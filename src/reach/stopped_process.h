@@ -23,6 +23,9 @@ struct StoppedThread {
   ThreadState state;
 };
 
+// A process that ends has none any more before it is a zombie.
+bool has_memory(pid_t pid);
+
 class StoppedProcess {
  public:
   // Error, as a sentence: we may not, it is gone or became another program, or a thread cannot be stopped now (as one
