@@ -179,8 +179,9 @@ void Collector::run() {
   }
   for (size_t i = 0; i < drains_.size(); ++i)
     end_process(i, EndKind::kStopped, 0, penna_now(), false, processor_ns(drains_[i]->pid()));
-  // The drains have handed over all that was open. What their processes write from now on is not part of the recording.
-  if (flight_) (void)flight_->take_snapshot_if_due(writer_);
+  // They have handed over all that was open. What their processes write from now on is not part of the recording.
+  drains_.clear();
+  take_snapshot_if_due();
   finish_if_due();
   if (flight_) flight_->throw_all_away(writer_);
   const ClockTriplet ended = read_clocks();
