@@ -3,6 +3,7 @@
 #include "base/command_line.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -25,6 +26,12 @@ std::vector<std::string> command_of(uint32_t pid) {
                         std::all_of(words.begin() + 1, words.end(), [](auto& word) { return word.empty(); });
   if (is_title) words.resize(1);
   return words;
+}
+
+std::string executable_of(uint32_t pid) {
+  char path[4096];
+  const ssize_t got = ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path);
+  return got > 0 ? std::string(path, static_cast<size_t>(got)) : std::string();
 }
 
 std::string comm_of(uint32_t thread) {

@@ -12,6 +12,9 @@ namespace penna {
 // room behind it reads as empty words. Empty: it cannot be told.
 std::vector<std::string> command_of(uint32_t pid);
 
+// The path of its program. Empty: it may not be read, or the process has ended: that comes before it is a zombie.
+std::string executable_of(uint32_t pid);
+
 // The name of a thread, or of the main one: /proc/PID/comm. Empty: it is gone.
 std::string comm_of(uint32_t thread);
 

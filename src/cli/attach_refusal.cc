@@ -19,6 +19,7 @@
 #include "cli/record_notes.h"
 #include "reach/call_filters.h"
 #include "reach/find_recorder.h"
+#include "reach/stopped_process.h"
 #include "symbols/elf/elf_facts.h"
 
 namespace penna {
@@ -138,13 +139,6 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, 
         "has a filter of system calls (seccomp), which might end it for one that attaching needs, and only root may "
         "read it: run penna as root (CAP_SYS_ADMIN), outside of containers, or start the program with penna record");
   return {};
-}
-
-// Whether the tracer is one of ours that will be gone in a moment, or is gone by now.
-bool is_passing(pid_t tracer) {
-  if (tracer == 0) return false;
-  const std::string name = comm_of(static_cast<uint32_t>(tracer));
-  return name.empty() || name == "penna-surgeon" || name == "penna-guardian" || name == "penna";
 }
 
 std::string why_not_attached(pid_t pid, bool by_breakpoints) {

@@ -56,12 +56,6 @@ msghdr message_of(iovec* part, AnyControl* control) {
   return message;
 }
 
-std::string executable_of(uint32_t pid) {
-  char path[4096];
-  ssize_t got = ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path);
-  return got > 0 ? std::string(path, static_cast<size_t>(got)) : std::string();
-}
-
 // Receives the hello of a peer and the one descriptor that comes with it; an empty Fd if it is not a hello. All other
 // descriptors are closed. `from`: the sender's pid, if the socket has SO_PASSCRED.
 Fd receive_hello(int socket, penna_hello* hello, uint32_t* from) {

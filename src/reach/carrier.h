@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -22,6 +23,14 @@ struct CarrierError {
 
 // What became of processes that were left.
 struct Restored {
+  // As of the processes of both. The numbers alone.
+  void add(const Restored& other) {
+    places += other.places;
+    modules = std::max(modules, other.modules);
+    kept += other.kept;
+    other_programs += other.other_programs;
+  }
+
   uint64_t places = 0, modules = 0;
   uint64_t kept = 0;               // places that somebody else has changed since
   uint64_t other_programs = 0;     // by exec: nothing of them was changed by us

@@ -330,8 +330,8 @@ std::optional<Journal> Inject::journal_of(pid_t pid) const {
       if (patient.pid == one && patient.journal) return patient.journal->of(pid);
   for (const Patient& patient : patients_)  // its parent has ended
     if (patient.journal) {
-      const auto is_there = patient.journal->of(pid).is_there();
-      if (is_there && *is_there) return patient.journal->of(pid);
+      const auto state = patient.journal->of(pid).state();
+      if (state && *state != Journal::State::kOtherProgram) return patient.journal->of(pid);
     }
   return {};
 }
@@ -351,8 +351,11 @@ std::string Inject::carry_out(const Surgeon::Order& order) {
       patient->journal.reset();
       patient->turn.reset();
     }
-    if (!trouble.empty()) put_back_family(order.pid);
-    if (!trouble.empty()) patient->journal.reset();
+    if (!trouble.empty()) {
+      Restored given_up;  // what is told is the trouble
+      put_back_family(order.pid, &given_up);
+      patient->journal.reset();
+    }
     return trouble;
   }
   if (order.what == kCall) {
@@ -365,37 +368,25 @@ std::string Inject::carry_out(const Surgeon::Order& order) {
   if (!journal) return fmt::format("process {} was not attached to", order.pid);
   auto restored = journal->put_back();
   if (!restored) return restored.error().text;
-  put_back_forked(order.pid, &*restored);
+  for (const pid_t child : children_of(order.pid)) put_back_family(child, &*restored);
   return fmt::format("{} {} {} {}", restored->places, restored->modules, restored->kept, restored->other_programs);
 }
 
-static void add(const Restored& one, Restored* all) {
-  all->places += one.places;
-  all->modules = std::max(all->modules, one.modules);
-  all->kept += one.kept;
-  all->other_programs += one.other_programs;
-}
-
-// Children that were forked while we came to their parent, and that the recorder has not met yet.
-void Inject::put_back_forked(pid_t parent, Restored* all) const {
-  for (const pid_t child : children_of(parent)) {
-    const auto journal = journal_of(child);
-    const auto is_changed = journal ? journal->is_in_force() : Result<bool>(false);
-    if (!is_changed || !*is_changed) continue;
-    if (const auto restored = journal->put_back()) add(*restored, all);
-    put_back_forked(child, all);
+// What is still changed there and in all that descend from it: the recorder may not have met those that were forked
+// just now.
+void Inject::put_back_family(pid_t pid, Restored* all) const {
+  if (const auto journal = journal_of(pid)) {
+    const auto restored = journal->put_back();
+    if (restored && restored->other_programs == 0) all->add(*restored);  // of other programs, recorded ones are told
   }
-}
-
-void Inject::put_back_family(pid_t pid) const {
-  if (const auto journal = journal_of(pid)) (void)journal->put_back();
-  for (const pid_t child : children_of(pid)) put_back_family(child);
+  for (const pid_t child : children_of(pid)) put_back_family(child, all);
 }
 
 // Whoever was to do it is dead.
 void Inject::put_all_back() const {
+  Restored given_up;  // there is nobody to tell
   for (const Patient& patient : patients_)
-    if (patient.journal) put_back_family(patient.pid);
+    if (patient.journal) put_back_family(patient.pid, &given_up);
 }
 
 bool Inject::start(CarrierError* error) {
@@ -468,8 +459,8 @@ Restored Inject::leave(const Living& living) {
       const auto pid = static_cast<pid_t>(number);
       const auto restored = give_back(pid);
       if (restored)
-        add(*restored, &all);
-      else if (has_memory(pid))  // else it has ended
+        all.add(*restored);
+      else if (!executable_of(number).empty())  // else it has ended
         all.trouble = restored.error().text;
     }
   }

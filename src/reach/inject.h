@@ -63,8 +63,7 @@ class Inject : public Carrier {
   std::string carry_out(const Surgeon::Order& order);
   std::string bring_in(Patient& patient);
   std::optional<Journal> journal_of(pid_t pid) const;
-  void put_back_forked(pid_t parent, Restored* all) const;
-  void put_back_family(pid_t pid) const;
+  void put_back_family(pid_t pid, Restored* all) const;
   void put_all_back() const;
   Result<Restored> give_back(pid_t pid) const;
 

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/command_line.h"
 #include "base/file.h"
 #include "reach/remote_call.h"
 #include "reach/returns.h"
@@ -70,10 +71,15 @@ struct Journal::Changes {
   std::vector<Place> places;  // as they came
   std::vector<penna_change> mappings;
 
-  static std::optional<Changes> read(const RemoteMemory& memory, uint64_t attachment) {
-    Changes changes;
+  static std::optional<penna_attachment> read_head(const RemoteMemory& memory, uint64_t attachment) {
     const auto head = memory.get<penna_attachment>(attachment);
     if (!head || head->magic != PENNA_ATTACH_MAGIC || head->version != PENNA_ABI_VERSION) return {};
+    return *head;
+  }
+  static std::optional<Changes> read(const RemoteMemory& memory, uint64_t attachment) {
+    Changes changes;
+    const auto head = read_head(memory, attachment);
+    if (!head) return {};
     changes.head = *head;
     std::vector<penna_change> all(std::min(head->changes, head->room));
     if (!memory.read(attachment + sizeof *head, all.data(), all.size() * sizeof all[0])) return {};
@@ -131,17 +137,12 @@ void Journal::set_state(const RemoteMemory& memory, uint32_t state) const {
   memory.write(attachment_ + offsetof(penna_attachment, state), &state, sizeof state);
 }
 
-Result<bool> Journal::is_there() const {
+Result<Journal::State> Journal::state() const {
   const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
-  const bool is_there = Changes::read(memory, attachment_).has_value();
-  if (!is_there && !has_memory(pid_)) return Error{fmt::format("process {} has ended", pid_)};
-  return is_there;
-}
-
-Result<bool> Journal::is_in_force() const {
-  const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
-  const auto changes = Changes::read(memory, attachment_);
-  return changes && changes->head.state != PENNA_ATTACH_LEFT;
+  const auto head = Changes::read_head(memory, attachment_);
+  if (head) return head->state == PENNA_ATTACH_LEFT ? State::kTakenBack : State::kInForce;
+  if (executable_of(static_cast<uint32_t>(pid_)).empty()) return Error{fmt::format("process {} has ended", pid_)};
+  return State::kOtherProgram;
 }
 
 Result<> Journal::write_all() const {
@@ -174,8 +175,9 @@ void Journal::stop_agent() const {
 // In two steps: once nothing leads into the agent, its threads leave it soon.
 Result<Restored> Journal::put_back() const {
   Restored restored;
-  if (!PENNA_TRY(is_there())) return restored.other_programs = 1, restored;
-  if (!PENNA_TRY(is_in_force())) return restored;
+  const State before = PENNA_TRY(state());
+  restored.other_programs = before == State::kOtherProgram ? 1 : 0;
+  if (before != State::kInForce) return restored;
   stop_agent();
   PENNA_TRY(while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be put back";

@@ -31,11 +31,13 @@ class Journal {
   // That of a process which was forked by this one: it lies at the same place.
   Journal of(pid_t child) const { return {child, attachment_, sigreturn_, system_code_}; }
 
-  // Is the process one that has it? Not if it has become another program. Error: it may not be read, or has ended.
-  Result<bool> is_there() const;
-
-  // Is it there, and are its changes not taken back yet?
-  Result<bool> is_in_force() const;
+  enum class State {
+    kOtherProgram,  // by exec: the process has no journal
+    kInForce,
+    kTakenBack,  // by put_back(), all of it
+  };
+  // Error: the process may not be read, or has ended.
+  Result<State> state() const;
 
   // Makes the changes that the agent has noted. Error, as a sentence: none is made.
   Result<> write_all() const;

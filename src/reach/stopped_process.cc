@@ -33,24 +33,20 @@ Error why_not(pid_t pid, pid_t thread, int cause) {
                            errno_text(cause))};
 }
 
-// By a surgeon or guardian of a recorder that was killed: it puts the process back, and lets it go.
-bool is_being_put_back(pid_t pid) {
-  const pid_t tracer = tracer_of(pid, pid);
-  return tracer != 0 && comm_of(static_cast<uint32_t>(tracer)).starts_with("penna-");
-}
-
 }  // namespace
 
-bool has_memory(pid_t pid) {
-  char path[2];
-  return ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path) > 0;
+bool is_passing(pid_t tracer) {
+  if (tracer == 0) return false;
+  const std::string name = comm_of(static_cast<uint32_t>(tracer));
+  return name.empty() || name == "penna-surgeon" || name == "penna-guardian" || name == "penna";
 }
 
 Result<StoppedProcess> StoppedProcess::stop(pid_t pid) {
-  constexpr int kTries = 1000, kMostTries = 15'000;  // another recorder stops it for a moment
+  constexpr int kTries = 1000;          // somebody stops it for a moment
+  constexpr int kTriesOfOurs = 15'000;  // of many threads, on a busy machine
   bool is_traced = false;
   Result<StoppedProcess> process = try_to_stop(pid, &is_traced);
-  for (int i = 0; !process && is_traced && (i < kTries || (i < kMostTries && is_being_put_back(pid))); ++i) {
+  for (int i = 0; !process && is_traced && (i < kTries || (i < kTriesOfOurs && is_passing(tracer_of(pid, pid)))); ++i) {
     ::usleep(kTryUs);
     process = try_to_stop(pid, &is_traced);
   }

@@ -23,8 +23,9 @@ struct StoppedThread {
   ThreadState state;
 };
 
-// A process that ends has none any more before it is a zombie.
-bool has_memory(pid_t pid);
+// Whether a tracer is one of ours that will be gone in a moment, or is gone by now: it puts the process back for a
+// recorder that has been killed, say.
+bool is_passing(pid_t tracer);
 
 class StoppedProcess {
  public:
