@@ -15,6 +15,7 @@ class NearestName {
  public:
   explicit NearestName(std::string pattern);
 
+  const std::string& pattern() const { return pattern_; }
   void see(std::string_view name);
   // Empty: none of them is near.
   const std::string& name() const { return name_; }

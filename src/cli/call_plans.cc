@@ -119,7 +119,7 @@ void AskedFunctions::see(size_t number, const std::string& name, bool is_meant) 
   was_asked_ = true;
   Asked& asked = list_[number];
   asked.met |= is_meant;
-  if (!asked.met) asked.nearest.see(name_for_pattern(name, asked.pattern));
+  if (!asked.met) asked.nearest.see(name_for_pattern(name, asked.nearest.pattern()));
 }
 
 std::string AskedFunctions::text_of(const Asked& asked) { return asked.option + asked.nearest.hint(); }

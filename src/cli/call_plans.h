@@ -21,7 +21,7 @@ namespace penna {
 class AskedFunctions {
  public:
   void add(std::string option, const std::string& pattern) {
-    list_.push_back({std::move(option), pattern, NearestName(pattern)});
+    list_.push_back({std::move(option), NearestName(pattern)});
   }
   // `number`: in the order of add().
   void see(size_t number, const std::string& name, bool is_meant);
@@ -33,7 +33,7 @@ class AskedFunctions {
 
  private:
   struct Asked {
-    std::string option, pattern;
+    std::string option;
     NearestName nearest;
     bool met = false;
   };
