@@ -102,6 +102,11 @@ bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
   const LockRecord read = step.read;  // as written: apply() shortens waits that a signal handler interrupted
   const LockHold hold = held_.hold_of(thread_, step.object);
   held_.apply(event, step);
+  if (read.op == LockOp::kRequested) wait_ = held_.wait_of(thread_);
+  // A short wait (record --min-wait) ends like an acquisition that found the lock free.
+  if (read.op == LockOp::kWaited || read.op == LockOp::kConditionWaited ||
+      (read.op == LockOp::kTaken && wait_.object == step.object))
+    wait_ = {};
   out.address = out.lock = read.address;
   out.sync = read.sync;
   out.stack = read.stack;
@@ -144,12 +149,11 @@ bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
 
 // At the depth where it began, at the end of its process, or of the range that is read.
 TimelineLine Timeline::open_wait() const {
-  const OpenWait& open = held_.wait_of(thread_);
-  TimelineLine wait = line(LineKind::kOpenWait, open.begin);
-  wait.address = wait.lock = held_.objects()[open.object].address;
-  wait.sync = open.sync;
-  wait.owner = open.owner;
-  wait.stack = open.stack;
+  TimelineLine wait = line(LineKind::kOpenWait, wait_.begin);
+  wait.address = wait.lock = held_.objects()[wait_.object].address;
+  wait.sync = wait_.sync;
+  wait.owner = wait_.owner;
+  wait.stack = wait_.stack;
   const std::optional<ProcessEnd>& end = recording_.processes()[process_].end;
   wait.time = std::max(last_time_, end ? end->end_ticks : recording_.time().last_ticks());
   if (const CallRules* rules = call_rules(recording_)) wait.time = std::min(wait.time, rules->end);

@@ -176,6 +176,8 @@ class Timeline {
   uint64_t last_time_ = 0;
   CallMatcher matcher_;
   HolderTracker held_;
+  OpenWait
+      wait_;  // the last one that has not ended. The tracker drops it when the thread goes on, as in a signal handler
   TextMap<uint64_t> span_numbers_;  // by provider and name
 };
 

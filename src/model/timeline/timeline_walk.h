@@ -170,7 +170,7 @@ bool Timeline::add_jump(const Event& event, OnLine& on_line) {
 template <typename OnLine>
 bool Timeline::finish(bool keep_open, OnLine&& on_line) {
   if (!flush(on_line)) return false;
-  if (keep_open && held_.wait_of(thread_).is_open() && !on_line(open_wait())) return false;
+  if (keep_open && wait_.is_open() && !on_line(open_wait())) return false;
   Emit<OnLine> emit{*this, on_line, keep_open};
   matcher_.finish(last_time_, emit);
   return emit.go_on || !keep_open;

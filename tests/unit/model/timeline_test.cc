@@ -270,9 +270,8 @@ TEST(Timeline, AShortWaitEndsAsAPlainAcquisition) {
   t.lock_request(of(PENNA_SYNC_WRITE, 0x80), 4, 5, 1002);
   t.lock_at(of(PENNA_SYNC_MUTEX, 0x90), 5, 5);
   Recording recording = build.open();
-  EXPECT_THAT(lines_of(recording, 0),
-              ElementsAre("request 70 by 1002", "lock 70", "unlock 70 held 1", "request 80 by 1002", "lock 90"))
-      << "the end of the wait for 80 is missing: the thread has gone on";
+  EXPECT_THAT(lines_of(recording, 0), ElementsAre("request 70 by 1002", "lock 70", "unlock 70 held 1",
+                                                  "request 80 by 1002", "lock 90", HasSubstr("still waits 80 sync")));
 }
 
 // Made anew at the same address, while the old one was left held: that hold has no end, and is not the new one's.
