@@ -7,7 +7,10 @@
 #include <sys/sdt.h>
 
 #ifdef __clang__
-#pragma clang diagnostic ignored "-Wpedantic" /* of the macros of sys/sdt.h */
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments" /* of sys/sdt.h */
+#if __clang_major__ >= 19
+#pragma clang diagnostic ignored "-Wc23-extensions" /* its new name */
+#endif
 #endif
 
 #define JOIN_(a, b) a##_##b##_semaphore
