@@ -17,6 +17,7 @@ layer=$(scratch short)
 trap 'rm -rf --one-file-system "$layer"' EXIT
 chmod 755 "$layer"
 mkdir -p "$layer/upper$root"
+case $root in /tmp/*) chmod 1777 "$layer/upper/tmp" ;; esac # a clone may lie there: anybody writes beside it all the same
 tar -C "$root" --exclude=./build --exclude=./.git --exclude=node_modules -c . | tar -C "$layer/upper$root" -x
 # there COMMAND: in the tree, in that system, without a network.
 there() { "$root/tests/fresh/enter" "$layer" "$lower" env CCACHE_DISABLE=1 bash -euc "cd '$root'; $1"; }
