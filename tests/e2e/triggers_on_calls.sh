@@ -172,8 +172,8 @@ int main(int argc, char** argv) {
     _exit(0);
   }
   pthread_create(&thread, NULL, other, NULL);
+  pthread_join(thread, NULL);  // on a busy machine, it would fill the ring in front of the snapshot
   printf("%d\n", inside(times, pause));
-  pthread_join(thread, NULL);
   while (wait(NULL) > 0) continue;
 }
 PROGRAM
