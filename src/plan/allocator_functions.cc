@@ -70,7 +70,9 @@ uint64_t linked_target(const ElfFile& file, uint64_t slot) {
 
 // Decoded from its beginning: no branch but jumps, directly or through the linkage table, to the first that leads to
 // one of `starts`.
+// Few instructions, and none that branches both ways: whatever the arguments are, the way is the same.
 uint64_t end_of_the_way(const ElfFile& file, uint64_t start, const std::set<uint64_t>& starts) {
+  // Also ends what goes in circles.
   constexpr int kMostInstructions = 16;
   Instruction one;
   uint64_t at = start;
@@ -114,6 +116,7 @@ AllocatorFunctions find_named(const ElfFile& file, const std::set<std::string>& 
 
 AllocatorFunctions find_allocator(const ElfFile& file, const std::set<std::string>& names) {
   std::map<std::string, uint64_t> found = find_starts(file, names);
+  // Most files end here, before any of their code is looked at.
   keep_allocators(found, names.count("malloc") != 0);
   AllocatorFunctions functions;
   if (found.empty()) return functions;

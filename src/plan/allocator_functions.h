@@ -19,6 +19,7 @@ struct AllocatorFunction {
   DetourOffer offer;
   // Of one that cannot be entered: where another one begins to which it goes on by jumps, whatever happens; what that
   // one does is all that it does. 0: there is none.
+  // Common among operators: delete[] that is nothing but a jump to delete.
   uint64_t goes_on_at = 0;
 };
 using AllocatorFunctions = std::map<std::string, AllocatorFunction>;  // by name

@@ -134,8 +134,10 @@ size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_
     if (const auto found = functions.find(symbol_of(question)); found != functions.end())
       entries.push_back(look_at(question, *found));
 
+  // What an operator does may be told by malloc, to which it goes on by a jump, or the reverse. So when one half is
+  // left out, the other is looked at once more without it; a third round would change nothing.
   const Entry* refused[2] = {};
-  for (int round = 0; round < 2; ++round)  // what one half is left out for may have been told by the other
+  for (int round = 0; round < 2; ++round)
     for (const bool of_operators : {false, true})
       if ((refused[of_operators] = first_refused(entries, of_operators)) != nullptr) leave_out(entries, of_operators);
   const bool reached_through_ours = names.count("malloc") == 0;

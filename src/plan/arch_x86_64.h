@@ -17,11 +17,16 @@
 namespace penna {
 
 inline constexpr unsigned kMachine = EM_X86_64;
+// JUMP_SLOT and GLOB_DAT: a pointer that the dynamic linker fills with a symbol's address. RELATIVE: bias + addend,
+// so the addend is an address of the file.
 inline constexpr unsigned kJumpSlot = R_X86_64_JUMP_SLOT, kGlobDat = R_X86_64_GLOB_DAT, kRelative = R_X86_64_RELATIVE;
 
 inline constexpr size_t kBranchBytes = 5;       // of a jump or a call: an opcode and a distance of four bytes
 inline constexpr size_t kJumpThroughBytes = 6;  // of a jump through a pointer at such a distance
+// The architecture's limit: the processor faults on anything longer (SDM volume 2, "Instruction format").
 inline constexpr size_t kLongestInstruction = 15;
+// Upper bound for a moved instruction, per byte of the original: jcc rel8 grows from 2 bytes to 6, a call from 5 to
+// 18.
 inline constexpr size_t kLargestMoved = 16;  // of an instruction once it was moved, and of a jump
 
 inline constexpr std::array<uint8_t, 4> kEntryMark{0xf3, 0x0f, 0x1e, 0xfa};  // endbr64
@@ -34,6 +39,8 @@ bool begins(std::span<const uint8_t> bytes, const std::array<uint8_t, N>& with) 
 }
 
 // `from` + the four bytes of distance at `bytes`.
+// Unsigned, so that a distance out of a damaged file wraps instead of being undefined; callers check where it
+// leads.
 inline uint64_t add_distance(uint64_t from, const uint8_t* bytes) {
   int32_t distance;
   std::memcpy(&distance, bytes, sizeof distance);
@@ -43,9 +50,11 @@ inline uint64_t add_distance(uint64_t from, const uint8_t* bytes) {
 // ---- What compilers leave where functions begin ---------------------------------------------------------------------
 
 // The nop of -mnop-mcount, with which no other function begins.
+//    0f 1f 44 00 00   nopl 0(%rax,%rax)
 inline constexpr std::array<uint8_t, kBranchBytes> kHookNop{0x0f, 0x1f, 0x44, 0x00, 0x00};
 // XRay's: a jump over nine bytes of nops.
 inline constexpr size_t kSledBytes = 11, kSledAlignment = 2;
+//    eb 09            jmp .+11, over the rest of the sled
 inline constexpr std::array<uint8_t, 2> kSledHead{0xeb, 0x09};
 
 // The length of the nop at the beginning: 90, or 66* [2e] 0f 1f /0 with its operand; 0: it is none.
@@ -54,6 +63,8 @@ inline size_t nop_length(std::span<const uint8_t> code) {
   while (at < code.size() && at < 8 && (code[at] == 0x66 || code[at] == 0x2e)) ++at;
   if (at < code.size() && code[at] == 0x90) return at + 1;
   if (at + 3 > code.size() || code[at] != 0x0f || code[at + 1] != 0x1f) return 0;
+  // ModRM: mod 01 has one byte of displacement, 10 has four, 11 would be a register; reg must be 0; rm 100 adds a
+  // SIB byte.
   const uint8_t form = code[at + 2];
   const size_t operand = form >> 6 == 1 ? 1 : form >> 6 == 2 ? 4 : 0;
   const size_t length = at + 3 + ((form & 7) == 4 ? 1 : 0) + operand;
@@ -66,13 +77,18 @@ inline size_t nop_length(std::span<const uint8_t> code) {
 template <typename Visit>
 void for_each_seeming_branch(std::span<const uint8_t> code, uint64_t address, Visit&& visit) {
   for (size_t at = 1; at + 4 <= code.size(); ++at) {
+    //    e9 rel32     jmp
+    //    e8 rel32     call
+    //    0f 8x rel32  jcc
     const bool jump = code[at - 1] == 0xe9 || code[at - 1] == 0xe8;
     const bool condition = at >= 2 && code[at - 2] == 0x0f && (code[at - 1] & 0xf0) == 0x80;
     if (jump || condition) visit(address + at - (jump ? 1 : 2), add_distance(address + at + 4, code.data() + at));
   }
 }
 
-// Where the branch of one byte's reach leads that `code`, at `address`, looks like.
+// Where the branch of one byte's reach leads that `code`, at `address`, looks like: eb (jmp), 70 to 7f (jcc), e0 to
+// e3 (loop, jrcxz). They reach 128 bytes back and 127 on, counted from behind their two bytes: code further away
+// than kShortReach cannot hold one.
 inline constexpr uint64_t kShortReach = 130;
 inline std::optional<uint64_t> seeming_short_branch(std::span<const uint8_t> code, uint64_t address) {
   const bool looks_so = code.size() >= 2 && (code[0] == 0xeb || (code[0] & 0xf0) == 0x70 || (code[0] & 0xfc) == 0xe0);
@@ -85,6 +101,7 @@ template <typename Visit>
 void for_each_seeming_address(std::span<const uint8_t> code, uint64_t address, Visit&& visit) {
   constexpr size_t kBytes = 7;  // REX.W 8d ModRM distance
   for (size_t at = 0; at + kBytes <= code.size(); ++at)
+    //    48 or 4c (REX.W, perhaps .R), 8d, mod 00 with rm 101: lea DISTANCE(%rip), %any
     if ((code[at] & 0xfb) == 0x48 && code[at + 1] == 0x8d && (code[at + 2] & 0xc7) == 0x05)
       visit(add_distance(address + at + kBytes, code.data() + at + 3));
 }

@@ -11,6 +11,7 @@
 namespace penna {
 namespace {
 
+// Bytes of nops that are looked through, in front of a function and in it; compilers make more only if asked.
 constexpr size_t kMaxNops = 64;
 
 template <typename T>
@@ -34,6 +35,7 @@ size_t nops(std::span<const uint8_t> code, size_t limit) {
 // The words of a table of addresses: as the file has them, or, in what is loaded anywhere, as its relocations will make
 // them.
 std::vector<uint64_t> addresses_in(const ElfFile& file, const ElfSection& table) {
+  // In position-independent files the addresses are in the addends of relocations; the table itself may hold zeros.
   std::vector<uint64_t> words;
   const std::span<const uint8_t> bytes = file.raw(table);
   for (size_t at = 0; at + 8 <= bytes.size(); at += 8) words.push_back(read<uint64_t>(bytes, at));
@@ -44,6 +46,7 @@ std::vector<uint64_t> addresses_in(const ElfFile& file, const ElfSection& table)
     for (size_t i = 0; i < count; ++i) {
       GElf_Rela relocation;
       if (gelf_getrela(data, static_cast<int>(i), &relocation) == nullptr) break;
+      // Of a relocation in front of the table this wraps to a huge number, and fails the test below.
       const uint64_t offset = relocation.r_offset - table.address;
       if (GELF_R_TYPE(relocation.r_info) == kRelative && offset % 8 == 0 && offset / 8 < words.size())
         words[offset / 8] = static_cast<uint64_t>(relocation.r_addend);
@@ -62,6 +65,7 @@ class Finder {
         for (const uint64_t address : addresses_in(file_, *table)) add_nops(address);
     if (const ElfSection* table = file_.section("xray_instr_map")) add_sleds(*table);
     add_unlisted();
+    // A function may be in several tables, and in those of -mrecord-mcount and of add_unlisted().
     std::sort(found_.sites.begin(), found_.sites.end(), [](auto& a, auto& b) { return a.place < b.place; });
     const auto same = [](auto& a, auto& b) { return a.place == b.place; };
     found_.sites.erase(std::unique(found_.sites.begin(), found_.sites.end(), same), found_.sites.end());
@@ -74,10 +78,12 @@ class Finder {
   // Where the function begins that these nops are for: at most kMaxNops further on, when some of them lie in front of
   // it.
   uint64_t function_of(uint64_t nops_at) const {
+    // -fpatchable-function-entry=N,M puts M of the N nops in front of the function, and lists the first nop.
     const auto next = std::lower_bound(functions_.begin(), functions_.end(), nops_at);
     if (next != functions_.end() && *next - nops_at <= kMaxNops &&
         nops(file_.bytes_at(nops_at, *next - nops_at), *next - nops_at) == *next - nops_at)
       return *next;
+    // With -fcf-protection, the nops come behind the endbr64, and the table lists them instead of the function.
     const bool marked = nops_at >= kEntryMark.size() && is_code(nops_at - kEntryMark.size()) &&
                         begins(file_.bytes_at(nops_at - kEntryMark.size(), kEntryMark.size()), kEntryMark);
     return marked ? nops_at - kEntryMark.size() : nops_at;
@@ -108,9 +114,11 @@ class Finder {
     constexpr size_t kEntry = 32;
     const std::span<const uint8_t> bytes = file_.raw(table);
     for (size_t at = 0; at + kEntry <= bytes.size(); at += kEntry) {
+      // Exit sleds are not used: our exits are seen by return trampolines. Version 1 had absolute addresses.
       constexpr uint8_t kFunctionEntry = 0, kLogArgsEntry = 3, kRelativeVersion = 2;
       const uint8_t kind = bytes[at + 16], version = bytes[at + 18];
       if (version < kRelativeVersion || (kind != kFunctionEntry && kind != kLogArgsEntry)) continue;
+      // Each of the two is relative to its own field; nonsense wraps, and is not code.
       const uint64_t here = table.address + at;
       const uint64_t sled = here + read<uint64_t>(bytes, at), function = here + 8 + read<uint64_t>(bytes, at + 8);
       const std::span<const uint8_t> code =

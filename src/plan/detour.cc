@@ -33,15 +33,16 @@ bool DetourFinder::starts_inside(uint64_t from, uint64_t to) const {
   return next != functions_.end() && next->start < to;
 }
 
-// The code between two functions that are known, if it can be decoded from the end of the one to exactly where the
-// other begins: it is what nothing describes, as functions of a stripped file that was built without unwind
-// information, and padding.
+// The code between two known functions, if it decodes from the end of one to exactly the start of the next: code
+// that nothing describes (functions of a stripped file without unwind information) and padding. Callers walk
+// addresses in order, so the last gap answers most questions.
 FunctionRange DetourFinder::gap_over(uint64_t address) const {
   constexpr uint64_t kLargestGap = 1 << 16;
   if (address >= last_gap_.start && address < last_gap_.end) return last_gap_is_code_ ? last_gap_ : FunctionRange{};
   const auto next = first_behind(address);
   if (next == functions_.begin() || next == functions_.end()) return {};
   FunctionRange gap{0, next->start};
+  // Aliases share a start and may differ in size: the gap begins behind the longest.
   for (auto before = next; before != functions_.begin() && (--before)->start == std::prev(next)->start;)
     gap.start = std::max(gap.start, before->end);
   if (address < gap.start || gap.end - gap.start > kLargestGap) return {};
@@ -67,12 +68,14 @@ FunctionRange DetourFinder::function_over(uint64_t address) const {
 bool DetourFinder::neighbours_branch_into(const FunctionRange& function, uint64_t begin, uint64_t end) const {
   const Window window{begin, end};
   uint64_t at = begin < kShortReach ? 0 : begin - kShortReach;
+  // Decoding must begin at an instruction: back to the start of whatever function lies over `at`.
   FunctionRange over = function_over(at);
   if (over.end != 0) at = over.start;
   for (Instruction one; at < end + kShortReach;) {
     if (at >= over.end) over = function_over(at);
     const std::span<const uint8_t> code = file_.bytes_at(at, kLongestInstruction);
     if (over.end != 0 && over.start == function.start) {
+      // Its own branches were seen by the caller. max: a function of zero size must not stop the loop.
       at = std::max(function.end, at + 1);
     } else if (over.end != 0 && decode(code, at, &one)) {
       if (one.target && window.has_inside(*one.target)) return true;
@@ -86,7 +89,8 @@ bool DetourFinder::neighbours_branch_into(const FunctionRange& function, uint64_
   return false;
 }
 
-// What goes on to another function by a jump, instead of a call, leaves it its own return address.
+// A tail call hands on the caller's return address. So what a walked function reaches by jumps, directly or through
+// others, returns into generated code as well, and is refused with it.
 void DetourFinder::follow_jumps_of_called() {
   std::vector<uint64_t> open = walked_.called();
   std::set<uint64_t> seen;
@@ -107,13 +111,17 @@ void DetourFinder::follow_jumps_of_called() {
 DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
   if (range_of(file_.code_ranges(), function.start) == nullptr) return {{}, "does not lie in code"};
   if (const char* reason = walked_.refusal(function.start)) return {{}, reason};
+  // One byte more than the limit is asked for, so that a function above it can be told from one that just fits.
   std::span<const uint8_t> code =
       file_.bytes_at(function.start, std::min<uint64_t>(function.end - function.start, kLargestFunction + 1));
   const size_t size = std::min<uint64_t>(function.end - function.start, code.size());
   if (size > kLargestFunction) return {{}, "is larger than what is looked through"};
   code = code.first(size);
+  // An endbr64 stays: with CET, an indirect call must land on one.
   const size_t skip = begins(code, kEntryMark) ? kEntryMark.size() : 0;
 
+  // The window grows by whole instructions until a jump fits. The rest of the function is decoded all the same: a
+  // branch or a table anywhere in it may lead back into the window.
   Window window{function.start + skip, function.start + skip};
   std::vector<uint64_t> targets;
   Instruction one;
@@ -135,6 +143,7 @@ DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
     if (one.refers) for_each_target(file_, *one.refers, function, [&](uint64_t target) { targets.push_back(target); });
   }
   if (window.end - window.begin < kBranchBytes) return {{}, "is shorter than a jump"};
+  // The neighbours' short branches last: only that decodes other functions.
   if (starts_inside(function.start, window.end)) return {{}, "has another symbol within its first instructions"};
   if (std::any_of(targets.begin(), targets.end(), [&](uint64_t target) { return window.has_inside(target); }))
     return {{}, "branches into its own first instructions"};
@@ -212,6 +221,8 @@ std::vector<DetourOffer> DetourFinder::find(std::span<const FunctionRange> wante
     if (!offers.back().site) continue;
     collect_branches();
     const DetourSite& site = *offers.back().site;
+    // Not the site's first byte: a branch to it executes the jump. targets_ knows where branches seem to lead, but
+    // not from where, which would double its size: only doubtful sites are worth another pass over the code.
     const auto next = std::upper_bound(targets_.begin(), targets_.end(), site.place);
     if (next != targets_.end() && *next < site.place + site.code.size()) doubtful.push_back(&offers.back());
   }
@@ -242,6 +253,7 @@ bool append_moved(const DetourSite& site, uint64_t bias, NearMemory* near) {
 
 std::optional<CodePtr> move_beginning(const DetourSite& site, uint64_t bias, NearMemory* near) {
   const CodePtr moved = near->end();
+  // + 1: the jump back.
   if (!near->has_room((site.code.size() + 1) * kLargestMoved) || !append_moved(site, bias, near)) return {};
   return moved;
 }

@@ -81,6 +81,7 @@ class DetourFinder {
   UnwindTable unwind_table_;
   WalkedCode walked_;
   Functions functions_;
+  // Caches behind const functions, without a lock: a finder belongs to one thread at a time.
   mutable FunctionRange last_gap_;
   mutable bool last_gap_is_code_ = false;
   mutable std::vector<uint64_t> targets_;  // of all that looks like a direct branch, sorted

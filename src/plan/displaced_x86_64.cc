@@ -14,6 +14,7 @@ uint8_t number_of(ZydisRegister of) {
   return of == ZYDIS_REGISTER_NONE ? ProbeOperand::kNone : static_cast<uint8_t>(of - ZYDIS_REGISTER_RAX);
 }
 
+// The address-size prefix (67) makes the registers of an address 32-bit ones: the guardian computes with 64 bits.
 bool is_wide(ZydisRegister of) {
   return of == ZYDIS_REGISTER_NONE || (of >= ZYDIS_REGISTER_RAX && of <= ZYDIS_REGISTER_R15);
 }
@@ -22,6 +23,7 @@ bool is_wide(ZydisRegister of) {
 std::optional<ProbeOperand> target_of(const ZydisDecodedOperand& operand, size_t length, uint64_t at) {
   ProbeOperand target;
   if (operand.type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand.imm.is_relative != 0) {
+    // Resolved here: `at` is a run-time address, so the target is a constant from now on.
     target.number = static_cast<int64_t>(at + length) + operand.imm.value.s;
     return target;
   }
@@ -32,6 +34,7 @@ std::optional<ProbeOperand> target_of(const ZydisDecodedOperand& operand, size_t
   }
   if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.size != 64) return {};
   const auto& memory = operand.mem;
+  // A ProbeOperand has no segment base.
   if (memory.segment == ZYDIS_REGISTER_FS || memory.segment == ZYDIS_REGISTER_GS) return {};
   target.kind = ProbeOperand::kMemory;
   target.number = memory.disp.value;
@@ -50,6 +53,7 @@ std::optional<ProbeOperand> target_of(const ZydisDecodedOperand& operand, size_t
 }  // namespace
 
 DisplacedOffer look_at_displaced(std::span<const uint8_t> code, uint64_t at) {
+  // decode() leaves operands out, which cost more than all the rest: only calls need them.
   static const ZydisDecoder decoder = [] {
     ZydisDecoder made;
     ZydisDecoderInit(&made, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);

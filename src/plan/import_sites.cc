@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See import_sites.h. Reference: LSB core 5.0, 10.7 (symbol
-// versions).
+// See import_sites.h. Reference: LSB core 5.0, 10.7 (symbol versions).
 #include "plan/import_sites.h"
 
 #include <algorithm>
@@ -12,7 +11,8 @@
 namespace penna {
 namespace {
 
-// Sorted.
+// Sorted, for binary search. They return twice (setjmp, vfork), switch stacks (swapcontext, longjmp), look at who
+// calls them (dlopen and dlsym: its namespace, RTLD_NEXT), never return, or are the hooks of compilers themselves.
 constexpr std::array<std::string_view, 36> kNotWrapped{"_ITM_deregisterTMCloneTable",
                                                        "_ITM_registerTMCloneTable",
                                                        "__cxa_finalize",
@@ -50,7 +50,7 @@ constexpr std::array<std::string_view, 36> kNotWrapped{"_ITM_deregisterTMCloneTa
                                                        "swapcontext",
                                                        "vfork"};
 
-// What a sanitizer's runtime says begins with the caller of its functions.
+// How functions of a sanitizer's runtime begin: their reports start with the caller.
 constexpr std::array<std::string_view, 14> kOfSanitizers{
     "__asan_",    "__hwasan_",    "__lsan_",    "__msan_",    "__sanitizer_", "__tsan_",     "__ubsan_",
     "_ZN6__asan", "_ZN8__hwasan", "_ZN6__lsan", "_ZN6__msan", "_ZN6__tsan",   "_ZN7__ubsan", "_ZN11__sanitizer"};
@@ -62,9 +62,10 @@ struct SlotUse {
   uint64_t entry = 0;  // the linkage table's jump through it
 };
 
-// What only looks like an instruction makes us more careful, not less.
+// Bytes that only look like an instruction count as one: a slot that seems to be taken stays as it is.
 void look_for_uses(const ElfFile& file, std::map<uint64_t, SlotUse>* slots) {
   if (slots->empty()) return;
+  // Every four bytes of the code are asked: two comparisons spare nearly all of them the search.
   const uint64_t low = slots->begin()->first, high = slots->rbegin()->first;
   for (const ElfSection& section : file.sections()) {
     if (!section.executable() || section.range().end == 0) continue;
@@ -79,6 +80,7 @@ void look_for_uses(const ElfFile& file, std::map<uint64_t, SlotUse>* slots) {
 }
 
 // Names of the symbols of .dynsym, and the versions that they are wanted in.
+// Tables of the file are linked lists by distance: a damaged one may run in circles, so each walk has a limit.
 class DynamicNames {
  public:
   DynamicNames(const ElfFile& file, const ElfSection& symbols)
@@ -101,6 +103,7 @@ class DynamicNames {
   std::string version(uint64_t index) const {
     GElf_Versym number;
     if (versions_ == nullptr || gelf_getversym(versions_, static_cast<int>(index), &number) == nullptr) return {};
+    // Bit 15 of a version number marks a hidden symbol; 0 and 1 (local, global) have no name.
     const auto found = names_.find(number & 0x7fff);
     return found == names_.end() ? std::string() : found->second;
   }
@@ -177,6 +180,8 @@ std::vector<ImportSite> find_import_sites(const ElfFile& file) {
       sites.push_back({relocation.r_offset, 0, false, std::move(name), names.version(symbol)});
     }
   }
+  // JUMP_SLOTs are the linkage table's, and only jumps use them. A GLOB_DAT may be used as a value alone (never
+  // called: dropped), for calls alone (-fno-plt: the slot is changed), or for both (the slot stays).
   look_for_uses(file, &others);
   std::erase_if(sites, [&](ImportSite& site) {
     const auto other = others.find(site.slot);

@@ -17,7 +17,7 @@ namespace penna {
 
 inline constexpr size_t kLargestFunction = 1 << 20;  // bytes that are decoded of one
 
-// decode() fills all of it but the numbers behind the last: millions are decoded.
+// decode() leaves numbers[number_count] and on as they were: it runs for millions of instructions.
 struct Instruction {
   enum Kind : uint8_t {
     kOther,
@@ -31,12 +31,13 @@ struct Instruction {
     kNop,
     kMark  // kEntryMark
   } kind;
-  uint8_t length;                   // bytes
-  uint8_t number_count;             // of `numbers`
-  bool refers_nearby;               // by a distance from itself
-  const char* immovable;            // why it may not run somewhere else: "loops in its first instructions"
-  std::optional<uint64_t> target;   // of a branch to a fixed place
-  std::optional<uint64_t> refers;   // to memory at a fixed place, where a table may begin
+  uint8_t length;                  // bytes
+  uint8_t number_count;            // of `numbers`
+  bool refers_nearby;              // by a distance from itself
+  const char* immovable;           // why it may not run somewhere else: "loops in its first instructions"
+  std::optional<uint64_t> target;  // of a branch to a fixed place
+  std::optional<uint64_t> refers;  // to memory at a fixed place, where a table may begin
+  // At most two immediates and a displacement (SDM volume 2, "Instruction format"): four never overflow.
   std::array<uint64_t, 4> numbers;  // in it, that may be addresses
 
   bool is_padding() const { return kind == kNop || kind == kBreakpoint; }
@@ -50,6 +51,8 @@ size_t instruction_length(std::span<const uint8_t> code);
 
 // The targets in the function of what looks like the table of a switch, from `table` on: 4-byte distances from it, or
 // 8-byte addresses. It ends where an entry leads out of the function.
+// Nothing in the code says which of the two it is, so both are tried: a table that is read in the wrong form has
+// more targets, and more targets only make us refuse more.
 template <typename Visit>
 void for_each_target(const ElfFile& file, uint64_t table, const FunctionRange& function, Visit&& visit) {
   constexpr size_t kMost = 4096;
@@ -70,6 +73,8 @@ void for_each_target(const ElfFile& file, uint64_t table, const FunctionRange& f
 }
 
 // Bytes of code in front of which nobody may land but at the first.
+// The first byte may be landed on: whoever does so executes the jump that is written there, as if it were the old
+// code.
 struct Window {
   uint64_t begin, end;
   bool has_inside(uint64_t address) const { return address > begin && address < end; }

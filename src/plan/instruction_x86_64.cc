@@ -24,10 +24,12 @@ bool is_call(const ZydisDecodedInstruction& one) { return one.meta.category == Z
 bool is_branch(const ZydisDecodedInstruction& one) {
   return one.meta.category == ZYDIS_CATEGORY_COND_BR || one.meta.category == ZYDIS_CATEGORY_UNCOND_BR;
 }
+// Zydis calls the distance of a branch an immediate, and only that of memory operands a displacement.
 bool is_relative(const ZydisDecodedInstruction& one) { return one.raw.imm[0].is_relative != 0; }
 uint64_t relative_target(const ZydisDecodedInstruction& one, uint64_t at) {
   return at + one.length + static_cast<uint64_t>(one.raw.imm[0].value.s);
 }
+// mod 00 with rm 101 is RIP-relative in 64-bit mode (SDM volume 2, "RIP-Relative Addressing").
 bool refers_to_rip(const ZydisDecodedInstruction& one) {
   return (one.attributes & ZYDIS_ATTRIB_HAS_MODRM) != 0 && one.raw.modrm.mod == 0 && one.raw.modrm.rm == 5;
 }
@@ -50,6 +52,8 @@ void set_kind(Instruction* one, Instruction::Kind kind, const char* immovable = 
   one->immovable = immovable;
 }
 
+// What may not run at another address. loop and jrcxz reach 127 bytes and have no longer form; xbegin's target is
+// the address of an abort handler.
 const char* why_not_moved(const ZydisDecodedInstruction& branch) {
   if (!is_relative(branch)) return "jumps through a pointer in its first instructions";
   if (has_byte_only_form(branch)) return "loops in its first instructions";
@@ -78,12 +82,17 @@ void set_kind(Instruction* one, const ZydisDecodedInstruction& of) {
   }
 }
 
-// A call as its two parts, so that the function that it calls returns to where it would have: into the function, behind
-// the detour, where unwinders know what they see.
+// A call becomes a push of the original return address and a jump. So the callee returns to where it would have:
+// into the function, behind the detour, where unwinders find a rule. A return address in near memory is in no
+// unwind table.
 bool move_call(const ZydisDecodedInstruction& one, CodePtr from, NearMemory* near) {
   const CodePtr next = from + one.length;
   const auto low = static_cast<uint32_t>(next.number()), high = static_cast<uint32_t>(next.number() >> 32);
-  std::array<uint8_t, 13> push{0x68, 0, 0, 0, 0, 0xc7, 0x44, 0x24, 0x04};  // push low; mov high into its upper half
+  // push imm32 sign-extends to 64 bits, the mov then replaces the upper half: no register is needed, no flag
+  // changes.
+  //    68 imm32              push LOW
+  //    c7 44 24 04 imm32     movl HIGH, 4(%rsp)
+  std::array<uint8_t, 13> push{0x68, 0, 0, 0, 0, 0xc7, 0x44, 0x24, 0x04};
   std::memcpy(push.data() + 1, &low, sizeof low);
   std::memcpy(push.data() + 9, &high, sizeof high);
   near->append(push);
@@ -101,10 +110,14 @@ bool move_instruction(const ZydisDecodedInstruction& one, std::span<const uint8_
     const CodePtr target(relative_target(one, from.number()));
     if (one.meta.category == ZYDIS_CATEGORY_UNCOND_BR) return near->append_jump(target);
     // The condition's number is in the low half of the last byte of either form's opcode.
+    // jcc rel8 is 7x, jcc rel32 is 0f 8x: always the long form, because near memory is hardly ever within 127
+    // bytes.
     const uint8_t opcode = bytes[one.raw.imm[0].offset - 1];
     return near->append_branch(std::array<uint8_t, 2>{0x0f, static_cast<uint8_t>(0x80 | (opcode & 0x0f))}, target);
   }
   if (refers_to_rip(one)) {
+    // Counted from the end of the instruction, any immediate included. The length does not change, so patching the
+    // four bytes in place suffices.
     const CodePtr target = from + one.length + one.raw.disp.value;
     const auto distance = static_cast<int64_t>(bytes_between(near->end() + one.length, target));
     if (distance != static_cast<int32_t>(distance)) return false;
@@ -115,6 +128,7 @@ bool move_instruction(const ZydisDecodedInstruction& one, std::span<const uint8_
   return true;
 }
 
+// Never changes once it is made: any thread may decode.
 const Decoder decoder;
 
 }  // namespace

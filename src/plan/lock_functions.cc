@@ -142,6 +142,7 @@ class LockFinder {
       }
     }
     // What is reached through ours; a sanitizer's goes on to them.
+    // Only now: which symbols count depends on others, which may come later in the table or in the other one.
     std::erase_if(found_, [&](const auto& one) {
       return is_pthread(one.second.family) && (has_sanitizer_ || (is_library_ && shown_.count(one.first) != 0));
     });
@@ -167,6 +168,7 @@ class LockFinder {
       return holds(symbol, own.takes) || holds(symbol, own.gives) || holds(symbol, own.tries);
     });
     if (!may_be_known && !may_be_own) return;
+    // "name@@VERSION" in .symtab of shared libraries; "name.part.0" and its like are made by the compiler.
     const std::string_view raw = symbol.substr(0, symbol.find_first_of(".@"));
     const std::string_view suffix = symbol.substr(raw.size());
     if (suffix.starts_with(".cold")) return;
@@ -229,6 +231,8 @@ class LockFinder {
   std::span<const OwnLock> own_;
   std::map<uint64_t, Found> found_;
   std::set<uint64_t> shown_;
+  // Pieces and clones run in place of the function, and under names of their own: hooks on it would miss some of
+  // its calls.
   std::map<size_t, std::string> parts_;
   std::set<size_t> claimed_;  // families of which the user names functions
   bool has_sanitizer_ = false;
@@ -254,6 +258,8 @@ class Doors {
     const auto range = std::find_if(functions_.begin(), functions_.end(),
                                     [&](const FunctionRange& one) { return one.start == function; });
     if (range == functions_.end() || range->end <= prepared->end) return {{}, "is shorter than a jump"};
+    // Two hooks in one function: the detour goes behind what the compiler has prepared, as into a function that
+    // begins there.
     const FunctionRange rest{prepared->end, range->end};
     return finder_->find({&rest, 1})[0];
   }
@@ -331,6 +337,7 @@ LockFunctions find_lock_functions(const ElfFile& file, bool is_library, std::spa
       else
         refusal = RefusedLock{lock, found.name, offer.refusal};
     }
+    // All or none (lock_functions.h): one refusal takes the whole family back.
     if (refusal)
       result.refused.push_back(std::move(*refusal));
     else

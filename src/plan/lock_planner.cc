@@ -76,6 +76,7 @@ void PatchPlanner::add_locks(PatchPlan* plan, const penna_patch_question& questi
                              uint32_t* used) {
   asked_about_locks_ = true;
   const LockFunctions& locks = locks_of(question, root);
+  // The target offers a range of numbers, which all questions of one request share.
   const uint32_t first = question.first_number + *used;
   PlanAnswer answer(plan, question);
   answer.near = near_memory_of(question, question.instead);
@@ -90,6 +91,8 @@ void PatchPlanner::add_locks(PatchPlan* plan, const penna_patch_question& questi
     if (patch && one.tried_by >= 0) patch->version = first + static_cast<uint32_t>(one.tried_by);
     if (patch) patches.push_back(*patch);
   }
+  // Nothing is added before all have their patch: half of a lock's functions would show locks that nobody gives
+  // back.
   if (reason != nullptr) {
     refuse_locks(path_of(question), locks, reason);
   } else {

@@ -34,6 +34,7 @@ class NearMemory {
   const std::vector<uint8_t>& bytes() const { return bytes_; }
 
   // Begins a stub: the place of its code, behind the call of the hook. Nothing: no room for `code_bytes` more.
+  // 16-byte aligned, after its penna_stub (patch_plan.h), whose two words the target reads and fills.
   struct Stub {
     CodePtr code;    // where its penna_stub ends
     CodePtr resume;  // behind the call
@@ -56,6 +57,7 @@ class NearMemory {
 
 // Code for a `place`; nothing: `to` is out of reach.
 using BranchCode = std::array<uint8_t, kBranchBytes>;
+// rel32 reaches 2 GiB in either direction, counted from behind the branch.
 std::optional<BranchCode> jump_from(CodePtr place, CodePtr to);
 std::optional<BranchCode> call_from(CodePtr place, CodePtr to);
 std::array<uint8_t, kJumpThroughBytes> jump_through_from(CodePtr place, CodePtr pointer);

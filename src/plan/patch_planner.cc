@@ -68,7 +68,7 @@ std::optional<penna_patch> patch_detour(const DetourSite& site, uint64_t bias, N
   return code_patch(in_target(site.place, bias), site.code, *jump, jump->size());
 }
 
-// Where a stub keeps what it jumps on to.
+// penna_stub::target, which the target fills once it has read what the pointer held.
 CodePtr word_of_stub(const NearMemory::Stub& stub) {
   return stub.code - static_cast<int64_t>(sizeof(penna_stub) - offsetof(penna_stub, target));
 }
@@ -106,6 +106,8 @@ std::optional<penna_patch> patch_entry(const ImportSite& site, uint64_t bias, Ne
 
 // Gives how many of its places nothing leads to from near memory: it has none, or too little. `is_entered`: does the
 // detour's function lead elsewhere already?
+// The three kinds of place share one near memory. What does not fit any more is counted, and the rest still tried:
+// a smaller stub may fit.
 template <typename Module, typename IsEntered>
 size_t add_module(PatchPlan* plan, const penna_patch_question& question, const Module& module, IsEntered&& is_entered) {
   PlanAnswer answer(plan, question);
@@ -167,8 +169,10 @@ bool calls_hooks(const ElfFile& file, std::span<const std::string_view> hooks) {
 // Functions that no detour may lead to: where a program begins, what the hooks themselves use, and as for stubs. Null:
 // may.
 const char* why_not_entered(const ElfFile& file, std::string_view name) {
+  // They have no caller to return to, or begin on another stack.
   constexpr std::string_view kStarts[] = {"_start", "_init",    "_fini",  "__restore_rt",   "__clone",
                                           "clone",  "__clone3", "clone3", "__start_context"};
+  // The hook would enter itself.
   constexpr std::string_view kUsed[] = {
       "__cxa_finalize", "__tls_get_addr",      "_dl_find_object",     "dlsym",
       "dlvsym",         "pthread_getspecific", "pthread_setspecific", "pthread_key_create",
@@ -221,6 +225,8 @@ PatchPlanner::~PatchPlanner() = default;
 std::optional<ElfFile> PatchPlanner::open_file(const penna_patch_question& question, const std::string& root) {
   const std::string path = path_of(question);
   auto file = ElfFile::open(root + path);
+  // `root` leads through /proc/PID/root: the same path may be another file in a container, or have been replaced
+  // since.
   if (file && file->build_id() == build_id_of(question)) return std::move(*file);
   struct stat status {};
   if (file || (::stat((root + path).c_str(), &status) == 0 && S_ISREG(status.st_mode)))
@@ -244,6 +250,7 @@ PatchPlanner::Module& PatchPlanner::module_of(const penna_patch_question& questi
   const std::string path = path_of(question);
   const BuildId build_id = build_id_of(question);
   const std::string key = path + '\0' + std::string(build_id.begin(), build_id.end());
+  // Without a build-id nothing says that it is the same file: it is read for each process.
   if (auto known = modules_.find(key); known != modules_.end() && !build_id.empty()) return *known->second;
   auto module = std::make_unique<Module>();
   if (auto file = open_file(question, root)) {
@@ -265,6 +272,8 @@ void PatchPlanner::refuse_module(PatchPlan* plan, const penna_patch_question& qu
 }
 
 void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Module* module) {
+  // Without patterns, all functions that a compiler has prepared; detours only where somebody has asked by name,
+  // because finding them takes all of the file's code.
   CallSites found = find_call_sites(file, functions_of(file));
   if (requests_.wanted || requests_.also) choose_functions(file, path, found.sites, module);
   if (!requests_.wanted) module->sites = std::move(found.sites);
@@ -332,6 +341,7 @@ void PatchPlanner::choose_functions(const ElfFile& file, const std::string& path
   std::vector<std::string> wanted_names;
   const bool has_hooks = calls_hooks(file, kHooks);
   for (const Symbol& symbol : (*names)->functions()) {
+    // Its symbol is that of the resolver, which runs once, when the program is relocated.
     if (symbol.kind == SymbolKind::kIfunc)
       if (const std::optional<std::string> name = asked_for(names_of(**names, symbol), path);
           name && !(requests_.libcalls && is_exported(file, symbol.start)))
@@ -381,6 +391,7 @@ PatchPlanner::Pointers* PatchPlanner::pointers_of(const penna_patch_question& qu
   const std::string path = path_of(question);
   auto file = open_file(question, root);
   if (!file || calls_hooks(*file, kHooks) || has_changed(*file, path)) return nullptr;  // its hooks tell of it
+  // Kept for as long as the recording: dlsym may be asked for many functions of one library.
   module.pointers = std::make_unique<Pointers>(std::move(*file));
   Pointers& pointers = *module.pointers;
   std::vector<FunctionRange> all;
@@ -463,9 +474,17 @@ std::vector<PreparedBeginning> PatchPlanner::beginnings_of(const ElfFile& file, 
   return beginnings;
 }
 
+// What a question is about is told by which of its fields are set (penna_patch_question):
+//    values                       the module's probes
+//    instead, no symbol           all of its lock functions
+//    instead, symbol, function    one function of libc, for the agent's own hook
+//    instead, symbol              an allocator's functions: one for each, in a row
+//    function                     one function, which dlsym returned
+//    nothing                      calls
 std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> questions, const std::string& root) {
   PatchPlan plan;
   uint32_t locks = 0;
+  // First all names, then imports: a file is asked about before or after the one that it calls.
   if (requests_.wanted && requests_.libcalls)
     for (const penna_patch_question& question : questions)
       if (question.values == 0 && question.instead == 0 && question.function == 0) learn_exports(question, root);

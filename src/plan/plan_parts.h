@@ -39,6 +39,7 @@ struct PatchPlan {
       return std::tie(a.function, a.kind) < std::tie(b.function, b.kind);
     });
   }
+  // In the order of the picture in patch_plan.h: the target finds each part by the sizes of those in front of it.
   std::vector<uint8_t> encode() const {
     penna_patch_plan head{};
     head.magic = PENNA_PATCH_MAGIC;
@@ -73,6 +74,7 @@ inline NearMemory near_memory_of(const penna_patch_question& question, uint64_t 
 }
 
 // The part of a plan that answers one question: add() patches, then it is finished.
+// Each question gets exactly one, finished in the order of the questions: the target pairs them by position.
 class PlanAnswer {
  public:
   PlanAnswer(PatchPlan* plan, const penna_patch_question& question)
@@ -81,6 +83,7 @@ class PlanAnswer {
     result_.offset = static_cast<uint32_t>(plan->code.size());
   }
   bool add(uint64_t address, const std::optional<penna_patch>& patch) {
+    // Addresses come from a file that may be damaged: none outside of the module that was asked about.
     if (!patch || address < question_.start || address >= question_.end) return false;
     plan_->patches.push_back(*patch);
     return true;
@@ -119,6 +122,7 @@ inline const char* why_not_now(const penna_patch_question& question) {
   return question.unless == PENNA_UNLESS_FULL ? kTooManyAllocators : kMayRun;
 }
 
+// Questions are untrusted: counts are cut to their fields, and text need not end.
 inline std::string path_of(const penna_patch_question& question) {
   return {question.path, std::min<size_t>(question.path_bytes, sizeof question.path)};
 }

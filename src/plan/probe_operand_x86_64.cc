@@ -76,6 +76,7 @@ bool read_memory(std::string_view text, ProbeOperand* operand) {
   }
   operand->scale = static_cast<uint8_t>(factor);
   const bool sound = factor == 1 || factor == 2 || factor == 4 || factor == 8;
+  // It is encoded as a displacement of four bytes (probe_stub_x86_64.cc).
   return sound && inside.empty() && operand->base != ProbeOperand::kNone &&
          operand->number == static_cast<int32_t>(operand->number);
 }
@@ -94,6 +95,8 @@ const char* refusal_of(OperandTrap trap) {
 
 OperandOffer parse_probe_operand(const SdtArg& argument) {
   const OperandTrap trap = operand_trap(argument, kMachine);
+  // Traps of other readers (symbols/points/sdt_args.h): byte registers, ah and its like, and an index are none for
+  // us.
   const bool readable = trap == OperandTrap::kNone || trap == OperandTrap::kByteRegister ||
                         trap == OperandTrap::kHighByteRegister || trap == OperandTrap::kIndex;
   if (!readable) return {{}, refusal_of(trap)};

@@ -24,6 +24,7 @@ PlannedProbe describe(const SdtNote& note, const ProbeSite& site, const std::str
     const OperandOffer length =
         known.meaning == KnownArgument::kTextAndLength ? parse_probe_operand(noted[next++]) : OperandOffer{};
     const char* reason = value.refusal != nullptr ? value.refusal : length.refusal;
+    // Left out, and said so: what is left keeps its order, and each argument its name.
     if (probe.arguments.size() == PENNA_MAX_ARGS) reason = "is one of more than 12";
     if (reason == nullptr)
       probe.arguments.push_back({known.name, *value.operand,
@@ -43,6 +44,8 @@ const std::vector<PlannedProbe>& PatchPlanner::probes_of(const penna_patch_quest
   const BuildId build_id = build_id_of(question);
   auto& known = probes_[path + '\0' + std::string(build_id.begin(), build_id.end())];
   if (known && !build_id.empty()) return *known;
+  // A file without a build-id is read again for each process, because nothing says that it is still the same; what
+  // is wrong with it is told once.
   const bool is_new = !known;
   known.emplace();
   const auto file = open_file(question, root);
@@ -52,6 +55,8 @@ const std::vector<PlannedProbe>& PatchPlanner::probes_of(const penna_patch_quest
   std::vector<uint64_t> wanted, all;
   for (const SdtNote& note : notes) wanted.push_back(note.pc);
   for (const SdtNote& note : read_sdt_notes(*file)) all.push_back(note.pc);
+  // No function symbols: the middle of functions is judged by unwind information, which stripped programs have,
+  // too.
   const std::vector<ProbeOffer> offers = DetourFinder(*file, {}).find_probes(wanted, all);
   std::vector<RefusedFunction> refused;
   for (size_t i = 0; i < offers.size(); ++i) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The code that records a probe of another header: what the jump beside its nop leads to, in memory near its module.
 //
-//   +-------------+---------------------------------------------------------------+-------+----------------+
-//   | penna_probe | in front: moved code | keep registers, reserve, arguments, give back | behind: moved code | jump
-// back |
-//   +-------------+---------------------------------------------------------------+-------+----------------+
+//   +-------------+----------------------+----------------------------+---------------------+-----------+
+//   | penna_probe | in front: moved code | keep registers, reserve,   | behind: moved code  | jump back |
+//   |             |                      | store arguments, give back |                     |           |
+//   +-------------+----------------------+----------------------------+---------------------+-----------+
 //
 // Why generated: an argument is wherever the note says, in one of 16 registers or behind one; so a hit costs what a
 // point of penna/point.h costs, and 5 registers more that are kept.

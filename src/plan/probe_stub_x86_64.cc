@@ -24,6 +24,7 @@ class Code {
   void word(uint32_t value) { append(&value, sizeof value); }
   void long_word(uint64_t value) { append(&value, sizeof value); }
   // `opcode` with a register and the memory at base + displacement, or base + index * scale + displacement.
+  // Always mod 10, with four bytes of displacement: rbp and r13 have no form without one, and no case is special.
   void memory(std::initializer_list<uint8_t> opcode, bool wide, uint8_t reg, uint8_t base, int32_t displacement,
               uint8_t index = ProbeOperand::kNone, uint8_t scale = 1) {
     const bool indexed = index != ProbeOperand::kNone;
@@ -62,6 +63,11 @@ void add_to_rsp(Code* code, int32_t bytes) { code->memory({0x8d}, true, kRsp, kR
 
 // mov, movzx or movsx into rax, whatever the size; `from` is called with the opcode and whether it is of 64 bits.
 template <typename From>
+//    bytes   signed                  unsigned
+//      1     48 0f be  movsbq        0f b6  movzbl
+//      2     48 0f bf  movswq        0f b7  movzwl
+//      4     48 63     movslq        8b     movl, which clears the upper half
+//      8     48 8b     movq          the same
 void extend(const ProbeOperand& operand, From&& from) {
   switch (operand.bytes) {
     case 1: return operand.is_signed ? from({0x0f, 0xbe}, true) : from({0x0f, 0xb6}, false);
@@ -97,6 +103,7 @@ void load_argument(Code* code, const ProbeOperand& operand, int32_t frame) {
   uint8_t base = operand.base, index = operand.index;
   auto at = static_cast<int32_t>(operand.number);
   if (base == kRsp) at += frame;
+  // rax, r10 and r11 are the recorder's by now: what they were is in the frame.
   if (is_saved(base)) load_word(code, kRax, kRsp, saved_at(base)), base = kRax;
   if (index != ProbeOperand::kNone && is_saved(index)) load_word(code, kR11, kRsp, saved_at(index)), index = kR11;
   load(base, at, index, operand.scale);
@@ -117,6 +124,7 @@ constexpr uint64_t kTextLimit = (PENNA_MAX_STRING + 1) | PENNA_TEXT_ENDS_AT_ZERO
 
 // So that no length has the bit that says "to the first zero byte". One that is negative is cut as any other that is
 // too large.
+// The length is a number of the program's, and may be anything.
 ProbeOperand unsigned_of(ProbeOperand length) {
   length.is_signed = false;
   if (length.kind == ProbeOperand::kConstant) length.number &= PENNA_MAX_STRING;
@@ -138,9 +146,13 @@ void fill(Code* code, size_t at, int64_t distance) {
 // From keeping the registers to giving them back. `at`: the code's address; `state` and `entry`: what it is to record,
 // and the way to the recorder: a place to jump to, or with strings a pointer to one.
 std::vector<uint8_t> recording_code(const PlannedProbe& probe, CodePtr at, CodePtr state, CodePtr entry) {
+  // Two shapes. Without strings the recorder returns the record's address, and the arguments are stored right into
+  // it. With strings it must copy them itself, so it gets all values as an array on the stack. In both, it is
+  // entered as by a point, by a jump with the way back in r11 (penna_point_entries in penna/point_abi.h).
   const bool text = has_text(probe);
   const int32_t frame = frame_of(probe);
   Code code;
+  // First below the red zone, before anything is stored; by lea, because flags are not saved yet.
   add_to_rsp(&code, -frame);
   store_word(&code, kRax, kRsp, kSavedRax);
   store_word(&code, kR10, kRsp, kSavedR10);
@@ -178,6 +190,7 @@ std::vector<uint8_t> recording_code(const PlannedProbe& probe, CodePtr at, CodeP
   fill(&code, state_at, static_cast<int64_t>(bytes_between(at + static_cast<int64_t>(state_at + 4), state)));
   fill(&code, entry_at, static_cast<int64_t>(bytes_between(at + static_cast<int64_t>(entry_at + 4), entry)));
   if (!text) {
+    // r10 is 0 where there was no room for a record: counted by the recorder.
     code.bytes({0x4d, 0x85, 0xd2, 0x0f, 0x84});  // test %r10, %r10; jz behind the arguments
     code.word(0);
     const size_t skip_at = code.size() - 4;
@@ -185,6 +198,8 @@ std::vector<uint8_t> recording_code(const PlannedProbe& probe, CodePtr at, CodeP
     code.bytes({0x41, 0xc6, 0x02, PENNA_POINT_COMMIT});  // movb, a release on x86
     fill(&code, skip_at, static_cast<int64_t>(code.size() - (skip_at + 4)));
   }
+  // Everything back in reverse. seto left 0 or 1 in al: adding 0x7f overflows for 1 alone. sahf comes behind it,
+  // because the addition sets the other flags.
   load_word(&code, kRax, kRsp, kSavedFlags);
   code.bytes({0x04, 0x7f, 0x9e});  // add $0x7f, %al: sets the overflow flag as it was; sahf
   load_word(&code, kR11, kRsp, kSavedR11);
@@ -226,6 +241,8 @@ CodePtr append_probe(const PlannedProbe& probe, uint64_t bias, NearMemory* near)
   return at;
 }
 
+// Upper bounds in bytes of code, checked against the room before anything is written. An argument takes at most
+// three loads and a store of 9 bytes each, and as many again for a string's length.
 constexpr size_t kMostOfArgument = 80, kMostBesides = 256;  // bytes of code
 
 }  // namespace
@@ -236,6 +253,8 @@ std::optional<penna_patch> patch_probe(const PlannedProbe& probe, uint64_t bias,
                       probe.arguments.size() * kMostOfArgument + (site.code.size() + 1) * kLargestMoved;
   if (!near->has_entrance() || !near->has_room(most)) return {};
   const CodePtr state = append_probe(probe, bias, near);
+  // A direct jump reaches the entrance; `values` may be anywhere in the process, and is jumped to through a
+  // pointer.
   CodePtr entry = near->entrance();
   if (has_text(probe)) {
     entry = near->end();
@@ -245,6 +264,8 @@ std::optional<penna_patch> patch_probe(const PlannedProbe& probe, uint64_t bias,
   }
   const CodePtr stub = near->end();
   const auto moved = [&] { return append_moved_code(site.code, in_target(site.place, bias), near); };
+  // In the order in which the program would have run it: code in front of the nop before the probe, code behind it
+  // after.
   if (!site.is_behind() && !moved()) return {};
   near->append(recording_code(probe, near->end(), state, entry));
   if (site.is_behind() && !moved()) return {};

@@ -91,6 +91,8 @@ struct Candidate {
   const char* refusal = nullptr;
 };
 
+// Forbidden from the nop's end on, the window's own first byte included: who lands there has passed by the probe,
+// and would be recorded.
 Candidate behind(const DecodedFunction& function, uint64_t nop) {
   Candidate found{nop + 1, nop + 1, {nop, nop + 1}};
   bool over = false;
@@ -98,6 +100,7 @@ Candidate behind(const DecodedFunction& function, uint64_t nop) {
     if (at == function.instructions.end() || at->first != found.end)
       return found.refusal = "stands at the end of its function", found;
     const Instruction& one = at->second;
+    // Behind a jump or a return may stand a function that nobody knows: only padding may be written over.
     if (over && !one.is_padding()) return found.refusal = "has other code right behind the way that it is on", found;
     if (const char* reason = over ? nullptr : one.immovable) return found.refusal = reason, found;
     over = over || one.ends_flow();
@@ -107,6 +110,8 @@ Candidate behind(const DecodedFunction& function, uint64_t nop) {
   return found;
 }
 
+// Forbidden up to and with the nop: who lands on it would hit the probe, and not be recorded. No calls: while one
+// is under way its return address leads into the window.
 Candidate before(const DecodedFunction& function, uint64_t nop) {
   Candidate found{nop, nop, {nop, nop + 1}};
   for (auto at = function.instructions.find(nop); nop - found.begin < kBranchBytes;) {
@@ -132,6 +137,8 @@ std::vector<uint64_t> addresses_in_data(const ElfFile& file) {
       if (range_of(file.code_ranges(), word) != nullptr) found.push_back(word);
     }
   };
+  // Elf64_Rela is {offset, info, addend}. Position-independent files have their pointers there, and zeros in the
+  // data.
   constexpr size_t kAddend = 16;
   for (const ElfSection& section : file.sections()) {
     if (section.type == SHT_RELA) take(file.raw(section), kAddend, sizeof(Elf64_Rela));
@@ -148,6 +155,8 @@ std::vector<ProbeOffer> DetourFinder::find_probes(std::span<const uint64_t> want
                                                   std::span<const uint64_t> all) const {
   std::vector<ProbeOffer> offers(wanted.size());
   std::map<uint64_t, DecodedFunction> functions;
+  // Once a file: what the data hold, where exceptions land, where other probes are. Once a function: its
+  // instructions.
   const auto pads = find_landing_pads(file_);
   const std::vector<uint64_t> pointers = wanted.empty() ? std::vector<uint64_t>{} : addresses_in_data(file_);
   std::vector<uint64_t> nops(all.begin(), all.end());
@@ -185,6 +194,7 @@ std::vector<ProbeOffer> DetourFinder::find_probes(std::span<const uint64_t> want
         taken.push_back({one.begin, one.end});
         return {ProbeSite{nop, one.begin, {code.begin(), code.end()}}, nullptr};
       }
+      // What is told is why there is no room behind the nop, which is the usual place.
       if (refusal == nullptr || is_behind) refusal = reason;
     }
     return {{}, refusal};

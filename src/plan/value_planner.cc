@@ -60,6 +60,7 @@ std::string site_text(uint8_t kind, const std::string& function, const std::stri
   add(text, function.substr(0, 512));
   add(text, file.substr(0, 256));
   for (const CapturedValue& value : values) add(text, value.name.substr(0, 64));
+  // One zero byte for each format stays reserved, whether its names fit or not.
   size_t room = kMostText - std::min(kMostText, text.size() + values.size());
   for (const CapturedValue& value : values) {
     const bool fits = value.format.size() <= room;
@@ -98,6 +99,7 @@ class Types {
   explicit Types(const ElfFile& file) : file_(file) {}
   // Null: `reason` says why.
   const Signature* of(uint64_t function, std::string* reason) {
+    // Not before a function needs it: debug information is large, and values that the user has spelled do without.
     if (!opened_) {
       opened_ = true;
       auto signatures = Signatures::open(file_, {});

@@ -60,6 +60,8 @@ std::optional<AddressRange> range_in_pclntab(const ElfFile& file) {
     const auto magic = number_at<uint32_t>(table, 0);
     const auto functions = number_at<uint64_t>(table, 8), start = number_at<uint64_t>(table, 24),
                offset = number_at<uint64_t>(table, 64);
+    // The highest of the four: where it could be read, so could the others. All are untrusted; the number of
+    // functions is checked before it is multiplied.
     if (!offset || (*magic != kMagic118 && *magic != kMagic120) || table[7] != 8 || *functions > table.size())
       return {};
     const auto bytes = number_at<uint32_t>(table, *offset + *functions * 8);
@@ -77,10 +79,6 @@ const char* refusal_in(const std::vector<AddressRange>& ranges, uint64_t start, 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 bool is_upper(char letter) { return letter >= 'A' && letter <= 'Z'; }
-
-}  // namespace
-
-namespace {
 
 // Of code whose address code takes: each such sequence of bytes counts, also one that lies in another instruction by
 // chance.
@@ -102,6 +100,7 @@ std::vector<uint64_t> taken_addresses(const ElfFile& file) {
 void WalkedCode::read_symbols(const ElfFile& file) {
   AddressRange go;
   bool is_hotspot = false, is_mono = false;
+  // One pass for all languages: symbol tables are large, and most files have none of these symbols.
   std::map<std::string, AddressRange, std::less<>> modules;
   constexpr std::string_view kBegin = "code_begin", kEnd = "code_end";  // what stands in front tells the module
   for_each_symbol(file, [&](std::string_view name, uint64_t address) {
@@ -126,6 +125,7 @@ WalkedCode::WalkedCode(const ElfFile& file) {
   if (const auto range = range_in_pclntab(file))
     go_.push_back(*range);
   else
+    // No table that we can read, or an older one: refuse all rather than guess.
     go_ = file.code_ranges();  // Go's, and perhaps C's
 }
 
