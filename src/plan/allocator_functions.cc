@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "plan/file_symbols.h"
 #include "plan/instruction.h"
-#include "symbols/elf/symbol_table.h"
 
 namespace penna {
 namespace {
@@ -15,16 +15,11 @@ namespace {
 // Where those of `names` begin that are defined.
 std::map<std::string, uint64_t> find_starts(const ElfFile& file, const std::set<std::string>& names) {
   std::map<std::string, uint64_t> found;
-  for (const ElfSection& section : file.sections()) {
-    if (section.type != SHT_SYMTAB && section.type != SHT_DYNSYM) continue;
-    Elf_Data* data = file.data(section);
-    GElf_Sym symbol;
-    for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
-      if (symbol.st_shndx == SHN_UNDEF || GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
-      const char* name = file.string(section.link, symbol.st_name);
-      if (name != nullptr && names.count(name) != 0) found.try_emplace(name, symbol.st_value);
-    }
-  }
+  for_each_symbol(file, [&](std::string_view name, const GElf_Sym& symbol, bool /*is_dynamic*/) {
+    if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC) return;
+    if (const auto known = names.find(std::string(name)); known != names.end())
+      found.try_emplace(*known, symbol.st_value);
+  });
   return found;
 }
 
@@ -120,14 +115,7 @@ AllocatorFunctions find_allocator(const ElfFile& file, const std::set<std::strin
   keep_allocators(found, names.count("malloc") != 0);
   AllocatorFunctions functions;
   if (found.empty()) return functions;
-  SymbolTable table;
-  for (const ElfSection& section : file.sections())
-    if (section.type == SHT_SYMTAB || section.type == SHT_DYNSYM) table.add(file, section);
-  table.finish(file);
-  std::vector<FunctionRange> all;
-  for (const RawSymbol& symbol : table.functions())
-    if (symbol.kind == SymbolKind::kFunction) all.push_back({symbol.start, symbol.start + symbol.size});
-  const DetourFinder finder(file, std::move(all));
+  const DetourFinder finder(file, functions_in(file));
   std::set<uint64_t> starts;
   for (const auto& [name, start] : found) starts.insert(start);
   for (const auto& [name, start] : found) {

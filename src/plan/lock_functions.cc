@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "plan/file_symbols.h"
 #include "symbols/demangle.h"
-#include "symbols/elf/symbol_table.h"
 
 namespace penna {
 namespace {
@@ -131,16 +131,9 @@ class LockFinder {
       : file_(file), is_library_(is_library), own_(own) {}
 
   void look() {
-    for (const ElfSection& section : file_.sections()) {
-      if (section.type != SHT_SYMTAB && section.type != SHT_DYNSYM) continue;
-      Elf_Data* data = file_.data(section);
-      GElf_Sym symbol;
-      for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
-        if (symbol.st_shndx == SHN_UNDEF || GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
-        const char* name = file_.string(section.link, symbol.st_name);
-        if (name != nullptr) look_at(name, symbol.st_value, section.type == SHT_DYNSYM);
-      }
-    }
+    for_each_symbol(file_, [&](std::string_view name, const GElf_Sym& symbol, bool is_dynamic) {
+      if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC) look_at(name, symbol.st_value, is_dynamic);
+    });
     // What is reached through ours; a sanitizer's goes on to them.
     // Only now: which symbols count depends on others, which may come later in the table or in the other one.
     std::erase_if(found_, [&](const auto& one) {
@@ -241,33 +234,26 @@ class LockFinder {
 // Finds the ways into the functions of one file.
 class Doors {
  public:
-  Doors(const ElfFile& file, std::vector<PreparedBeginning> prepared) : prepared_(std::move(prepared)) {
-    SymbolTable table;
-    for (const ElfSection& section : file.sections())
-      if (section.type == SHT_SYMTAB || section.type == SHT_DYNSYM) table.add(file, section);
-    table.finish(file);
-    for (const RawSymbol& symbol : table.functions())
-      if (symbol.kind == SymbolKind::kFunction) functions_.push_back({symbol.start, symbol.start + symbol.size});
-    finder_.emplace(file, functions_);
-  }
+  Doors(const ElfFile& file, std::vector<PreparedBeginning> prepared)
+      : prepared_(std::move(prepared)), functions_(functions_in(file)), finder_(file, functions_) {}
   DetourOffer offer_for(uint64_t function) const {
     const auto prepared = std::find_if(prepared_.begin(), prepared_.end(),
                                        [&](const PreparedBeginning& one) { return one.function == function; });
     if (prepared != prepared_.end() && prepared->end == 0) return {{}, "is entered already, to record its calls (-F)"};
-    if (prepared == prepared_.end()) return finder_->find_at(function);
+    if (prepared == prepared_.end()) return finder_.find_at(function);
     const auto range = std::find_if(functions_.begin(), functions_.end(),
                                     [&](const FunctionRange& one) { return one.start == function; });
     if (range == functions_.end() || range->end <= prepared->end) return {{}, "is shorter than a jump"};
     // Two hooks in one function: the detour goes behind what the compiler has prepared, as into a function that
     // begins there.
     const FunctionRange rest{prepared->end, range->end};
-    return finder_->find({&rest, 1})[0];
+    return finder_.find({&rest, 1})[0];
   }
 
  private:
   std::vector<PreparedBeginning> prepared_;
   std::vector<FunctionRange> functions_;
-  std::optional<DetourFinder> finder_;
+  DetourFinder finder_;
 };
 
 bool has(const LockFinder& finder, size_t family, penna_lock_role role) {

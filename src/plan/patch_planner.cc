@@ -13,6 +13,7 @@
 
 #include "plan/call_sites.h"
 #include "plan/detour.h"
+#include "plan/file_symbols.h"
 #include "plan/import_sites.h"
 #include "plan/near_memory.h"
 #include "plan/plan_parts.h"
@@ -189,14 +190,9 @@ const char* why_not_entered(const ElfFile& file, std::string_view name) {
 }
 
 // Where functions begin, by the file's own symbols; sorted.
-std::vector<uint64_t> functions_of(const ElfFile& file) {
-  SymbolTable table;
-  for (const ElfSection& section : file.sections())
-    if (section.type == SHT_SYMTAB || section.type == SHT_DYNSYM) table.add(file, section);
-  table.finish(file);
+std::vector<uint64_t> starts_in(const ElfFile& file) {
   std::vector<uint64_t> starts;
-  for (const RawSymbol& symbol : table.functions())
-    if (symbol.kind == SymbolKind::kFunction) starts.push_back(symbol.start);
+  for (const FunctionRange& function : functions_in(file)) starts.push_back(function.start);
   return starts;
 }
 
@@ -274,7 +270,7 @@ void PatchPlanner::refuse_module(PatchPlan* plan, const penna_patch_question& qu
 void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Module* module) {
   // Without patterns, all functions that a compiler has prepared; detours only where somebody has asked by name,
   // because finding them takes all of the file's code.
-  CallSites found = find_call_sites(file, functions_of(file));
+  CallSites found = find_call_sites(file, starts_in(file));
   if (requests_.wanted || requests_.also) choose_functions(file, path, found.sites, module);
   if (!requests_.wanted) module->sites = std::move(found.sites);
   if (requests_.values) {
@@ -469,7 +465,7 @@ std::vector<PreparedBeginning> PatchPlanner::beginnings_of(const ElfFile& file, 
   std::vector<PreparedBeginning> beginnings;
   if (requests_.wanted || requests_.also)
     for (const DetourSite& site : module_of(question, root).detours) beginnings.push_back({site.function, 0});
-  for (const CallSite& site : find_call_sites(file, functions_of(file)).sites)
+  for (const CallSite& site : find_call_sites(file, starts_in(file)).sites)
     beginnings.push_back({site.function, site.place + (site.kind == CallSiteKind::kSled ? kSledBytes : kBranchBytes)});
   return beginnings;
 }

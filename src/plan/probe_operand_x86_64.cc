@@ -13,13 +13,13 @@ namespace {
 
 constexpr uint8_t kStackPointer = 4;  // which cannot be an index
 
-struct Register {
+struct NamedRegister {
   uint8_t number = ProbeOperand::kNone;
   bool is_high = false;
 };
 
 // `name`: without its percent sign.
-Register register_of(std::string_view name) {
+NamedRegister register_of(std::string_view name) {
   constexpr std::array<std::string_view, 8> kWords = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"};
   constexpr std::array<std::string_view, 8> kBytes = {"al", "cl", "dl", "bl", "spl", "bpl", "sil", "dil"};
   constexpr std::array<std::string_view, 4> kHigh = {"ah", "ch", "dh", "bh"};
@@ -114,7 +114,7 @@ OperandOffer parse_probe_operand(const SdtArg& argument) {
     understood = read_memory(text, &operand);
   } else if (text[0] == '%') {
     operand.kind = ProbeOperand::kRegister;
-    const Register found = register_of(text.substr(1));
+    const NamedRegister found = register_of(text.substr(1));
     operand.base = found.number;
     operand.is_high = found.is_high;
     understood = found.number != ProbeOperand::kNone;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 
+#include "plan/file_symbols.h"
 #include "symbols/symbol_file.h"
 
 namespace penna {
@@ -36,18 +37,12 @@ std::map<uint64_t, NamedFunction> functions_of(const ElfFile& file, const std::s
         function.is_resolver = symbol.kind == SymbolKind::kIfunc;
         function.names.insert(function.shown);
       }
-  for (const ElfSection& section : file.sections()) {
-    Elf_Data* data = section.type == SHT_SYMTAB || section.type == SHT_DYNSYM ? file.data(section) : nullptr;
-    GElf_Sym symbol;
-    for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
-      const auto known = symbol.st_shndx != SHN_UNDEF ? functions.find(symbol.st_value) : functions.end();
-      const char* name = known != functions.end() ? file.string(section.link, symbol.st_name) : nullptr;
-      const auto type = GELF_ST_TYPE(symbol.st_info);
-      if (name == nullptr || (type != STT_FUNC && type != STT_GNU_IFUNC)) continue;
-      const std::string_view text(name);
-      known->second.names.insert(demangle(std::string(text.substr(0, text.find('@'))), Demangle::kFull));
-    }
-  }
+  for_each_symbol(file, [&](std::string_view name, const GElf_Sym& symbol, bool /*is_dynamic*/) {
+    const auto known = functions.find(symbol.st_value);
+    const auto type = GELF_ST_TYPE(symbol.st_info);
+    if (known == functions.end() || (type != STT_FUNC && type != STT_GNU_IFUNC)) return;
+    known->second.names.insert(demangle(std::string(name.substr(0, name.find('@'))), Demangle::kFull));
+  });
   return functions;
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "plan/arch.h"
+#include "plan/file_symbols.h"
 
 namespace penna {
 namespace {
@@ -22,17 +23,6 @@ constexpr const char* kOcaml = "belongs to OCaml, whose runtime walks its stacks
 constexpr const char* kMono = "belongs to Mono, whose runtime walks its stacks itself";
 constexpr const char* kV8 = "is called by code of V8, which looks up its return address";
 constexpr const char* kJava = "is called by code of Java's machine, which looks up its return address";
-
-template <typename Visit>
-void for_each_symbol(const ElfFile& file, Visit&& visit) {
-  for (const ElfSection& section : file.sections()) {
-    Elf_Data* data = section.type == SHT_SYMTAB || section.type == SHT_DYNSYM ? file.data(section) : nullptr;
-    GElf_Sym symbol;
-    for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i)
-      if (const char* name = symbol.st_shndx != SHN_UNDEF ? file.string(section.link, symbol.st_name) : nullptr)
-        visit(std::string_view(name), symbol.st_value);
-  }
-}
 
 bool was_linked_by_go(const ElfFile& file) {
   const auto is_gos = [](const ElfSection& section) {
@@ -103,7 +93,8 @@ void WalkedCode::read_symbols(const ElfFile& file) {
   // One pass for all languages: symbol tables are large, and most files have none of these symbols.
   std::map<std::string, AddressRange, std::less<>> modules;
   constexpr std::string_view kBegin = "code_begin", kEnd = "code_end";  // what stands in front tells the module
-  for_each_symbol(file, [&](std::string_view name, uint64_t address) {
+  for_each_symbol(file, [&](std::string_view name, const GElf_Sym& symbol, bool /*is_dynamic*/) {
+    const uint64_t address = symbol.st_value;
     if (name == "runtime.text") go.begin = address;
     if (name == "runtime.etext") go.end = address;
     is_hotspot |= name == "gHotSpotVMStructs";  // it is there for debuggers
