@@ -10,6 +10,7 @@
 
 namespace penna {
 
+// The kernel says how many bytes it has filled in: 27 words of a 64-bit thread, fewer of a 32-bit one.
 using GeneralRegisters = user_regs_struct;  // NT_PRSTATUS
 
 // The relocation whose value is the module's bias and an addend.

@@ -21,6 +21,7 @@
 namespace penna {
 
 // Code of the process's own that serves for it.
+// Not of ours: a page that we had mapped first would itself need a system call.
 struct BorrowedCode {
   uint64_t system_call = 0;  // makes one, and returns
   uint64_t sigreturn = 0;    // returns from a signal handler

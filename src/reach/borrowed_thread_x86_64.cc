@@ -29,7 +29,15 @@ bool get_registers(pid_t thread, GeneralRegisters* registers) {
 
 }  // namespace
 
-// syscall, ret; and mov $15 (rt_sigreturn), %rax or %eax, syscall.
+// Any such bytes in executable memory will do, also those in the middle of another instruction.
+//    0f 05                       syscall
+//    c3                          ret
+//
+//    48 c7 c0 0f 00 00 00        mov $15, %rax     __restore_rt, whose address every signal frame holds
+//    0f 05                       syscall           rt_sigreturn
+//
+//    b8 0f 00 00 00              mov $15, %eax     the same, of other builds
+//    0f 05                       syscall
 BorrowedCode find_borrowed_code(const RemoteMemory& memory, const RemoteRange& code) {
   constexpr size_t kMost = 64 << 20;
   const std::string bytes = memory.part(code.start, std::min<size_t>(code.end - code.start, kMost));
@@ -49,6 +57,8 @@ std::optional<BorrowedThread> BorrowedThread::borrow(pid_t pid, pid_t thread, co
   if (!borrowed.saved_.save(thread)) return {};
   const HomeFrame frame = borrowed.saved_.frame_at_home(thread);
   borrowed.context_ = frame.context().number();
+  // The frame must be whole before the first register changes, and its return address lies right below it: what a
+  // signal handler would find on its stack.
   if (!frame.write(thread) || !memory.write(borrowed.context_ - 8, &code.sigreturn, 8)) return {};
   return borrowed;
 }
@@ -73,12 +83,15 @@ std::optional<int64_t> BorrowedThread::call(long number, const std::array<uint64
   there.orig_rax = ~uint64_t{0};
   there.rdi = arguments[0], there.rsi = arguments[1], there.rdx = arguments[2];
   there.r10 = arguments[3], there.r8 = arguments[4], there.r9 = arguments[5];
+  // Direction flag and trap flag.
   there.eflags &= ~uint64_t{0x500};
   uint64_t blocked = ~uint64_t{0};
   // The mask last: until it has a way home, nobody would put it back.
   if (!set_registers(thread_, there) ||
       !traced(PTRACE_SETSIGMASK, thread_, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked)))
     return {};
+  // Once where the call begins, once where it ends. The thread stays in the second stop: the next call() goes on
+  // from there.
   if (!to_next_call_stop() || !to_next_call_stop() || !get_registers(thread_, &there)) return {};
   return static_cast<int64_t>(there.rax);
 }
@@ -88,12 +101,14 @@ bool BorrowedThread::give_back(uint64_t pauses) {
   if (!get_registers(thread_, &there)) return false;
   there.rip = pauses;
   there.rbx = context_;
+  // As if PENNA_REMOTE_CODE had just reached its end: if we are killed now, the loop counts down and goes home.
   there.rcx = PENNA_REMOTE_PAUSES;
   there.rsp = context_ - 16;
   there.orig_rax = ~uint64_t{0};
   if (!set_registers(thread_, there) || !traced(PTRACE_CONT, thread_, 0, 0) ||
       !traced(PTRACE_INTERRUPT, thread_, 0, 0) || !await_interrupt(pid_, thread_, kLongestCallUs))
     return false;
+  // Unsigned: in front of the loop is a huge distance.
   if (!get_registers(thread_, &there) || there.rip - pauses >= PENNA_REMOTE_END_BYTES) return false;
   return saved_.restore(thread_);
 }

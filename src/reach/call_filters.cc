@@ -40,6 +40,8 @@ constexpr const char* kUnreadable =
     "run penna as root (CAP_SYS_ADMIN), outside of containers, or start the program with penna record";
 
 // All of a stopped thread. False: they cannot be read.
+// Index 0 is the filter that was installed last; ENOENT ends the list. Threads share filters that they have
+// inherited, so equal ones are judged once.
 bool add_filters(pid_t thread, std::vector<Filter>* filters) {
   for (uint64_t i = 0;; ++i) {
     const auto get = [&](void* to) {
@@ -137,6 +139,7 @@ Result<uint32_t> judge_call_filters(pid_t pid, uint64_t system_call) {
     for (const StoppedThread& one : process->threads())
       if (mode_of(pid, one.id) != Mode::kNone && !add_filters(one.id, &filters)) return Error{kUnreadable};
   }
+  // Judged after all threads run again: the filters are copies by now, and there may be many.
   uint32_t refusals = PENNA_CALLS_FILTERED;
   for (const Filter& filter : filters)
     if (const char* name = needed_and_refused(filter, system_call, &refusals); name != nullptr)

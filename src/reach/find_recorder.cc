@@ -36,6 +36,8 @@ std::string socket_of(int pid) {
     const size_t end = std::min(text->find('\0', at), text->size());
     std::string_view entry(*text);
     entry = entry.substr(at, end - at);
+    // The agent changes the first letter once it has met the recorder, so that /proc shows who is still to come
+    // (collect/arrivals.h).
     const bool begins_so = entry.starts_with(name[0]) || entry.starts_with(PENNA_SOCKET_MET);
     if (begins_so && entry.substr(1).starts_with(name.substr(1)))
       return text->substr(at + name.size(), end - at - name.size());

@@ -26,6 +26,7 @@ using Counts = std::array<uint32_t, NSIG>;
   ::prctl(PR_SET_NAME, "penna-witness");
   (void)!::chdir("/");
   if (::dup2(socket, 0) != 0) ::_exit(1);
+  // Also the terminal, and pipes whose readers wait for their last writer.
   ::closefrom(1);
   sigset_t all;
   ::sigfillset(&all);
@@ -48,6 +49,7 @@ Result<GroupWitness> GroupWitness::start() {
   const pid_t self = ::getpid();
   sigset_t all, before;
   ::sigfillset(&all);
+  // Blocked before the fork: from its first instruction on, the witness loses no signal.
   ::sigprocmask(SIG_SETMASK, &all, &before);
   const pid_t pid = ::fork();
   const int cause = errno;

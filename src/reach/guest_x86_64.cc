@@ -124,6 +124,7 @@ bool write_dtv(const RemoteMemory& memory, uint64_t at) {
     uint64_t value, to_free;
   };
   constexpr uint64_t kUnallocated = ~uint64_t{0};
+  // glibc's dtv_t: element -1 is the number of slots, 0 the generation, then a pair for each module.
   std::vector<Slot> slots(kDtvSlots + 2, Slot{kUnallocated, 0});
   slots[0] = {kDtvSlots, 0};
   slots[1] = {0, 0};  // the generation: the oldest
@@ -186,6 +187,8 @@ bool Guest::prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>
   words.agent_fd = static_cast<uint64_t>(agent_fd);
   words.tid = 1;
   std::string path = kAgentFolder;
+  // glibc keeps a copy of the name that dlopen was given: this long, so that name_agent() can write the real one
+  // over it.
   while (path.size() < texts.agent.size()) path += "./";
   path += std::to_string(agent_fd);
   if (path.size() >= sizeof words.path_text || !put_texts(&words, place_.memory, texts)) return false;
@@ -197,6 +200,8 @@ bool Guest::prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>
   shared.room = static_cast<uint32_t>((kMemoryBytes - kAttachment - sizeof shared) / sizeof(penna_change));
 
   const uint64_t at = thread_pointer(), dtv = place_.memory + kDtv + 16;
+  // clone(2) returns to the child by the `ret` behind its syscall: onto this stack, which leads into the guest's
+  // code.
   const uint64_t start[] = {place_.code, place_.memory};  // where clone's return goes, and what is popped there
   const uint32_t many = 1;
   const int32_t no_processor = -1;
@@ -209,7 +214,9 @@ bool Guest::prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>
          memory.write(stack(), start, sizeof start) && memory.write(at + kSelf, &at, 8) &&
          memory.write(at + kDtvPointer, &dtv, 8) && memory.write(at + kSelfAgain, &at, 8) &&
          memory.write(at + kMultipleThreads, &many, sizeof many) && like_of(kStackGuard) && like_of(kPointerGuard) &&
+         // Not a copy of the thread's own struct pthread: it has lists that other threads are linked into.
          like_of(kFeatureBits) && write_dtv(memory, dtv - 16) &&
+         // struct rseq, cpu_id: RSEQ_CPU_ID_UNINITIALIZED, as before registration.
          (!has_rseq || memory.write(at + static_cast<uint64_t>(needs.rseq_at) + 4, &no_processor, 4)) &&
          write_tls(memory, libraries, needs, at) &&
          memory.write(place_.code, penna_guest_code, static_cast<size_t>(penna_guest_code_end - penna_guest_code));

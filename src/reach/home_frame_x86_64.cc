@@ -71,6 +71,8 @@ HomeFrame::HomeFrame(RemoteBytes stack_top, const GeneralRegisters& general, con
                      uint64_t signal_mask, bool sleeps) {
   const uint64_t features = features_of(vector);
   const size_t vector_bytes = bytes_of(features, vector.size());
+  // From the top down: magic2, the vector state (XRSTOR wants 64-byte alignment), the ucontext, kHead bytes of our
+  // own.
   const uint64_t vector_at = (stack_top.number() - vector_bytes - FP_XSTATE_MAGIC2_SIZE) & ~uint64_t{63};
   context_ = RemoteBytes((vector_at - sizeof(Context)) & ~uint64_t{15});
 

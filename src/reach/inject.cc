@@ -65,6 +65,7 @@ struct Target {
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // Of the program that the process is now.
+// AT_RANDOM and AT_BASE differ from one exec to the next, where addresses are randomized.
 std::string program_mark(pid_t pid) {
   const auto auxv = read_file(fmt::format("/proc/{}/auxv", pid), 4096);
   return auxv ? *auxv : std::string();
@@ -121,6 +122,8 @@ void say_not_single_threaded(const Target& target) {
 }
 
 // Fills the memfd that the process has made.
+// Opened anew through /proc: the descriptor is the process's, and the guest closes it there once the agent is
+// loaded.
 bool fill_agent(pid_t pid, int fd, const std::string& agent) {
   const auto bytes = load_file(agent);
   const Fd file(::open(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), O_WRONLY | O_CLOEXEC));
@@ -145,6 +148,7 @@ struct Start {
 // done.
 std::string bring_guest(const Target& target, BorrowedThread& thread, Start* start) {
   constexpr uint64_t kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
+  // Errors are -4095 to -1; 0 cannot be mapped.
   const auto mapped = [](const std::optional<int64_t>& got) { return got && (*got > 0 || *got < -4095); };
   const auto code = thread.call(SYS_mmap, {0, Guest::kCodeBytes, PROT_READ | PROT_EXEC, kPrivate, ~uint64_t{0}, 0});
   if (!mapped(code)) return "may not map memory that can be executed";
@@ -215,6 +219,8 @@ class HeldThread {
 
 // Nothing: not this thread, not now. Else what start_guest() says.
 std::optional<std::string> start_guest_by(const Target& target, pid_t thread, bool even_asleep, Start* start) {
+  // Asked before the stop: a thread that is created meanwhile makes the answer stricter than it need be, never
+  // laxer.
   const bool alone = says_single_threaded(target);
   HeldThread held(target.pid, thread);
   if (!held || (held.state().sleeps() && !even_asleep)) return {};
@@ -233,6 +239,8 @@ std::string start_guest_by_any(const Target& target, Start* start) {
     const std::vector<pid_t> threads = threads_of(target.pid);
     if (threads.empty()) return "has ended";
     if (threads.size() > 1 && says_single_threaded(target)) return "has threads that its libc does not know of";
+    // Sleeping threads last: a system call in them makes the kernel forget how much of the sleep is left, so they
+    // take the longer way home (penna/detail/remote.h).
     for (const bool even_asleep : {false, true})
       for (const pid_t thread : threads)
         if (const auto result = start_guest_by(target, thread, even_asleep, start)) return *result;
@@ -285,6 +293,9 @@ Result<std::unique_ptr<Inject>> Inject::prepare(const std::vector<pid_t>& pids, 
 std::string Inject::bring_in(Patient& patient) {
   const pid_t pid = patient.pid;
   const auto sentence = [pid](const std::string& words) { return fmt::format("process {} {}", pid, words); };
+  // Milestones: 1. nobody else is at it, 2. it can be understood, 3. its filters allow it, 4. what an earlier
+  // recorder left is renewed, 5. the guest loads the agent, which plans, 6. what it has planned is written while
+  // all threads are stopped.
   patient.turn = take_turn(pid);
   if (!patient.turn || has_guest(pid)) return sentence("is being attached to or given back by another penna record");
   constexpr int kMostLooks = 2000;
@@ -308,6 +319,7 @@ std::string Inject::bring_in(Patient& patient) {
   if (const std::string trouble = start_guest_by_any(*target, &start); !trouble.empty()) return sentence(trouble);
   const Guest guest(start.place);
   patient.journal.emplace(journal_of(guest.attachment()));
+  // The recorder answers the agent's questions meanwhile, and may read debug files for them.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(PENNA_PLAN_SECONDS);
   for (;; ::usleep(kLookUs)) {
     if (const auto outcome = guest.outcome(target->memory); outcome && outcome->empty())
@@ -451,6 +463,8 @@ Result<> Inject::call(pid_t pid, const RemoteCode& code) const {
 Restored Inject::leave(const Living& living) {
   Restored all;
   std::set<uint32_t> met;
+  // Until a round meets nobody new: a process may fork right before we reach it, and its child then has our
+  // changes.
   for (bool is_new = true; is_new;) {
     is_new = false;
     for (const uint32_t number : living()) {

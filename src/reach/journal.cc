@@ -99,6 +99,7 @@ struct Journal::Changes {
     const Holds holds = look_at(memory, one);
     if (holds == Holds::kAfter || (holds == Holds::kOther && one.kind != PENNA_CHANGED_POINTER)) return;
     const uint64_t now = memory.word(one.address);
+    // Before the write: if we die in between, the journal already says what to put back.
     if (holds == Holds::kOther) memory.write(one.entry + offsetof(penna_change, before), &now, sizeof now);
     memory.write(one.address, one.after, one.bytes);
   }
@@ -116,6 +117,10 @@ struct Journal::Changes {
   }
 };
 
+// Three kinds of patience are nested here, and each waits for something else to pass, with the process running
+// meanwhile: StoppedProcess::stop() for another tracer (2 s, or 30 s for one of ours), stop_patiently() for a vfork
+// (5 stops of 2 s), and this loop for threads in the places themselves (2 s and more). Where the inner ones give
+// up, so does this one.
 Result<> Journal::while_stopped(const Attempt& attempt) const {
   const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
   std::string obstacle;
@@ -183,6 +188,7 @@ Result<Restored> Journal::put_back() const {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be put back";
     const penna_attachment& head = changes.head;
     restored.modules = count_modules(pid_, changes.places);
+    // In reverse: where a place was changed twice, the first change has the program's own bytes.
     for (auto one = changes.places.rbegin(); one != changes.places.rend(); ++one) {
       Holds holds = look_at(memory, *one);
       if (holds == Holds::kAfter && memory.write(one->address, one->before, one->bytes)) holds = look_at(memory, *one);

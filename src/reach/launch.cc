@@ -85,6 +85,7 @@ bool Launch::start(CarrierError* error) {
   (void)!::write(go_.get(), "", 1);
   go_.reset();
   int cause = 0;
+  // The pipe's other end has O_CLOEXEC: exec closes it, and we read the end of the file.
   if (read_retrying(result_.get(), &cause, sizeof cause) != static_cast<ssize_t>(sizeof cause)) return true;
   ::waitpid(pid_, nullptr, 0);
   *error = {cause == ENOENT ? 127 : 126, fmt::format("cannot run {}: {}", command_[0], errno_text(cause))};

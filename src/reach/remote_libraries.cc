@@ -64,6 +64,8 @@ size_t count_by_gnu_hash(const RemoteMemory& memory, uint64_t table) {
   const auto head = memory.get<Head>(table);
   if (!head || head->buckets > kMostSymbols || head->bloom_words > kMostSymbols) return 0;
   const uint64_t buckets_at = table + sizeof(Head) + uint64_t{head->bloom_words} * 8;
+  // Each bucket has its first symbol, and chains are consecutive: the highest bucket's chain ends with the last
+  // symbol of all, marked by bit 0 of its hash.
   std::vector<uint32_t> buckets(head->buckets);
   if (!memory.read(buckets_at, buckets.data(), buckets.size() * 4)) return 0;
   const auto last = std::max_element(buckets.begin(), buckets.end());
@@ -84,6 +86,7 @@ Result<std::vector<RemoteLibrary>> list_libraries(pid_t pid, const RemoteMemory&
   const uint64_t debug = dynamic_value(memory, program, DT_DEBUG);
   std::vector<RemoteLibrary> libraries;
   // Also until all that the program needs has been relocated: the dynamic linker takes no lock before that.
+  // r_debug is meant for debuggers: r_state says whether the list below is being changed right now.
   if (debug != 0 &&
       memory.get<int32_t>(debug + offsetof(r_debug, r_state)).value_or(r_debug::RT_ADD) != r_debug::RT_CONSISTENT)
     return Error{"is always loading libraries, or has only just been started; try again"};
@@ -107,6 +110,7 @@ Result<std::vector<RemoteLibrary>> list_libraries(pid_t pid, const RemoteMemory&
 RemoteSymbols::RemoteSymbols(const RemoteMemory& memory, const RemoteLibrary& library) : bias_(library.bias) {
   static_assert(sizeof(Symbol) == sizeof(Elf64_Sym));
   uint64_t symbols = 0, names = 0, name_bytes = 0, hash = 0, old_hash = 0;
+  // glibc relocates these entries in place, other linkers (and the vdso) leave them as in the file.
   const auto address = [&](uint64_t value) { return value < library.bias ? value + library.bias : value; };
   for_each_entry(memory, library.dynamic, [&](int64_t tag, uint64_t value) {
     switch (tag) {

@@ -74,6 +74,7 @@ std::vector<Pristine> variables_of(const RemoteMemory& memory, const RemoteLibra
     if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0) continue;
     Pristine part{agent.bias + header.p_vaddr, bytes_of(file, header)};
     relocate(memory, agent, &part);
+    // PT_GNU_RELRO lies at the beginning of the writable segment.
     const uint64_t skipped = sealed > part.at ? std::min<uint64_t>(sealed - part.at, part.bytes.size()) : 0;
     part.at += skipped;
     part.bytes.erase(0, skipped);
@@ -142,6 +143,7 @@ Result<> renew(pid_t pid, const RemoteMemory& memory, const Residue& residue, co
   const auto head = memory.get<penna_attachment>(residue.attachment);
   if (!head || head->magic != PENNA_ATTACH_MAGIC || !has_code_of(memory, residue.agent.bias, file))
     return Error{fmt::format("process {} was recorded by another version of Penna: start it anew", pid)};
+  // Its recorder was killed, and its surgeon, too.
   if (head->state != PENNA_ATTACH_LEFT) PENNA_TRY(journal.put_back());
   const auto offset = memory.get<int64_t>(residue.agent.map + tls_offset_at);
   std::string thread_image;

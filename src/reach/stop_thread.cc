@@ -49,6 +49,8 @@ Stop wait_for_stop(pid_t pid, pid_t thread, long patience_us) {
     siginfo_t info{};
     if (::waitid(P_PID, static_cast<id_t>(thread), &info, WSTOPPED | WNOHANG | __WALL | __WNOTHREAD) != 0) return {};
     if (info.si_pid == thread) return {info.si_status & 0xff, info.si_status >> 8};
+    // A zombie stops no more, and its exit status is not ours to collect: without this look, all of our patience
+    // would pass.
     if (waited_us % 50'000 == 0 && waited_us != 0 && (state_of(pid, thread) == 'Z' || state_of(pid, thread) == 'X'))
       return {};
     timespec pause{0, 50'000};
@@ -62,6 +64,7 @@ bool await_interrupt(pid_t pid, pid_t thread, long patience_us) {
     const Stop stop = wait_for_stop(pid, thread, patience_us);
     if (stop.signal == 0 || stop.event == PTRACE_EVENT_EXEC) return false;
     if (stop.event == PTRACE_EVENT_STOP) return true;
+    // A signal that came first is delivered; our interrupt is still pending, and stops it right after.
     if (!traced(PTRACE_CONT, thread, 0, stop.event == 0 ? static_cast<uint64_t>(stop.signal) : 0)) return false;
   }
 }

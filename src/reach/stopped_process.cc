@@ -66,6 +66,7 @@ Result<StoppedProcess> StoppedProcess::try_to_stop(pid_t pid, bool* is_traced) {
       if (is_known || state_of(pid, thread) == 'Z') continue;
       if (!traced(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACEEXEC)) {
         const int cause = errno;
+        // EPERM is also what the kernel says of a thread that is exiting, or has a tracer: /proc tells them apart.
         if (cause == ESRCH || state_of(pid, thread) == 'X' || state_of(pid, thread) == 'Z') continue;
         *is_traced = cause == EPERM;  // also where it was let go just now
         return why_not(pid, thread, cause);

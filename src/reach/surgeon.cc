@@ -30,6 +30,7 @@ ssize_t receive(int socket, void* to, size_t bytes) {
 
 // Nobody shall wait for it to close what it has of theirs.
 [[noreturn]] void live(int socket, const Surgeon::Work& work) {
+  // Out of our session: what a terminal sends its foreground group shall not reach it.
   ::setsid();
   ::prctl(PR_SET_NAME, "penna-surgeon");
   if (socket > 0) ::close_range(0, static_cast<unsigned>(socket) - 1, 0);
@@ -68,6 +69,8 @@ Result<std::string> Surgeon::tell(const Order& order, const std::function<void()
   pollfd answered{socket_.get(), POLLIN, 0};
   while (::poll(&answered, 1, serve ? 0 : -1) <= 0)
     if (serve) serve();
+  // SOCK_SEQPACKET keeps messages apart: one receive is one answer. '=' in front of it tells an empty one from the
+  // end.
   std::string text(kMostText, '\0');
   const ssize_t got = receive(socket_.get(), text.data(), text.size());
   return got > 0 ? Result<std::string>(text.substr(1, static_cast<size_t>(got) - 1)) : gone;

@@ -40,6 +40,8 @@ class Surgeon {
 
   pid_t pid() const { return pid_; }
   // The answer; meanwhile `serve` is called again and again, which must return soon. Nothing: it is gone.
+  // With `serve` it polls without a pause of its own: the process that is being changed may wait for our answer to
+  // its agent.
   Result<std::string> tell(const Order& order, const std::function<void()>& serve) const;
   // There is nothing left to put back.
   void end();
