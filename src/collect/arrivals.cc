@@ -43,6 +43,7 @@ bool has_word(std::string_view words, std::string_view word) {
 // A program whose dynamic linker has not loaded the agent yet. If libc is mapped but the agent is not, the agent was
 // left out.
 bool is_starting(uint32_t pid, const std::string& variable) {
+  // The environment first: reading `maps` of every process on the machine would take far longer.
   if (!has_word(text_of(pid, "environ"), variable)) return false;
   const std::string maps = text_of(pid, "maps");
   return contains(maps, "/ld-linux") && (contains(maps, "libpenna-agent.so") || !contains(maps, "/libc.so"));
@@ -68,6 +69,8 @@ std::vector<Fd> find_arrivals(const std::string& socket_path, int doorbell,
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (error != std::errc() || end != name.data() + name.size()) continue;
     if (pid == static_cast<uint32_t>(::getpid()) || is_known(pid)) continue;
+    // Before the checks: the descriptor then belongs to the process that is checked, or to none. A pid alone may be
+    // taken over by another process between the check and the open.
     Fd process(static_cast<int>(::syscall(
         SYS_pidfd_open, pid, 0)));  // before the checks: it belongs to the process that is checked, or to none
     if (!process || !(is_starting(pid, variable) || is_forked(pid, page.st_ino))) continue;

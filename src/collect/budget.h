@@ -50,8 +50,11 @@ class Budget {
   bool state_reached() const { return state_reached_; }
 
   // What one object uses of it, until it is destroyed.
+  // Held by each object that uses some of the budget, so nothing leaks from it when a process ends, however that
+  // comes.
   class Share {
    public:
+    // Without a budget, one of its own: what stands alone, as in tests and imports, is limited all the same.
     explicit Share(std::shared_ptr<Budget> budget = nullptr)
         : budget_(budget ? std::move(budget) : std::make_shared<Budget>()) {}
     Share(Share&& other) noexcept
@@ -78,6 +81,7 @@ class Budget {
     // A state that weighed `weight` now has `bytes`. False: the total would be too large, so it must be discarded; it
     // then weighs nothing.
     bool weigh(size_t& weight, size_t bytes) {
+      // `weight` is part of the sum already; sizes are far below 2^63, so neither sum overflows.
       const size_t others = budget_->state_bytes_ - weight;
       const bool fits = others + bytes <= budget_->limits_.state_bytes;
       if (!fits) {
@@ -128,6 +132,7 @@ inline uint64_t monotonic_ms() {
 }
 
 // Until when the recorder works on what targets gave it. Set by one thread, read by another.
+// Relaxed: it is a hint when to give up, and nothing else is read because of it.
 class Patience {
  public:
   void begin(uint64_t ms) { until_.store(monotonic_ms() + ms, std::memory_order_relaxed); }

@@ -24,6 +24,7 @@
 namespace penna {
 namespace {
 
+// At least one for each chunk, so that a writer always finds a free slot; a power of two, as ring.h wants it.
 uint32_t ring_slots_for(uint32_t chunks) {
   uint32_t slots = 1;
   while (slots < chunks) slots *= 2;
@@ -35,9 +36,11 @@ bool geometry_adds_up(const penna_channel& c, uint64_t size) {
   constexpr uint64_t kLimit = uint64_t{1} << 48;
   for (uint64_t at : {c.free_at, c.full_at, c.hash_at, c.nodes_at, c.chunks_at, c.total_bytes})
     if (at >= kLimit || at % 4096 != 0) return false;
+  // The bitmap of free chunks has whole words of 64.
   bool counts = c.chunk_count >= 64 && c.chunk_count <= PENNA_MAX_CHUNKS && c.chunk_count % 64 == 0 &&
                 c.hash_slots <= (1u << 28) && c.max_nodes >= 1 && c.max_nodes <= (1u << 26);
   if (!counts || c.chunks_at % PENNA_CHUNK_BYTES != 0) return false;
+  // In the order of the picture in channel.h; gaps are allowed, overlaps are not.
   uint64_t ring_bytes = penna_ring_bytes(ring_slots_for(c.chunk_count), sizeof(uint32_t));
   return c.free_at >= sizeof(penna_channel) && c.free_at + c.chunk_count / 8 <= c.full_at &&
          c.full_at + ring_bytes <= c.hash_at && c.hash_at + uint64_t{c.hash_slots} * 4 <= c.nodes_at &&
@@ -58,6 +61,8 @@ bool is_zero(const uint8_t* page, size_t bytes) { return page[0] == 0 && std::me
 }  // namespace
 
 Result<ChannelMap> ChannelMap::map(const Fd& memory, const penna_config* asked) {
+  // F_SEAL_SHRINK: without it, the target could truncate the file at any time, and our next access would raise
+  // SIGBUS.
   int seals = ::fcntl(memory.get(), F_GET_SEALS);
   struct stat status {};
   struct statfs system {};
@@ -70,12 +75,14 @@ Result<ChannelMap> ChannelMap::map(const Fd& memory, const penna_config* asked) 
   if (asked != nullptr && size > most_bytes(*asked)) return Error{kTooLarge};
   if (size < 4096 || size > (uint64_t{1} << 40))
     return Error{fmt::format("a process offered a channel of {} bytes; it is not recorded", size)};
+  // Not populated: only what the target has touched costs memory, on its account and on ours.
   void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
   if (data == MAP_FAILED)
     return Error{fmt::format("cannot map the channel of a process: {}; it is not recorded", errno_text(errno))};
   ChannelMap map;
   map.memory_ = Mapping(data, size);
   map.file_ = {status.st_dev, status.st_ino};
+  // From here on only this copy is asked where things are: what is checked below cannot change any more.
   std::memcpy(&map.geometry_, data, sizeof map.geometry_);
   const penna_channel& geometry = map.geometry_;
   if (geometry.magic != PENNA_CHANNEL_MAGIC || geometry.version != PENNA_ABI_VERSION)
@@ -88,12 +95,15 @@ Result<ChannelMap> ChannelMap::map(const Fd& memory, const penna_config* asked) 
 }
 
 penna_counters ChannelMap::counters() const {
+  // Word by word, while the target may be counting: sums of different counters need not add up. bound_counts()
+  // keeps them from overflowing.
   penna_counters copy;
   std::memcpy(&copy, &shared()->counters, sizeof copy);
   bound_counts(copy);
   return copy;
 }
 
+// Relaxed loads from here on: each value stands alone, and what the target last stored is soon enough.
 bool ChannelMap::calls_at_once() const { return __atomic_load_n(&shared()->calls_at_once, __ATOMIC_RELAXED) == 1; }
 uint64_t ChannelMap::start_cpu_ns() const { return __atomic_load_n(&shared()->start_cpu_ns, __ATOMIC_RELAXED); }
 
@@ -105,6 +115,8 @@ uint64_t ChannelMap::start_cost_ticks() const {
 }
 
 bool ChannelMap::next_full_chunk(uint32_t* chunk_untrusted) {
+  // The acquire in there pairs with the release in the agent's penna_ring_commit(): what its thread wrote into the
+  // chunk before is seen, but for records that a signal handler interrupted.
   return penna_ring_read_checked(reinterpret_cast<penna_ring*>(at(geometry_.full_at)), ring_slots_, sizeof(uint32_t),
                                  chunk_untrusted, 1) != 0;
 }
@@ -158,6 +170,7 @@ size_t ChannelMap::copy_committed(uint32_t chunk, uint8_t* to) const {
 }
 
 void ChannelMap::free_unopened(uint32_t chunk) {
+  // MADV_REMOVE punches a hole into the file: the page reads as zeros again, and costs nobody memory.
   const bool removed = ::madvise(chunk_data(chunk), PENNA_CHUNK_BYTES, MADV_REMOVE) == 0;
   free_chunk(chunk, removed ? 0 : PENNA_CHUNK_BYTES, true);
 }
@@ -170,6 +183,9 @@ void ChannelMap::free_chunk(uint32_t chunk, size_t bytes, bool was_full) {
   penna_channel* channel = shared();
   if (was_full) __atomic_fetch_sub(&channel->backlog, 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&channel->freed_generation, 1, __ATOMIC_SEQ_CST);  // pairs with the acquire in obtain_chunk()
+  // Sequentially consistent with wait_for_room() of the agent, which raises free_waiters and then lets futex(2)
+  // compare the generation: either we see the waiter, or the kernel sees our generation, and the thread does not
+  // sleep.
   if (__atomic_load_n(&channel->free_waiters, __ATOMIC_SEQ_CST) != 0)
     ::syscall(SYS_futex, &channel->freed_generation, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
@@ -204,6 +220,7 @@ bool ChannelMap::next_start(bool gone, penna_start* start) {
     const penna_start& place = places[starts_read_ % PENNA_STARTS];
     // Acquire: pairs with the release in tell_start().
     const bool ready = __atomic_load_n(&place.ready, __ATOMIC_ACQUIRE) == starts_read_ + 1;
+    // Both counters wrap; their difference does not, as long as no more than PENNA_STARTS are under way.
     const uint32_t ahead = __atomic_load_n(&start_counts()->written, __ATOMIC_RELAXED) - starts_read_;
     if (!ready && (!gone || ahead == 0 || ahead > PENNA_STARTS)) return false;
     if (ready) std::memcpy(start, &place, sizeof *start);
@@ -236,6 +253,7 @@ penna_stack_node ChannelMap::node(uint32_t id) const {
 
 void ChannelMap::let_go_of_nodes(uint32_t first, uint32_t end) const {
   constexpr uint64_t kPage = 4096;
+  // Rounded down at both ends: the page with node `end` is still to be read.
   const uint64_t begin = (geometry_.nodes_at + uint64_t{first} * sizeof(penna_stack_node)) / kPage * kPage;
   const uint64_t behind = (geometry_.nodes_at + uint64_t{end} * sizeof(penna_stack_node)) / kPage * kPage;
   if (begin < behind) (void)::madvise(at(begin), behind - begin, MADV_DONTNEED);

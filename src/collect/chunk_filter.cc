@@ -20,6 +20,7 @@ ChunkFilter::ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Whe
   if (rules == nullptr) return;
   rules_ = *rules;
   ask_ = rules->ask;
+  // Ours in between: a lookup that fails first lets the filter learn what other open chunks describe.
   if (ask_) rules_.ask = [this](uint32_t number, uint64_t pc, uint64_t ticks) { return ask(number, pc, ticks); };
 }
 
@@ -52,6 +53,7 @@ void ChunkFilter::learn(std::span<const uint8_t> chunk) {
 
 // Whether it is looked up for the first time. Failed lookups are for values from the process, which may be anything.
 bool ChunkFilter::is_new(uint64_t id_or_pc) {
+  // Forgetting costs at most another look; keeping everything would let a process fill our memory.
   if (nowhere_.size() >= Budget::kFunctions) nowhere_.clear();
   return nowhere_.insert(id_or_pc).second;
 }
@@ -81,8 +83,11 @@ ChunkCut ChunkFilter::sift_calls(std::span<const uint8_t> chunk) {
   const bool begins = thread == nullptr && header.thread_serial == 1 && header.sequence == 0;
   if (!thread)
     thread = std::make_unique<Thread>(Thread{CallSieve(rules_, process_, forked_ && header.thread_serial == 1)});
+  // It came late, behind a later one: its calls are kept as they are, because what they were nested in is gone.
   if (header.sequence < thread->next) return {};
+  // One is missing: which calls are open is not known from here on.
   if (header.sequence != thread->next) thread->sieve.lose();
+  // Trusted to no more than order: a target that lies about its sequence only confuses its own filter.
   thread->next = header.sequence + 1;
   if (begins) thread->sieve.inherit(inherited_, inherited_ticks_);
   const bool wanted = is_wanted(header, *thread);
@@ -150,6 +155,7 @@ std::span<const uint8_t> ChunkFilter::sift(std::span<const uint8_t> chunk,
     });
   look_elsewhere_ = nullptr;
   weigh();
+  // A chunk without an end time was still open; apply() then works out the times from what is left.
   if (!cut.changes() && header_of(chunk).time_end != 0) return chunk;
   cut.apply(chunk, left_);
   return left_;
@@ -172,6 +178,8 @@ std::span<const uint8_t> ChunkFilter::preview(std::span<const uint8_t> piece) {
   }
   if (points_) points_->set_open_spans(header.thread_serial, std::move(ahead.spans));
   const auto counts = std::tuple(points_left_out_, others_left_out_, late_threads_);
+  // The thread's state as of the last piece stands in for its real one, and is taken away again: the whole chunk
+  // will be filtered from where the last whole one ended.
   std::swap(state->second, ahead.thread);
   const std::span<const uint8_t> left = sift(piece, [] {});
   std::swap(state->second, ahead.thread);

@@ -67,6 +67,7 @@ class ChunkFilter {
 
  private:
   // How many chunks are kept of a thread that may still get a wanted name.
+  // A thread names itself soon after it has begun, if ever; more would fill the recording with unwanted threads.
   static constexpr uint64_t kUndecidedChunks = 4;
   struct Thread {
     CallSieve sieve;

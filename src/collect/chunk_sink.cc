@@ -14,6 +14,7 @@ namespace {
 
 // The few records that describe something, or report losses.
 bool describes(const Record& record) {
+  // MODULE, SITE, THREAD, LOST, BLOCKED are consecutive: one comparison for every record of every chunk.
   static_assert(PENNA_KIND_BLOCKED - PENNA_KIND_MODULE == 4);
   return record.kind - PENNA_KIND_MODULE <= PENNA_KIND_BLOCKED - PENNA_KIND_MODULE;
 }
@@ -31,6 +32,8 @@ bool describes(const Record& record) {
 // not apply when calls are recorded.
 [[gnu::flatten]] ChunkSummary ChunkSink::round_and_scan(std::span<uint8_t> chunk) {
   if (time_shift_ == 0) return scan(chunk);
+  // Time is in the upper 48 bits of a full record's header (event.h), tag and kind below; the mask must spare
+  // those.
   const uint64_t mask = UINT64_MAX << time_shift_;
   penna_chunk header = header_of(chunk);
   header.time_begin &= mask;
@@ -65,6 +68,7 @@ bool describes(const Record& record) {
     if (auto site = decode_site(record)) sites_.push_back(std::move(*site));
   } else if (record.kind == PENNA_KIND_THREAD) {
     const penna_chunk header = header_of(chunk);
+    // A thread may name another one: pthread_setname_np(3) takes any thread.
     const NamedThread other = decode_named_thread(record);
     const NamedThread of = other.serial != 0 ? other : NamedThread{header.thread_serial, header.tid};
     threads_.push_back({of.serial, of.tid, decode_thread_name(record), record.time});
@@ -97,6 +101,7 @@ void ChunkSink::describe(RecordingWriter& writer, std::span<const uint8_t> chunk
 }
 
 void ChunkSink::write(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary) {
+  // Only a flight recorder discards chunks: without one, no thread needs to be followed.
   if (partly_) catch_up(writer, header_of(chunk));
   (void)writer.write_chunk(process_, chunk, summary);
   count(chunk, summary);
@@ -144,6 +149,7 @@ void ChunkSink::follow(std::span<const uint8_t> chunk, bool is_stored) {
     return;
   }
   part.left_out += !is_stored;
+  // A call whose entry was stored and whose exit is discarded would never end; the digest later says that it did.
   part.calls.add(chunk, is_stored);
   part.next = header.sequence + 1;
   part.last = header;

@@ -42,6 +42,7 @@ std::string cpuinfo_value(std::string_view text, std::string_view name) {
 ClockTriplet read_clocks() {
   ClockTriplet best;
   uint64_t best_gap = UINT64_MAX;
+  // We may be scheduled away between any two of the readings; of ten tries, the closest counts.
   for (int i = 0; i < 10; ++i) {
     uint64_t before = penna_now();
     uint64_t monotonic = nanoseconds(CLOCK_MONOTONIC);
@@ -49,6 +50,7 @@ ClockTriplet read_clocks() {
     uint64_t gap = penna_now() - before;
     if (gap >= best_gap) continue;
     best_gap = gap;
+    // Of three intervals between four readings, the monotonic clock was read at the end of the first.
     best = {before + gap / 3, monotonic, realtime};
   }
   return best;
@@ -68,6 +70,7 @@ double measure_stamp_ns() {
   uint64_t sum = 0;
   for (int i = 0; i < kStamps; ++i) {
     sum += penna_now();
+    // Keeps the compiler from merging or dropping readings.
     asm volatile("" : "+r"(sum));
   }
   return static_cast<double>(nanoseconds(CLOCK_THREAD_CPUTIME_ID) - before) / kStamps;
@@ -101,6 +104,7 @@ using Hook = void (*)(void*, void*);
 
 // Nanoseconds per call of `hook`: the minimum of a few rounds, because others disturb them.
 double time_of(const volatile Hook& hook) {
+  // CLOCK_THREAD_CPUTIME_ID: what other programs take from us does not count.
   constexpr int kRounds = 5, kCalls = 2000;
   uint64_t least = UINT64_MAX;
   for (int round = 0; round < kRounds; ++round) {

@@ -166,10 +166,12 @@ void Collector::run() {
   (void)writer_.write_clock(start_);
   last_clock_ns_ = start_.monotonic_ns;
   for (;;) {
+    // Read before looking for work: whatever comes after that changes the count, and wait() returns at once.
     uint32_t bell = doorbell_.seen();
     bool stopping = take_news();
     bool worked = drain_all();
     write_clock_sometimes();
+    // Everything that was told before stop() has been applied by now: take_news() has seen both under one lock.
     if (stopping) break;
     write_open_chunks_sometimes();
     if (onlooker_ != nullptr) look_at_open_chunks();
@@ -300,6 +302,7 @@ void Collector::inherit(const Process& child, ProcessDrain& drain) {
   const auto parent =
       std::find_if(drains_.rbegin(), drains_.rend(), [&](const auto& one) { return one->pid() == child.parent_pid; });
   const OpenThen* then = nullptr;
+  // The chunk that the parent handed over before its fork may still wait in its ring.
   if (parent != drains_.rend() && (*parent)->filter() != nullptr) {
     for (int turns = 0; turns < kMostTurns && (*parent)->drain(writer_, kTurn) != 0; ++turns) {
     }
@@ -313,6 +316,7 @@ void Collector::inherit(const Process& child, ProcessDrain& drain) {
 
 bool Collector::drain_all() {
   size_t taken = 0;
+  // In turns of kTurn chunks: a process that floods its ring must not keep the others' chunks from being returned.
   for (auto& drain : drains_) {
     taken += drain->drain(writer_, kTurn);
     drain->reclaim(writer_);
@@ -332,6 +336,7 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) totals_.lost[i] = add_counts(totals_.lost[i], drain.lost()[i]);
   for (int i = 0; i < PENNA_LOSS_COUNT; ++i) totals_.lost_for[i] = add_counts(totals_.lost_for[i], drain.lost_for()[i]);
   if (drain.number() == 0) {
+    // The first process is the one that the user started, or attached to.
     totals_.start_cost_ticks = drain.start_cost_ticks();
     record_cost_ticks_ = drain.record_cost_ticks();
   }
@@ -344,6 +349,7 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
   totals_.left_off += drain.left_off();
   add_counters(totals_.target, drain.end().counters);
   if (const ChunkFilter* filter = drain.filter()) {
+    // A forked child may connect after its parent has ended, but not much later.
     if (left_open_.size() >= kMostLeft) left_open_.clear();
     left_open_.erase(drain.pid());
     left_open_.emplace(drain.pid(), drain.take_open_then());
@@ -403,6 +409,7 @@ void Collector::finish_if_due() {
   health_.finish_process = finish_->process();
   health_.finish_pc = finish_->pc();
   totals_.finished = true;
+  // The entry itself is part of the recording.
   for (auto& drain : drains_) drain->end_at(finish_->ticks() + 1);
   const uint64_t one = 1;
   (void)!::write(finished_.get(), &one, sizeof one);

@@ -146,6 +146,7 @@ class Collector {
   std::shared_ptr<const ThreadChoice> wanted_;
   std::shared_ptr<StoreCounts> counts_ = std::make_shared<StoreCounts>();
   std::mutex mutex_;  // guards news_, stopping_ and held_
+  // Other threads only append here, and never wait for the collector's work: mutex_ is held for a push or a swap.
   std::vector<News> news_;
   bool stopping_ = false;
   std::set<ChannelMap::FileId> held_;  // of channels that it still works on

@@ -42,16 +42,21 @@ Result<SharedPage> make_page(const char* name, int seals) {
 // use, for as long as this object lives.
 class Doorbell::Hold {
  public:
+  // At the end of a thread the kernel looks at each word on its list: one that holds the thread's id gets
+  // FUTEX_OWNER_DIED instead (set_robust_list(2)). That happens after SIGKILL, too, which no handler of ours
+  // survives.
   explicit Hold(uint32_t* word) : word_(word) {
     size_t bytes = 0;
     ::syscall(SYS_get_robust_list, 0, &before_, &bytes);
     list_.list.next = &entry_;
     entry_.next = &list_.list;
     list_.futex_offset = reinterpret_cast<intptr_t>(word_) - reinterpret_cast<intptr_t>(&entry_);
+    // Before the list is set: an entry whose word is not ours yet would be left alone.
     __atomic_store_n(word_, static_cast<uint32_t>(::gettid()), __ATOMIC_RELEASE);
     ::syscall(SYS_set_robust_list, &list_, sizeof list_);
   }
   ~Hold() {
+    // To the agent's recorder_alive(), an orderly end looks like a death.
     __atomic_store_n(word_, uint32_t{PENNA_RECORDER_GONE}, __ATOMIC_RELEASE);
     ::syscall(SYS_set_robust_list, before_, sizeof *before_);
   }
@@ -86,6 +91,7 @@ Doorbell::~Doorbell() = default;
 uint32_t Doorbell::seen() const { return __atomic_load_n(&page()->bell, __ATOMIC_ACQUIRE); }
 
 void Doorbell::wait(uint32_t seen, int milliseconds) {
+  // FUTEX_WAIT takes a relative time; spurious wake-ups only make the caller look for work once more.
   const timespec limit{milliseconds / 1000, milliseconds % 1000 * 1'000'000L};
   // Sequentially consistent with ring_doorbell() of the agent: either it sees the flag, or we see the new bell.
   __atomic_store_n(&page()->collector_sleeps, 1, __ATOMIC_SEQ_CST);

@@ -9,6 +9,7 @@
 namespace penna {
 
 void EntryWatch::look_at(uint32_t process, Watched& watched, uint64_t pc, uint64_t ticks) {
+  // Functions are 16-byte aligned as a rule: the low four bits would tell nothing.
   uint64_t& other = watched.others[pc / 16 % watched.others.size()];
   if (other == pc) return;
   const auto known = watched.functions.find(pc);
@@ -18,6 +19,7 @@ void EntryWatch::look_at(uint32_t process, Watched& watched, uint64_t pc, uint64
   } else {
     const FunctionTraits traits = functions_.ask(process, pc, ticks);
     wanted = traits.*which_;
+    // What is not lasting may change (another module may come to that address), so it is asked anew each time.
     if (traits.placed && traits.lasting) {
       remember(watched, pc, wanted);
       if (!wanted) other = pc;

@@ -31,6 +31,8 @@ void EventCosts::add(std::span<const uint8_t> chunk, const ChunkSummary& summary
 uint64_t EventCosts::weight_of(uint64_t chunk) {
   constexpr uint64_t kEach = 32, kFourth = 256;
   const uint64_t weight = chunk < kEach ? 1 : chunk < kFourth ? 4 : 16;
+  // Multiples of 2^64 / phi are spread evenly over 64 bits, whatever their number: one in `weight` is below 2^64 /
+  // weight.
   return chunk * 0x9e3779b97f4a7c15 <= UINT64_MAX / weight ? weight : 0;
 }
 
@@ -52,6 +54,7 @@ void EventCosts::measure(std::span<const uint8_t> chunk, uint64_t weight) {
       any = false;
       continue;
     }
+    // Times may go back around signal handlers (event.h): such pairs tell nothing.
     if (any && record.time >= before.time) {
       const Group from = group_of(before), to = group_of(record);
       Gaps& gaps = (*gaps_)[from][to];
@@ -73,6 +76,7 @@ void EventCosts::measure_short(const Record& from, const Record& to, uint64_t we
   const uint64_t ticks = to.time - from.time;
   if (ticks >= kLongestTicks) return;  // an interrupt, or the program worked
   const auto tags = static_cast<uint8_t>((from.kind == PENNA_KIND_CALL_ENTRY) * 2 + (to.kind == PENNA_KIND_CALL_ENTRY));
+  // Both places, mixed into one key; the lowest three bits are the tags. A collision averages two pairs of places.
   const uint64_t places = (from.pc * 0x9e3779b97f4a7c15 ^ std::rotl(to.pc * 0xc2b2ae3d27d4eb4f, 31)) << 3 | tags;
   auto at = places_.find(places);
   if (at == places_.end()) {

@@ -36,6 +36,7 @@ class EventCosts {
 
  private:
   enum Group : uint8_t { kShortCall, kLongCall, kAlloc, kOther, kGroups };
+  // Bins of kPieceTicks ticks each. Gaps of kLongestTicks and more are the program's own work, or an interrupt.
   static constexpr size_t kBins = 256, kPieceTicks = 8, kLongestTicks = kBins * kPieceTicks;
   static constexpr size_t kMostPlaces = 4096;
   struct Gaps {

@@ -24,6 +24,7 @@ struct PidfdInfo {
   int32_t exit_code;
 };
 static_assert(sizeof(PidfdInfo) == 64);
+// Numbers of the ABI: older kernels answer ENOTTY, and we go without.
 constexpr unsigned long kGetInfo = _IOWR(0xff, 11, PidfdInfo);
 constexpr uint64_t kInfoExit = 1 << 3;
 
@@ -70,6 +71,8 @@ std::optional<int> status_in_stat(const std::string& line) {
   return std::nullopt;
 }
 
+// In the order of what can be relied on: our own child, then a zombie in /proc, then the pidfd once it has been
+// reaped. WNOWAIT: its parent, which may be us elsewhere, still gets the status.
 std::pair<EndKind, int> end_of_process(int pidfd, uint32_t pid) {
   siginfo_t info{};
   if (::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0)

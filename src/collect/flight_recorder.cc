@@ -14,6 +14,7 @@ void FlightRecorder::keep(RecordingWriter& writer, const std::shared_ptr<ChunkSi
   kept_.push_back({sink, {content.begin(), content.end()}, summary});
   bytes_ += kept_.back().bytes();
   ++shares_[sink.get()].chunks;
+  // While a snapshot is due, everything older goes out first, so that the file has chunks of a thread in order.
   if (due_ || wants(header)) return store_kept(writer);
   while (bytes_ > most_bytes_) {
     const Kept oldest = take_oldest();
@@ -29,6 +30,7 @@ FlightRecorder::Kept FlightRecorder::take_oldest() {
   return oldest;
 }
 
+// A sink is needed until the last chunk of its process is stored or discarded: only then are its counts final.
 void FlightRecorder::release(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink) {
   const auto share = shares_.find(sink.get());
   if (--share->second.chunks != 0) return;

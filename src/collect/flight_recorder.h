@@ -67,6 +67,7 @@ class FlightRecorder final : public EntryWatch {
   bool due_ = false;
   uint64_t due_time_ = 0;  // when such a function was last entered, in ticks
   uint64_t snapshots_ = 0;
+  // Of a process: how many of its chunks are kept, and whether it has ended.
   struct Share {
     uint64_t chunks = 0;
     bool ended = false;

@@ -22,6 +22,7 @@ bool FreshRecords::open_chunk(std::span<const uint8_t> chunk, size_t end) {
 void FreshRecords::full_chunk(std::span<const uint8_t> chunk, size_t end) {
   const penna_chunk header = header_of(chunk);
   const auto found = share_.state_of(positions_, header.thread_serial);
+  // Beyond the budget, all threads share serial 0: positions in chunks of different threads cannot be told apart.
   if (found->first == 0) {
     std::vector<uint8_t> of_others(chunk.begin(), chunk.begin() + static_cast<ptrdiff_t>(end));
     reinterpret_cast<penna_chunk*>(of_others.data())->thread_serial = 0;  // onlookers keep states by serial, too

@@ -31,6 +31,7 @@ class OpenThen {
   const std::vector<uint64_t>* at(uint32_t serial, uint64_t ticks) const;
 
  private:
+  // After one chunk. Not known: there were more than kMostCalls.
   struct Time {
     uint64_t ticks;
     bool known;

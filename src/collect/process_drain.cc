@@ -143,6 +143,7 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
     return false;
   }
   written_bytes_[chunk] = stuck_at_[chunk] = shown_bytes_[chunk] = 0;
+  // Returned before it is stored: the target may be waiting for it, and compression takes its time.
   channel_.free_chunk(chunk, std::max(bytes, summary.content_bytes), was_full);
   if (origin == Origin::kVanishedThread) ++sink_->health(header_of(buffer_).thread_serial).abandoned;
   store(writer, {buffer_.data(), bytes}, summary);
@@ -373,6 +374,7 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
   });
   if (!is_over() && left < channel_.geometry().chunk_count) ++sink_->health(0).damaged;  // the target lied
   for (; is_over() && left < channel_.geometry().chunk_count; ++left) left_behind_ += !channel_.is_free(left);
+  // Each call stops where too many nodes are incomplete; once these are given up, the next one gets further.
   for (uint32_t before = UINT32_MAX; before != nodes_written_;) {
     before = nodes_written_;
     write_new_stacks(writer);

@@ -63,6 +63,7 @@ Fd receive_hello(int socket, penna_hello* hello, uint32_t* from) {
   ControlWithSender control{};
   msghdr message = message_of(&part, &control);
   ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  // All of them are taken into owners before anything is judged: a peer cannot make us leak descriptors.
   std::vector<Fd> came;
   for (cmsghdr* part_of = CMSG_FIRSTHDR(&message); part_of != nullptr; part_of = CMSG_NXTHDR(&message, part_of)) {
     if (part_of->cmsg_level == SOL_SOCKET && part_of->cmsg_type == SCM_CREDENTIALS &&
@@ -78,6 +79,7 @@ Fd receive_hello(int socket, penna_hello* hello, uint32_t* from) {
       came.emplace_back(fd);
     }
   }
+  // A stream socket may split a message; a hello is far smaller than any buffer, so a short one is a wrong one.
   bool good = came.size() == 1 && got == static_cast<ssize_t>(sizeof *hello) && hello->magic == PENNA_CHANNEL_MAGIC &&
               hello->version == PENNA_ABI_VERSION;
   return good ? std::move(came[0]) : Fd();
@@ -157,6 +159,7 @@ void Server::watch(int fd) {
 
 void Server::work() {
   epoll_event events[64];
+  // Level-triggered: what is not looked at in this turn is reported again.
   const uint64_t begin_ms = monotonic_ms();
   int count = ::epoll_wait(epoll_.get(), events, 64, 0);
   for (int i = 0; i < count && monotonic_ms() - begin_ms < kTurnMs; ++i) {
@@ -330,6 +333,7 @@ void Server::answer(const Peer& peer, const Fd& questions) const {
 }
 
 void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
+  // Before anything is recorded of it: a process that timed out runs on without us, and would be shown as recorded.
   if (has_hung_up(peer.socket)) return left_unanswered(peer.pid);
   if (living_.size() >= Budget::kChannels && living_.count(peer.pid) == 0) {
     if (++too_many_ == 1)
@@ -359,6 +363,7 @@ void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
   process.pid = peer.pid;
   process.parent_pid = hello.parent;
   process.after_exec = hello.after_exec != 0;
+  // Read now: /proc has it only as long as the process lives and does not exec.
   process.executable = executable_of(peer.pid);
   process.command = command_of(peer.pid);
   process.start_ticks = channel->geometry().time_begin;

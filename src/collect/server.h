@@ -58,12 +58,14 @@ class Server {
   bool add_point_pattern(const std::string& signed_pattern);
 
  private:
+  // Connected, and has not said hello yet: known by what the kernel says of it alone.
   struct Peer {
     Fd socket;
     uint32_t pid = 0;
     uint64_t since_ms = 0;
     bool of_other_user = false;
   };
+  // Has handed over its channel, and its pidfd is not readable yet.
   struct Living {
     uint32_t number = 0;
     Fd pidfd;

@@ -40,6 +40,8 @@ bool is_own_directory(const struct stat& found) {
 Fd open_own(int parent, const char* name) {
   struct stat status {};
   if (::fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !is_own_directory(status)) return Fd();
+  // Checked twice: by name, so that we do not open a device or a pipe by mistake, and by descriptor, because the
+  // name may lead elsewhere by now.
   Fd directory(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   return directory && ::fstat(directory.get(), &status) == 0 && is_own_directory(status) ? std::move(directory) : Fd();
 }
@@ -58,6 +60,7 @@ bool is_deserted(const Fd& directory) {
   if (!has_socket) return true;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
+  // Through /proc, to what the descriptor stands for: the path itself may have been swapped since it was checked.
   const std::string path = fmt::format("/proc/self/fd/{}/{}", directory.get(), kFiles[0]);
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

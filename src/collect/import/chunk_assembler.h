@@ -43,6 +43,7 @@ class ChunkAssembler {
   // What one thread has added and is not in the recording yet.
   struct Builder {
     std::vector<uint8_t> chunk;
+    // 1, 2 … in the order in which threads appear, as a real process numbers them.
     uint32_t serial = 0;
     uint64_t sequence = 0;
     uint64_t first = 0, last = 0;  // times

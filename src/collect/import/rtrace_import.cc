@@ -18,9 +18,11 @@ namespace penna {
 namespace {
 
 constexpr uint64_t kDayMs = 24 * 3600 * 1000;
+// A damaged trace may list frames without end: of more than these, the outermost are dropped.
 constexpr size_t kMaxFrames = 256;
 constexpr uint64_t kPcMask = (uint64_t{1} << 48) - 1;
-// A program that is not position independent is loaded below this address, on every processor; everything else above.
+// The format does not say whether a file was moved. Programs that are not position-independent are loaded below
+// this address on every processor, everything else above it.
 constexpr uint64_t kLowestMoved = 0x10000000;
 
 // Parses text from its beginning; each function says whether it found what it expects, and then skips it.
@@ -53,6 +55,7 @@ class Words {
   std::string_view text_;
 };
 
+// Names are views of the trace, which outlives the import.
 struct RtraceEvent {
   std::optional<uint64_t> ms;  // since midnight
   std::string_view function, resource;
@@ -65,6 +68,7 @@ std::optional<uint64_t> parse_time(Words& words) {
   if (!words.number(hours) || !words.word(":") || !words.number(minutes) || !words.word(":") ||
       !words.number(seconds) || !words.word(".") || !words.number(ms))
     return std::nullopt;
+  // 60: a leap second.
   if (hours > 23 || minutes > 59 || seconds > 60 || ms > 999) return std::nullopt;
   return ((hours * 60 + minutes) * 60 + seconds) * 1000 + ms;
 }
@@ -80,6 +84,7 @@ std::optional<RtraceEvent> parse_event(std::string_view line) {
     if (!event.ms || !words.word("] ")) return std::nullopt;
   }
   if (!words.until("<(", event.function)) return std::nullopt;
+  // "<memory>" behind the name, in traces of more than one kind of resource.
   if (words.word("<") && !(words.until(">", event.resource) && words.word(">"))) return std::nullopt;
   if (!words.word("(")) return std::nullopt;
   if (words.address(event.address)) {
@@ -98,7 +103,8 @@ uint64_t family_of(std::string_view function) {
                                          : PENNA_FAMILY_MALLOC;
 }
 
-// "key=VALUE," of the first line.
+// "key=VALUE," of the first line. Keys may have spaces in them ("backtrace depth"), values no commas. Empty: there
+// is no such key.
 std::string_view value_of(std::string_view header, std::string_view key) {
   for (size_t at = 0; at < header.size();) {
     const size_t end = std::min(header.find(',', at), header.size());
@@ -116,6 +122,7 @@ uint64_t realtime_of(std::string_view text) {
   std::tm time{};
   uint64_t day = 0, month = 0, year = 0, hour = 0, minute = 0, second = 0;
   Words words(text);
+  // Bounds keep timegm(3) within 64 bits, and a nonsensical header from becoming a time in the far future.
   const bool good = words.number(day) && words.word(".") && words.number(month) && words.word(".") &&
                     words.number(year) && words.word(" ") && words.number(hour) && words.word(":") &&
                     words.number(minute) && words.word(":") && words.number(second);
@@ -185,10 +192,13 @@ class StackTree {
     uint32_t parent = 0;
     const bool cut = limit_ != 0 && frames.size() >= limit_;
     for (auto pc = frames.rbegin(); pc != frames.rend(); ++pc) {
+      // Frames come innermost first and are walked from the other end: stacks share their outer frames.
       const auto [found, added] = children_[parent].try_emplace(*pc, static_cast<uint32_t>(nodes_.size() + 1));
       const uint32_t number = found->second;
       if (added) {
         const uint32_t depth = static_cast<uint32_t>(pc - frames.rbegin()) + 1;
+        // The note on how a stack ends belongs to its outermost frame. A stack of exactly the limit may have gone
+        // on.
         const uint32_t end = depth == 1 && cut ? PENNA_STACK_DEPTH_LIMIT : PENNA_STACK_COMPLETE;
         nodes_.push_back({*pc, parent, depth | end << 16});
       }
@@ -209,6 +219,7 @@ class StackTree {
 }  // namespace
 
 // Everything that one pass over the lines collects.
+// A line is judged by its first character alone; what it then lacks is counted as damage, and the next line read.
 struct RtraceImport::Reader {
   Reader(const RtraceImport& of, RecordingWriter& to)
       : import(of), writer(to), sink(0), chunks(sink), stacks(of.depth_) {}
@@ -216,6 +227,7 @@ struct RtraceImport::Reader {
   void line(std::string_view text) {
     if (text.empty()) return flush();
     const char first = text.front();
+    // Frames and arguments follow their event: it is complete once another line begins.
     if (first == '\t') return detail(text.substr(1));
     flush();
     if (first >= '0' && first <= '9') return begin(text);
@@ -239,6 +251,7 @@ struct RtraceImport::Reader {
     if (!parsed) return void(++summary.damaged_lines);
     const std::string_view kind = parsed->resource.empty() ? only_resource : parsed->resource;
     if (!kind.empty() && kind != "memory") return void(++summary.other_resources);
+    // The family of the function takes the upper bits of a record's address (event.h).
     if ((parsed->address & ~PENNA_ADDRESS_MASK) != 0 || parsed->address == 0) return void(++summary.damaged_lines);
     event = parsed;
     tid = import.pid_;
@@ -279,8 +292,10 @@ struct RtraceImport::Reader {
   // In the order of the file, whatever the times say: midnight passes, or the clock was set back a little.
   uint64_t next_time() {
     if (event->ms) {
+      // More than half a day back is midnight; anything less, a clock that was set.
       if (last_ms && *event->ms + kDayMs / 2 < *last_ms) day += kDayMs;
       last_ms = event->ms;
+      // Strictly rising, so that events of the same millisecond keep their order.
       now = std::max(now + 1, (day + *event->ms) * 1'000'000);
     } else {
       ++now;
@@ -301,6 +316,7 @@ struct RtraceImport::Reader {
     auto [found, added] = modules.try_emplace(path);
     Module& of = found->second;
     of.path = path;
+    // One line for each mapping: together they span the module.
     of.start = added ? start : std::min(of.start, start);
     of.end = std::max(of.end, end);
   }
@@ -311,6 +327,7 @@ struct RtraceImport::Reader {
       module.bias = module.start < kLowestMoved ? 0 : module.start;
       all.push_back(module);
     }
+    // Readers expect modules by address; bias: what the file's own addresses have to be moved by.
     std::stable_sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.start < b.start; });
     if (!all.empty()) (void)writer.write_modules(0, all);
   }
@@ -345,6 +362,7 @@ Result<RtraceImport> RtraceImport::open(std::string_view text) {
   result.process_ = value_of(header, "process");
   result.origin_ = value_of(header, "origin");
   result.machine_ = value_of(header, "arch");
+  // What does not parse is as if it were not there.
   const auto small = [&](const char* key) {
     uint64_t number = 0;
     return Words(value_of(header, key)).number(number) && number <= INT32_MAX ? static_cast<uint32_t>(number) : 0;
@@ -360,6 +378,7 @@ Session RtraceImport::session() const {
   session.kernel = origin_.empty() ? "rtrace" : origin_;
   session.machine = machine_;
   session.command.push_back(process_);
+  // The text has milliseconds; finer ticks let events of the same one keep their order.
   session.ticks_per_second = 1'000'000'000;
   session.classes = 1u << PENNA_ALLOC;
   // Ticks are nanoseconds since the midnight before the first event.
@@ -386,6 +405,7 @@ RtraceSummary RtraceImport::write(RecordingWriter& writer, const Session& sessio
   process.start_ticks = session.start.ticks;
   (void)writer.write_process(process);
 
+  // One pass: events go into chunks at once, modules and stacks are collected, because their lines may come last.
   Reader reader(*this, writer);
   reader.now = session.start.ticks;
   std::string_view rest = text_, line;

@@ -46,6 +46,7 @@ class StreamImport {
   penna_stream_header header_;
   std::unique_ptr<ChunkSink> sink_ = std::make_unique<ChunkSink>(0);
   ChunkAssembler chunks_{*sink_};
+  // Starts at the header's time, from which the first record's 48 bits are extended.
   uint64_t now_;  // of the latest record so far
   StreamSummary summary_;
 };
