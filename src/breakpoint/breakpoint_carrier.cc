@@ -30,6 +30,7 @@ Result<Restored> parse_left(const std::string& text) {
   Restored restored;
   if (!(lines >> restored.places >> restored.modules >> restored.kept)) return Error{text};
   std::string line;
+  // The rest of the line of numbers.
   std::getline(lines, line);
   while (std::getline(lines, line))
     if (!line.empty()) restored.notes.push_back(line);
@@ -40,6 +41,7 @@ Result<Restored> parse_left(const std::string& text) {
 
 // Forked from us, so it has what the plan refers to.
 Result<> BreakpointCarrier::start_guardian(GuardianPlan plan) {
+  // From the fork on there are two: ours goes when this function returns, the child's lives as long as the child.
   const auto guardian = std::make_shared<Guardian>(std::move(plan));
   surgeon_.emplace(PENNA_TRY(
       Surgeon::start({[guardian](const Surgeon::Order& order) {
@@ -73,6 +75,8 @@ Result<std::unique_ptr<Carrier>> BreakpointCarrier::launch(const std::vector<std
 
 bool BreakpointCarrier::start(CarrierError* error) {
   constexpr int kOurTrouble = 125;
+  // Traced before it is told to begin: the exec that makes it the program is the first event that the guardian
+  // sees.
   const auto trouble = surgeon_->tell({launched_ ? kAwait : kAttach, pid(), {}}, serve_);
   if (!trouble || !trouble->empty()) {
     *error = {kOurTrouble, trouble ? *trouble : trouble.error().text};
@@ -90,6 +94,7 @@ int BreakpointCarrier::wait() {
 }
 
 Restored BreakpointCarrier::leave(const Living& /*living*/) {
+  // Meanwhile forked processes may still be introduced: the recorder must answer.
   const auto answer = surgeon_->tell({kLeave, pid(), {}}, serve_);
   auto restored = answer ? parse_left(*answer) : Result<Restored>(answer.error());
   if (restored) return std::move(*restored);

@@ -43,10 +43,12 @@ class BreakpointCarrier : public Carrier {
   BreakpointCarrier() = default;
   Result<> start_guardian(GuardianPlan plan);
 
+  // Of a process that we have attached to; one that we have launched has its own, in launched_.
   pid_t pid_ = -1;
   Fd pidfd_;
   std::vector<std::string> command_;
   std::unique_ptr<Carrier> launched_;  // null: attached to
+  // Set once attach() or launch() has succeeded.
   std::optional<Surgeon> surgeon_;
 };
 

@@ -46,6 +46,7 @@ Fd connect_to(const std::string& path) {
   if (path.size() >= sizeof address.sun_path) return {};
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  // As an agent waits: a recorder that is stopped must not stop the program for ever.
   const timeval patience{PENNA_ANSWER_SECONDS, 0};
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   const bool connected =
@@ -53,7 +54,8 @@ Fd connect_to(const std::string& path) {
   return connected ? std::move(socket) : Fd();
 }
 
-// A message with up to two descriptors.
+// A message with up to two descriptors. Wired as in agent/core/rendezvous.cc and in no other way than sendmsg(2)
+// wants it: the agent may use no code of the tool's, and this half none of the agent's.
 struct Message {
   Message(void* bytes, size_t size) : part{bytes, size} {
     header.msg_iov = &part;
@@ -69,6 +71,8 @@ struct Message {
 // The configuration, the doorbell and the life of the recorder.
 bool receive_config(const Fd& socket, penna_config* config, std::array<Fd, 2>* pages) {
   Message message(config, sizeof *config);
+  // A stream socket: MSG_WAITALL, because the configuration may come in pieces. The descriptors come with the
+  // first.
   const ssize_t got =
       uninterrupted([&] { return ::recvmsg(socket.get(), &message.header, MSG_CMSG_CLOEXEC | MSG_WAITALL); });
   const cmsghdr* control = got > 0 ? CMSG_FIRSTHDR(&message.header) : nullptr;
@@ -103,6 +107,8 @@ penna_channel plan_channel(const penna_config& config, const ChannelOwner& owner
   plan.backlog_limit = config.backlog_limit;
   plan.max_nodes = config.max_nodes;
   plan.hash_slots = 1;  // we find nodes by a table of our own
+  // The parts in the order of the picture in channel.h, each from a page of its own on: what is not touched costs
+  // nothing.
   plan.free_at = kChannelPage;
   plan.full_at = plan.free_at + channel_page_up(config.chunk_count / 8);
   plan.hash_at = plan.full_at + channel_page_up(penna_ring_bytes(power_of_two(config.chunk_count), sizeof(uint32_t)));
@@ -118,6 +124,7 @@ penna_channel plan_channel(const penna_config& config, const ChannelOwner& owner
 }
 
 Mapping map_shared(const Fd& file, uint64_t bytes, int protection) {
+  // Reserved for as many chunks and nodes as the recorder allows; few programs use them all.
   void* const at = ::mmap(nullptr, bytes, protection, MAP_SHARED | MAP_NORESERVE, file.get(), 0);
   return at == MAP_FAILED ? Mapping() : Mapping(at, bytes);
 }
@@ -127,12 +134,14 @@ Mapping map_shared(const Fd& file, uint64_t bytes, int protection) {
 bool ChannelMemory::make(const ChannelOwner& owner, Fd* file) {
   plan_ = plan_channel(config_, owner);
   *file = Fd(::memfd_create("penna-channel", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  // The recorder maps only what is sealed (ChannelMap::map()): a file that shrinks would be a SIGBUS for it.
   if (!*file || ::ftruncate(file->get(), static_cast<off_t>(plan_.total_bytes)) != 0 ||
       ::fcntl(file->get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     return false;
   memory_ = map_shared(*file, plan_.total_bytes, PROT_READ | PROT_WRITE);
   if (!memory_) return false;
   std::memcpy(memory_.data(), &plan_, sizeof plan_);
+  // All chunks are free. The rest of a new memfd is zeros, as the ring and the nodes want it.
   std::memset(memory_.data() + plan_.free_at, 0xff, plan_.chunk_count / 8);
   penna_ring_init_zeroed(reinterpret_cast<penna_ring*>(memory_.data() + plan_.full_at), power_of_two(plan_.chunk_count),
                          sizeof(uint32_t));
@@ -143,6 +152,8 @@ Result<ChannelMemory> ChannelMemory::meet(const std::string& socket_path, const 
   const Error unmet{fmt::format("process {} could not be introduced to the recorder", owner.pid)};
   ChannelMemory channel;
   std::array<Fd, 2> pages;
+  // The same exchange as an agent's ("Rendezvous"), by a process that speaks for another one: the server knows its
+  // introducer, and takes the pid from the hello.
   const Fd socket = connect_to(socket_path);
   if (!socket || !receive_config(socket, &channel.config_, &pages)) return unmet;
   channel.doorbell_ = map_shared(pages[0], kChannelPage, PROT_READ | PROT_WRITE);
@@ -156,6 +167,7 @@ Result<ChannelMemory> ChannelMemory::meet(const std::string& socket_path, const 
                           owner.is_program ? 1u : 0u,
                           channel.plan_.total_bytes};
   char admitted = 0;
+  // One byte: admitted. Its end without one: refused.
   if (!send_hello(socket, hello, file) || uninterrupted([&] { return ::recv(socket.get(), &admitted, 1, 0); }) != 1)
     return unmet;
   return channel;
@@ -170,7 +182,8 @@ void ChannelMemory::expect_process() {
   __atomic_fetch_add(&reinterpret_cast<penna_doorbell*>(doorbell_.data())->expected, 1, __ATOMIC_RELAXED);
 }
 
-// The collector sleeps only after it has announced that and looked at the bell once more.
+// Sequentially consistent with Doorbell::wait() of the collector, which sleeps only after it has announced that and
+// looked at the bell once more.
 void ChannelMemory::ring() {
   auto* const doorbell = reinterpret_cast<penna_doorbell*>(doorbell_.data());
   __atomic_fetch_add(&doorbell->bell, 1, __ATOMIC_SEQ_CST);
@@ -186,6 +199,7 @@ std::optional<uint32_t> ChannelMemory::take_chunk() {
   if (is_backlogged()) return {};
   auto* const bitmap = reinterpret_cast<uint64_t*>(memory_.data() + plan_.free_at);
   for (uint32_t word = 0; word < plan_.chunk_count / 64; ++word) {
+    // Relaxed: a bit that is set stays so until we clear it.
     const uint64_t seen = __atomic_load_n(bitmap + word, __ATOMIC_RELAXED);
     if (seen == 0) continue;
     // Acquire: pairs with the collector's release when it returned the chunk, zeroed. Nobody else takes any.
@@ -196,6 +210,8 @@ std::optional<uint32_t> ChannelMemory::take_chunk() {
 }
 
 void ChannelMemory::wait_for_room() {
+  // Before the backlog is looked at: a chunk that comes back in between changes the generation, and the futex does
+  // not sleep. Pairs with the collector's increment in ChannelMap::free_chunk().
   const uint32_t generation = __atomic_load_n(&head().freed_generation, __ATOMIC_ACQUIRE);
   ring();
   if (!is_backlogged()) return;
@@ -206,11 +222,13 @@ void ChannelMemory::wait_for_room() {
 }
 
 void ChannelMemory::hand_over(uint32_t number) {
+  // Relaxed: it only slows us down. The collector takes it off again (free_chunk()).
   __atomic_fetch_add(&head().backlog, 1, __ATOMIC_RELAXED);
   auto* const ring_of_full = reinterpret_cast<penna_ring*>(memory_.data() + plan_.full_at);
   uint32_t ticket;
   if (void* slot = penna_ring_reserve(ring_of_full, &ticket)) {
     std::memcpy(slot, &number, sizeof number);
+    // Release: pairs with the acquire in penna_ring_read_checked(); the whole chunk is written by now.
     penna_ring_commit(ring_of_full, ticket);
   }
   ring();

@@ -39,8 +39,10 @@ class ChannelMemory {
   void expect_process();
 
   // Takes a free chunk; nothing: there is none, and whoever may not wait drops the event.
+  // Of the chunks' bitmap, only we clear bits and only the collector sets them.
   std::optional<uint32_t> take_chunk();
   // Sleeps until chunks have come back, 50 ms at most.
+  // The traced thread is stopped meanwhile, so this is where --on-full=block holds the program.
   void wait_for_room();
   penna_chunk* chunk(uint32_t number) {
     return reinterpret_cast<penna_chunk*>(memory_.data() + plan_.chunks_at + uint64_t{number} * PENNA_CHUNK_BYTES);
@@ -58,6 +60,7 @@ class ChannelMemory {
   void ring();
 
   penna_config config_{};
+  // What we have written into the head, kept here: the recorder may write to its copy, and we rely on none of it.
   penna_channel plan_{};
   Mapping memory_, doorbell_, life_;
 };

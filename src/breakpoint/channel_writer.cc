@@ -12,18 +12,22 @@ namespace penna {
 namespace {
 
 constexpr auto kNoClass = static_cast<penna_event_class>(PENNA_NO_CLASS);
+// Records have 48 bits of time, extended from their chunk's: half of that range may pass (event.h).
 constexpr uint64_t kChunkTicks = uint64_t{1} << (PENNA_FULL_TIME_BITS - 1);
 
+// The call form has 32 bits of pc and 30 of time. As in the agent's writer.h.
 bool fits_compact(const penna_chunk& chunk, uint64_t pc, uint64_t time) {
   return time - chunk.time_begin < (uint64_t{1} << (PENNA_CALL_TIME_BITS - 1)) &&
          static_cast<uint32_t>(pc >> 32) == chunk.pc_high;
 }
 
+// Release: pairs with the acquire in ChannelMap::copy_committed(), which reads chunks that we are still filling.
 void commit(uint64_t* words, uint64_t header) { __atomic_store_n(words, header, __ATOMIC_RELEASE); }
 
 }  // namespace
 
 void ChannelWriter::lose(ThreadLog& log, penna_event_class event_class) {
+  // Descriptions are no events.
   if (event_class == kNoClass) return;
   ++log.lost[event_class];
   ++log.discarded;
@@ -53,12 +57,14 @@ bool ChannelWriter::open_chunk(ThreadLog& log, uint64_t time) {
   chunk.sequence = log.sequence++;
   chunk.pc_high = pc_high_;
   chunk.generation = generation_;
+  // Release: pairs with the acquire in ChannelMap::copy_chunk(): the header is whole, or is not there.
   __atomic_store_n(&chunk.ctf_magic, PENNA_CTF_MAGIC, __ATOMIC_RELEASE);
   return true;
 }
 
 void ChannelWriter::close(ThreadLog& log) {
   if (log.chunk == nullptr) return;
+  // Plain stores: the commit in hand_over() publishes them.
   log.chunk->time_end = penna_now();
   log.chunk->content_bits = uint64_t{log.used} * 8;
   channel_.hand_over(log.number);
@@ -72,6 +78,7 @@ void ChannelWriter::write_notes(ThreadLog& log, bool is_new, uint64_t time) {
     std::memcpy(named.name, name.data(), std::min(name.size(), sizeof named.name - 1));
     write(log, PENNA_KIND_THREAD, named, kNoClass, time);
   }
+  // In front of the record that is about to be written: readers learn in time that some are missing.
   if (std::all_of(log.lost.begin(), log.lost.end(), [](uint32_t count) { return count == 0; })) return;
   penna_lost lost{};
   std::copy(log.lost.begin(), log.lost.end(), lost.count);
@@ -81,6 +88,7 @@ void ChannelWriter::write_notes(ThreadLog& log, bool is_new, uint64_t time) {
 
 uint64_t* ChannelWriter::reserve(ThreadLog& log, uint32_t words, penna_event_class event_class, uint64_t time) {
   const uint32_t bytes = words * 8;
+  // A thread that has been quiet for so long needs a new chunk for its times.
   if (log.chunk != nullptr && (log.used + bytes > PENNA_CHUNK_BYTES || time - log.chunk->time_begin >= kChunkTicks))
     close(log);
   if (log.chunk == nullptr) {
@@ -90,6 +98,7 @@ uint64_t* ChannelWriter::reserve(ThreadLog& log, uint32_t words, penna_event_cla
       __atomic_store_n(&channel_.head().counters.threads, next_serial_, __ATOMIC_RELAXED);
     }
     if (!open_chunk(log, time)) return lose(log, event_class), nullptr;
+    // These come back here, and find the chunk that was just opened, nearly empty.
     write_notes(log, is_new, time);
   }
   auto* const at = reinterpret_cast<uint64_t*>(reinterpret_cast<uint8_t*>(log.chunk) + log.used);
@@ -109,6 +118,7 @@ bool ChannelWriter::write_bytes(ThreadLog& log, penna_kind kind, std::span<const
 }
 
 void ChannelWriter::write_call(ThreadLog& log, penna_tag tag, uint64_t pc, uint64_t time) {
+  // Then reserve() cannot fail: there is room, and a time that fits the call form fits the chunk.
   const bool is_short = log.chunk != nullptr && log.used + 8 <= PENNA_CHUNK_BYTES && fits_compact(*log.chunk, pc, time);
   if (!is_short) {
     write(log, tag == PENNA_TAG_ENTRY ? PENNA_KIND_CALL_ENTRY : PENNA_KIND_CALL_EXIT, penna_call{pc}, PENNA_CALLS,
@@ -119,10 +129,13 @@ void ChannelWriter::write_call(ThreadLog& log, penna_tag tag, uint64_t pc, uint6
 }
 
 uint32_t ChannelWriter::stack_node(uint32_t caller, uint64_t pc, penna_stack_end end) {
+  // 48 bits of address, 16 of the modules' generation: after dlclose, the same address is another function.
   const uint64_t pc_generation = (pc & ((uint64_t{1} << 48) - 1)) | uint64_t{generation_} << 48;
   const uint32_t flags = caller == 0 ? static_cast<uint32_t>(end) : 0;
   const auto [found, is_new] = nodes_.try_emplace({pc_generation, caller | uint64_t{flags} << 32}, 0);
   if (!is_new) return found->second;
+  // A plain load: nobody else writes it. A recorder that did would harm its own recording only; nodes stay in
+  // bounds.
   const uint32_t id = channel_.head().node_count;
   if (id >= config().max_nodes) {
     nodes_.erase(found);
@@ -130,8 +143,10 @@ uint32_t ChannelWriter::stack_node(uint32_t caller, uint64_t pc, penna_stack_end
   }
   penna_stack_node& node = *channel_.node(id);
   node.parent = caller;
+  // The lower half is the depth, the upper half says how the walk ended, in outermost nodes only.
   node.depth_flags = (caller == 0 ? 1 : (channel_.node(caller)->depth_flags & 0xffff) + 1) | flags << 16;
   __atomic_store_n(&node.pc_generation, pc_generation, __ATOMIC_RELEASE);  // pairs with the collector's acquire
+  // Pairs with the acquire in ChannelMap::node_count().
   __atomic_store_n(&channel_.head().node_count, id + 1, __ATOMIC_RELEASE);
   return found->second = id;
 }

@@ -23,6 +23,7 @@ struct ThreadLog {
   penna_chunk* chunk = nullptr;
   uint32_t number = 0;  // of the chunk
   uint32_t used = 0;    // bytes of it
+  // Of the next chunk; events lost so far, as CTF's packet headers have them.
   uint64_t sequence = 0, discarded = 0;
   std::array<uint32_t, PENNA_CLASS_COUNT> lost{};  // not told yet
 };
@@ -76,6 +77,7 @@ class ChannelWriter {
     }
   };
   ChannelMemory channel_;
+  // By node and parent: the channel's own table of stacks is for agents, whose threads find nodes without a lock.
   std::unordered_map<NodeKey, uint32_t, NodeHash> nodes_;
   uint32_t generation_ = 0, pc_high_ = 0, next_serial_ = 0;
 };

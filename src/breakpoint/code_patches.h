@@ -24,6 +24,7 @@ struct CodePatch {
   uint8_t before = 0;  // the byte that was there
   bool is_in = false;
   DisplacedInstruction instruction;
+  // Run-time addresses: of the copy, and of the jump behind it that leads back.
   uint64_t copy = 0, jump = 0;  // of a copied one
   uint64_t behind() const { return at + instruction.length; }
 };
@@ -59,10 +60,12 @@ class CodePatches {
   const std::vector<Area>& areas() const { return areas_; }
 
  private:
+  // No instruction is longer than 15 bytes.
   static constexpr size_t kCodeAtOnce = 16;
   bool copy(const RemoteMemory& memory, const std::string& code, CodePatch* patch);
   std::vector<Area> areas_;
   std::unordered_map<uint64_t, CodePatch> patches_;
+  // Ordered, to find the copy that an address lies in.
   std::map<uint64_t, uint64_t> copies_;  // where a copy begins, and of what
 };
 

@@ -19,12 +19,14 @@
 namespace penna {
 namespace {
 
-// How often it is looked whether we are told something.
+// How often an idle guardian looks whether it is told something, in microseconds.
 constexpr suseconds_t kLookUs = 20'000;
 
-// waitpid() returns from time to time, with EINTR.
+// Makes waitpid() return with EINTR from time to time: there is no way to wait for children and a socket at once,
+// as a pidfd tells of a process's end and not of a tracee's stops.
 void interrupt_waits() {
   struct sigaction nothing {};
+  // A handler, without SA_RESTART: an ignored signal would interrupt nothing.
   nothing.sa_handler = [](int) {};
   ::sigaction(SIGALRM, &nothing, nullptr);
   sigset_t alarm;
@@ -61,14 +63,17 @@ bool read_signal(pid_t thread, siginfo_t* info) {
 // Raised by the instruction itself.
 bool is_fault(const siginfo_t& info) {
   const int signal = info.si_signo;
+  // Positive codes are the kernel's (sigaction(2)); kill(2) and its kin send 0 and below.
   return info.si_code > 0 &&
          (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP);
 }
 
-// A breakpoint was met, and its signal is still to come.
+// A breakpoint was met, and its signal is still to come: an interrupt may be reported before the SIGTRAP of an int3
+// that the thread has already executed. Its pc is then behind the breakpoint, in the middle of an instruction.
 bool has_pending_trap(pid_t thread) {
   for (const uint32_t flags : {0u, uint32_t{PTRACE_PEEKSIGINFO_SHARED}}) {
     siginfo_t infos[16];
+    // The first 16 of each queue: behind more, a SIGTRAP would be missed.
     const __ptrace_peeksiginfo_args which{0, flags, 16};
     const long count = ::ptrace(PTRACE_PEEKSIGINFO, thread, &which, infos);
     for (long i = 0; i < count; ++i)
@@ -94,8 +99,10 @@ void Guardian::work(int socket) {
   interrupt_waits();
   for (;;) {
     int status = 0;
+    // Any thread of any process: __WALL, because threads are no children of the usual kind.
     const pid_t thread = ::waitpid(-1, &status, __WALL);
     if (thread > 0) handle(thread, status);
+    // Nothing is traced any more: then only the recorder can have something for us.
     const bool is_idle = thread < 0 && errno == ECHILD;
     const bool is_interrupted = thread < 0 && errno == EINTR;
     if ((is_idle || is_interrupted || ++stops_ % 256 == 0) && can_be_read(socket, is_idle ? -1 : 0)) return;
@@ -106,6 +113,8 @@ void Guardian::handle(pid_t id, int status) {
   if (WIFEXITED(status) || WIFSIGNALED(status)) return thread_is_gone(id);
   const auto found = threads_.find(id);
   if (found == threads_.end()) {
+    // The first stop of a new thread and the event of its parent come in any order (ptrace(2),
+    // PTRACE_O_TRACECLONE).
     early_[id] = status;
     return;
   }
@@ -138,11 +147,13 @@ void Guardian::handle_event(TracedThread& thread, int event, int signal) {
 void Guardian::handle_stop(TracedThread& thread, int signal) {
   if (!is_leaving_) {
     if (is_stopping(signal))
+      // Keeps it stopped, as its process is, but lets SIGCONT through; PTRACE_CONT would undo the program's stop.
       traced(PTRACE_LISTEN, thread.id, 0, 0);
     else
       go_on(thread.id);
     return;
   }
+  // Its SIGTRAP first: then the thread stands at a place of its own, and the new interrupt lets it go.
   if (has_pending_trap(thread.id)) {
     const pid_t id = thread.id;
     go_on(id);
@@ -159,6 +170,7 @@ void Guardian::handle_signal(TracedThread& thread, int signal) {
   if (!registers) return go_on(id, signal);
   if (signal == SIGTRAP && thread.steps) return end_step(thread, registers->pc());
   if (signal == SIGTRAP) {
+    // int3 is a trap: the pc is behind its one byte.
     const CodePatch* patch = thread.process->patches().find(registers->pc() - 1);
     siginfo_t info{};
     // Behind an instruction of one byte it may also be a signal that somebody sent.
@@ -169,6 +181,7 @@ void Guardian::handle_signal(TracedThread& thread, int signal) {
       return go_on(id);
     }
   }
+  // A SIGTRAP of the program's own (its int3, a debugger's code in it) is delivered like any other signal.
   deliver(thread, signal);
 }
 
@@ -182,13 +195,17 @@ void Guardian::deliver(TracedThread& thread, int signal) {
   siginfo_t info{};
   if (!read_signal(thread.id, &info)) return go_on(thread.id, signal);
   if (patches.is_copy_begin(pc) && !is_fault(info)) {
+    // The kernel has taken it from the queue: it is ours to deliver, with all that it says.
     thread.held.push_back(info);
     thread.steps = true;
     traced(PTRACE_SINGLESTEP, thread.id, 0, 0);
     return;
   }
   Registers::set_pc(thread.id, home);
+  // The handler returns to the breakpoint, which the thread then meets for the second time: nothing new is
+  // recorded.
   if (patches.is_copy_begin(pc)) thread.again = home;
+  // SIGILL, SIGFPE and SIGTRAP name the instruction; SIGSEGV and SIGBUS the memory, which stays as it is.
   if (is_fault(info) && reinterpret_cast<uintptr_t>(info.si_addr) == pc) {
     info.si_addr = reinterpret_cast<void*>(home);
     traced(PTRACE_SETSIGINFO, thread.id, 0, reinterpret_cast<uintptr_t>(&info));
@@ -221,11 +238,15 @@ void Guardian::meet_newborn(TracedThread& parent) {
   const auto id = static_cast<pid_t>(message);
   TracedProcess* const process = parent.process;
   TracedThread& child = add_thread(id, process);
+  // Three cases: a thread shares its process's breakpoints and channel; a child by vfork runs in this memory until
+  // it execs, and records as the thread that waits for it; a fork has a copy of everything, also of the bytes that
+  // we have written.
   if (process != nullptr && !is_thread_of(process->pid(), id)) {
     if (share_memory(parent.id, id))
       child.on_behalf_of = parent.on_behalf_of != 0 ? parent.on_behalf_of : parent.id;
     else
       child.process = fork_process(parent, id, child.own_log, penna_now());
+    // The same calls are open on its copy of the stack.
     if (child.on_behalf_of == 0) child.open = parent.open;
   }
   const auto early = early_.find(id);
@@ -261,15 +282,19 @@ void Guardian::let_go(TracedThread& thread, bool is_group_stop) {
       const uint64_t home = process->patches().home_of(registers->pc());
       if (home != registers->pc()) Registers::set_pc(id, home);
     }
+    // Of the last, since others might still be in a copy. A thread of a stopped process makes no system calls: then
+    // the areas stay, and nothing leads there.
     if (is_last_of_process(thread) && !is_group_stop) process->remove_areas(id);
   }
   ThreadState state;
+  // Our interrupt may have ended a system call with EINTR.
   if (state.save_registers(id)) state.undo_stop(id);
   traced(PTRACE_DETACH, id, 0, 0);
   thread_is_gone(id);
 }
 
 void Guardian::let_go_of_all() {
+  // Those that stop let go of themselves (handle_stop()); newborns come stopped, and take the same way.
   for (const auto& [id, thread] : threads_) traced(PTRACE_INTERRUPT, id, 0, 0);
   while (!threads_.empty()) {
     int status = 0;
@@ -284,6 +309,8 @@ Guardian::Left Guardian::leave() {
   is_leaving_ = true;
   for (auto& [pid, process] : processes_) {
     left.modules = std::max<uint64_t>(left.modules, process->modules_with_breakpoints());
+    // The bytes first, while threads run: nobody meets a breakpoint any more, and who is in a copy leaves it by its
+    // jump.
     const CodePatches::PutBack back = process->patches().put_back(process->memory());
     left.places += back.places;
     left.kept += back.kept;

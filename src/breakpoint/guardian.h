@@ -90,7 +90,9 @@ class Guardian {
   ThreadLog& log_of(TracedThread& thread);
 
   GuardianPlan plan_;
+  // Owned here, by pid; threads point to them. Pointers, so that they stay where they are.
   std::map<pid_t, std::unique_ptr<TracedProcess>> processes_;
+  // A map, because handlers keep references while others come.
   std::map<pid_t, TracedThread> threads_;
   std::map<pid_t, int> early_;                             // threads that stopped before we heard of their birth
   std::map<std::string, FilePlan> plans_;                  // by path and build-id
@@ -99,6 +101,7 @@ class Guardian {
   uint64_t unfollowed_ = 0;                                // forked processes that the recorder did not take
   uint64_t unreturned_ = 0;                                // calls whose return could not be seen
   bool has_allocator_ = false, wants_allocators_ = false;  // some program had one; they are recorded
+  // From leave() on: stops no longer record, but let go.
   bool is_leaving_ = false;
   uint64_t events_ = 0, stops_ = 0;
 };

@@ -9,6 +9,8 @@
 namespace penna {
 namespace {
 
+// Return slots further apart than the usual limit of a stack (8 MiB) are on different ones: those of coroutines, of
+// signal handlers.
 constexpr uint64_t kLargestStack = uint64_t{8} << 20;
 
 uint64_t tagged(uint64_t block, penna_alloc_family family) {
@@ -26,6 +28,7 @@ penna_alloc_family family_of(AllocatorCall call) {
   }
 }
 
+// The product of calloc may overflow: then the call fails, and no size is needed.
 uint64_t size_of(const EnteredCall& call) {
   switch (call.meaning.allocator) {
     case AllocatorCall::kMalloc: return call.arguments[0];
@@ -47,6 +50,7 @@ ThreadLog& Guardian::log_of(TracedThread& thread) {
 }
 
 void Guardian::handle_breakpoint(TracedThread& thread, const CodePatch& patch, Registers& registers) {
+  // Before anything else: what we do here takes microseconds.
   const uint64_t now = penna_now();
   TracedProcess& process = *thread.process;
   const uint64_t at = patch.at;
@@ -54,9 +58,11 @@ void Guardian::handle_breakpoint(TracedThread& thread, const CodePatch& patch, R
   thread.again = 0;
   if (!is_again && process.writer() && !is_leaving_) {
     ++events_;
+    // Returns first: one place may be both, where a call comes back to and where something begins.
     leave_functions(thread, registers.left_slot(), at, registers, now);
     if (const Meaning* meaning = process.meaning_at(at)) enter(thread, *meaning, registers, at, now);
   }
+  // Asked anew: enter() may have found that the module is gone.
   if (const CodePatch* still = process.patches().find(at)) continue_behind(thread, *still, registers);
 }
 
@@ -68,12 +74,14 @@ void Guardian::continue_behind(TracedThread& thread, const CodePatch& patch, Reg
     case DisplacedInstruction::kCall: {
       const auto target = registers.value(patch.instruction.target, memory);
       const uint64_t behind = patch.behind();
+      // As the call would have done it: the return address is that of the program's own code.
       if (target && memory.write(registers.sp() - 8, &behind, sizeof behind)) {
         registers.call(*target);
         registers.set(thread.id);
         break;
       }
-      // It faults: by itself, at its own place. The byte goes back in with the next that comes here: never.
+      // The call would fault. So the program shall do it itself, at its own place and with its own fault; this
+      // breakpoint is given up for that.
       memory.write(patch.at, &patch.before, 1);
       Registers::set_pc(thread.id, patch.at);
     }
@@ -84,6 +92,7 @@ void Guardian::enter(TracedThread& thread, const Meaning& meaning, const Registe
                      uint64_t now) {
   TracedProcess& process = *thread.process;
   if (meaning.is_loader) {
+    // Told before any record can name an address in it: this very thread is the one that maps it.
     for (const TracedModule* module : process.look_at_modules()) {
       process.tell_module(log_of(thread), *module, now);
       plan_module(process, thread.id, *module);
@@ -102,9 +111,11 @@ void Guardian::enter(TracedThread& thread, const Meaning& meaning, const Registe
   call.meaning = meaning;
   call.begin = now;
   for (int i = 0; i < 3; ++i) call.arguments[i] = registers.argument(i);
+  // Calls that are still open further in have ended without our seeing it.
   leave_dead(thread, call.slot, function, now);
   if (meaning.is_call) {
     process.writer()->write_call(log_of(thread), PENNA_TAG_ENTRY, function, now);
+    // The two below await their returns themselves: one entry in `open` a call, whatever it means.
     if (meaning.allocator == AllocatorCall::kNone && meaning.lock == LockCall::kNone && !await_return(thread, call))
       ++unreturned_;
   }
@@ -123,6 +134,7 @@ bool Guardian::await_return(TracedThread& thread, const EnteredCall& call) {
 void Guardian::leave_dead(TracedThread& thread, uint64_t slot, uint64_t function, uint64_t now) {
   while (!thread.open.empty()) {
     const EnteredCall& last = thread.open.back();
+    // The same function with the same slot: it went on to itself by a jump, or was left and is called again.
     if (!is_inside(last.slot, slot) && !(last.slot == slot && last.function == function)) return;
     if (last.meaning.is_call) thread.process->writer()->write_call(log_of(thread), PENNA_TAG_EXIT, last.function, now);
     thread.open.pop_back();
@@ -130,6 +142,8 @@ void Guardian::leave_dead(TracedThread& thread, uint64_t slot, uint64_t function
 }
 
 void Guardian::jump(TracedThread& thread, JumpCall what, const Registers& registers, uint64_t now) {
+  // What the stack pointer is behind the call: of setjmp, where longjmp comes back to; of __cxa_begin_catch, in the
+  // frame that catches.
   const uint64_t callers_sp = registers.return_slot() + 8, buffer = registers.argument(0);
   if (what == JumpCall::kSave) return thread.process->save_jump(buffer, callers_sp);
   const uint64_t sp = what == JumpCall::kGo ? thread.process->jump_target(buffer) : callers_sp;
@@ -139,6 +153,7 @@ void Guardian::jump(TracedThread& thread, JumpCall what, const Registers& regist
 // All that return to here at once: a function, and those that it went on to by jumps.
 void Guardian::leave_functions(TracedThread& thread, uint64_t slot, uint64_t at, const Registers& registers,
                                uint64_t now) {
+  // A breakpoint where functions return to is also passed by others, which have come there in another way.
   bool any = false;
   for (const EnteredCall& call : thread.open) any |= call.slot == slot && call.returns_to == at;
   if (!any) return;
@@ -162,6 +177,7 @@ void Guardian::returned(TracedThread& thread, const EnteredCall& call, const Reg
 void Guardian::enter_allocator(TracedThread& thread, EnteredCall call, const Registers& registers, uint64_t now) {
   TracedProcess& process = *thread.process;
   ChannelWriter& writer = *process.writer();
+  // calloc calls malloc in many a libc.
   for (const EnteredCall& other : thread.open)
     if (other.meaning.allocator != AllocatorCall::kNone) call.meaning.allocator = AllocatorCall::kNone;
   if (call.meaning.allocator == AllocatorCall::kNone) {
@@ -171,8 +187,11 @@ void Guardian::enter_allocator(TracedThread& thread, EnteredCall call, const Reg
   const bool frees =
       call.meaning.allocator == AllocatorCall::kFree || family_of(call.meaning.allocator) == PENNA_FAMILY_REALLOC;
   const bool gives = call.meaning.allocator != AllocatorCall::kFree;
+  // A walk costs more than all else here.
   const bool with_stack = gives || (writer.config().options & PENNA_OPTION_FREE_STACKS) != 0;
   if (with_stack) call.stack = process.stack(registers.caller(call.returns_to));
+  // Stamped before the block is given back, and allocations after they are made: so another thread that gets the
+  // same address is always later.
   if (frees && call.arguments[0] != 0) {
     const uint64_t block = tagged(call.arguments[0], family_of(call.meaning.allocator));
     if ((writer.config().options & PENNA_OPTION_FREE_STACKS) != 0)
@@ -192,8 +211,10 @@ void Guardian::allocated(TracedThread& thread, const EnteredCall& call, uint64_t
   const uint64_t size = size_of(call);
   uint64_t block = result;
   if (what == AllocatorCall::kPosixMemalign)
+    // It returns an int: the upper half of rax is undefined.
     block = static_cast<uint32_t>(result) == 0 ? thread.process->memory().word(call.arguments[0]) : 0;
   if (block == 0) {
+    // The free that was recorded at the entry did not happen. Of size 0 it did, where realloc(p, 0) frees.
     if (family == PENNA_FAMILY_REALLOC && call.arguments[0] != 0 && size != 0)
       writer.write(log, PENNA_KIND_REALLOC_FAILED, penna_free{tagged(call.arguments[0], family)}, PENNA_ALLOC, now);
     return;

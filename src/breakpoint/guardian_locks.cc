@@ -15,6 +15,8 @@ struct LockState {
   uint32_t owner = 0;  // tid; 0: unknown
 };
 
+// What is read may be out of date before it is used: other threads run. It decides whether a wait is announced; how
+// long it took is measured. glibc has __lock (0: free), __count, __owner; musl has _m_type, _m_lock.
 LockState mutex_state(const RemoteMemory& memory, uint64_t at, bool is_of_musl) {
   struct Glibc {
     int32_t lock;
@@ -24,6 +26,7 @@ LockState mutex_state(const RemoteMemory& memory, uint64_t at, bool is_of_musl) 
     int32_t type, lock;
   };
   if (is_of_musl) {
+    // musl's lock word has flags in its upper two bits. A normal mutex holds EBUSY in place of its owner's id.
     constexpr int32_t kTid = 0x3fffffff, kNormal = 0;
     const auto mutex = memory.get<Musl>(at).value_or(Musl{});
     const int32_t word = mutex.lock & kTid;
@@ -33,15 +36,18 @@ LockState mutex_state(const RemoteMemory& memory, uint64_t at, bool is_of_musl) 
   return {mutex.lock != 0, mutex.owner};
 }
 
+// Readers wait for a writer alone, writers for everybody. glibc has __cur_writer as its seventh word.
 LockState rwlock_state(const RemoteMemory& memory, uint64_t at, bool is_of_musl, bool for_writing) {
   struct Glibc {
     uint32_t readers, writers, phase, writers_futex, pads[2], writer;
   };
   if (is_of_musl) {
+    // Bit 31 says that somebody waits; the rest is the number of readers, or all ones.
     constexpr int32_t kWritten = 0x7fffffff;
     const int32_t word = memory.get<int32_t>(at).value_or(0) & kWritten;
     return {for_writing ? word != 0 : word == kWritten, 0};
   }
+  // Of __readers, the lowest three bits are flags (PTHREAD_RWLOCK_READER_SHIFT).
   constexpr uint32_t kReaderShift = 3;
   const auto lock = memory.get<Glibc>(at).value_or(Glibc{});
   const bool is_read = lock.readers >> kReaderShift != 0;
@@ -57,7 +63,8 @@ LockState state_of(const RemoteMemory& memory, uint64_t lock, penna_sync sync, b
   }
 }
 
-// While a writer holds it, nobody else can release it.
+// pthread_rwlock_unlock does not say which it is. While a writer holds the lock, nobody else can release it: so it
+// is a writer's if there is one.
 penna_sync released(const RemoteMemory& memory, uint64_t lock, const Meaning& meaning) {
   if (meaning.sync != PENNA_SYNC_WRITE) return meaning.sync;
   return rwlock_state(memory, lock, meaning.is_of_musl, false).is_taken ? PENNA_SYNC_WRITE : PENNA_SYNC_READ;
@@ -89,6 +96,7 @@ void Guardian::enter_lock(TracedThread& thread, EnteredCall call, const Register
     case LockCall::kNone: break;
     case LockCall::kTake: {
       const LockState state = state_of(process.memory(), lock, call.sync, call.meaning.is_of_musl);
+      // Its own: a recursive mutex, or a deadlock, which is no wait for another.
       call.waits = state.is_taken && state.owner != log_of(thread).tid;
       call.owner = state.owner;
       if (call.waits || process.wants_stack(lock)) walk();
@@ -100,6 +108,8 @@ void Guardian::enter_lock(TracedThread& thread, EnteredCall call, const Register
     case LockCall::kTry:
       if (process.wants_stack(lock)) walk();
       break;
+    // Asked before it is released; recorded when it has returned, with this time: earlier than whoever takes it
+    // next.
     case LockCall::kGive: call.sync = released(process.memory(), lock, call.meaning); break;
     case LockCall::kMake: walk(); break;
     case LockCall::kEnd: break;
@@ -117,6 +127,7 @@ void Guardian::enter_lock(TracedThread& thread, EnteredCall call, const Register
           log_of(thread), PENNA_KIND_WAKE,
           penna_wake{word_of(lock, call.sync), call.stack, call.meaning.lock == LockCall::kWakeOne ? 1 : UINT32_MAX},
           PENNA_LOCKS, now);
+      // Nothing is to be said about its return.
       call.meaning.lock = LockCall::kNone;
   }
   const bool returns = call.meaning.lock != LockCall::kNone || call.meaning.is_call;
@@ -138,6 +149,7 @@ void Guardian::lock_returned(TracedThread& thread, const EnteredCall& call, uint
   };
   switch (call.meaning.lock) {
     case LockCall::kTake:
+      // Shorter than --min-wait counts as uncontended.
       if (got && (!call.waits || now - call.begin < writer.config().min_wait)) return write_taken(lock);
       if (call.waits || end == PENNA_WAIT_OWNER_DIED || end == PENNA_WAIT_TIMEOUT)
         writer.write(log, PENNA_KIND_LOCK_WAIT,

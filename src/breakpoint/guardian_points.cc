@@ -15,15 +15,19 @@ class PointWords {
 
   void add_number(uint64_t value) { append(&value, sizeof value); }
   void add_text(uint64_t at, std::optional<uint64_t> length) {
+    // 32 words for the header, the penna_point and what twelve arguments need besides their text.
     constexpr size_t kMostBytes = (PENNA_MAX_RECORD_WORDS - 32) * 8;
     const size_t room = bytes_.size() < kMostBytes ? kMostBytes - bytes_.size() : 0;
     const size_t most = std::min<size_t>(room, PENNA_MAX_STRING);
+    // One byte more than fits is read, to tell a text that was cut from one that just fits. Addresses are the
+    // program's: what is not mapped reads as an empty text.
     std::string text = at == 0 ? "(null)" : memory_.part(at, std::min<uint64_t>(length.value_or(most + 1), most + 1));
     if (!length) text.resize(std::min(text.find('\0'), text.size()));
     const bool is_cut = text.size() > most;
     text.resize(std::min(text.size(), most));
     const uint32_t head[2] = {static_cast<uint32_t>(text.size()), is_cut ? uint32_t{PENNA_STRING_CUT} : 0};
     append(head, sizeof head);
+    // Records are words; resize() fills up with zeros.
     text.resize((text.size() + 7) & ~size_t{7});
     append(text.data(), text.size());
   }
@@ -56,12 +60,15 @@ void Guardian::pass_point(TracedThread& thread, const TracedPoint& point, const 
   ThreadLog& log = log_of(thread);
   penna_point head{process.number_of(point, at, log, now), 0};
   if (point.with_stack) {
+    // As a return address, like all other frames: readers subtract one to find the line, and so does the walk for
+    // its rule.
     WalkStart here = registers.here(at + 1);
     here.exact = false;
     head.stack = process.stack(here);
   }
   PointWords words(process.memory());
   for (const PointValue& value : point.values) {
+    // What cannot be read is 0: the point was passed all the same.
     const uint64_t bits = registers.value(value.operand, process.memory()).value_or(0);
     if (value.type == PENNA_ARG_STRING)
       words.add_text(bits, value.length ? registers.value(*value.length, process.memory()) : std::nullopt);

@@ -20,6 +20,7 @@ bool Guardian::meet_recorder(TracedProcess& process, ThreadLog& log, const Chann
 }
 
 const FilePlan& Guardian::plan_of(TracedProcess& process, const TracedModule& module) {
+  // Forked processes, and programs started again and again, share what was found out about a file.
   const std::string key = module.path() + '\0' + build_id_text(module.file().build_id());
   const auto known = plans_.find(key);
   if (known != plans_.end()) return known->second;
@@ -34,6 +35,7 @@ void Guardian::plan_module(TracedProcess& process, pid_t thread, const TracedMod
   const FilePlan& plan = plan_of(process, module);
   wants_allocators_ |= process.writer()->records(PENNA_ALLOC);
   if (plan.places.empty()) return;
+  // One system call in the program, and only where a breakpoint is wanted.
   const bool has_area = process.make_area(thread, module);
   for (const PlannedPlace& place : plan.places) {
     const char* refusal = has_area ? process.add(module, place) : "has no free memory within reach of a jump";
@@ -70,6 +72,7 @@ TracedProcess* Guardian::fork_process(TracedThread& parent, pid_t pid, ThreadLog
   owner.is_program = false;
   owner.forked_by = parent.own_log.serial;
   owner.fork_ticks = owner.start_ticks = now;
+  // The bytes were put back in the parent, but its child was copied before that, or in the middle of it.
   if (is_leaving_) {
     process->patches().expect_all_in();
     process->patches().put_back(process->memory());
@@ -82,6 +85,7 @@ TracedProcess* Guardian::fork_process(TracedThread& parent, pid_t pid, ThreadLog
 
 void Guardian::set_breakpoints(TracedProcess& process, pid_t thread, uint64_t start_ticks) {
   for (const TracedModule& module : process.modules()) plan_module(process, thread, module);
+  // In place of what starting an agent costs.
   process.writer()->channel().head().start_cost_ticks = penna_now() - start_ticks;
 }
 
@@ -90,12 +94,14 @@ void Guardian::become_program(TracedThread& thread) {
   const uint64_t now = penna_now();
   const pid_t pid = thread.id;
   std::vector<pid_t> gone;
+  // exec ended all other threads; children by vfork are processes of their own, and live on.
   for (auto& [id, other] : threads_)
     if (id != pid && other.process != nullptr && other.process->pid() == pid && other.on_behalf_of == 0)
       gone.push_back(id);
   for (const pid_t id : gone) thread_is_gone(id);
   if (const auto before = processes_.find(pid); before != processes_.end() && before->second->writer())
     before->second->writer()->close(thread.own_log);
+  // A new program has a new channel, and its threads are numbered anew.
   thread.own_log = {};
   thread.own_log.tid = static_cast<uint32_t>(pid);
   thread.on_behalf_of = 0;
@@ -103,6 +109,7 @@ void Guardian::become_program(TracedThread& thread) {
   thread.process = nullptr;
   thread.again = 0;
   processes_.erase(pid);
+  // Nothing of ours is in it: it is let go of at its next stop.
   if (is_leaving_) return;
   auto begun = begin_program(pid, now);
   if (!begun) {
@@ -115,6 +122,7 @@ void Guardian::become_program(TracedThread& thread) {
 }
 
 std::string Guardian::await_program(pid_t pid) {
+  // Stopped nowhere: it waits for its start, and the exec is reported as an event.
   if (!traced(PTRACE_SEIZE, pid, 0, kTraceOptions))
     return fmt::format("may not trace what is started: {}; see /proc/sys/kernel/yama/ptrace_scope", errno_text(errno));
   add_thread(pid, nullptr);
@@ -130,14 +138,18 @@ std::string Guardian::attach(pid_t pid) {
   if (!begun) return threads_.clear(), processes_.clear(), begun.error().text;
   TracedProcess& process = **begun;
   for (const TracedModule& module : process.modules()) plan_of(process, module);  // takes long
+  // What takes long (symbols, debug files) was done while the program ran; it stands still only for as long as it
+  // takes to map memory and write the bytes.
   auto stopped = StoppedProcess::stop(pid);
   if (!stopped) return threads_.clear(), processes_.clear(), stopped.error().text;
   process.look_at_modules();
   std::vector<StoppedThread> kept = stopped->keep();
+  // Seized only to be stopped; with these options, none starts another unseen from here on.
   for (const StoppedThread& one : kept) {
     add_thread(one.id, &process);
     traced(PTRACE_SETOPTIONS, one.id, 0, kTraceOptions);
   }
+  // All are stopped: no thread can be in an instruction that a byte is written into.
   set_breakpoints(process, kept.front().id, now);
   for (StoppedThread& one : kept) {
     one.state.undo_stop(one.id);
@@ -153,6 +165,7 @@ std::vector<std::string> Guardian::notes() const {
   };
   for (const auto& [name, reason] : refused_) notes.push_back(fmt::format("{} is not recorded: it {}", name, reason));
   constexpr size_t kMost = 8;
+  // A filter may name thousands of functions: the first few show what kind of trouble it is.
   if (notes.size() > kMost) {
     const size_t more = notes.size() - kMost;
     notes.resize(kMost);

@@ -16,6 +16,7 @@
 namespace penna {
 
 uint64_t Registers::numbered(uint8_t number) const {
+  // As machine code numbers them (probe_operand.h), which is not their order in user_regs_struct.
   const uint64_t values[] = {all_.rax, all_.rcx, all_.rdx, all_.rbx, all_.rsp, all_.rbp, all_.rsi, all_.rdi,
                              all_.r8,  all_.r9,  all_.r10, all_.r11, all_.r12, all_.r13, all_.r14, all_.r15};
   return number < std::size(values) ? values[number] : 0;  // ProbeOperand::kNone
@@ -32,6 +33,7 @@ std::optional<uint64_t> Registers::value(const ProbeOperand& operand, const Remo
       if (!memory.read(at, &bits, operand.bytes)) return {};
     }
   }
+  // Shifted up and down again: the right shift extends the sign, or zeros, from the operand's own size.
   const unsigned unused = 64 - operand.bytes * 8u;
   if (unused == 0) return bits;
   return operand.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(bits << unused) >> unused)
@@ -56,11 +58,14 @@ static bool step(pid_t thread) {
   return got == thread && WIFSTOPPED(status);
 }
 
-// By single steps, until the instruction is behind it: the first may only end the call that it was in.
+// By single steps, until the instruction is behind it: the first may only end the call that it was in. The way home
+// of reach/borrowed_thread.h needs code of libc's, and is for recorders that may be killed; a guardian that is
+// killed leaves breakpoints in any case.
 std::optional<int64_t> make_system_call(pid_t thread, uint64_t instruction, long number,
                                         const uint64_t (&arguments)[6]) {
   constexpr int kMostSteps = 16;
   std::optional<Registers> before = Registers::of(thread);
+  // No handler may run on these registers. Faults are not expected: the instruction touches no memory.
   uint64_t mask = 0, all_blocked = ~uint64_t{0};
   if (!before || instruction == 0 ||
       !traced(PTRACE_GETSIGMASK, thread, sizeof mask, reinterpret_cast<uintptr_t>(&mask)) ||
@@ -90,6 +95,7 @@ uint64_t find_system_call(pid_t pid, const RemoteMemory& memory) {
     unsigned long start = 0, end = 0;
     char rights[5] = {};
     if (std::sscanf(line.c_str(), "%lx-%lx %4s", &start, &end, rights) != 3 || rights[2] != 'x') continue;
+    // The bytes may also be the middle of another instruction: to execute, that makes no difference.
     const bool is_vdso = line.find("[vdso]") != line.npos;
     if (found != 0 && !is_vdso) continue;
     constexpr size_t kMost = size_t{16} << 20;

@@ -37,6 +37,7 @@ class Registers {
   uint64_t sp() const { return all_.rsp; }
   uint64_t result() const { return all_.rax; }
   // Of a function that has just been entered: its arguments 0 to 3, and where its return address lies.
+  // psABI 3.2.3: of class INTEGER, which is all that is asked for here.
   uint64_t argument(int number) const {
     const uint64_t values[] = {all_.rdi, all_.rsi, all_.rdx, all_.rcx};
     return values[number];
@@ -44,11 +45,13 @@ class Registers {
   uint64_t return_slot() const { return all_.rsp; }
   // Of one that has just returned: where its return address was.
   uint64_t left_slot() const { return all_.rsp - 8; }
+  // At the first instruction, rbp is the caller's still, and the return address on top of its frame.
   WalkStart caller(uint64_t return_address) const { return {return_address, all_.rsp + 8, all_.rbp, false}; }
   WalkStart here(uint64_t pc) const { return {pc, all_.rsp, all_.rbp, true}; }
 
   // Nothing: it is in memory that cannot be read.
   std::optional<uint64_t> value(const ProbeOperand& operand, const RemoteMemory& memory) const;
+  // The caller writes the return address to where the stack pointer then points.
   void call(uint64_t target) {
     all_.rsp -= 8;
     all_.rip = target;

@@ -53,6 +53,7 @@ const FrameRule& RemoteStack::rule_of(uint64_t pc) {
 
 bool RemoteStack::step_by_signal(StackCopy& stack, WalkStart* at) const {
   WalkStart interrupted;
+  // The kernel's frame has the registers of the interrupted instruction itself, at the distances of the ucontext.
   interrupted.exact = true;
   if (!stack.word(at->sp + Arch::kSignalPc, &interrupted.pc) ||
       !stack.word(at->sp + Arch::kSignalSp, &interrupted.sp) || !stack.word(at->sp + Arch::kSignalFp, &interrupted.fp))
@@ -61,7 +62,8 @@ bool RemoteStack::step_by_signal(StackCopy& stack, WalkStart* at) const {
   return true;
 }
 
-// [fp] is the caller's, [fp + 8] the return address, if a call ends in front of that.
+// For code without unwind information: [fp] is the caller's, [fp + 8] the return address. Any value may be in rbp:
+// so it counts only if a call ends in front of the address.
 bool RemoteStack::step_by_frame_pointer(StackCopy& stack, WalkStart* at) const {
   uint64_t fp = 0, pc = 0;
   if (at->fp < at->sp || at->fp % 8 != 0 || !stack.word(at->fp, &fp) || !stack.word(at->fp + 8, &pc)) return false;
@@ -73,6 +75,8 @@ bool RemoteStack::step_by_frame_pointer(StackCopy& stack, WalkStart* at) const {
 
 // False: there is no caller, and *end says why.
 bool RemoteStack::step(StackCopy& stack, WalkStart* at, penna_stack_end* end) {
+  // A return address may be that of the next function, behind a call that never returns: the rule is that of the
+  // call.
   const FrameRule& rule = rule_of(at->pc - !at->exact);
   *end = PENNA_STACK_BAD_MEMORY;
   if (rule.is(FrameRule::kSignal)) return step_by_signal(stack, at);
@@ -83,8 +87,10 @@ bool RemoteStack::step(StackCopy& stack, WalkStart* at, penna_stack_end* end) {
   WalkStart caller;
   uint64_t cfa = ((rule.flags & FrameRule::kBaseFp) != 0 ? at->fp : at->sp) + static_cast<uint64_t>(rule.cfa_offset);
   if ((rule.flags & FrameRule::kDeref) != 0 && !stack.word(cfa, &cfa)) return false;
+  // Stacks grow down, so each caller is further up. That also ends a walk through damaged memory.
   if (cfa <= at->sp || !stack.word(cfa + static_cast<uint64_t>(Arch::kReturnFromCfa), &caller.pc)) return false;
   caller.sp = cfa;
+  // 0: no rule that needs it will find memory there.
   caller.fp = (rule.flags & FrameRule::kFpLost) != 0 ? 0 : at->fp;
   caller.exact = (rule.flags & FrameRule::kExact) != 0;
   const uint64_t saved_at =

@@ -20,6 +20,7 @@ namespace penna {
 // The stack of a thread, copied as it is asked for.
 class StackCopy {
  public:
+  // One copy a stop: the thread is stopped, but others may write to its stack.
   StackCopy(pid_t pid, uint64_t from) : pid_(pid), from_(from & ~uint64_t{7}) {}
   // False: it lies below, far above, or where nothing is mapped.
   bool word(uint64_t at, uint64_t* value);
@@ -59,7 +60,9 @@ class RemoteStack {
   bool step_by_signal(StackCopy& stack, WalkStart* at) const;
   bool step_by_frame_pointer(StackCopy& stack, WalkStart* at) const;
   const std::deque<TracedModule>& modules_;
+  // Reading a rule from .eh_frame is a search and an interpretation; hot stacks are walked over and over.
   std::unordered_map<uint64_t, unwind::FrameRule> rules_;  // by pc
+  // Reused, so that a walk allocates nothing; valid until the next.
   Walked walked_;
 };
 

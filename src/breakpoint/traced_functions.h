@@ -55,7 +55,8 @@ struct Meaning {
   LockCall lock = LockCall::kNone;
   penna_sync sync = PENNA_SYNC_MUTEX;
   JumpCall jump = JumpCall::kNone;
-  bool is_of_musl = false;                   // the lock lies in memory as musl has it, else as glibc has it
+  bool is_of_musl = false;  // the lock lies in memory as musl has it, else as glibc has it
+  // Shared by all processes that map the file, and by calls that are open.
   std::shared_ptr<const TracedPoint> point;  // null: none
   bool is_loader = false;                    // the dynamic linker tells debuggers here that modules came or went
 };

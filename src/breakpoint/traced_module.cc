@@ -35,6 +35,8 @@ void TracedModule::find_eh_frame() {
     if (segment.p_type != PT_GNU_EH_FRAME) continue;
     eh_frame_.header = section(file_->bytes_at(segment.p_vaddr, kMostBytes), segment.p_vaddr + bias_);
     unwind::Cursor in(eh_frame_.header);
+    // .eh_frame_hdr: version, encoding of the pointer, of the count, of the table; then the pointer to .eh_frame
+    // (LSB core).
     in.skip(1);
     const uint8_t encoding = in.u8();
     in.skip(2);
@@ -44,11 +46,13 @@ void TracedModule::find_eh_frame() {
     if (frame != 0 && eh_frame_.frame.size != 0) return;
   }
   eh_frame_.header = {};
+  // Static programs may have no PT_GNU_EH_FRAME; without the table, a rule is searched from the beginning.
   if (const ElfSection* frames = file_->section(".eh_frame"); frames != nullptr && frames->allocated())
     eh_frame_.frame = section(file_->bytes_at(frames->address, frames->size), frames->address + bias_);
 }
 
 bool TracedModule::is_behind_call(uint64_t address) const {
+  // Of the file's bytes: in memory, a breakpoint of ours may be in them.
   if (!is_code(address - 1)) return false;
   const std::span<const uint8_t> code = file_->bytes_at(address - bias_ - unwind::kLongestCall, unwind::kLongestCall);
   return code.size() == unwind::kLongestCall && unwind::preceded_by_call(code.data() + code.size());

@@ -22,6 +22,7 @@ class PointChoice {
       patterns_.emplace_back(all.substr(at, all.find('\0', at) - at));
   }
   // Probes of other headers are recorded only if they are asked for.
+  // The last pattern that matches counts; a list that begins with + names all that is wanted.
   bool wants(const std::string& name, bool is_own) const {
     bool wanted = is_own && (patterns_.empty() || patterns_[0][0] != '+');
     for (const std::string& pattern : patterns_)
@@ -65,6 +66,7 @@ const char* add_probe_values(const ListedPoint& listed, const PointPlace& place,
     OperandOffer length;
     if (known.meaning == KnownArgument::kTextAndLength) length = parse_probe_operand(place.operands[next++]);
     if (offer.refusal != nullptr || length.refusal != nullptr) return "has a value in a place that cannot be read";
+    // Those behind it are left out: a SITE record describes no more.
     if (point->values.size() == PENNA_MAX_ARGS) break;
     const bool is_text = known.meaning != KnownArgument::kNumber && offer.operand->bytes == 8;
     const uint8_t number = noted.is_signed ? PENNA_ARG_INT : PENNA_ARG_UINT;

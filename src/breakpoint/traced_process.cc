@@ -15,6 +15,7 @@
 namespace penna {
 namespace {
 
+// 65,536 slots of CodePatches: as many copies for what lies near one area.
 constexpr uint64_t kPage = 4096, kAreaBytes = uint64_t{4} << 20;
 
 std::vector<AddressRange> mapped_ranges(pid_t pid) {
@@ -34,11 +35,13 @@ std::vector<uint64_t> places_near(pid_t pid, const TracedModule& module) {
   const std::vector<AddressRange> taken = mapped_ranges(pid);
   std::vector<uint64_t> free;
   const auto offer = [&](uint64_t at) {
+    // With a page between: an area that touches the stack's guard, or a heap, would be in its way.
     const auto overlaps = [&](const AddressRange& one) {
       return one.begin < at + kAreaBytes + kPage && at < one.end + kPage;
     };
     if (std::none_of(taken.begin(), taken.end(), overlaps)) free.push_back(at);
   };
+  // Below first, in steps up to 768 MiB; above, the heap of a static program grows.
   const uint64_t end = (module.end() + kPage - 1) & ~(kPage - 1);
   for (uint64_t i = 1; i <= 48; ++i)
     if (module.start() > kLowest + i * kBelow) offer(module.start() - i * kBelow);
@@ -51,6 +54,7 @@ std::vector<uint64_t> places_near(pid_t pid, const TracedModule& module) {
 TracedProcess::TracedProcess(pid_t pid, RemoteMemory memory, const TracedProcess& other)
     : pid_(pid),
       memory_(std::move(memory)),
+      // Not the points: numbers of sites are told anew in the child's own channel. Not the channel, either.
       patches_(other.patches_),
       modules_(other.modules_),
       stack_(modules_),
@@ -62,6 +66,7 @@ std::vector<const TracedModule*> TracedProcess::look_at_modules() {
   auto now = read_process_modules(static_cast<uint32_t>(pid_));
   std::vector<const TracedModule*> added;
   if (!now) return added;
+  // The same file at another place, or another build at the same place, is another module.
   const auto is_same = [](const TracedModule& known, const ProcessModule& seen) {
     return known.path() == seen.path && known.bias() == seen.bias && known.file().build_id() == seen.file.build_id();
   };
@@ -85,6 +90,7 @@ std::vector<const TracedModule*> TracedProcess::look_at_modules() {
     if (std::any_of(modules_.begin(), modules_.end(), is_it)) continue;
     added.push_back(&modules_.emplace_back(std::move(seen)));
   }
+  // Rules are kept by pc, and the same pc may be other code now.
   if (any_gone || !added.empty()) stack_.forget();
   return added;
 }
@@ -114,6 +120,7 @@ bool TracedProcess::make_area(pid_t thread, const TracedModule& module) {
   if (patches_.has_area_near(module.start())) return true;
   const uint64_t instruction = find_system_call(pid_, memory_);
   for (const uint64_t at : places_near(pid_, module)) {
+    // MAP_FIXED_NOREPLACE: the map of its memory that we have read may be out of date.
     constexpr uint64_t kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
     const auto got = make_system_call(thread, instruction, SYS_mmap,
                                       {at, kAreaBytes, PROT_READ | PROT_EXEC, kFlags, ~uint64_t{0}, 0});
@@ -143,6 +150,8 @@ const char* TracedProcess::add(const TracedModule& module, const PlannedPlace& p
   return nullptr;
 }
 
+// Read and written apart, as gdb does: the program only reads it, and a tracer that counts in the same microsecond
+// is lost.
 void TracedProcess::change_semaphore(uint64_t at, int by) const {
   const auto count = memory_.get<uint16_t>(at);
   const auto now = static_cast<uint16_t>(count.value_or(0) + by);
@@ -180,6 +189,7 @@ size_t TracedProcess::modules_with_breakpoints() const {
 const CodePatch* TracedProcess::add_return(uint64_t address) {
   const char* refusal = nullptr;
   if (const CodePatch* known = patches_.find(address)) return known;
+  // What is read from the stack as a return address may be anything: a byte goes into known code alone.
   const TracedModule* module = stack_.module_at(address);
   return module != nullptr && module->is_code(address) ? patches_.insert(memory_, address, &refusal) : nullptr;
 }
@@ -187,6 +197,7 @@ const CodePatch* TracedProcess::add_return(uint64_t address) {
 // The first few, and then ever more rarely: a walk costs more than the rest.
 bool TracedProcess::wants_stack(uint64_t lock) {
   constexpr uint32_t kFirst = 4;
+  // The 1st to 4th, 8th, 16th and so on.
   const uint32_t count = ++acquisitions_[lock];
   return count <= kFirst || (count & (count - 1)) == 0;
 }

@@ -26,6 +26,7 @@ namespace penna {
 
 // A function that was entered and shall return.
 struct EnteredCall {
+  // With the thread, this tells one call from another of the same function.
   uint64_t slot = 0;  // where its return address lies
   uint64_t returns_to = 0;
   uint64_t function = 0;
@@ -107,9 +108,10 @@ class TracedProcess {
   std::deque<TracedModule> modules_;
   RemoteStack stack_;
   void change_semaphore(uint64_t at, int by) const;
-  std::unordered_map<uint64_t, Meaning> meanings_;       // by run-time address
-  std::vector<uint64_t> semaphores_;                     // raised by us
-  std::unordered_map<uint64_t, uint32_t> points_;        // their numbers, by address
+  std::unordered_map<uint64_t, Meaning> meanings_;  // by run-time address
+  std::vector<uint64_t> semaphores_;                // raised by us
+  std::unordered_map<uint64_t, uint32_t> points_;   // their numbers, by address
+  // Never cleared: a buffer is used again and again, and an old entry is overwritten by the next setjmp.
   std::unordered_map<uint64_t, uint64_t> jumps_;         // by buffer
   std::unordered_map<uint64_t, uint32_t> acquisitions_;  // by lock
 };
