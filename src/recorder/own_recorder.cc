@@ -60,6 +60,7 @@ Fd stop_descriptor() {
 
 // From here on this thread and those that it starts share no descriptor with the program.
 Result<> leave_descriptors() {
+  // The kernel first copies the table for this thread, then closes everything in the copy.
   if (::close_range(0, UINT_MAX, CLOSE_RANGE_UNSHARE) == 0) return ok();
   return Error{
       fmt::format("a thread cannot have descriptors of its own here: {}; it takes Linux 5.9, and a sandbox that "
@@ -78,6 +79,7 @@ std::vector<std::string> own_command() {
 Result<> check_hooks(uint32_t classes) {
   constexpr uint32_t kHooked = 1u << PENNA_CALLS | 1u << PENNA_ALLOC | 1u << PENNA_LOCKS;
   Dl_info agent{}, hook{};
+  // A function that libc and the agent both define: whose comes first says in which order the linker put them.
   void* first = ::dlsym(RTLD_DEFAULT, "__cyg_profile_func_enter");
   if ((classes & kHooked) == 0 || (::dladdr(reinterpret_cast<void*>(&penna_agent_join), &agent) != 0 &&
                                    ::dladdr(first, &hook) != 0 && agent.dli_fbase == hook.dli_fbase))
@@ -112,6 +114,7 @@ OwnRecorder::OwnRecorder(std::string file, const RecordSettings& settings)
     : file_(std::move(file)), settings_(settings), pid_(::getpid()) {}
 
 Result<std::unique_ptr<OwnRecorder>> OwnRecorder::start(const std::string& file, const RecordSettings& settings) {
+  // All that can be refused without a trace, before a thread is started or a file is touched.
   PENNA_TRY(check_settings(settings));
   PENNA_TRY(check_hooks(settings.classes));
   PENNA_TRY(check_join(penna_agent_join(nullptr)));  // before an existing file is replaced
@@ -122,16 +125,19 @@ Result<std::unique_ptr<OwnRecorder>> OwnRecorder::start(const std::string& file,
     return nullptr;
   };
   {
+    // The thread inherits the mask: no signal of the program is ever handled on it, not even in its first moments.
     NoSignals scope;
     if (int error = ::pthread_create(&recorder->thread_, nullptr, body, recorder.get()); error != 0)
       return Error{fmt::format("cannot start a thread: {}", errno_text(error))};
   }
   recorder->running_ = true;
+  // Until the thread listens, or has said why not.
   const Result<std::string> socket = recorder->ready_.get_future().get();
   if (!socket) {
     recorder->end_thread();
     return socket.error();
   }
+  // On the caller's thread, as any target: our own thread answers it.
   if (const Result<> joined = check_join(penna_agent_join(socket->c_str())); !joined) {
     recorder->end_thread();
     remove_own_file(file);
@@ -156,6 +162,7 @@ Result<> OwnRecorder::run() {
   SocketDirectory directory;
   auto socket = directory.create();
   if (!socket) return not_ready(socket.error());
+  // From here on there is a file: whoever fails below removes it.
   auto writer = RecordingWriter::create(file_, {.overwrite = true});
   if (!writer) return not_ready(writer.error());
   (void)writer->write_session(describe_session(settings_, own_command()));
@@ -177,10 +184,12 @@ Result<> OwnRecorder::run() {
     (*server)->work();
     if ((fds[2].revents & POLLIN) != 0) control->work();
   }
+  // Everything is local to this function: descriptors, doorbell and files go with the thread that owns them.
   return collector.stop();
 }
 
 void OwnRecorder::end_thread() {
+  // It may have ended by itself: its id stays valid until it is joined.
   ::pthread_kill(thread_, kStopSignal);
   ::pthread_join(thread_, nullptr);
   running_ = false;
@@ -190,6 +199,7 @@ bool OwnRecorder::is_ours() const { return ::getpid() == pid_; }
 
 Result<> OwnRecorder::stop() {
   if (!running_ || !is_ours()) return ok();
+  // First nothing is written any more, then what is left is drained.
   penna_agent_leave();
   end_thread();
   return outcome_;

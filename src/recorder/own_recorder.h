@@ -40,6 +40,7 @@ class OwnRecorder {
 
   const std::string file_;
   const RecordSettings settings_;
+  // A fork has this object, too, but not the threads.
   const pid_t pid_;
   std::promise<Result<std::string>> ready_;  // the socket at which the thread listens
   pthread_t thread_{};

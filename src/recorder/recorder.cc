@@ -21,8 +21,10 @@
 namespace penna {
 namespace {
 
+// A quarter of what penna record takes: here it is the program's own memory.
 constexpr uint32_t kPoolMib = 16;
 
+// The mutex also keeps a stop from overtaking the start that it belongs to.
 struct OnlyRecorder {
   std::mutex mutex;
   std::unique_ptr<OwnRecorder> recorder;
@@ -82,6 +84,7 @@ Result<RecordSettings> settings_of(const penna_recorder_options& options) {
   return settings;
 }
 
+// In the current directory, as penna record names it.
 std::string default_file() { return fmt::format("{}.{}.penna", program_invocation_short_name, ::getpid()); }
 
 Result<> start(const penna_recorder_options* given) {
@@ -110,6 +113,7 @@ int told(const Result<>& result, char* error, size_t bytes) {
 std::string take_variable(const char* name) {
   const char* value = ::secure_getenv(name);
   std::string text = value != nullptr ? value : "";
+  // Whatever this program starts would write the same file.
   ::unsetenv(name);
   return text;
 }

@@ -25,6 +25,7 @@ namespace penna {
 // ---- The machine ----------------------------------------------------------------------------------------------------
 
 struct FilterMachine {
+  // The classic BPF machine: accumulator, index, scratch words. Numbers are 32-bit and wrap.
   uint32_t a = 0, x = 0, memory[BPF_MEMWORDS] = {};
 
   void compute(uint16_t code, uint32_t k) {
@@ -53,6 +54,7 @@ struct FilterMachine {
   }
   uint32_t load(uint16_t code, uint32_t k, const seccomp_data& call) const {
     uint32_t word = k;  // BPF_IMM
+    // The kernel has checked indices when it installed the filter; a stray one stays in bounds all the same.
     if (BPF_MODE(code) == BPF_MEM) word = memory[k % BPF_MEMWORDS];
     if (BPF_MODE(code) == BPF_LEN) word = sizeof call;
     if (BPF_MODE(code) == BPF_ABS && k <= sizeof call - sizeof word)
@@ -74,6 +76,8 @@ inline uint32_t filter_answer(const sock_filter* code, uint32_t length, const se
       case BPF_STX: machine.memory[step.k % BPF_MEMWORDS] = machine.x; break;
       case BPF_ALU: machine.compute(step.code, step.k); break;
       case BPF_JMP:
+        // Distances are unsigned, counted from the next step, and the loop's counter is wider than any: no jump
+        // goes back.
         at += BPF_OP(step.code) == BPF_JA ? step.k : machine.compare(step.code, step.k) ? step.jt : step.jf;
         break;
       case BPF_RET: return BPF_RVAL(step.code) == BPF_A ? machine.a : step.k;
@@ -111,11 +115,14 @@ inline bool refuses_call(const sock_filter* code, uint32_t length, const OwnCall
   call.nr = own.number;
   call.arch = AUDIT_ARCH_X86_64;
   call.instruction_pointer = pc;
+  // Filters see addresses, but not what lies there: pointers are 0 here. None of our calls has something of note in
+  // the last two arguments.
   for (int i = 0; i < 4; ++i) call.args[i] = own.arguments[i];
   switch (filter_answer(code, length, call) & SECCOMP_RET_ACTION_FULL) {
     case SECCOMP_RET_ALLOW:
     case SECCOMP_RET_LOG: return false;
     case SECCOMP_RET_ERRNO:
+    // Without a tracer that listens, the call fails with ENOSYS.
     case SECCOMP_RET_TRACE: return own.must_work;
     default: return true;  // kills the process or thread, raises SIGSYS, or asks a supervisor
   }
@@ -126,6 +133,7 @@ inline bool refuses_call(const sock_filter* code, uint32_t length, const OwnCall
 
 inline constexpr uint64_t kOwnDescriptor = 9, kOwnBytes = 4096;  // any will do
 inline constexpr OwnCall kOwnCalls[] = {
+    // Meeting the recorder.
     PENNA_OWN_CALL(socket, kRefusesStart, true, {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC}),
     PENNA_OWN_CALL(connect, kRefusesStart, true, {kOwnDescriptor}),
     PENNA_OWN_CALL(recvmsg, kRefusesStart, true, {kOwnDescriptor, 0, MSG_CMSG_CLOEXEC | MSG_WAITALL}),
@@ -141,6 +149,7 @@ inline constexpr OwnCall kOwnCalls[] = {
     PENNA_OWN_CALL(getsockopt, kRefusesStart, true, {kOwnDescriptor, SOL_SOCKET, SO_PEERCRED}),
     PENNA_OWN_CALL(close, kRefusesStart, false, {kOwnDescriptor}),
     PENNA_OWN_CALL(prlimit64, kRefusesStart, false, {0, RLIMIT_AS}),
+    // Looking at programs before they are started, and starting in them.
     PENNA_OWN_CALL(getppid, kRefusesProgram, false, {}),
     PENNA_OWN_CALL(prctl, kRefusesProgram, false, {16 /* PR_GET_NAME */}),
     PENNA_OWN_CALL(openat, kRefusesProgram, false, {static_cast<uint64_t>(AT_FDCWD), 0, O_RDONLY | O_CLOEXEC}),
@@ -158,6 +167,7 @@ inline constexpr OwnCall kOwnCalls[] = {
     PENNA_OWN_CALL(getcwd, kRefusesProgram, false, {0, kOwnBytes}),
     PENNA_OWN_CALL(membarrier, kRefusesProgram | kRefusesCode, false, {1 << 5 /* PRIVATE_EXPEDITED_SYNC_CORE */}),
     PENNA_OWN_CALL(clock_gettime, kRefusesProgram, false, {CLOCK_PROCESS_CPUTIME_ID}),
+    // Locks that hold a process id, and writing to code (penna/detail/patch.h).
     PENNA_OWN_CALL(getpid, kRefusesStart | kRefusesRecording, false, {}),
     PENNA_OWN_CALL(openat, kRefusesProgram | kRefusesCode, false,
                    {static_cast<uint64_t>(AT_FDCWD), 0, O_RDWR | O_CLOEXEC}),
@@ -174,6 +184,7 @@ inline constexpr OwnCall kOwnCalls[] = {
     PENNA_OWN_CALL(pread64, kRefusesProgram | kRefusesCode, false, {kOwnDescriptor}),
     PENNA_OWN_CALL(pwrite64, kRefusesProgram | kRefusesCode, false, {kOwnDescriptor}),
     PENNA_OWN_CALL(process_vm_readv, kRefusesProgram | kRefusesCopies, false, {}),
+    // Taking and handing over chunks, waking the collector, memory of the agent's own.
     PENNA_OWN_CALL(rt_sigprocmask, kRefusesStart | kRefusesRecording, false, {SIG_SETMASK, 0, 0, 8}),
     PENNA_OWN_CALL(rt_sigprocmask, kRefusesStart | kRefusesRecording, false, {~uint64_t{0}, 0, 0, 8}),
     PENNA_OWN_CALL(futex, kRefusesStart | kRefusesRecording, false, {0, 1 /* FUTEX_WAKE */, 1}),
