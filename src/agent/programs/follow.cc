@@ -60,6 +60,7 @@ class ExecReport {
 // The same for a child, whose pid is known once it was started.
 class SpawnReport {
  public:
+  // The time from before the start: the recorder pairs it with a connection that comes later (StartedPrograms).
   explicit SpawnReport(const ProgramToStart& program, const pid_t* pid) : began_(penna_now()), pid_(pid) {
     if (program.why == PENNA_START_EXPECTED) expect_process(1);
   }
@@ -159,22 +160,26 @@ auto with_our_command(const char* command, Start start) {
   const char* preloaded = "";
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     if (text_begins(*entry, "LD_PRELOAD=", 11)) preloaded = *entry + 11;
+  // A quote becomes four characters. What the user preloads may be repeated (penna/detail/preload.h).
   size_t quoted = 4 * (text_length(command) + 2 * text_length(preloaded) + text_length(agent_path()) +
                        text_length(recorder_socket()));
   const MappedMemory memory(2 * (quoted + 128), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
   if (memory.at() == nullptr) return start(command);
   auto* const line = reinterpret_cast<char*>(memory.at());
+  // The first half is the command, the second the value of LD_PRELOAD before it is quoted.
   auto* const plain = reinterpret_cast<char*>(memory.at() + memory.bytes() / 2);
   *append_preload(plain, preloaded, "") = '\0';
   char* to = append_quoted(text_append(line, "LD_PRELOAD="), plain);
   to = append_quoted(text_append(to, " PENNA_SOCKET="), recorder_socket());
   to = append_quoted(text_append(to, " exec /bin/sh -c "), command);
   *text_append(to, " sh") = '\0';
+  // Not taken back: libc does not say whether the shell was started. It is a hint for the recorder's end.
   expect_process(1);
   return start(line);
 }
 
-// Collects the arguments of execl and its kin in an array on the caller's stack.
+// Collects the arguments of execl and its kin in an array on the caller's stack. `list` stays open: execle's
+// environment comes next.
 #define PENNA_COLLECT_ARGUMENTS(argv, first)                                                       \
   va_list count_list, list;                                                                        \
   va_start(count_list, first);                                                                     \

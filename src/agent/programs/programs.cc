@@ -45,6 +45,8 @@ struct Head {
   template <typename See>
   void each_part(See see) const {
     const Elf64_Ehdr header = elf();
+    // The file may be anything, and change while it is read: headers beyond what was read are as if they were not
+    // there.
     for (uint32_t i = 0; i < header.e_phnum && i < kHead / sizeof(Elf64_Phdr); ++i) {
       Elf64_Phdr part;
       const uint64_t at = header.e_phoff + i * sizeof part;
@@ -99,6 +101,7 @@ class Dynamic {
   // The file offset of an address; 0: it is not in the file.
   uint64_t in_file(uint64_t address) const {
     for (uint32_t i = 0; i < load_count_; ++i)
+      // Unsigned: an address in front of the segment is a huge distance.
       if (address - loads_[i].p_vaddr < loads_[i].p_filesz) return loads_[i].p_offset + (address - loads_[i].p_vaddr);
     return 0;
   }
@@ -115,6 +118,7 @@ class Dynamic {
 // by that name, whoever asks.
 void find_runtime(long fd, const Head& head, ProgramToStart* program) {
   const Dynamic dynamic(fd, head);
+  // Two walks, because DT_NEEDED stands in front of DT_STRTAB as a rule.
   uint64_t names = 0;
   dynamic.each_entry([&](int64_t tag, uint64_t value) {
     if (tag == DT_STRTAB) names = dynamic.in_file(value);
@@ -156,6 +160,7 @@ bool begins_privileged(long fd) {
   struct stat file {};
   if (sys_failed(sys(SYS_fstat, fd, reinterpret_cast<long>(&file)))) return false;
   const auto id = [](long number) { return static_cast<uint32_t>(sys(number)); };
+  // Without execution by the group, the bit means mandatory locking (stat(2)).
   constexpr mode_t kSetGid = S_ISGID | S_IXGRP;
   bool set_uid = (file.st_mode & S_ISUID) != 0, set_gid = (file.st_mode & kSetGid) == kSetGid;
   bool capable = id(SYS_getuid) != 0 && sys(SYS_fgetxattr, fd, reinterpret_cast<long>("security.capability"), 0, 0) > 0;
@@ -172,6 +177,7 @@ bool begins_privileged(long fd) {
 
 // ---- Where it is ----------------------------------------------------------------------------------------------------
 
+// The name may be that of a FIFO or of a terminal: neither may block us, or become ours.
 long open_file(const char* path) {
   return sys(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
@@ -205,6 +211,7 @@ void look_at_opened(long fd, const char* path, char* const* environment, bool fo
   }
   if (!follow_script || !head.begins("#!", 2)) return;
   char* interpreter = head.bytes + 2;
+  // As the kernel reads it: blanks, the name up to the next blank, the rest is an argument.
   while (*interpreter == ' ' || *interpreter == '\t') ++interpreter;
   char* end = interpreter;
   while (*end != '\0' && *end != ' ' && *end != '\t' && *end != '\n') ++end;
@@ -241,6 +248,8 @@ void look_at_program_by_descriptor(int fd, char* const* environment, ProgramToSt
 
 void look_at_program_by_name(const char* name, char* const* environment, ProgramToStart* program) {
   if (name == nullptr || has_slash(name)) return look_at_program(name, environment, program);
+  // The caller's PATH, as execvp searches it, even where the program gets another one. The default is that of
+  // glibc.
   const char* folders = variable(environ, "PATH=");
   if (folders == nullptr) folders = "/bin:/usr/bin";
   const size_t name_bytes = text_length(name);
@@ -252,6 +261,7 @@ void look_at_program_by_name(const char* name, char* const* environment, Program
     if (bytes + name_bytes + 2 <= sizeof program->path_found) {
       __builtin_memcpy(path, folder, bytes);
       char* to = path + bytes;
+      // An empty folder is the current one.
       if (bytes != 0) *to++ = '/';
       *text_append(to, name) = '\0';
       if (!sys_failed(sys(SYS_access, reinterpret_cast<long>(path), X_OK)))

@@ -32,6 +32,7 @@ void put(penna_channel* channel, uint32_t pid, penna_start_why why, const char* 
   if (!take_place(reinterpret_cast<penna_start_counts*>(page + PENNA_START_COUNTS_AT), &number)) return;
   penna_start& place = reinterpret_cast<penna_starts*>(page + PENNA_STARTS_AT)->places[number % PENNA_STARTS];
   const size_t length = text_length(path);
+  // Of a longer path the end, which has the program's name.
   const size_t kept = length < PENNA_START_PATH ? length : size_t{PENNA_START_PATH};
   place.ticks = ticks;
   place.pid = pid;
@@ -52,11 +53,13 @@ void report_start(uint32_t pid, penna_start_why why, const char* path, uint64_t 
 
 void count_unfollowed(int count) {
   if (process.channel != nullptr)
+    // -1 wraps, and so subtracts.
     __atomic_fetch_add(&process.channel->counters.unfollowed, static_cast<uint64_t>(count), __ATOMIC_RELAXED);
 }
 
 // In a new pid namespace the process has another pid than its parent knows.
 void report_unreached(penna_channel* of_parent) {
+  // The first process of a pid namespace has no parent that it can name.
   const bool is_first = sys(SYS_getppid) == 0;
   put(of_parent, is_first ? 0 : static_cast<uint32_t>(sys(SYS_getpid)), PENNA_START_UNREACHED, "", penna_now());
 }
