@@ -21,6 +21,7 @@ struct LibcFunction {
   uintptr_t* real;
 };
 
+// Of one library. What is beyond is not entered, so the lists below must stay shorter.
 constexpr uint32_t kMost = 96;
 
 struct LibcFunctions {
@@ -28,12 +29,14 @@ struct LibcFunctions {
   uint32_t count = 0;
 
   template <typename Function>
+  // What this libc does not have is 0 in `real`, and left out.
   void add(const char* name, Function* hook, Function*& real) {
     auto* const where = reinterpret_cast<uintptr_t*>(&real);
     if (*where != 0 && count < kMost) list[count++] = {{name, reinterpret_cast<uintptr_t>(hook), *where}, where};
   }
 };
 
+// The hook, libc's function and the member of `real` all have this name.
 #define PENNA_ADD(name) functions.add(#name, reinterpret_cast<decltype(real.name)>(&::name), real.name)
 
 // Those of C11 (mtx_lock) call these. What only looks at its arguments, as sem_destroy does, is too short to be
@@ -126,6 +129,8 @@ void add_unwinder(LibcFunctions& functions) { PENNA_ADD(_Unwind_Backtrace); }
 
 #undef PENNA_ADD
 
+// One request to the recorder for all of a library's functions: it reads the file once. A function that cannot be
+// entered keeps its address in `real`, and the recording names it.
 void enter(const LibcFunctions& functions, const link_map* map) {
   Instead entered[kMost];
   uintptr_t originals[kMost] = {};
@@ -141,6 +146,7 @@ void enter(const LibcFunctions& functions, const link_map* map) {
 
 void enter_libc_functions(uint32_t classes) {
   LibcFunctions functions, unwinders;
+  // These, whatever is recorded: modules, filters and programs concern all kinds.
   add_loader(functions);
   add_system_calls(functions);
   add_starts(functions);

@@ -96,6 +96,7 @@ void* open_and_look(const char* name, int mode) {
 void* open_unseen(int mode, const uintptr_t* return_slot) {
   const auto opening = Opening::begin();
   begin_passed_open(opening, ScopeChange::begin(mode), return_slot);
+  // Entered by a jump, the dynamic linker finds the program's own return address, and with it the caller.
   return reinterpret_cast<void*>(real.dlopen);
 }
 
@@ -130,6 +131,7 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   using namespace penna::agent;
   if (real.dlclose == nullptr) resolve_real_functions();
   bool unloaded = false;
+  // The filter forbids system calls that forgetting modules may take.
   if ((call_refusals & kRefusesRecording) != 0) return real.dlclose(handle);
   const int error = close_in_stay(handle, &unloaded);
   // Another thread may have loaded one at the same address, which was mistaken for the one forgotten just now.

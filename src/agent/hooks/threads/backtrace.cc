@@ -40,6 +40,7 @@ using namespace penna::agent;
 // Requests twice as many frames, because each may come with a trampoline, plus one for ours.
 PENNA_EXPORT int backtrace(void** frames, int size) {
   if (real.backtrace == nullptr && !resolve_real_functions()) return 0;
+  // More would take over 32 KiB of the caller's stack: then ours are among the frames.
   if (size <= 0 || size > kMostFrames) return real.backtrace(frames, size);
   auto** all = static_cast<void**>(__builtin_alloca((static_cast<size_t>(size) * 2 + 1) * sizeof(void*)));
   const int found = real.backtrace(all, size * 2 + 1);

@@ -28,7 +28,9 @@
         /* al: the number of vector registers of a variadic call; pushing it also aligns the stack */
         push    %rax
         .cfi_adjust_cfa_offset 8
+        /* Seven words and the return address: the stack is aligned here, as the psABI (3.2.2) asks. */
         call    penna_agent_before_\name
+        /* %r11 holds no argument, and nobody expects it back (psABI, figure 3.4). */
         mov     %rax, %r11
         pop     %rax
         .cfi_adjust_cfa_offset -8
@@ -44,6 +46,7 @@
         .cfi_adjust_cfa_offset -8
         pop     %rdi
         .cfi_adjust_cfa_offset -8
+        /* libc's function need not begin with endbr64. */
         notrack jmp *%r11
         .cfi_endproc
 .size \name, . - \name

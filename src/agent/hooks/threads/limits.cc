@@ -35,6 +35,7 @@ uint64_t own_memory() {
   return process.channel != nullptr ? process.channel->total_bytes + kAgent : 0;
 }
 
+// Saturates: what is nearly infinite becomes so.
 uint64_t raised_by(uint64_t limit, uint64_t bytes) {
   return limit >= RLIM64_INFINITY - bytes ? RLIM64_INFINITY : limit + bytes;
 }
@@ -44,6 +45,7 @@ int real_limits(pid_t pid, __rlimit_resource resource, const rlimit64* wanted, r
   return errno = EAGAIN, -1;
 }
 
+// The kernel answers EFAULT to a wild pointer; so must we, instead of a fault. Both ends, as it may cross a page.
 bool can_be_read(const rlimit64* limits) {
   if ((call_refusals & kRefusesRecording) != 0) return false;
   const auto begin = reinterpret_cast<uintptr_t>(limits);

@@ -86,6 +86,7 @@ PENNA_EXPORT int prctl(int option, ...) noexcept {  // at most five words, as in
   va_list rest;
   va_start(rest, option);
   long arguments[4];
+  // More than the caller has passed: what is left over is garbage in registers, which the kernel ignores.
   for (long& argument : arguments) argument = va_arg(rest, long);
   va_end(rest);
   if (real.prctl == nullptr && !resolve_real_functions()) return errno = EAGAIN, -1;
