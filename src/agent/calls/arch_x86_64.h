@@ -44,6 +44,8 @@ static_assert(offsetof(CallRegisters, resume) == 152 && offsetof(CallRegisters, 
 // function around the hook. Only the code shows that; unwind information does not.
 enum class Chain { kNone, kKept, kUnclear };
 inline Chain chain_of(uintptr_t resume) {
+  //    41 52      push %r10
+  //    41 5a      pop %r10
   constexpr uint8_t kPush[2] = {0x41, 0x52}, kPop[2] = {0x41, 0x5a};
   // call rel32, or patched nops; call [rip + rel32]; movabs, call r10; the same relative to rip (-mcmodel=large).
   constexpr intptr_t kHookCalls[] = {5, 6, 13, 36};
@@ -52,6 +54,7 @@ inline Chain chain_of(uintptr_t resume) {
     return __builtin_memcmp(at, bytes, sizeof bytes) == 0;
   };
   if (!holds(code, kPop)) return Chain::kNone;
+  //    41 ff d2   call *%r10
   constexpr uint8_t kCallR10[3] = {0x41, 0xff, 0xd2};
   const bool by_register = holds(code - sizeof kCallR10, kCallR10);
   for (const intptr_t bytes : kHookCalls) {
@@ -70,6 +73,7 @@ inline uintptr_t called_behind(uintptr_t hook, const uint8_t* load, uintptr_t lo
   constexpr uintptr_t kMost = 96, kCallBytes = 5;
   const auto* const code = reinterpret_cast<const uint8_t*>(hook);
   for (uintptr_t at = 0; at < kMost; ++at) {
+    // The load, and right behind it a call: e8 rel32.
     const uint8_t* const call = code + at + load_bytes;
     if (__builtin_memcmp(code + at, load, load_bytes) != 0 || *call != 0xe8) continue;
     int32_t distance;

@@ -33,6 +33,7 @@ uintptr_t find_function(uintptr_t resume) {
   if (const uintptr_t known = function_of_stub(resume)) return known;
   if (!unwind::find_module(resume, module)) return resume;
   const unwind::EhFrame frames = unwind::eh_frame_of(module);
+  // - 1: a call that never returns may be the last instruction of its function.
   return frames.frame.size != 0 && unwind::find_fde(frames, resume - 1, fde) ? fde.begin : resume;
 }
 
@@ -107,6 +108,7 @@ __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const Call
   if (frame == 0 && passes(registers->caller, resume)) return 0;
   const ReturnSlot at = frame != 0 ? return_slot(frame, resume) : ReturnSlot{};
   if ((frame != 0 && at.slot == nullptr) || chain == Chain::kUnclear) return lose_call(PENNA_LOSS_SHAPE), 0;
+  // Three places for the caller's address: in the function's frame, on top of the stack, or above a saved r10.
   const uintptr_t* const place = at.slot != nullptr ? at.slot : &registers->caller + (chain == Chain::kKept);
   uintptr_t caller = *place;
   if (is_recorded_twice(caller, resume)) {

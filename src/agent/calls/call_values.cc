@@ -32,6 +32,8 @@ bool any_callers;      // any value is a stack
 const CaptureTable* find(uintptr_t function, uint32_t kind, penna_capture** found) {
   const uint32_t known = __atomic_load_n(&table_count, __ATOMIC_ACQUIRE);
   for (const CaptureTable* table = tables; table != tables + known; ++table) {
+    // Sorted by the recorder (PatchPlan::sort_captures()); in a plan that is not, captures are not found, and that
+    // is all.
     uint32_t begin = 0, end = table->count;
     while (begin < end) {
       const uint32_t middle = begin + (end - begin) / 2;
@@ -64,6 +66,8 @@ uint32_t copy_memory(void* to, uint64_t from, uint32_t bytes) {
   const uint64_t rest = kPageBytes - from % kPageBytes;
   const uint32_t first = rest < bytes ? static_cast<uint32_t>(rest) : bytes;
   const iovec local{to, bytes};
+  // One part a page: process_vm_readv(2) transfers whole parts only, so a page that is not there must not take the
+  // other's bytes with it.
   const iovec remote[2] = {{reinterpret_cast<void*>(from), first},
                            {reinterpret_cast<void*>(from + first), bytes - first}};
   const long got = (call_refusals & kRefusesCopies) != 0
@@ -108,6 +112,7 @@ Loaded load(const penna_value& value, const Passed& passed, uint32_t bytes) {
     for (uint32_t i = 0; i < 2; ++i)
       loaded.words[i] = is_vector ? passed.vector(value.number + i) : passed.integer(value.number + i);
     if (value.behind == 0) {
+      // A field of a small struct that is passed in registers.
       loaded.words[0] >>= 8 * (value.offset & 7);
       return loaded;
     }
@@ -278,6 +283,7 @@ void add_captures(const penna_capture* captures, uint32_t count, const penna_val
                   const char* text, uint32_t text_bytes) {
   if (count == 0 || table_count == PENNA_PATCH_MAX_MODULES) return;
   for (uint32_t i = 0; i < count; ++i)
+    // Checked once, here: whoever records a call trusts these numbers.
     if (!is_sound(captures[i], value_count, text_bytes)) return;
   const uint64_t captures_bytes = uint64_t{count} * sizeof *captures,
                  values_bytes = uint64_t{value_count} * sizeof *values;

@@ -27,6 +27,7 @@ __attribute__((noinline, cold)) void call_with_care(void* function, penna_tag ta
 }
 
 __attribute__((always_inline)) inline void call(void* function, penna_tag tag, void* resume, void* caller) {
+  // One load answers all of the invariant: kCallsAtOnce is taken away before any of it stops being true.
   const uint32_t bits = armed();
   if (__builtin_expect((bits & kCallsAtOnce) == 0, 0)) {
     if ((bits & (kStarted | class_bit(PENNA_CALLS))) == kStarted)

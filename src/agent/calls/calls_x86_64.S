@@ -214,6 +214,9 @@ penna_call_enter:
         mov     %rdx, -8(%rsp)
 .Lenter_record:
         RECORD  TAG_ENTRY, 91f, 92f
+        /* Drops both addresses, which stay readable in the red zone. The trampoline calls resume, now at rsp - 16, and
+         * thereby pushes its own return address to where the caller's was: the call and the return of the function
+         * pair for the processor's predictor. */
 .Lenter:
         GIVE_BACK
         lea     16(%rsp), %rsp

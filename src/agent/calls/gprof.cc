@@ -42,6 +42,7 @@ void begin_to_count_for_gprof() {
   penna_count_arc = inner_function(mcount, fentry);
   if (penna_count_arc == 0) count(&penna_counters::functions_refused);
   penna_libc_fentry = fentry;
+  // Release: pairs with the acquire in counts_for_gprof().
   __atomic_store_n(&penna_libc_mcount, mcount, __ATOMIC_RELEASE);
 }
 

@@ -43,6 +43,7 @@ void ask_about(const NewModules& modules, Questions& questions, uint32_t (&asked
     const ModuleFacts& module = modules[i];
     if (!may_be_asked_about(module)) continue;
     const bool may_patch = !return_addresses_are_read();
+    // Two bytes of stubs for each of the module are more than enough; what is left over is unmapped (use_near()).
     const uint64_t near_bytes = page_up((module.end - module.start) * 2 + 16 * kPageBytes);
     const NearRoom near = may_patch ? reserve_near(module.start, module.end, near_bytes) : NearRoom{};
     asked[questions.count] = i;
@@ -67,6 +68,8 @@ void patch_module(const penna_patch_question& question, const Plan& plan, const 
     if (patch->stub != 0) prepare_import(*patch, question, plan.name(patch->name), plan.name(patch->version), scope);
   if (!use_near(question, near)) return;
 
+  // Stubs are in place and executable. Now in three steps: what lies behind the heads, which nobody runs yet; a
+  // barrier, by which all cores have fetched that; then the heads, which lead there.
   if (first != end) mark_written(question.start);
   CodeWriter writer(question, alone);
   for (const penna_patch* patch = first; patch != end; ++patch)
@@ -122,6 +125,7 @@ void patch_function_as(const Plan& plan, const penna_patch_question& question, b
   count_patch(done);
 }
 
+// Null also where the plan is not what was asked for: its stub must lie in the near memory of this very question.
 const penna_patch* only_patch(const Plan& plan, const Questions& questions, uint32_t i) {
   if (plan.head == nullptr || !plan.holds(plan.nears[i], questions.list[i]) || plan.nears[i].patches != 1)
     return nullptr;
@@ -146,6 +150,7 @@ EnterInstead enter_instead_as(const Plan& plan, const Questions& questions, uint
     fit &= patch == nullptr || alone || CodeWriter::fits_line(*patch);
     if (patch != nullptr) used = questions.list[i].near + plan.nears[i].bytes - all.start;
   }
+  // All of an allocator or nothing: one head that crosses a cache line cannot be written under running threads.
   if (!fit) used = 0;
   if (used != 0 && !open_near(all, all.bytes)) used = 0;
   for (uint32_t i = 0; used != 0 && i < questions.count; ++i)
@@ -258,6 +263,7 @@ bool patch_function(uintptr_t function) {
   if (code.start == code.end || code.end - function < kMostBytes) return true;
   PatchLock lock;
   if (!lock) return false;
+  // Before the request: whatever comes of it, nobody asks about this function again.
   if (!remember_entered_function(function)) return true;
   const bool alone = may_write_at_leisure();
   ask(
@@ -323,6 +329,7 @@ namespace {
 // The chosen ones of these modules. `not_now`: those of them with a place that cannot be written under running threads.
 void enter_locks_of(const NewModules& modules, const bool (&chosen)[NewModules::kMost], penna_unless unless,
                     const LockEntrance& entrance, bool (&not_now)[NewModules::kMost]) {
+  // For PENNA_MOST_LOCK_FUNCTIONS stubs and more; what is not used is unmapped.
   constexpr uint64_t kNearBytes = 64 << 10;
   uint32_t asked[NewModules::kMost];
   const auto fill = [&](Questions& questions) {

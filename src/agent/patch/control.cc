@@ -18,6 +18,7 @@
 namespace penna::agent {
 namespace {
 
+// One for both entries: the recorder makes one request at a time.
 alignas(64) char stack[PENNA_REMOTE_STACK];
 
 // Probes of other headers are recorded from start to end: their code cannot be written while the program runs.
@@ -38,6 +39,7 @@ penna_control_status silence(const penna_control& request, penna_change_counts* 
 }
 
 void answer(penna_control* request) {
+  // Copied first: the page is shared, and whoever wrote the request may write again.
   const penna_control asked = *request;
   penna_change_counts change{};
   if (code_refused()) {
@@ -63,6 +65,7 @@ void penna_agent_control_end();
 
 __attribute__((used, visibility("hidden"))) void penna_agent_stop() {
   {
+    // The thread may have been stopped while it held the lock itself: waiting would be for ever.
     const BoardLock lock(BoardLock::kTry);
     attachment->stopped = lock ? 1 : 0;
   }

@@ -9,6 +9,7 @@ namespace {
 
 constexpr uint32_t kSlots = 1 << 14;
 constexpr uintptr_t kForgotten = 1;
+// Relaxed everywhere: an address is all that is handed over.
 uintptr_t entered[kSlots];  // by hash, open addressing; 0: unused, kForgotten: was used
 uint32_t entered_count;
 
@@ -27,9 +28,11 @@ bool is_entered_function(uintptr_t function) {
 
 bool remember_entered_function(uintptr_t function) {
   if (is_entered_function(function)) return false;
+  // A quarter stays unused, so that every search ends.
   if (entered_count >= kSlots / 4 * 3) return count(&penna_counters::functions_refused), false;
   uint32_t i = home_of(function);
   while (entered[i] > kForgotten) i = (i + 1) % kSlots;
+  // A forgotten slot that is used again was counted before.
   entered_count += entered[i] == 0;
   __atomic_store_n(&entered[i], function, __ATOMIC_RELAXED);
   return true;

@@ -29,6 +29,8 @@ struct Plan {
     if (found == nullptr || memory.bytes() < sizeof *found || found->magic != PENNA_PATCH_MAGIC ||
         found->version != PENNA_ABI_VERSION || found->modules != modules)
       return;
+    // Counts are 32-bit and untrusted: sums of them times a size cannot overflow 64 bits, and must give the file's
+    // size.
     const uint64_t patches_at = sizeof *found + uint64_t{modules} * sizeof(penna_near);
     const uint64_t captures_at = patches_at + uint64_t{found->patches} * sizeof(penna_patch);
     const uint64_t values_at = captures_at + uint64_t{found->captures} * sizeof(penna_capture);

@@ -26,6 +26,7 @@ penna_patch_question question_about(const ModuleFacts& module, NearRoom near, ui
   return question;
 }
 
+// Never about the agent itself: its hooks would enter themselves.
 bool may_be_asked_about(const ModuleFacts& module) {
   return module.path_bytes <= PENNA_PATCH_PATH && !module.holds(reinterpret_cast<uintptr_t>(&penna_call_enter));
 }

@@ -71,6 +71,7 @@ void ask(uint32_t most, Fill&& fill, CarryOut&& carry_out) {
   Questions questions{reinterpret_cast<penna_patch_question*>(memory.at()), 0};
   if (memory.at() != nullptr) fill(questions);
   if (questions.count != 0) {
+    // The recorder reads up to the end of the file.
     sys(SYS_ftruncate, file, static_cast<long>(questions.count * sizeof(penna_patch_question)));
     const long answer = ask_recorder(recorder_socket(), file);
     penna_patch_plan head{};

@@ -118,6 +118,7 @@ bool change_sites(const char* pattern, uint32_t kinds, const penna_request& requ
 // visit(sign, pattern)
 template <typename Visit>
 void for_each_pattern(const penna_config& config, Visit&& visit) {
+  // A copy that surely ends: the configuration comes from a socket.
   char own[sizeof config.point_patterns + 1];
   __builtin_memcpy(own, config.point_patterns, sizeof own - 1);
   own[sizeof own - 1] = '\0';
@@ -264,6 +265,7 @@ uint64_t* reserve_point_again(uint32_t id, uint32_t words, uint64_t at) {
 // Its sites may be events and triggers: they are switched here, whether or not somebody records.
 PENNA_EXPORT void penna_agent_module_loaded(const penna_point_module* note) {
   using namespace penna::agent;
+  // A constructor may run before anything else of the agent has been called, or first in a forked child.
   if (armed() == 0) after_fork_or_start();
   if (code_refused()) return;
   BoardLock lock(BoardLock::kWait);

@@ -6,7 +6,6 @@
 // per module.
 // Invariant: a site gets its id once, and its SITE record is written before it is armed, and to each new channel again
 // before this thread's first event in it.
-// channel again before its first event of this thread.
 #pragma once
 
 #include <stdint.h>

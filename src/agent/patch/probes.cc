@@ -70,6 +70,7 @@ void change_semaphore(const penna_probe& probe, int by) {
 penna_probe* probe_of(const penna_patch& patch, const penna_patch_question& question, const penna_near& near) {
   const uint64_t at = patch.stub - question.near;
   if (patch.kind != PENNA_PATCH_PROBE || at >= near.bytes || near.bytes - at < sizeof(penna_probe)) return nullptr;
+  // Read only once it is known to lie inside the near memory that this plan has filled.
   auto* probe = reinterpret_cast<penna_probe*>(patch.stub);
   const auto lies_inside = [&](uint64_t address) { return address - question.start < question.end - question.start; };
   const bool sound = probe->text_bytes <= near.bytes - at - sizeof *probe && probe->text_bytes <= kSiteTextRoom &&
@@ -97,6 +98,7 @@ void arm_all(const Plan& plan, const penna_patch_question& question, const penna
   const bool filled = first != end && fill_near(question, plan, near);
   for (const penna_patch* patch = first; filled && patch != end; ++patch)
     if (penna_probe* probe = probe_of(*patch, question, near)) prepare(*probe);
+  // Nobody can execute it before all heads are complete: it becomes executable here.
   const bool usable = use_near(question, filled ? near : penna_near{}) && filled;
   if (first == end) return;
   if (usable) mark_written(question.start);

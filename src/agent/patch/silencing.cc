@@ -65,6 +65,7 @@ penna_control_status silence_functions(const uint64_t* functions, uint32_t count
   static_assert(PENNA_CONTROL_FUNCTIONS <= 64);
   for (const ReturnLink& link : penna_return_links) {
     const uintptr_t caller = __atomic_load_n(&link.caller, __ATOMIC_ACQUIRE);  // pairs with publish()
+    // Unused, in the making, or of code that is unmapped by now.
     if (caller == 0 || caller == kTaken || (link.way & kStale) != 0) continue;
     for (uint32_t i = 0; i < count; ++i) {
       if (link.function != functions[i]) continue;

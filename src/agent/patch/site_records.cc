@@ -8,6 +8,7 @@ namespace penna::agent {
 
 static uint32_t last_id;
 
+// Relaxed: ids need to be different, not in order.
 uint32_t new_site_id() { return __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED); }
 
 void record_site(penna_site_info info, const char* text) {
@@ -16,6 +17,7 @@ void record_site(penna_site_info info, const char* text) {
   if (!record) return;
   __builtin_memcpy(record.words + 1, &info, sizeof info);
   uint64_t* to = record.words + 1 + sizeof info / 8;
+  // The last word first: the text may fill only a part of it.
   if (text_words != 0) to[text_words - 1] = 0;
   __builtin_memcpy(to, text, info.text_bytes);
   record.commit();

@@ -75,6 +75,7 @@ penna_switchboard* board() {
     own_board.version = PENNA_SWITCHBOARD_VERSION;
     found = &own_board;
   }
+  // From here on others find it by our note, too.
   penna_control_entries.switchboard = reinterpret_cast<uintptr_t>(found);
   return the_board = found;
 }
