@@ -66,6 +66,13 @@ void* map_early(void* address, size_t bytes, int protection, int flags, int fd, 
   return MAP_FAILED;
 }
 
+int unmap_early(void* address, size_t bytes) {
+  const long answer = sys(SYS_munmap, reinterpret_cast<long>(address), static_cast<long>(bytes));
+  if (!sys_failed(answer)) return 0;
+  errno = static_cast<int>(-answer);
+  return -1;
+}
+
 // The program break moved, by whichever function.
 __attribute__((always_inline)) inline void record_break(uint64_t before, uint64_t after, uint64_t time) {
   if (after > before) write_map(before, after - before, PENNA_MAP_BRK, 0, unwind::HookFrame::here());
@@ -92,9 +99,7 @@ PENNA_EXPORT void* mmap64(void* address, size_t bytes, int protection, int flags
     __attribute__((alias("mmap")));
 
 PENNA_EXPORT int munmap(void* address, size_t bytes) {
-  if (!recording_maps())
-    return have_real() ? real.munmap(address, bytes)
-                       : static_cast<int>(sys(SYS_munmap, reinterpret_cast<long>(address), static_cast<long>(bytes)));
+  if (!recording_maps()) return have_real() ? real.munmap(address, bytes) : unmap_early(address, bytes);
   const uint64_t now = penna_now();
   const int error = real.munmap(address, bytes);
   if (error == 0) write_unmap(number(address), page_up(bytes), now, penna::unwind::HookFrame::here());
@@ -111,6 +116,7 @@ PENNA_EXPORT void* mremap(void* address, size_t old_bytes, size_t bytes, int fla
   const uint64_t now = told ? penna_now() : 0;
   void* got = real.mremap(address, old_bytes, bytes, flags, wanted);
   if (!told || got == MAP_FAILED) return got;
+  // With the flag, the old range stays mapped, and is empty (mremap(2)).
   if ((flags & MREMAP_DONTUNMAP) == 0)
     write_unmap(number(address), page_up(old_bytes), now, penna::unwind::HookFrame::here());
   write_map(number(got), page_up(bytes), PENNA_MAP_MREMAP, 0, penna::unwind::HookFrame::here());
