@@ -64,6 +64,7 @@ void* penna::agent::recorded_realloc(void* block, size_t size) {
   return trace_realloc(block, size);
 }
 
+// The product may overflow: then the function fails, and without a block its size does not matter.
 PENNA_EXPORT void* calloc(size_t count, size_t size) {
   if (!recording(PENNA_ALLOC)) {
     if (have_real()) return real.calloc(count, size);
@@ -97,6 +98,7 @@ PENNA_EXPORT void* memalign(size_t alignment, size_t size) {
   return record_alloc(guarded([=] { return real.memalign(alignment, size); }), size, PENNA_FAMILY_ALIGNED);
 }
 
+// Fails by its result and leaves errno alone; *result is a block only if the result is 0.
 PENNA_EXPORT int posix_memalign(void** result, size_t alignment, size_t size) {
   bool traced = recording(PENNA_ALLOC);
   if (!traced && !have_real()) return (*result = early_alloc(size, alignment)) != nullptr ? 0 : ENOMEM;
@@ -111,6 +113,7 @@ PENNA_EXPORT void* valloc(size_t size) {
   return record_alloc(guarded([=] { return real.valloc(size); }), size, PENNA_FAMILY_ALIGNED);
 }
 
+// What counts is what the function gives: whole pages.
 PENNA_EXPORT void* pvalloc(size_t size) {
   if (!recording(PENNA_ALLOC)) return have_real() ? real.pvalloc(size) : early_alloc(size, 4096);
   return record_alloc(guarded([=] { return real.pvalloc(size); }), (size + 4095) & ~size_t{4095}, PENNA_FAMILY_ALIGNED);

@@ -17,6 +17,8 @@ void* write_alloc(void* block, size_t size, penna_alloc_family family, const unw
 }
 
 void* write_chosen_alloc(void* block, size_t size, penna_alloc_family family, const unwind::HookFrame* hook) {
+  // Part of another call. Noted all the same: if it is an exception that leaves the call, the block outlives it
+  // (penna_inside_personality()).
   if (inside_allocator()) {
     thread.inside_block = block;
     thread.inside_bytes = size;
@@ -26,6 +28,7 @@ void* write_chosen_alloc(void* block, size_t size, penna_alloc_family family, co
 }
 
 bool write_chosen_free(void* block, penna_alloc_family family, const unwind::HookFrame* hook) {
+  // Forgotten before the real free: right after it, another thread may get the same address, and it may be sampled.
   if (inside_allocator() || !forget_sample(block)) return false;
   if ((process.alloc_options & kFreeStacks) == 0) {
     write_record(PENNA_KIND_FREE, penna_free{tagged(block, family)}, PENNA_ALLOC, free_time());
@@ -37,6 +40,7 @@ bool write_chosen_free(void* block, penna_alloc_family family, const unwind::Hoo
 }
 
 void take_back_free(void* block) {
+  // Back into the set, or its free would not be recorded.
   if (process.sample_bytes != 0) keep_sample(block);
   write_record(PENNA_KIND_REALLOC_FAILED, penna_free{tagged(block, PENNA_FAMILY_REALLOC)}, PENNA_ALLOC, penna_now());
 }

@@ -7,7 +7,6 @@
 // freed.
 // Invariant: the fast path (every block is recorded, frees without stacks, no patched allocator) costs one test of a
 // byte next to Process::armed; everything else is out of line.
-// byte that lies beside Process::armed; all else is out of line.
 #pragma once
 
 #include <sys/single_threaded.h>
@@ -38,6 +37,7 @@ inline bool has_alloc_options() { return __builtin_expect(process.alloc_options 
 // Timestamps taken after this are later than those that another thread took before it passed on an address that this
 // thread has now.
 __attribute__((always_inline)) inline void await_address() {
+  // A single thread has all its addresses from itself.
   if (__builtin_expect(__libc_single_threaded == 0, 1)) penna_arch_await_loads();
 }
 
@@ -78,6 +78,7 @@ __attribute__((always_inline)) inline auto guarded(Call&& call) {
     Scope() { thread.in_allocator = 1; }
     ~Scope() { thread.in_allocator = before; }
   };
+  // Nothing is patched, and nothing stands between us and libc: from inside, no call comes to a hook.
   if (!has_alloc_options() || only_samples()) return call();
   Scope scope;
   return call();

@@ -35,7 +35,8 @@ bool is_system_part(const link_map& map, const ModuleFacts& module) {
          getauxval(AT_SYSINFO_EHDR) == module.start;
 }
 
-// Whether it has memory without asking anybody: at least a page of zero-initialised data. True also if that is unknown.
+// Whether it has memory without asking anybody: at least a page of zero-initialised data, from which blocks can be
+// cut. True also if that is unknown.
 bool has_zeroed_pages(const ModuleFacts& module) {
   const unwind::ProgramHeaders headers = unwind::program_headers_at(module.start);
   for (const ElfW(Phdr) & segment : headers)
@@ -91,6 +92,7 @@ Part part_to_enter(const link_map& map, const ModuleFacts& module) {
 
 // A set of hooks for the module; kMostAllocators: none is left.
 uint32_t claim_hooks(const ModuleFacts& module) {
+  // Relaxed: the start of the module is all that is handed over.
   for (uint32_t set = 0; set < kMostAllocators; ++set) {
     uintptr_t nobody = 0;
     if (__atomic_compare_exchange_n(&entered_modules[set], &nobody, module.start, false, __ATOMIC_RELAXED,
@@ -164,6 +166,7 @@ void enter(const ModuleFacts& module, Part part, penna_unless unless) {
   note_entered(true);  // before the first call: another thread may be in one as soon as it leads to the hook
   const EnteredFunctions functions = entered_functions(set, part == Part::kAll);
   const EnterInstead done = enter_instead(module, functions.first(), functions.count, functions.originals, unless);
+  // Nothing leads to the set's hooks, so the next module may have it.
   if (done != EnterInstead::kEntered) __atomic_store_n(&entered_modules[set], 0, __ATOMIC_RELAXED);
   note_entered(any_entered());
   if (done == EnterInstead::kNotUnderThreads) report_refused(module, part, PENNA_UNLESS_RUNNING);
@@ -175,6 +178,7 @@ void listen_to_sanitizer(bool allocations) {
   const DynamicSymbols::Found install = first_definition(kInstallHooks);
   dl_find_object runtime;
   if (install.address == 0 || _dl_find_object(reinterpret_cast<void*>(install.address), &runtime) != 0) return;
+  // A runtime that is linked into the program has no range of its own that could be left out.
   if (runtime.dlfo_link_map != _r_debug.r_map)
     leave_out_of_stacks(reinterpret_cast<uintptr_t>(runtime.dlfo_map_start),
                         reinterpret_cast<uintptr_t>(runtime.dlfo_map_end));

@@ -85,6 +85,7 @@ struct Hooks {
                                         [=]() -> void* { return original<char*(const char*)>(kstrdup)(text); }));
   }
   static char* entered_strndup(const char* text, size_t most) {
+    // Like strnlen(): within `most` bytes there may be no zero, and nothing after them need be readable.
     size_t length = 0;
     while (length < most && text[length] != 0) ++length;
     return static_cast<char*>(allocated(length + 1, PENNA_FAMILY_MALLOC, [=]() -> void* {
@@ -168,6 +169,7 @@ extern "C" __attribute__((visibility("hidden"), used)) int penna_inside_personal
                                                                                     void* exception, void*) {
   constexpr int kCleanupPhase = 2, kContinueUnwind = 8;
   if ((actions & kCleanupPhase) == 0) return kContinueUnwind;
+  // The frame that would have restored it is about to be left, without a destructor (entered_x86_64.S).
   thread.in_allocator = 0;
   if (reinterpret_cast<uintptr_t>(exception) - reinterpret_cast<uintptr_t>(thread.inside_block) < thread.inside_bytes &&
       recording(PENNA_ALLOC))

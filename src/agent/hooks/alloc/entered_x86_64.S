@@ -10,6 +10,8 @@
         .type   penna_call_inside, @function
 penna_call_inside:
         .cfi_startproc
+        /* 0x1b: pc-relative, four bytes, signed (DW_EH_PE_pcrel | DW_EH_PE_sdata4); needs no relocation at run
+         * time. */
         .cfi_personality 0x1b, penna_inside_personality
         endbr64
         push    %rbp
@@ -17,6 +19,7 @@ penna_call_inside:
         .cfi_offset rbp, -16
         mov     %rsp, %rbp
         .cfi_def_cfa_register rbp
+        /* The arguments move down by one. The push has aligned rsp to 16 bytes again. */
         mov     %rdi, %rax
         mov     %rsi, %rdi
         mov     %rdx, %rsi

@@ -20,6 +20,7 @@ extern "C" __attribute__((visibility("default"))) void* malloc(size_t size) {
   return recorded_malloc(size);
 }
 
+// Early blocks count as unsampled, too, but the real functions do not know them.
 extern "C" __attribute__((visibility("default"))) void* realloc(void* block, size_t size) {
   if (only_samples() && is_unsampled(block) && !is_early(block) && passes_unsampled(size))
     return real.realloc(block, size);

@@ -67,6 +67,7 @@ struct NativeHooks {
     return pass_on<kWhich>(of);
   }
   template <Entered kWhich>
+  // Nothing that throws has more than three arguments.
   static Word call_that_throws(const Six& of) {
     InsideScope scope;
     return reinterpret_cast<Word>(penna_call_inside(entered_originals[kSet][kWhich], of.a, of.b, of.c));
@@ -124,6 +125,7 @@ struct NativeHooks {
     const Six all{a, b, c, d, e, f};
     if (!recording(PENNA_ALLOC)) return pass_on<kWhich>(all);
     const Word size = call<kWhich>(all);
+    // After the call, unlike a move: the block stays where it is, so nobody else can get its address in between.
     if (size >= b && record_native_free(a, PENNA_FAMILY_REALLOC, unwind::HookFrame::here()))
       record_native_alloc(a, b, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
     return size;
@@ -197,6 +199,7 @@ struct NativeHooks {
     while (first[length] != 0) ++length;
     return (length + 1) * sizeof(Char);
   }
+  // Whichever arena it is: only the last part of the name says what happens.
   static bool ends_an_arena(const char* name) {
     const size_t length = text_length(name);
     const auto ends_with = [&](const char* end, size_t bytes) {

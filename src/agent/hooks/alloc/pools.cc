@@ -49,6 +49,7 @@ void tell(const Name& name, uint32_t id) {
 
 Pool* make_pool(const Name& name) {
   const uint32_t number = __atomic_fetch_add(&stored, 1, __ATOMIC_RELAXED);
+  // `stored` may go past the end: it is only compared.
   if (number >= kPools) return nullptr;
   Pool* pool = &storage[number];
   __builtin_memcpy(pool->name, name.text, kName);
@@ -79,6 +80,7 @@ uint32_t pool_id(const char* from) {
     lose_for(PENNA_LOSS_POOLS, PENNA_ALLOC, 1);
     return 0;
   }
+  // Two threads that come here at once both describe the pool, each before its own first record with the id.
   if (__atomic_load_n(&pool->told_to, __ATOMIC_RELAXED) != process.channel) {
     tell(name, pool->id);
     __atomic_store_n(&pool->told_to, process.channel, __ATOMIC_RELAXED);
