@@ -26,6 +26,7 @@ int wait_on(Condition* condition, Mutex* mutex, Wait wait, const unwind::HookFra
   record_released(lock, penna_now(), hook);
   ConditionWait told = ConditionWait::begin_now(lock, condition_word(condition), stack);
   int answer;
+  // A cancellation acts during the wait. POSIX: the mutex is held again before the first cleanup handler runs.
   pthread_cleanup_push(ConditionWait::cancelled, &told);
   answer = wait();
   pthread_cleanup_pop(0);
@@ -33,7 +34,8 @@ int wait_on(Condition* condition, Mutex* mutex, Wait wait, const unwind::HookFra
   return answer;
 }
 
-// glibc counts the waiters in the upper bits.
+// glibc counts the waiters above three bits of flags. Unless the caller holds the mutex, the count may be out of
+// date: it only decides whether a stack is walked.
 bool is_waited_for(const pthread_cond_t* condition) {
   return __atomic_load_n(&condition->__data.__wrefs, __ATOMIC_RELAXED) >> 3 != 0;
 }
@@ -48,6 +50,7 @@ __attribute__((always_inline)) inline int wake(Condition* condition, uint32_t mo
   const bool wakes = is_waited_for(condition);
   if (wakes) watch_woken();
   if (wakes || wants_stack(condition_word(condition))) stack = current_stack(unwind::HookFrame::here()->caller());
+  // Before the call: a wake must not be later than the end of the wait that it ended.
   record_wake(condition_word(condition), most, stack);
   return wake_them();
 }

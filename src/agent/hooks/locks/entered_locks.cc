@@ -44,6 +44,7 @@ LockNumbers free_numbers() {
 }
 
 void remember(const penna_patch& patch, uintptr_t module_start) {
+  // Called before the head is written that leads here, and under PatchLock.
   lock_functions[patch.name] = {module_start,
                                 patch.stub,
                                 patch.version,
@@ -61,6 +62,7 @@ void remember(const penna_patch& patch, uintptr_t module_start) {
 // LockCall::state
 enum CallState : uint32_t { kSimple, kTrying, kWaiting, kTimed, kGiving, kGivingWaited, kOnCondition, kLeft };
 
+// x86-64 psABI, 3.2.3: of a bool, only the low 8 bits of the register are defined; of an int, the low 32.
 bool is_yes(uint8_t answer, uint64_t result) {
   switch (answer) {
     case PENNA_ANSWER_TRUE: return static_cast<uint8_t>(result) != 0;
@@ -91,6 +93,7 @@ Next begin_call(LockCall* call, CallState state, uintptr_t code) {
   // The outer call. One on another stack is waiting there, and will continue some time; one deeper on this stack was
   // left without notice.
   LockCall* outer = thread.lock_call;
+  // Unsigned: a call below the outer one, where a nested call belongs, counts as far away.
   const uintptr_t deeper = reinterpret_cast<uintptr_t>(call) - reinterpret_cast<uintptr_t>(outer);
   call->outer = deeper < kMostInside ? nullptr : outer;
   call->self = call;
@@ -107,6 +110,7 @@ void end_call(LockCall* call) {
 Next try_first(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
   const EnteredLock& tries = lock_functions[function.tried_by];
   const int saved = errno;
+  // The try is a call of its own: what it does inside is not recorded either.
   begin_call(call, kTrying, 0);
   const uint64_t answer = reinterpret_cast<uint64_t (*)(uint64_t)>(tries.code)(call->arguments[0]);
   end_call(call);
@@ -127,7 +131,9 @@ Next try_first(LockCall* call, const EnteredLock& function, const unwind::HookFr
 Next take_entered(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
   call->lock = lock_word(call->arguments[0], function.sync);
   call->stack = wants_stack(call->lock) ? current_stack(hook->caller()) : 0;
-  if (function.tried_by != kNobody && function.knows_result) return try_first(call, function, hook);
+  // Acquire: pairs with the release in record_acquired().
+  if (function.tried_by != kNobody && __atomic_load_n(&function.knows_result, __ATOMIC_ACQUIRE))
+    return try_first(call, function, hook);
   call->begin = penna_now();
   return begin_call(call, kTimed, function.code);
 }
@@ -189,6 +195,7 @@ void record_acquired(LockCall* call, EnteredLock& function, const unwind::HookFr
     return record_wait(call, end, now);
   }
   record_timed_wait(call, end, now, hook);
+  // Two threads may learn it at once: what each stores means success, and so does a mixture.
   if (end != PENNA_WAIT_GOT || __atomic_load_n(&function.knows_result, __ATOMIC_RELAXED)) return;
   function.result = call->result;
   function.result2 = call->result2;
@@ -222,6 +229,7 @@ void leave_call(LockCall* call, const unwind::HookFrame* hook) {
     case kGiving:
     case kGivingWaited: record_entered_release(call, hook); break;
     case kOnCondition: record_condition_end(call, PENNA_WAIT_ERROR); break;
+    // Nothing was recorded that would need an end.
     default: break;
   }
   call->state = kLeft;
@@ -229,6 +237,7 @@ void leave_call(LockCall* call, const unwind::HookFrame* hook) {
 
 // Whether this thread, deeper on the same stack, is about to leave the call.
 bool is_being_left(const LockCall* call) {
+  // The usual limit (ulimit -s). A stale call that is further away, or on another stack, is not read.
   constexpr uintptr_t kMostStack = 8 << 20;
   const uintptr_t distance =
       reinterpret_cast<uintptr_t>(call) - reinterpret_cast<uintptr_t>(__builtin_frame_address(0));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * penna_enter_lock: where calls of lock functions go, whose number lies on the stack above the return address
- * (penna/patch_plan.h: PENNA_PATCH_LOCK). penna_before_lock() says how it goes on: the function is called, and
- * penna_after_lock() told; or it is jumped to; or all is done. What a function is called with, and gives back, nobody
- * here knows: any register, and some words of the stack.
+ * penna_enter_lock: where calls of patched lock functions go; the function's number lies on the stack, on top of the
+ * return address (penna/patch_plan.h: PENNA_PATCH_LOCK). penna_before_lock() decides what follows: a call of the
+ * function and then penna_after_lock(), a jump to the function, or nothing more. What arguments and results a function
+ * has is unknown here: any register, and some words of the stack.
  *
- * Invariant: but the function's results, all registers are as it would have left them, also those that a caller may not
- * count on: a compiler that has seen both does (-fipa-ra). Flags are not.
+ * Invariant: all registers are as the function would have left them, also those that a caller may not rely on: a
+ * compiler that has seen both functions does (-fipa-ra). Flags are not preserved.
  *
  *   rbp + 8    return address
  *   rbp + 0    the caller's rbp               HookFrame (unwind/arch_x86_64.h)
@@ -61,6 +61,7 @@
         .balign 16
 penna_enter_lock:
         .cfi_startproc
+        /* 0x1b: pc-relative, four bytes, signed (DW_EH_PE_pcrel | DW_EH_PE_sdata4) */
         .cfi_personality 0x1b, penna_lock_personality
         .cfi_def_cfa_offset 16
         endbr64
@@ -83,6 +84,7 @@ penna_enter_lock:
         mov     %rbp, %rsi
         call    penna_before_lock
         mov     %rax, -16(%rbp)
+        /* Next::how: 0 call, 1 jump, 2 done */
         cmp     $1, %rdx
         je      1f
         ja      2f
@@ -96,6 +98,7 @@ penna_enter_lock:
         call    *-16(%rbp)
         EACH_INTEGER SAVE_INTEGER
         EACH_VECTOR SAVE_VECTOR
+        /* rax and rdx: all that a lock function can return in integer registers (psABI 3.2.3) */
         mov     %rax, RESULT(%rbp)
         mov     %rdx, RESULT2(%rbp)
         lea     CALL_AT(%rbp), %rdi

@@ -61,6 +61,8 @@ long wait_for_futex(const FutexArguments& call, uint32_t owner, const unwind::Ho
 }
 
 long wake_futex(const FutexArguments& call, bool wakes_one, const unwind::HookFrame* hook) {
+  // INT_MAX is the usual way to say "all". Recorded before the call: a wake must not be later than the end of the
+  // wait that it ended.
   const uint32_t most = wakes_one ? 1 : call.value > INT32_MAX / 2 ? UINT32_MAX : static_cast<uint32_t>(call.value);
   record_wake(lock_of(call), most, current_stack(hook->caller()));
   return do_futex(call);
@@ -97,6 +99,7 @@ extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_futex(lo
 namespace {
 
 constexpr long kFutexWaitv = 449;  // of Linux 5.16, as all below: headers may be older
+// The kernel's struct futex_waitv.
 struct WaitedWord {
   uint64_t value, address;
   uint32_t flags, reserved;
@@ -111,6 +114,7 @@ bool is_readable(uint64_t begin, uint64_t bytes) {
 
 // As for one word: all still have the expected values.
 bool would_wait_for_all(const WaitedWord* words, unsigned long count) {
+  // The kernel's FUTEX_WAITV_MAX; with more, the call fails.
   constexpr unsigned long kMostWords = 128;
   if (count == 0 || count > kMostWords || !is_readable(reinterpret_cast<uint64_t>(words), count * sizeof *words))
     return false;
@@ -136,6 +140,7 @@ extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_futex_wa
   };
   LockWait told = LockWait::begin_now(lock_at(0), 0, 0, unwind::HookFrame::here());
   const long answer = wait();
+  // Checked again: while this thread waited, the program may have unmapped the list.
   const bool is_woken = answer > 0 && static_cast<unsigned long>(answer) < count &&
                         is_readable(reinterpret_cast<uint64_t>(words), count * sizeof *words);
   if (is_woken) told.lock = lock_at(static_cast<unsigned long>(answer));

@@ -17,6 +17,8 @@ void record_released_at(uint64_t lock, uint64_t time, const unwind::HookFrame* h
   // Lock functions may have been patched since it was taken, but these options do not change.
   const bool is_noted = process.long_hold != 0 || process.lock_sample > 1;
   const uint64_t since = is_noted ? held_since(lock) : UINT64_MAX;
+  // 0: the acquisition was left out by --sample-locks, and so is the release. Unknown holds (UINT64_MAX) are never
+  // long.
   const bool is_long = process.long_hold != 0 && since != 0 && since < time && time - since >= process.long_hold;
   const bool was_waited_for = wants_end(lock) && since != 0;
   if (was_waited_for) end_recorded(lock);

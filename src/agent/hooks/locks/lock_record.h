@@ -21,7 +21,8 @@
 #include "agent/stacks/stacks.h"
 
 #define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
-// The first line of a hook.
+// The first line of a hook. Hooks are written out, one per function of libc, though many are alike: their
+// signatures are libc's, and each is the frame that HookFrame::here() finds.
 #define PENNA_UNLESS_LOCKS_ARE_RECORDED(...) \
   if (!recording(PENNA_LOCKS)) return have_real() ? (__VA_ARGS__) : 0
 
@@ -102,10 +103,10 @@ inline bool is_time(clockid_t clock, const timespec* until) {
 
 // A wait that has begun; end() records it.
 struct LockWait {
-  uint64_t lock;
-  uint64_t begin;
+  uint64_t lock;   // as in records
+  uint64_t begin;  // ticks
   uint32_t stack;
-  uint32_t owner;
+  uint32_t owner;  // tid; 0: unknown
 
   // `stack`: 0 = not walked yet.
   static LockWait begin_now(uint64_t lock, uint32_t stack, uint32_t owner, const unwind::HookFrame* hook) {
@@ -202,6 +203,7 @@ template <typename Answers, typename Wait, typename Owner>
 __attribute__((noinline)) int take_busy(uint64_t lock, int answer, uint32_t stack, Wait wait, Owner owner_of,
                                         const unwind::HookFrame* hook) {
   if (Answers::busy(answer)) {
+    // A hint: between the try and this, the lock may have changed hands, or be free.
     const uint32_t owner = owner_of();
     return owner == kRefused ? wait() : wait_for<Answers>(lock, stack, owner, wait, hook);
   }
@@ -292,6 +294,7 @@ __attribute__((always_inline)) inline int make_lock(uint64_t lock, Make make) {
 template <typename Destroy>
 __attribute__((always_inline)) inline int destroy_lock(uint64_t lock, Destroy destroy) {
   const uint64_t now = penna_now();
+  // Timed before: once it is destroyed, its memory may become another lock.
   const int answer = destroy();
   if (answer == 0) write_lock(PENNA_KIND_LOCK_GONE, lock, now);
   return answer;

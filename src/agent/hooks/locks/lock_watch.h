@@ -24,6 +24,7 @@ inline constexpr uint8_t kContendedUnrecorded = 9;  // a wait began during a hol
 inline constexpr uint8_t kContendedLock =
     128;  // above: counts down to quiet with each acquisition that found the lock free
 
+// 224 KiB in all, of which only pages that are written to take memory.
 inline constexpr uint32_t kLockStateBits = 16, kLockOrderBits = 15;
 #pragma GCC visibility push(hidden)
 extern uint8_t lock_states[1 << kLockStateBits];
@@ -45,6 +46,7 @@ bool wants_stack_of_watched(uint8_t* state);
 inline bool is_new_order(uint64_t lock) {
   const uint64_t held = thread.held[(thread.held_count - 1) % kMostHeld];
   if (held == lock) return false;
+  // Not symmetric: a lock order inversion is two pairs.
   uint8_t* seen = lock_orders + ((held * 3 + lock) * kLockHash >> (64 - kLockOrderBits));
   if (__atomic_load_n(seen, __ATOMIC_RELAXED) != 0) return false;
   __atomic_store_n(seen, 1, __ATOMIC_RELAXED);

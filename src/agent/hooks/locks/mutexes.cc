@@ -67,6 +67,7 @@ __attribute__((always_inline)) inline int take_mutex(pthread_mutex_t* lock, Wait
 
 template <typename Wait>
 __attribute__((always_inline)) inline int take_c11(mtx_t* lock, Wait wait) {
+  // C11 has neither robust mutexes nor priority ceilings.
   return take<C11Answers>(
       word(lock), [=] { return real.mtx_trylock(lock); }, wait, [=] { return owner_of(lock); });
 }
@@ -163,6 +164,7 @@ PENNA_EXPORT int pthread_spin_destroy(pthread_spinlock_t* lock) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_spin_destroy(lock));
   return destroy_lock(word(lock), [=] { return real.pthread_spin_destroy(lock); });
 }
+// A spinlock does not name its owner.
 PENNA_EXPORT int pthread_spin_lock(pthread_spinlock_t* lock) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_spin_lock(lock));
   return take<PosixAnswers>(

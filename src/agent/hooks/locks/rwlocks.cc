@@ -13,6 +13,7 @@ uint32_t writer_of(const pthread_rwlock_t* lock) {
   return static_cast<uint32_t>(__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED));
 }
 
+// glibc refuses the lock to the thread that has it as a writer, for reading and for writing (EDEADLK).
 uint32_t owner_or_refused(const pthread_rwlock_t* lock) {
   const uint32_t owner = writer_of(lock);
   return is_mine(owner) ? kRefused : owner;

@@ -86,6 +86,7 @@ void record_once(const int* once, void (*function)(), Call call_it, const unwind
   const bool waits = is_going_on(once);
   const LockWait wait = waits ? LockWait::begin_now(lock, stack, 0, hook) : LockWait{lock, penna_now(), stack, 0};
   OnceCall call{function, lock, stack, waits ? &wait : nullptr, false};
+  // What is called once may itself call something else once.
   OnceCall* outer = thread.once_call;
   thread.once_call = &call;
   call_it(make_once_call);
@@ -173,6 +174,7 @@ PENNA_EXPORT int sem_trywait(sem_t* semaphore) {
 PENNA_EXPORT int sem_post(sem_t* semaphore) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.sem_post(semaphore));
   const uint64_t now = penna_now();
+  // Before the post: after it, a thread that was woken may destroy the semaphore.
   const bool wakes = is_waited_for(semaphore);
   const int answer = real.sem_post(semaphore);
   if (is_part_of_lock_function() || answer != 0) return answer;
@@ -195,6 +197,7 @@ PENNA_EXPORT int pthread_barrier_destroy(pthread_barrier_t* barrier) {
 PENNA_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_barrier_wait(barrier));
   const uint64_t lock = word(barrier);
+  // A barrier cannot be tried: also the thread that comes last records a wait, a short one.
   const LockWait told = LockWait::begin_now(lock, 0, 0, HookFrame::here());
   const int answer = real.pthread_barrier_wait(barrier);
   // This thread came last, and woke the others.
