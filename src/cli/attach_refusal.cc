@@ -25,7 +25,8 @@
 namespace penna {
 namespace {
 
-// The words behind "NAME:" of /proc/PID/status.
+// The words behind "NAME:" of /proc/PID/status. A process chooses its Name, but the kernel escapes
+// line ends in it, so that it cannot fake a field.
 std::istringstream field(const std::string& status, std::string_view name) {
   const size_t at = ("\n" + status).find(fmt::format("\n{}:", name));
   if (at == std::string::npos) return {};
@@ -33,7 +34,8 @@ std::istringstream field(const std::string& status, std::string_view name) {
   return std::istringstream(status.substr(begin, status.find('\n', begin) - begin));
 }
 
-// Effective, saved and file system's are as the real one.
+// Real, effective, saved and file system's id are one. An unreadable line counts as that:
+// `permitted` decides.
 bool has_one(std::istringstream ids, uid_t* real) {
   uid_t other = 0;
   if (!(ids >> *real)) return true;
@@ -54,7 +56,8 @@ bool is_kernel_thread(pid_t pid) {
   return fields >> flags && (flags & kKthread) != 0;
 }
 
-// The kernel asks for the same right as for tracing when the memory is opened, Yama included; and nothing happens.
+// Opening the memory takes the same check as PTRACE_ATTACH (PTRACE_MODE_ATTACH, Yama included), but
+// has no effect on the process.
 bool may_trace(pid_t pid) {
   return static_cast<bool>(Fd(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC)));
 }
@@ -69,6 +72,7 @@ std::string user_name(uid_t user) {
   return entry != nullptr ? entry->pw_name : fmt::format("number {}", user);
 }
 
+// The likeliest cause first: another user, setuid, Yama, and what remains. The kernel only says no.
 std::string why_not_permitted(const ProcessFacts& process, uid_t user) {
   if (user != 0 && process.user != user)
     return fmt::format("belongs to user {}: run penna as that user, or as root", user_name(process.user));
@@ -113,6 +117,8 @@ Result<ProcessFacts> read_process_facts(pid_t pid) {
   return facts;
 }
 
+// Ordered from what makes the other facts meaningless (a thread's number, ourselves, a dead
+// process) to what could be worked around.
 std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, bool by_breakpoints) {
   const auto sentence = [&](const std::string& rest) { return fmt::format("process {} {}", process.pid, rest); };
   if (process.leader != process.pid)
@@ -130,6 +136,8 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, 
   if (!by_breakpoints && (process.is_static || process.is_musl))
     return sentence(fmt::format("{}, so it can have no agent: record it alone, by breakpoints",
                                 process.is_static ? "is statically linked" : "uses musl"));
+  // A seccomp filter can kill a process for a system call that it never made itself. What such a
+  // filter allows is read by reach/; here it is only asked whether that is possible.
   if (process.filters_calls && by_breakpoints)
     return sentence(
         "has a filter of system calls (seccomp), which might end it for one that breakpoints need: start it with penna "
@@ -142,6 +150,7 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, 
 }
 
 std::string why_not_attached(pid_t pid, bool by_breakpoints) {
+  // 5 ms each.
   constexpr int kTries = 1000;
   auto process = read_process_facts(pid);
   for (int i = 0; i < kTries && process && is_passing(process->tracer); ++i) {

@@ -14,6 +14,8 @@
 namespace penna {
 
 // What /proc says of a process.
+// What /proc says of a process. All of it may be out of date a moment later: it decides which
+// sentence the user reads, and nothing that attaching relies on.
 struct ProcessFacts {
   pid_t pid = 0;
   pid_t leader = 0;  // of its threads; another one: the number is a thread's
@@ -33,10 +35,14 @@ struct ProcessFacts {
 // Error: there is no such process, as a sentence.
 Result<ProcessFacts> read_process_facts(pid_t pid);
 
-// `self`, `user`: our own, effective. `by_breakpoints`: it shall get no agent. Empty: nothing stands against it.
+// `self`, `user`: our own process and effective user. `by_breakpoints`: it shall get no agent.
+// Empty: nothing stands against it. A function of its arguments alone, so that tests reach every
+// refusal.
 std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, bool by_breakpoints);
 
-// The same of a process: a sentence, or empty.
+// Reads the facts and gives the refusal, or an empty string. Waits up to five seconds for a tracer
+// of ours that passes, as while another recorder attaches; and refuses a process that a recorder
+// has already.
 std::string why_not_attached(pid_t pid, bool by_breakpoints);
 
 }  // namespace penna

@@ -20,7 +20,8 @@
 namespace penna {
 namespace {
 
-// Something is decided where these functions are entered.
+// Filters decide something where these functions are entered, so they must be entered even when -F
+// would leave them out. What is recorded of them is left out again later.
 constexpr auto kDecidingActions = {TriggerAction::kOn,     TriggerAction::kOff,     TriggerAction::kFilter,
                                    TriggerAction::kDepth,  TriggerAction::kTime,    TriggerAction::kNotrace,
                                    TriggerAction::kFinish, TriggerAction::kSnapshot};
@@ -36,7 +37,7 @@ bool any_matches(const Patterns& patterns, const std::string& text) {
 
 namespace {
 
-// The functions that a SPEC is about, and what of them.
+// One -A, -R or -T FUNC@stack: the functions that it is about, and what to record of them.
 struct ValueRequest {
   enum Option { kArguments, kResults, kStack };
   ValueRequest(ValueSpec of, Option by) : function(of.function), spec(std::move(of)), option(by) {}
@@ -49,6 +50,7 @@ struct ValueRequest {
   Option option;
 };
 
+// Several options may mean one function: what they ask for adds up.
 void add_request(const ValueRequest& request, WantedValues* wanted) {
   if (request.option == ValueRequest::kStack) {
     wanted->callers = true;
@@ -75,6 +77,8 @@ void add_value_requests(const RecordOptions& options, const std::shared_ptr<Aske
   }
   std::vector<FunctionPattern> entered = patterns_of(triggered(options.filter, kDecidingActions));
   for (const ValueRequest& request : list) entered.push_back(request.function);
+  // Without -F only functions that compilers have prepared are patched. Those that are named must
+  // be entered, too, however they were compiled.
   if (options.filter.functions.empty() && !options.libcalls && !entered.empty())
     requests->also = [entered](const std::string& name, const std::string&) { return any_matches(entered, name); };
   if (list.empty() && !options.auto_arguments) return;
@@ -91,8 +95,10 @@ void add_value_requests(const RecordOptions& options, const std::shared_ptr<Aske
   };
 }
 
-// Those that a pattern asks for by name: what other headers have put into a program is not recorded unasked, as it may
-// be passed millions of times a second. Points of penna/point.h have notes, too, and are recorded by their own sites.
+// SDT probes of other headers are recorded only when a pattern names them: a program may pass them
+// millions of times a second, and nobody asked. Points of penna/point.h have SDT notes, too; they
+// are left out here, because their own sites record them. The last pattern that matches decides, as
+// for the agent's own points.
 void add_probe_requests(const RecordOptions& options, PatchRequests* requests) {
   const auto is_positive = [](const std::string& pattern) { return !pattern.starts_with('!'); };
   if (std::none_of(options.point_patterns.begin(), options.point_patterns.end(), is_positive)) return;
@@ -154,6 +160,7 @@ PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr
   for (std::string& function : triggered(filter, kDecidingActions)) deciding.emplace_back(std::move(function));
   for (const FunctionPattern& pattern : filter.functions)
     filters->add(fmt::format("-F '{}'", pattern.text()), pattern.text());
+  // Asked for each function of each file that is planned for; `name` is demangled.
   requests.wanted = [filters, only = filter.functions, never = filter.not_functions, deciding,
                      modules = filter.modules](const std::string& name, const std::string& file) {
     for (size_t i = 0; i < only.size(); ++i) filters->see(i, name, only[i].matches(name));
@@ -163,6 +170,8 @@ PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr
   return requests;
 }
 
+// A process asks for plans only of the kinds that are set here. `pid`: its files are read below its
+// own root directory, as a container's differ from ours.
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options) {
   const auto records = [&](penna_event_class what) { return (options.classes & (1u << what)) != 0; };
   const auto answer = [&planner](std::span<const penna_patch_question> questions, uint32_t pid) {
@@ -209,6 +218,7 @@ std::string note_unmet(const AskedFunctions& values, Collector& collector) {
 
 namespace {
 
+// `half`: other functions record blocks of it, so what is missing are some allocations or frees only.
 std::string sentence_about_allocator(const RefusedFunction& one, const std::string& file) {
   const bool is_operator = one.name.starts_with("_Z");
   const std::string which = is_operator ? "blocks of operator new of the allocator in "
@@ -251,6 +261,7 @@ bool is_of_allocator(const RefusedFunction& one) {
          one.what == RefusedFunction::kAllocatorUnknown;
 }
 
+// The classes of which events are missing, so that penna check does not call a limit on them kept.
 uint32_t missed_by(const RefusedFunction& one) {
   if (is_of_allocator(one)) return 1u << PENNA_ALLOC | (one.half ? kNoteOfHalf : 0);
   if (one.what == RefusedFunction::kLibc)
@@ -263,6 +274,7 @@ uint32_t missed_by(const RefusedFunction& one) {
 }  // namespace
 
 std::string note_refused(const PatchPlanner& planner, Collector& collector) {
+  // A large program can refuse tens of thousands; the file need not hold them all.
   constexpr size_t kMostNotes = 1000;
   std::vector<RefusedFunction> refused = planner.refused();
   if (refused.empty()) return {};

@@ -17,7 +17,9 @@
 
 namespace penna {
 
-// Which functions options mean, of all that are defined in the program and its libraries.
+// Which functions options mean, of all that are defined in the program and its libraries, and which
+// options mean none: a typing error that nothing else would show. The planner's questions come
+// while processes start, and unmet() is asked when the recording has ended.
 class AskedFunctions {
  public:
   void add(std::string option, const std::string& pattern) {
@@ -27,8 +29,9 @@ class AskedFunctions {
   void see(size_t number, const std::string& name, bool is_meant);
   // The options that mean none: "-A 'pya' (is it pay?)". Empty, too, when nobody asked.
   std::vector<std::string> unmet() const;
-  // What such options a filter is told to have, with the nearest name of all functions where it knows none of a called
-  // one.
+  // Adds to those of `options` that met nothing the nearest name of all defined functions. A filter
+  // has seen only names of functions that were called; a function that exists may just not have
+  // been called.
   std::vector<std::string> with_nearest(std::vector<std::string> options) const;
 
  private:
@@ -42,8 +45,9 @@ class AskedFunctions {
   bool was_asked_ = false;
 };
 
-// With -F, the functions that it means, and those that other filters must see to decide; else all that compilers have
-// prepared.
+// What to patch: with -F the functions that it means, and those that other filters must see to
+// decide; without, all that compilers have prepared (-fpatchable-function-entry, -pg). The two
+// lists are shared with closures in the result, which live as long as the planner.
 PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& filters,
                              const std::shared_ptr<AskedFunctions>& values);
 

@@ -22,7 +22,8 @@ const char* why_no_agent(const std::string& program) {
   return is_of_musl(*facts) ? "uses musl" : nullptr;
 }
 
-// An option that breakpoints cannot serve; null: there is none.
+// The first option given that breakpoints cannot serve, as they have no code in the process; null:
+// none is.
 const char* unserved_option(const RecordOptions& options) {
   if (options.libcalls) return "--libcalls";
   if (!options.arguments.empty()) return "-A";
@@ -38,6 +39,8 @@ const char* unserved_option(const RecordOptions& options) {
 
 }  // namespace
 
+// --via decides; without it the agent, and breakpoints only for one program that can have no agent.
+// Breakpoints stop a thread for each event: they are never chosen silently.
 Result<CarrierChoice> choose_carrier(const RecordOptions& options) {
   CarrierChoice choice;
   const bool is_one = options.pids.size() < 2;
@@ -58,6 +61,8 @@ Result<CarrierChoice> choose_carrier(const RecordOptions& options) {
   return choice;
 }
 
+// The only place that knows which carriers there are. From here on they are all alike, but for
+// Inject, which also calls into processes that it has entered (cmd_record.cc).
 Result<std::unique_ptr<Carrier>> make_carrier(const CarrierChoice& choice, const RecordOptions& options,
                                               const std::vector<pid_t>& pids, const std::string& agent,
                                               GuardianPlan plan, const sigset_t& signals) {

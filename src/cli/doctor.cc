@@ -32,7 +32,8 @@ std::string first_line(const std::string& path) {
   return text ? text->substr(0, text->find('\n')) : std::string();
 }
 
-// Of "NAME : value" or "NAME:\tvalue", the value of the first line.
+// The value of the first line "NAME : value" or "NAME:\tvalue", as in /proc/cpuinfo and
+// /proc/PID/status; NAME may be the beginning of a longer one. Empty when there is none.
 std::string value_in(const std::string& path, const std::string& name) {
   const auto text = read_file(path, 1 << 20);
   const size_t at = text ? ("\n" + *text).find("\n" + name) : std::string::npos;
@@ -55,6 +56,8 @@ DoctorFinding agent_finding() {
           "install Penna as a whole, or run penna from its build directory"};
 }
 
+// Tried, not looked up: only making the directory shows whether TMPDIR is writable and the path
+// short enough for a socket. The destructor removes it.
 DoctorFinding sockets_finding() {
   SocketDirectory directory;
   const auto path = directory.create();
@@ -62,7 +65,8 @@ DoctorFinding sockets_finding() {
   return {"sockets", Diagnosis::kNo, path.error().text, "set TMPDIR to a directory that can be written"};
 }
 
-// As the agent comes into a process that runs: code of a file without a place.
+// Tried as penna record -p does it: the agent is mapped from a memory file, because the process may
+// see another file system than we do.
 DoctorFinding memfd_finding() {
   const Fd file(static_cast<int>(::syscall(SYS_memfd_create, "penna-doctor", 1u /* MFD_CLOEXEC */)));
   const bool sized = file && ::ftruncate(file.get(), 4096) == 0;
@@ -75,6 +79,9 @@ DoctorFinding memfd_finding() {
           "allow it: sysctl vm.memfd_noexec=0, or in the rules of SELinux"};
 }
 
+// MEMBARRIER_CMD_QUERY gives a mask of the commands that the kernel has; 1 << 5 is
+// MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE (linux/membarrier.h), which patching of running code
+// needs.
 DoctorFinding barrier_finding() {
   constexpr int kQuery = 0, kSyncCore = 1 << 5;
   const long offered = ::syscall(SYS_membarrier, kQuery, 0, 0);
@@ -94,6 +101,7 @@ DoctorFinding filter_finding() {
           filtered ? "run penna outside of the container" : "run penna as root for those"};
 }
 
+// There is no sure sign. Docker and podman leave these files, and systemd-nspawn the variable.
 DoctorFinding container_finding() {
   const bool inside = ::access("/.dockerenv", F_OK) == 0 || ::access("/run/.containerenv", F_OK) == 0 ||
                       ::getenv("container") != nullptr;
@@ -132,6 +140,8 @@ uint64_t free_bytes_of(const std::string& directory) {
 
 }  // namespace
 
+// Three things must hold: a constant rate (constant_tsc), also in deep sleep (nonstop_tsc), and the
+// same on all processors, which the kernel has checked if it uses the TSC itself.
 DoctorFinding clock_finding(const std::string& source, const std::string& cpu_flags) {
   const std::string flags = " " + cpu_flags + " ";
   const auto has = [&](const char* flag) { return flags.find(fmt::format(" {} ", flag)) != std::string::npos; };
@@ -177,6 +187,7 @@ DoctorFinding address_space_finding(uint64_t limit) {
           "raise it with ulimit -v, or give penna record a smaller --pool"};
 }
 
+// What everything needs comes first; what only some targets need comes last.
 DoctorFindings examine_system() {
   rlimit space{};
   ::getrlimit(RLIMIT_AS, &space);
@@ -206,6 +217,7 @@ Result<DoctorFindings> examine_process(pid_t pid) {
     findings.push_back({"attach", Diagnosis::kOk, fmt::format("penna record -p {} can attach", pid), ""});
   else
     findings.push_back({"attach", Diagnosis::kNo, refusal, ""});
+  // Of a process that cannot be looked into, the refusal says all there is.
   if (facts.leader != pid || !facts.permitted || facts.bits == 0) return findings;
   findings.push_back({"threads", Diagnosis::kOk, fmt::format("{}", threads_of(pid).size()), ""});
   if (facts.filters_calls)
@@ -218,6 +230,8 @@ Result<DoctorFindings> examine_process(pid_t pid) {
   return findings;
 }
 
+// What can be recorded of the program, from its file alone, and how it would have to be built for
+// the rest.
 Result<DoctorFindings> examine_program(const std::string& path) {
   const ElfFacts facts = PENNA_TRY(read_elf_facts(path));
   DoctorFindings findings;

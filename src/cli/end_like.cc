@@ -12,10 +12,14 @@ namespace penna {
 
 int end_like(int status) {
   if (WIFEXITED(status)) return WEXITSTATUS(status);
+  // The program has left its core already; one of ours would only hide it.
   int number = WTERMSIG(status);
   rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
+  // raise() runs no destructors and no atexit handlers: what is buffered must be written now.
   std::fflush(nullptr);
+  // Whatever we did with the signal, it must have its default action, and not be blocked, to kill
+  // us.
   ::signal(number, SIG_DFL);
   sigset_t one;
   ::sigemptyset(&one);

@@ -19,10 +19,12 @@
 namespace penna {
 namespace {
 
-// The process that was chosen; what is not shown is said. Nothing when there is none.
+// The process to export: of those that --pid means, or of all, the one that allocated most. What is
+// not exported is said, sentence by sentence. Nothing when no process allocated.
 std::optional<uint32_t> choose_process(ExportWork& work, const HeapChanges& history) {
   work.analyses.walk = history.walk();
   const std::optional<ProcessChoice>& pid = work.options.pid;
+  // cmd_export() has checked that --pid means one: this cannot fail.
   std::vector<bool> among;
   if (pid) among = *meant_processes(work.recording, *pid);
   const std::optional<uint32_t> process = history.choose(among);
@@ -44,9 +46,12 @@ std::optional<uint32_t> choose_process(ExportWork& work, const HeapChanges& hist
   return process;
 }
 
-// `write(history, process, sink)`; an empty file when there is no process.
+// write(history, process, sink), packed as the output's name asks for. Without a process the file
+// is empty, and choose_process() has said why.
 template <typename Write>
 bool write_of_process(ExportWork& work, const TextSink& sink, Write&& write) {
+  // The events are walked several times (ExportFormat::passes), not kept: a format's header wants
+  // totals before the first event is written.
   HeapChanges history(work.recording, [&] { work.progress.step(); });
   const std::optional<uint32_t> process = choose_process(work, history);
   if (!process) return true;
@@ -90,6 +95,8 @@ int write_libleaks(ExportWork& work) {
   return written ? 0 : fail(written.error().text);
 }
 
+// functracer numbered the files of one process so. Another program may take the name meanwhile:
+// create_new() below fails then, and overwrites nothing.
 std::string unused_libleaks_name(const std::string& prefix) {
   for (uint64_t number = 0;; ++number) {
     const std::string name = fmt::format("{}.{}", prefix, number);
@@ -108,6 +115,7 @@ Result<LibleaksReport> write_libleaks_pair(const Recording& recording, Names& na
   return report;
 }
 
+// All processes together: profile.proto has labels for them.
 bool write_pprof(ExportWork& work, const TextSink& sink) {
   Allocations heap(work.recording);
   work.analyses.walk =

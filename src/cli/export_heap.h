@@ -14,7 +14,8 @@
 
 namespace penna {
 
-// What all formats need, and what they leave behind.
+// What all formats get. They fill `analyses.walk`, from which health is told afterwards, and step
+// `progress`.
 struct ExportWork {
   const ExportOptions& options;
   const Recording& recording;

@@ -25,12 +25,15 @@ std::vector<FunctionPattern> triggered_functions(const FilterOptions& options,
   return {functions.begin(), functions.end()};
 }
 
+// Whether anything depends on the function that is called. If not, no symbols are read.
 bool asks_functions(const FilterOptions& options) {
   return !options.functions.empty() || !options.not_functions.empty() || !options.hidden.empty() ||
          !options.callers.empty() || !options.targets.empty() || !options.modules.empty() || !options.sources.empty() ||
          !triggered(options, kFilteringActions).empty();
 }
 
+// The three closures share one chooser: it remembers what it has decided, and which patterns met no
+// function.
 void ask_chooser(FunctionChoice choice, const SymbolOptions& symbols, CallRules& rules) {
   auto chooser = std::make_shared<FunctionChooser>(std::move(choice), make_symbol_source(symbols));
   rules.ask = [chooser](uint32_t process, uint64_t pc, uint64_t ticks) { return chooser->traits(process, pc, ticks); };
@@ -38,6 +41,8 @@ void ask_chooser(FunctionChoice choice, const SymbolOptions& symbols, CallRules&
   rules.unmet = [chooser] { return chooser->unmet(); };
 }
 
+// Rounded up, so that a limit is not undercut. A limit too long for 64 bits of ticks holds for
+// ever.
 uint64_t ticks_of(int64_t ns, double ticks_per_ns) {
   const double ticks = std::ceil(static_cast<double>(ns) * ticks_per_ns);
   return ticks < 9e18 ? static_cast<uint64_t>(ticks) : std::numeric_limits<uint64_t>::max();
@@ -51,7 +56,8 @@ FunctionLimit limit_of(const Trigger& trigger, double ticks_per_ns) {
   return limit;
 }
 
-// `recorded`: limits of time that the recording was made with, which hold, too.
+// `recorded`: FUNC@time limits that the recording was made with. They hold for readers, too,
+// because the recorder applied them roughly: what it kept may include calls that are too short.
 void choose_functions(const FilterOptions& options, const std::vector<Trigger>& recorded, double ticks_per_ns,
                       const SymbolOptions& symbols, CallRules& rules) {
   FunctionChoice choice;
@@ -89,7 +95,9 @@ CallRules common_rules(const FilterOptions& options, double ticks_per_ns, const 
   return rules;
 }
 
-// The ticks at which the time since `start` is `ns`, by bisection: TimeMap only knows the other direction.
+// The first tick at which at least `ns` have passed since `start`. By bisection, in 64 steps:
+// TimeMap only knows the way from ticks to time, which bends where the clocks were read
+// (recording/time_map.h).
 uint64_t ticks_at(const Recording& recording, uint64_t start, int64_t ns) {
   uint64_t low = start, high = std::numeric_limits<uint64_t>::max();
   while (low < high) {
@@ -111,7 +119,8 @@ struct RecordedFilter {
   std::vector<Trigger> times;  // FUNC@time=TIME
 };
 
-// What makes no sense there is passed over: recordings are untrusted.
+// The session's options are text in a file that anybody may have written. What cannot be parsed is
+// passed over: a filter that is ignored shows more, never less.
 RecordedFilter recorded_filter(const Session& session) {
   RecordedFilter filter;
   for (const std::string& option : session.options) {
@@ -131,8 +140,9 @@ RecordedFilter recorded_filter(const Session& session) {
   return filter;
 }
 
-// When the first function of -T FUNC@finish was entered, as whoever reads has asked or the recorder has seen; the
-// recording ends there.
+// Where the recording ends by -T FUNC@finish: at the first such entry, as the reader asks for or as
+// the recorder saw. The recorder notices it late, and records a little more than that. UINT64_MAX:
+// nowhere.
 uint64_t end_by_function(const FilterOptions& options, const Recording& recording, const SymbolOptions& symbols) {
   const uint64_t seen = recording.collector().finish_ticks;
   uint64_t end = seen != 0 ? seen : UINT64_MAX;
@@ -161,6 +171,7 @@ bool asked_for_point_stacks(const Session& session) {
   });
 }
 
+// The exact rules: the clock's rate is known, and so is the start of the recording.
 CallRules reading_rules(const FilterOptions& options, const Recording& recording, const SymbolOptions& symbols) {
   const RecordedFilter recorded = recorded_filter(recording.session());
   FilterOptions narrowed = options;
@@ -181,6 +192,7 @@ CallRules reading_rules(const FilterOptions& options, const Recording& recording
     rules.end = end;
     rules.finishes = true;
   }
+  // Who reads knows all modules from the beginning; while recording they become known one by one.
   if (rules.learn) {
     for (uint32_t process = 0; process < recording.processes().size(); ++process)
       for (const Module& module : recording.processes()[process].modules) (void)rules.learn(process, module);
@@ -200,6 +212,8 @@ bool needs_clock(const FilterOptions& options) {
   return options.min_time || options.range || !triggered(options, {TriggerAction::kTime}).empty();
 }
 
+// Rough on purpose, in the direction that keeps more: the rate of the clock is only estimated, and
+// the first process has not started. Readers apply the exact limits again.
 CallRules recording_rules(const FilterOptions& options, double ticks_per_ns) {
   constexpr double kClockDoubt = 0.002;       // of the rate, as it is measured in a moment
   constexpr int64_t kStartDoubt = 1'000'000;  // ns

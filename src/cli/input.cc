@@ -25,6 +25,7 @@ bool is_recording_name(std::string_view name) {
 
 }  // namespace
 
+// Ties are broken by name, so that the choice does not depend on the order in a directory.
 Result<std::string> newest_recording(const std::string& directory) {
   DIR* opened = ::opendir(directory.c_str());
   if (opened == nullptr)
@@ -49,10 +50,13 @@ Result<Recording> open_input(const InputOptions& options) {
   std::string path = options.recording;
   if (path.empty()) {
     path = PENNA_TRY(newest_recording("."));
+    // Only a person needs to be told; scripts should name the file.
     if (is_terminal(2)) say(fmt::format("reading {}", path));
   }
   Result<Recording> recording = Recording::open(path);
   if (!recording) return recording;
+  // What the options leave out is left out by the reader itself: no analysis behind it can forget
+  // to.
   Selection selection;
   selection.threads = PENNA_TRY(choose_threads(*recording, options.threads));
   if (!options.conditions.empty())
@@ -81,6 +85,7 @@ SymbolOptions symbol_options(const InputOptions& options) {
   return symbols;
 }
 
+// A function with several names is shown by the one that an option asked for: see shown_names.h.
 std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options, const Recording& recording,
                                            const std::string& function) {
   std::vector<FunctionPattern> asked = options.filter.functions;

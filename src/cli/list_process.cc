@@ -15,7 +15,8 @@
 namespace penna {
 namespace {
 
-// Compares the code of a module in memory with that in its file.
+// Compares the code of a module in memory with that in its file: what differs was patched, by us or
+// by a tracer. Memory that cannot be read leaves the state unknown; nothing is guessed.
 class CodeState {
  public:
   CodeState(const ProcessModule& module, const ProcessMemory& memory) : module_(module), memory_(memory) {}
@@ -47,7 +48,9 @@ class CodeState {
     return std::memcmp(was.data(), now.data(), count) != 0;
   }
 
-  // A breakpoint replaces the nop, or where the kernel makes a call of it, the long nop behind it.
+  // A breakpoint (gdb, an uprobe) replaces the nop's first byte. Newer kernels turn an uprobe on a
+  // long nop into a call: then it is the long nop behind the first one that changed. Long nops
+  // begin with 0f 1f, or with a prefix 66 before that.
   std::optional<bool> probed(uint64_t nop) const {
     if (!is_x86()) return changed(nop, kArmSlot);
     const std::optional<bool> first = changed(nop, 1);
@@ -79,6 +82,7 @@ Result<ListReport> process_report(uint32_t pid, const SymbolOptions& options) {
         SymbolFile::open({module.file.path(), module.file.build_id()}, options);
     PointList points;
     points.add(module.file, symbols ? symbols->get() : nullptr);
+    // A file that was replaced while it was read would give places that are not in the process.
     if (const Result<> same = module.file.unchanged(); !same) {
       list.report.warnings.push_back(same.error().text);
       continue;

@@ -18,6 +18,7 @@
 namespace penna {
 namespace {
 
+// How it is linked, with what that means for penna record.
 std::string linking(const ElfFacts& facts) {
   if (!facts.is_program) return "shared library";
   if (facts.is_static) return "static: penna record records it by breakpoints";
@@ -26,7 +27,8 @@ std::string linking(const ElfFacts& facts) {
   return text;
 }
 
-// The places that compilers leave in functions. -mnop-mcount may leave nothing else.
+// The places that compilers leave in functions. Searched for in the code as well: -mnop-mcount may
+// leave no section that lists them.
 CallSites call_sites(const ElfFacts& facts, SymbolFile* symbols) {
   auto file = ElfFile::open(facts.elf_path());
   if (!file || symbols == nullptr) return {};

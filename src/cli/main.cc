@@ -14,8 +14,9 @@
 namespace penna {
 namespace {
 
-// A descriptor that is closed would be given to the next file that is opened, and a message written into a recording.
-// CLOEXEC: the program that is recorded finds it closed.
+// A standard descriptor that is closed would be given to the next file that is opened, and a
+// message meant for stderr written into a recording. CLOEXEC: the program that is recorded finds it
+// closed, as without us.
 void hold_standard_descriptors() {
   int fd;
   do fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -35,6 +36,7 @@ int run(const Arguments& arguments) {
     return 0;
   }
   if (const Verb* verb = find_verb(first)) return verb->run({arguments.begin() + 1, arguments.end()});
+  // Only for a word that is no program: "penna ls" must record ls, though it looks like "list".
   if (const Verb* similar = similar_verb(first))
     return fail(fmt::format("there is no verb and no program '{}'; did you mean 'penna {}'?", first, similar->name));
   return command_verb(arguments);

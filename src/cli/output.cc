@@ -44,6 +44,7 @@ Result<Output> Output::create_new_in(const Fd& directory, const std::string& nam
   return output;
 }
 
+// Text larger than the buffer goes around it, after what is buffered.
 bool Output::write(std::string_view text) {
   if (stopped_) return false;
   if (buffer_.size() + text.size() > kBuffer && !flush()) return false;
@@ -58,6 +59,9 @@ bool Output::flush() {
   return written;
 }
 
+// Writes all of it, or stops for good: a file with a gap in it would be worse than a short one.
+// EPIPE is no error: the reader has seen enough (| head). Needs SIGPIPE to be ignored or blocked,
+// else it ends us first, which is just as well.
 bool Output::write_now(std::string_view text) {
   while (!text.empty() && !stopped_) {
     const ssize_t written = ::write(fd(), text.data(), text.size());

@@ -27,6 +27,8 @@ const char* type_name(uint8_t type) {
   }
 }
 
+// Whether all copies of a point have their arguments in the same places; the compiler may choose
+// others in each.
 bool same_operands(const ListedPoint& point) {
   const auto differs = [&](const PointPlace& place) {
     return !std::equal(place.operands.begin(), place.operands.end(), point.places[0].operands.begin(),
@@ -59,13 +61,16 @@ std::string source_text(const ListedPoint& point) {
 // "2 of 3", or one word when it is all the same.
 std::string part_text(size_t part, size_t all) { return part == all ? "" : fmt::format(" ({} of {})", part, all); }
 
-// Copies in the machine code; the notes that share one with another are none of their own.
+// Copies in the machine code. A point of penna/point.h has a slot and an SDT note, which are one
+// copy.
 size_t copies(const ListedPoint& point) {
   const auto slots =
       std::count_if(point.places.begin(), point.places.end(), [](auto& place) { return place.slot != 0; });
   return slots != 0 ? static_cast<size_t>(slots) : point.places.size();
 }
 
+// "penna": its slot is patched, by a recorder. "probe": its SDT nop is, by a tracer such as gdb or
+// bpftrace.
 std::string armed_text(const ListedPoint& point) {
   size_t recording = 0, probed = 0, unseen = 0;
   for (const PointPlace& place : point.places) {
@@ -92,6 +97,7 @@ int64_t address_of(const ListedPoint& point) {
   return static_cast<int64_t>(first.slot != 0 ? first.slot : first.probe);
 }
 
+// null: it could not be seen.
 void write_truth(JsonWriter& json, const char* key, const std::optional<bool>& truth) {
   json.key(key);
   truth ? json.value(*truth) : json.null();

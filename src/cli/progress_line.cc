@@ -29,6 +29,7 @@ class ProgressLine : public ProgressObserver {
     next_ = now + std::chrono::milliseconds(200);
     shown_ = true;
     const double seconds = std::chrono::duration<double>(now - start_).count();
+    // CSI K clears to the end of the line: a shorter text would leave the rest of a longer one.
     std::fputs(("\r\x1b[K" + progress_text(what_, done, total_, unit_, seconds)).c_str(), stderr);
     std::fflush(stderr);
   }
@@ -54,6 +55,7 @@ std::unique_ptr<ProgressObserver> progress_line(bool wanted) {
 
 std::string progress_text(const std::string& what, uint64_t done, uint64_t total, const std::string& unit,
                           double seconds) {
+  // Averaged since the beginning; progress is seldom even, and a jumping estimate is of no use.
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
   std::string text = what + ":";
   if (total != 0)

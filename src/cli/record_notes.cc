@@ -33,6 +33,7 @@ std::string what_conditions_did(const std::vector<Where>& conditions, const Coll
                      plural_text(static_cast<int64_t>(totals.points_left_out), "point"));
 }
 
+// Said even when nothing was left out: a filter that did nothing is most likely mistyped.
 std::string what_filters_did(const RecordingTimes& times, const CollectorTotals& totals) {
   std::vector<std::string> parts;
   if (totals.events_left_out != 0)
@@ -79,14 +80,18 @@ std::vector<std::string> lines_of_unrecorded(const CollectorTotals& totals) {
 
 }  // namespace
 
+// The order is that of importance: file and events, what was lost or left out, what it cost, what
+// was not recorded, what to do next.
 void print_closing_lines(const RecordingTimes& times, const Collector& collector, const std::string& unrecorded) {
   const CollectorTotals& totals = collector.totals();
   const RecordingWriter& writer = collector.writer();
   double ns = static_cast<double>(times.end.monotonic_ns - times.begin.monotonic_ns);
+  // + 1: an interval of no ticks must not divide by zero.
   double ms_per_tick = ns / static_cast<double>(times.end.ticks - times.begin.ticks + 1) / 1e6;
   EventCounts stored{}, lost{};
   uint64_t stored_sum = 0, lost_sum = 0, on_disk_lost = 0;
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
+    // What the collector took and the file did not.
     stored[i] = totals.stored[i] - writer.lost()[i];
     lost[i] = add_counts(totals.lost[i], writer.lost()[i]);
     stored_sum += stored[i];
@@ -121,6 +126,8 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   if (totals.left_off != 0)
     say(fmt::format("{} not recorded to the end: forbidden what recording needs (seccomp, PR_SET_TSC)",
                     plural_text(static_cast<int64_t>(totals.left_off), "process was", "processes were")));
+  // `unfollowed` counts programs, which have a line of their own below, and forked processes: what
+  // is left are these.
   const auto told = std::count_if(totals.unrecorded.begin(), totals.unrecorded.end(),
                                   [](const UnrecordedProgram& one) { return one.why == PENNA_START_SECCOMP; });
   const uint64_t forked =
@@ -141,7 +148,9 @@ std::string file_of_command(const std::string& command) {
 
 bool is_of_musl(const ElfFacts& facts) { return facts.interpreter.find("/ld-musl-") != std::string::npos; }
 
-// Nothing is preloaded into it; and what it would find of ours in its environment, it would pass on.
+// Whether exec makes it setuid or setgid to somebody else. The dynamic linker then ignores
+// LD_PRELOAD (ld.so(8), secure-execution mode), but the program would pass the variable on to what
+// it starts. A file system that is mounted nosuid, or an owner who is us, changes no rights.
 static bool begins_with_other_rights(const std::string& file) {
   struct stat status {};
   struct statvfs system {};
@@ -156,6 +165,7 @@ std::string preload_for(const std::string& command, const std::string& agent) {
   if (!facts || !facts->is_elf) return agent;
   if (facts->bits != 64 || facts->machine_name != "x86-64" || is_of_musl(*facts)) return {};
   if (begins_with_other_rights(file_of_command(command))) return {};
+  // A sanitizer's runtime refuses to start unless it is loaded first.
   for (const std::string& library : facts->needed)
     if (penna_first_runtime(library.c_str()) == library.size() && !library.empty()) return library + ":" + agent;
   return agent;
@@ -167,6 +177,7 @@ static bool is_recorded_itself() {
   return maps && maps->find("/libpenna-agent.so") != std::string::npos;
 }
 
+// From what is certain to what is a guess. Only called when no process met the recorder.
 std::string why_unrecorded(const std::string& command) {
   auto facts = read_elf_facts(file_of_command(command));
   const std::string of_another = fmt::format(

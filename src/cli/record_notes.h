@@ -14,6 +14,7 @@
 
 namespace penna {
 
+// What the closing lines tell, but for what the collector counted.
 struct RecordingTimes {
   std::string path;
   ClockTriplet begin, end;

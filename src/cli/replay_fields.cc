@@ -26,6 +26,8 @@ struct FieldInfo {
   CellKind kind;
   std::string_view other = {};  // as uftrace calls it
 };
+// In the order of ReplayField, so that info() is an index. The keys of CSV and JSON have their
+// unit; people type the name without.
 constexpr FieldInfo kFields[] = {
     {ReplayField::kTime, "time", "time_ns", "TIME", 14, CellKind::kDuration, "timestamp"},
     {ReplayField::kDuration, "duration", "duration_ns", "DURATION", 12, CellKind::kDuration},
@@ -100,6 +102,7 @@ Result<std::vector<ReplayField>> parse_replay_fields(const std::string& text, Fo
     const size_t comma = rest.find(',');
     more = comma != std::string_view::npos;
     const ReplayField field = PENNA_TRY(find_field(rest.substr(0, comma)));
+    // A field that is named twice is shown once.
     if (std::find(fields.begin(), fields.end(), field) == fields.end()) fields.push_back(field);
     if (more) rest.remove_prefix(comma + 1);
   }
@@ -126,7 +129,9 @@ Cell ReplayCells::since(uint64_t Shown::*from) const {
   return recording_.time().duration_ns((*before_).*from, shown_time(*line_));
 }
 
-// Of a call its function; else who allocated, waited and so on, where a stack says it.
+// The frame that a line is about: of a call its function; else who allocated, waited and so on, as
+// far as there is a stack. Of locks the first frame that is not part of the way to the lock
+// (std::mutex::lock and such).
 const NameFrame* ReplayCells::place() const {
   if (line_->pc != 0) return &names_.function(line_->process, line_->pc, line_->time).back();
   if (line_->stack == 0) return nullptr;
@@ -139,6 +144,7 @@ const NameFrame* ReplayCells::place() const {
   }
 }
 
+// A point without a stack is in the module of its site.
 Cell ReplayCells::module() const {
   const NameFrame* frame = place();
   if (frame != nullptr) return frame->module == kNoModule ? Cell{} : Cell{names_.map().path(frame->module)};
@@ -195,6 +201,8 @@ std::string ReplayCells::text(ReplayField field) {
   return cell_text(value, info(field).kind);
 }
 
+// On a terminal (style.width) long cells are cut in the middle to keep the columns; in a pipe they
+// are whole.
 ReplayColumns replay_columns(const std::vector<ReplayField>& chosen, ReplayCells& cells, const TextStyle& style) {
   std::vector<ReplayField> fields;
   std::copy_if(chosen.begin(), chosen.end(), std::back_inserter(fields), is_column);

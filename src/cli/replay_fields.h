@@ -44,7 +44,8 @@ Result<std::vector<ReplayField>> parse_replay_fields(const std::string& text, Fo
 // For the help text.
 std::string replay_field_names();
 
-// The cells of lines, which come in the order in which they are shown.
+// The cells of lines. next() must be called for each line in the order in which they are shown,
+// whichever fields are: delta and elapsed count from lines before.
 class ReplayCells {
  public:
   // All must outlive it. `printer` says the text of an event.

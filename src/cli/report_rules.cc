@@ -35,7 +35,7 @@ std::string list_text(const std::vector<std::string>& words, const char* last = 
   return text;
 }
 
-// An option that only some reports take.
+// An option that only some reports take. The sentence of a refusal names those that do.
 struct TakenBySome {
   uint32_t bit;
   bool (*is_given)(const ReportOptions&);
@@ -96,7 +96,9 @@ Result<> check_by(const ReportOptions& options) {
   return Error{fmt::format("{} can be shown --by {}", options.which, list_text(possible, " or "))};
 }
 
-// Filters of calls leave out no allocations and no locks.
+// -F and its kin choose calls. For a table of allocations or locks they would leave out nothing,
+// which looks like a table of what that function allocated: the option that does it is named
+// instead.
 Result<> check_call_filters(const ReportOptions& options) {
   const std::string text = call_filter_text(options.input.filter);
   if (text.empty() || options.by == ReportBy::kCall) return ok();
@@ -110,6 +112,7 @@ Result<> check_call_filters(const ReportOptions& options) {
   return ok();
 }
 
+// Options that exclude each other within one report.
 Result<> check_pairs(const ReportOptions& options) {
   // What filters leave out had its cost, too, and would not be seen.
   if (const std::string text = call_filter_text(options.input.filter); options.net && !text.empty())
@@ -133,6 +136,7 @@ Result<> check_format(const ReportOptions& options) {
 
 }  // namespace
 
+// Whether the table exists was decided by the words; the refusals that name it come first.
 Result<> check_report(const ReportOptions& options) {
   PENNA_TRY(check_by(options));
   PENNA_TRY(check_taken(options));

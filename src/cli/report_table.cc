@@ -28,7 +28,7 @@ WaitTexts wait_texts(const Material& m) {
           m.summary.first_time};
 }
 
-// Above all else of what hangs: that it does.
+// Whatever lock table somebody looks at, that the program hangs is said first.
 Report with_deadlocks(Report report, const Material& m) {
   if (m.analyses.relations == nullptr) return report;
   std::vector<std::string> sentences = deadlock_sentences(m.analyses.relations->deadlocks(), wait_texts(m));
@@ -40,9 +40,11 @@ Report with_deadlocks(Report report, const Material& m) {
 using enum ReportBy;
 constexpr ReportBy kByOfCalls[] = {kFunction, kModule, kThread};
 constexpr ReportBy kByOfWaits[] = {kStack, kFunction, kHolder, kLock, kThread, kProcess};
+// kFreer must be last: kByOfStacks is the list without it.
 constexpr ReportBy kByAndFreer[] = {kStack, kFunction, kFile, kModule, kProcess, kThread, kCall, kKind, kFreer};
 constexpr std::span<const ReportBy> kByOfStacks = std::span(kByAndFreer).first(std::size(kByAndFreer) - 1);
 
+// In the order of --help, and of the data: calls, allocations, locks, points, the recording itself.
 constexpr NamedReport kReports[] = {
     {"calls",
      {.classes = kCallEvents},

@@ -22,7 +22,8 @@ namespace {
 
 constexpr const char* kLibcallsWord = "libcalls";
 
-// The function that an option of a recording is about; empty: it is about none.
+// The function that an option of a recording ("args=open@arg1/s") is about; empty: it is about
+// none, or cannot be parsed. The file is untrusted, and a wrong option only costs a nicer name.
 std::string function_of(const std::string& option) {
   const size_t at = option.find('=');
   if (at == option.npos) return "";
@@ -37,6 +38,7 @@ std::string function_of(const std::string& option) {
 
 }  // namespace
 
+// 3: asked for by this very name; 2: by a pattern; 1: the program calls it so; 0: nobody did.
 std::function<int(const std::string& name)> rank_of_names(const Session& session, std::vector<FunctionPattern> patterns,
                                                           std::vector<std::string> called) {
   for (const std::string& option : session.options)
@@ -62,6 +64,7 @@ std::vector<std::string> called_names(const Recording& recording, const std::str
                                      [&](const Module& one) { return one.path == process.process.executable; });
     if (module == process.modules.end() || seen.size() >= kMostPrograms || !seen.insert(module->path).second) continue;
     const auto file = ElfFile::open(root + module->path);
+    // By build-id: another file of that path would give names that this program never called.
     const ElfSection* section =
         file && file->build_id() == module->build_id ? file->section_of_type(SHT_DYNSYM) : nullptr;
     Elf_Data* data = section != nullptr ? file->data(*section) : nullptr;

@@ -24,6 +24,8 @@ sigset_t relayed_signals() {
 
 Fd open_terminal() { return Fd(::open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)); }
 
+// A signal that was queued with a value keeps it. Who sent it cannot be kept: the kernel puts us
+// there.
 void send(pid_t program, const signalfd_siginfo& info) {
   const int number = static_cast<int>(info.ssi_signo);
   if (info.ssi_code == SI_QUEUE) {
@@ -35,6 +37,7 @@ void send(pid_t program, const signalfd_siginfo& info) {
   }
 }
 
+// SIGTSTP is blocked in the recorder; it stops us when it is unblocked with one pending.
 void stop() {
   sigset_t one;
   ::sigemptyset(&one);
@@ -44,7 +47,9 @@ void stop() {
   ::sigprocmask(SIG_BLOCK, &one, nullptr);
 }
 
-// Our parent shall see the job stop when the program does, which may have work to do before, or not stop at all.
+// Our parent (a shell) must see the job stop when the program does. SIGTSTP went to the whole
+// process group, but the program may handle it, stop later, or not at all: so its SIGCHLD is waited
+// for, and only then do we stop.
 void stop_with(pid_t program) {
   siginfo_t state{};
   // Left as it is: a stop by ptrace(2) belongs to somebody else.
@@ -64,7 +69,9 @@ Result<SignalRelay> SignalRelay::start() {
   return SignalRelay(Signals(relayed_signals()), std::move(witness), leads_terminal);
 }
 
-// The witness is asked after, so that it knows of all that is here.
+// Whether a signal went to the whole group cannot be seen from siginfo; a process in our group that
+// gets it, too, witnesses that. It is asked after the signals were read, so that it knows of all
+// that are here.
 std::vector<SignalRelay::Come> SignalRelay::take() {
   std::vector<Come> come;
   for (auto info = signals_.next(); info.ssi_signo != 0; info = signals_.next()) {
@@ -94,6 +101,7 @@ void SignalRelay::hand_on(pid_t program) {
 }
 
 int SignalRelay::outlived() const {
+  // Long enough for a handler that cleans up, short enough for a person who insists.
   constexpr uint64_t kHeedMs = 500;
   return insists() && monotonic_ms() - insists_since_ms_ >= kHeedMs ? insists_ : 0;
 }
@@ -107,6 +115,9 @@ bool SignalRelay::told_to_end() {
   return told;
 }
 
+// When a session's leader ends, the kernel sends SIGHUP to the foreground group of its terminal,
+// and SIGCONT as well where the terminal has hung up before (disassociate_ctty(), drivers/tty). But
+// the leader is us, and we outlive the program.
 void SignalRelay::hang_up() {
   if (!leads_terminal_) return;
   const Fd terminal = open_terminal();

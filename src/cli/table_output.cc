@@ -16,6 +16,7 @@ std::string detail_text(const TableDetail& detail) {
   return detail.where.empty() ? detail.text : detail.text + " " + detail.where;
 }
 
+// An empty cell is "no such value": null in JSON, an empty field in CSV, and never 0.
 template <typename Writer>
 void write_cell(Writer& out, const Cell& cell, CellKind kind) {
   if (const auto* text = std::get_if<std::string>(&cell)) return out.value(*text);
@@ -35,6 +36,7 @@ struct CsvCells {
   void null() { csv.empty(); }
 };
 
+// A stack in one CSV field, frames separated by ';' as in folded stacks.
 std::string folded_details(const std::vector<TableDetail>& details) {
   std::string folded;
   for (const TableDetail& detail : details) folded += (folded.empty() ? "" : ";") + detail_text(detail);
@@ -122,6 +124,8 @@ void sentences_json(const char* key, const std::vector<std::string>& sentences, 
 
 }  // namespace
 
+// --sort may name a column that only one of several tables has: it fails only when no table has it.
+// The others keep their own order.
 Result<> select_report_rows(Report& report, const TableOptions& options) {
   bool sorted = options.sort.empty();
   std::optional<Error> first_error;

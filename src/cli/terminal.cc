@@ -25,6 +25,7 @@ size_t terminal_width(int fd) {
 
 bool wants_ascii(bool asked, int fd) {
   if (asked || !is_terminal(fd)) return true;
+  // The first of these that is set decides, see setlocale(3).
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* locale = std::getenv(name);
     if (locale == nullptr || *locale == '\0') continue;

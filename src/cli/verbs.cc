@@ -42,6 +42,7 @@ const Verb* find_verb(const std::string& name) {
 }
 
 const Verb* similar_verb(const std::string& word) {
+  // Too long to be a slip in a verb, a path, or a program that exists.
   if (word.size() > 12 || word.find('/') != std::string::npos || !find_program(word).empty()) return nullptr;
   NearestName nearest(word);
   for (const Verb& verb : kVerbs) nearest.see(verb.name);

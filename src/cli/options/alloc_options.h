@@ -21,6 +21,7 @@
 
 namespace penna {
 
+// What was not given limits nothing. Both ends of a range belong to it.
 struct AllocFilterOptions {
   std::string family;              // "maps", "pool:texts"; empty: the heap
   std::optional<Bounds> size;      // bytes
@@ -31,10 +32,13 @@ struct AllocFilterOptions {
 };
 // `has_pid`: also --pid; export has one of its own.
 void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options, bool has_pid = false);
-// Null when all allocations of the heap count. Fails when the recording has no such family.
+// Binds the options to a recording: turns times into its ticks, names into its families and
+// processes. Null when all allocations of the heap count. Fails when the recording has no such
+// family or process.
 Result<std::unique_ptr<AllocationChoice>> make_choice(const AllocFilterOptions& options, const Recording& recording,
                                                       Names& names);
-// That patterns met no function, a sentence each.
+// A sentence for each pattern of --stack that met no function. Ask when the allocations have been
+// read.
 std::vector<std::string> unmet_stacks(const AllocationChoice* choice);
 // The same, and that --pid means several programs.
 std::vector<std::string> choice_notes(const AllocFilterOptions& options, const Recording& recording,

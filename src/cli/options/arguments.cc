@@ -26,6 +26,8 @@ std::string in_sentence(std::string text) {
   return text;
 }
 
+// Decimal digits and nothing else: CLI11's own conversion would take a sign, blanks and other
+// bases.
 std::optional<uint64_t> whole_number(const std::string& text) {
   uint64_t value = 0;
   const char* end = text.data() + text.size();
@@ -40,7 +42,8 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return text;
 }
 
-// CLI11 2.3 takes names that 2.4 throws out, so that a mistake would show with the other version alone.
+// CLI11 2.3 takes names that 2.4 refuses. Checked here, so that a mistake shows with either
+// version; it is one in our own code, and throws on the first start of the verb.
 const char* well_formed(const char* names) {
   for (const char* c = names; *c != '\0'; ++c)
     if (static_cast<unsigned char>(*c) <= ' ' || *c == '=' || *c == ':' || *c == '{')
@@ -66,6 +69,7 @@ class Formatter : public CLI::Formatter {
 
 }  // namespace
 
+// All that must outlive the declarations. CLI11 keeps pointers to the variables it sets.
 struct OptionParser::Parts {
   Parts(const std::string& about, const char* name) : app(about, name) {
     app.set_help_flag();
@@ -76,6 +80,8 @@ struct OptionParser::Parts {
   std::shared_ptr<Formatter> formatter = std::make_shared<Formatter>();
   std::vector<std::string>* command = nullptr;
   std::optional<Error> error;  // the first one that a parser of a value gave
+  // Parsing goes on after an error, as CLI11's callbacks cannot return one; the first is what
+  // parse() gives.
   void note(const Result<>& taken) {
     if (!taken && !error) error = taken.error();
   }
@@ -102,6 +108,8 @@ void OptionParser::texts(const char* names, std::vector<std::string>& values, co
                          const std::string& help, Split split) {
   CLI::Option* option = parts_->app.add_option(well_formed(names), values, help)->type_name(shown);
   if (split == Split::kAtCommas) option->delimiter(',');
+  // Otherwise CLI11 lets an option with a vector take all words up to the next option: "-e x REC"
+  // would eat REC.
   option->allow_extra_args(false);
 }
 
@@ -119,6 +127,8 @@ void OptionParser::add_repeated(const char* names, const char* shown, const std:
       ->allow_extra_args(false);
 }
 
+// Checked before it is taken, so that CLI11 words the error as its own, with the option's name in
+// front.
 void OptionParser::add_number(const char* names, const char* shown, const std::string& help, uint64_t low,
                               uint64_t high, const std::function<void(uint64_t)>& set) {
   const auto check = [low, high](const std::string& text) {
@@ -184,6 +194,8 @@ Result<std::string> OptionParser::parse(const Arguments& arguments) {
   // What CLI11 did not know starts the command, and then the "--" was part of it; or it is a mistake.
   std::vector<std::string>& command = *parts_->command;
   command = app.remaining();
+  // A lone "-" is a word. So is what stands behind the command's name: it is the command's own
+  // option.
   if (!command.empty() && command[0].size() > 1 && command[0][0] == '-')
     return Error{fmt::format("there is no option {}", command[0])};
   const auto rest = command.empty() && dashes != arguments.end() ? dashes + 1 : dashes;

@@ -11,6 +11,8 @@
 namespace penna {
 namespace {
 
+// Visits each given option with the letter or word that is typed, the word that a recording stores,
+// and its value. One list for both: what is recorded can be typed again.
 template <typename Visit>
 void each_option(const FilterOptions& options, Visit&& visit) {
   for (const auto& pattern : options.functions) visit("-F", "function", pattern.text());
@@ -26,6 +28,7 @@ void each_option(const FilterOptions& options, Visit&& visit) {
   if (options.range) visit("-r", "range", options.range->text);
 }
 
+// Quoted for a shell, unless nothing in it could mean something there.
 bool needs_quotes(const std::string& text) {
   return text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:+-/@") !=
          std::string::npos;
@@ -85,6 +88,7 @@ void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse 
 
 std::string filter_text(const FilterOptions& options) {
   std::vector<std::string> words;
+  // Triggers that record something, and leave out nothing, are no filter.
   FilterOptions filter = options;
   std::erase_if(filter.triggers,
                 [](const TriggerOption& option) { return triggers_of({option}, kFilteringActions).empty(); });

@@ -23,6 +23,9 @@ namespace penna {
 // What a recording says of --point-stacks.
 inline constexpr const char* kPointStacksWord = "point-stacks";
 
+// All of them must hold, but for `functions`, `callers`, `targets`, `modules` and `sources`, of
+// which one of each kind suffices. The times are of the recording's start (range) and of a call's
+// length (min_time).
 struct FilterOptions {
   std::vector<FunctionPattern> functions, not_functions, hidden, callers, targets;
   std::vector<PathPattern> modules, sources;
@@ -34,7 +37,8 @@ struct FilterOptions {
 
 void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse use);
 
-// The functions (or points) of triggers with such an action.
+// The functions (or points) of triggers with such an action, as they were typed: patterns, checked
+// when parsed.
 std::vector<std::string> triggered(const FilterOptions& options, std::initializer_list<TriggerAction> actions);
 // Those that leave something out.
 inline constexpr auto kFilteringActions = {TriggerAction::kOn,      TriggerAction::kOff,   TriggerAction::kFilter,

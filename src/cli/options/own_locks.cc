@@ -12,7 +12,8 @@
 namespace penna {
 namespace {
 
-// Where `wanted` stands outside of the brackets of parameters and templates; npos: nowhere.
+// Where `wanted` stands outside of the brackets of parameters and templates; npos: nowhere. "<" of
+// an operator would count as a bracket: such a function is no lock.
 size_t find_outside(std::string_view text, char wanted) {
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -23,12 +24,14 @@ size_t find_outside(std::string_view text, char wanted) {
   return text.npos;
 }
 
-// In parameters a star is a pointer's, and who types spaces wherever he likes.
+// C++ names are written with or without a space before '*'; both must mean the same function.
 std::string without_spaces(std::string text) {
   std::erase(text, ' ');
   return text;
 }
 
+// A name with a '*' has parameters, and is compared as text, up to its parameters if it has none
+// itself; any other is a pattern as of -F, which would take the star for a wildcard.
 WantedFunction named(std::string_view text) {
   const std::string name(text);
   if (name.find('*') != name.npos)
@@ -41,6 +44,8 @@ WantedFunction named(std::string_view text) {
 
 }  // namespace
 
+// Split by hand, not by a regular expression: commas and equal signs may stand in C++ names, inside
+// of brackets.
 Result<OwnLock> parse_own_lock(const std::string& text) {
   const auto wrong = [&text](const char* why) {
     return Error{fmt::format("--lock-functions '{}' {}: write LOCK=UNLOCK or LOCK=UNLOCK,try=TRYLOCK", text, why)};
@@ -53,6 +58,7 @@ Result<OwnLock> parse_own_lock(const std::string& text) {
   const std::string_view gives = all.substr(equals + 1, comma == all.npos ? comma : comma - equals - 1);
   if (comma < equals || takes.empty() || gives.empty() || find_outside(gives, '=') != gives.npos)
     return wrong("cannot be read");
+  // LOCK, UNLOCK and TRYLOCK belong together: each must be one function.
   if (find_outside(all, '*') != all.npos || find_outside(all, '?') != all.npos)
     return wrong("has a glob, where a name is needed");
   if (takes == gives) return wrong("names one function twice");

@@ -11,6 +11,8 @@
 namespace penna {
 namespace {
 
+// What several options together can get wrong. An option for a class that is not recorded would do
+// nothing: it is refused, and -k named, which is what was forgotten.
 Result<> check(const RecordOptions& options) {
   if (!options.pids.empty() && !options.command.empty())
     return Error{"-p PID and a command are mutually exclusive: give one of them"};
@@ -20,6 +22,7 @@ Result<> check(const RecordOptions& options) {
   const bool any_values = !options.arguments.empty() || !options.results.empty() || options.auto_arguments;
   if (any_values && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"-A, -R and --auto-args are about calls: add calls to -k"};
+  // -T PROVIDER:NAME@stack alone is about points.
   const bool of_points =
       std::all_of(options.filter.triggers.begin(), options.filter.triggers.end(),
                   [](const auto& option) { return !triggers_of({option}, {TriggerAction::kPointStack}).empty(); });
@@ -40,6 +43,7 @@ Result<> check(const RecordOptions& options) {
   return check_settings(options);
 }
 
+// The pids in the order given, each once.
 Result<std::vector<int>> parse_pids(const std::vector<std::string>& texts) {
   std::vector<int> pids;
   for (const std::string& text : texts) {
@@ -154,6 +158,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
 
+  // --calls and -k calls add up; without any, options.classes keeps its default, all.
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i)
     if (switches[i]) kinds.push_back(kClassNames[i]);
   if (tree && !live) return Error{"--tree is for --live: afterwards, penna replay --tree shows the calls as a tree"};
@@ -167,8 +172,10 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   options.min_wait_ns = min_wait.value_or(0);
   options.long_hold_ns = holds.value_or(0);
   options.stacked_points = triggered(options.filter, {TriggerAction::kPointStack});
+  // --point-stacks is the pattern that means every point.
   if (point_stacks) options.stacked_points = {"*"};
   PENNA_TRY(check(options));
+  // What the recording says of how it was made: readers apply it again, and penna info shows it.
   options.filter_words = filter_words(options.filter);
   for (std::string& word : thread_words(options.threads)) options.filter_words.push_back(std::move(word));
   for (const auto& spec : options.arguments) options.filter_words.push_back("args=" + spec.text);

@@ -31,6 +31,7 @@ enum class ReportBy : uint8_t {
   kLock
 };
 
+// The words of --by. Messages name a value by the same list.
 inline constexpr std::initializer_list<OptionParser::Choice<std::optional<ReportBy>>> kReportByWords = {
     {"function", ReportBy::kFunction}, {"stack", ReportBy::kStack},     {"file", ReportBy::kFile},
     {"module", ReportBy::kModule},     {"process", ReportBy::kProcess}, {"thread", ReportBy::kThread},

@@ -22,6 +22,7 @@ void add_table_options(OptionParser& parser, TableOptions& options, bool rows) {
   add_color_option(parser, options.color);
 }
 
+// CSV and JSON are complete unless -n says otherwise: programs read them, and do not scroll.
 size_t rows_to_show(const TableOptions& options) {
   return options.top.value_or(options.format == Format::kTable ? kDefaultTop : 0);
 }

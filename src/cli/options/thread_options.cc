@@ -16,6 +16,7 @@
 namespace penna {
 namespace {
 
+// Kept as text, as --thread takes numbers as well. No more than ten digits fit a tid.
 Result<std::string> parse_tid(const std::string& text) {
   if (!text.empty() && text.size() <= 10 && text.find_first_not_of("0123456789") == std::string::npos) return text;
   return Error{fmt::format("--tid takes the number of a thread, as 1234, not '{}': --thread takes names", text)};
@@ -34,7 +35,8 @@ bool is_meant(const RecordedThread& thread, const ThreadChoice& choice) {
                      [&](const Thread& named) { return choice.means(named.name); });
 }
 
-// Marks those of `among` that one option means; the sentence says that there is none.
+// Marks in `wanted` those of `among` that the one option `one` means. If it means none, gives the
+// sentence for that, with the nearest name.
 std::string choose(const Recording& recording, const std::vector<bool>& among, const ThreadChoice& one,
                    std::vector<bool>& wanted) {
   const bool by_name = !one.names.empty();
@@ -76,6 +78,9 @@ void add_thread_options(OptionParser& parser, ThreadChoice& options, const char*
       parse_thread_name);
 }
 
+// First what the recording was made with: its threads that were not asked for are there only as far
+// as they matter to others (who holds a lock, who freed a block). Then what the reader asks for,
+// among these.
 Result<std::vector<bool>> choose_threads(const Recording& recording, const ThreadChoice& options) {
   const ThreadChoice recorded = recorded_threads(recording.session());
   const size_t count = recording.threads().size();
@@ -90,6 +95,8 @@ Result<std::vector<bool>> choose_threads(const Recording& recording, const Threa
   return recorded.any() ? among : std::vector<bool>{};
 }
 
+// The recording is read once more, from its metadata: names of threads are known for certain only
+// at the end.
 std::vector<std::string> unmet_threads(const std::string& path, const ThreadChoice& options) {
   if (!options.any()) return {};
   const auto recording = Recording::open(path);

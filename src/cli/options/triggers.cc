@@ -39,6 +39,7 @@ std::optional<uint64_t> depth_of(std::string_view text) {
   return depth;
 }
 
+// One word behind the '@'. Nothing: it is none that is known, or its value is out of range.
 std::optional<Trigger> parse_action(const std::string& function, std::string_view action) {
   for (const auto& [word, what] : kActions)
     if (action == word) return Trigger{function, what, std::string(action)};
@@ -62,11 +63,13 @@ bool names_points(const std::string& pattern) {
   return false;
 }
 
-// Says what is kept; the others say what is recorded besides.
+// See TriggerAction: the order says it.
 bool is_filter(TriggerAction action) { return action < TriggerAction::kStack; }
 
 }  // namespace
 
+// Split at the last '@': symbol versions (memcpy@GLIBC) have one in the name. All words must be
+// good, or none counts.
 Result<TriggerOption> parse_trigger(const std::string& text, FilterUse use) {
   const size_t at = text.rfind('@');
   if (at == text.npos || at == 0) return wrong(text);

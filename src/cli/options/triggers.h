@@ -15,8 +15,11 @@
 
 namespace penna {
 
+// Reading can only leave out; what must happen while the program runs (stack, snapshot) is for
+// recording.
 enum class FilterUse : uint8_t { kRecording, kReading };
 
+// kStack and those behind it record something; those before it leave something out.
 enum class TriggerAction : uint8_t {
   kOn,
   kOff,

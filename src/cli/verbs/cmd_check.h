@@ -16,7 +16,10 @@
 
 namespace penna {
 
+// A limit that was not given is nullopt, and 0 is a limit like any other ("nothing may leak").
+// Typed values keep their text, because the verdict names each limit as it was typed.
 struct CheckOptions {
+  // Exit statuses. kCannot is also that of an error of ours, see check_verb().
   static constexpr int kBroken = 1, kCannot = 2;
 
   InputOptions input;
@@ -32,6 +35,7 @@ struct CheckOptions {
   WaitLimits waits;  // on who waits for whom
   std::optional<size_t> frames;
 
+  // Which classes of events must have been recorded for the limits to mean anything.
   bool of_allocations() const {
     return max_leak || max_peak || max_alloc_rate || max_leak_blocks || !max_allocs.empty();
   }

@@ -24,6 +24,10 @@
 namespace penna {
 namespace {
 
+// Sends one request to the control socket at `path` and reads its answer, one line.
+//
+// Both are lines of text, which collect/control_server.h describes. A process named the path, and
+// may be hostile: neither how long an answer takes nor how long it is may be left to it.
 Result<std::string> ask(const std::string& path, const std::string& line) {
   const Fd socket = PENNA_TRY(connect_to_recorder(path));
   const timeval patience{60, 0};  // a socket that a process names may be anybody's
@@ -48,6 +52,7 @@ struct Counts {
   uint32_t processes = 0, matched = 0, changed = 0, refused = 0;
 };
 
+// "ok PROCESSES MATCHED CHANGED REFUSED" or "error SENTENCE".
 Result<Counts> read_answer(const std::string& answer) {
   if (answer.rfind("error ", 0) == 0) return Error{answer.substr(6)};
   std::istringstream words(answer);
@@ -58,7 +63,10 @@ Result<Counts> read_answer(const std::string& answer) {
   return counts;
 }
 
-// One process or all. Of a process that was forked by one that records itself, nobody but us does it.
+// Switches one pattern, in one process or in all. A recorder that runs inside the program it
+// records never stops that program's processes: for one that was forked it answers "yourself". Then
+// we make the change through the process's control page, and report it, so that the recording holds
+// it.
 Result<Counts> change(const Recorder& recorder, bool on, const std::string& pattern) {
   const char* const way = on ? "on" : "off";
   const std::string answer =
@@ -72,6 +80,7 @@ Result<Counts> change(const Recorder& recorder, bool on, const std::string& patt
   return Counts{1, done.matched, done.changed, done.refused};
 }
 
+// A pattern without a match is no error: it holds for libraries that are loaded later, too.
 std::string sentence(const Counts& counts, const std::string& pattern, bool on) {
   const char* way = on ? "on" : "off";
   const std::string where =
@@ -104,6 +113,8 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   parsed.options.stop = words.size() == 2 && words[1] == "stop";
   if (!parsed.options.stop && (words.size() < 3 || (words[1] != "on" && words[1] != "off")))
     return Error{"write penna ctl PID on PATTERN, or off instead of on; or penna ctl PID stop"};
+  // from_chars, not atoi: "12abc" and "0" are typing errors, and a negative number would mean a
+  // process group.
   const char* end = words[0].data() + words[0].size();
   const auto [at, error] = std::from_chars(words[0].data(), end, parsed.options.pid);
   if (error != std::errc() || at != end || parsed.options.pid <= 0)
@@ -128,6 +139,8 @@ int cmd_ctl(const CtlOptions& options) {
     say("the recording has ended");
     return 0;
   }
+  // One pattern after the other: when one fails, those before it have been switched, and were
+  // reported so.
   bool all_known = true;
   for (const std::string& pattern : options.patterns) {
     const auto counts = change(*recorder, options.on, pattern);

@@ -12,9 +12,12 @@ struct CtlOptions {
   int pid = 0;
   bool on = false;
   bool stop = false;  // the recording, instead
+  // Not empty unless `stop`. No white space in them: the control socket takes a request a line, its
+  // words separated by spaces.
   std::vector<std::string> patterns;
 };
 Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments);
+// 0: done; 1: a pattern names no point so far, which holds for what is loaded later; 125: not done.
 int cmd_ctl(const CtlOptions& options);
 
 }  // namespace penna

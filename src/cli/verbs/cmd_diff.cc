@@ -39,6 +39,8 @@ Result<> read_side(const char* side, const std::string& path, const DiffOptions&
   return ok();
 }
 
+// What is kept of a side are names and sums: addresses and stack numbers mean nothing outside of
+// their recording, which is closed when these return.
 Result<CallsByName> read_calls(const char* side, const std::string& path, const DiffOptions& options,
                                std::vector<std::string>& warnings) {
   CallsByName calls;
@@ -68,7 +70,8 @@ Result<StacksByName> read_stacks(const char* side, const std::string& path, cons
   return stacks;
 }
 
-// Calls, unless one of both has none and both have allocations.
+// What to compare when --of does not say: calls, unless one of both has none and both have
+// allocations. This opens each recording once more, but reads its index only (Summary).
 Result<DiffOf> what_both_have(const DiffOptions& options) {
   bool calls = true, allocations = true;
   for (const std::string& path : {options.a, options.b}) {
@@ -80,14 +83,17 @@ Result<DiffOf> what_both_have(const DiffOptions& options) {
   return calls || !allocations ? DiffOf::kCalls : DiffOf::kAlloc;
 }
 
+// The steps of a diff.
 Result<> show(const DiffOptions& options, Output& output) {
   std::vector<std::string> warnings;
+  // What is compared is known; only now is it clear whether --min-delta fits.
   const DiffOf of = options.of ? *options.of : PENNA_TRY(what_both_have(options));
   const QuietLimit quiet = PENNA_TRY(quiet_limit(options.min_delta, of));
   Report report;
   if (of == DiffOf::kCalls) {
     const CallsByName a = PENNA_TRY(read_calls("A", options.a, options, warnings));
     const CallsByName b = PENNA_TRY(read_calls("B", options.b, options, warnings));
+    // A and B have been read, one after the other, and both are closed.
     report = diff_report(a, b, quiet);
     PENNA_TRY(select_report_rows(report, options.table));
   } else {
@@ -101,6 +107,8 @@ Result<> show(const DiffOptions& options, Output& output) {
     if (const size_t frames = options.frames.value_or(kFrames); frames != 0)
       for (Table& table : report.tables) table.most_details = frames;
   }
+  // Warnings of both sides, each behind its letter: a loss in one makes its numbers smaller than
+  // the other's.
   report.warnings = std::move(warnings);
   write_report(report, options.table, output);
   return ok();
@@ -108,6 +116,8 @@ Result<> show(const DiffOptions& options, Output& output) {
 
 }  // namespace
 
+// "10" may be nanoseconds or bytes: the parser keeps both readings, and the one that fits is chosen
+// here.
 Result<QuietLimit> quiet_limit(const std::optional<Typed<MinDelta>>& delta, DiffOf of) {
   if (!delta) return QuietLimit{};
   const MinDelta& least = delta->value;
@@ -118,6 +128,9 @@ Result<QuietLimit> quiet_limit(const std::optional<Typed<MinDelta>>& delta, Diff
                            delta->text)};
 }
 
+// Like every parse_*: declare the options, parse, return early for --help, then check what only
+// several options together can get wrong. The likeness is deliberate: each verb's options can be
+// read in one place.
 Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
   Parsed<DiffOptions> parsed;
   DiffOptions& options = parsed.options;
@@ -148,7 +161,8 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
   if (words.size() != 2) return Error{"give two recordings, as in 'penna diff before.penna after.penna'"};
   options.a = words[0];
   options.b = words[1];
-  // By what is not compared, too: which that is may depend on the recordings.
+  // A --min-delta that fits neither calls nor allocations is refused before any recording is
+  // opened. Without --of it is not known yet which of them is compared.
   if (const auto wrong = quiet_limit(options.min_delta, options.of.value_or(DiffOf::kCalls));
       !wrong && (options.of || !quiet_limit(options.min_delta, DiffOf::kAlloc)))
     return wrong.error();

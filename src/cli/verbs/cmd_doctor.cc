@@ -18,6 +18,7 @@
 namespace penna {
 namespace {
 
+// Exit status. 1 is what lint and check use for findings.
 constexpr int kDoesNotWork = 2;
 
 const char* word_of(Diagnosis verdict) {
@@ -28,6 +29,7 @@ const char* word_of(Diagnosis verdict) {
   }
 }
 
+// A number is a process, unless a file of that name is here: the same rule as of penna list.
 Result<DoctorFindings> examine(const std::string& target) {
   if (target.empty()) return examine_system();
   pid_t pid = 0;
@@ -39,6 +41,8 @@ Result<DoctorFindings> examine(const std::string& target) {
   return examine_program(path);
 }
 
+// In text a remedy stands below its row, as it is longer than a column can be; CSV and JSON have it
+// as a field.
 Table table_of(const DoctorFindings& findings) {
   const Columns<DoctorFinding> columns = {
       {{"check", "CHECK", CellKind::kText}, [](const DoctorFinding& one) { return one.check; }},

@@ -30,7 +30,9 @@
 namespace penna {
 namespace {
 
-// Writers into a file: false when it refused.
+// Adapts a writer that takes (recording, names, sink, step, walk) to the table below, for those
+// that write one file. `step` moves the progress line by one event; `walk` gets what the pass could
+// not read, for health. False: the sink refused.
 template <auto kExport>
 bool write_with(ExportWork& work, const TextSink& sink) {
   return kExport(
@@ -47,7 +49,8 @@ bool write_folded(ExportWork& work, const TextSink& sink) {
   return true;
 }
 
-// Writers into a directory or into files of their own give an exit status.
+// Writers into a directory, or into files whose names they choose, report their own errors and give
+// an exit status. CTF 1.8 wants the stream and its metadata as two files of one directory.
 int write_ctf(ExportWork& work) {
   Result<Output> stream = Output::create_new_in(work.directory, "events", work.options.output);
   Result<Output> metadata = Output::create_new_in(work.directory, "metadata", work.options.output);
@@ -60,6 +63,7 @@ int write_ctf(ExportWork& work) {
   return status != 0 ? status : finish_output(*metadata);
 }
 
+// uftrace wants a file a thread, and more: the exporter asks for one after the other by name.
 int write_uftrace(ExportWork& work) {
   int status = 0;
   const WriteFile write_file = [&](const std::string& name, const std::function<bool(const TextSink&)>& fill) {
@@ -80,6 +84,7 @@ int write_uftrace(ExportWork& work) {
   return status;
 }
 
+// All that the verb knows of a format; a new one is a row in kFormats.
 struct ExportFormat {
   const char* name;
   const char* about;
@@ -129,6 +134,8 @@ const ExportFormat* find_format(const std::string& name) {
   return nullptr;
 }
 
+// Standard output, or a file that takes the place of the one that is there. A recording must not be
+// replaced by its own export.
 Result<Output> open_output(const ExportOptions& options, const std::string& recording) {
   if (options.output.empty() || options.output == "-") return Output();
   if (is_same_file(options.output, recording))
@@ -136,7 +143,8 @@ Result<Output> open_output(const ExportOptions& options, const std::string& reco
   return Output::create(options.output);
 }
 
-// An empty directory, made when there is none.
+// Opens the directory of a format that needs one. It must be empty or not there: these formats are
+// read as a whole directory, and files of an older export would be taken for a part of this one.
 Result<Fd> make_directory(const std::string& path, const char* format) {
   if (path.empty() || path == "-")
     return Error{fmt::format(
@@ -144,12 +152,15 @@ Result<Fd> make_directory(const std::string& path, const char* format) {
   return open_output_directory(path);
 }
 
+// The writer's own result is not needed: it is false only when the sink refused, and finish() knows
+// why.
 int write_file(const ExportFormat& format, Output& output, ExportWork& work) {
   format.write(work, output.sink());
   return finish_output(output);
 }
 
-// A sentence when the recording holds nothing that the format could show.
+// A sentence when the recording holds nothing that the format could show; the file is written all
+// the same, valid and empty.
 std::string what_is_missing(const ExportFormat& format, const ExportOptions& options, const Recording& recording,
                             const Summary& summary) {
   const uint32_t classes = format.write == write_folded ? classes_of(options.folded.weight) : format.classes;
@@ -196,6 +207,8 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   parser.flag("--threads", options.folded.threads, "folded: process and thread as the outermost of each stack");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
+  // FORMAT, REC and OUT in this order, but the format may stand anywhere: "penna export app.penna
+  // ctf".
   for (const std::string& word : words) {
     if (options.format.empty() && find_format(word) != nullptr) {
       options.format = word;
@@ -209,6 +222,7 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
     }
   }
   if (options.format.empty()) return Error{fmt::format("a format is missing: name one of {}", formats)};
+  // Options of one format are refused for the others rather than ignored.
   if ((weight || options.folded.threads) && options.format != "folded")
     return Error{"--weight and --threads are for the format folded"};
   if (options.pid && !find_format(options.format)->of_one_process())
@@ -222,10 +236,12 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   return parsed;
 }
 
+// The steps of an export.
 int cmd_export(const ExportOptions& options) {
   const Result<Recording> recording = open_input(options.input);
   if (!recording) return fail(recording.error().text);
   const ExportFormat& format = *find_format(options.format);
+  // Where to write. Before anything is read: an output that cannot be opened is known at once.
   const bool is_file = format.into == ExportFormat::Into::kFile;
   const bool is_directory = format.into == ExportFormat::Into::kDirectory;
   Result<Output> output = is_file ? open_output(options, recording->path()) : Output();
@@ -233,6 +249,7 @@ int cmd_export(const ExportOptions& options) {
   Result<Fd> directory = is_directory ? make_directory(options.output, format.name) : Fd();
   if (!directory) return fail(directory.error().text);
 
+  // What is in the recording, and how to name it.
   const Summary summary = summarize(*recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, *recording);
   Names names(*recording, *symbols);
@@ -240,16 +257,19 @@ int cmd_export(const ExportOptions& options) {
   if (!choice) return fail("export: " + choice.error().text);
   if (const Result<> known = check_weight_of_sample(*recording, options.folded.weight); !known)
     return fail("export: " + known.error().text);
+  // Only the recording says what a flame graph of it can be made of, when no --weight was given.
   ExportOptions chosen = options;
   if (format.write == write_folded && !options.has_weight && default_weight(summary) != options.folded.weight) {
     chosen.folded.weight = default_weight(summary);
     say("there are no calls: the weights are bytes allocated, as with --weight alloc-bytes");
   }
   chosen.folded.choice = choice->get();
+  // --pid names processes that exist: the writers below rely on it.
   if (options.pid)
     if (const auto meant = meant_processes(*recording, *options.pid); !meant)
       return fail("export: " + meant.error().text);
   Analyses analyses;
+  // The events are read and written; the progress line is gone before any sentence is printed.
   int status = 0;
   {
     const std::unique_ptr<ProgressObserver> line =
@@ -258,6 +278,7 @@ int cmd_export(const ExportOptions& options) {
     ExportWork work{chosen, *recording, names, analyses, progress, *directory};
     status = is_file ? write_file(format, *output, work) : format.write_elsewhere(work);
   }
+  // All bytes have arrived. What is not in them is said on stderr: standard output may be the export itself.
   if (status != 0) return status;
   if (const std::string missing = what_is_missing(format, chosen, *recording, summary); !missing.empty()) say(missing);
   for (const std::string& sentence : unmet_stacks(choice->get())) say(sentence);

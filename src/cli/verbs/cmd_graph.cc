@@ -23,7 +23,7 @@
 namespace penna {
 namespace {
 
-// What to say when no function has the name: some that hold it.
+// What to say when no function has the name: up to five that contain it, in alphabetical order.
 std::string not_found(const std::string& pattern, const Recording& recording, const CallGraph& graph, Names& names) {
   if (graph.counts().calls == 0) return "the recording holds no calls: " + why_no_calls(recording);
   std::set<std::string> similar;
@@ -39,10 +39,13 @@ Result<> show(const Recording& recording, const GraphOptions& options, Output& o
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording, options.function.text());
   Names names(recording, *symbols);
+  // Which functions are meant is asked once for each function, not once for each call.
   CallGraph graph(recording, names.map(),
                   [&](const CodePlace& place) { return options.function.matches(names.function_name(place)); });
   Analyses analyses;
   {
+    // One pass over the calls, thread by thread: callers and callees are of one thread, so no merge
+    // is needed.
     const std::unique_ptr<ProgressObserver> line = progress_line(!options.input.no_progress);
     Progress progress("reading", summary.events[PENNA_CALLS], "events", line.get());
     analyses.walk = for_each_thread_event(recording, {.classes = kCallEvents}, [&](const auto& some) {
@@ -51,6 +54,8 @@ Result<> show(const Recording& recording, const GraphOptions& options, Output& o
     });
   }
   graph.finish();
+  // A function that was not called is an error, not an empty table: it is a mistyped name most of
+  // the time.
   if (graph.chosen().calls == 0) return Error{not_found(options.function.text(), recording, graph, names)};
   Report report = graph_report(recording, graph, names, options.function.text(), options.table.format == Format::kCsv);
   if (std::string slowdown = slowdown_text(recording); !slowdown.empty()) report.head.push_back(std::move(slowdown));

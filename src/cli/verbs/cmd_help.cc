@@ -9,6 +9,8 @@
 namespace penna {
 namespace {
 
+// The verbs come from the table in verbs.cc, which is also what main() dispatches on: none can be
+// left out.
 std::string overview() {
   std::string text =
       "Penna records what a program does: the calls it makes, the memory it allocates, the locks it waits for, and "
@@ -25,6 +27,7 @@ std::string overview() {
 
 }  // namespace
 
+// "penna help VERB" runs the verb with --help, so that there is one text for both.
 int help_verb(const Arguments& arguments) {
   if (arguments.empty() || arguments[0] == "help" || arguments[0][0] == '-') {
     std::fputs(overview().c_str(), stdout);

@@ -19,7 +19,8 @@
 namespace penna {
 namespace {
 
-// What is known of where it ran: what the stream says, and nothing of this machine.
+// The session of an imported stream: what its header says, and nothing of this machine, which it
+// may never have run on.
 Session session_of(const StreamImport& stream) {
   const penna_stream_header& header = stream.header();
   Session session;
@@ -32,6 +33,8 @@ Session session_of(const StreamImport& stream) {
   return session;
 }
 
+// What was read, and everything that was not: a stream may have been cut off or damaged on its way
+// here.
 void say_what_came(const std::string& path, const StreamSummary& summary) {
   EventCounts events = summary.events, lost = summary.lost;
   say(fmt::format("{}: {}, written by {}", path, events_text(events),
@@ -54,6 +57,8 @@ void say_what_came(const std::string& path, const RtraceSummary& summary) {
     say(fmt::format("{} could not be read and were skipped: the trace is damaged", lines(summary.damaged_lines)));
 }
 
+// `bytes` is untrusted. Opened and checked before the output is created, so that a file of another
+// format leaves nothing behind. A file whose writing failed stays as a crash would leave it.
 Result<> import_stream(const ImportOptions& options, const std::string& output, std::span<const uint8_t> bytes) {
   Result<StreamImport> stream = StreamImport::open(bytes);
   if (!stream) return Error{fmt::format("cannot import {}: {}", options.input, stream.error().text)};
@@ -108,6 +113,7 @@ int cmd_import(const ImportOptions& options) {
   if (!bytes) return fail(bytes.error().text);
   std::string output = options.output;
   if (output.empty()) output = std::filesystem::path(options.input).filename().replace_extension(".penna").string();
+  // The input is mapped: to overwrite it would pull the bytes away from under us.
   if (is_same_file(options.input, output))
     return fail(fmt::format("{} is the file to import: choose another output with -o", output));
   const Result<> done = options.format == ImportOptions::Format::kRtrace

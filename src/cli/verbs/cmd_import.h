@@ -10,6 +10,8 @@
 
 namespace penna {
 
+// The format is named, not guessed: a stream begins with a magic number, but an rtrace is plain
+// text, and a guess that fails would complain about the wrong format.
 struct ImportOptions {
   enum class Format { kStream, kRtrace } format = Format::kStream;
   std::string input;

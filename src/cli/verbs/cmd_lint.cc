@@ -20,20 +20,26 @@
 namespace penna {
 namespace {
 
+// The exit status when there are findings, as of other linters.
 constexpr int kFound = 1;
 
 struct LintedFile {
   std::string path;
+  // All SDT notes of the file, with or without a finding.
   size_t notes = 0;
   SdtLint lint;
   std::unique_ptr<SymbolFile> symbols;  // null: none
 };
 
+// Both point into `files` of cmd_lint(), which does not change any more once findings are
+// collected.
 struct Finding {
   const LintedFile* file;
   const SdtFinding* finding;
 };
 
+// Reads one file. It may be replaced meanwhile (a build): unchanged() refuses what was read half
+// from either.
 Result<LintedFile> lint_file(const std::string& target, const SymbolOptions& options) {
   const std::string path = program_path(target);
   if (path.empty()) return no_such_program(target);
@@ -53,6 +59,8 @@ Result<LintedFile> lint_file(const std::string& target, const SymbolOptions& opt
   return linted;
 }
 
+// Without inlined frames: what matters is the line that the macro stands in. Empty when nothing is
+// known.
 FrameName source_of(const Finding& found) {
   if (found.file->symbols == nullptr || found.finding->pc == 0) return {};
   const std::vector<FrameName> frames = found.file->symbols->frames(found.finding->pc, false);
@@ -63,6 +71,9 @@ std::string source_text(const FrameName& frame) {
   return frame.file.empty() ? std::string(frame.function) : fmt::format("{}:{}", frame.file, frame.line);
 }
 
+// `many_files`: with one file its name is in the headline, and a column of it would only take
+// width. The source is looked up only for rows that are shown (Fill::kWhenShown), as it reads
+// DWARF.
 Columns<Finding> finding_columns(bool many_files) {
   return {
       {{"trap", "TRAP", CellKind::kText}, [](const Finding& found) { return sdt_trap_facts(found.finding->trap).id; }},
@@ -102,6 +113,7 @@ std::vector<std::string> explanations(const std::vector<Finding>& findings) {
   return sentences;
 }
 
+// JSON has the explanation in each finding: whoever reads it by program should not have to join.
 void write_finding(const Finding& found, JsonWriter& json) {
   const SdtFinding& finding = *found.finding;
   const SdtTrapFacts& facts = sdt_trap_facts(finding.trap);
@@ -136,10 +148,13 @@ Result<Parsed<LintOptions>> parse_lint(const Arguments& arguments) {
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   if (parsed.options.targets.empty()) return Error{"a program is missing: name one or more"};
+  // All findings: a list cut to ten would look like a clean-up that is nearly done.
   if (!parsed.options.table.top) parsed.options.table.top = 0;
   return parsed;
 }
 
+// The steps of a lint. A file that cannot be read ends it: a clean result must be about all that
+// was named.
 int cmd_lint(const LintOptions& options) {
   if (const Result<> servers = check_symbol_options(options.input); !servers) return fail(servers.error().text);
   std::vector<LintedFile> files;
@@ -148,6 +163,7 @@ int cmd_lint(const LintOptions& options) {
     if (!file) return fail(file.error().text);
     files.push_back(std::move(*file));
   }
+  // All files have been read; pointers into `files` hold from here on.
   std::vector<Finding> findings;
   size_t notes = 0, left_out = 0;
   for (const LintedFile& file : files) {
@@ -155,6 +171,7 @@ int cmd_lint(const LintOptions& options) {
     notes += file.notes;
     left_out += file.lint.left_out;
   }
+  // The headline, the explanations (text only) and the table.
   Report report;
   const std::string in = files.size() == 1 ? files[0].path : plural_text(static_cast<int64_t>(files.size()), "file");
   const std::string looked_at = plural_text(static_cast<int64_t>(notes), "note");
@@ -170,6 +187,7 @@ int cmd_lint(const LintOptions& options) {
   if (const Result<> selected = select_report_rows(report, options.table); !selected)
     return fail(selected.error().text);
   Output output;
+  // `source` of a row is the number of its finding before rows were sorted and cut.
   write_report(report, options.table, output,
                {"findings", [&](const TableRow& row, JsonWriter& json) { write_finding(findings[row.source], json); }});
   const int status = finish_output(output);

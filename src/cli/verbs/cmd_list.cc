@@ -22,6 +22,7 @@
 namespace penna {
 namespace {
 
+// By its first bytes, not its name: ELF, or a script, whose interpreter is then what is listed.
 bool is_program_file(const std::string& path) {
   const Result<std::string> start = read_file(path, 4);
   return start && (*start ==
@@ -45,6 +46,8 @@ Table modules_table(std::vector<ListedModule> modules) {
   return table;
 }
 
+// The points that the recorded processes had, by name; the same library in two processes is listed
+// once.
 ListReport recording_report(const Recording& recording) {
   PointList points;
   std::vector<ListedModule> modules;
@@ -69,6 +72,8 @@ std::optional<uint32_t> process_id(const std::string& text) {
   return pid;
 }
 
+// A number is a process, unless a file of that name is here. A file is a program if it begins like
+// one, else a recording, whose reader says what is wrong with it.
 Result<ListReport> report_of(const ListOptions& options) {
   PENNA_TRY(check_symbol_options(options.input));
   const std::optional<uint32_t> pid = process_id(options.target);
@@ -94,6 +99,7 @@ Result<Parsed<ListOptions>> parse_list(const Arguments& arguments) {
   add_symbol_options(parser, parsed.options.input);
   add_table_options(parser, parsed.options.table, true);
   parsed.help = PENNA_TRY(parser.parse(arguments));
+  // A list is complete unless -n says otherwise.
   if (!parsed.options.table.top) parsed.options.table.top = 0;
   return parsed;
 }

@@ -44,8 +44,9 @@
 namespace penna {
 namespace {
 
-// CMD.PID.penna, or with the stem that is wanted, in the current directory; with a number when that exists and may not
-// be overwritten.
+// CMD.PID.penna in the current directory, or with the stem that is wanted; with a number when that
+// exists and may not be overwritten. An explicit -o is taken as it is, and fails when the file
+// exists, unless forced.
 Result<RecordingWriter> create_recording(const RecordOptions& options, const std::vector<std::string>& command,
                                          pid_t pid) {
   if (!options.output.empty()) return RecordingWriter::create(options.output, {.overwrite = options.force});
@@ -58,7 +59,8 @@ Result<RecordingWriter> create_recording(const RecordOptions& options, const std
   return RecordingWriter::create(path, {.overwrite = options.force});
 }
 
-// Each living process takes one. The program was prepared before, and keeps its own limit.
+// The recorder holds a descriptor for each living process. The program is not affected: it was
+// prepared before, and keeps its own limit.
 void use_more_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
@@ -66,7 +68,9 @@ void use_more_descriptors() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Ticks a nanosecond, measured for a moment where it matters.
+// Ticks a nanosecond, measured over 20 ms, and only where a limit of time needs it.
+// recording_rules() allows for an error of 0.2 %; the exact rate is known at the end, and readers
+// apply the limits again with that.
 double clock_rate(const FilterOptions& filter) {
   if (!needs_clock(filter)) return 1;
   constexpr useconds_t kMoment = 20'000;
@@ -77,7 +81,7 @@ double clock_rate(const FilterOptions& filter) {
   return static_cast<double>(end.ticks - begin.ticks) / std::max(ns, 1.0);
 }
 
-// Of those that are asked for, the ones that nothing stands against. Each other one is told.
+// The processes of -p that nothing stands against. What stands against each other one is printed.
 std::vector<pid_t> attachable(const RecordOptions& options, bool by_breakpoints) {
   std::vector<pid_t> pids;
   for (const pid_t pid : options.pids)
@@ -88,11 +92,14 @@ std::vector<pid_t> attachable(const RecordOptions& options, bool by_breakpoints)
   return pids;
 }
 
+// --duration counts from here, which is before the program starts.
 std::optional<std::chrono::steady_clock::time_point> end_of_recording(const RecordOptions& options) {
   if (!options.duration_ns) return {};
   return std::chrono::steady_clock::now() + std::chrono::nanoseconds(*options.duration_ns);
 }
 
+// With -T FUNC@snapshot only the last calls before such a function are kept; without, nothing is
+// thrown away.
 SnapshotRules snapshots_of(const RecordOptions& options) {
   constexpr uint32_t kUsualMib = 64;
   CallRules functions = watched_functions(options.filter, TriggerAction::kSnapshot);
@@ -102,12 +109,17 @@ SnapshotRules snapshots_of(const RecordOptions& options) {
 
 }  // namespace
 
+// The steps of a recording. Each declares what the next ones borrow, so the order of destruction is
+// that of a recorder that gives up: until carrier.start() an early return leaves no trace but an
+// empty file.
 int cmd_record(const RecordOptions& options) {
   constexpr int kOurTrouble = 125;
+  // How to get in: by an agent or by breakpoints. Nothing has been started or touched yet.
   const auto choice = choose_carrier(options);
   if (!choice) return fail(choice.error().text);
   const std::vector<pid_t> pids = attachable(options, choice->by_breakpoints);
   if (pids.empty() && !options.pids.empty()) return kOurTrouble;
+  // Signals are meant for the program: from here on they come to a descriptor, and do not end us.
   auto agent = installed_library("libpenna-agent.so");
   if (!agent) return fail(agent.error().text);
   auto signals = SignalRelay::start();
@@ -115,22 +127,27 @@ int cmd_record(const RecordOptions& options) {
   auto doorbell = Doorbell::create();
   if (!doorbell) return fail(doorbell.error().text);
 
+  // Where processes will meet us: a socket in a directory of our own.
   std::optional<SocketDirectory> directory(std::in_place);
   auto socket_path = directory->create();
   if (!socket_path) return fail(socket_path.error().text);
+  // What targets are asked to patch. Who was asked for and met no function is known at the end, through these two.
   const auto asked_by_filters = std::make_shared<AskedFunctions>(),
              asked_for_values = std::make_shared<AskedFunctions>();
   PatchRequests requests = patch_requests(options, asked_by_filters, asked_for_values);
+  // The carrier is prepared, and nothing has started. It knows the name to give the recording.
   const auto carried =
       make_carrier(*choice, options, pids, *agent, {*socket_path, requests.wanted, requests.also}, signals->before());
   if (!carried) return fail(carried.error().text);
   Carrier& carrier = **carried;
+  // The file exists before the program starts, so that a full or read-only disk is known first.
   use_more_descriptors();
   auto writer = create_recording(options, carrier.command(), carrier.pid());
   if (!writer) return fail(writer.error().text);
   std::string path = writer->path();
   (void)writer->write_session(describe_session(options, carrier.command()));
 
+  // What is left out is decided: the collector applies it before anything is written.
   ClockTriplet start = read_clocks();
   const double ticks_per_ns = clock_rate(options.filter);
   const CallRules rules = recording_rules(options.filter, ticks_per_ns);
@@ -141,6 +158,7 @@ int cmd_record(const RecordOptions& options) {
   if (CallRules finishes = watched_functions(options.filter, TriggerAction::kFinish); finishes.ask) {
     if (const auto set = collector.set_finish(std::move(finishes)); !set) return fail(set.error().text);
   }
+  // Processes can meet us, get their plans and be switched by penna ctl. None knows of us yet.
   auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
   if (!server) return fail(server.error().text);
   PatchPlanner planner(std::move(requests));
@@ -153,6 +171,7 @@ int cmd_record(const RecordOptions& options) {
                                          return ask_process(pid, page, request, call);
                                        });
   if (!control) return fail(control.error().text);
+  // --live shows events as the collector drains them, with names of its own; --max-overhead counts them.
   SymbolOptions names;
   names.rank = rank_of_names(describe_session(options, carrier.command()), {});
   const std::unique_ptr<SymbolSource> symbols = make_symbol_source(names);
@@ -175,6 +194,7 @@ int cmd_record(const RecordOptions& options) {
   (*server)->set_introducer(static_cast<uint32_t>(carrier.introducer()));
   carrier.serve_by([&] { serve_for_a_moment(**server); });
   if (!options.quiet && !choice->reason.empty()) say(choice->reason);
+  // The program runs, or it could not be started: then its recording is removed, as it is of nothing.
   if (!carrier.start(&trouble)) {
     (void)collector.stop();
     remove_own_file(path);
@@ -185,13 +205,16 @@ int cmd_record(const RecordOptions& options) {
   }
   if (inject != nullptr)
     for (const std::string& sentence : inject->refused()) say(sentence);
+  // Until the program has ended, or the recording while the program goes on.
   Outcome outcome = follow(carrier,
                            {**server, *control, silencer->get(), *doorbell, collector.finished_fd(), *socket_path,
                             end_of_recording(options)},
                            *signals, options.quiet);
+  // Processes that go on are left as they were before; what that met belongs into the recording.
   const bool some_go_on = !(*server)->living_pids().empty();
   const Restored restored = carrier.leave([&] { return (*server)->living_pids(); });
   for (const std::string& sentence : restored.notes) collector.note(sentence, false);
+  // Last notes: stop() writes them and closes the file.
   std::string unrecorded;
   if (!(*server)->has_met(static_cast<uint32_t>(carrier.pid()))) unrecorded = why_unrecorded(carrier.command()[0]);
   if (!unrecorded.empty()) collector.note(unrecorded, false, kNoteOfAllClasses);
@@ -199,9 +222,12 @@ int cmd_record(const RecordOptions& options) {
   const std::string without_locks = note_locks(planner, collector);
   const std::string without_values = options.optional_values ? "" : note_unmet(*asked_for_values, collector);
   auto closed = collector.stop(outcome.hurried);
+  // The recording is complete. What remains is to say what is in it, and what is not.
   const ClockTriplet end = read_clocks();
   if (live) live->finish();
 
+  // Which options met nothing: a typing error in -F would otherwise look like a program without
+  // calls.
   const std::vector<std::string> unmet =
       rules.unmet ? asked_by_filters->with_nearest(without_refused(rules.unmet(), options.filter.functions, planner))
                   : std::vector<std::string>{};
@@ -232,6 +258,8 @@ int cmd_record(const RecordOptions& options) {
   server->reset();
   directory.reset();
   { const Doorbell no_bell = std::move(*doorbell); }
+  // Our child goes on unrecorded: we stay, as its parent expects the program's signals and status
+  // from us.
   if (outcome.goes_on && carrier.is_child()) outcome.status = follow_unrecorded(carrier, *signals);
   signals->end();
   return end_like(outcome.status);
@@ -239,6 +267,7 @@ int cmd_record(const RecordOptions& options) {
 
 int record_verb(const Arguments& arguments) { return run_parsed("record", parse_record(arguments), cmd_record); }
 
+// "penna CMD...", without a verb: record, then show a short report.
 int command_verb(const Arguments& arguments) {
   Result<Parsed<RecordOptions>> parsed = parse_record(arguments);
   if (parsed) parsed->options.short_report = !parsed->options.quiet;

@@ -24,6 +24,8 @@
 namespace penna {
 namespace {
 
+// Indexes of the threads that --pid, --tid and --thread leave. An empty choice by --pid is an
+// error, not a replay without events: most likely the number is mistyped.
 Result<std::vector<uint32_t>> wanted_threads(const Recording& recording, const ReplayOptions& options) {
   std::vector<bool> processes(recording.processes().size(), true);
   if (options.pid) processes = PENNA_TRY(meant_processes(recording, *options.pid));
@@ -50,6 +52,8 @@ class CallTrees {
   // False: stopped early.
   bool run(const std::vector<uint32_t>& threads) {
     for (uint32_t thread : threads) {
+      // The index says which chunks hold calls: threads without any are passed over without reading
+      // their events.
       const auto chunks = recording_.chunks(thread);
       const bool has_calls = std::any_of(chunks.begin(), chunks.end(),
                                          [](const ChunkRef& chunk) { return chunk.events[PENNA_CALLS] != 0; });
@@ -64,6 +68,7 @@ class CallTrees {
   bool show(uint32_t thread, bool with_title) {
     const auto show_line = [this, thread, &with_title](std::string_view text) {
       if (std::exchange(with_title, false) && !printer_.thread_title(thread)) return false;
+      // `lines` of 0 means all: `shown_` is at least 1 here, so it never equals that.
       return sink_(text) && ++shown_ != options_.lines;  // never 0
     };
     TreeLines tree(printer_, names_, options_.all, show_line);
@@ -90,9 +95,11 @@ class Replay {
   Replay(const Recording& recording, Names& names, const ReplayOptions& options, Output& output)
       : recording_(recording),
         options_(options),
+        // The order of members matters: `columns_` and `cells_` refer to what is built before them.
         style_{wants_color(options.table.color, output.fd()), terminal_width(output.fd())},
         printer_(recording, names, {style_, options.stacks, options.fields ? &columns_ : nullptr}, output.sink()),
         cells_(recording, names, printer_) {
+    // On a terminal the lines themselves are the progress.
     line_ = progress_line(!options.input.no_progress && !is_terminal(output.fd()));
     progress_.emplace("reading", summarize(recording).total_events(), "events", line_.get());
     if (options.table.format != Format::kTable) {
@@ -106,13 +113,15 @@ class Replay {
   bool run(const std::vector<uint32_t>& threads) { return options_.merge ? merged(threads) : each(threads); }
   uint64_t shown() const { return shown_; }
   std::string ends() const { return ends_.sentence(); }
-  // The sentences behind the lines.
+  // Prints the closing sentences. The progress line must be gone before.
   void finish(const Report& closing, Output& output) {
     progress_.reset();
     table_ ? table_->finish(closing) : write_report(closing, options_.table, output);
   }
 
  private:
+  // Thread by thread. Its title is printed just before the first line of a thread, and so not for a
+  // thread whose lines are all filtered out.
   bool each(const std::vector<uint32_t>& threads) {
     for (uint32_t thread : threads) {
       if (recording_.chunks(thread).empty()) continue;
@@ -127,6 +136,8 @@ class Replay {
     }
     return true;
   }
+  // By time, over all threads of the recording. A walk takes one thread or all: lines of other
+  // threads are dropped here.
   bool merged(const std::vector<uint32_t>& threads) {
     std::vector<bool> wanted(recording_.threads().size());
     for (uint32_t thread : threads) wanted[thread] = true;
@@ -161,7 +172,8 @@ class Replay {
   uint64_t shown_ = 0;
 };
 
-// `complete`: every line was shown.
+// The sentences behind the lines. `complete`: every line was shown; `ends`: exits without an entry
+// and such.
 Report closing_of(const Recording& recording, Names& names, const ReplayOptions& options, bool complete, uint64_t shown,
                   const std::string& ends) {
   Report closing;
@@ -186,7 +198,8 @@ Result<> check_replay(const ReplayOptions& options) {
   return ok();
 }
 
-// Those that were asked for, or that the format has; none in text as it is without --fields.
+// The fields that were asked for, else those of the format. In text without --fields there are
+// none: the printer then lays out each line itself, which columns cannot do.
 Result<> choose_fields(const std::string& text, ReplayOptions& options) {
   const bool is_text = options.table.format == Format::kTable;
   if (text.empty() && is_text) return ok();
@@ -240,6 +253,8 @@ int replay(const Recording& recording, SymbolSource& symbols, const ReplayOption
   Names names(recording, symbols);
 
   Output output;
+  // Text that was stopped early (-n, | head) gets no closing sentences: nobody reads them, or they
+  // would be longer than what was asked for. CSV and JSON must be closed in any case to be valid.
   if (options.tree) {
     CallTrees trees(recording, names, options, output);
     if (trees.run(*threads))

@@ -28,10 +28,12 @@
 namespace penna {
 namespace {
 
+// find_report() gives the overview, whose name is empty, for anything it does not know.
 bool is_report(const std::string& word) { return !find_report(word).name.empty(); }
 
 // Of the words that are no options, the one that names a table and the one that names a recording.
 Result<> take_words(const std::vector<std::string>& words, ReportOptions& options) {
+  // A word that is a table's name is a table, even when a file is called so: ./NAME names the file.
   for (const std::string& word : words) {
     if (options.which.empty() && is_report(word)) {
       options.which = word;
@@ -102,6 +104,8 @@ void add_cost(Report& report, const Recording& recording, bool net) {
                                       plural_text(static_cast<int64_t>(left_out), "call")));
 }
 
+// Limits are typed in time and compared with ticks, so that the hot loop over waits need not
+// convert.
 LockOptions lock_options(const ReportOptions& options, const Recording& recording) {
   const auto ticks = [&](const std::optional<Duration>& time) {
     return time ? static_cast<uint64_t>(static_cast<double>(time->value) / recording.time().ns_per_tick()) : 0;
@@ -109,6 +113,8 @@ LockOptions lock_options(const ReportOptions& options, const Recording& recordin
   return {ticks(options.min_wait), ticks(options.min_hold)};
 }
 
+// The cost of an event is measured while recording, and only a recorder that closes its file writes
+// it down.
 Result<> check_net_is_known(const ReportOptions& options, const Recording& recording, const Summary& summary) {
   if (!options.net || summary.events[PENNA_CALLS] == 0 || NetTimes(recording).is_known()) return ok();
   return Error{"--net: this recording does not tell what a call cost: it is older, or was not finished; record again"};
@@ -130,7 +136,8 @@ Report build(const NamedReport& which, const Material& material, AllocationView&
   return report;
 }
 
-// What belongs above and below the tables.
+// What belongs above and below the tables: what was sampled, left out or selected, and how far
+// times are to be trusted.
 void add_sentences(Report& report, const NamedReport& which, const ReportOptions& options, const Recording& recording,
                    const Summary& summary, const Allocations* heap, const AllocationChoice* choice) {
   if (options.by == ReportBy::kCall && summary.events[PENNA_CALLS] == 0) {
@@ -148,23 +155,30 @@ void add_sentences(Report& report, const NamedReport& which, const ReportOptions
   if (which.does_take(kTakesNet)) add_cost(report, recording, options.net);
 }
 
+// The steps of a report. `output` is not written to before the last one, so an error leaves it
+// empty.
 Result<> show(const Recording& recording, const ReportOptions& options, Output& output) {
   const NamedReport& which = find_report(options.which);
+  // "flame" is a drawing of stacks, not a table of rows.
   if (which.build == nullptr) return show_flame(recording, options, output);
+  // What the recording holds, and how to name it.
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
   Names names(recording, *symbols);
+  // What the options ask for is there, and the files that they name have been read.
   PENNA_TRY(check_net_is_known(options, recording, summary));
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
   LeakSuppressor suppressor(recording, names, listed, true);
   SameStacks same(recording, names);
+  // One pass over the events, for all that this table needs (NamedReport::passes).
   const std::unique_ptr<ProgressObserver> progress = progress_line(!options.input.no_progress);
   const AllocationRequest request{choice.get(), options.within.value_or(1),
                                   shows_stacks(which, options) ? &same : nullptr};
   const Analyses analyses = analyse(recording, summary, names.map(), passes_of(options, which.passes), progress.get(),
                                     request, lock_options(options, recording));
   const std::optional<CriticalPath> path = PENNA_TRY(path_of(options, recording, summary, analyses));
+  // The analyses are complete and do not change any more: tables are built from them, with names.
   AllocationView view{groups_of(options), [] {}, analyses.tree.get(),
                       options.suppressions.none ? nullptr : &suppressor};
   Report report = build(which,
@@ -172,6 +186,7 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
                          path ? &*path : nullptr},
                         view, progress.get());
   add_sentences(report, which, options, recording, summary, analyses.allocations.get(), choice.get());
+  // All rows are there: they are sorted, and cut to -n. Columns that are dear to fill are filled now.
   PENNA_TRY(select_report_rows(report, options.table));
   limit_stacks(report, options.frames.value_or(which.frames));
   if (which.does_take(kTakesAllocations)) advise_on_names(report, names);
@@ -224,6 +239,7 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   PENNA_TRY(take_words(words, options));
   PENNA_TRY(take_threads(options));
   PENNA_TRY(check_report(options));
+  // The overview shows the top of many tables; more rows would push the first ones off the screen.
   if (options.which.empty()) options.table = with_rows(options.table, 5);
   return parsed;
 }
@@ -238,6 +254,7 @@ int cmd_report(const ReportOptions& options) {
 
 int report_verb(const Arguments& arguments) { return run_parsed("report", parse_report(arguments), cmd_report); }
 
+// Never fails the command: the recording is there, and what goes wrong here is said and forgotten.
 void print_short_report(const std::string& path) {
   ReportOptions options;
   options.input.recording = path;
