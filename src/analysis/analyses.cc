@@ -23,7 +23,8 @@ uint64_t events_of(const Summary& summary, uint32_t classes) {
   return events;
 }
 
-// What lies before the range that is read, for those who need to know who holds what.
+// What lies before the range that is read, for those who need to know who holds what when it
+// begins.
 struct PastVisitor {
   Analyses& made;
   Progress& line;
@@ -42,7 +43,8 @@ struct PastVisitor {
   }
 };
 
-// Gives each event to those who want it.
+// Gives each event to those who want it. One visitor for all: reading and decoding cost more than
+// most analyses do.
 struct Visitor {
   const Recording& recording;
   Analyses& made;
@@ -55,6 +57,7 @@ struct Visitor {
       case kCallEvents: return add_calls(event);
       case kAllocEvents:
         if (made.allocations) (*made.allocations)(event);
+        // A new block ends the life of the locks that lay in its memory before.
         if (made.locks) add_lock(event);
         return;
       case kLockEvents:
@@ -72,10 +75,12 @@ struct Visitor {
   }
 
  private:
-  // The others are there for what they cost.
+  // Events of other classes are there for what they cost, which is taken off the calls around them.
   void add_net(const Event& event) {
     if (class_bit(event.record.kind) == kCallEvents) add_calls(event);
   }
+  // The order matters: Locks sees who held the lock before the step, the relations who holds it
+  // after.
   void add_lock(const Event& event) {
     LockStep step = made.holders->begin(event);
     (*made.locks)(event, step);
@@ -91,7 +96,7 @@ struct Visitor {
   }
 };
 
-// Who looks on at allocations; null: nobody.
+// Who looks on at the life of each block: AnalysisChoice has one of them at most.
 AllocationObserver* observer_of(const Analyses& made) {
   if (made.lifetimes) return made.lifetimes.get();
   if (made.sizes) return made.sizes.get();
@@ -117,7 +122,7 @@ void add_block_view(const Recording& recording, const Summary& summary, BlockVie
   }
 }
 
-// Empty: none.
+// What allocations are kept apart by, besides their stacks. Empty: nothing.
 std::function<uint32_t(const Event&)> context_of(AllocationContext context, const CallTree* tree) {
   switch (context) {
     case AllocationContext::kProcess: return [](const Event& event) { return event.process; };
@@ -143,6 +148,7 @@ void add_allocations(const Recording& recording, const Summary& summary, const A
   options.unmatched = made.unmatched.get();
   options.context = context_of(choice.context, made.tree.get());
   made.allocations = std::make_unique<Allocations>(recording, std::move(options));
+  // A choice by --lifetime is about the future of each block: a pass of its own learns it before.
   if (request.choice == nullptr) return;
   Progress line("reading", summary.events[PENNA_ALLOC], "events", progress);
   learn_lifetimes(recording, *request.choice, [&] { line.step(); });
@@ -153,6 +159,8 @@ bool hangs(const Locks& locks) {
                      [](const LockStats& lock) { return has_holder(lock.kind) && lock.open_waits != 0; });
 }
 
+// Only where threads waited for locks at the end: this is the question that every table of locks
+// answers first.
 void find_hangs(const Recording& recording, const Summary& summary, Analyses& made) {
   if (!made.locks || made.relations || !hangs(*made.locks)) return;
   made.relations = std::make_unique<WaitAnalyses>(*made.holders, false, false, false);
@@ -178,7 +186,7 @@ void add_where_notes(const Recording& recording, HealthReport& health) {
 
 namespace {
 
-// One pass per part of the choice; none has seen an event yet.
+// Builds the passes that the choice asks for; none has seen an event yet.
 Analyses passes_of(const Recording& recording, const Summary& summary, const CodeMap& map, const AnalysisChoice& choice,
                    ProgressObserver* progress, const AllocationRequest& request, const LockOptions& locks) {
   Analyses made;
@@ -209,7 +217,8 @@ void finish(const Recording& recording, const Summary& summary, Analyses& made) 
   if (made.relations) made.relations->finish(end_of_reading(recording, summary));
 }
 
-// Names locks by the blocks they lie in; those blocks are looked for in a second pass, where there are any.
+// Names locks by the blocks they lie in. Which addresses matter is known only after the first pass,
+// so there is a second one over the allocations, where any lock asks for it.
 void find_lock_blocks(const Recording& recording, const Summary& summary, const CodeMap& map,
                       ProgressObserver* progress, Analyses& made) {
   if (!made.locks || summary.events[PENNA_ALLOC] == 0) return;
@@ -235,8 +244,11 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   if (made.locks && summary.events[PENNA_LOCKS] != 0) classes |= kAllocEvents;
   {
     Progress line("reading", events_of(summary, classes), "events", progress);
+    // Who holds what at the beginning of the range is known.
     PastVisitor past{made, line};
     if (made.locks) visit_past(recording, classes & kHangEvents, past);
+    // Allocations and locks need all threads in one order of time; calls and points are per thread,
+    // which is faster, and can be taken in runs.
     const bool merged = events_of(summary, classes & (kAllocEvents | kLockEvents)) != 0;
     const EventFilter filter{.classes = made.net ? kEventClasses : classes, .all_threads = merged};
     Visitor visit{recording, made, line};

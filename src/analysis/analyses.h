@@ -29,6 +29,8 @@
 
 namespace penna {
 
+// Owns all passes. Some point at others (relations and locks observe holders, lock_places asks
+// tree): the order of the members is that in which they can be built.
 struct Analyses {
   std::unique_ptr<Calls> calls;
   std::unique_ptr<CallTree> tree;           // AnalysisChoice::call_tree

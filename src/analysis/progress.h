@@ -19,6 +19,8 @@ class ProgressObserver {
   virtual void end() = 0;
 };
 
+// The span of one pass: begins with the constructor and ends with the destructor, whichever way the
+// pass is left.
 class Progress {
  public:
   // `observer` must outlive it; null: nobody looks.

@@ -24,6 +24,7 @@ std::set<std::string> armed_points(const Recording& recording) {
   return names;
 }
 
+// Opens every file of every process: done only when a pattern met no point that was armed.
 std::set<std::string> points_of_files(const Recording& recording) {
   std::set<std::string> paths, names;
   for (const RecordedProcess& process : recording.processes())
@@ -74,6 +75,8 @@ std::vector<std::string> unmet_points(const char* option, const std::vector<std:
   return sentences;
 }
 
+// A condition applies to points that have all its arguments. That it applies to none is a typing
+// error in a name.
 std::vector<std::string> unmet_conditions(const Recording& recording, const std::vector<Where>& conditions) {
   std::vector<std::string> sentences;
   for (const Where& where : conditions) {

@@ -19,7 +19,7 @@ std::vector<std::string> unmet_points(const char* option, const std::vector<std:
 // That no function met a filter, as a sentence. `option`: as CallRules::unmet gives it.
 std::string unmet_text(const std::string& option);
 
-// Conditions on arguments that no point of it has.
+// A sentence for each condition whose arguments no point of the recording has.
 std::vector<std::string> unmet_conditions(const Recording& recording, const std::vector<Where>& conditions);
 std::vector<std::string> unmet_conditions(const std::string& path, const std::vector<Where>& conditions);
 

@@ -12,6 +12,7 @@
 namespace penna {
 namespace {
 
+// By name or tid. Of several threads of one name none is chosen silently.
 Result<uint32_t> find_thread(const Recording& recording, const std::string& wanted) {
   std::vector<uint32_t> found;
   for (uint32_t i = 0; i < recording.threads().size(); ++i) {
@@ -57,6 +58,7 @@ Result<CriticalPath> find_path(const Recording& recording, const Summary& summar
   const CallRules* rules = call_rules(recording);
   const ThreadSummary& told = summary.threads[thread];
   const uint64_t begin = rules == nullptr ? told.first_time : std::max(told.first_time, rules->begin);
+  // A thread that waited to the end has its last event before that wait.
   const uint64_t last = std::max(told.last_time, history.of(thread).empty() ? 0 : history.of(thread).back().end);
   const uint64_t end = rules == nullptr ? last : std::min(last, rules->end);
   if (begin >= end) return Error{fmt::format("thread '{}' did nothing in this time", options.thread)};

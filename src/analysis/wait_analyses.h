@@ -30,7 +30,9 @@ class WaitAnalyses {
     if (chains_) (*chains_)(event, step);
     if (history_) (*history_)(event, step);
   }
-  // Of the past, before a range: who holds and waits for what.
+  // What lies before the range that is read: it tells who holds and waits for what, and counts for
+  // nothing. The order of locks needs no past: an order that was seen before the range is not one
+  // of it.
   void past(const Event& event, const LockStep& step) {
     if (chains_) (*chains_)(event, step);
     if (history_) (*history_)(event, step);
@@ -46,6 +48,7 @@ class WaitAnalyses {
   const LockOrder* order() const { return order_.get(); }
   const WaitChains* chains() const { return chains_.get(); }
   const WaitHistory* history() const { return history_.get(); }
+  // Ticks, up to when open waits count.
   uint64_t end() const { return end_; }
 
  private:
