@@ -10,12 +10,14 @@
 namespace penna {
 namespace {
 
+// Records that later ones refer to. They are kept when all else is dropped: without its module, a
+// function has no name for the rest of the recording.
 bool describes(uint32_t kind) {
   return kind == PENNA_KIND_MODULE || kind == PENNA_KIND_SITE || kind == PENNA_KIND_THREAD;
 }
 
-// The chunk with nothing but what describes.
-// At most `room` bytes of it.
+// The chunk with nothing but what describes, at most `room` bytes of it; the events that it loses
+// are counted.
 std::vector<uint8_t> descriptions_of(std::span<const uint8_t> chunk, size_t room, uint64_t& calls, uint64_t& others) {
   RecordCursor in(chunk);
   std::vector<uint8_t> kept(chunk.begin(), chunk.begin() + sizeof(penna_chunk));
@@ -46,6 +48,7 @@ void LiveFeed::began(const Process& process) {
   waiting_.began.push_back(process);
 }
 
+// On the collector's thread: it holds the lock for a copy and never waits for whoever shows.
 void LiveFeed::records(uint32_t process, std::span<const uint8_t> chunk) {
   if (off_.load(std::memory_order_relaxed) || chunk.size() < sizeof(penna_chunk)) return;
   std::lock_guard hold(mutex_);
@@ -76,7 +79,8 @@ void LiveFeed::stacks(uint32_t process, uint32_t first, std::span<const penna_st
   waiting_.stacks.push_back({process, first, {nodes.begin(), nodes.end()}});
 }
 
-// No more records of these threads come, to tell it: an empty chunk does.
+// What was dropped is told in front of a thread's next records. None will come of a process that
+// has ended: an empty chunk, made here, takes their place.
 void LiveFeed::report_dropped(uint32_t process) {
   const auto first = dropped_.lower_bound({process, 0});
   auto last = first;
@@ -114,6 +118,7 @@ void LiveFeed::close() {
   came_.notify_one();
 }
 
+// The whole batch is exchanged, so that the lock is held for a moment only.
 bool LiveFeed::take(LiveBatch& batch) {
   std::unique_lock hold(mutex_);
   came_.wait(hold, [this] { return fresh_ || closed_; });

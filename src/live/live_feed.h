@@ -17,6 +17,7 @@
 
 namespace penna {
 
+// A copy of what the collector drained: chunks are reused by the target at once.
 struct LiveRecords {
   uint32_t process = 0;         // number
   std::vector<uint8_t> chunk;   // for a RecordCursor
@@ -27,7 +28,8 @@ struct LiveStacks {
   uint32_t process = 0, first = 0;
   std::vector<penna_stack_node> nodes;
 };
-// To be taken in this order.
+// All that came between two calls of take(). To be taken in this order: processes before their
+// records, records before their ends.
 struct LiveBatch {
   std::vector<Process> began;
   std::vector<LiveStacks> stacks;

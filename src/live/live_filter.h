@@ -41,6 +41,7 @@ class LiveFilter {
   void end(uint32_t process, std::vector<LiveRecords>& out);
 
  private:
+  // A chunk for which the sieve has not decided everything yet.
   struct Waiting {
     std::vector<uint8_t> bytes;
     bool is_cut = false;  // they are what stays

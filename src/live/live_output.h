@@ -12,6 +12,7 @@ namespace penna {
 
 class LiveOutput {
  public:
+  // A screen is a few kilobytes: what is older than this is not worth waiting for.
   static constexpr size_t kRoom = 256 << 10;
   explicit LiveOutput(int fd) : fd_(fd) {}
 

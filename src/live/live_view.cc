@@ -27,6 +27,7 @@ constexpr int kLastPatienceMs = 2000;   // with a reader, at the end
 
 }  // namespace
 
+// A thread that is shown, with its own timeline and, in the forms of trees, its own tree.
 struct LiveView::Shown {
   uint32_t index = 0;  // of the thread in the recording
   Key key;
@@ -39,6 +40,7 @@ struct LiveView::Shown {
   bool was_holding = false;  // the tree holds lines back, since the last batch
 };
 
+// The records of one thread in one batch, in their order. `slices` point into the batch.
 struct LiveView::Stream {
   Shown* thread = nullptr;
   std::vector<const LiveRecords*> slices;
@@ -47,8 +49,9 @@ struct LiveView::Stream {
   Event event;
 };
 
-// The calls that were open in the parent's thread are handed on when that tells of something later, or when the child
-// tells of the first.
+// The calls that were open in the parent's thread when a child was forked. Parent and child come to
+// us by different channels, in any order: the calls are handed on when the parent tells of
+// something later than the fork, or when the child tells of its first event, whichever is first.
 struct LiveView::Fork {
   Key parent;
   uint64_t ticks = 0;
@@ -81,18 +84,21 @@ Result<> LiveView::start() {
   return ok();
 }
 
+// The collector has stopped before: nothing is added to the feed any more.
 void LiveView::finish() {
   feed_.close();
   if (thread_.joinable()) thread_.join();
 }
 
 void LiveView::run() {
+  // For this thread alone: on Linux a nice value belongs to a thread, see setpriority(2).
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
   if (form_ == LiveForm::kLines) printer_->titles();
   // One batch behind: what another thread has described before it was met has come with the next batch at the latest.
   LiveBatch batch, next;
   for (bool more = true; more;) {
     more = feed_.take(next);
+    // Taken before the next batch is shown: all that happened until then is in it or before it.
     const uint64_t now = penna_now();
     meet(next);
     show(batch);
@@ -100,6 +106,7 @@ void LiveView::run() {
     if (!more) show(batch);
     complete_until_ = now;
     (void)output_.flush(0);
+    // Nobody reads: the feed drops everything from here on, and the recording goes on.
     if (output_.is_over()) feed_.turn_off();
   }
   (void)output_.flush(kLastPatienceMs);  // now there is time
@@ -107,7 +114,8 @@ void LiveView::run() {
   (void)output_.flush(kLastPatienceMs);
 }
 
-// What a batch tells of what others say.
+// Takes from a batch what describes: processes, stacks, modules, sites and names, of which records
+// of other threads in the same batch may make use.
 void LiveView::meet(const LiveBatch& batch) {
   if (output_.is_over()) return;
   if (!batch.records.empty()) live_.set_clock(read_clocks());
@@ -123,6 +131,7 @@ void LiveView::meet(const LiveBatch& batch) {
     describe(records);
     if (filter_) filter_->learn(records);
   }
+  // Names remember what they have looked up: with new modules they begin anew.
   if (live_.prepare()) names_.emplace(live_.recording(), symbols_);
 }
 
@@ -204,7 +213,9 @@ std::vector<LiveView::Stream> LiveView::streams_of(const LiveBatch& batch) {
   return streams;
 }
 
-// The next record of the stream as its event; false at its end.
+// The next record of the stream as its event; false at its end. Times that go backwards (a clock
+// that is not the same on all processors) are held at the last one: the merge relies on rising
+// times.
 bool LiveView::advance(Stream& stream) {
   Shown& thread = *stream.thread;
   while (!stream.cursor.next(stream.event.record)) {
@@ -233,6 +244,7 @@ void LiveView::give(Stream& stream) {
   thread.timeline->add(stream.event, [&](const TimelineLine& next) { return line(thread, next); });
 }
 
+// A pid may have been used by several processes: the newest with that pid is the parent.
 void LiveView::fork(const Process& child) {
   for (auto parent = processes_.rbegin(); parent != processes_.rend(); ++parent) {
     if (live_.recording().processes()[parent->second].process.pid != child.parent_pid) continue;
@@ -250,8 +262,9 @@ void LiveView::hand_on(Fork& fork) {
     parent->second.timeline->for_each_open(SIZE_MAX, [&](const TimelineLine& open) { fork.pcs.push_back(open.pc); });
 }
 
-// Before the event is looked at. Programs may fork thousands of children that never tell anything: only those of this
-// thread are looked at.
+// Before the event is looked at, while the calls that were open at the fork are still open.
+// Programs may fork thousands of children that never tell anything: only those of this thread are
+// looked at.
 void LiveView::hand_on_calls(const Shown& thread, const Event& event) {
   if (thread.key.second == 1)
     if (const auto own = forks_.find(event.process); own != forks_.end() && !own->second.handed_on)
@@ -268,6 +281,8 @@ void LiveView::hand_on_calls(const Shown& thread, const Event& event) {
   if (children->second.empty()) children_.erase(children);
 }
 
+// The child's first thread (serial 1) begins inside the calls that it inherited: entries are made
+// up for them, at the time of the fork.
 void LiveView::inherit(Shown& thread, const Event& event) {
   const auto found = forks_.find(event.process);
   if (found == forks_.end() || live_.recording().threads()[event.thread].serial != 1) return;
@@ -289,6 +304,7 @@ void LiveView::one_after_the_other(std::vector<Stream>& streams) {
     while (advance(stream)) give(stream);
 }
 
+// A k-way merge, as each thread's records are in order: O(n log threads).
 void LiveView::by_time(std::vector<Stream>& streams) {
   std::vector<Stream*> heap;  // the earliest on top
   for (Stream& stream : streams)
@@ -308,10 +324,13 @@ void LiveView::by_time(std::vector<Stream>& streams) {
 
 // ---- Lines
 
+// Whether a line can be shown, or is left out: we are too far behind, or the reader is.
 bool LiveView::may_show() const { return bytes_ahead_ <= kBehind && output_.has_room(); }
 
 bool LiveView::line(Shown& thread, const TimelineLine& line) {
   const bool begins_call = line.kind == LineKind::kEnter || line.kind == LineKind::kLeaf;
+  // The timeline still sees every event, so that depths stay right: only lines are left out, and
+  // counted.
   if (!may_show()) {
     if (!thread.missed && thread.tree) (void)thread.tree->finish();
     thread.missed = true;
@@ -349,7 +368,8 @@ void LiveView::start_tree(Shown& thread) {
                                             });
 }
 
-// Records of this thread are missing: which calls are open, nobody knows.
+// Records of this thread are missing, and with them which calls are open: it begins anew, at depth
+// 0.
 void LiveView::lose_track(Shown& thread) {
   thread.timeline->catch_up([&](const TimelineLine& next) { return line(thread, next); });
   if (thread.tree) (void)thread.tree->finish();
@@ -366,6 +386,7 @@ void LiveView::begin(Shown& thread) {
   start_tree(thread);
 }
 
+// In front of the next line that is shown, so that the gap is where it was.
 void LiveView::report_missing() {
   if (calls_missing_ + others_missing_ == 0) return;
   std::string what = plural_text(static_cast<int64_t>(calls_missing_), "call");
@@ -380,8 +401,8 @@ void LiveView::report_missing() {
   lost_track_ = false;
 }
 
-// Lines tell the thread themselves, so each has its title once. Trees have one wherever another thread goes on; not the
-// first, which may be the only one.
+// Lines have a column for the thread, so each thread has its title once. Trees have one wherever
+// another thread goes on; not the first, which may be the only one.
 void LiveView::title(Shown& thread) {
   if (last_shown_ == thread.index) return;
   const bool wanted = form_ == LiveForm::kLines ? !thread.titled : last_shown_ != kNoIndex;
@@ -390,7 +411,8 @@ void LiveView::title(Shown& thread) {
   if (wanted) printer_->thread_title(thread.index);
 }
 
-// What is held back longer than from one batch to the next is shown.
+// Folding and leaves hold lines back. What was held back for a whole batch is shown, so that a
+// program that waits is seen to wait in the call that it is in.
 void LiveView::catch_up() {
   for (auto& [key, thread] : threads_) {
     if (!thread.tree) {
@@ -402,6 +424,8 @@ void LiveView::catch_up() {
   }
 }
 
+// The process will tell nothing more: what is open is closed, and all that was kept of it is
+// forgotten.
 void LiveView::end(const ProcessEnd& end) {
   const auto found = processes_.find(end.number);
   if (found == processes_.end()) return;

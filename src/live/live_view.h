@@ -79,6 +79,7 @@ class LiveView {
   void end(const ProcessEnd& end);
   void catch_up();
 
+  // Everything from here on is used by the view's own thread alone; only `feed_` is shared.
   const LiveForm form_;
   SymbolSource& symbols_;
   std::unique_ptr<LiveFilter> filter_;
