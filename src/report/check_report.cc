@@ -36,7 +36,9 @@ const char* state_of(const Verdict& verdict) {
   return verdict.is_broken() ? "broken" : verdict.is_unknown() ? "unknown" : "ok";
 }
 
-// Why it is not known whether it is kept; none: it is known.
+// Why it is not known whether the limit is kept; empty: it is known. Of what is missing, only what
+// could change the verdict: when too much was found, what may have made it look larger, else what
+// may have hidden more.
 std::vector<std::string> reasons_of(const Verdict& verdict) {
   std::vector<std::string> reasons;
   const bool too_much = verdict.found > verdict.allowed;
@@ -46,7 +48,7 @@ std::vector<std::string> reasons_of(const Verdict& verdict) {
   return reasons;
 }
 
-// Each reason once, with the limits that it is about.
+// Each reason once, with the limits that it is about, in the order of the verdicts.
 std::vector<std::string> sentences_of_unknown(const std::vector<Verdict>& verdicts) {
   std::vector<std::pair<std::string, std::string>> list;
   for (const Verdict& verdict : verdicts)
@@ -74,6 +76,7 @@ std::string head_of(const std::vector<Verdict>& verdicts) {
   return all + " kept";
 }
 
+// Numbers are of different units, row by row: text has them as words, CSV and JSON raw.
 Columns<Verdict> limit_columns() {
   return {{{"found", "FOUND", CellKind::kNumber, false, true}, [](const Verdict& one) { return one.found; }},
           {{"allowed", "ALLOWED", CellKind::kNumber, false, true}, [](const Verdict& one) { return one.allowed; }},
@@ -136,6 +139,7 @@ Report check_report(const Recording& recording, const std::vector<Verdict>& verd
   report.head.push_back(fmt::format("{}{}.", head_of(verdicts), of_blocks));
   report.tables.push_back(table_of_limits(verdicts));
   for (const Verdict& verdict : verdicts) {
+    // Also for a limit that is broken only perhaps: the stacks are what there is to look at.
     if (verdict.found > verdict.allowed && !verdict.blames.empty())
       report.tables.push_back(table_of_blames(recording, verdict, names));
     if (!verdict.doubt.empty()) report.tail.push_back(fmt::format("{}: {}.", verdict.limit, verdict.doubt));

@@ -10,7 +10,7 @@
 
 namespace penna {
 
-// `blocks`: those that were checked; null: none.
+// `blocks`: the allocations that were checked, for the name of their family; null: none were.
 Report check_report(const Recording& recording, const std::vector<Verdict>& verdicts, Names& names,
                     const Allocations* blocks = nullptr);
 

@@ -12,6 +12,7 @@
 namespace penna {
 namespace {
 
+// Identifiers for scripts: they never change.
 const char* state_name(FileState state) {
   switch (state) {
     case FileState::kComplete: return "complete";
@@ -23,10 +24,13 @@ const char* state_name(FileState state) {
   return "";
 }
 
-// By penna_loss.
+// By penna_loss. These and the classes below are counted per kind; all other counters come from
+// health.inc.
 constexpr const char* kCauses[PENNA_LOSS_COUNT] = {"for_pairs", "for_shape", "for_unwinders", "for_pools",
                                                    "for_samples"};
 
+// Along the way of an event. Counters of 0 are there, too: a script need not know which may be
+// missing.
 std::vector<LossNumber> loss_numbers(const HealthReport& health) {
   std::vector<LossNumber> numbers;
   // In the target.
@@ -51,7 +55,8 @@ std::vector<LossNumber> loss_numbers(const HealthReport& health) {
   return numbers;
 }
 
-// Of the process whose time recording took most of. A call is two events.
+// The cost of the process that recording slowed down the most. A call is two events. Picoseconds,
+// as an event takes a few nanoseconds.
 std::vector<LossNumber> cost_numbers(const Recording& recording) {
   std::vector<LossNumber> numbers;
   const auto costliest = costliest_process(recording);

@@ -17,9 +17,11 @@ enum class FileState : uint8_t {
   kUnfinished,  // the recorder did not get to its end
   kUnwritten,   // its end could not be written
 };
+// The worst that holds, from cut over unfinished to damaged.
 FileState file_state(const Recording& recording);
 
-// State, loss and warnings of a report about this recording.
+// State, loss, cost and warnings of a report about this recording. Call after rows were selected:
+// looking up names may add warnings.
 void add_health(Report& report, const Recording& recording, const HealthReport& health);
 
 // "exited", "killed", "exec", "stopped", "unknown": how a process ended.

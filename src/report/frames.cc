@@ -28,6 +28,7 @@ TableDetail frame_detail(const NameFrame& frame, const CodeMap& map) {
   return detail;
 }
 
+// All are filled late: names are looked up for the rows that are shown only.
 Columns<Placed> place_columns(std::string_view title) {
   return {{{"module", "MODULE", CellKind::kText, false, true},
            [](const Placed& place) {
@@ -63,6 +64,8 @@ void set_stack(TableRow& row, Placed& place, uint32_t process, uint32_t stack, N
   place.map = &names.map();
 }
 
+// Drops the frames between the lock and who took it (std::lock_guard and the like): the code to
+// blame comes first.
 std::vector<TableDetail> stack_of_wait(uint32_t process, uint32_t stack, Names& names) {
   std::vector<TableDetail> details = stack_details(process, stack, names);
   const std::vector<const NameFrame*> frames = names.stack(process, stack).frames;
@@ -100,13 +103,15 @@ std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& 
 
 namespace {
 
-// A program that no agent could enter: to build it otherwise would not help, and a note says what would.
+// A program that no agent could enter: building it differently would not help, and a note says what
+// would.
 bool nothing_entered(const Recording& recording) {
   return recording.processes().empty() && !recording.collector().notes.empty();
 }
 
 }  // namespace
 
+// From the most certain cause to the likeliest: most programs were not built for it.
 std::string why_no_calls(const Recording& recording) {
   if (nothing_entered(recording)) return recording.collector().notes.front();
   const bool recorded = std::any_of(recording.chunks().begin(), recording.chunks().end(),
@@ -123,6 +128,8 @@ std::string no_calls_text(const Recording& recording) {
   return fmt::format("No calls were recorded: {}.", why_no_calls(recording));
 }
 
+// In floating point: an exact product of two 64-bit numbers does not fit, and times are shown with
+// three digits.
 int64_t ticks_to_ns(const Recording& recording, uint64_t ticks) {
   const double ns = static_cast<double>(ticks) * recording.time().ns_per_tick();
   return ns >= 9.2e18 ? INT64_MAX : std::llround(ns);

@@ -17,7 +17,8 @@ TableDetail frame_detail(const NameFrame& frame, const CodeMap& map);
 // A stack, innermost frame first, and behind it why it goes no further out, when it does not.
 std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& names);
 
-// The place in code that a row is about; items of such rows derive from it, and describing the row sets it.
+// The place in code that a row is about; items of such rows derive from it, and describing the row
+// (Columns::Describe) sets it, before the cells of place_columns() are made.
 struct Placed {
   const NameFrame* frame = nullptr;  // null: not known
   const CodeMap* map = nullptr;

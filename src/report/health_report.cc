@@ -12,7 +12,8 @@
 namespace penna {
 namespace {
 
-// Counters in the order of an event's way: target, collector, file, analysis.
+// Counters in the order of an event's way: target, collector, file, analysis. All of them; text
+// leaves out those of 0.
 class Counters {
  public:
   void add(std::string name, uint64_t value, const char* meaning) {
@@ -45,6 +46,8 @@ void add_section(const HealthReport& health, HealthSection section, Counters& co
     if (counter.section == section) counters.add(counter.name, counter.value(health), counter.meaning);
 }
 
+// What is counted per class or cause has its rows here; all else comes from the one table,
+// health.inc.
 void add_target(const HealthReport& health, Counters& counters) {
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     counters.add(
@@ -59,7 +62,8 @@ void add_target(const HealthReport& health, Counters& counters) {
   add_section(health, HealthSection::kTarget, counters);
 }
 
-// How far the stacks of allocations are known, by the module that allocates.
+// How far the stacks of allocations reach, by the module that allocates: where one has no unwinding
+// rules, stacks end.
 Table stacks_table(const HealthReport& health) {
   const Columns<ModuleStacks> columns = {
       {{"module", "ALLOCATIONS OF", CellKind::kText}, [](const ModuleStacks& of) { return of.file; }},

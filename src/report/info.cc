@@ -19,6 +19,7 @@
 namespace penna {
 namespace {
 
+// As a shell would take it: whatever is not plainly harmless stands in single quotes.
 std::string quoted(const std::string& argument) {
   const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || (c != '\0' && std::strchr("_-./=:,+@%^", c) != nullptr);
@@ -36,7 +37,7 @@ std::string kinds_text(uint32_t classes) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// What the recorder was asked to leave out, and how much that was.
+// What the recorder was asked to leave out, and how much that was. None of it is a loss.
 std::string left_out_text(const CollectorHealth& health) {
   std::vector<std::string> parts;
   const auto add = [&](uint64_t count, const char* noun, const char* by) {
@@ -52,7 +53,8 @@ std::string left_out_text(const CollectorHealth& health) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// What has ended the recording, when that was neither the program nor a signal.
+// What ended the recording, when that was neither the program nor a signal. The index comes from
+// the file.
 std::string finish_text(const Recording& recording, const Summary& summary) {
   const CollectorHealth& health = recording.collector();
   if (health.finish_ticks == 0) return {};
@@ -63,7 +65,8 @@ std::string finish_text(const Recording& recording, const Summary& summary) {
   return text;
 }
 
-// In the target, or on the way into the file.
+// What was lost, in the target or on the way into the file. Of a file that is not whole the numbers
+// are minima.
 std::string lost_text(const Recording& recording, const Summary& summary) {
   EventCounts unwritten{};
   if (const auto failures = recording.write_failures())
@@ -84,6 +87,7 @@ std::string state_text(const Recording& recording) {
     case FileState::kUnwritten: return "unfinished: its end could not be written";
     case FileState::kCut: break;
   }
+  // Written in place at the beginning of the file, and so known even when its end is missing.
   const auto in_place = recording.write_failures();
   return in_place && in_place->end > recording.file_bytes()
              ? fmt::format("cut off: {} of its {} bytes are there", recording.file_bytes(), in_place->end)
@@ -171,6 +175,8 @@ Columns<ProcessItem> processes_columns(bool several_images) {
            }}};
 }
 
+// A pid has several rows when its process ran several programs (exec): then N is shown, which --pid
+// PID:N takes.
 Table processes(const Recording& recording, const Summary& summary) {
   std::map<uint32_t, int64_t> images;  // by pid
   std::vector<ProcessItem> items;
@@ -195,6 +201,7 @@ std::string command_text(const std::vector<std::string>& command, uint32_t left_
   return text;
 }
 
+// In UTC: whoever reads the recording may be anywhere.
 std::string date_text(uint64_t realtime_ns) {
   const std::time_t seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
   std::tm broken{};

@@ -19,7 +19,7 @@ void append(Report& whole, Report part, const char* name) {
   for (Table& table : part.tables) whole.add(std::move(table));
 }
 
-// Those of a part that has nothing to tell.
+// Tables of a part that was not recorded: JSON has them all, empty.
 void append_empty(Report& whole, std::initializer_list<const char*> keys) {
   for (const char* key : keys) {
     Table table;
@@ -38,6 +38,7 @@ std::string first_line(const Recording& recording, const Summary& summary) {
 
 }  // namespace
 
+// The top of each table that has rows. The caller cuts them to a few.
 Report overview_report(const Recording& recording, const Summary& summary, const OverviewInputs& inputs, Names& names) {
   Report report;
   report.head.push_back(first_line(recording, summary));

@@ -19,7 +19,8 @@ namespace {
 
 constexpr size_t kTopStrings = 3;
 
-// Six digits; whole numbers and large ones to the last digit that a double holds, never 2.5e+06.
+// Six digits; whole numbers and large ones to the last digit that a double holds (2^53), never
+// 2.5e+06.
 std::string amount_text(double amount) {
   const double whole = std::round(amount), exact = 1LL << 53;
   if (std::abs(whole) > exact) return fmt::format("{:.6g}", amount);
@@ -37,8 +38,9 @@ std::string numbers_text(const ArgumentStats& argument, const SiteArgument& desc
   return text;
 }
 
-// Texts: "\"users\" 12, \"orders\" 3, others 4". Where there were too many different ones to count each:
-// "\"users\" 12 or more, others of more than 4,096 different", and when none stood out: "more than 4,096 different,
+// The most frequent texts: "\"users\" 12, \"orders\" 3, others 4". Where there were too many
+// different ones to count each (model/events/frequent_texts.h), counts are minima: "\"users\" 12 or
+// more, others of more than 4,096 different"; and when none stood out: "more than 4,096 different,
 // none more than 5 times".
 std::string texts_text(const ArgumentStats& argument) {
   const FrequentTexts& texts = argument.texts;
@@ -77,7 +79,7 @@ std::string duration_line(const Recording& recording, const Distribution& durati
                      text(duration.max()), text(duration.sum()));
 }
 
-// "shop.c:12"; of probes of one name that stand in several places "ceval.c:12 and 2 others".
+// "shop.c:12"; of a probe whose copies stand in several places "ceval.c:12 and 2 others".
 std::string source_text(const PointStats& point, Names& names) {
   if (point.site != nullptr && !point.site->file.empty())
     return fmt::format("{}:{}", point.site->file, point.site->line);
@@ -99,8 +101,8 @@ struct PointPlace : Placed {
   Names* names;
 };
 
-// Stacks that read the same are one; most passes first. Of a point with stacks, those passes that have none stand for
-// themselves.
+// Stacks that read the same are one place; most passes first. If a point has stacks at all, its
+// passes without one are a place, too, so that the numbers add up.
 std::vector<PointPlace> places_of(const Recording& recording, const Points& points, Names& names) {
   std::vector<PointPlace> places;
   SameStacks same(recording, names);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Table: what a report says, as typed values; how it looks is decided later (print.h, cli/machine_format.h).
+// Table: what a report says, as typed values; how it looks is decided later (print.h, cli/table_output.h).
 //
 // Why: a number that is kept as a number can be sorted, summed, printed as "1.2 MB" and written raw to CSV.
 // Invariant: every row has as many cells as the table has columns.

@@ -11,7 +11,8 @@ struct Range {
   uint32_t first, last;
 };
 
-// Combining marks and wide characters, coarsely by block: enough to keep columns straight for names that people write.
+// Combining marks and wide characters, by Unicode block and so coarsely: enough to keep columns
+// straight for names that people write. Not wcwidth(3): it depends on the locale.
 constexpr Range kCombining[] = {{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},  {0x64b, 0x65f},
                                 {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
 constexpr Range kWide[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},  {0xac00, 0xd7a3},

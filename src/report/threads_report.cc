@@ -14,7 +14,7 @@ namespace penna {
 
 namespace {
 
-// A row: a thread, or (null) those of a process that ended before they could tell what they lost.
+// A row: a thread, or (null) the losses of a process that no thread has reported.
 struct ThreadItem {
   const Recording& recording;
   const Summary& summary;
@@ -35,6 +35,7 @@ struct ThreadItem {
   }
 };
 
+// Empty, not 0, where a thread did not report: it may have lost something.
 Cell lost_by(const ThreadItem& item) {
   if (item.thread == nullptr) return number(item.process.unattributed_lost);
   if (!item.thread->has_health) return {};
@@ -59,6 +60,7 @@ Columns<ThreadItem> thread_item_columns() {
            }},
           {{"calls", "CALLS", CellKind::kCount},
            [](const Item& item) {
+             // Entries and exits; an open call has only the first.
              return item.of_thread([](const Thread& one) { return number((one.events[PENNA_CALLS] + 1) / 2); });
            }},
           {{"alloc", "ALLOC", CellKind::kCount}, [](const Item& item) { return item.events(PENNA_ALLOC); }},

@@ -14,8 +14,11 @@
 namespace penna {
 namespace {
 
+// A sum of bytes as a signed number, of which differences can be taken; what does not fit is the
+// largest.
 int64_t held(uint64_t value) { return static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX)); }
 
+// One stack in both recordings; null: it is not in that one.
 struct Sides {
   std::string key;
   const NamedStackSums* a = nullptr;
@@ -24,7 +27,8 @@ struct Sides {
   int64_t count_change() const { return (b ? held(b->count) : 0) - (a ? held(a->count) : 0); }
 };
 
-// Bytes and number have to be still, where only a share is asked for: less of the one may be more of the other.
+// Whether a change is noise. Where only a share is asked for, bytes and number must both be still:
+// fewer, larger blocks are a change, though the bytes are the same.
 bool is_quiet(const Sides& sides, const QuietLimit& limit) {
   if (limit.absolute != 0) return std::abs(sides.bytes_change()) < limit.absolute;
   if (sides.a == nullptr || sides.b == nullptr) return false;
@@ -35,8 +39,9 @@ bool is_quiet(const Sides& sides, const QuietLimit& limit) {
          still(sides.count_change(), sides.a->count, sides.b->count);
 }
 
-// Two samples of the same differ by so much, in 19 cases of 20: each sampled block stands for the mean, and the
-// variance of their number is that number.
+// Whether two samples of the same program would differ by so much, in 19 cases of 20. Each sampled
+// block stands for `mean` bytes, and their number has a Poisson distribution, whose variance is
+// that number: so that of a sum of bytes is bytes * mean.
 bool is_within_error(const Sides& sides, const StacksByName& a, const StacksByName& b) {
   const auto variance = [](const NamedStackSums* sums, uint64_t mean) {
     return sums == nullptr ? 0 : static_cast<double>(sums->bytes) * static_cast<double>(mean);
@@ -46,6 +51,7 @@ bool is_within_error(const Sides& sides, const StacksByName& a, const StacksByNa
          kTwoSided95 * kTwoSided95 * (variance(sides.a, a.sample_mean) + variance(sides.b, b.sample_mean));
 }
 
+// The largest change first, whether up or down; of equal ones, that of the number.
 std::vector<Sides> sides_of(const StacksByName& a, const StacksByName& b) {
   std::map<std::string, Sides> by_name;
   for (const auto& [key, sums] : a.stacks) by_name[key].a = &sums;
@@ -62,7 +68,7 @@ std::vector<Sides> sides_of(const StacksByName& a, const StacksByName& b) {
   return all;
 }
 
-// The frames that a key is made of.
+// Takes a key apart into the frames that it was made of: the key is all that is kept of a stack.
 std::vector<TableDetail> details_of(const std::string& key) {
   std::vector<TableDetail> details;
   for (size_t at = 0; at < key.size();) {
@@ -75,7 +81,8 @@ std::vector<TableDetail> details_of(const std::string& key) {
   return details;
 }
 
-// What separates the parts of a key cannot be in one.
+// Function names come from the file: the separators of a key must not be in one, or details_of()
+// would cut it wrong.
 std::string plain(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
@@ -93,6 +100,7 @@ struct SidesItem {
   bool is_quiet;
 };
 
+// An empty cell, not 0: the stack is not in that recording.
 template <auto NamedStackSums::*kSum>
 Cell sum_of(const NamedStackSums* sums) {
   return sums == nullptr ? Cell{} : number(sums->*kSum);
@@ -125,6 +133,7 @@ Columns<SidesItem> sides_columns() {
 
 }  // namespace
 
+// Lines are left out: they move with every edit, and the stack is still the same.
 StacksByName stacks_by_name(const Allocations& heap, Names& names, StackSums what, LeakSuppressor* suppressor) {
   StacksByName result;
   result.sample_mean = heap.sample_mean();
@@ -150,6 +159,8 @@ StacksByName stacks_by_name(const Allocations& heap, Names& names, StackSums wha
   return result;
 }
 
+// With an absolute limit the user has said what noise is; the error of sampling counts only without
+// one.
 Report alloc_diff_report(const StacksByName& a, const StacksByName& b, StackSums what, const QuietLimit& quiet) {
   Table table;
   table.key = what == StackSums::kLeaked ? "leaks" : "alloc";

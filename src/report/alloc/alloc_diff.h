@@ -20,7 +20,8 @@ struct NamedStackSums {
 
 // The stacks of one recording, all that is needed of it.
 struct StacksByName {
-  // By "function\tmodule\n" of each frame, the innermost first.
+  // By "function\tmodule\n" of each frame, the innermost first. Ordered, so that equal rows keep
+  // their place between runs.
   std::map<std::string, NamedStackSums> stacks;
   uint64_t count = 0, bytes = 0;
   uint64_t sample_mean = 0;  // Allocations'

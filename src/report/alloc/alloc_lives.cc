@@ -16,7 +16,8 @@
 namespace penna {
 namespace {
 
-// How long the blocks of a row lived.
+// How long the blocks of a row lived: ticks, of those that were freed. Without one there is no
+// time, and not one of 0.
 struct Lives {
   const Recording& recording;
   const Distribution& lives;
@@ -44,7 +45,7 @@ Columns<FreedBlocks> freed_columns() {
   return columns;
 }
 
-// By the first column, most first; equal rows keep their order.
+// By the first column, most first; equal rows keep their order, which is that of first appearance.
 void sort_by_first_number(Table& table) {
   std::stable_sort(table.rows.begin(), table.rows.end(),
                    [](const TableRow& a, const TableRow& b) { return a.cells[0] > b.cells[0]; });
@@ -66,10 +67,12 @@ Columns<LifeItem> life_item_columns(const AllocationRows& rows) {
   return columns;
 }
 
+// Rows may hold several slots of the analysis (--by function): their distributions are merged.
 Table table_of_lives(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names,
                      const AllocationView& view) {
   const auto rows = AllocationRows::make(recording, heap, names, view, false);
   const auto of_row = std::make_shared<std::vector<BlockLifetimes::OfSlot>>(rows->rows().size());
+  // Nothing is suppressed here, so each slot has a row.
   for (uint32_t slot = 0; slot < heap.slot_count(); ++slot) (*of_row)[rows->of_slot(slot)].merge(lives.of_slot(slot));
   std::vector<LifeItem> items;
   for (uint32_t i = 0; i < of_row->size(); ++i)
@@ -89,7 +92,8 @@ bool has_stacks(const BlockLifetimes& lives) {
                      [](const FreedBy& freer) { return freer.from.stack != 0; });
 }
 
-// Of a thread that is the same in several processes.
+// "worker of 3 processes": stacks that read the same in several processes are one row, and so are
+// their threads.
 std::string freer_label(const Recording& recording, uint32_t thread, size_t processes) {
   const std::string& name = recording.threads()[thread].name;
   return fmt::format("{} of {} processes", name.empty() ? "a thread" : name, processes);
@@ -137,7 +141,8 @@ Table table_of_freers(const Recording& recording, const Allocations& heap, const
   return table;
 }
 
-// Rows of freers_report(): what one stack freed, or one thread when it has none.
+// Rows of freers_report(): what one stack freed, or, where stacks of frees were not recorded, one
+// thread.
 struct Freer {
   uint32_t thread = 0;
   StackOfProcess from{};
@@ -146,6 +151,8 @@ struct Freer {
   Distribution lives;
 };
 
+// Adds up over the stacks that allocated: by the stack that freed or, where that is unknown, by
+// thread.
 std::vector<Freer> freers_of(const BlockLifetimes& lives) {
   std::vector<Freer> freers;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, size_t> numbers;
@@ -197,6 +204,7 @@ Columns<DecadeItem> decade_columns() {
           {kBarColumn, [](const DecadeItem& item) { return bar_text(item.decade.blocks, item.largest); }}};
 }
 
+// Empty decades are left out. The last one has no end.
 Table table_of_decades(const BlockLifetimes& lives) {
   const auto& decades = lives.decades();
   uint64_t largest = 0;

@@ -16,12 +16,14 @@ namespace {
 std::string counted(uint64_t value, const char* noun) { return plural_text(static_cast<int64_t>(value), noun); }
 std::string bytes(uint64_t value) { return bytes_text(static_cast<int64_t>(value)); }
 
-// A sum. Of rows that hold others (functions) there is a second column: with what they called.
+// A sum. Where rows hold other rows (functions those that they called) there is a second column
+// with what these have.
 struct SumColumn {
   Column<AllocationItem> self, total;
   bool is_own_peak = false, in_groups = true;
 };
 
+// All columns of sums are declared here: their keys are part of the CSV and JSON formats.
 template <uint64_t AllocationSums::*kSum>
 SumColumn sum_column(std::string_view key, std::string_view title, CellKind kind, std::string_view total_key,
                      std::string_view total_title, bool total_shown = false) {
@@ -49,10 +51,13 @@ SumColumn peak_column() {
 SumColumn temp_column() {
   return sum_column<&AllocationSums::temporary>("temp", "TEMP", CellKind::kCount, "total_temp", "TOTAL TEMP");
 }
+// Keeps the column, as its key is part of the format, but with empty cells.
 SumColumn without_value(SumColumn column) {
   column.self.value = column.total.value = [](const AllocationItem&) { return Cell{}; };
   return column;
 }
+// The first column of a table gets the name of what the table is about, and its total is shown in
+// text.
 SumColumn main_column(SumColumn column, std::string_view key, std::string_view title) {
   column.self.column.key = key;
   column.self.column.title = title;
@@ -75,8 +80,8 @@ Columns<AllocationItem> columns_of(const AllocationRows& rows, const std::vector
   return columns;
 }
 
-// What is shown: rows with something in the first column or in the other one. What allocated only blocks of 0 bytes is
-// there all the same.
+// Whether a row is shown: it has something in the first column or in the other one. A stack that
+// allocated only blocks of 0 bytes is shown as well: its blocks are there.
 bool is_shown(const AllocationItem& item, const Column<AllocationItem>& first, const Column<AllocationItem>& other) {
   const auto value = [&](const Column<AllocationItem>& column) { return std::get<int64_t>(column.value(item)); };
   if (value(first) != 0 || value(other) != 0) return true;
@@ -84,16 +89,18 @@ bool is_shown(const AllocationItem& item, const Column<AllocationItem>& first, c
   return first.column.kind == CellKind::kBytes && sums.bytes == 0 && sums.allocations != 0;
 }
 
-// The rows with something in the first column, most first. `second`: where OWN PEAK is known, a column that is looked
-// at where there is nothing in the first; 0: none.
+// The rows with something in the first column, most first. `second`: where OWN PEAK is known, the
+// number of a column that is looked at, too, and breaks ties; 0: none.
 Table sums_table(const AllocationRows& rows, std::vector<SumColumn> sums, size_t second = 0) {
   Table table;
   rows.declare(table);
+  // Columns that have no sum over a group.
   if (!rows.are_stacks())
     std::erase_if(
         sums, [&](const SumColumn& column) { return column.is_own_peak ? !rows.know_own_peak() : !column.in_groups; });
   const bool totals = rows.have_totals();
   TableColumn& first = sums[0].self.column;
+  // SELF and TOTAL belong together: the pair takes the place of the one number.
   if (totals) {
     first.key = first.kind == CellKind::kBytes ? "self_bytes" : "self_count";
     first.title = "SELF";
@@ -166,7 +173,8 @@ Columns<LeakItem> leak_columns() {
   return columns;
 }
 
-// Without suppressions: more can be said of a stack than its sums.
+// A row a stack of leaked blocks, without those that are suppressed. It has more columns than the
+// sums of a stack: the largest blocks, the first and the last, an address to look for in a core.
 Table leaks_by_stack(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
   const uint64_t begin = summarize(recording).first_time;
   std::vector<LeakItem> items;
@@ -191,6 +199,7 @@ Report report_of(const char* key, std::string head, Table table) {
   return report;
 }
 
+// What "temporary" means here, as --within changes it.
 std::string temporary_text(const Allocations& heap) {
   const bool maps = heap.family().space() == BlockSpace::kMaps;
   if (heap.within() == 1)
@@ -202,6 +211,8 @@ std::string temporary_text(const Allocations& heap) {
 
 }  // namespace
 
+// The error is that of a Poisson number of samples; it holds for the sum of all. A row has fewer
+// samples, and a larger error.
 std::string sample_text(const Allocations& heap) {
   const uint64_t samples = heap.total().samples;
   if (!heap.is_estimated()) return fmt::format("of a sample alone: {} recorded", counted(samples, "allocation"));
@@ -223,6 +234,7 @@ std::string end_text(const Recording& recording, const Allocations& heap) {
   return several ? "at the end of each process" : "at the end";
 }
 
+// Why there is nothing: not recorded, outside of the range, or filtered out.
 std::string no_allocations_text(const Recording& recording, const Allocations& heap) {
   const HeapTotals total = heap.total();
   const std::string noun = heap.family().allocation() + std::string("s") + family_text(heap);
@@ -234,6 +246,8 @@ std::string no_allocations_text(const Recording& recording, const Allocations& h
                      family_text(heap));
 }
 
+// Mappings and pools are never added to the heap: a pool lies in blocks or mappings that would be
+// counted twice.
 std::string other_families_text(const Recording& recording, const Allocations& heap) {
   std::vector<std::string> parts;
   std::vector<std::string> names;
@@ -291,7 +305,9 @@ Report alloc_report(const Recording& recording, const Allocations& heap, Names& 
 
 namespace {
 
-// Of processes that never came to where they free what they hold: a sentence for each, of many only how many they are.
+// Processes that were killed, replaced by exec or left running never came to where they free what
+// they hold: blocks that are live then need not be leaks. A sentence for each; of many only their
+// number.
 std::vector<std::string> sudden_ends(const Recording& recording, const Allocations& heap) {
   constexpr size_t kMost = 3;
   std::vector<std::string> sentences;

@@ -22,6 +22,9 @@ Columns<OfProcesses> holder_columns() {
            [](const OfProcesses& of) { return of.processes == 1 ? Cell{int64_t{of.pid}} : Cell{}; }}};
 }
 
+// A column that says the same in every row is hidden in text: PROCS when every row has one process,
+// PID when every row has several, or all are of the only one that allocated. The two columns are
+// neighbours (holder_columns()).
 void settle_holder_columns(Table& table, const Allocations& heap) {
   const auto pid = std::find_if(table.columns.begin(), table.columns.end(),
                                 [](const TableColumn& column) { return column.key == "pid"; });
@@ -51,6 +54,8 @@ std::shared_ptr<AllocationRows> AllocationRows::make(const Recording& recording,
   return made;
 }
 
+// A row for each slot, in their order: the numbers of rows and slots are the same, unless some are
+// suppressed.
 void AllocationRows::take_stacks(const Grouping& how) {
   for (const StackAllocations& stack : heap_.stacks()) {
     const bool keep = !how.keep || how.keep(stack);
@@ -61,6 +66,7 @@ void AllocationRows::take_stacks(const Grouping& how) {
   }
 }
 
+// A process's own peak is not the sum of its stacks' peaks: it is taken from its totals.
 void AllocationRows::take_groups(const Grouping& how) {
   AllocationGroups grouped = group_allocations(heap_, names_, how);
   groups_ = std::move(grouped.groups);
@@ -88,7 +94,8 @@ Columns<AllocationItem> AllocationRows::columns(std::string_view stack) const {
   return columns;
 }
 
-// Of groups that are no functions.
+// Of groups that are no functions. A file that debug information does not name stands under its
+// module.
 Columns<AllocationItem> AllocationRows::group_columns() const {
   using Item = AllocationItem;
   if (by_ == GroupBy::kFile)
@@ -144,7 +151,8 @@ void AllocationRows::describe_row(TableRow& row, AllocationItem& item) const {
   item.has_line = false;
 }
 
-// The calls that lead to it, like the frames of a stack.
+// The calls that lead to it, from the innermost outwards, like the frames of a stack. Node 0 is the
+// tree's root.
 void AllocationRows::describe_call(TableRow& row, Placed& place, uint32_t node) const {
   if (node == 0) {
     row.details = {{"(in no recorded call)", ""}};

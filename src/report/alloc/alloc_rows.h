@@ -17,7 +17,7 @@
 
 namespace penna {
 
-// Whose a row of a stack is: of how many processes, and where it is one, of which.
+// Whose a row of a stack is: of how many processes, and, if it is one, its pid.
 struct OfProcesses {
   OfProcesses() = default;
   OfProcesses(const Recording& recording, uint32_t how_many, uint32_t process)
@@ -30,7 +30,7 @@ void settle_holder_columns(Table& table, const Allocations& heap);
 
 class AllocationRows;
 
-// What a row is about.
+// What a row is about, with a share in the rows: they live as long as a cell may still be filled.
 struct AllocationItem : Placed, OfProcesses {
   std::shared_ptr<const AllocationRows> rows;
   uint32_t row = 0;
@@ -40,6 +40,8 @@ struct AllocationItem : Placed, OfProcesses {
 
 class AllocationRows : public std::enable_shared_from_this<AllocationRows> {
  public:
+  // For a function: what it allocated itself, and with what it called. For a stack both are the
+  // same.
   struct Row {
     AllocationSums self, total;
   };
@@ -56,7 +58,8 @@ class AllocationRows : public std::enable_shared_from_this<AllocationRows> {
   bool have_totals() const {
     return by_ && by_ != GroupBy::kThread && by_ != GroupBy::kKind && by_ != GroupBy::kProcess;
   }
-  // OWN PEAK is known of them: peaks at different times have no sum.
+  // OWN PEAK is known of stacks and processes. Peaks of several stacks lie at different times and
+  // have no sum.
   bool know_own_peak() const { return are_stacks() || by_ == GroupBy::kProcess; }
 
   AllocationItem item(uint32_t row) const { return {{}, holders(row), shared_from_this(), row}; }
@@ -95,6 +98,7 @@ class AllocationRows : public std::enable_shared_from_this<AllocationRows> {
   const CallTree* tree_;
   std::optional<GroupBy> by_;
   std::vector<Row> rows_;
+  // By slot of Allocations: its row, or kNone.
   std::vector<uint32_t> of_slot_;
   std::vector<StackAllocations> stacks_;  // by row, of stacks
   std::vector<AllocationGroup> groups_;   // by row, of all else

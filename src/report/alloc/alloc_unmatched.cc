@@ -12,16 +12,19 @@
 namespace penna {
 namespace {
 
-// So many blocks may come from before the recording began. More of them, or blocks that were given again without a
-// free, and the allocator has ways that are not recorded.
+// Unknown blocks may come from before the recording began, but hardly more than this many. With
+// more of them, or with addresses that are given out again without a free in between, the allocator
+// has ways that are not recorded.
 constexpr uint64_t kMostUnknown = 16;
 
-// Whether nothing is missing that could have been the allocation between two frees.
+// Whether nothing is missing that could have been the allocation between two frees of one address.
+// Only then is the second one called a double free: that is an accusation.
 bool is_whole(const Recording& recording, const Allocations& heap, const std::vector<UnmatchedFree>& frees,
               const HealthReport& health) {
   uint64_t unknown = 0;
   for (const UnmatchedFree& row : frees) unknown += row.again ? 0 : row.frees;
   if (unknown > kMostUnknown || heap.total().replaced != 0) return false;
+  // Every way to lose an event that health knows, as each could have been that allocation.
   const uint64_t missing = health.lost[PENNA_ALLOC] + health.write_lost[PENNA_ALLOC] + health.recorder.torn +
                            health.recorder.holes + health.recorder.damaged + health.recorder.abandoned +
                            health.recorder.unknown + health.missing_chunks + health.unreadable_chunks +

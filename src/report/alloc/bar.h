@@ -10,6 +10,7 @@
 
 namespace penna {
 
+// Text only, and without a title: CSV and JSON have the number that it draws.
 inline constexpr TableColumn kBarColumn = {"", "", CellKind::kText, false, false, true};
 
 inline std::string bar_text(uint64_t value, uint64_t largest) {

@@ -17,6 +17,8 @@ uint64_t mixed(uint64_t value) {
 
 }  // namespace
 
+// Two hashes with different constants. The order of the calls inside matters, so the sum before is
+// multiplied.
 void CallListing::Shape::add(const Shape& inner) {
   high = mixed(high * 3 + inner.high + 0x9e3779b97f4a7c15);
   low = mixed(low * 5 + inner.low + 0xd1b54a32d192ed03);
@@ -24,6 +26,7 @@ void CallListing::Shape::add(const Shape& inner) {
 
 CallListing::CallListing(bool folded, OnLine on_line) : folded_(folded), on_line_(std::move(on_line)), open_(1) {}
 
+// A line goes out at once unless a call around it may turn out to be the same as the one before.
 bool CallListing::put(const ListedCall& line) {
   if (candidates_.empty()) return on_line_(line);
   held_.push_back(line);
@@ -37,7 +40,8 @@ bool CallListing::flush() {
   return true;
 }
 
-// Held calls are shown as they are: the runs in front of them end.
+// Shows what is held back as it is. A run that was counted in front of a candidate ends there, so
+// its total must come before the candidate's lines.
 bool CallListing::give_up() {
   for (; !candidates_.empty(); candidates_.pop_back()) {
     const Candidate& held = candidates_.back();
@@ -55,6 +59,8 @@ bool CallListing::end_run(const Open& open, size_t depth) {
   return open.run <= 1 || put({static_cast<uint32_t>(depth), open.last, open.run});
 }
 
+// A call of the same function as the one before it may be equal: its lines are held back until it
+// ends. Any other call ends the run in front of it.
 bool CallListing::enter(uint32_t function) {
   const size_t depth = open_.size() - 1;
   Open& around = open_.back();
@@ -81,6 +87,8 @@ bool CallListing::leave() {
   Open& around = open_.back();
   around.shape.add(ended.shape);
   const bool is_candidate = !candidates_.empty() && candidates_.back().depth == depth;
+  // Now it is known whether the call was equal. If so, its lines are forgotten, and the run is one
+  // longer; if not, the total of the run belongs in front of them.
   if (is_candidate) {
     const Candidate held = candidates_.back();
     candidates_.pop_back();

@@ -38,7 +38,8 @@ class CallListing {
   size_t depth() const { return open_.size() - 1; }
 
  private:
-  // A subtree by two numbers of 64 bits: equal ones are equal subtrees, but for one in 2^100 or so.
+  // A subtree by two hashes of 64 bits: equal ones are taken for equal subtrees, which is wrong
+  // once in 2^100 or so.
   struct Shape {
     uint64_t high = 0, low = 0;
     bool operator==(const Shape&) const = default;

@@ -9,7 +9,8 @@
 namespace penna {
 namespace {
 
-// Of a function, or of a group of them. Times in ticks.
+// What rows of functions and of groups share. `duration` is of single calls; `total` counts
+// recursion once. In ticks.
 struct TimedCalls {
   template <typename Called>
   TimedCalls(const Recording& all, const Called& called)
@@ -77,6 +78,9 @@ std::string calls_head(const Recording& recording, const Calls& calls, size_t fu
 
 }  // namespace
 
+// Each report spells out its table: key, order, columns, head. What two of them have in common is
+// one helper each (columns, set_function, the head); a common skeleton would only hide which table
+// has what.
 Report calls_report(const Recording& recording, const Calls& calls, Names& names) {
   Table table;
   table.key = "calls";

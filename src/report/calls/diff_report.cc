@@ -19,6 +19,7 @@ void add_to(int64_t& sum, int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) sum = INT64_MAX;
 }
 
+// A function in both recordings; null: it is not in that one.
 struct Pair {
   const NamedCalls* a = nullptr;
   const NamedCalls* b = nullptr;
@@ -26,6 +27,8 @@ struct Pair {
   int64_t self_change() const { return (b ? b->self_ns : 0) - (a ? a->self_ns : 0); }
 };
 
+// Whether a change is noise. With another number of calls it never is: then the program did
+// something else.
 bool is_quiet(const Pair& pair, const QuietLimit& limit) {
   const int64_t change = std::abs(pair.total_change());
   if (limit.absolute != 0) return change < limit.absolute;
@@ -34,6 +37,7 @@ bool is_quiet(const Pair& pair, const QuietLimit& limit) {
   return static_cast<double>(change) < larger * limit.percent / 100;
 }
 
+// By the size of the change, whichever its sign; equal ones by name, as the map has them.
 std::vector<std::pair<std::string, Pair>> pairs_of(const CallsByName& a, const CallsByName& b) {
   std::map<std::string, Pair> by_name;
   for (const auto& [name, calls] : a.functions) by_name[name].a = &calls;
@@ -57,6 +61,7 @@ struct PairItem {
   bool is_quiet;
 };
 
+// An empty cell, not 0: the function is not in that recording.
 template <auto NamedCalls::*kSum>
 Cell sum_of(const NamedCalls* calls) {
   return calls == nullptr ? Cell{} : Cell{static_cast<int64_t>(calls->*kSum)};
@@ -90,6 +95,7 @@ Columns<PairItem> pair_columns() {
 
 }  // namespace
 
+// Several functions of one name (static ones, clones) are summed up.
 CallsByName calls_by_name(const Recording& recording, const Calls& calls, Names& names) {
   CallsByName result;
   for (const FunctionCalls* function : calls.by_total()) {

@@ -20,6 +20,7 @@ constexpr size_t kNarrow = 4;  // columns: a narrower frame has no room for a wo
 constexpr uint8_t kWarm[] = {172, 178, 179, 208, 209, 214, 215, 216, 220, 221};
 constexpr uint8_t kGrey = 250;
 
+// Weights are sums from an untrusted file.
 uint64_t saturating(uint64_t a, uint64_t b) {
   uint64_t sum;
   return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
@@ -32,12 +33,14 @@ std::string padded(std::string text, size_t width) {
 
 }  // namespace
 
+// Only the innermost frame gets the weight; sum_up() hands it on to the callers.
 void Flame::add(std::span<const std::string_view> frames, uint64_t weight) {
   uint32_t node = 0;
   for (const std::string_view frame : frames) node = child(node, frame);
   nodes_[node].total = saturating(nodes_[node].total, weight);
 }
 
+// Names are numbered, so that a node is found by two numbers.
 uint32_t Flame::child(uint32_t parent, std::string_view name) {
   auto number = numbers_.find(name);
   if (number == numbers_.end()) {
@@ -53,7 +56,8 @@ uint32_t Flame::child(uint32_t parent, std::string_view name) {
   return found->second;
 }
 
-// Parents come before their children.
+// Parents have smaller numbers than their children, so one pass from the end sums up all. Equal
+// totals are ordered by name: the drawing does not depend on the order of the stacks.
 void Flame::sum_up() {
   for (size_t i = nodes_.size(); i-- > 1;)
     nodes_[nodes_[i].parent].total = saturating(nodes_[nodes_[i].parent].total, nodes_[i].total);
@@ -64,6 +68,8 @@ void Flame::sum_up() {
     });
 }
 
+// The frames below one. Columns are rounded from the running sum, not each by itself: errors do not
+// add up, and the last frame ends where its caller does at most.
 std::vector<Flame::Frame> Flame::below(const Frame& frame) const {
   std::vector<Frame> frames;
   if (frame.merged != 0 || frame.total == 0) return frames;
@@ -89,6 +95,7 @@ std::vector<Flame::Frame> Flame::below(const Frame& frame) const {
   return frames;
 }
 
+// What fits: name and share, else the name, cut in the middle.
 std::string Flame::label(const Frame& frame, size_t room, const FlameStyle& style, const std::string& all) const {
   const char* dots = style.ascii ? "..." : "…";
   if (frame.merged != 0) {
@@ -122,6 +129,7 @@ std::string Flame::row(const std::vector<Frame>& frames, const FlameStyle& style
   return line + "\n";
 }
 
+// Row by row, breadth first: only the frames of two rows are in memory.
 bool Flame::print(const FlameStyle& style, const FlameUnit& unit, const TextSink& sink) {
   sum_up();
   const uint64_t total = nodes_[0].total;

@@ -10,6 +10,8 @@ namespace penna {
 namespace {
 
 constexpr const char* kRoles[] = {"caller", "function", "callee"};
+// Rows that are of no single function: the outermost calls have no caller, and several chosen
+// functions are one row.
 constexpr uint32_t kNobody = UINT32_MAX, kAllChosen = UINT32_MAX - 1;  // rows that are of no single function
 
 struct EdgeItem : Placed {
@@ -47,6 +49,7 @@ void describe(TableRow& row, EdgeItem& item) {
   row.details = {{std::string(item.instead), ""}};
 }
 
+// Builds the tables: callers above the chosen functions, callees below.
 class GraphReport {
  public:
   GraphReport(const Recording& recording, const CallGraph& graph, Names& names, const std::string& pattern)
@@ -103,6 +106,7 @@ static_assert(kNobody == kNoFunction);
 
 }  // namespace
 
+// CSV has one table, so there the role is a column.
 Report graph_report(const Recording& recording, const CallGraph& graph, Names& names, const std::string& pattern,
                     bool in_one_table) {
   const GraphReport build(recording, graph, names, pattern);

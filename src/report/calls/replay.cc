@@ -67,6 +67,7 @@ const char* sync_word(penna_sync sync) {
   }
 }
 
+// By hand, as format's widths take most of the time of a replay.
 std::string right(std::string text, size_t width) {
   if (text.size() < width) text.insert(0, width - text.size(), ' ');
   return text;
@@ -94,6 +95,8 @@ bool has_duration(const TimelineLine& line) {
   }
 }
 
+// Values of a record and the site that describes them may not match (a damaged file): what has no
+// description is "argN".
 std::string arguments_text(const Site* site, const DecodedPoint& point) {
   std::string text;
   for (size_t i = 0; i < point.values.size(); ++i) {
@@ -114,6 +117,7 @@ std::string value_text(const SiteArgument& described, const ArgumentValue& value
                        const std::function<std::string(uint64_t)>& code) {
   const bool is_there = value.present && !value.bad;
   if (is_there && value.is_text()) return quoted(value.text) + (value.cut ? "..." : "");
+  // A pointer to code by the name of its function.
   if (is_there && described.format.starts_with("p") && value.bits != 0)
     if (std::string name = code(value.bits); !name.starts_with("[unknown]")) return name;
   return argument_text(described, value);
@@ -121,7 +125,8 @@ std::string value_text(const SiteArgument& described, const ArgumentValue& value
 
 }  // namespace
 
-// Values of one name are a struct and its fields: "at", "at.x", "at.y".
+// "fd=3, at=0x7f00{x=1, y=2}". Sites list the fields of a struct behind it, as "at", "at.x",
+// "at.y": braces are opened at the first field, and closed where the outer name changes.
 std::string values_text(const Site& site, const DecodedPoint& values,
                         const std::function<std::string(uint64_t)>& code) {
   std::string text, open;  // the struct whose braces are open
@@ -140,6 +145,7 @@ std::string values_text(const Site& site, const DecodedPoint& values,
     const bool of_last = i != 0 && !site.arguments[i - 1].is_stack() &&
                          site.arguments[i - 1].name.substr(0, site.arguments[i - 1].name.find('.')) == outer;
     std::string shown = value_text(described, value, code);
+    // A struct that could not be read says so once, not for each of its fields.
     if (is_field && of_last && (bad_struct || (value.bad && value.bits == 0))) continue;  // said already
     if (is_field && of_last) {
       text += open.empty() ? "{" : ", ";
@@ -222,6 +228,8 @@ bool ReplayPrinter::line(const TimelineLine& line) {
   const size_t levels = std::min<size_t>(line.depth, kDeepestIndent);
   std::string event = event_text(line);
   if (line.depth > kDeepestIndent) event = fmt::format("[{}] {}", line.depth, event);
+  // At least 24 columns for the event, even when the columns in front and the indentation leave
+  // less.
   if (style_.text.width != 0)
     event = cut_middle(
         event, std::max<size_t>(24, style_.text.width - std::min(style_.text.width, columns_width() + 2 * levels)));
@@ -232,6 +240,7 @@ bool ReplayPrinter::line(const TimelineLine& line) {
   append_tinted(event, tint_of(line.kind));
   line_ += '\n';
   if (!sink_(line_)) return false;
+  // The stack of a call is that of its entry.
   return !style_.stacks || line.stack == 0 || line.kind == LineKind::kLeave || stack_lines(line, 2 * levels);
 }
 

@@ -32,7 +32,7 @@ struct ReplayStyle {
   const ReplayColumns* columns = nullptr;  // others than those three
 };
 
-// Has the line's `duration` a meaning?
+// Whether the line's `duration` means anything: ends of calls, spans and waits have one.
 bool has_duration(const TimelineLine& line);
 // When it happened, or began: ticks.
 inline uint64_t shown_time(const TimelineLine& line) { return line.kind == LineKind::kLeaf ? line.begin : line.time; }

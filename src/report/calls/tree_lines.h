@@ -28,6 +28,7 @@ class TreeNames {
 
  private:
   std::unordered_map<std::string, uint32_t> numbers_;
+  // Pointers to the keys of `numbers_`, which a rehash does not move.
   std::vector<const std::string*> names_;
 };
 

@@ -13,6 +13,8 @@
 namespace penna {
 namespace {
 
+// `cycle`: indexes into found.waiting; each thread waits for what the next one holds, and the last
+// for the first's.
 std::string cycle_text(const Deadlocks& found, const std::vector<uint32_t>& cycle, const WaitTexts& texts) {
   const auto member = [&](size_t i) -> const StuckThread& { return found.waiting[cycle[i]]; };
   const auto wanted = [&](size_t i) { return texts.object(member(i).wait.object); };
@@ -61,6 +63,7 @@ std::string holder_of(const StuckThread& stuck, const WaitTexts& texts) {
   }
 }
 
+// Below a thread: where it waits, and what it holds meanwhile, as that is what others wait for.
 void describe_stuck(TableRow& row, StuckItem& item) {
   const WaitTexts& texts = item.texts;
   const StuckThread& stuck = item.stuck;
@@ -99,6 +102,7 @@ Columns<StuckItem> stuck_columns() {
 std::vector<std::string> deadlock_sentences(const Deadlocks& found, const WaitTexts& texts) {
   constexpr size_t kMostSentences = 5;
   std::vector<std::string> sentences;
+  // A sentence for each deadlock, as long as they are few; the table has all.
   for (size_t i = 0; i < found.cycles.size() && i < kMostSentences; ++i)
     sentences.push_back(cycle_text(found, found.cycles[i], texts));
   if (found.cycles.size() > kMostSentences)

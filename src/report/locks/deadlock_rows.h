@@ -15,7 +15,8 @@ namespace penna {
 // "Deadlock: one (tid 12) waits for mutex `b`, which two (tid 13) holds, which waits for mutex `a`, ..."; one for each,
 // and one for all threads that wait for somebody who will not come.
 std::vector<std::string> deadlock_sentences(const Deadlocks& found, const WaitTexts& texts);
-// Both outlive the table's completion, and `found` the table.
+// `end`: ticks, up to when threads have waited. `texts` and `found` outlive the table: its cells
+// are filled when it is known which rows are shown.
 Table deadlock_table(const Deadlocks& found, const WaitTexts& texts, uint64_t end);
 
 }  // namespace penna

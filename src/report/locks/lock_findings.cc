@@ -21,7 +21,9 @@ std::string time_text(const Recording& recording, uint64_t ticks) {
 
 std::string count_of_threads(size_t count) { return plural_text(static_cast<int64_t>(count), "thread"); }
 
-// How long the threads that waited for a lock were there, together, in the range that is read.
+// How long the threads that waited for a lock were there, together, in the range that is read: the
+// time that they could have lost. With waits that never ended, threads were there until their
+// process's last event.
 uint64_t lifetimes(const Recording& recording, const LockStats& lock) {
   const Summary summary = summarize(recording);
   const CallRules* rules = call_rules(recording);
@@ -38,7 +40,10 @@ uint64_t lifetimes(const Recording& recording, const LockStats& lock) {
 
 bool is_wanted_lock(const LockFilter& wanted, const LockStats& lock) { return !wanted || wanted(lock); }
 
-// Many threads that wait for what is held for a moment only: each finds all others in front of it, again and again.
+// A lock convoy: many threads queue for what is held for a moment only, because each that releases
+// it must queue again behind the others. The limits: at least ten waits that found two others in
+// front, which are half of all waits; a median wait of twice the median hold; and a median hold of
+// a millisecond at most, as a lock that is held for long is no convoy.
 void add_convoys(const Recording& recording, const Locks& locks, const LockNames& name_of, const LockFilter& wanted,
                  std::vector<std::string>& findings) {
   constexpr uint64_t kLeast = 10;
@@ -57,7 +62,8 @@ void add_convoys(const Recording& recording, const Locks& locks, const LockNames
   }
 }
 
-// Of those for which worth() is not 0 the worst, by say(), and how many more there are.
+// Of conditions for which worth() is not 0 the worst, by say(), and how many more there are. Names
+// are looked up for no more than kMostTried.
 void add_worst(const Locks& locks, const LockFilter& wanted, uint64_t (*worth)(const ConditionStats&, const LockStats&),
                const std::function<std::string(const ConditionStats&)>& say, std::vector<std::string>& findings) {
   constexpr size_t kMost = 5, kMostTried = 50;
@@ -84,7 +90,8 @@ std::string name_of_one(const Recording& recording, const LockStats& lock, const
   return of_many ? fmt::format("{} of pid {}", text, recording.processes()[lock.process].process.pid) : text;
 }
 
-// Waits for locks that ended otherwise than with the lock, and locks whose owners had died. Of each the worst.
+// Waits for locks that ended otherwise than with the lock, and robust mutexes whose owners had
+// died: see pthread_mutexattr_setrobust(3). Of each the worst.
 void add_ends(const Recording& recording, const Locks& locks, const LockNames& name_of, const LockFilter& wanted,
               std::vector<std::string>& findings) {
   constexpr size_t kMost = 5;
@@ -111,6 +118,8 @@ void add_ends(const Recording& recording, const Locks& locks, const LockNames& n
   });
 }
 
+// What often means that a condition variable is used wrongly: signals that nobody hears, waits that
+// only end by time-out, and broadcasts that wake many of which one can go on.
 void add_conditions(const Recording& recording, const Locks& locks, const LockNames& name_of, const LockFilter& wanted,
                     std::vector<std::string>& findings) {
   const bool of_many = are_of_many_processes(locks);
@@ -147,7 +156,8 @@ void add_conditions(const Recording& recording, const Locks& locks, const LockNa
       findings);
 }
 
-// What was waited for and is called alike: each waiter may have one of its own.
+// The sum of waits for objects that are called alike: each waiter may have one of its own, as in a
+// pool of parkers, so that the worst single one says little.
 struct AlikeWaits {
   uint64_t time = 0;
   int64_t count = 0;
@@ -171,8 +181,9 @@ AlikeWaits alike_waits(const Locks& locks, const LockNames& name_of, const LockS
   return sum;
 }
 
-// Locks that programs make of futexes or semaphores are no locks to us, but what their time went to. `lost`: for locks;
-// where that is some, only futexes that cost twice as much are worth a word, for who waits for the others has mostly
+// A sentence on the costliest futex, semaphore or barrier: programs make locks of them, of which
+// nobody is known to be the holder. `lost`: ticks lost to real locks. Where that is some, only
+// futexes that cost at least twice as much are worth a word: who waits for other objects mostly has
 // nothing to do.
 std::string worst_other(const Recording& recording, const Locks& locks, const LockNames& name_of,
                         const LockFilter& wanted, uint64_t lost) {
@@ -182,6 +193,7 @@ std::string worst_other(const Recording& recording, const Locks& locks, const Lo
         lock->kind == LockKind::kFutex || lock->kind == LockKind::kSemaphore || lock->kind == LockKind::kBarrier;
     if (!may_be_lock || lock->wait.sum() == 0 || (lost != 0 && lock->kind != LockKind::kFutex)) continue;
     const AlikeWaits alike = alike_waits(locks, name_of, *lock);
+    // by_wait() has the most first: those behind it are no better.
     if (alike.time / 2 < lost) return "";
     std::string name = name_of.in_sentence(*lock);
     if (name == name_of(*lock)) name = fmt::format("{} {}", lock_kind_name(lock->kind), name);
@@ -196,6 +208,9 @@ std::string worst_other(const Recording& recording, const Locks& locks, const Lo
   return "";
 }
 
+// A wake-up that may have been lost: a thread waits to the end for a condition that had been
+// signalled before, when nobody waited. Only a suspicion, and worded as a question: the signal may
+// have been meant for nobody.
 void add_lost(const Recording& recording, const Locks& locks, const LockNames& name_of, const LockFilter& wanted,
               std::vector<std::string>& findings) {
   constexpr size_t kMost = 10;
@@ -217,6 +232,10 @@ void add_lost(const Recording& recording, const Locks& locks, const LockNames& n
 
 }  // namespace
 
+// One pass over the pairs. Pairs of one lock and one place are summed up, as several waiters'
+// stacks may meet the same holder; the best sum so far is kept for each lock. The first index
+// separates what a number means: 0 a stack in which the lock was taken or its waiter woken, 1 any
+// other stack or none, 2 a stack of another process.
 std::vector<MainHolder> main_holders(const Locks& locks) {
   struct Sum {
     const WaitPair* longest;
@@ -228,6 +247,7 @@ std::vector<MainHolder> main_holders(const Locks& locks) {
   for (const WaitPair& pair : locks.pairs()) {
     const bool by_stack = pair.side == OtherSide::kHeld || pair.side == OtherSide::kWoke;
     const uint32_t unknown = pair.side == OtherSide::kUnknown && pair.other_thread != kNoIndex ? 64 : 0;
+    // Kinds without a stack get keys from the top, where no stack's number is.
     const uint32_t stack = pair.elsewhere != 0     ? pair.elsewhere
                            : pair.other_stack != 0 ? pair.other_stack
                                                    : UINT32_MAX - static_cast<uint32_t>(pair.side) - unknown;
@@ -258,6 +278,8 @@ std::string other_side_text(const Locks& locks, const WaitPair& pair, const Lock
 
 namespace {
 
+// The sentence at the head of the report. Its numbers: what the waiting threads lost, of how long
+// they lived, and to whom.
 std::string worst_lock(const Recording& recording, const Locks& locks, const LockNames& name_of,
                        const LockStats* worst) {
   const uint64_t lost = worst->wait.sum(), lived = lifetimes(recording, *worst);

@@ -20,11 +20,14 @@ std::string lock_verdict(const Recording& recording, const Locks& locks, const L
 std::vector<std::string> lock_findings(const Recording& recording, const Locks& locks, const LockNames& name_of,
                                        const LockFilter& wanted = {});
 
-// Who was waited for most of the time, for each lock: its pair with the most time, and its share.
+// Who was waited for most of the time: of all places that held a lock, the one with the most
+// waiting time.
 struct MainHolder {
+  // Null: nobody waited for this lock.
   const WaitPair* pair = nullptr;  // the longest of those that are summed up
   uint64_t time = 0;
 };
+// By index of the lock in Locks::all(). The pointers are into `locks`.
 std::vector<MainHolder> main_holders(const Locks& locks);
 // "flush (flush.cc:31)", "nobody: it was free", "unknown".
 std::string other_side_text(const Locks& locks, const WaitPair& pair, const LockNames& name_of);

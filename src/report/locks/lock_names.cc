@@ -19,7 +19,9 @@ bool begins_with_any(std::string_view text, std::span<const std::string_view> be
   return std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return text.starts_with(one); });
 }
 
-// The class that a function belongs to: "FileLock" of "shop::FileLock<int>::FileLock(int)"; "" for none.
+// The class that a function belongs to: "FileLock" of "shop::FileLock<int>::FileLock(int)"; "" for
+// none. Colons inside template arguments do not count, and neither does what stands behind the '('
+// of the parameters.
 std::string_view class_of(std::string_view function) {
   int depth = 0;
   size_t colons[2] = {function.npos, function.npos}, end = function.npos;  // the last, and that in front of it
@@ -39,6 +41,9 @@ std::string_view class_of(std::string_view function) {
 
 }  // namespace
 
+// By name, as nothing else tells a wrapper from the code that is to blame. Known libraries by the
+// beginnings of their functions, C++ wrappers by how their classes are usually called. A wrong
+// guess only moves the place one caller out.
 bool is_way_to_lock(std::string_view function) {
   constexpr std::string_view kFunctions[] = {
       "uv_mutex_",    "uv_rwlock_",      "uv_cond_",       "uv_sem_",        "uv_barrier_",   "uv_once",
@@ -53,6 +58,9 @@ bool is_way_to_lock(std::string_view function) {
   return std::any_of(std::begin(kClasses), std::end(kClasses), [&](auto one) { return its.ends_with(one); });
 }
 
+// From the best name to the worst: a variable's; for libstdc++'s shared table where it was first
+// used; the block of memory that it lies in; where it was made or first used, here or in the
+// process that this one was forked from; its address.
 std::string LockNames::operator()(const LockStats& lock) const {
   if (lock.kind == LockKind::kJoin) return "threads that were joined";
   // Some of libstdc++'s atomics wait together, in a table of its own: what for, the waiter tells.
@@ -72,6 +80,7 @@ std::string LockNames::operator()(const LockStats& lock) const {
   return names_.data(lock.process, lock.address, lock.first_time);
 }
 
+// A name that is a place needs a noun and the address, to tell apart several that were made there.
 std::string LockNames::in_sentence(const LockStats& lock) const {
   constexpr std::string_view kPlaces[] = {"made in ", "first ", "in the block ", "at +"};
   const std::string name = (*this)(lock);
@@ -93,6 +102,7 @@ std::string LockNames::in_block(const LockBlock& block, uint64_t address) const 
   return origin.empty() ? text : fmt::format("{} that {} allocated", text, origin);
 }
 
+// The innermost frame that is no way to a lock, or its nearest caller that has a name.
 std::string LockNames::place(uint32_t process, uint32_t stack) const {
   const NameFrame* origin = stack == 0 ? nullptr : names_.origin(process, stack, is_way_to_lock);
   if (origin == nullptr) return "";

@@ -23,9 +23,9 @@ bool has_library(const Recording& recording, std::string_view begin) {
   });
 }
 
-// libgomp asks the kernel for its futexes by itself, without libc's syscall(): but for its locks, nothing of it is
-// seen. Qt's QMutex is taken by code in whoever uses it, when it is free; the library's functions are called when it is
-// not.
+// What is known not to be recorded. libgomp makes its futex system calls itself, without libc's
+// syscall(): but for its locks, nothing of it is seen. Qt's QMutex is taken by inlined code when it
+// is free; the library's functions are called only when it is not.
 void add_unseen(const Recording& recording, std::vector<std::string>& head) {
   if (has_library(recording, "libgomp.so"))
     head.push_back(
@@ -45,10 +45,12 @@ LockChoice::LockChoice(const Locks& locks, const LockNames& name_of, const std::
   const FunctionPattern pattern(wanted);
   for (const LockStats& lock : locks.all()) {
     const std::string name = name_of(lock);
+    // The very name first: a name with brackets or '*' is no pattern.
     chosen_.push_back(name == wanted || pattern.matches(name));
   }
 }
 
+// by_wait() has the most first.
 const LockStats* LockChoice::worst() const {
   for (const LockStats* lock : locks_.by_wait())
     if (has_holder(lock->kind) && has(*lock)) return lock->wait.count() == 0 ? nullptr : lock;

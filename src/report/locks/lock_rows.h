@@ -12,6 +12,8 @@
 
 namespace penna {
 
+// Made once for a report, and shared by its tables: matching a name means looking up the lock's
+// name, with symbols.
 class LockChoice {
  public:
   // `wanted`: a name or a glob; empty: all.
@@ -41,7 +43,8 @@ class LockChoice {
 Table waits_table(const Recording& recording, const Locks& locks, const LockChoice& choice, Names& names,
                   const LockNames& name_of, bool of_holders);
 
-// Nothing rather than "0 ns" where there was nothing to measure.
+// Ticks of a distribution as a cell of nanoseconds; `share` of 1: the longest. Empty, and not "0
+// ns", where there was nothing to measure.
 Cell lock_percentile(const Recording& recording, const Distribution& distribution, double share);
 
 }  // namespace penna

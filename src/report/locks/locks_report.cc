@@ -16,7 +16,8 @@
 namespace penna {
 namespace {
 
-// What a row is about: a lock, or a condition variable with the lock that stands for it.
+// What a row is about: a lock, or a condition variable with the statistics of its waits. Copied
+// into each row; what it refers to lives as long as the report.
 struct LockItem {
   const Recording& recording;
   const Locks& locks;
@@ -51,7 +52,8 @@ Cell mutex_name(const LockItem& item) {
   return item.condition->lock == kNoIndex ? std::string() : item.name_of(item.locks.all()[item.condition->lock]);
 }
 
-// How long it was waited for.
+// How long it was waited for. Columns that are not shown in text are in CSV and JSON all the same:
+// their keys do not depend on the data.
 Columns<LockItem> wait_columns(bool with_average, bool shows_open) {
   Columns<LockItem> columns = {
       {{"wait_ns", "WAIT", CellKind::kDuration}, [](const LockItem& item) { return item.time(item.lock.wait.sum()); }},
@@ -123,7 +125,9 @@ Columns<LockItem> use_columns() {
       {{"nesting", "NEST", CellKind::kCount}, [](const LockItem& item) { return item.lock.deepest; }}};
 }
 
+// Sorted by the time waited, as by_wait() is.
 Table locks_table(const Recording& recording, const Locks& locks, const LockChoice& choice, const LockNames& name_of) {
+  // Computed once for all rows, and shared by them.
   const auto holders = std::make_shared<const std::vector<MainHolder>>(main_holders(locks));
   std::vector<LockItem> items;
   for (const LockStats* lock : locks.by_wait())
@@ -167,6 +171,7 @@ Columns<LockItem> condition_columns() {
       {{"herds", "HERDS", CellKind::kCount, false, true}, [](const LockItem& item) { return item.condition->herds; }}};
 }
 
+// Conditions have an order of their own: the time of a wait includes getting the mutex back.
 Table conditions_table(const Recording& recording, const Locks& locks, const LockChoice& choice,
                        const LockNames& name_of) {
   std::vector<const ConditionStats*> shown;
@@ -193,7 +198,8 @@ Table conditions_table(const Recording& recording, const Locks& locks, const Loc
   return table;
 }
 
-// 1, 2, 5, 10, 20, ...: the largest that is not above a number of nanoseconds.
+// 1, 2, 5, 10, 20, 50, ...: the largest that is not above `ns`. Ends before the next step would
+// overflow.
 int64_t step_below(int64_t ns) {
   int64_t step = 1;
   for (int i = 0;; ++i) {
@@ -212,6 +218,7 @@ struct WaitStep {
   bool ascii = true;
 };
 
+// Buckets of the distribution come in rising order, so that neighbours of one step lie together.
 std::vector<WaitStep> wait_steps(const Recording& recording, const LockStats& lock, bool ascii) {
   std::vector<WaitStep> steps;
   uint64_t most = 1;
@@ -226,6 +233,7 @@ std::vector<WaitStep> wait_steps(const Recording& recording, const LockStats& lo
 
 Cell bar_of_waits(const WaitStep& step) {
   constexpr size_t kBar = 40;
+  // Rounded up: one wait among a million is still seen.
   const auto width = static_cast<size_t>(
       std::ceil(static_cast<double>(kBar) * static_cast<double>(step.waits) / static_cast<double>(step.most)));
   std::string bar;
@@ -250,6 +258,7 @@ Table histogram_table(const Recording& recording, const LockStats* lock, const L
 
 }  // namespace
 
+// Linear in the threads of a process, for rows that are shown only.
 std::string thread_label(const Recording& recording, uint32_t process, uint32_t tid) {
   for (uint32_t index : recording.processes()[process].threads) {
     const RecordedThread& thread = recording.threads()[index];
@@ -258,6 +267,7 @@ std::string thread_label(const Recording& recording, uint32_t process, uint32_t 
   return fmt::format("tid {}", tid);
 }
 
+// `view.with_stacks`: pairs of stacks take the place of the histogram.
 Report locks_report(const Recording& recording, const Locks& locks, Names& names, const LockView& view) {
   const LockNames name_of(recording, names, view.blocks);
   const LockChoice choice(locks, name_of, view.lock);

@@ -14,7 +14,8 @@
 namespace penna {
 namespace {
 
-// Of the cycles in which threads can wait for each other.
+// The number of locks in cycles in which threads can wait for each other; a cycle of one thread can
+// not.
 size_t locks_in_cycles(const LockOrder& order) {
   std::vector<uint32_t> locks;
   for (const Inversion& inversion : order.inversions())
@@ -42,6 +43,8 @@ std::string order_head(const LockOrder& order) {
                      cycles == 1 ? "a deadlock is" : "deadlocks are", seen_text(order));
 }
 
+// What was found and is not shown, and what could not be found. Each has a reason why no deadlock
+// is expected of it, or says that something may be missing.
 void add_left_out(const LockOrder& order, std::vector<std::string>& tail) {
   const auto cycles = [](uint64_t count) { return plural_text(static_cast<int64_t>(count), "cycle"); };
   const auto one_thread = order.inversions().size() - order.possible_deadlocks();
@@ -76,7 +79,8 @@ std::string threads_text(const OrderEdge& edge, const WaitTexts& texts) {
   return others == 0 ? text : text + fmt::format(" and {} more", others);
 }
 
-// One of the orders that make a cycle.
+// One order, "b is taken while a is held", of those that make a cycle. A row each: the stacks of
+// both acquisitions are below it.
 struct OrderItem {
   WaitTexts texts;
   const Inversion& inversion;

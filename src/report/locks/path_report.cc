@@ -69,6 +69,8 @@ Table path_table(const CriticalPath& path, const WaitTexts& texts) {
 
 Report path_report(const CriticalPath& path, const WaitTexts& texts) {
   Report report;
+  // Ticks: what the thread ran itself, what others ran while it waited for them, and waits in which
+  // nobody is known to have run. With what is not known, they add up to the whole.
   uint64_t itself = 0, others = 0, waited = 0;
   for (const PathPart& part : path.parts) {
     if (part.what == PathPart::What::kWaited) {

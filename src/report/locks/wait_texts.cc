@@ -11,6 +11,7 @@
 
 namespace penna {
 
+// Words of messages; not those of lock_kind_name(), which are values of a column.
 const char* sync_text(penna_sync sync) {
   switch (sync) {
     case PENNA_SYNC_MUTEX: return "mutex";
@@ -28,7 +29,8 @@ const char* sync_text(penna_sync sync) {
   }
 }
 
-// The same lock among those of the tables of locks. Few are asked for.
+// The same lock in the statistics, which know more names. An address may have held several locks,
+// one after the other: it is the last one that began before. Linear, but few are asked for.
 const LockStats* WaitTexts::stats_of(const SyncObject& object) const {
   if (locks_ == nullptr) return nullptr;
   const LockStats* found = nullptr;

@@ -17,7 +17,8 @@
 namespace penna {
 namespace {
 
-// Sums by what a row is called.
+// Sums by what a row is called: things with the same name are one row, as nobody could tell them
+// apart.
 class WaitSums {
  public:
   void add(const std::string& name, const WaitSum& more) {
@@ -47,6 +48,8 @@ std::string holder_of_pair(const Locks& locks, const WaitPair& pair, const LockN
   return function.empty() ? other_side_text(locks, pair, name_of) : function;
 }
 
+// Each way adds up another list of the analysis, and all lists hold the same waits once.
+// `of_holders`: waits for what has holders, or for all else.
 WaitSums wait_sums_by(const Recording& recording, const Locks& locks, const LockChoice& choice,
                       const LockNames& name_of, WaitsBy by, bool of_holders) {
   WaitSums sums;

@@ -14,6 +14,7 @@
 namespace penna {
 namespace {
 
+// Words of a column in CSV and JSON: part of the format, so do not change them.
 const char* side_name(OtherSide side) {
   switch (side) {
     case OtherSide::kHeld: return "held";
@@ -51,7 +52,8 @@ std::string other_title(const Locks& locks, const WaitPair& pair, const LockName
   return known ? fmt::format("held by {}, where it was taken is not known", thread) : "who held it is not known";
 }
 
-// What rows of stacks are about.
+// What rows of stacks are about. Copied into each row; what the references lead to lives as long as
+// the report, but for `name_of`, which is cheap and kept by value.
 struct StackItem : Placed {
   StackItem(const Recording& all, const Locks& its_locks, Names& its_names, const LockNames& text_of, uint32_t number)
       : recording(all), locks(its_locks), names(its_names), name_of(text_of), lock(locks.all()[number]) {}
@@ -69,6 +71,8 @@ struct HoldItem : StackItem {
   const HoldGroup& group;
 };
 
+// This table and the next list their columns whole, though some are alike in both: keys and titles
+// of a table are looked for, and read, in one place.
 Columns<HoldItem> hold_columns() {
   Columns<HoldItem> columns = {
       {{"hold_ns", "HOLD", CellKind::kDuration},
@@ -99,6 +103,8 @@ Columns<HoldItem> hold_columns() {
   return columns;
 }
 
+// Of a hold that nobody waited for, no stack is recorded: that would cost a walk for each
+// acquisition.
 void describe_hold(TableRow& row, HoldItem& item) {
   set_stack_of_wait(row, item, item.lock.process, item.group.stack, item.names);
   if (item.group.stack == 0)
@@ -109,6 +115,7 @@ void describe_hold(TableRow& row, HoldItem& item) {
 
 Table holds_table(const Recording& recording, const Locks& locks, const LockChoice& choice, Names& names,
                   const LockNames& name_of) {
+  // Groups without a hold that was seen from its beginning have no time.
   std::vector<const HoldGroup*> shown;
   for (const HoldGroup& group : locks.groups())
     if (group.time.count() != 0 && choice.has(locks.all()[group.lock])) shown.push_back(&group);
@@ -166,6 +173,7 @@ Columns<WaitItem> pair_columns(bool of_holders) {
   return columns;
 }
 
+// Two stacks a row: where the thread waited, and where the other one took the lock or woke it.
 void describe_wait(TableRow& row, WaitItem& item) {
   set_stack_of_wait(row, item, item.lock.process, item.pair.stack, item.names);
   row.other_title = other_title(item.locks, item.pair, item.name_of);
