@@ -11,13 +11,17 @@
 
 namespace penna {
 
+// One pass over the records; most are decided at once. What is decided later is written into the
+// cut of the chunk that it lies in, which waits in chunks_.
 void CallSieve::add(std::span<const uint8_t> chunk) {
   chunk_ = &chunks_.emplace_back();
   chunk_number_ = first_chunk_ + chunks_.size() - 1;
   RecordCursor in(chunk);
   Record record;
   while (in.next(record)) {
+    // Clocks of two processors may differ a little: time never goes back.
     now_ = std::max(now_, record.time);
+    // Of the record's first word: its header stands in front of the payload.
     const size_t offset = static_cast<size_t>(record.payload - chunk.data()) - sizeof(uint64_t);
     reach(now_);
     if (ended_) [[unlikely]] {
@@ -32,9 +36,11 @@ void CallSieve::add(std::span<const uint8_t> chunk) {
   }
   // What was left out may have been the last that the thread did; the chunk still says when it was given away.
   reach(std::max(now_, in.header().time_end));
+  // A recorder cannot wait for the next chunk, so what is undecided stays. Readers can.
   rules_.rough ? keep_all() : keep_older();
 }
 
+// The calls become chunks of entries, as a thread would tell them, and are decided at once.
 void CallSieve::inherit(std::span<const uint64_t> pcs, uint64_t ticks) {
   std::deque<std::vector<uint8_t>> chunks;
   append_calls(PENNA_KIND_CALL_ENTRY, ticks, pcs, {}, chunks);
@@ -60,6 +66,7 @@ SiftedChunk CallSieve::take() {
   return sifted;
 }
 
+// With nothing open, functions can be asked for again: what is remembered only saves time.
 void CallSieve::rest() {
   if (stack_.empty() && !stacks_.has_waiting()) forget();
 }
@@ -76,12 +83,14 @@ void CallSieve::forget() {
   recent_ = {};
 }
 
+// Memory that is allocated, used or not: capacities, and a map's buckets.
 size_t CallSieve::bytes() const {
   return stack_.capacity() * sizeof(Open) + stacks_.bytes() + values_.capacity() * sizeof(Values) +
          functions_.capacity() * sizeof(Function) + indices_.bucket_count() * sizeof(std::pair<uint64_t, uint64_t>);
 }
 
-// A recorder leaves what describes: names and sites are needed whenever they were told.
+// Leaves out what lies outside of the range. A recorder leaves what describes: names and sites are
+// needed whenever they were told.
 void CallSieve::pass(const Record& record, size_t offset) {
   const bool is_event = classify(record.kind) != PENNA_NO_CLASS;
   if (rules_.rough && !is_event) return;
@@ -107,11 +116,14 @@ inline void CallSieve::call(const Record& record, size_t offset) {
   }
 }
 
+// Whether a call is kept, but for its length and what it leads to.
 inline bool CallSieve::keeps(const FunctionTraits& traits, bool inside, uint32_t level, uint32_t limit) const {
   return on_ && wanted_ && inside && traits.chosen && level < limit;
 }
 
-// Depth is certain at once. Lengths are judged again by who reads the recording, and he sees only calls that are kept.
+// Limits of length that a function brings (FUNC@time). Depth is certain at once. Lengths are judged
+// again by who reads the recording, who sees only calls that are kept: so a limit must not come
+// from a call that is not.
 inline void CallSieve::limit(Open& open, const FunctionTraits& traits) const {
   if (traits.recorded_min_ticks != FunctionTraits::kUnsetTicks) open.recorded_min_ticks = traits.recorded_min_ticks;
   if (traits.min_ticks != FunctionTraits::kUnsetTicks &&
@@ -119,6 +131,9 @@ inline void CallSieve::limit(Open& open, const FunctionTraits& traits) const {
     open.min_ticks = traits.min_ticks;
 }
 
+// Three steps, from cheap to dear: a small table by the address, a map, the rules (which may look
+// up symbols). What they said holds as long as the address means one function (lasting) and no
+// module came (epoch).
 inline CallSieve::Function& CallSieve::function_of(uint64_t pc, uint32_t* index) {
   Recent& recent = recent_[pc / 16 % kRecent];
   bool added = false;
@@ -138,6 +153,7 @@ inline CallSieve::Function& CallSieve::function_of(uint64_t pc, uint32_t* index)
 }
 
 inline void CallSieve::enter(uint64_t pc, size_t offset) {
+  // Deeper calls are only counted, so that their exits can be told from others.
   if (stack_.size() >= kMaxDepth) {
     ++beyond_;
     return;
@@ -146,11 +162,13 @@ inline void CallSieve::enter(uint64_t pc, size_t offset) {
   Function& function = function_of(pc, &open.function);
   const FunctionTraits& traits = function.traits;
   const Open* outer = stack_.empty() ? nullptr : &stack_.back();
+  // What is hidden, and all inside, turns nothing on or off.
   open.hidden = traits.hidden || (outer != nullptr && outer->hidden);
   if (traits.on && !open.hidden) on_ = true;
   if (traits.off && !open.hidden) on_ = false;
   open.pc = pc;
   open.begin = now_;
+  // What holds inside a call is inherited from the one around it; each function may change it.
   open.inside = !rules_.inside_callers || traits.caller || (outer != nullptr ? outer->inside : amid_);
   open.level = outer != nullptr ? outer->level : 0;
   open.limit = outer != nullptr ? outer->limit : rules_.depth;
@@ -160,6 +178,7 @@ inline void CallSieve::enter(uint64_t pc, size_t offset) {
   open.recorded_min_ticks = outer != nullptr ? outer->recorded_min_ticks : rules_.recorded_min_ticks;
   limit(open, traits);
   open.target = traits.target;
+  // In front of the range there is no record to keep: the call may be opened at its beginning.
   open.place = {chunk_number_, begun_ || rules_.rough ? static_cast<uint32_t>(offset) : kNowhere};
   ++function.open;
   if (keeps(traits, open.inside && !open.hidden, open.level, open.limit)) {
@@ -185,6 +204,8 @@ inline void CallSieve::leave(uint64_t pc, size_t offset) {
     return;
   }
   size_t at = stack_.size();
+  // The usual case. Else the calls above were left without an exit (an exception, longjmp), or this
+  // exit has no entry.
   if (at != 0 && stack_.back().pc == pc) [[likely]] {
     --at;
     if (stack_.back().state == State::kOut) {
@@ -194,6 +215,7 @@ inline void CallSieve::leave(uint64_t pc, size_t offset) {
   } else {
     uint32_t index;
     const Function& function = function_of(pc, &index);
+    // Only then is a search through the stack worth it.
     if (function.open != 0)
       while (at != 0 && stack_[at - 1].pc != pc) --at;
     if (function.open == 0 || at-- == 0) return stray_exit(function, offset);
@@ -211,8 +233,9 @@ inline void CallSieve::pop_to(size_t at) {
   decided_ = stack_.size();
 }
 
-// Calls that a jump leaves end there: their length is known, and who reads sees the jump. Of calls on a stack that is
-// left for another nobody knows when they go on: they are kept.
+// Calls that a jump leaves end there: their length is known, and who reads sees the jump, too. Of
+// calls on a stack that is left for another (coroutines) nobody knows when they go on: they are
+// kept.
 void CallSieve::jump(const penna_jump& jump) {
   switch (jump.what) {
     case PENNA_JUMP_SAVE: return stacks_.save(jump.buffer, stack_.size());
@@ -239,7 +262,7 @@ void CallSieve::jump(const penna_jump& jump) {
   decided_ = std::min(decided_, stack_.size());
 }
 
-// They are of the innermost call, and go its way.
+// Arguments and results belong to the innermost call, and go its way.
 void CallSieve::values(size_t offset) {
   if (stack_.empty() || beyond_ != 0) return;
   Open& open = stack_.back();
@@ -262,12 +285,14 @@ void CallSieve::decide_values(Open& open, bool stay) {
   open.has_values = false;
 }
 
+// What ends after the earliest end of the range may be cut there, so it counts as long.
 bool CallSieve::is_long(const Open& open) const {
   return (is_old(open) || now_ >= rules_.earliest_end) && (begun_ || !rules_.rough);
 }
 
-// A call is left. Those inside that have no exits go with it when it is kept. When it is left out, they were no longer
-// than until now, and those that are kept end with it, as if each had been left.
+// A call is left. Those inside that have no exits go with it when it is kept. When it is left out,
+// they lasted until now at most, and those that are kept end with it, as if each had been left: the
+// one exit becomes theirs (ChunkCut::replace_exit).
 inline void CallSieve::end(size_t at, size_t offset) {
   const State state = stack_[at].state;
   const bool stays = state == State::kKept || (state == State::kUndecided && is_long(stack_[at]));
@@ -286,7 +311,7 @@ inline void CallSieve::end(size_t at, size_t offset) {
   }
 }
 
-// Of a function that is not open.
+// The exit of a function that is not open: judged as a call of it here would be.
 void CallSieve::stray_exit(const Function& function, size_t offset) {
   const Open* outer = stack_.empty() ? nullptr : &stack_.back();
   const bool inside = (!rules_.inside_callers || (outer == nullptr ? amid_ : outer->inside)) &&
@@ -308,7 +333,9 @@ void CallSieve::settle(Open& open) {
   if (open.place.offset != kNowhere) --chunk_of(open.place).undecided;
 }
 
-// The call at `at` is kept: those around it lead there. What lies in front of the range leads nowhere.
+// The call at `at` is kept: those around it lead there, and with only_paths that is what they
+// waited for. What lies in front of the range leads nowhere. Stops at the first that is led
+// already: all around it are, too.
 inline void CallSieve::lead_to(size_t at) {
   if (!rules_.only_paths || !begun_) return;
   while (at-- > 0 && !stack_[at].led) {
@@ -323,6 +350,7 @@ void CallSieve::drop(Open& open) {
   open.state = State::kOut;
   if (open.has_values) decide_values(open, false);
   if (open.place.offset == kNowhere) return;
+  // Outside of the range it is not the rules about calls that left it out: entry and exit are two events.
   begun_ ? ++calls_left_out_ : events_left_out_ += 2;
   SiftedChunk& chunk = chunk_of(open.place);
   --chunk.undecided;
@@ -337,14 +365,15 @@ void CallSieve::keep_all() {
   for (; decided_ < stack_.size(); ++decided_) keep(stack_[decided_]);
 }
 
-// Inner ones first: others may lead to them.
+// Keeps what is long enough already. Inner ones first: others may lead to them.
 void CallSieve::keep_older() {
   for (size_t i = stack_.size(); i-- > decided_;)
     if (is_old(stack_[i]) && leads(stack_[i])) keep(stack_[i]);
   while (decided_ < stack_.size() && stack_[decided_].state != State::kUndecided) ++decided_;
 }
 
-// How long a call would have been is not known, so it counts as long. But it led nowhere.
+// Nothing will come that could decide. How long a call would have been is not known, so it counts
+// as long; but it led nowhere.
 void CallSieve::end_all() {
   for (size_t i = stack_.size(); i-- > decided_;) leads(stack_[i]) ? keep(stack_[i]) : drop(stack_[i]);
   decided_ = stack_.size();
@@ -357,7 +386,8 @@ void CallSieve::wait_until(uint64_t time) {
   now_ = now;  // records of earlier times may come
 }
 
-// Calls that reach into the range begin with it.
+// Calls that reach into the range begin with it: entries for them are put in front of the chunk,
+// undecided ones to be taken out again perhaps.
 void CallSieve::begin_range() {
   begun_ = true;
   if (rules_.rough) return lead_to_open();
@@ -375,14 +405,16 @@ void CallSieve::begin_range() {
   lead_to_open();
 }
 
-// To what goes on in the range from before. Roughly, it may not be known yet whether it is kept.
+// What goes on in the range from before leads as well. For who records, it may not be known yet
+// whether it is kept.
 void CallSieve::lead_to_open() {
   for (size_t i = stack_.size(); i-- > 0;)
     if (stack_[i].state == State::kKept || (rules_.rough && stack_[i].state == State::kUndecided && stack_[i].target))
       lead_to(i);
 }
 
-// Calls that reach out of it end with it. (But those that are open where the recording ends have no end.)
+// Calls that reach out of the range end with it, innermost first. But those that are open where the
+// recording ends have no end.
 void CallSieve::end_range() {
   rules_.rough ? keep_all() : end_all();
   ended_ = true;

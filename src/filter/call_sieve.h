@@ -25,7 +25,7 @@
 
 namespace penna {
 
-// What the rules say of a function.
+// What the rules say of a function. Several may hold at once; CallSieve says which of them wins.
 struct FunctionTraits {
   bool chosen = true;     // by name, module and source file
   bool caller = false;    // calls inside are kept
@@ -132,6 +132,8 @@ class CallSieve {
   }  // by the range; a call counts as its entry and its exit
 
  private:
+  // Of an open call. Undecided ones wait for their length (min_ticks), for what they lead to
+  // (only_paths), or for the range.
   enum class State : uint8_t { kOut, kUndecided, kKept };
   struct Place {  // of an entry
     uint64_t chunk = 0;

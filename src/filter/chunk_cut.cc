@@ -11,9 +11,11 @@
 namespace penna {
 namespace {
 
+// Copies a chunk without some of its records.
 class Cutter {
  public:
   Cutter(std::span<const uint8_t> chunk, std::vector<uint8_t>& out) : chunk_(chunk), out_(out) {
+    // Full size: exits may be added. finish() cuts it.
     out_.resize(std::max<size_t>(chunk.size(), PENNA_CHUNK_BYTES));
   }
   // Runs of bytes are copied at once, when the next gap is known.
@@ -29,8 +31,9 @@ class Cutter {
     copied_ = end;
   }
   void pass_until(size_t end) { copied_ = end; }
-  // Each in the form of the chunk, where its pc allows, else in the full form. Where there is no room for all, the last
-  // one, which is the outermost, has precedence: it ends what is inside.
+  // Puts exits in place of one, each in the form of that one where its pc allows (8 bytes), else in
+  // the full form (16). A chunk cannot grow beyond PENNA_CHUNK_BYTES: where there is no room for
+  // all, the last one, which is the outermost, has precedence: it ends what is inside.
   void put_exits(const Record& record, const RecordCursor& in, size_t begin, const std::vector<uint64_t>& pcs) {
     copy_until(begin);
     copied_ = in.position();
@@ -74,6 +77,8 @@ class Cutter {
 
 }  // namespace
 
+// One pass, record by record, as only that tells where records begin; torn ones and holes are
+// copied as they are.
 void ChunkCut::apply(std::span<const uint8_t> chunk, std::vector<uint8_t>& out) const {
   if (chunk.size() < sizeof(penna_chunk)) {
     out.assign(chunk.begin(), chunk.end());

@@ -16,7 +16,8 @@ namespace penna {
 
 class ChunkCut {
  public:
-  // `offset`: of the record's header from the start of the chunk.
+  // `offset`: of the record's header from the start of the chunk. Records are aligned to 8 bytes,
+  // so a bit for each word suffices.
   void leave_out(size_t offset) {
     words_[offset / 512] |= uint64_t{1} << (offset / 8 % 64);
     changes_ = true;

@@ -9,6 +9,8 @@
 namespace penna {
 namespace {
 
+// The recorder holds one of these for each process, and a process may describe anything: hence the
+// limits. Beyond them points are kept: a filter may fail to leave out, but must not lose.
 constexpr size_t kMaxSites = 1 << 20;
 constexpr size_t kMaxThreads = 1 << 16;  // that are inside of spans; those of more are kept
 constexpr size_t kMaxOpenSpans = 4096;   // of a thread: what is opened deeper is kept with its end
@@ -33,7 +35,7 @@ void PointSelection::add(Site site) {
   if (is_new && applies) ++sites_met_;
 }
 
-// With its share of the tables, and of what its span is called.
+// About what a site costs, with its share of the tables, and of its span's name.
 size_t PointSelection::bytes_of(const KnownSite& known) {
   const Site& site = known.site;
   size_t bytes = sizeof(KnownSite) + 64 + 2 * (site.provider.size() + site.name.size()) + site.file.size();
@@ -71,12 +73,14 @@ void PointSelection::set_open_spans(uint32_t thread, OpenSpans open) {
 bool PointSelection::meets(const KnownSite& known, const Record& record) {
   if (known.conditions.empty()) return true;
   decode_arguments(&known.site, record, decoded_);
+  // It cannot be judged, so it is shown, as malformed.
   if (decoded_.malformed) return true;
   for (const Bound& bound : known.conditions)
     if (!bound.where->holds(bound.places, decoded_)) return false;
   return true;
 }
 
+// An end goes with the innermost open span of its name; without one it is kept.
 bool PointSelection::end_span(uint32_t span, uint32_t thread) {
   auto of_thread = open_spans_.find(thread);
   if (of_thread == open_spans_.end()) return true;

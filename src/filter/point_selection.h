@@ -65,6 +65,8 @@ class PointSelection {
   size_t bytes() const;  // of memory, about
 
  private:
+  // A condition, and which of the site's arguments its names mean. Worked out once for each site,
+  // not for each point.
   struct Bound {
     const Where* where;
     Where::Places places;

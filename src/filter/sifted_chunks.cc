@@ -14,6 +14,8 @@ SiftedChunks::SiftedChunks(const Recording& recording, uint32_t thread, const Ca
       inherited_(inherited_chunks(recording, thread)),
       sieve_(rules, recording.threads()[thread].process) {}
 
+// Reads on until the first chunk that waits is decided. After the end of the range nothing is read
+// any more.
 bool SiftedChunks::next(std::vector<uint8_t>& bytes, bool& inherited) {
   while (decided_.empty()) {
     const bool more = (!inherited_.empty() || at_ < refs_.size()) && !sieve_.ended();
@@ -47,9 +49,11 @@ void SiftedChunks::read_one() {
     return inherited_.pop_front();
   }
   const ChunkRef& ref = refs_[at_];
+  // Chunks are missing in between: of open calls nobody knows how long they are.
   if (!comes_next(at_ == 0 ? nullptr : &refs_[at_ - 1], ref)) sieve_.lose();
   ++at_;
   Waiting waiting{&ref, {}};
+  // An unreadable chunk is a gap as well.
   if (!read(ref, waiting.bytes)) return sieve_.lose();
   ++chunks_;
   add(std::move(waiting));
@@ -57,6 +61,7 @@ void SiftedChunks::read_one() {
 
 void SiftedChunks::add(Waiting waiting) {
   sieve_.add(waiting.bytes);
+  // Given up, and read again when it is decided: one long call must not take the memory of a whole thread.
   if (waiting_.size() >= kMostHeld && waiting.ref != nullptr) waiting.bytes = {};
   waiting_.push_back(std::move(waiting));
 }

@@ -34,9 +34,11 @@ class WhereParser {
   using Literal = Where::Literal;
   using Kind = Where::Kind;
 
+  // The grammar of where.h, a function for each level: || binds less than &&, and ! most.
   Result<uint32_t> disjunction() { return chain("||", Kind::kOr, &WhereParser::conjunction); }
   Result<uint32_t> conjunction() { return chain("&&", Kind::kAnd, &WhereParser::factor); }
 
+  // Left to right: node() numbers children before their parents.
   Result<uint32_t> chain(std::string_view sign, Kind kind, Result<uint32_t> (WhereParser::*part)()) {
     uint32_t left = PENNA_TRY((this->*part)());
     while (take(sign)) left = node(kind, left, PENNA_TRY((this->*part)()));
@@ -55,6 +57,7 @@ class WhereParser {
     Where::Term term;
     term.name = name();
     if (term.name.empty()) return wrong("an argument name is expected here");
+    // Longer signs first: "<=" begins with "<".
     static constexpr std::pair<std::string_view, Operation> kOperations[] = {
         {"==", Operation::kEqual},        {"!=", Operation::kNotEqual}, {"<=", Operation::kLessEqual},
         {">=", Operation::kGreaterEqual}, {"<", Operation::kLess},      {">", Operation::kGreater},
@@ -100,6 +103,8 @@ class WhereParser {
     return ok();
   }
 
+  // An integer of 64 bits, signed or not; what does not fit, or has a point or exponent, is a
+  // double.
   Result<> number(Where::Term& term) {
     term.literal = Literal::kInteger;
     if (take("true")) {
@@ -127,6 +132,7 @@ class WhereParser {
     return end_of_word();
   }
 
+  // "1x" is no number, and "trueish" no truth.
   Result<> end_of_word() const {
     if (!rest_.empty() && std::isalnum(static_cast<unsigned char>(rest_[0])) != 0)
       return wrong("a blank, && or || is missing");
@@ -164,6 +170,7 @@ class WhereParser {
     where_.nodes_.push_back({kind, left, right});
     return static_cast<uint32_t>(where_.nodes_.size() - 1);
   }
+  // Shows how far the condition was understood.
   Error wrong(const char* what) const {
     return Error{fmt::format("the condition '{}' cannot be read: behind '{}' {}", whole_,
                              whole_.substr(0, whole_.size() - rest_.size()), what)};
@@ -185,6 +192,8 @@ std::vector<std::string> Where::names() const {
   return names;
 }
 
+// Whether an argument of this type can be compared so. Numbers and texts are never converted into
+// each other.
 bool Where::fits(const Term& term, uint8_t type) {
   if (type == PENNA_ARG_STRING) return term.literal == Literal::kText || term.operation == Operation::kIsSet;
   if (type == PENNA_ARG_CHAR && term.literal == Literal::kText)
@@ -210,6 +219,8 @@ bool Where::holds(const Places& places, const DecodedPoint& point) const {
   return node_holds(root_, places, point);
 }
 
+// Recursive; the depth is that of the text, at most kMaxText. Evaluates from the left, and no more
+// than it must, as C does.
 bool Where::node_holds(uint32_t number, const Places& places, const DecodedPoint& point) const {
   const Node& node = nodes_[number];
   switch (node.kind) {
@@ -253,6 +264,7 @@ bool Where::term_holds(const Term& term, const ArgumentValue& value) {
   }
   if (value.type == PENNA_ARG_CHAR && term.literal == Literal::kText)
     return compare(static_cast<char>(value.bits), term.operation, term.text[0]);
+  // Holds both int64 and uint64, so that -1 is not equal to 2^64 - 1.
   const __int128 number = value.type == PENNA_ARG_INT ? __int128{value.as_int()} : __int128{value.as_uint()};
   if (term.operation == Operation::kIsSet) return number != 0;
   if (term.literal == Literal::kReal)

@@ -38,6 +38,7 @@ class Where {
   friend class WhereParser;
   enum class Operation : uint8_t { kIsSet, kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual, kGlob };
   enum class Literal : uint8_t { kNone, kInteger, kReal, kText };
+  // One comparison: an argument, an operation, and what it is compared with.
   struct Term {
     std::string name;
     Operation operation = Operation::kIsSet;
