@@ -118,6 +118,8 @@ struct CallColumnModel {
   Dictionary& pcs;
 };
 
+// Entry and exit are coded alike and not by one function: this is the innermost loop, and each has
+// columns of its own.
 template <typename Io, typename Model>
 [[gnu::always_inline]] inline void code_entry(Io& io, Model& model, bool foreseen, Call& call) {
   if (!foreseen)

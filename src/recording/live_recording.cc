@@ -17,6 +17,7 @@ LiveRecording::LiveRecording(const Session& session, const ClockTriplet& start)
   state.first_chunk = {0};
 }
 
+// Two triplets give a rate: the start's, and the newest.
 void LiveRecording::set_clock(const ClockTriplet& now) {
   Recording::State& state = *recording_.state_;
   state.clocks.resize(1);
@@ -56,6 +57,8 @@ void LiveRecording::add_module(uint32_t process, Module module) {
   changed_[process] = true;
 }
 
+// Sorted by id, as Recording::site() looks by bisection; a later description of an id replaces the
+// earlier one.
 void LiveRecording::add_site(uint32_t process, Site site) {
   std::vector<Site>& sites = recording_.state_->processes[process].sites;
   if (site.kind == PENNA_SITE_ARGUMENTS) {
@@ -75,6 +78,8 @@ void LiveRecording::add_stacks(uint32_t process, uint32_t first, std::span<const
   recording_.state_->stacks[process].add(first, nodes);
 }
 
+// Builds the maps of those processes that have new modules. True: there were some, and what was
+// looked up before may be wrong.
 bool LiveRecording::prepare() {
   bool any = false;
   for (uint32_t process = 0; process < changed_.size(); ++process) {

@@ -34,6 +34,8 @@ penna_counters widened(const layout::CountersOfFour& old) {
   return value;
 }
 
+// Writes fields one behind the other. Texts and lists are cut to their limits here, so that a
+// reader may refuse longer ones.
 class Putter {
  public:
   template <typename T>
@@ -101,6 +103,8 @@ class Putter {
   ByteWriter out_;
 };
 
+// Reads what Putter wrote, by the same calls. A missing end makes the cursor fail once and for all;
+// every field then is 0 or empty, and decoding says so at its end.
 class Getter {
  public:
   explicit Getter(ByteSpan bytes, uint32_t version = layout::kVersion)
@@ -117,6 +121,7 @@ class Getter {
     value.assign(from.begin(), from.end());
   }
   void list(std::vector<std::string>& list, uint32_t& cut) {
+    // Ends with the bytes, whatever count says.
     for (uint32_t count = in_.u32(); count > 0 && in_.ok(); --count) list.emplace_back(in_.string());
     cut = in_.u32();
   }
@@ -333,6 +338,8 @@ bool decode_all(ByteSpan payload, std::vector<T>& values) {
 
 }  // namespace
 
+// The functions from here on are alike, and hold no knowledge of the format: which fields a block
+// has is said above, once for both directions.
 Bytes encode_session(const Session& session) {
   Putter fields;
   session_fields(fields, session);

@@ -32,6 +32,7 @@ using layout::BlockType;
 // ---- Opening
 
 Result<Recording> Recording::open(const std::string& path) {
+  // A FIFO of that name must not hang us, and a terminal not become ours.
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return Error{fmt::format("cannot open {}: {}", path, errno_text(errno))};
   struct stat status {};
@@ -42,6 +43,7 @@ Result<Recording> Recording::open(const std::string& path) {
   state->path = path;
   state->file = BlockFile(std::move(fd), static_cast<uint64_t>(status.st_size));
   if (auto header = state->read_header(); !header) return header.error();
+  // Where the blocks are is known; from here on damage is counted, and no error any more.
   FoundBlocks found = state->find_blocks();
   state->read_blocks(found.blocks);
   state->number_all();
@@ -50,6 +52,8 @@ Result<Recording> Recording::open(const std::string& path) {
   return Recording(std::move(state));
 }
 
+// A header whose checksum is wrong is damage, not an end: blocks have checksums of their own. But a
+// version that we do not know means another format.
 Result<> Recording::State::read_header() {
   auto header_read = file.read_struct<layout::FileHeader>(0);
   if (header_read && header_read->magic != layout::kFileMagic)
@@ -73,7 +77,8 @@ Result<> Recording::State::read_header() {
   return ok();
 }
 
-// The index says where everything is; without a usable one the file is walked.
+// The index says where everything is: fast, as no block is touched. Without a usable one the file
+// is walked, block by block; that is what a recording without its end needs, too.
 FoundBlocks Recording::State::find_blocks() {
   std::optional<layout::Trailer> trailer;
   uint64_t index_at = in_place ? in_place->index_at : 0;
@@ -95,6 +100,8 @@ FoundBlocks Recording::State::find_blocks() {
   return found;
 }
 
+// Chunks are only noted here: a recording is opened without reading its events. Everything else is
+// metadata and read now; what is damaged is counted and left out.
 void Recording::State::read_blocks(const std::vector<BlockRef>& blocks) {
   Bytes stored, payload;
   for (const BlockRef& block : blocks) {
@@ -107,7 +114,7 @@ void Recording::State::read_blocks(const std::vector<BlockRef>& blocks) {
       ++damage.unknown_blocks;
       continue;
     }
-    // Of a whole file, all chunks are there whole.
+    // Pieces of open chunks: in a whole file, all chunks are there whole.
     if (block.type() == BlockType::kOpen && finished && !damage.any()) continue;
     // The frame is read again: by the index, only the entry's copy of it has been seen.
     auto frame = file.block_at(block.offset);
@@ -120,6 +127,7 @@ void Recording::State::read_blocks(const std::vector<BlockRef>& blocks) {
   }
 }
 
+// Adds what one block says to what is gathered by process number. False: it cannot be decoded.
 bool Recording::State::take_in(const BlockRef& block, ByteSpan payload) {
   uint32_t number = block.header.process;
   auto assign = [](auto& field, auto&& decoded) {
@@ -162,7 +170,8 @@ bool Recording::State::take_in_stacks(uint32_t process, ByteSpan payload) {
   return true;
 }
 
-// False: what is behind some piece is none.
+// The pieces of chunks that threads were still filling, one behind the other. False: what is behind
+// some piece is none.
 bool Recording::State::take_in_pieces(const BlockRef& block, ByteSpan payload) {
   while (payload.size() >= sizeof(penna_chunk)) {
     const penna_chunk piece = header_of(payload);
@@ -188,7 +197,8 @@ bool Recording::State::take_in_pieces(const BlockRef& block, ByteSpan payload) {
   return payload.empty();
 }
 
-// Gives processes and threads their indices. From here on nothing is numbered by what the file says.
+// Gives processes and threads their indexes. From here on nothing is numbered by what the file
+// says.
 void Recording::State::number_all() {
   for (auto& [number, one] : gathered) {
     auto& sites = one.process.sites;
@@ -209,6 +219,7 @@ void Recording::State::number_all() {
   }
 }
 
+// Threads are known from their chunks, their names, their health, or all of these.
 void Recording::State::add_threads(uint32_t process, Gathered& one) {
   std::map<uint32_t, RecordedThread> by_serial;
   for (auto [serial, tid] : one.tids) by_serial[serial].tid = tid;
@@ -236,6 +247,7 @@ void Recording::State::add_threads(uint32_t process, Gathered& one) {
   }
 }
 
+// Sorts chunks by thread and sequence, and makes the table of where each thread's begin.
 void Recording::State::add_chunks() {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> thread_index;  // by number of the process and serial
   for (uint32_t i = 0; i < threads.size(); ++i)
@@ -275,7 +287,8 @@ void Recording::State::add_chunks() {
   free_memory(chunk_blocks);
 }
 
-// Of chunks that are not in the file: their threads were filling them when the recorder died, or the file was cut.
+// Pieces count only where their chunk is not in the file whole: its thread was filling it when the
+// recorder died, or the file was cut.
 void Recording::State::add_pieces(const std::map<std::pair<uint32_t, uint32_t>, uint32_t>& thread_index) {
   const auto before = [](const ChunkRef& a, const ChunkRef& b) {
     return std::tie(a.thread, a.sequence, a.offset, a.piece_at) < std::tie(b.thread, b.sequence, b.offset, b.piece_at);
@@ -298,9 +311,12 @@ void Recording::State::add_pieces(const std::map<std::pair<uint32_t, uint32_t>, 
 // ---- Reading
 
 Result<> Recording::read_chunk(const ChunkRef& chunk, std::vector<uint8_t>& out) const {
+  // Threads may read at the same time; each keeps its buffer.
   thread_local Bytes stored;
   auto block = state_->file.block_at(chunk.offset);
   const bool is_piece = chunk.piece_bytes != 0;
+  // The file may change while it is read, or its index lie: what is there now must be what was
+  // found when it was opened.
   if (!block || block->type() != (is_piece ? BlockType::kOpen : BlockType::kChunk) ||
       block->header.raw_bytes != chunk.raw_bytes || block->header.stored_bytes != chunk.stored_bytes ||
       (!is_piece && block->head.chunk_sequence != chunk.sequence))
@@ -329,6 +345,8 @@ std::optional<StackNode> Recording::stack_node(uint32_t process, uint32_t id) co
   result.end = static_cast<uint8_t>(node->depth_flags >> 16);
   if (node->parent == 0) return result;
   const penna_stack_node* parent = store.find(node->parent);
+  // A parent must be less deep than its child. That makes every walk outwards end, whatever the
+  // file says.
   if (parent == nullptr || (parent->depth_flags & 0xffff) >= result.depth) {
     result.parent = 0;
     result.cut = true;

@@ -15,6 +15,7 @@ namespace penna {
 
 using layout::BlockType;
 
+// Gives how many bytes were there. pread(2), so that threads share the descriptor.
 size_t BlockFile::read(uint64_t offset, std::span<uint8_t> out) const {
   size_t done = 0;
   while (done < out.size()) {
@@ -38,6 +39,7 @@ bool BlockFile::read_stored(const BlockRef& block, Bytes& stored) const {
          payload_sum(stored) == block.header.payload_sum;
 }
 
+// The checksum is over the stored bytes: a damaged payload is never given to a decompressor.
 bool BlockFile::read_payload(const BlockRef& block, Bytes& stored, Bytes& payload) const {
   return read_stored(block, stored) &&
          decompress(static_cast<layout::Codec>(block.header.codec), stored, block.header.raw_bytes, payload, version_);
@@ -77,6 +79,8 @@ BlockRef block_of(const uint8_t* bytes) {
 
 }  // namespace
 
+// Nothing, if anything in the index is wrong: each entry must begin where the one before ends, up
+// to the index itself, and the trailer must agree. The blocks are not looked at.
 std::optional<FoundBlocks> blocks_by_index(const BlockFile& file, uint64_t blocks_at, uint64_t index_at) {
   FoundBlocks found;
   uint64_t expected = blocks_at;  // where the next entry's block begins
@@ -112,6 +116,11 @@ namespace {
 
 constexpr size_t kWindowBytes = 1 << 20;
 
+// From block to block, by what each header says. Where none begins, the next one is looked for by
+// its magic number.
+//
+// Time is linear in the size of the file, whatever it holds: windows are read once, and checks have
+// a budget.
 class Walk {
  public:
   Walk(const BlockFile& file, uint64_t blocks_at)
@@ -124,6 +133,7 @@ class Walk {
       else if (!at_trailer())
         skip_damage();
     }
+    // Blocks are numbered: gaps in the numbers are blocks that are gone.
     found_.blocks_missing = next_sequence_ > seen_ ? next_sequence_ - seen_ : 0;
     return std::move(found_);
   }
@@ -143,8 +153,8 @@ class Walk {
     return true;
   }
 
-  // No block begins at at_. Either the one before is not what its header says (bytes are missing from it), or this one
-  // is damaged: look for the next from the start of whichever it is.
+  // No block begins at at_. Either the one before is not what its header says (bytes are missing
+  // from it), or this one is damaged: the next is looked for from the start of whichever it is.
   void skip_damage() {
     uint64_t from = at_;
     if (last_unchecked_ && last_is_bad()) {
@@ -154,6 +164,7 @@ class Walk {
     }
     last_unchecked_ = false;
     uint64_t next = find_next(from + 1);
+    // Nothing behind it: the end is missing, and not something in between.
     found_.cut = next == file_.size();
     found_.bytes_skipped += next - from;
     at_ = next;
@@ -191,6 +202,8 @@ class Walk {
     return !window_.empty();
   }
 
+  // The magic number may stand in a payload by chance: a hit counts only with the checksum of its
+  // header.
   std::optional<uint64_t> find_in(std::span<const uint8_t> bytes, uint64_t offset) const {
     auto rest = bytes;
     while (const void* hit = memmem(rest.data(), rest.size(), &layout::kBlockMagic, sizeof layout::kBlockMagic)) {

@@ -56,13 +56,17 @@ layout::FileHeader new_file_header() {
   header.version = layout::kVersion;
   header.size = layout::kBlocksAt;
   header.created = realtime_now();
+  // The identity tells two recordings apart that have the same name; where there are no random
+  // bytes yet (early boot), the time does.
   if (getrandom(header.identity, sizeof header.identity, GRND_NONBLOCK) < 0)
     std::memcpy(header.identity, &header.created, sizeof header.created);
   header.checksum = XXH3_64bits(&header, offsetof(layout::FileHeader, checksum));
   return header;
 }
 
-// Opens an empty regular file for us alone.
+// Opens an empty regular file for us alone: private (0600), as a recording holds what a program
+// did, and locked as long as it is written. An existing one is replaced only when asked, and kept
+// whole for whoever has it open.
 Result<Fd> open_new(const std::string& path, bool overwrite) {
   // O_NONBLOCK: opening a FIFO by mistake must not hang.
   Replacement file =
@@ -102,6 +106,7 @@ struct RecordingWriter::State {
         compressor(options.zstd_level, options.columns),
         do_pwrite(options.pwrite != nullptr ? options.pwrite : &::pwrite) {}
 
+  // None: nowhere(), which counts and writes nothing.
   Fd fd;
   std::string path;
   Compressor compressor;
@@ -133,7 +138,8 @@ struct RecordingWriter::State {
   int append_index(uint64_t blocks);
 };
 
-// 0, or an errno. A short write goes on: the next one tells why.
+// 0, or an errno. A short write goes on: the next one tells why. A write of 0 bytes would loop for
+// ever, and is taken for a full disk.
 int RecordingWriter::State::write_at(std::span<const uint8_t> bytes, uint64_t offset) {
   if (!fd) return 0;  // nowhere()
   while (!bytes.empty()) {
@@ -147,6 +153,7 @@ int RecordingWriter::State::write_at(std::span<const uint8_t> bytes, uint64_t of
   return 0;
 }
 
+// Puts one whole block at the end, or leaves the file as it was. 0, or an errno.
 int RecordingWriter::State::append(BlockType type, uint32_t process, const ChunkHead* head, ByteSpan payload) {
   if (!fd) return 0;  // nowhere(): not even the index grows
   layout::BlockHeader header{};
@@ -160,6 +167,7 @@ int RecordingWriter::State::append(BlockType type, uint32_t process, const Chunk
   header.sequence = sequence;
   header.payload_sum = payload_sum(stored);
   header.head_sum = head_sum(header, head != nullptr ? bytes_of(*head) : ByteSpan{});
+  // A block that our own reader would refuse must never be written.
   PENNA_CHECK(within_limits(header));
 
   frame.clear();
@@ -167,6 +175,7 @@ int RecordingWriter::State::append(BlockType type, uint32_t process, const Chunk
   add(bytes_of(header));
   if (head != nullptr) add(bytes_of(*head));
   add(stored);
+  // One write for the whole frame: a crash leaves a part of one block at most.
   if (int error = write_at(frame, end)) {
     cut_to_end();
     return error;
@@ -183,13 +192,15 @@ int RecordingWriter::State::append(BlockType type, uint32_t process, const Chunk
   return 0;
 }
 
-// Nothing half written stays. Should this fail too, the next block overwrites it, and a reader skips what is left of
-// it.
+// Nothing half written stays. Should this fail, too, the next block overwrites it, and a reader
+// skips what is left.
 void RecordingWriter::State::cut_to_end() {
   if (!fd) return;
   if (::ftruncate(fd.get(), static_cast<off_t>(end)) != 0) return;
 }
 
+// Metadata that could not be written waits, in its order, in front of everything else: events
+// without the modules they lie in are worth little.
 int RecordingWriter::State::append_pending() {
   while (!pending.empty()) {
     const Pending& block = pending.front();
@@ -214,7 +225,8 @@ void RecordingWriter::State::count_lost(const ChunkHead* head, size_t raw_bytes)
   in_place.lost_bytes += raw_bytes;
 }
 
-// Turns the errno of a write into what the caller is told: an error when writing begins to fail.
+// Turns the errno of a write into what the caller is told: an error when writing begins to fail,
+// once, and then silence until it has worked again.
 Result<> RecordingWriter::State::outcome(int error) {
   bool began = error != 0 && !failed;
   failed = error != 0;
@@ -310,6 +322,8 @@ Result<> RecordingWriter::write_collector(const CollectorHealth& health) {
   return state_->metadata(BlockType::kCollector, 0, encode_collector(health));
 }
 
+// Nodes that were reserved and never filled (pc_generation 0) are left out at both ends of a part;
+// in the middle they stay, as ids are counted from the first.
 Result<> RecordingWriter::write_stacks(uint32_t process, uint32_t first_id, std::span<const penna_stack_node> nodes) {
   Result<> result = ok();
   while (!nodes.empty()) {
@@ -346,7 +360,8 @@ Result<> RecordingWriter::write_open_pieces(uint32_t process, std::span<const ui
   return state_->outcome(error);
 }
 
-// 0, or an errno.
+// 0, or an errno. `head`: what a reader must know of the chunk without decompressing it; filled in
+// any case, to count what is lost.
 int RecordingWriter::State::append_chunk(uint32_t process, std::span<const uint8_t> chunk, const ChunkSummary& summary,
                                          ChunkHead& head) {
   PENNA_CHECK(!finished);
@@ -366,7 +381,8 @@ int RecordingWriter::State::append_chunk(uint32_t process, std::span<const uint8
   return error != 0 ? error : append(BlockType::kChunk, process, &head, content);
 }
 
-// 0, or an errno. `blocks`: those in front of the index.
+// 0, or an errno. `blocks`: those in front of the index. The trailer comes last: only a whole index
+// is found through it.
 int RecordingWriter::State::append_index(uint64_t blocks) {
   uint64_t index_at = end;
   for (size_t i = 0; i < index.size(); i += kIndexBlockEntries) {
@@ -388,11 +404,14 @@ Result<> RecordingWriter::finish() {
   PENNA_CHECK(!state.finished);
   state.finished = true;
   int error = state.append_pending();
+  // What still waits will never be written.
   for (const auto& block : state.pending) state.count_lost(nullptr, block.payload.size());
   uint64_t end_of_blocks = state.end;
   if (error == 0) error = state.append_index(state.sequence);
+  // Half an index is worse than none: the file is cut behind the last block of data.
   if (error != 0) state.end = end_of_blocks;
   state.cut_to_end();
+  // "finished" is written last of all: it says that everything before it is there.
   if (error == 0) {
     state.in_place.finished = 1;
     state.in_place.end = state.end;
