@@ -23,6 +23,8 @@ struct CallGraph::ThreadState : ThreadCalls {
   FunctionId caller(size_t depth) const { return depth == 0 ? kNoFunction : matcher.stack()[depth - 1].tag; }
 };
 
+// What the matcher tells of each call. An edge's total counts recursion once, so the calls that are
+// open at the same time must be counted, edge by edge and thread by thread.
 struct CallGraph::Observer {
   CallGraph& graph;
   ThreadState& thread;

@@ -14,6 +14,7 @@ struct CallTree::ThreadState : ThreadCalls {
   uint32_t root = 0;                  // node below which this thread's calls hang
 };
 
+// The tag of an open call is its node: the parent of a call is found without a look-up.
 struct CallTree::Observer {
   CallTree& tree;
   ThreadState& thread;
@@ -24,6 +25,7 @@ struct CallTree::Observer {
     const auto& stack = thread.matcher.stack();
     const uint32_t parent = depth == 0 ? thread.root : stack[depth - 1].tag;
     call.tag = tree.child(parent, thread.functions[call.slot], thread.thread);
+    // With no room left the call's node is the parent's: its time counts there, and it does not.
     if (call.tag != parent) tree.nodes_[call.tag].calls += !call.inherited;
   }
 
@@ -37,7 +39,8 @@ CallTree::CallTree(const Recording& recording, const CodeMap& map, bool by_threa
     : map_(map), by_thread_(by_thread), functions_(map), nodes_(1), threads_(recording.threads().size()) {}
 CallTree::~CallTree() = default;
 
-// With no room left a call counts as part of its caller: its node is the caller's.
+// The node of a function below a parent. With no room left (kMaxNodes) a call counts as part of its
+// caller. A small cache in front of the map: programs call the same few functions again and again.
 uint32_t CallTree::child(uint32_t parent, FunctionId function, uint32_t thread) {
   const uint64_t key = pair_key(parent, function);
   Known& known = known_[key * 0x9e3779b97f4a7c15 >> 54];
@@ -72,6 +75,8 @@ void CallTree::add(const Some& some) {
 template void CallTree::add(const Event& some);
 template void CallTree::add(const CallRun& some);
 
+// The node of the innermost open call of the thread, for events that happen inside it; 0: none is
+// open.
 uint32_t CallTree::current(uint32_t thread) const {
   const auto& state = threads_[thread];
   if (!state) return 0;
@@ -83,6 +88,7 @@ void CallTree::finish() {
   for (auto& thread : threads_)
     if (thread) thread->finish(Observer{*this, *thread});
   for (CallNode& node : nodes_) node.total = node.self;
+  // Children have larger numbers than their parents: one pass from the end sums up all.
   for (size_t i = nodes_.size(); i-- > 1;) nodes_[nodes_[i].parent].total += nodes_[i].total;
 }
 

@@ -15,6 +15,7 @@ struct Calls::ThreadState : ThreadCalls {
   std::vector<FunctionId> functions;  // by the matcher's slot, so that a call costs no look-up beyond the matcher's own
 };
 
+// Runs for each call of a recording, inlined into the matcher's loop.
 struct Calls::Observer {
   Calls& calls;
   ThreadState& thread;
@@ -68,6 +69,8 @@ void Calls::finish() {
     if (thread == nullptr) continue;
     thread->finish(Observer{*this, *thread});
     CallCounts counts = thread->matcher.counts();
+    // Exits of a forked thread that lie outside of all its calls left calls of the parent: they are
+    // inherited, not strays.
     if (counts.outer_exits != 0 && goes_on_after_fork(recording_, number)) {
       counts.inherited = std::exchange(counts.outer_exits, 0);
       counts.stray_exits -= counts.inherited;

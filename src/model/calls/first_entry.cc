@@ -19,6 +19,7 @@ uint64_t first_entry(const Recording& recording,
   std::vector<uint8_t> bytes;
   for (const ChunkRef& chunk : chunks) {
     if (chunk.time_begin >= first) break;
+    // Damaged: what it holds is not known, and the walk that counts damage is another one.
     if (!recording.read_chunk(chunk, bytes)) continue;
     RecordCursor in(bytes);
     Record record;

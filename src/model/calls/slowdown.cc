@@ -12,8 +12,8 @@
 namespace penna {
 namespace {
 
-// A cost that is known to a third says little of what is left beside it, where that is little: then how much slower it
-// is at least, too.
+// "about 12 times slower, 4 at least". The cost of an event is known to about a third; where it is
+// most of the time used, little is known of the rest, so a lower bound is given as well.
 std::string factor_text(const Slowdown& slowdown) {
   constexpr double kMostSure = 3, kUnsure = 0.9;
   const double factor = slowdown.factor();
@@ -24,7 +24,7 @@ std::string factor_text(const Slowdown& slowdown) {
   return fmt::format("about {:.0f} times slower, {:.0f} at least", factor, least);
 }
 
-// Of one event, by class; a call is two.
+// The measured cost of one event, by class; a call is two events.
 std::string costs_text(const ProcessEnd& end) {
   std::string text;
   for (size_t i = 0; i < end.costs.size(); ++i) {
@@ -70,6 +70,7 @@ std::string slowdown_text(const Recording& recording) {
   return slowdown_text(*process.end, whom);
 }
 
+// The cost of one event in ticks, by process and class, as the agent measured it.
 NetTimes::NetTimes(const Recording& recording)
     : costs_(recording.processes().size()), clocks_(recording.threads().size()) {
   for (size_t i = 0; i < costs_.size(); ++i) {
@@ -84,6 +85,9 @@ double NetTimes::cost_of(uint32_t process, uint32_t event_class) const {
   return event_class < PENNA_CLASS_COUNT ? costs_[process][event_class] : 0;
 }
 
+// The thread's clock without what recording took so far. It never goes back: an event that took
+// less than its cost leaves a debt, which is paid from the time that follows, up to kMostDebt
+// events' worth.
 uint64_t NetTimes::take(Clock& clock, double cost, uint64_t time) {
   const auto at = static_cast<double>(time);
   double net = at - clock.taken;

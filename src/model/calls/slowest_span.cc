@@ -14,6 +14,7 @@ bool is_called(const Site& site, const std::string& name) {
   return site.name == name || site.provider + ':' + site.name == name;
 }
 
+// Threads come one after the other: open spans are of one at a time.
 class SpanFinder {
  public:
   SpanFinder(const Recording& recording, const std::string& name) : recording_(recording), name_(name) {}
@@ -25,6 +26,7 @@ class SpanFinder {
     if (event.thread != thread_) open_.clear();
     thread_ = event.thread;
     if (site->kind == PENNA_SITE_SPAN) {
+      // A damaged recording may begin spans for ever.
       if (open_.size() < Points::kMaxOpenSpans) open_.push_back({site, event.time});
     } else {
       end(*site, event.time);

@@ -52,11 +52,14 @@ class ConditionWaits {
   const std::vector<LostWakeup>& lost() const { return lost_; }
 
  private:
+  // The last broadcast of a condition, until it is known whether its waiters could use it.
   struct Broadcast {
     uint64_t time = 0;
     uint32_t thread = kNoIndex;
     uint32_t woken = 0, queued = 0;  // `queued`: waited for the mutex behind another of them
   };
+  // Beside ConditionStats, what is needed while events come: `open` threads wait, `woken` of them
+  // have been signalled.
   struct State {
     uint32_t open = 0, woken = 0;
     uint64_t last_wake = 0;     // ticks

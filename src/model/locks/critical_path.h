@@ -56,6 +56,7 @@ class WaitHistory {
   uint64_t forgotten_until_ = 0;
 };
 
+// What of a path is alike (thread, kind, object, stack) is one part.
 struct PathPart {
   enum class What : uint8_t {
     kRan,         // or slept, or waited for what is not recorded

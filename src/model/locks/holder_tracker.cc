@@ -12,10 +12,11 @@
 namespace penna {
 namespace {
 
-// An rwlock is one object, however it is taken.
+// An rwlock is one object, whether it is taken to read or to write.
 penna_sync kind_of_object(penna_sync sync) { return sync == PENNA_SYNC_WRITE ? PENNA_SYNC_READ : sync; }
 
-// Those that have one from LOCK to UNLOCK. (Who waits for a once has nothing when it is done.)
+// Those that a thread has from LOCK to UNLOCK. Of a once only the thread that runs the initialiser
+// has it: who waited for it has nothing when it is done.
 bool can_be_held(penna_sync sync) { return is_lock(sync) || sync == PENNA_SYNC_ONCE; }
 
 }  // namespace
@@ -27,6 +28,8 @@ HolderTracker::HolderTracker(const Recording& recording)
       tids_(recording.processes().size()),
       parents_(process_parents(recording)),
       is_sampled_(lock_sample(recording) > 1) {
+  // A tid may have been used by several threads, one after the other: by their first events they
+  // are told apart.
   for (uint32_t i = 0; i < recording.threads().size(); ++i) {
     const RecordedThread& thread = recording.threads()[i];
     const auto chunks = recording.chunks(i);
@@ -45,7 +48,8 @@ HolderTracker::HolderTracker(const Recording& recording, uint32_t only_thread)
       index_(recording.threads()[only_thread].process) {}
 HolderTracker::~HolderTracker() = default;
 
-// The last one that began before; else the first one with this tid, whose first record may be of later.
+// The last one that began before `time`; else the first one with this tid, whose first record may
+// be later than that.
 uint32_t HolderTracker::find_tid(const std::vector<Tid>& tids, uint32_t tid, uint64_t time) {
   auto behind = std::upper_bound(tids.begin(), tids.end(), std::pair(tid, time), [](const auto& value, const Tid& one) {
     return value.first != one.tid ? value.first < one.tid : value.second < one.begin;
@@ -56,8 +60,11 @@ uint32_t HolderTracker::find_tid(const std::vector<Tid>& tids, uint32_t tid, uin
 
 uint32_t HolderTracker::object_of(const Event& event, penna_sync sync, uint64_t address) {
   const penna_sync kind = kind_of_object(sync);
+  // Addresses of user space have 47 bits (56 with five levels of page tables): the kind fits above.
   const uint64_t key = address | uint64_t{kind} << 56;
   ThreadState& thread = state_of(event.thread);
+  // The usual case: the lock that was taken is given back next. An epoch ends whenever an object is
+  // forgotten.
   if (thread.key == key && thread.epoch == epoch_) return thread.object;
   const uint32_t next = spare_.empty() ? static_cast<uint32_t>(objects_.size()) : spare_.back();
   bool added = false;
@@ -85,7 +92,8 @@ void HolderTracker::add_object(const SyncObject& object) {
   seen_.push_back(false);
 }
 
-// Forgets an object that the thread has no more to do with.
+// Forgets an object that the thread has no more to do with, so that a timeline of one thread takes
+// memory for what it holds, not for all that it ever held.
 void HolderTracker::recycle(const ThreadState& thread, uint32_t object) {
   if (object == kNoIndex || thread.wait.object == object || thread.left.object == object) return;
   SyncObject& what = objects_[object];
@@ -96,7 +104,7 @@ void HolderTracker::recycle(const ThreadState& thread, uint32_t object) {
   ++epoch_;
 }
 
-// What is at this place from now on is another one.
+// From now on another object is at this place.
 uint32_t HolderTracker::forget(const Event& event, penna_sync sync, uint64_t address) {
   uint32_t object;
   if (!index_.retire(event.process, lock_kind(sync), address, &object)) return kNoIndex;
@@ -104,7 +112,8 @@ uint32_t HolderTracker::forget(const Event& event, penna_sync sync, uint64_t add
   return object;
 }
 
-// Nobody holds it any more, and nobody will use it again.
+// Nobody holds it any more, and nobody will use it again. Its index stays, as others may remember
+// it.
 void HolderTracker::drop_object(uint32_t object) {
   drop_held(holds_[object], object);
   holds_[object] = {};
@@ -112,6 +121,8 @@ void HolderTracker::drop_object(uint32_t object) {
   ++epoch_;
 }
 
+// First what makes earlier knowledge wrong (lost events, memory that was freed or allocated anew),
+// then what the event is about.
 LockStep HolderTracker::begin(const Event& event) {
   LockStep step;
   step.read = read_lock(event.record);
@@ -171,6 +182,8 @@ void HolderTracker::apply(const Event& event, LockStep& step) {
   for (const uint32_t object : {step.object, step.mutex, step.remade, left}) recycle(thread, object);
 }
 
+// Holds stay as they are; their times count from the beginning of the range. Waits that are open
+// begin there.
 void HolderTracker::begin_range(uint64_t begin) {
   from_ = begin;
   ++epoch_;
@@ -180,6 +193,9 @@ void HolderTracker::begin_range(uint64_t begin) {
     if (thread.wait.is_open()) thread.wait.begin = std::max(thread.wait.begin, begin);
 }
 
+// A thread that waits writes nothing: if it writes something else, the end of its wait is missing,
+// or it is in a signal handler and will go on to wait. The second shows when the end comes after
+// all (`resumed`).
 void HolderTracker::drop_wait(const Event& event, LockStep& step) {
   ThreadState& thread = state_of(event.thread);
   step.dropped = thread.left = std::exchange(thread.wait, {});
@@ -190,6 +206,8 @@ void HolderTracker::drop_wait(const Event& event, LockStep& step) {
 void HolderTracker::request(const Event& event, LockStep& step) {
   const LockRecord& read = step.read;
   state_of(event.thread).wait = {step.object, read.sync, read.stack, read.holder, event.time};
+  // The request says who held the lock, where the lock itself tells: that is only news when nobody
+  // is known to.
   if (read.holder == 0 || !knows_holder(read.sync) || holder(step.object).thread != kNoIndex) return;
   // Taken before the recording began. (Else it is being handed over, and the owner is the one who has just given it
   // back.)
@@ -208,8 +226,9 @@ void HolderTracker::request(const Event& event, LockStep& step) {
     hold.stack_there = hold_of(thread, *same).stack;
 }
 
-// The owner of a lock in memory that processes share; kNoIndex: it may be none. For a fork copies a lock that is held,
-// too, and an ancestor's thread that has held it since before then will not give that copy back.
+// The owner of a lock in memory that processes share; kNoIndex: it may be none. A fork copies a
+// lock that is held, too: a thread of an ancestor that has held it since before the fork will not
+// give that copy back.
 uint32_t HolderTracker::sharing_thread(const Event& event, const LockStep& step) const {
   const uint32_t thread = find_tid(all_tids_, step.read.holder, event.time);
   if (thread == kNoIndex) return kNoIndex;
@@ -248,7 +267,10 @@ void HolderTracker::end_wait(const Event& event, uint32_t object, LockStep& step
     thread.left = {};
     --unfinished_;
   }
+  // Not before the range; a time that lies after the event itself is wrong and stays wrong.
   step.read.begin = std::max(step.read.begin, std::min(from_, event.time));
+  // Of a join the "holder" is the thread that was joined: it has ended, and its tid may be given
+  // again.
   if (step.read.sync != PENNA_SYNC_JOIN || step.read.op != LockOp::kWaited) return;
   uint32_t ended = holds_[object].thread;
   if (ended == kNoIndex && step.read.holder != 0) ended = thread_of(event.process, step.read.holder, event.time);
@@ -258,12 +280,15 @@ void HolderTracker::end_wait(const Event& event, uint32_t object, LockStep& step
   if (ended != kNoIndex && step.read.end == PENNA_WAIT_GOT) state_of(ended).ended = true;
 }
 
+// False: the thread had it before (recursion), and nothing changed for others.
 bool HolderTracker::acquire(const Event& event, uint32_t object, const LockStep& step) {
   const LockRecord& read = step.read;
   LockHold taken;
   taken.thread = event.thread;
   taken.depth = 1;
   taken.own_stack = read.stack;
+  // An acquisition without a wait has no stack of its own; the request in front of it may have had
+  // one.
   taken.stack = read.stack != 0 || read.op != LockOp::kTaken ? read.stack : step.asked.stack;
   taken.waited = read.op != LockOp::kTaken;
   taken.shared = read.sync == PENNA_SYNC_READ;
@@ -283,6 +308,7 @@ bool HolderTracker::acquire(const Event& event, uint32_t object, const LockStep&
   return true;
 }
 
+// Readers of one lock are a list: there are few, and each gives back its own.
 bool HolderTracker::read_acquire(uint32_t object, const LockHold& hold) {
   LockHold& alone = holds_[object];
   drop_held(alone, object);
@@ -303,6 +329,7 @@ bool HolderTracker::read_acquire(uint32_t object, const LockHold& hold) {
   return true;
 }
 
+// Of a lock that the thread does not hold nothing is known, and nothing changes.
 void HolderTracker::release(const Event& event, LockStep& step) {
   LockHold& alone = holds_[step.object];
   if (alone.thread == event.thread) {
@@ -331,7 +358,8 @@ void HolderTracker::add_held(uint32_t thread, uint32_t object) {
   }
 }
 
-// The last one taken is most often the first one given back.
+// Searched from the back: the last one taken is most often the first one given back. What was only
+// learned is in no list.
 void HolderTracker::drop_held(const LockHold& hold, uint32_t object) {
   if (hold.thread == kNoIndex || hold.learned) return;
   --state_of(hold.thread).count;
@@ -350,7 +378,8 @@ void HolderTracker::drop_readers(uint32_t object) {
   readers.clear();
 }
 
-// It may have given them back meanwhile.
+// The thread may have given its locks back meanwhile; wrongly forgotten holds cost a time, wrongly
+// kept ones blame it for ever.
 void HolderTracker::drop_holds_of(uint32_t thread) {
   ThreadState& state = state_of(thread);
   const auto drop = [&](uint32_t object) {

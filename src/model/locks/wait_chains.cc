@@ -28,6 +28,7 @@ WaitChains::WaitChains(const HolderTracker& held)
 }
 WaitChains::~WaitChains() = default;
 
+// On the heap: a Flow must stay where it is while flow_of() makes others (refresh() recurses).
 WaitChains::Flow& WaitChains::flow_of(uint32_t object) {
   if (object >= flows_.size()) flows_.resize(held_.objects().size());
   if (!flows_[object]) flows_[object] = std::make_unique<Flow>();
@@ -39,6 +40,8 @@ WaitChains::Waker& WaitChains::waker_of(uint32_t object) {
   return wakers_[object];
 }
 
+// Chains share their tails: a link is found by its object, stack, kind and the link that it goes on
+// to. 0: there are too many, and it counts with all others beyond the limit.
 uint32_t WaitChains::link_of(const Key& key, uint32_t waiter, uint32_t waiter_stack, uint32_t holder,
                              uint32_t holder_wait) {
   auto found = index_.find(key);
@@ -65,6 +68,8 @@ uint32_t WaitChains::link_of(const Key& key, uint32_t waiter, uint32_t waiter_st
   return found->second;
 }
 
+// After the tracker has applied the step. Ends of waits come before changes of holders: until then,
+// time was spent in the old chain.
 void WaitChains::operator()(const Event& event, const LockStep& step) {
   const LockOp op = step.read.op;
   if (op == LockOp::kNone) return;
@@ -90,7 +95,8 @@ void WaitChains::woke(const Event& event, const LockStep& step) {
   if (const auto found = releases_.find(step.object); found != releases_.end()) found.value().add(waker);
 }
 
-// Everybody who waits for the object was in its chain until now.
+// Everybody who waits for the object was in its chain until now: time is added when something
+// changes, never by polling.
 void WaitChains::settle(Flow& flow, uint64_t time) {
   if (!flow.waiters.empty() && time > flow.since && flow.link != kNoIndex) {
     const uint64_t passed = (time - flow.since) * flow.waiters.size();
@@ -106,7 +112,8 @@ void WaitChains::settle(Flow& flow, uint64_t time) {
   flow.since = std::max(flow.since, time);
 }
 
-// Null where it is known where the lock was taken.
+// Where a hold's stack is not known yet: what is charged to it can be moved when the unlock tells.
+// Null where it is known, or where too much has changed.
 WaitChains::Unplaced* WaitChains::unplaced_of(Flow& flow) {
   const ChainLink& link = links_[flow.link];
   if (link.kind != LinkKind::kHeld || link.stack != 0) return nullptr;
@@ -122,7 +129,8 @@ void WaitChains::count_time(Flow& flow) {
   if (Unplaced* part = unplaced_of(flow)) ++part->times;
 }
 
-// The chain in which one waits for the object now.
+// The chain in which one waits for the object now: who holds it, and what that thread waits for
+// itself.
 uint32_t WaitChains::holder_link(uint32_t object, Flow& flow) {
   const LockHold hold = held_.holder(object);
   flow.depends = kNoIndex;
@@ -151,6 +159,8 @@ uint32_t WaitChains::holder_link(uint32_t object, Flow& flow) {
   return link;
 }
 
+// The object's chain may have changed: settles the time until now, finds the new chain, and does
+// the same for all objects whose holders wait for this one.
 void WaitChains::refresh(uint32_t object, uint64_t time, uint32_t depth) {
   Flow& flow = flow_of(object);
   settle(flow, time);

@@ -9,6 +9,8 @@
 
 namespace penna {
 
+// Spans match by name, not by site: beginning and end are two sites, and copies of either have
+// sites of their own.
 uint64_t Timeline::span_key(const Site& site) {
   const std::string name = site.provider + '\0' + site.name;
   return kSpanPc | span_numbers_.try_emplace(name, span_numbers_.size()).first->second;
@@ -19,6 +21,8 @@ Timeline::Kept::Kept(size_t at, const Record& from)
   record.payload = payload.data();
 }
 
+// A record's payload is valid during the visit only, so it is copied. A stack among the values is
+// taken out: it is the line's.
 Timeline::Kept Timeline::keep_arguments(const Record& values, const Site& site) {
   Kept kept(matcher_.depth(), values);
   const auto stack = std::find_if(site.arguments.begin(), site.arguments.end(),
@@ -30,6 +34,7 @@ Timeline::Kept Timeline::keep_arguments(const Record& values, const Site& site) 
   return kept;
 }
 
+// Only functions that were recorded with arguments hold their entry back for them.
 bool Timeline::has_arguments(uint64_t pc) const {
   const std::vector<uint64_t>& functions = recording_.processes()[process_].with_arguments;
   return std::binary_search(functions.begin(), functions.end(), pc);
@@ -45,6 +50,8 @@ TimelineLine Timeline::line(LineKind kind, uint64_t time) const {
   return line;
 }
 
+// An exit without an entry. At depth 0 of a forked thread its entry was the parent's; whether the
+// thread is one is looked up only when it matters.
 TimelineLine Timeline::stray_exit(const Event& event) {
   TimelineLine stray = line(LineKind::kStrayExit, event.time);
   stray.record = &event.record;
@@ -100,6 +107,7 @@ bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
   LockStep step = held_.begin(event);
   if (step.read.op == LockOp::kNone) return false;
   const LockRecord read = step.read;  // as written: apply() shortens waits that a signal handler interrupted
+  // Before apply() ends it: the line of an unlock says how long it lasted.
   const LockHold hold = held_.hold_of(thread_, step.object);
   held_.apply(event, step);
   if (read.op == LockOp::kRequested) wait_ = held_.wait_of(thread_);

@@ -88,7 +88,8 @@ struct TimelineOptions {
   bool keep_open = true;    // at the end a kLeave (CallEnd::kOpen) for every call that was not left
 };
 
-// The state machine of one thread. on_line(const TimelineLine&) -> bool: false = no more lines, please.
+// The state machine of one thread. on_line(const TimelineLine&) -> bool: false: no more lines are
+// wanted. It is called for every line, hence the templates.
 class Timeline {
  public:
   Timeline(const Recording& recording, uint32_t process, uint32_t thread, bool fold_leaves)

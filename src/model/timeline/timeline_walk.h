@@ -7,7 +7,8 @@
 
 namespace penna {
 
-// Turns what the matcher says into lines.
+// Turns what the matcher says into lines. Entering a call may give none yet: it is held back
+// (pending_) until it is known whether anything happens inside, or what its arguments are.
 template <typename OnLine>
 struct Timeline::Emit {
   Timeline& timeline;
@@ -25,11 +26,13 @@ struct Timeline::Emit {
       give(LineKind::kEnter, call, call.begin, depth, CallEnd::kExit);
     }
   }
+  // A call that is still held back has nothing inside: it becomes one line.
   void on_leave(const OpenCall& call, uint64_t end, CallEnd how, size_t depth) {
     const LineKind call_kind = timeline.pending_ ? LineKind::kLeaf : LineKind::kLeave;
     give(is_span(call.pc) ? LineKind::kSpanEnd : call_kind, call, end, depth, how);
     timeline.pending_ = false;
     timeline.result_.clear();
+    // Of this call, and of those inside it that a jump has left.
     while (!timeline.arguments_.empty() && timeline.arguments_.back().depth > depth) timeline.arguments_.pop_back();
   }
   void give(LineKind kind, const OpenCall& call, uint64_t time, size_t depth, CallEnd how) {
@@ -48,6 +51,7 @@ struct Timeline::Emit {
       }
     } else {
       line.pc = call.pc;
+      // Arguments are kept with the depth inside their call, which is one more than the call's own.
       if (!timeline.arguments_.empty() && timeline.arguments_.back().depth == depth + 1) {
         const Kept& arguments = timeline.arguments_.back();
         line.stack = arguments.stack;
@@ -78,6 +82,7 @@ bool Timeline::add(const Event& event, OnLine&& on_line) {
   if (event.record.is_call()) return add_call(event, on_line);
   if (event.record.kind == PENNA_KIND_JUMP) return add_jump(event, on_line);
   if (event.record.kind == PENNA_KIND_VALUES) return add_values(event, on_line);
+  // Points are lines, but those that begin and end spans nest like calls.
   if (event.record.kind == PENNA_KIND_POINT) {
     const Site* site = recording_.site(process_, event.record.as<penna_point>().site);
     if (site != nullptr && (site->kind == PENNA_SITE_SPAN || site->kind == PENNA_SITE_SPAN_END))
@@ -107,7 +112,8 @@ bool Timeline::add_span(const Event& event, const Site& site, OnLine& on_line) {
   return on_line(static_cast<const TimelineLine&>(stray));
 }
 
-// Arguments come right behind the entry, a result right before the exit.
+// The values of a call. The agent writes arguments right behind the entry and a result right before
+// the exit; what fits neither is shown as a line of its own, so that nothing is lost.
 template <typename OnLine>
 bool Timeline::add_values(const Event& event, OnLine& on_line) {
   const auto values = event.record.as<penna_values>();
@@ -132,12 +138,14 @@ bool Timeline::add_values(const Event& event, OnLine& on_line) {
 template <typename OnLine>
 bool Timeline::add_call(const Event& event, OnLine& on_line) {
   Emit<OnLine> emit{*this, on_line};
+  // The top bit is ours, to tell spans from code; a file could hold anything.
   const uint64_t pc = event.record.pc & ~kSpanPc;
   if (event.record.kind == PENNA_KIND_CALL_ENTRY) {
     if (!flush(on_line)) return false;
     matcher_.enter(pc, pc, event.time, emit, event.inherited);
     return emit.go_on;
   }
+  // An exit of another function than the one that was just entered: the entry was no leaf.
   if (pending_ && (!fold_leaves_ || matcher_.stack().back().pc != pc) && !flush(on_line)) return false;
   if (matcher_.exit(pc, pc, event.time, emit)) return emit.go_on;
   TimelineLine stray = stray_exit(event);
@@ -171,6 +179,7 @@ template <typename OnLine>
 bool Timeline::finish(bool keep_open, OnLine&& on_line) {
   if (!flush(on_line)) return false;
   if (keep_open && wait_.is_open() && !on_line(open_wait())) return false;
+  // `go_on` false: the matcher is finished for its counts, without lines.
   Emit<OnLine> emit{*this, on_line, keep_open};
   matcher_.finish(last_time_, emit);
   return emit.go_on || !keep_open;

@@ -12,6 +12,8 @@
 
 namespace penna {
 
+// Each reason says in which direction the truth may lie: more than was found, or fewer (only where
+// ends count).
 std::vector<Missing> missing_events(const HealthReport& health, penna_event_class of, Ends ends, bool all_processes) {
   const bool fewer = ends == Ends::kCount;
   std::vector<Missing> list;
@@ -22,6 +24,7 @@ std::vector<Missing> missing_events(const HealthReport& health, penna_event_clas
   for (size_t i = 0; i < health.missed_by_notes.size(); ++i) {
     if ((health.missed_by_notes[i] >> of & 1) == 0) continue;
     if (!all_processes && health.missed_by_notes[i] == kNoteOfAllClasses) continue;
+    // Bits may outlive their sentence, where the file was full.
     const bool told = i < health.notes.size();
     list.push_back({told ? health.notes[i] : "notes on what is not recorded found no room in the file", true,
                     fewer && health.is_half(i)});
@@ -70,6 +73,9 @@ std::optional<Missing> missing_samples(const Verdict& verdict, uint64_t mean, st
   Missing missing{fmt::format("only a sample was recorded, one in {} bytes, and says it not exactly enough",
                               count_text(static_cast<int64_t>(mean))),
                   true, verdict.allowed != 0};
+  // Sampled blocks are a Poisson process over allocated bytes: a sum of n samples of `mean` bytes
+  // each has a standard error of mean * sqrt(n). Without the number of samples it is estimated from
+  // the sum itself.
   if (verdict.unit == Verdict::Unit::kBytes) {
     const double error = samples
                              ? found * kErrors * sampling_error(*samples)

@@ -97,10 +97,11 @@ Verdict check_leak(const Allocations& heap, LeakSuppressor* suppressor, Verdict:
 // Of the process with the largest peak.
 Verdict check_peak(const Allocations& heap, uint64_t allowed);
 
-// Allocations inside functions of these names: they stand in the stack, or their call is recorded and open. The
-// contexts of `heap` are the nodes of `tree`, unless that is null: then no calls are recorded.
 // Bytes allocated in a second, on the average of a process's life: of the process with the most.
 Verdict check_alloc_rate(const Recording& recording, const Summary& summary, const Allocations& heap, uint64_t allowed);
+// Allocations inside functions of these names: they stand in the stack, or their call is recorded
+// and open. The contexts of `heap` are the nodes of `tree`, unless that is null: then no calls are
+// recorded.
 std::vector<Verdict> check_allocations(const Recording& recording, const Allocations& heap, Names& names,
                                        const CallTree* tree, const std::vector<CallLimit>& limits);
 

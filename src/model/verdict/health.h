@@ -75,7 +75,8 @@ struct HealthReport {
   Severity worst() const { return sentences.empty() ? Severity::kNote : sentences.front().severity; }
 };
 
-// Analyses that were made; all may be null.
+// Analyses that were made; all may be null. (A report's own list, OverviewInputs, has others
+// besides: model does not know of reports.)
 struct HealthInputs {
   const WalkReport* walk = nullptr;
   const Calls* calls = nullptr;
