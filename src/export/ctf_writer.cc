@@ -129,6 +129,7 @@ void CtfWriter::begin(uint64_t timestamp, uint32_t pid, uint32_t tid) {
   signature_.clear();
 }
 
+// One for each type of a field; the names are those that the metadata declares.
 void CtfWriter::number(std::string_view name, int64_t value) {
   field(name, "int64_t");
   put(value);

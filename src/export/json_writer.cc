@@ -11,6 +11,8 @@
 namespace penna {
 namespace {
 
+// What stands in a JSON string as it is (RFC 8259, section 7), DEL and non-ASCII excepted, which
+// are looked at one by one.
 bool is_plain(char c) {
   return static_cast<uint8_t>(c) >= 0x20 && static_cast<uint8_t>(c) < 0x7f && c != '"' && c != '\\';
 }
@@ -33,6 +35,7 @@ void JsonWriter::open(char bracket) {
   has_elements_.push_back(false);
 }
 
+// PENNA_CHECK: an unbalanced writer is our own bug, and would make a file that nobody can read.
 void JsonWriter::close(char bracket) {
   PENNA_CHECK(!has_elements_.empty() && !after_key_);
   has_elements_.pop_back();
@@ -47,6 +50,7 @@ void JsonWriter::key(std::string_view name) {
   after_key_ = true;
 }
 
+// Runs of plain characters are copied at once; most strings are one.
 void JsonWriter::quoted(std::string_view text) {
   out_.character('"');
   for (size_t at = 0; at < text.size();) {
@@ -104,6 +108,7 @@ void JsonWriter::null() {
   out_.text("null");
 }
 
+// By hand: a double would lose digits of a time in nanoseconds.
 void JsonWriter::thousandths(int64_t value) {
   separate();
   const uint64_t magnitude = value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
