@@ -4,7 +4,8 @@
 //   TRACE is a recording   shows it
 //   there is no TRACE      waits for the program, shows its calls as they come, ends with it
 //
-// Two of them share that work between two machines: --connect where the program runs, --listen where its calls are shown.
+// Two of them share that work between two machines: --connect where the program runs, --listen where its calls are
+// shown.
 //
 // Invariant: the program never notices whether somebody waits, reads slowly, or is killed.
 #include <fcntl.h>
@@ -76,7 +77,8 @@ Result<Parsed<EtraceOptions>> parse(const Arguments& arguments) {
 
 // ---- A run that is over
 
-// The etrace of a run that has just ended needs a moment to close its file.
+// The etrace that writes TRACE holds a lock on it to its end, and after the program's end needs a
+// moment to close the file. Two seconds at most; then what there is is shown.
 void wait_for_writer(const EtraceOptions& options) {
   const Fd file(::open(kTrace, O_RDONLY | O_CLOEXEC));
   for (int tries = 0; tries < 200; ++tries) {
@@ -97,7 +99,8 @@ int show_file(const EtraceOptions& options, ProgramSymbols& symbols) {
   return replay(*recording, symbols, tree);
 }
 
-// What the original's ptrace.c has written.
+// Shows what the original's ptrace.c wrote, which knows addresses only: the names must come from
+// PROGRAM.
 int show_text(const EtraceOptions& options, ProgramSymbols& symbols) {
   std::error_code unknown;
   const std::string program =
@@ -118,8 +121,9 @@ int show_text(const EtraceOptions& options, ProgramSymbols& symbols) {
 
 // ---- A run to come
 
-// Until all processes that have come are gone, or we are told to stop.
-// `patience_ms`: for the first one; -1: for ever.
+// Returns when all processes that have come are gone, or we are told to stop. `patience_ms`: how
+// long the first one is waited for; -1: for ever. After the last one, those that were started and
+// have not met us get kPatienceMs.
 void follow(Server& server, const Doorbell& doorbell, const Signals& signals, int patience_ms) {
   for (;;) {
     const bool over = server.has_met_any() && server.living() == 0;
@@ -138,7 +142,9 @@ Result<RecordingWriter> writer_for(const EtraceOptions& options) {
   return RecordingWriter::create(options.output, {.overwrite = false});
 }
 
-// TRACE is written for a program that has started us. What goes wrong it hears, and tells.
+// etrace --serve: writes TRACE for a program that has started us (find_trace.c). What goes wrong
+// the program must hear, as we have no terminal: "!" and a sentence, else the path of the socket.
+// It waits for one of them.
 Result<> serve(uint32_t descriptor) {
   Fd told(static_cast<int>(descriptor));
   const auto tell_program = [&told](const std::string& text) {
@@ -167,7 +173,8 @@ Result<> serve(uint32_t descriptor) {
   return collector.stop();
 }
 
-// What calls go through that are shown as they come.
+// What calls go through that are shown as they come. On the heap, as server and collector keep
+// references to it.
 struct LiveSession {
   LiveSession(const RecordSettings& wanted, Doorbell bell, RecordingWriter kept)
       : settings(wanted), doorbell(std::move(bell)), writer(std::move(kept)) {
@@ -192,7 +199,8 @@ Result<std::unique_ptr<LiveSession>> prepare(const EtraceOptions& options) {
   return live;
 }
 
-// View: LiveView or FarSender.
+// The steps of a live session. View: LiveView or FarSender, which are used alike. The link TRACE is
+// made last: from then on programs come.
 template <typename View>
 Result<> show_live(const EtraceOptions& options, const Signals& signals, LiveSession& live, ProgramSymbols& symbols,
                    View& view) {
@@ -209,6 +217,7 @@ Result<> show_live(const EtraceOptions& options, const Signals& signals, LiveSes
   tell(options,
        fmt::format("waiting; start the program in this directory, linked with -lpenna-etrace or with LD_PRELOAD={}",
                    library));
+  // Nobody is waited for: the processes are gone, or we were told to stop.
   follow(*server, live.doorbell, signals, -1);
   const Result<> closed = collector.stop();
   view.finish();
@@ -224,6 +233,7 @@ Result<> show_here(const EtraceOptions& options, ProgramSymbols& symbols) {
   return show_live(options, signals, *live, symbols, view);
 }
 
+// The other side is connected before anything is made here: without it there is nothing to do.
 Result<> show_there(const EtraceOptions& options, ProgramSymbols& symbols) {
   const FarAddress address = PENNA_TRY(parse_far_address(options.connect));
   Fd socket = PENNA_TRY(connect_far(address));
@@ -238,6 +248,7 @@ Result<> show_there(const EtraceOptions& options, ProgramSymbols& symbols) {
                            plural_text(static_cast<int64_t>(sender.calls_unsent()), "call"))};
 }
 
+// What is in this directory decides what is done, as in the original.
 int run(const EtraceOptions& options) {
   if (options.serve) return serve(*options.serve) ? 0 : kOurFailure;
   if (!options.listen.empty()) return show_far(options);

@@ -15,6 +15,7 @@ namespace penna {
 
 void tell(const EtraceOptions& options, const std::string& text) {
   if (options.quiet) return;
+  // One write(2) for each line: other processes write to the same terminal.
   const std::string line = "etrace: " + printable(text) + "\n";
   (void)!::write(2, line.data(), line.size());
 }
@@ -23,6 +24,7 @@ int fail_with(const std::string& text) {
   return kOurFailure;
 }
 
+// Canonical, as recordings name their files by real paths.
 Result<std::unique_ptr<ProgramSymbols>> open_symbols(const EtraceOptions& options,
                                                      std::unique_ptr<SymbolSource> others) {
   std::string path = options.program;

@@ -32,7 +32,8 @@ bool told_to_end(const Signals& signals) {
 
 enum class Heard { kMore, kOver, kBroken, kSignal, kNobody };
 
-// Reads what comes next, for at most so long (-1: for ever). The error: what it was made no sense.
+// Reads what comes next, for at most `patience_ms` (-1: for ever), and gives it to `reader`. The
+// error: it made no sense.
 Result<Heard> hear(const Fd& socket, const Signals& signals, WireReader& reader, int patience_ms) {
   pollfd fds[] = {{socket.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
   if (::poll(fds, 2, patience_ms) == 0) return Heard::kNobody;
@@ -46,8 +47,8 @@ Result<Heard> hear(const Fd& socket, const Signals& signals, WireReader& reader,
   return reader.is_over() ? Heard::kOver : Heard::kMore;
 }
 
-// kMore: it has said that it is an etrace; kSignal: we are to end; else it is none. The error: it is one, and what it
-// said next made no sense.
+// Waits for the greeting. kMore: it is an etrace; kSignal: we are to end; anything else: it is
+// none. The error: it is an etrace, and what it said next made no sense.
 Result<Heard> greet(const Fd& socket, const Signals& signals, WireReader& reader) {
   while (!reader.is_greeted()) {
     const auto heard = hear(socket, signals, reader, kGreetingMs);
@@ -57,7 +58,9 @@ Result<Heard> greet(const Fd& socket, const Signals& signals, WireReader& reader
   return Heard::kMore;
 }
 
-// The first who connects and is an etrace. None: we are to end.
+// The first who connects and is an etrace; an empty Fd: we are to end. Candidates are heard one
+// after the other, each for two seconds at most: a port scanner cannot keep the right one out for
+// long.
 Result<Fd> meet(const EtraceOptions& options, const FarListener& listener, const Signals& signals, WireReader& reader) {
   std::vector<pollfd> fds{{signals.fd(), POLLIN, 0}};
   for (const Fd& socket : listener.sockets) fds.push_back({socket.get(), POLLIN, 0});
@@ -114,12 +117,15 @@ Result<> listen_and_show(const EtraceOptions& options) {
   tell(options, fmt::format("waiting at port {}; where the program runs: etrace --connect HOST:{}", listener.port,
                             listener.port));
   const Result<Fd> socket = meet(options, listener, signals, reader);
+  // One program, one viewer: nobody else is let in from here on.
   listener.sockets.clear();
   Result<> shown = ok();
   if (!socket)
     shown = socket.error();
   else if (*socket)
     shown = show(*socket, signals, reader);
+  // A connection that breaks leaves processes open; without an end their last calls would not be
+  // shown.
   for (const uint32_t process : reader.open_processes())  // what was open in them when we heard the last of them
     view.onlooker().ended({.number = process});
   view.finish();

@@ -77,7 +77,7 @@ void FarSender::run() {
   if (flush()) ::shutdown(socket_.get(), SHUT_WR);
 }
 
-// What a batch tells of what others say.
+// Takes from a batch the modules, which name the functions of records in the batch before.
 void FarSender::meet(const LiveBatch& batch) {
   for (const Process& process : batch.began) processes_[process.number] = live_.add_process(process);
   for (const LiveRecords& records : batch.records) {
@@ -98,6 +98,8 @@ void FarSender::meet(const LiveBatch& batch) {
   named_.clear();
 }
 
+// Names go in front of the records that need them first. "Up to date" is said for each batch that
+// had something, and once after that, so that the other side's view shows what it holds back.
 void FarSender::send(const LiveBatch& batch) {
   for (const Process& process : batch.began) put_began(out_, process);
   for (const LiveRecords& records : batch.records) {
@@ -113,6 +115,7 @@ void FarSender::send(const LiveBatch& batch) {
   (void)flush();
 }
 
+// Each function is named once, when it is first called: a program calls few of those that it has.
 void FarSender::send_names(const LiveRecords& records) {
   RecordCursor in(records.chunk);
   Record record;
@@ -136,7 +139,9 @@ void FarSender::break_off() {
   on_broken_();
 }
 
-// Waits as long as the other side needs; but not when nothing more is to come.
+// Waits for as long as the other side needs: this thread has nothing else to do, and the feed drops
+// what comes meanwhile. When nothing more is to come, it waits five seconds without progress.
+// False: the other side is gone.
 bool FarSender::flush() {
   size_t done = 0;
   int looks = 0;

@@ -22,6 +22,7 @@ constexpr int kVanishedSeconds = 30;  // nothing was heard of the other machine
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
+// An IPv6 address needs brackets in front of a port (RFC 3986).
 std::string shown(const FarAddress& address) {
   const bool brackets = address.host.find(':') != std::string::npos;
   return fmt::format("{}{}{}:{}", brackets ? "[" : "", address.host, brackets ? "]" : "", address.port);
@@ -44,7 +45,9 @@ void set(const Fd& socket, int level, int option, int value) {
   (void)::setsockopt(socket.get(), level, option, &value, sizeof value);
 }
 
-// One who has vanished without a word is missed after kVanishedSeconds.
+// One who has vanished without a word (a cable, a crash) is missed after kVanishedSeconds: by
+// keep-alives when nothing is sent, and by TCP_USER_TIMEOUT when sent data is not acknowledged, see
+// tcp(7). No Nagle delay: lines are to be seen at once.
 void notice_vanished(const Fd& socket) {
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set(socket, IPPROTO_TCP, TCP_KEEPIDLE, kVanishedSeconds / 3);
@@ -63,7 +66,8 @@ std::string port_of(const Fd& socket) {
   return port;
 }
 
-// 0, or why not.
+// 0, or errno. V6ONLY: the addresses of both families are bound one by one, so that no more is open
+// than was named.
 int listen_at(const addrinfo& at, Fd& socket) {
   socket = Fd(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return errno;
@@ -72,6 +76,7 @@ int listen_at(const addrinfo& at, Fd& socket) {
   return ::bind(socket.get(), at.ai_addr, at.ai_addrlen) == 0 && ::listen(socket.get(), 4) == 0 ? 0 : errno;
 }
 
+// Not blocking, so that kConnectMs holds; the kernel's own time-out is minutes.
 int connect_to(const addrinfo& at, Fd& socket) {
   socket = Fd(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return errno;
@@ -95,6 +100,7 @@ Result<FarAddress> parse_far_address(const std::string& text) {
     std::string host = text.substr(0, colon);
     const bool brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
     if (brackets) host = host.substr(1, host.size() - 2);
+    // A bare IPv6 address: which colon is in front of the port cannot be told.
     if (!brackets && host.find(':') != std::string::npos) return wrong;
     if (!host.empty()) address.host = host;
   }
@@ -130,6 +136,8 @@ Result<FarListener> listen_far(const FarAddress& address) {
                            why == EADDRINUSE ? "; choose another port" : "")};
 }
 
+// Address by address, as the name service orders them. A refusal is the best reason to give: the
+// machine was there.
 Result<Fd> connect_far(const FarAddress& address) {
   if (address.host == "*" || address.port == "0") return Error{"say where to connect to: --connect HOST:PORT"};
   const Addresses found = PENNA_TRY(look_up(address, 0));

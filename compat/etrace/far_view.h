@@ -18,7 +18,7 @@
 
 namespace penna {
 
-// The names that were sent. Any thread.
+// The names that were sent. Any thread: the reader adds, the view looks up.
 class SentNames : public SymbolSource {
  public:
   // `own_file`: the one file that `own` may be asked about; empty: none.

@@ -6,10 +6,10 @@
  *     etrace is started that writes it: one in this process would die with it, and a crash is what people look for.
  *   else: nothing happens.
  *
- * The hooks are those of libpenna-agent.so. This library is its filter (DT_AUXILIARY): the dynamic linker puts the agent in
- * front of it wherever symbols are looked up, and so in front of libc, whichever way this library came in.
- * Invariant: nothing here changes what the program does; no file is made, and none replaced that is not ours. What is judged is held by a
- * descriptor: a name may be exchanged by whoever owns the directory.
+ * The hooks are those of libpenna-agent.so. This library is its filter (DT_AUXILIARY): the dynamic linker puts the
+ * agent in front of it wherever symbols are looked up, and so in front of libc, whichever way this library came in.
+ * Invariant: nothing here changes what the program does; no file is made, and none replaced that is not ours. What is
+ * judged is held by a descriptor: a name may be exchanged by whoever owns the directory.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -34,14 +34,17 @@
 #define MAX_SOCKET_NAME 108 /* unix(7) */
 #define EXPORT __attribute__((visibility("default")))
 
-/* For the static linker, which else would leave a library out that nothing seems to need. At run time the agent's come first. */
+/* For the static linker, which else would leave a library out that nothing seems to need. At run time the agent's
+ * come first. */
 EXPORT void __cyg_profile_func_enter(void* function, void* caller);
 EXPORT void __cyg_profile_func_exit(void* function, void* caller);
 void __cyg_profile_func_enter(void* function, void* caller) { (void)function, (void)caller; }
 void __cyg_profile_func_exit(void* function, void* caller) { (void)function, (void)caller; }
 
-/* ---- Live ---------------------------------------------------------------------------------------------------------- */
+/* ---- Live -------------------------------------------------------------------------------------------------------- */
 
+/* The link was judged by its owner; readlinkat() with an empty name reads that very link, by its
+ * descriptor. */
 static void join(int link) {
   char path[MAX_SOCKET_NAME];
   const ssize_t length = readlinkat(link, "", path, sizeof path - 1);
@@ -50,8 +53,9 @@ static void join(int link) {
   (void)penna_agent_join(path); /* refused: nobody waits there any more */
 }
 
-/* ---- Into the file ------------------------------------------------------------------------------------------------- */
+/* ---- Into the file ----------------------------------------------------------------------------------------------- */
 
+/* What compilers call with -finstrument-functions, -pg and -pg -mfentry. */
 static int is_hook(const char* name) {
   static const char* const hooks[] = {"__cyg_profile_func_enter", "mcount", "_mcount", "__fentry__"};
   for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
@@ -59,7 +63,8 @@ static int is_hook(const char* name) {
   return 0;
 }
 
-/* Is one of these relocations about a hook? */
+/* Whether one of these relocations is about a hook: whoever calls a function of another module has
+ * one that names it. */
 static int has_hook(const ElfW(Rela) * entries, size_t bytes, const ElfW(Sym) * symbols, const char* names) {
   for (size_t i = 0; entries != NULL && i < bytes / sizeof *entries; i++)
     if (is_hook(names + symbols[ELF64_R_SYM(entries[i].r_info)].st_name)) return 1;
@@ -67,6 +72,8 @@ static int has_hook(const ElfW(Rela) * entries, size_t bytes, const ElfW(Sym) * 
 }
 
 /* glibc has relocated the addresses in the dynamic section, but for those of the vdso, which has no relocations. */
+/* For dl_iterate_phdr(3): not 0 stops it. Reads the dynamic section of a loaded object (gABI,
+ * "Dynamic Section"). */
 static int is_instrumented(struct dl_phdr_info* object, size_t size, void* unused) {
   (void)size, (void)unused;
   const ElfW(Rela)* data = NULL, *calls = NULL;
@@ -92,8 +99,9 @@ static int is_instrumented(struct dl_phdr_info* object, size_t size, void* unuse
          (has_hook(data, data_bytes, symbols, names) || has_hook(calls, calls_bytes, symbols, names));
 }
 
-/* An empty file, or a recording that nobody is writing: whatever else it is, is not ours. The etrace of a run that has just
- * ended may need a moment. */
+/* An empty file, or a recording that nobody is writing: whatever else it is, is not ours. Its
+ * writer holds a lock, and after the run needs a moment: 100 ms at most, as the program's start
+ * waits for it. */
 static int may_be_replaced(void) {
   static const char magic[8] = {(char)0xab, 'P', 'e', 'n', 'n', 'a', '\r', '\n'}; /* docs/format.md */
   char start[sizeof magic];
@@ -112,7 +120,9 @@ static int may_be_replaced(void) {
 /* A child without a signal at its end: our parent's handlers and waits do not meet it. */
 static pid_t fork_quietly(void) { return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0); }
 
-/* In the child's child: becomes the etrace that writes TRACE, and tells its socket through `fd`. */
+/* In the child's child: becomes the etrace that writes TRACE, and tells its socket through `fd`.
+ * It must have nothing of the program: no signal mask, no session or terminal, no descriptor but
+ * `fd`, no environment (LD_PRELOAD would make it record itself). */
 static void become_recorder(const char* etrace, int fd) {
   char number[12];
   snprintf(number, sizeof number, "%d", fd);
@@ -156,6 +166,8 @@ static void hear(int fd, char* answer, size_t room) {
   answer[length] = '\0';
 }
 
+/* Forks twice, so that the recorder is no child of the program, whose wait() would otherwise meet
+ * it. */
 static void record(void) {
   char etrace[4096],
       answer[512] = "!cannot find etrace beside libpenna-etrace.so: install all of Penna below one prefix";
@@ -179,7 +191,7 @@ static void record(void) {
           answer[0] == '!' ? answer + 1 : "no answer from etrace");
 }
 
-/* ---- Which ---------------------------------------------------------------------------------------------------------- */
+/* ---- Which ------------------------------------------------------------------------------------------------------- */
 
 /* A file TRACE of this user; what another one has left here gets nothing. */
 static int is_own_file(void) {
@@ -195,8 +207,8 @@ static void record_opened(void) {
   if (getcwd(here, sizeof here) != NULL && strcmp(here, began_in) == 0 && is_own_file()) record();
 }
 
-/* The program has opened a library: the first that has hooks is what TRACE is for, if that is still the one of the beginning. One thread looks;
- * those that come meanwhile have it look again. */
+/* The program has opened a library: the first that has hooks is what TRACE is for, if that is still the one of the
+ * beginning. One thread looks; those that come meanwhile have it look again. */
 static void look_at_opened(void) {
   static unsigned waiting; /* threads; it stays above 0 once there was something to record */
   const int error = errno;
@@ -212,6 +224,7 @@ static void look_at_opened(void) {
   errno = error;
 }
 
+/* Without hooks in what is loaded, there may be some in a library that is opened later (plugins). */
 static void record_or_wait(void) {
   if (dl_iterate_phdr(is_instrumented, NULL))
     record();

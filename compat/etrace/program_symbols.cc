@@ -25,6 +25,8 @@ uint64_t hex(const std::string& word) { return std::strtoull(word.c_str(), nullp
 
 }  // namespace
 
+// By its first bytes: ELF, else the output of nm. The ELF file is not opened here: whoever looks up
+// names does that.
 Result<std::unique_ptr<ProgramSymbols>> ProgramSymbols::open(const std::string& path,
                                                              std::unique_ptr<SymbolSource> others) {
   std::unique_ptr<ProgramSymbols> symbols(new ProgramSymbols(std::move(others)));
@@ -40,7 +42,9 @@ Result<std::unique_ptr<ProgramSymbols>> ProgramSymbols::open(const std::string& 
       fmt::format("{} is neither a program, nor its debug file, nor a list of functions as nm prints it", path)};
 }
 
-// "ADDRESS [SIZE] LETTER NAME", as nm, nm -S, nm -C and nm -D print it; other lines are passed over.
+// "ADDRESS [SIZE] LETTER NAME", as nm, nm -S, nm -C and nm -D print it; other lines are passed
+// over. A second word of one letter is the letter, even one that is a hexadecimal digit. A version
+// (name@GLIBC_2.17) is cut off.
 std::map<uint64_t, ProgramSymbols::Listed> ProgramSymbols::parse_nm(const std::string& text) {
   std::map<uint64_t, Listed> names;
   std::istringstream lines(text);
@@ -74,6 +78,7 @@ std::optional<uint64_t> ProgramSymbols::address_of(const std::string& name) cons
   return std::nullopt;
 }
 
+// The function that begins at or before the address. Without sizes it reaches up to the next one.
 std::vector<SourceFrame> ProgramSymbols::listed(uint64_t address) const {
   auto found = names_.upper_bound(address);
   if (found == names_.begin()) return {};
@@ -82,6 +87,7 @@ std::vector<SourceFrame> ProgramSymbols::listed(uint64_t address) const {
   return {{found->second.name, "", 0, false}};
 }
 
+// First the file that was named, then what would be known without it.
 std::vector<SourceFrame> ProgramSymbols::code(const NamedFile& file, uint64_t address) {
   std::vector<SourceFrame> frames;
   if (is_program_(file.path)) frames = elf_.empty() ? listed(address) : others_->code({elf_, file.build_id}, address);

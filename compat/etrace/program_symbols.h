@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ProgramSymbols: names for the functions of a program from a file that the user names: the program itself as it was before
-// it was stripped, its separate debug file, or a list that nm(1) has printed.
+// ProgramSymbols: names for the functions of a program from a file that the user names: the program itself as it was
+// before it was stripped, its separate debug file, or a list that nm(1) has printed.
 //
 // Invariant: what that file does not know is named as without it; libraries always are.
 #pragma once

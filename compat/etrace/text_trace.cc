@@ -35,7 +35,8 @@ bool address(std::string_view text, uint64_t& value) {
   return begins(text, "0x") && number(text, 16, value) && value >> 48 == 0;
 }
 
-// Gone when the recording is open.
+// For the recording that the text becomes. It is removed as soon as the recording is open, which
+// keeps the file's content.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -57,6 +58,8 @@ class TemporaryDirectory {
   std::string path_;
 };
 
+// The lines of a text, read twice: once for what must be known before the first call (pid, lowest
+// and highest address), once for the calls. Nothing of the text is kept.
 struct Lines {
   std::string reference;      // its name; empty: none
   uint64_t reference_at = 0;  // where it lay
@@ -101,6 +104,8 @@ struct Lines {
   }
 };
 
+// One module for all addresses. With a reference its bias is known, and the names of a program that
+// lay anywhere.
 Result<Module> module_of(const Lines& lines, const std::string& program, const AddressOfName& reference) {
   Module module;
   module.path = program;

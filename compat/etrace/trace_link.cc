@@ -19,7 +19,9 @@
 namespace penna {
 namespace {
 
-// Of a link of this user: looked at by a descriptor, so that it is read of the link that was judged.
+// Where TRACE leads, if it is a link of this user; else "". Through a descriptor, so that the link
+// that is read is the one whose owner was checked: whoever owns the directory may exchange the name
+// in between.
 std::string target_of_link() {
   const Fd link(::open(kTrace, O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
@@ -29,6 +31,7 @@ std::string target_of_link() {
   return got > 0 ? std::string(path, static_cast<size_t>(got)) : std::string();
 }
 
+// EAGAIN: the queue of a socket that listens is full, and so somebody is there.
 bool somebody_answers(const std::string& path) {
   sockaddr_un address{};
   if (path.empty() || path.size() >= sizeof address.sun_path) return false;
@@ -40,6 +43,7 @@ bool somebody_answers(const std::string& path) {
 
 }  // namespace
 
+// Another user's TRACE in a shared directory (/tmp) must not decide what we do.
 Result<TraceState> look_at_trace() {
   struct stat status {};
   if (::lstat(kTrace, &status) != 0) return TraceState::kNothing;
@@ -51,6 +55,7 @@ Result<TraceState> look_at_trace() {
   return Error{"TRACE is neither a file nor a link: remove it, or start etrace in another directory"};
 }
 
+// symlink(2) fails when the name exists: between the look and the link nobody is overwritten.
 Result<> TraceLink::make(const std::string& socket_path) {
   if (somebody_answers(target_of_link()))
     return Error{"another etrace waits in this directory already: end it, or start this one elsewhere"};

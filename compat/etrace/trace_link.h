@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // TraceLink: the name TRACE in the current directory, by which programs find who waits for them.
 //
-// Why a symbolic link: the name of a socket may have 107 bytes, that of a directory thousands. The socket lies elsewhere, in a
-// directory that only this user can enter.
+// Why a symbolic link: the name of a socket may have 107 bytes, that of a directory thousands. The socket lies
+// elsewhere, in a directory that only this user can enter.
 // Invariant: what else is called TRACE is never removed; at the end the link goes, should it still be ours.
 #pragma once
 

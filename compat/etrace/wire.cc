@@ -30,7 +30,7 @@ std::span<const uint8_t> rest_of(const ByteCursor& in, std::span<const uint8_t> 
   return payload.subspan(in.position());
 }
 
-// Of what the chunk says that is no event.
+// Bytes in the chunk that are no event: they are kept by who listens, and so are limited.
 uint64_t described_bytes(std::span<const uint8_t> chunk) {
   uint64_t bytes = 0;
   RecordCursor in(chunk);
@@ -78,6 +78,8 @@ void put_ended(WireBytes& out, const ProcessEnd& end) {
 void put_up_to_date(WireBytes& out) { put_frame(out, WireKind::kUpToDate, {}); }
 void put_over(WireBytes& out) { put_frame(out, WireKind::kOver, {}); }
 
+// Bytes come in any pieces. Whole frames are taken off the beginning; what waits is less than one,
+// as a frame's length is checked before its bytes are waited for.
 Result<> WireReader::take(std::span<const uint8_t> bytes) {
   waiting_.insert(waiting_.end(), bytes.begin(), bytes.end());
   size_t at = 0;
@@ -102,6 +104,7 @@ Result<> WireReader::take(std::span<const uint8_t> bytes) {
   return ok();
 }
 
+// A limit on all that a listener must remember for one connection.
 Result<> WireReader::describe(uint64_t bytes) {
   described_ += bytes;
   if (described_ <= kMaxDescribedBytes) return ok();
@@ -117,6 +120,7 @@ Result<> WireReader::frame(WireKind kind, std::span<const uint8_t> payload) {
       const uint64_t address = in.u64();
       const std::string_view path = in.string(), name = in.string();
       if (!in || name.empty()) return nonsense();
+      // More than its bytes: a name costs the listener a node of a map, too.
       PENNA_TRY(describe(payload.size() + sizeof(SiteArgument)));
       listener_.name(path, address, name);
       return ok();
@@ -144,6 +148,7 @@ Result<> WireReader::began(std::span<const uint8_t> payload) {
   return ok();
 }
 
+// The chunk itself is not checked here: RecordCursor, which takes it apart, trusts nothing in it.
 Result<> WireReader::records(std::span<const uint8_t> payload) {
   ByteCursor in(payload);
   const uint32_t process = in.u32();

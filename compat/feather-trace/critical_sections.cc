@@ -11,6 +11,8 @@ uint32_t CriticalSections::add_thread(uint64_t id) {
   return static_cast<uint32_t>(threads_.size() - 1);
 }
 
+// Open sections of one thread and one lock are a list, linked through `other` from the innermost
+// outwards.
 bool CriticalSections::taken(uint32_t thread, uint64_t lock, uint64_t time) {
   if (events_.size() >= kMostEvents) return false;
   const auto index = static_cast<uint32_t>(events_.size());
@@ -20,6 +22,8 @@ bool CriticalSections::taken(uint32_t thread, uint64_t lock, uint64_t time) {
   return true;
 }
 
+// Closes the innermost open section: both its events now name each other. Without one, what was
+// given back was taken before the recording, and has no other end.
 bool CriticalSections::released(uint32_t thread, uint64_t lock, uint64_t time) {
   if (events_.size() >= kMostEvents) return false;
   const auto index = static_cast<uint32_t>(events_.size());
@@ -38,6 +42,7 @@ bool CriticalSections::released(uint32_t thread, uint64_t lock, uint64_t time) {
   return true;
 }
 
+// What is open was never given back: its events name nothing.
 void CriticalSections::finish() {
   for (Thread& thread : threads_) {
     for (const auto& [lock, last] : thread.open)

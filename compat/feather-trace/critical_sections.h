@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// CriticalSections: which taking of a lock belongs to which giving back, by the same thread, and in how many others it lies.
+// CriticalSections: which taking of a lock belongs to which giving back, by the same thread, and in how many others
+// it lies.
 //
 // Why all events first: only a section that ends counts as one that others lie in, and that is known when it ends.
 // Usage:  t = sections.add_thread(tid); sections.taken(t, lock, time); sections.released(t, lock, time); ...
 //         sections.finish(); sections.for_each([](const SectionEvent& event) {...});
-// Invariant: an event belongs to one section at most. Sections of one thread and one lock lie in each other: what was taken
-// last is given back first. O(events) in time, 24 bytes for each event; times are taken as they come.
+// Invariant: an event belongs to one section at most. Sections of one thread and one lock lie in each other: what was
+// taken last is given back first. O(events) in time, 24 bytes for each event; times are taken as they come.
 #pragma once
 
 #include <cstddef>

@@ -2,13 +2,15 @@
  *
  * feather_trace.h: the names of Feather-Trace, for programs in C and C++ that use them.
  *
- *     ft_event(id, callback)  ft_event0(id, callback) ... ft_event3(id, callback, a, b, c)     triggers: penna/trigger.h
+ *     ft_event(id, callback)  ft_event0(id, callback) ... ft_event3(id, callback, a, b, c)    triggers: penna/trigger.h
  *     ft_enable_event(id) and its kin      penna/control.h
  *     struct ft_buffer and its functions   penna/ring.h
  *     alloc_flushed_ft_buffer() and its kin: a thread that reads a buffer and writes it into a file
  *
- * Why thin: there is one kind of trigger and one kind of ring. What is different, and better, is in docs/from-feather-trace.md.
- * Invariant: of buffers, as of rings: each record for which there was room is read once, in the order in which it was begun.
+ * Why thin: there is one kind of trigger and one kind of ring. What is different, and better, is in
+ * docs/from-feather-trace.md.
+ * Invariant: of buffers, as of rings: each record for which there was room is read once, in the order in which it was
+ * begun.
  * Needs the include path of Penna and no library. Not for kernels and firmware: use the headers below there.
  */
 #ifndef PENNA_FEATHER_TRACE_H
@@ -29,7 +31,8 @@
 
 PENNA_C_CODE_BEGIN
 
-/* ---- Triggers. The id is an integer constant, by whatever name; with ft_event() the callback gets nothing. ------------ */
+/* ---- Triggers. The id is an integer constant, by whatever name; with ft_event() the callback gets nothing.
+ * ------------ */
 
 #define feather_callback __attribute__((used))
 
@@ -59,8 +62,9 @@ PENNA_INLINE ft_word ft_to_word(const Argument& argument) {
 #define FT_WORD(argument) (argument)
 #endif
 
-/* All of one id are switched together, also those of libraries that come later. Enables count. Each gives how many there
- * are, 0 when nobody knows the id; -1 when there is no memory to remember that; and how many are on, ft_is_event_enabled(). */
+/* All of one id are switched together, also those of libraries that come later. Enables count. Each gives how many
+ * there are, 0 when nobody knows the id; -1 when there is no memory to remember that; and how many are on,
+ * ft_is_event_enabled(). */
 PENNA_API int ft_enable_event(unsigned long id) { return id <= INT32_MAX ? penna_enable_id((uint32_t)id) : 0; }
 PENNA_API int ft_disable_event(unsigned long id) { return id <= INT32_MAX ? penna_disable_id((uint32_t)id) : 0; }
 PENNA_API int ft_is_event_enabled(unsigned long id) { return id <= INT32_MAX ? penna_is_enabled_id((uint32_t)id) : 0; }
@@ -78,7 +82,7 @@ PENNA_API int init_ft_events(void) {
 #endif
 }
 
-/* ---- Clocks ----------------------------------------------------------------------------------------------------------- */
+/* ---- Clocks ------------------------------------------------------------------------------------------------------ */
 
 PENNA_API unsigned long long microtime(void) { /* since 1970 */
   struct timeval now;
@@ -87,7 +91,7 @@ PENNA_API unsigned long long microtime(void) { /* since 1970 */
 }
 PENNA_API unsigned long long ft_read_tsc(void) { return penna_now(); }
 
-/* ---- Buffers: any number of writers, one reader ----------------------------------------------------------------------- */
+/* ---- Buffers: any number of writers, one reader ------------------------------------------------------------------ */
 
 struct ft_buffer {
   unsigned int slot_count;
@@ -111,8 +115,8 @@ PENNA_API int ft_place_ring(struct ft_buffer* buffer, unsigned int slot_count, u
   return penna_ring_init_zeroed(buffer->ring, slot_count, slot_size);
 }
 
-/* 1, or 0 when slot_count is no power of two, or there is no memory. The two pieces of memory are not used: a ring needs
- * more, and takes it from malloc. */
+/* 1, or 0 when slot_count is no power of two, or there is no memory. The two pieces of memory are not used: a ring
+ * needs more, and takes it from malloc. */
 PENNA_API int init_ft_buffer(struct ft_buffer* buffer, unsigned int slot_count, unsigned int slot_size, char* slots,
                              void* memory) {
   void* room = PENNA_RING_IS_VALID(slot_count) ? calloc(1, ft_ring_room(slot_count, slot_size)) : NULL;
@@ -128,6 +132,7 @@ PENNA_API struct ft_buffer* alloc_ft_buffer(unsigned int slot_count, unsigned in
   return buffer;
 }
 
+/* By slot, as between start and finish a writer has only the record's address to say which it was. */
 PENNA_API uint32_t* ft_ticket_of(struct ft_buffer* buffer, const void* record) {
   const size_t offset = (size_t)((const char*)record - (const char*)(buffer->ring + 1));
   return &buffer->tickets[offset / PENNA_RING_STRIDE(buffer->slot_size)];
@@ -147,9 +152,10 @@ PENNA_API void ft_buffer_finish_write(struct ft_buffer* buffer, void* record) {
 }
 PENNA_API int ft_buffer_read(struct ft_buffer* buffer, void* record) { return penna_ring_read(buffer->ring, record); }
 
-/* ---- The thread that flushes a buffer --------------------------------------------------------------------------------- */
+/* ---- The thread that flushes a buffer ---------------------------------------------------------------------------- */
 
-/* Periods for which a record that was begun is waited for: while there is room; while writers find none; at the end, of 1 ms. */
+/* Periods for which a record that was begun is waited for: while there is room; while writers find none; at the end,
+ * of 1 ms. */
 enum { FT_PERIOD_MS = 20, FT_PATIENCE = 50, FT_CROWDED = 2, FT_LAST_PATIENCE = 10, FT_PIECE = 1 << 16 };
 
 struct ft_flusher {
@@ -161,6 +167,8 @@ struct ft_flusher {
   pthread_t thread;
 };
 
+/* A file that cannot take more (a full disk) must not keep records in the ring: they are counted,
+ * and said at the end. */
 PENNA_API void ft_write_all(struct ft_flusher* self, size_t bytes) {
   const char* from = self->records;
   while (bytes != 0) {
@@ -176,8 +184,9 @@ PENNA_API int ft_patience(const struct ft_flusher* self, int is_full) {
   return self->is_stopping ? FT_LAST_PATIENCE : is_full ? FT_CROWDED : FT_PATIENCE;
 }
 
-/* Until it is stopped and the buffer is empty. The record of a writer who does not come back is given up after a second, after
- * two periods once the buffer is full, and at the end after ten milliseconds; and with it each that was begun before that wait. */
+/* Until it is stopped and the buffer is empty. The record of a writer who does not come back is given up after a
+ * second, after two periods once the buffer is full, and at the end after ten milliseconds; and with it each that was
+ * begun before that wait. */
 PENNA_API void* ft_flush_thread(void* flusher) {
   struct ft_flusher* self = (struct ft_flusher*)flusher;
   struct penna_ring* ring = self->buffer->ring;

@@ -2,7 +2,8 @@
  *
  * ft_event.h: events by table, for programs of Feather-Trace that pass the bounds of theirs.
  *
- * Why without tables: a module's triggers are found by its note (penna/control.h), also those of libraries that come later.
+ * Why without tables: a module's triggers are found by its note (penna/control.h), also those of libraries that come
+ * later.
  * Invariant: the bounds mean nothing: all triggers of an id are switched together.
  */
 #ifndef PENNA_FEATHER_EVENT_H

@@ -16,7 +16,8 @@ class FtReader {
  public:
   explicit FtReader(CriticalSections& sections) : sections_(sections) {}
 
-  // Takes the whole records in front of `bytes`, and gives how many bytes they are.
+  // Takes the whole records in front of `bytes`, and gives how many bytes they are. A record that
+  // cannot be one ends it: with fixed sizes and no marks there is no way to find the next one.
   Result<size_t> take(std::span<const uint8_t> bytes) {
     size_t at = 0;
     for (; bytes.size() - at >= sizeof(FtRecord); at += sizeof(FtRecord)) {
@@ -51,6 +52,8 @@ class FtReader {
 
 }  // namespace
 
+// A read may end anywhere: what is left of a record is moved to the front of the buffer for the
+// next one.
 Result<> read_ft(const ReadBytes& read, CriticalSections& sections) {
   FtReader reader(sections);
   std::array<uint8_t, 1000 * sizeof(FtRecord)> buffer;

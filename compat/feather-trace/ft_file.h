@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The files that Feather-Trace's own mutex_trace wrote, mutex-PID.ft: records of 40 bytes one behind the other, without a
-// header, in the byte order of the machine.
+// The files that Feather-Trace's own mutex_trace wrote, mutex-PID.ft: records of 40 bytes one behind the other,
+// without a header, in the byte order of the machine.
 //
 //   0        8       16        24        28    32     40
 //   +--------+-------+---------+---------+-----+------+

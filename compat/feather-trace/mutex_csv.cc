@@ -6,6 +6,7 @@
 
 namespace penna {
 
+// The formats are those of the original, byte for byte: scripts read them.
 SectionCounts print_sections(const CriticalSections& sections, const TextSink& out, const TextSink& missing) {
   SectionCounts counts;
   TextBuffer lines(out), strays(missing);

@@ -15,8 +15,8 @@ struct SectionCounts {
   uint64_t backwards = 0;   // of the complete ones: end before they begin, by their times; their length is 0
 };
 
-// "start, stop, length, nesting, thread" for each section, in the order in which they began; `missing` gets a line for each
-// that has one end only.
+// "start, stop, length, nesting, thread" for each section, in the order in which they began; `missing` gets a line
+// for each that has one end only.
 SectionCounts print_sections(const CriticalSections& sections, const TextSink& out, const TextSink& missing);
 
 // "  1000, 0xLOCK, 0xTHREAD, nesting, time" for each event: 1000 taken, 1001 given back.

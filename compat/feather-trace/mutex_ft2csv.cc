@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// mutex_ft2csv [-d] FILE: the critical sections of a program, from a recording of Penna or a file of Feather-Trace's own
-// mutex_trace; told apart by how they begin.
+// mutex_ft2csv [-d] FILE: the critical sections of a program, from a recording of Penna or a file of Feather-Trace's
+// own mutex_trace; told apart by how they begin.
 //
-// Invariant: what can be read is printed, whatever is wrong with the rest; that is said in a sentence, and the status is 1.
+// Invariant: what can be read is printed, whatever is wrong with the rest; that is said in a sentence, and the status
+// is 1.
 #include <fcntl.h>
 #include <fmt/core.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The critical sections of a recording: of mutexes, also at the end of a condition wait, of rwlocks and of spinlocks.
 //
-// Invariant: times are those of one clock that begins at the recording's wall-clock time and then never jumps, so no section
-// ends before it begins because somebody set the clock.
+// Invariant: times are those of one clock that begins at the recording's wall-clock time and then never jumps, so no
+// section ends before it begins because somebody set the clock.
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,9 @@
 // functracer PROGRAM: runs it, and writes what it holds of memory when it gets SIGUSR1 or SIGUSR2 (traced.h, toggle.h);
 // functracer -p PID: the same of a process that runs, when functracer gets them.
 //
-// A child of ours is `penna record`, with a library more for the program; it moves events into a recording that lies beside what is
-// written, and goes at the end. We wait for signals that the program got, and read the recording when it has what came before
-// them: chunks that are not full yet are in the file within a second.
+// A child of ours is `penna record`, with a library more for the program; it moves events into a recording that lies
+// beside what is written, and goes at the end. We wait for signals that the program got, and read the recording when
+// it has what came before them: chunks that are not full yet are in the file within a second.
 // Invariant: the program's exit status is ours; what is written holds all that was recorded in its period.
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -59,7 +59,7 @@ struct FunctracerOptions {
   bool start = false, debug = false, free_stacks = false, quiet = false, skip_missing = false;
 };
 
-// "16,24"; "" has none.
+// "16,24"; "" has none. By hand, as parts_of() would pass over empty parts: "16,,24" is an error.
 Result<std::vector<uint64_t>> sizes_of(std::string_view text) {
   std::vector<uint64_t> sizes;
   const char *at = text.data(), *const end = at + text.size();
@@ -89,7 +89,7 @@ std::vector<std::string> parts_of(std::string list, std::string_view separators)
   return found;
 }
 
-// "open*;close" or "@FILE" with one in each line.
+// Names or globs: "open*;close", or "@FILE" with one in each line.
 Result<std::vector<std::string>> functions_of(const std::string& text) {
   std::vector<std::string> functions = parts_of(text[0] == '@' ? PENNA_TRY(read_file(text.substr(1))) : text, ";");
   if (functions.empty()) return Error{fmt::format("{} names no function", text)};
@@ -103,6 +103,8 @@ std::string home() {
   return user != nullptr ? user->pw_dir : ".";
 }
 
+// The options are functracer's, with its letters and long names; what they mean for us is settled
+// at the end.
 Result<Parsed<FunctracerOptions>> parse(const Arguments& arguments) {
   Parsed<FunctracerOptions> parsed;
   FunctracerOptions& options = parsed.options;
@@ -162,6 +164,7 @@ Result<Parsed<FunctracerOptions>> parse(const Arguments& arguments) {
 
 // ---- The child that records
 
+// Translates into a command line of penna record, which has all checks.
 Result<RecordOptions> record_options(const FunctracerOptions& options, const std::string& recording) {
   // A depth of 0 is for what is written: less than one frame is not recorded.
   const std::string depth = std::to_string(std::max<uint32_t>(options.style.pick.depth, 1));
@@ -184,7 +187,7 @@ Result<RecordOptions> record_options(const FunctracerOptions& options, const std
   return to_record;
 }
 
-// For the program that it starts.
+// For the program that the child starts. Our library stands in front of what was preloaded before.
 void set_environment(const std::string& library, const std::string& socket_path) {
   const char* preloaded = std::getenv("LD_PRELOAD");
   const std::string preload =
@@ -193,6 +196,7 @@ void set_environment(const std::string& library, const std::string& socket_path)
   ::setenv(FUNCTRACER_VARIABLE, socket_path.c_str(), 1);
 }
 
+// In the child: _exit(), as the parent's destructors and atexit handlers are not for us to run.
 [[noreturn]] void record(const RecordOptions& options) {
   const int status = cmd_record(options);
   std::fflush(nullptr);
@@ -220,12 +224,16 @@ sigset_t own_signals() {
   return set;
 }
 
+// Waits for signals and for the child's end, and writes each dump when what belongs to it is in the
+// recording.
 class Follower {
  public:
   Follower(const FunctracerOptions& options, std::string recording, const Fd& socket)
       : options_(options), recording_(std::move(recording)), socket_(socket), traced_(options.start) {}
 
-  // The same of processes that were attached to: `signals` is readable when one of own_signals() has come.
+  // Of processes that were attached to, until the child that records has ended; gives its wait
+  // status. `signals` is readable when one of own_signals() has come: SIGUSR1 and SIGUSR2 are for
+  // us, all others end the recording.
   int follow_attached(pid_t child, const Fd& signals) {
     const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
     int status = 0;
@@ -240,13 +248,14 @@ class Follower {
           ::kill(child, number);
       }
       running = ::waitpid(child, &status, WNOHANG) == 0;
+      // Once the child has ended the recording is complete, and nothing has to wait any longer.
       while (running && !waiting_.empty() && waiting_.front().due <= Clock::now()) write_first();
     }
     write_rest();
     return status;
   }
 
-  // Until the child that records has ended; gives its wait status.
+  // The same of a program that the child has started.
   int follow(pid_t child, SignalRelay& signals) {
     const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
     int status = 0;
@@ -284,14 +293,17 @@ class Follower {
     for (const std::string& pid : options_.pids)
       toggle(static_cast<uint32_t>(std::atoi(pid.c_str())), number, penna_now());
   }
+  // A dump is due when the chunks of the time before it are surely in the file.
   void toggle(uint32_t pid, int number, uint64_t ticks) {
     if (const auto dump = traced_.signal(pid, number, ticks)) waiting_.push_back({*dump, Clock::now() + kSettle});
   }
+  // Milliseconds for poll(2) until the first dump is due, rounded up; -1: none waits.
   int patience() const {
     if (waiting_.empty()) return -1;
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(waiting_.front().due - Clock::now());
     return static_cast<int>(std::max<int64_t>(left.count() + 1, 0));
   }
+  // Anybody who knows the socket's path may write to it: what is no signal of ours is passed over.
   void hear() {
     functracer_signal told{};
     for (ssize_t got; (got = ::recv(socket_.get(), &told, sizeof told, 0)) >= 0;) {
@@ -326,11 +338,14 @@ class Follower {
   std::vector<Waiting> waiting_;  // the first comes first
 };
 
+// The steps: a socket for the program's signals, a child that records, and waiting. The child is
+// forked before any thread is started.
 Result<int> run(const FunctracerOptions& options) {
   SocketDirectory directory;
   const std::string path = PENNA_TRY(directory.create());
   const std::string library = PENNA_TRY(installed_library("libpenna-functracer.so"));
   const Fd socket = PENNA_TRY(listen(path));
+  // Beside what is written: the same disk has room for both, or for neither.
   const std::string recording = fmt::format("{}/functracer-{}.penna", options.style.directory, ::getpid());
   const RecordOptions to_record = PENNA_TRY(record_options(options, recording));
   if (options.free_stacks && !options.style.rtrace)
@@ -355,6 +370,7 @@ Result<int> run(const FunctracerOptions& options) {
     const Fd signals(::signalfd(-1, &own, SFD_CLOEXEC | SFD_NONBLOCK));
     status = follower.follow_attached(PENNA_TRY(start(before)), signals);
   }
+  // It may hold gigabytes, and everything that was asked for has been written.
   if (!options.debug) remove_own_file(recording);
   return status;
 }
@@ -365,6 +381,7 @@ Result<int> run(const FunctracerOptions& options) {
 int main(int argc, char** argv) {
   penna::Arguments arguments(argv + 1, argv + argc);
   // As functracer has always been asked.
+  // Only of our own options: from the first word that is none, it is the program's command line.
   for (std::string& word : arguments) {
     if (word.empty() || word[0] != '-' || word == "--") break;
     if (word == "-?" || word == "--usage") word = "--help";

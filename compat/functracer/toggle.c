@@ -2,9 +2,9 @@
  *
  * libpenna-functracer.so, preloaded into the program: SIGUSR1 and SIGUSR2 tell functracer, and not the program.
  *
- * functracer has always taken these two signals away from the program that it traces. It did so from outside, by ptrace; this does
- * it inside: handlers, and sigaction and signal, which pretend to the program that it has set its own. All other signals are
- * the program's.
+ * functracer has always taken these two signals away from the program that it traces. It did so from outside, by
+ * ptrace; this does it inside: handlers, and sigaction and signal, which pretend to the program that it has set its
+ * own. All other signals are the program's.
  * Invariant: the handler calls nothing but system calls, keeps errno, and without functracer does nothing.
  */
 #define _GNU_SOURCE
@@ -29,6 +29,8 @@ static struct sigaction of_program[2]; /* what the program believes to have set,
 
 static int is_ours(int number) { return functracer.sun_path[0] != 0 && (number == SIGUSR1 || number == SIGUSR2); }
 
+/* Runs in a signal handler. A socket for each signal, as any descriptor that we kept open could be
+ * closed, or used for something else, by the program. */
 static void tell(int number) {
   const int kept = errno;
   const struct functracer_signal told = {FUNCTRACER_MAGIC, getpid(), number, 0, penna_now()};
@@ -42,6 +44,8 @@ static void tell(int number) {
 }
 
 typedef int (*sigaction_function)(int, const struct sigaction*, struct sigaction*);
+/* Found when it is first needed, which is in the constructor: dlsym() is not async-signal-safe,
+ * and is never called in the handler. */
 static int real_sigaction(int number, const struct sigaction* action, struct sigaction* old) {
   static sigaction_function real; /* whoever comes first finds the same */
   sigaction_function found = __atomic_load_n(&real, __ATOMIC_RELAXED);
@@ -53,6 +57,7 @@ static int real_sigaction(int number, const struct sigaction* action, struct sig
   return found(number, action, old);
 }
 
+/* The program's handler is kept for the next call that asks for it, and never called. */
 PUBLIC int sigaction(int number, const struct sigaction* action, struct sigaction* old) {
   if (!is_ours(number)) return real_sigaction(number, action, old);
   struct sigaction* kept = &of_program[number == SIGUSR2];
@@ -62,6 +67,7 @@ PUBLIC int sigaction(int number, const struct sigaction* action, struct sigactio
   return 0;
 }
 
+/* BSD semantics, as of glibc's own signal(3): it is not reset, and interrupted system calls go on. */
 PUBLIC sighandler_t signal(int number, sighandler_t handler) {
   struct sigaction action = {0}, old = {0};
   action.sa_handler = handler;
@@ -70,6 +76,7 @@ PUBLIC sighandler_t signal(int number, sighandler_t handler) {
   return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
+/* The path is set last: is_ours() looks at it, so that until then both signals are the program's. */
 __attribute__((constructor)) static void begin(void) {
   const char* path = getenv(FUNCTRACER_VARIABLE);
   if (path == NULL || strlen(path) >= sizeof functracer.sun_path) return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What libpenna-functracer.so, inside a program, tells functracer when the program gets SIGUSR1 or SIGUSR2: a datagram to the
- * socket whose path stands in the environment.
+ * What libpenna-functracer.so, inside a program, tells functracer when the program gets SIGUSR1 or SIGUSR2: a
+ * datagram to the socket whose path stands in the environment.
  * Invariant: one size, both sides of one build.
  */
 #pragma once
@@ -11,6 +11,8 @@
 #define FUNCTRACER_VARIABLE "PENNA_FUNCTRACER"
 #define FUNCTRACER_MAGIC UINT32_C(0x46543031)
 
+/* No pointers and fixed widths: a 64-bit functracer may hear from any process that has the
+ * library. */
 struct functracer_signal {
   uint32_t magic;
   int32_t pid;

@@ -20,6 +20,7 @@
 
 namespace penna {
 
+// A period of one process: what was allocated in it, and is live or happened, is written.
 struct Dump {
   uint32_t pid = 0;
   uint64_t begin = 0, end = UINT64_MAX;  // ticks
