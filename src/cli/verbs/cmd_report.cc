@@ -236,6 +236,7 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
               "it ran, and what the threads it waited for ran");
   parser.number("--width", options.width, "COLUMNS", "flame: default as wide as the terminal, else 100", 20, 10000);
   parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (!parsed.help.empty()) return parsed;
   PENNA_TRY(take_words(words, options));
   PENNA_TRY(take_threads(options));
   PENNA_TRY(check_report(options));
