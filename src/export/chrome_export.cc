@@ -17,6 +17,9 @@ namespace {
 // The live heap is drawn with at most one value in this time, or a big program would be all counters.
 constexpr int64_t kCounterNs = 100'000;
 
+// Writes the events of the Trace Event Format: "X" a slice with its length, "B" and "E" its ends,
+// "i" an instant, "C" a counter, "M" a name. Times are microseconds with three digits behind the
+// point.
 class ChromeExport {
  public:
   ChromeExport(const Recording& recording, Names& names, const TextSink& sink)
@@ -42,6 +45,7 @@ class ChromeExport {
       metadata("thread_name", recording_.processes()[thread.process].process.pid, thread.tid, thread.name);
   }
 
+  // Entries are passed over: a call is one event, when its end is known.
   bool line(const TimelineLine& line) {
     switch (line.kind) {
       case LineKind::kLeave:
@@ -107,6 +111,7 @@ class ChromeExport {
   void call(const TimelineLine& line) {
     event("X", "call", words_.name(line), line.begin, line);
     duration(line);
+    // An event has one "args": of a call with values, how it ended gives way.
     if (line.arguments != nullptr || line.result != nullptr || line.stack != 0)
       arguments(line);
     else
@@ -142,11 +147,13 @@ class ChromeExport {
 
   void instant(const TimelineLine& line, const char* category, const std::string& name) {
     event("i", category, name, line.time, line);
+    // Scope: the thread.
     json_.field("s", "t");
     arguments(line);
     json_.end_object();
   }
 
+  // As JSON types where there is one, so that a viewer can sort and sum.
   void arguments(const TimelineLine& line) {
     json_.key("args");
     json_.begin_object();
@@ -170,7 +177,8 @@ class ChromeExport {
   JsonWriter json_;
 };
 
-// The live bytes of each process over time, merged over its threads.
+// The live bytes of each process over time, merged over its threads. Only sizes are kept: a map
+// entry a live block.
 class HeapCounter {
  public:
   HeapCounter(const Recording& recording, ChromeExport& out)
@@ -250,6 +258,8 @@ bool export_chrome(const Recording& recording, Names& names, const TextSink& sin
   for (const ProcessSummary& process : summary.processes) out.process_name(process);
   for (const ThreadSummary& thread : summary.threads) out.thread_name(thread);
 
+  // First thread by thread, then a pass over all allocations in time order: the counter is of the
+  // whole process.
   bool go_on = for_each_line_by_thread(recording, TimelineOptions{}, step, walk,
                                        [&](const TimelineLine& line) { return out.line(line); });
   HeapCounter counter(recording, out);

@@ -13,7 +13,8 @@
 namespace penna {
 namespace {
 
-// A name or a value between the ';' of its column; a name ends with '='.
+// A name or a value between the ';' of its column; a name ends with '='. Escaped with backslashes,
+// inside of CSV's own quotes.
 std::string escaped(const std::string& word, bool is_name) {
   std::string text;
   for (char c : word) {
@@ -27,7 +28,7 @@ std::string escaped(const std::string& word, bool is_name) {
   return text;
 }
 
-// What is allocated, so that a free can say what it ends.
+// What is allocated, so that a free can say what it ends. Memory: the live blocks.
 class LiveBlocks {
  public:
   struct Block {
@@ -71,6 +72,7 @@ class CsvExport {
   }
 
   bool line(const TimelineLine& line) {
+    // Blocks of other threads, too: they may be freed by one that is wanted.
     const std::optional<LiveBlocks::Block> freed = blocks_.change(line);
     if (!takes_thread(recording_, line.thread)) return true;
     csv_.field(words_.time_ns(line.time));

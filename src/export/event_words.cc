@@ -13,6 +13,8 @@
 
 namespace penna {
 
+// The words of CSV and JSON: part of the format. Those of records come from kinds.inc; lines that
+// are no records have their own.
 const char* line_kind_name(const TimelineLine& line) {
   switch (line.kind) {
     case LineKind::kEnter: return kind_word(PENNA_KIND_CALL_ENTRY);
@@ -61,6 +63,7 @@ std::string wait_end_name(uint32_t end) {
   }
 }
 
+// Empty for locks and conditions, whose kind of line says it.
 std::string wait_sync_name(const TimelineLine& line) {
   const LockKind kind = lock_kind(line.sync);
   return has_holder(kind) || kind == LockKind::kCondition ? "" : lock_kind_name(kind);
@@ -91,6 +94,7 @@ uint64_t lost_events(const TimelineLine& line) {
 EventWords::EventWords(const Recording& recording, Names& names)
     : recording_(recording), names_(names), begin_(summarize(recording).first_time) {}
 
+// What the line is about: a function, a point, a lock; of allocations the function that was called.
 std::string EventWords::name(const TimelineLine& line) {
   static constexpr const char* kMaps[] = {"mmap", "mremap", "brk"};
   switch (line.kind) {
@@ -125,6 +129,7 @@ std::string EventWords::name(const TimelineLine& line) {
 
 uint64_t EventWords::address(const TimelineLine& line) const { return line.pc != 0 ? line.pc : line.address; }
 
+// Outermost first. ';' separates frames, so it cannot be in one.
 std::vector<std::string> EventWords::folded_frames(uint32_t process, uint32_t id) {
   std::vector<std::string> frames;
   if (id == 0) return frames;

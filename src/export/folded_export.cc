@@ -31,6 +31,7 @@ std::string part(const std::string& name) {
   return printable(text);
 }
 
+// Outermost first.
 using Frames = std::vector<std::string>;
 
 // Process and thread as the outermost frames.
@@ -58,6 +59,8 @@ void add_frames(EventWords& words, uint32_t process, uint32_t stack, Frames& fra
   for (const std::string& name : words.folded_frames(process, stack)) frames.push_back(one_line(name));
 }
 
+// Each node of the tree with time or calls of its own is a line. Names are looked up once for each
+// function.
 void visit_calls(const Recording& recording, Names& names, const FoldedOptions& options, const CallTree& tree,
                  const StackVisitor& visit) {
   const Roots roots(recording);
@@ -92,7 +95,7 @@ uint64_t weight_of(const StackAllocations& stack, FoldedWeight weight) {
   }
 }
 
-// The part of it that lies in the range that is read, in nanoseconds.
+// The part of the wait that lies in the range that is read, in nanoseconds.
 uint64_t wait_of(const Recording& recording, const WaitRow& wait) {
   const CallRules* rules = call_rules(recording);
   const uint64_t begin = rules == nullptr ? wait.begin : std::max(wait.begin, rules->begin);
@@ -104,7 +107,8 @@ uint64_t wait_of(const Recording& recording, const WaitRow& wait) {
 enum class Leaf : uint32_t { kNone, kGaveBack, kNobody, kUnknown };
 constexpr const char* kLeaves[] = {"", "[gave it back]", "[nobody: it was free]", "[unknown]"};
 
-// Sums by text: the same functions called from different places in them are one stack.
+// Sums by text: the same functions called from different places in them are one stack. Stacks are
+// looked up by number first, and their text is made once.
 class Stacks {
  public:
   Stacks(const Recording& recording, Names& names, const FoldedOptions& options)
@@ -119,6 +123,7 @@ class Stacks {
     uint64_t& sum = sums_[slot->second];
     if (__builtin_add_overflow(sum, value, &sum)) sum = UINT64_MAX;
   }
+  // Sorted by text, so that the output does not depend on a hash.
   void visit(const StackVisitor& visit) const {
     std::vector<std::pair<std::string_view, uint32_t>> sorted;
     for (const auto& [text, slot] : by_text_) sorted.emplace_back(text, slot);
@@ -152,7 +157,7 @@ class Stacks {
   std::vector<Frames> frames_;  // the same
 };
 
-// Passes of points, by stack and point.
+// Passes of points, by stack and point: the point is the innermost frame.
 class PointStacks {
  public:
   PointStacks(const Recording& recording, Names& names, const FoldedOptions& options)
@@ -187,7 +192,8 @@ class PointStacks {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, std::string>, uint64_t> counts_;
 };
 
-// Of holders: by the stack that took the lock; where that is not known, a last frame says what is known.
+// By holder: the stack that took the lock; where that is not known, a last frame says what is
+// known.
 void add_holders(const Recording& recording, const Locks& locks, Stacks& stacks) {
   for (const WaitPair& pair : locks.pairs()) {
     const LockStats& lock = locks.all()[pair.lock];
@@ -227,6 +233,7 @@ uint32_t classes_of(FoldedWeight weight) {
   }
 }
 
+// One way for each class of events; `weight` decides.
 FoldedReport fold_stacks(const Recording& recording, Names& names, const FoldedOptions& options,
                          const StackVisitor& visit, const std::function<void(uint64_t)>& step) {
   FoldedReport report;

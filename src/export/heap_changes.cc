@@ -6,6 +6,8 @@
 
 namespace penna {
 
+// The first pass: totals for all processes, and which reallocs will fail, as their frees must not
+// be told in the second.
 HeapChanges::HeapChanges(const Recording& recording, std::function<void()> step)
     : recording_(recording),
       step_(std::move(step)),
@@ -18,7 +20,8 @@ HeapChanges::HeapChanges(const Recording& recording, std::function<void()> step)
   });
 }
 
-// A REALLOC_FAILED takes back the free by realloc that its thread has written just before.
+// The record of a failed realloc takes back the free by realloc that its thread has written just
+// before. Times of such frees are kept, thread by thread, in rising order.
 void HeapChanges::note_failed(const Event& event) {
   LastRealloc& last = last_realloc_[event.thread];
   const BlockRecord block = read_heap_block(event.record);
@@ -35,6 +38,8 @@ bool HeapChanges::will_fail(const Event& event, const BlockRecord& free) const {
   return found != failed_.end() && std::binary_search(found->second.begin(), found->second.end(), event.time);
 }
 
+// Takes the block at an address out of the live ones. False: there is none, and its free is not
+// told.
 bool HeapChanges::take(Pass& pass, uint64_t address, HeapChange& change) {
   const auto found = pass.live.find(address);
   if (found == pass.live.end()) return false;
@@ -51,6 +56,7 @@ HeapSums HeapChanges::sums(uint32_t process) {
   uint64_t live = 0;
   for_each(process, [&](const HeapChange& change) {
     sums.moved += change.size;
+    // Unsigned: subtracts by wrapping around.
     live += change.is_free ? 0 - change.size : change.size;
     sums.peak = std::max(sums.peak, live);
     return true;

@@ -14,13 +14,15 @@ namespace {
 
 constexpr uint64_t kNoNumber = UINT64_MAX;
 
-// What is said once and then has a number: strings, addresses, nodes.
+// What is said once and then has a number: strings ("s"), addresses ("i") and nodes of the tree of
+// stacks ("t"). Numbers count from 1, in the order of the file; 0 means none.
 class HeaptrackNames {
  public:
   HeaptrackNames(const Recording& recording, Names& names, uint32_t process, TextBuffer& out)
       : recording_(recording), names_(names), process_(process), out_(out) {}
 
-  // The number of a stack's innermost node.
+  // The number of a stack's innermost node. Nodes that are not said yet are said from the outermost
+  // inwards, as each names its parent.
   uint64_t trace(uint32_t stack) {
     std::vector<std::pair<uint32_t, StackNode>> missing;  // innermost first
     uint64_t number = 0;
@@ -67,7 +69,7 @@ class HeaptrackNames {
     out_.text(line + "\n");
     return addresses_[node.generation][node.pc] = ++addresses_said_;
   }
-  // What was recorded without a stack.
+  // A trace for what was recorded without a stack: heaptrack needs one.
   uint64_t unknown() {
     if (unknown_ != 0) return unknown_;
     const uint64_t name = string("[no stack was recorded]");
@@ -86,6 +88,13 @@ class HeaptrackNames {
   uint64_t addresses_said_ = 0, traces_said_ = 0, unknown_ = 0;
 };
 
+// Writes heaptrack's own text format, version 3.
+//
+// heaptrack calls a block temporary when its free is the line right behind its allocation. With
+// several threads, other allocations lie in between: so an allocation is held back until its
+// millisecond is over, to be written next to its free, and where a free would follow its block's
+// allocation by chance, the block gets a second number (twin()). Where neither helps, the
+// difference is counted.
 class HeaptrackExport {
  public:
   HeaptrackExport(const Recording& recording, Names& names, uint32_t process, uint64_t peak, const TextSink& sink)
@@ -122,8 +131,8 @@ class HeaptrackExport {
   }
 
  private:
-  // An allocation that is not in the file yet, the last of its thread in this millisecond: freed soon, it goes there
-  // with its free.
+  // An allocation that is not in the file yet, the last of its thread in this millisecond: freed
+  // soon, it goes there together with its free.
   struct Held {
     uint32_t thread;
     uint64_t block, address;
@@ -173,10 +182,12 @@ class HeaptrackExport {
   uint64_t milliseconds(uint64_t ticks) const {
     return static_cast<uint64_t>(std::max<int64_t>(recording_.time().duration_ns(begin_, ticks), 0)) / 1'000'000;
   }
+  // Time only goes on: "c" says milliseconds since the start.
   void stamp(uint64_t ms) {
     if (ms > ms_) out_.format("c {:x}\n", ms_ = ms);
     waiting_ms_ = ms_;
   }
+  // "a" says a size and a trace, once; "+" and "-" name it by its number.
   uint64_t number(uint64_t size, uint32_t stack) {
     auto [found, added] = blocks_[stack].try_emplace(size, 0);
     if (added) {
@@ -200,6 +211,7 @@ class HeaptrackExport {
     return found->second;
   }
   void write_free(uint64_t block, bool temporary) {
+    // heaptrack would call it temporary.
     const bool is_last = last_ == block;
     if (is_last != temporary) {
       if (is_last) {

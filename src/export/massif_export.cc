@@ -14,11 +14,13 @@ namespace {
 
 constexpr uint64_t kSteps = 60;  // ms_print draws 72 columns
 constexpr uint64_t kDetailedEvery = 10;
+// As of massif's own --threshold.
 constexpr double kThreshold = 1.0;  // percent of all
 constexpr size_t kMaxDepth = 256;   // frames
+// Of programs that run shorter than this, the time is counted in bytes, as with --time-unit=B.
 constexpr int64_t kShortNs = 1'000'000'000;
 
-// Live bytes by stack, as a tree from the innermost frame outwards.
+// Live bytes by stack, as a tree from the innermost frame outwards. Made for one snapshot.
 class MassifTree {
  public:
   MassifTree(const Recording& recording, Names& names, uint32_t process)
@@ -32,6 +34,7 @@ class MassifTree {
          node = recording_.stack_node(process_, node->parent)) {
       for (const NameFrame& frame : names_.frame(process_, node->pc, node->generation)) {
         if (++depth > kMaxDepth) return;
+        // Inlined frames are nodes of their own.
         at = child(at, &frame, node->pc, bytes);
       }
       if (node->cut) return;
@@ -74,6 +77,7 @@ class MassifTree {
     return one_line(fmt::format("0x{:X}: {}{}", node.pc, frame.named ? frame.function : "???", place));
   }
 
+  // Children with less than the threshold are one line, as massif writes it.
   void write(TextBuffer& out, uint32_t at, size_t depth) {
     Node& node = nodes_[at];
     std::stable_sort(node.children.begin(), node.children.end(),
@@ -102,6 +106,8 @@ class MassifTree {
   NumberMap<NumberMap<uint32_t>> by_parent_;  // by node, by frame
 };
 
+// Snapshots at kSteps + 1 times, each tenth with its tree, and one at the peak, where it is reached
+// first.
 class MassifExport {
  public:
   MassifExport(const Recording& recording, Names& names, uint32_t process, const HeapSums& totals, const TextSink& sink)
@@ -123,6 +129,7 @@ class MassifExport {
         in_bytes_ ? moved_ + change.size
                   : static_cast<uint64_t>(std::max<int64_t>(recording_.time().duration_ns(begin_, change.time), 0)) /
                         1'000'000;
+    // Steps that lie before this change: memory was then as it was after the last one.
     for (; next_step_ < kSteps && step_time(next_step_) < time; ++next_step_) {
       now_ = std::max(now_, step_time(next_step_));
       snapshot(next_step_ % kDetailedEvery == 0 && next_step_ != 0 ? "detailed" : "empty");
@@ -155,6 +162,7 @@ class MassifExport {
   }
 
  private:
+  // In 128 bits: bytes that were moved, times 60, may not fit 64.
   uint64_t step_time(uint64_t step) const {
     return static_cast<uint64_t>(static_cast<unsigned __int128>(end_) * step / kSteps);
   }

@@ -16,7 +16,8 @@
 namespace penna {
 namespace {
 
-// Field numbers, by message.
+// Field numbers of perfetto_trace.proto (perfetto.dev/docs/reference/trace-packet-proto), by
+// message.
 enum Trace : uint32_t { kPacket = 1 };
 enum TracePacket : uint32_t {
   kClockSnapshot = 6,
@@ -55,6 +56,9 @@ constexpr uint32_t kOnlySequence = 1;
 constexpr const char* kCategoryNames[] = {"call", "span", "wait", "point", "penna"};
 enum Category : uint64_t { kCall = 1, kSpan, kWait, kPoint, kPenna };
 
+// One sequence of packets. Names that recur are interned: said once with a number (iid), and named
+// by that. A reader needs the packets in front, so the first one clears its state, and all others
+// say that they need it.
 class PerfettoExport {
  public:
   PerfettoExport(const Recording& recording, Names& names, const TextSink& sink)
@@ -111,7 +115,7 @@ class PerfettoExport {
   }
   enum class Say { kNothing, kArguments, kEnd };
 
-  // Tracks: 1 for the first process, then the threads.
+  // Tracks are numbered: 1 for the first process, then the other processes, then the threads.
   uint64_t process_uuid(uint32_t process) const { return 1 + process; }
   uint64_t thread_uuid(uint32_t thread) const { return 1 + summary_.processes.size() + thread; }
 
@@ -128,6 +132,8 @@ class PerfettoExport {
     out_.text(framed_);
   }
 
+  // How the clocks of the trace go together, at one moment. Without it, heap profiles would not be
+  // on the same time line.
   void clocks() {
     packet([&](Message& packet) {
       const uint64_t at = summary_.first_time;
@@ -180,6 +186,7 @@ class PerfettoExport {
     if (added) intern(kEventNames, found->second, name);
     return found->second;
   }
+  // By the number of the function: its name is looked up and interned once.
   uint64_t frame_iid(const TimelineLine& line) {
     const uint32_t frame = frames_.number(line);
     if (frame >= frame_iids_.size()) frame_iids_.resize(frame + 1);
@@ -187,7 +194,7 @@ class PerfettoExport {
     return frame_iids_[frame];
   }
 
-  // `name`: an iid, or a text that is not worth one.
+  // `name`: an iid, or a text that occurs too seldom to be interned.
   template <typename Name>
   void event(const TimelineLine& line, uint64_t time, EventType type, Category category, const Name& name,
              Say say = Say::kNothing) {

@@ -15,7 +15,8 @@
 namespace penna {
 namespace {
 
-// Field numbers, by message.
+// Field numbers of profile.proto (github.com/google/pprof), by message. What we do not write is
+// left out.
 enum Profile : uint32_t {
   kSampleType = 1,
   kSample = 2,
@@ -46,6 +47,9 @@ enum Location : uint32_t { kLocationId = 1, kMappingOf = 2, kAddress = 3, kLine 
 enum Line : uint32_t { kFunctionOf = 1, kLineNumber = 2 };
 enum Function : uint32_t { kFunctionId = 1, kName = 2, kSystemName = 3, kSourceFile = 4 };
 
+// Messages refer to each other by number, and a protobuf's fields may come in any order: each is
+// written when it is first needed. The table of strings comes last, as its order is that of first
+// use.
 class PprofExport {
  public:
   using Message = protozero::pbf_writer;
@@ -63,6 +67,7 @@ class PprofExport {
         message.add_int64(kType, string(type[0]));
         message.add_int64(kUnit, string(type[1]));
       });
+    // With one process no sample needs a label for it.
     size_t busy = 0;
     for (const HeapTotals& totals : heap.processes()) busy += totals.allocations != 0;
     for (const StackAllocations& stack : heap.stacks()) sample(stack, busy > 1);
@@ -160,7 +165,8 @@ class PprofExport {
     return id;
   }
 
-  // Of a file: where it lay first. Other processes may have had it elsewhere: a location is a place in the file.
+  // Of a file: where it lay first. Other processes may have had it elsewhere; a location is a place
+  // in the file, at the address that it had there.
   struct MappingOf {
     uint64_t id = 0, bias = 0;
   };
