@@ -62,6 +62,8 @@ bool may_trace(pid_t pid) {
   return static_cast<bool>(Fd(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC)));
 }
 
+// Yama's ptrace_scope, see Documentation/admin-guide/LSM/Yama.rst: 0 anything of one's own, 1
+// descendants, 2 CAP_SYS_PTRACE, 3 nothing. Kernels without Yama have no such file.
 int read_ptrace_scope() {
   const auto text = read_file("/proc/sys/kernel/yama/ptrace_scope", 64);
   return text ? std::atoi(text->c_str()) : 0;
@@ -91,6 +93,8 @@ std::string why_not_permitted(const ProcessFacts& process, uid_t user) {
 
 }  // namespace
 
+// The file that appears with the process: without it there is none. All other facts stay at their
+// harmless defaults when they cannot be read.
 Result<ProcessFacts> read_process_facts(pid_t pid) {
   const auto status = read_file(fmt::format("/proc/{}/status", pid), 64 << 10);
   if (!status) return Error{fmt::format("there is no process {}", pid)};
@@ -109,6 +113,7 @@ Result<ProcessFacts> read_process_facts(pid_t pid) {
   facts.kernel_thread = is_kernel_thread(pid);
   facts.permitted = may_trace(pid);
   facts.ptrace_scope = read_ptrace_scope();
+  // Through /proc, not by path: the file may have been replaced or deleted since.
   if (const auto program = read_elf_facts(fmt::format("/proc/{}/exe", pid)); program && program->is_elf) {
     facts.bits = program->bits;
     facts.is_static = program->is_static;
@@ -129,6 +134,7 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, 
     return sentence("has ended: only its parent still has to wait for it");
   if (process.tracer != 0)
     return sentence(fmt::format("is traced by process {} already: end that tracer first", process.tracer));
+  // Attaching would have to let it run, and its owner has stopped it.
   if (process.state == 'T')
     return sentence(fmt::format("is stopped: let it run first, with: kill -CONT {}", process.pid));
   if (!process.permitted) return sentence(why_not_permitted(process, user));

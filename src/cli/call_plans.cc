@@ -121,6 +121,8 @@ void add_probe_requests(const RecordOptions& options, PatchRequests* requests) {
 
 }  // namespace
 
+// `is_meant` comes from the caller, as it has matched the pattern already. Near names are only
+// collected while nothing matched.
 void AskedFunctions::see(size_t number, const std::string& name, bool is_meant) {
   was_asked_ = true;
   Asked& asked = list_[number];
@@ -130,6 +132,8 @@ void AskedFunctions::see(size_t number, const std::string& name, bool is_meant) 
 
 std::string AskedFunctions::text_of(const Asked& asked) { return asked.option + asked.nearest.hint(); }
 
+// When no process asked for a plan, nobody knows which functions there are: then nothing is called
+// unmet.
 std::vector<std::string> AskedFunctions::unmet() const {
   std::vector<std::string> options;
   for (const Asked& asked : list_)
@@ -231,6 +235,8 @@ std::string sentence_about_allocator(const RefusedFunction& one, const std::stri
                      one.reason == kMayRun ? "open it before threads are started, or " : "");
 }
 
+// A sentence for each kind of refusal: what is missing in the recording because of it, where, and
+// why.
 std::string sentence_about(const RefusedFunction& one) {
   const std::string file = std::filesystem::path(one.file).filename().string();
   switch (one.what) {
@@ -291,6 +297,8 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector) {
                      count_text(static_cast<int64_t>(refused.size() - 1)));
 }
 
+// Both are told otherwise, and contradict each other: "no function matches" and "it cannot be
+// entered".
 std::vector<std::string> without_refused(std::vector<std::string> unmet, const std::vector<FunctionPattern>& patterns,
                                          const PatchPlanner& planner) {
   for (const FunctionPattern& pattern : patterns) {

@@ -12,6 +12,7 @@
 
 namespace penna {
 
+// Flags and not numbers: one inversion or deadlock is one too many.
 struct WaitLimits {
   bool no_inversions = false, no_deadlock = false;
   bool any() const { return no_inversions || no_deadlock; }

@@ -13,8 +13,9 @@
 namespace penna {
 namespace {
 
-// Why the program can have no agent, though breakpoints can record it: "is statically linked". Null: it can have one,
-// or nothing records it.
+// Why the program can have no agent, though breakpoints can record it: "is statically linked".
+// Null: it can have one, or nothing records it (32 bits, another machine, more rights than we
+// have).
 const char* why_no_agent(const std::string& program) {
   const auto facts = read_elf_facts(program);
   if (!facts || !facts->is_elf || facts->bits != 64 || facts->machine_name != "x86-64" || facts->setuid) return nullptr;

@@ -44,6 +44,7 @@ std::string value_in(const std::string& path, const std::string& name) {
   return begin == std::string::npos ? std::string() : line.substr(begin);
 }
 
+// By number, as in linux/capability.h: CapEff is a mask in hexadecimal.
 bool has_capability(int number) {
   return (std::strtoull(value_in("/proc/self/status", "CapEff").c_str(), nullptr, 16) >> number & 1) != 0;
 }
@@ -91,6 +92,7 @@ DoctorFinding barrier_finding() {
           "use Linux 4.16 or later, and a container that allows membarrier"};
 }
 
+// SECCOMP_GET_FILTER of ptrace(2) needs CAP_SYS_ADMIN, and that nobody filters us.
 DoctorFinding filter_finding() {
   const bool filtered = std::atoi(value_in("/proc/self/status", "Seccomp").c_str()) != 0;
   if (may_read_call_filters())
@@ -133,6 +135,7 @@ std::string here() {
   return ::getcwd(path, sizeof path) != nullptr ? path : ".";
 }
 
+// f_bavail, not f_bfree: some blocks are for root alone.
 uint64_t free_bytes_of(const std::string& directory) {
   struct statvfs system {};
   return ::statvfs(directory.c_str(), &system) == 0 ? uint64_t{system.f_bavail} * system.f_frsize : 0;
@@ -153,6 +156,7 @@ DoctorFinding clock_finding(const std::string& source, const std::string& cpu_fl
           "on a virtual machine, let the host offer an invariant TSC"};
 }
 
+// Capabilities override Yama, but for scope 3, which nothing does until the next boot.
 DoctorFinding tracing_finding(int ptrace_scope, bool may_trace_all) {
   if (ptrace_scope == 3)
     return {"ptrace", Diagnosis::kLimited, "nothing may be attached to: kernel.yama.ptrace_scope is 3",
@@ -178,6 +182,8 @@ DoctorFinding disk_finding(const std::string& directory, uint64_t free_bytes, bo
   return {"disk", Diagnosis::kOk, room, ""};
 }
 
+// Mappings count against RLIMIT_AS whether they are used or not, and event buffers and stacks are
+// such.
 DoctorFinding address_space_finding(uint64_t limit) {
   constexpr uint64_t kEnough = uint64_t{4} << 30;
   if (limit >= kEnough) return {"memory", Diagnosis::kOk, "address space is not limited", ""};
@@ -249,6 +255,7 @@ Result<DoctorFindings> examine_program(const std::string& path) {
                         "build it against glibc, so that the agent can be loaded"});
   else
     findings.push_back({"linking", Diagnosis::kOk, "dynamically linked", ""});
+  // The dynamic linker preloads nothing then (ld.so(8), secure-execution mode).
   if (facts.setuid)
     findings.push_back({"rights", Diagnosis::kLimited,
                         "setuid, setgid or with capabilities: recorded only when root runs it", "record it as root"});

@@ -15,8 +15,8 @@ namespace penna {
 bool asked_for_point_stacks(const Session& session);
 // The rules for reading `recording`, together with the limits that it was made with.
 CallRules reading_rules(const FilterOptions& options, const Recording& recording, const SymbolOptions& symbols);
-// The functions where something is to be done while it is recorded (FunctionTraits::snapshot, finish), as rules.ask
-// says: of these actions.
+// Rules that only name the functions at which something is to be done while it is recorded, a
+// snapshot or the end: no call is left out by them.
 CallRules watched_functions(const FilterOptions& options, TriggerAction action);
 // Whether they hold times, so that the rate of the clock matters.
 bool needs_clock(const FilterOptions& options);

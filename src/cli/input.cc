@@ -34,6 +34,7 @@ Result<std::string> newest_recording(const std::string& directory) {
   while (const dirent* entry = ::readdir(opened)) {
     const std::string name = entry->d_name;
     struct stat status {};
+    // Follows links: a link to a recording is one. Anything else of that name is not.
     if (!is_recording_name(name) || ::fstatat(::dirfd(opened), name.c_str(), &status, 0) != 0 ||
         !S_ISREG(status.st_mode))
       continue;
@@ -67,6 +68,8 @@ Result<Recording> open_input(const InputOptions& options) {
   return recording;
 }
 
+// Before anything is opened: without a server, a report would only be slower and say nothing about
+// why names are missing.
 Result<> check_symbol_options(const InputOptions& options) {
   const char* servers = std::getenv("DEBUGINFOD_URLS");
   if (options.debuginfod == "default" && (servers == nullptr || *servers == '\0'))

@@ -28,6 +28,7 @@ Result<std::string> newest_recording(const std::string& directory);
 Result<> check_symbol_options(const InputOptions& options);
 // Opens what the options name, after that check.
 Result<Recording> open_input(const InputOptions& options);
+// Where symbols are looked for, as the options say. No file is opened yet.
 SymbolOptions symbol_options(const InputOptions& options);
 // `function`: one that is asked for besides those of the filters, or empty.
 std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options, const Recording& recording,

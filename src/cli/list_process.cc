@@ -40,6 +40,7 @@ class CodeState {
     return machine == EM_X86_64 || machine == EM_386;
   }
 
+  // Nothing: the file or the memory could not be read there.
   std::optional<bool> changed(uint64_t address, size_t count) const {
     std::array<uint8_t, kX86Slot> now{};
     const std::span<const uint8_t> was = module_.file.bytes_at(address, count);

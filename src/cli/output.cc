@@ -29,6 +29,7 @@ Result<Output> Output::create(const std::string& path) {
   return output;
 }
 
+// O_EXCL: whoever foresees the name cannot make us write through a link of his.
 Result<Output> Output::create_new(const std::string& path) {
   Output output;
   output.file_ = PENNA_TRY(open_output(path, {.must_be_new = true}));

@@ -15,6 +15,8 @@
 
 namespace penna {
 
+// Owns the file, not standard output. Movable, so that it can be returned; nothing is written by
+// the destructor, as an error could not be told.
 class Output {
  public:
   // Standard output.

@@ -13,6 +13,7 @@
 namespace penna {
 namespace {
 
+// Words of JSON, too: they are part of the format.
 const char* type_name(uint8_t type) {
   switch (type) {
     case PENNA_ARG_INT: return "int";
@@ -58,7 +59,7 @@ std::string source_text(const ListedPoint& point) {
   return point.file.empty() ? point.function : fmt::format("{}:{}", point.file, point.line);
 }
 
-// "2 of 3", or one word when it is all the same.
+// "(2 of 3)"; nothing when it is all of them.
 std::string part_text(size_t part, size_t all) { return part == all ? "" : fmt::format(" ({} of {})", part, all); }
 
 // Copies in the machine code. A point of penna/point.h has a slot and an SDT note, which are one
@@ -92,6 +93,7 @@ std::string semaphore_text(const ListedPoint& point) {
   return point.semaphore_count ? fmt::format("{} = {}", address, *point.semaphore_count) : address;
 }
 
+// Of several copies the first stands for all, as CSV has one column. JSON lists every place.
 int64_t address_of(const ListedPoint& point) {
   const PointPlace& first = point.places[0];
   return static_cast<int64_t>(first.slot != 0 ? first.slot : first.probe);
@@ -152,6 +154,7 @@ void write_place(const PointPlace& place, bool in_process, JsonWriter& json) {
 
 }  // namespace
 
+// Columns that would be empty everywhere (SEMAPHORE, ARMED, MODULE) are not there at all.
 Table points_table(const std::vector<ListedPoint>& points, bool in_process) {
   using Point = ListedPoint;
   Columns<Point> columns = {

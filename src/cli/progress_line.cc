@@ -15,6 +15,8 @@ namespace {
 
 class ProgressLine : public ProgressObserver {
  public:
+  // A second before the first line: most passes are over by then, and a line that flashes by is
+  // noise.
   void begin(const std::string& what, uint64_t total, const std::string& unit) override {
     what_ = what;
     unit_ = unit;

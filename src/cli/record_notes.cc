@@ -66,7 +66,8 @@ std::string what_snapshots_did(const std::vector<std::string>& unmet, const Coll
   return text;
 }
 
-// One each as long as they are few.
+// Programs that were started and not recorded, a line each as long as they are few; a build starts
+// thousands.
 std::vector<std::string> lines_of_unrecorded(const CollectorTotals& totals) {
   constexpr size_t kFew = 2;
   const uint64_t count = add_counts(totals.unrecorded.size(), totals.unrecorded_unreported);
@@ -88,6 +89,8 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   double ns = static_cast<double>(times.end.monotonic_ns - times.begin.monotonic_ns);
   // + 1: an interval of no ticks must not divide by zero.
   double ms_per_tick = ns / static_cast<double>(times.end.ticks - times.begin.ticks + 1) / 1e6;
+  // "stored" is what is in the file: what the collector took, less what could not be written.
+  // Everything else is lost, wherever that was.
   EventCounts stored{}, lost{};
   uint64_t stored_sum = 0, lost_sum = 0, on_disk_lost = 0;
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
@@ -171,7 +174,8 @@ std::string preload_for(const std::string& command, const std::string& agent) {
   return agent;
 }
 
-// Its agent is in this process, as the exec that started the program went through it: that one took the program along.
+// Its agent is in this process, as the exec that started the program went through us: that recorder
+// took the program along, and an agent meets one recorder only.
 static bool is_recorded_itself() {
   const auto maps = read_file("/proc/self/maps");  // the agent hides from dlsym()
   return maps && maps->find("/libpenna-agent.so") != std::string::npos;

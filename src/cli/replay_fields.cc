@@ -61,6 +61,7 @@ std::vector<ReplayField> default_fields(Format format) {
   return {kTime, kDuration, kPid, kTid, kThread, kKind, kDepth, kName, kEvent};
 }
 
+// Three names mean one field: ours, the key of JSON, and what uftrace calls it.
 Result<ReplayField> find_field(std::string_view word) {
   NearestName nearest{std::string(word)};
   for (const FieldInfo& one : kFields) {

@@ -21,6 +21,7 @@ const char* word_of(ReportBy by) {
   return "";
 }
 
+// From the table of reports, so that a refusal never names a report that does not take the option.
 std::vector<std::string> names_where(const std::function<bool(const NamedReport&)>& is_one) {
   std::vector<std::string> names;
   for (const NamedReport& report : named_reports())
@@ -62,7 +63,8 @@ constexpr TakenBySome kTakenBySome[] = {
      "--span is for the critical path: penna report {} --span NAME"},
 };
 
-// What this one takes: flame those of allocations, when it draws them.
+// What this report takes; flame takes the options about allocations, too, when that is what it
+// draws.
 uint32_t taken(const ReportOptions& options) {
   const NamedReport& report = find_report(options.which);
   const bool draws_allocations =
@@ -79,6 +81,8 @@ Result<> check_taken(const ReportOptions& options) {
   return ok();
 }
 
+// Which words --by takes depends on the table. Of tables of allocations, which take nearly all, the
+// tables are named instead.
 Result<> check_by(const ReportOptions& options) {
   if (!options.by) return ok();
   const NamedReport& report = find_report(options.which);

@@ -44,6 +44,8 @@ enum ReportTakes : uint32_t {
 // What --tid and --thread mean.
 enum class ThreadUse : uint8_t { kChoose, kCriticalPath, kRefuse };
 
+// A report is a row of data: what it reads, what it takes, how it is built. Adding one touches
+// nothing else.
 struct NamedReport {
   std::string_view name;
   AnalysisChoice passes;             // what it needs

@@ -54,6 +54,7 @@ std::function<int(const std::string& name)> rank_of_names(const Session& session
 }
 
 std::vector<std::string> called_names(const Recording& recording, const std::string& root) {
+  // A recording of a build may hold thousands; each costs a file to open.
   constexpr size_t kMostPrograms = 64;
   std::vector<std::string> names;
   const std::vector<std::string>& options = recording.session().options;

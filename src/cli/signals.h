@@ -22,6 +22,8 @@ inline sigset_t ending_signals() {
   return set;
 }
 
+// Blocks the signals in this thread and in all that it starts from here on; they wait in the
+// descriptor. Nothing unblocks them again.
 class Signals {
  public:
   explicit Signals(const sigset_t& ours) {

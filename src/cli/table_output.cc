@@ -86,6 +86,8 @@ void cells_json(const Table& table, const TableRow& row, JsonWriter& json) {
   details_json(table.other_key, row.other_details, json);
 }
 
+// A table may have fields of its own in JSON (lists, objects), which no cell can hold: then these
+// are the whole row.
 void row_json(const Table& table, const TableRow& row, const RowFields& fields, JsonWriter& json) {
   json.new_line();
   json.begin_object();

@@ -12,6 +12,7 @@ namespace penna {
 
 bool is_terminal(int fd) { return ::isatty(fd) == 1; }
 
+// 80 where the terminal does not tell: the width that text is written for.
 size_t terminal_width(int fd) {
   if (!is_terminal(fd)) return 0;
   if (const char* columns = std::getenv("COLUMNS"); columns != nullptr) {

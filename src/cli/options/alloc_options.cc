@@ -76,6 +76,7 @@ void add_suppression_options(OptionParser& parser, SuppressionOptions& options) 
               "show known leaks too, such as memory the C and C++ libraries never free");
 }
 
+// Without a file there is still a list: what the C and C++ libraries are known to keep.
 Result<Suppressions> read_suppressions(const SuppressionOptions& options) {
   Suppressions list;
   if (options.file.empty() || options.none) return list;

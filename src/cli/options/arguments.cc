@@ -208,6 +208,7 @@ int fail(const std::string& text) {
   return kOurFailure;
 }
 
+// The way to the verb's help is part of every error: whoever mistypes an option wants the list.
 bool may_run(const char* verb, const Error* error, const std::string& help, int* status) {
   if (error != nullptr) {
     *status = fail(fmt::format("{}: {}; 'penna help {}' shows what is possible", verb, error->text, verb));

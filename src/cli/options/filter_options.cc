@@ -42,6 +42,7 @@ std::vector<std::string> triggered(const FilterOptions& options, std::initialize
   return functions;
 }
 
+// One declaration for recording and reading; only -T takes more words while recording.
 void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse use) {
   parser.values(
       "-F,--function", options.functions, "PATTERN",
@@ -104,6 +105,7 @@ std::string call_filter_text(const FilterOptions& options) {
   return filter_text(filter);
 }
 
+// "min-time=10us": text, so that a recording can be read without knowing types that came later.
 std::vector<std::string> filter_words(const FilterOptions& options) {
   std::vector<std::string> words;
   each_option(options, [&](const char*, const char* name, const std::string& text) {

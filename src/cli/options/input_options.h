@@ -13,6 +13,8 @@
 
 namespace penna {
 
+// Texts of paths and names stay as they were typed; open_input() and open_symbols() look at the
+// file system, the parser never does.
 struct InputOptions {
   std::string recording;  // empty: the newest here
   std::string symfs;

@@ -23,6 +23,8 @@ namespace penna {
 // How a program is brought to the recorder.
 enum class Via : uint8_t { kAuto, kInject, kBreakpoint };
 
+// RecordSettings has what whoever records can say, the program itself included; here is what only
+// penna record has.
 struct RecordOptions : RecordSettings {
   std::vector<std::string> command;  // empty only with `pids`
   std::vector<int> pids;             // processes that run, in place of a command

@@ -25,6 +25,7 @@ constexpr std::pair<std::string_view, TriggerAction> kActions[] = {{"on", Trigge
                                                                    {"snapshot", TriggerAction::kSnapshot}};
 constexpr std::string_view kDepth = "depth=", kTime = "time=";
 
+// One sentence for every mistake: it shows all that is possible.
 Error wrong(const std::string& text) {
   return Error{fmt::format(
       "--trigger is a function and what happens there, as 'work@on', 'work@off', 'work@filter', 'work@notrace', "

@@ -33,6 +33,7 @@ enum class TriggerAction : uint8_t {
   kPointStack  // PROVIDER:NAME@stack
 };
 
+// One action at the functions (or points) of one pattern.
 struct Trigger {
   std::string function;  // or point
   TriggerAction action;

@@ -102,6 +102,8 @@ void judge_allocations(const CheckOptions& options, const Recording& recording, 
   add_needs_of_blocks(recording, health, heap, choice, all.subspan(first_of_sums - first), Ends::kDoNotCount);
 }
 
+// Limits on times first, each on one number of the statistics; then those on functions, which need
+// every acquisition with its place.
 void judge_locks(const CheckOptions& options, const Recording& recording, const Analyses& analyses, Names& names,
                  std::vector<Verdict>& verdicts) {
   const Locks& locks = *analyses.locks;
@@ -231,6 +233,8 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
 
 }  // namespace
 
+// Sizes and durations are values here, not texts: 0 is a limit, and none is nullopt. At least one
+// limit must be given, or a mistyped script would pass for ever.
 Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
   Parsed<CheckOptions> parsed;
   CheckOptions& options = parsed.options;

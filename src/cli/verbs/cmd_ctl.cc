@@ -97,6 +97,8 @@ std::string sentence(const Counts& counts, const std::string& pattern, bool on) 
 
 }  // namespace
 
+// Everything is checked before the recorder is asked: of several patterns none is switched when one
+// of them is wrong.
 Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   Parsed<CtlOptions> parsed;
   std::vector<std::string> words;

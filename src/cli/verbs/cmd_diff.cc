@@ -53,6 +53,8 @@ Result<CallsByName> read_calls(const char* side, const std::string& path, const 
   return calls;
 }
 
+// Fails only when allocations were not recorded at all; that the filters left out all of them is
+// shown as a difference.
 Result<StacksByName> read_stacks(const char* side, const std::string& path, const DiffOptions& options, StackSums what,
                                  const Suppressions& listed, std::vector<std::string>& warnings) {
   StacksByName stacks;

@@ -12,6 +12,7 @@ namespace penna {
 
 enum class DiffOf : uint8_t { kCalls, kAlloc, kLeaks };
 
+// A comes first on the command line and is what B is compared with: changes are B minus A.
 struct DiffOptions {
   InputOptions input;  // how names are looked up, in both
   TableOptions table;

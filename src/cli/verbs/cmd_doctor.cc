@@ -73,6 +73,7 @@ Result<Parsed<DoctorOptions>> parse_doctor(const Arguments& arguments) {
   return parsed;
 }
 
+// A finding that is only limited does not count as a failure: something else works in its place.
 int cmd_doctor(const DoctorOptions& options) {
   const auto findings = examine(options.target);
   if (!findings) return fail(findings.error().text);

@@ -39,6 +39,8 @@ bool write_with(ExportWork& work, const TextSink& sink) {
       work.recording, work.names, sink, [&] { work.progress.step(); }, &work.analyses.walk);
 }
 
+// Call paths that found no room in the tree were added to their callers: totals are right, the
+// deepest frames are missing.
 bool write_folded(ExportWork& work, const TextSink& sink) {
   FoldedReport done = export_folded(work.recording, work.names, work.options.folded, sink,
                                     [&](uint64_t events) { work.progress.step(events); });
@@ -121,6 +123,7 @@ constexpr ExportFormat kFormats[] = {
     {"uftrace", "a directory for uftrace's replay, report, graph, tui and dump", kCallEvents, nullptr, write_uftrace, 1,
      ExportFormat::Into::kDirectory}};
 
+// For messages: "heaptrack, massif, rtrace, libleaks".
 std::string of_one_process() {
   std::vector<std::string> names;
   for (const ExportFormat& format : kFormats)

@@ -35,6 +35,7 @@ std::string not_found(const std::string& pattern, const Recording& recording, co
                      pattern, similar.empty() ? "" : fmt::format("; there is {}", fmt::join(similar, ", ")));
 }
 
+// The steps of a graph: names, the one pass, the tables.
 Result<> show(const Recording& recording, const GraphOptions& options, Output& output) {
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording, options.function.text());

@@ -69,6 +69,7 @@ Result<> import_stream(const ImportOptions& options, const std::string& output, 
   return ok();
 }
 
+// As import_stream(), for a trace as text, whose reader makes up the session.
 Result<> import_rtrace(const ImportOptions& options, const std::string& output, std::span<const uint8_t> bytes) {
   Result<RtraceImport> trace = RtraceImport::open({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!trace) return Error{fmt::format("cannot import {}: {}", options.input, trace.error().text)};

@@ -23,6 +23,7 @@ namespace {
 // The exit status when there are findings, as of other linters.
 constexpr int kFound = 1;
 
+// What is known of one file. Kept until the report is written, as findings point into it.
 struct LintedFile {
   std::string path;
   // All SDT notes of the file, with or without a finding.

@@ -104,6 +104,8 @@ Result<Parsed<ListOptions>> parse_list(const Arguments& arguments) {
   return parsed;
 }
 
+// JSON writes the points themselves, and text the table's cells: places and types are lists, which
+// no cell holds.
 int cmd_list(const ListOptions& options) {
   Result<ListReport> list = report_of(options);
   if (!list) return fail(list.error().text);

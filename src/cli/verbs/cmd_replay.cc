@@ -65,6 +65,8 @@ class CallTrees {
   std::string ends() const { return ends_.sentence(); }
 
  private:
+  // One thread's tree. False: as many lines as were asked for, or nobody reads any more. The title
+  // waits for the first line, so that a thread without one has none.
   bool show(uint32_t thread, bool with_title) {
     const auto show_line = [this, thread, &with_title](std::string_view text) {
       if (std::exchange(with_title, false) && !printer_.thread_title(thread)) return false;
@@ -144,6 +146,7 @@ class Replay {
     const auto line = [&](const TimelineLine& next) { return !wanted[next.thread] || show(next); };
     return (table_ || printer_.titles()) && !for_each_merged_line(recording_, TimelineOptions{}, line).stopped;
   }
+  // False: enough lines were shown, or the reader has left.
   bool show(const TimelineLine& line) {
     progress_->step();
     ends_.count(line);
@@ -151,6 +154,7 @@ class Replay {
     if (!(table_ ? row(line) : printer_.line(line))) return false;
     return ++shown_ != options_.lines;  // never 0
   }
+  // Cells in the order of the fields, which is that of the columns in the header.
   bool row(const TimelineLine& line) {
     cells_.next(line);
     std::vector<Cell> cells;
@@ -189,6 +193,7 @@ Report closing_of(const Recording& recording, Names& names, const ReplayOptions&
   return closing;
 }
 
+// Options that exclude each other; which of them is left out is for the user to decide.
 Result<> check_replay(const ReplayOptions& options) {
   if (options.all && !options.tree) return Error{"--all is for --tree: a replay shows every call anyway"};
   if (options.tree && (options.merge || options.stacks))
@@ -247,6 +252,7 @@ int cmd_replay(const ReplayOptions& options) {
   return replay(*recording, *open_symbols(options.input, *recording), options);
 }
 
+// Threads are chosen before the output is opened: a mistyped pid leaves no half-written table.
 int replay(const Recording& recording, SymbolSource& symbols, const ReplayOptions& options) {
   const Result<std::vector<uint32_t>> threads = wanted_threads(recording, options);
   if (!threads) return fail(threads.error().text);

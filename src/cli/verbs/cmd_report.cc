@@ -198,6 +198,8 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
 
 }  // namespace
 
+// Which options go with which table is not said here, but in the table of reports (report_table.h),
+// and checked at the end.
 Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   Parsed<ReportOptions> parsed;
   ReportOptions& options = parsed.options;
