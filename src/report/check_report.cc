@@ -65,6 +65,8 @@ std::vector<std::string> sentences_of_unknown(const std::vector<Verdict>& verdic
   return sentences;
 }
 
+// The sentence that stands in a log of continuous integration: how many limits, and how many of
+// them are broken or unknown.
 std::string head_of(const std::vector<Verdict>& verdicts) {
   const auto count = [&](auto is) { return std::count_if(verdicts.begin(), verdicts.end(), is); };
   const auto broken = count([](const Verdict& one) { return one.is_broken(); });
@@ -108,6 +110,7 @@ struct BlameItem : Placed {
   Names& names;
 };
 
+// A row for each stack that is to blame, largest first, as the verdict has them.
 Table table_of_blames(const Recording& recording, const Verdict& verdict, Names& names) {
   Columns<BlameItem> columns = {
       {{"amount", title_of(verdict), kind_of(verdict)}, [](const BlameItem& item) { return item.blame.amount; }},
@@ -129,6 +132,7 @@ Table table_of_blames(const Recording& recording, const Verdict& verdict, Names&
 
 }  // namespace
 
+// The limits, then a table for each that was exceeded, then the doubts.
 Report check_report(const Recording& recording, const std::vector<Verdict>& verdicts, Names& names,
                     const Allocations* blocks) {
   Report report;

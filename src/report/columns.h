@@ -83,6 +83,7 @@ class Columns {
       table.columns.back().late = one.fill == Fill::kWhenShown;
     }
   }
+  // All cells of a row; those that are filled later are blank.
   std::vector<Cell> cells(const Item& item) const {
     std::vector<Cell> cells;
     cells.reserve(columns_.size());

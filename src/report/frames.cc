@@ -14,6 +14,8 @@ namespace penna {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
 
+// "parse", "(parse.cc:12) [libfoo.so]". Without a line the offset in the function says where; an
+// inlined frame has no module of its own.
 TableDetail frame_detail(const NameFrame& frame, const CodeMap& map) {
   TableDetail detail{frame.function, ""};
   if (!frame.file.empty())

@@ -76,6 +76,7 @@ Table stacks_table(const HealthReport& health) {
   return table;
 }
 
+// Measured by the agent in the target, so it is the cost on that machine.
 std::string cost_text(const HealthReport& health) {
   std::string text;
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
@@ -94,6 +95,7 @@ std::vector<std::string> health_warnings(const HealthReport& health) {
   return warnings;
 }
 
+// Errors and warnings stand above the table, as in every report; notes below it.
 Report health_report(const Recording& recording, const Summary& summary, const HealthReport& health) {
   Report report;
   report.head.push_back(fmt::format("{} recorded; {}.", events_text(summary.events),

@@ -79,6 +79,7 @@ std::string lost_text(const Recording& recording, const Summary& summary) {
   return is_whole ? text : text + ", as far as the file tells";
 }
 
+// The same as file_state(), in words, with how much of the file is there.
 std::string state_text(const Recording& recording) {
   switch (file_state(recording)) {
     case FileState::kComplete: return "complete";
@@ -94,6 +95,7 @@ std::string state_text(const Recording& recording) {
              : "cut off";
 }
 
+// A line for each fact; those that are empty are left out.
 Table facts(const Recording& recording, const Summary& summary) {
   const Session& session = recording.session();
   Facts facts;
@@ -142,6 +144,7 @@ struct ProcessItem {
   }
 };
 
+// `several_images`: some pid ran more than one program.
 Columns<ProcessItem> processes_columns(bool several_images) {
   return {{{"pid", "PID", CellKind::kNumber}, [](const ProcessItem& item) { return item.process.pid; }},
           {{"image", "N", CellKind::kNumber, false, !several_images},  // of --pid PID:N

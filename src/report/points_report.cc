@@ -94,6 +94,7 @@ std::string source_text(const PointStats& point, Names& names) {
   return fmt::format("{} and {}", sources[0], plural_text(static_cast<int64_t>(sources.size() - 1), "other"));
 }
 
+// A stack in which a point was passed; stack 0: passes that have none.
 struct PointPlace : Placed {
   const PointStats* point;
   StackOfProcess where;
@@ -162,6 +163,7 @@ Columns<PointItem> point_columns() {
            [](const PointItem& item) { return source_text(item.point, item.names); }}};
 }
 
+// Below a point: how long it took, if it is a span, and a line for each argument.
 void describe_point(TableRow& row, PointItem& item) {
   const PointStats& point = item.point;
   if (point.duration.count() != 0) row.details.push_back({duration_line(item.recording, point.duration), ""});

@@ -24,6 +24,7 @@ struct TextStyle {
   size_t width = 0;  // columns of the terminal; 0: no terminal, nothing is cut
 };
 
+// How a number is shown in text. CSV and JSON write all of them raw: bytes, nanoseconds, percent.
 enum class CellKind : uint8_t {
   kCount,
   kNumber,  // a whole number that is no amount: a pid

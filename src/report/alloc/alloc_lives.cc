@@ -126,6 +126,7 @@ Columns<FreedByItem> freed_by_columns(const AllocationRows& rows, bool shows_pla
   return columns;
 }
 
+// A row for each pair of a stack that allocated and one (or a thread) that freed.
 Table table_of_freers(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names) {
   const auto rows = AllocationRows::make(recording, heap, names, {}, false);
   std::vector<FreedByItem> items;
@@ -182,6 +183,7 @@ Columns<FreerItem> freer_columns() {
   return columns;
 }
 
+// Without a stack, the thread stands for it; of several processes, how many they are.
 void describe_freer(TableRow& row, FreerItem& item) {
   const Freer& freer = *item.freer;
   if (freer.from.stack == 0 && freer.processes.size() > 1)

@@ -71,6 +71,7 @@ Cell share_of_temporary(const AllocationSums& sums) {
   return 100 * static_cast<double>(sums.temporary) / static_cast<double>(sums.allocations);
 }
 
+// Sums first, then totals, then what the row is: the order of the columns is that of CSV.
 Columns<AllocationItem> columns_of(const AllocationRows& rows, const std::vector<SumColumn>& sums) {
   Columns<AllocationItem> columns;
   for (const SumColumn& sum : sums) columns.add(sum.self);
@@ -125,6 +126,7 @@ std::string after_text(const Recording& recording, uint64_t time) {
   return time > start ? " after " + duration_text(recording.time().duration_ns(start, time)) : "";
 }
 
+// The peak of all processes together is no process's own, and is called so.
 std::string peak_text(const Recording& recording, const Allocations& heap) {
   const HeapTotals total = heap.total();
   std::string text =
@@ -145,6 +147,7 @@ std::string largest_process_text(const Recording& recording, const Allocations& 
                      process_name(process), process.pid, after_text(recording, largest->peak_time));
 }
 
+// A stack with blocks that were not freed. `begin`: ticks, from which FIRST and LAST count.
 struct LeakItem : Placed, OfProcesses {
   LeakItem(const Recording& all, const Leak& of, uint64_t when_begun, Names& its_names)
       : OfProcesses(all, of.processes, of.holder), recording(all), leak(of), begin(when_begun), names(its_names) {}
@@ -345,6 +348,7 @@ std::string leaks_head(const Recording& recording, const Allocations& heap, cons
 
 }  // namespace
 
+// What is suppressed is taken off the numbers, and said: "nothing leaked" must not hide it.
 Report leaks_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
   const AllocationSums left = leaked(heap, view.suppressor);
   const HeapTotals total = heap.total();
@@ -393,6 +397,8 @@ Report temp_report(const Recording& recording, const Allocations& heap, Names& n
                    sums_table(*rows, {main_column(temp_column(), "temp", "TEMP"), data, share, count_column()}));
 }
 
+// Rows by what they held at the peak of all; OWN PEAK is that of the row alone, which may be at
+// another time.
 Report peak_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
   const SumColumn blocks = sum_column<&AllocationSums::peak_blocks>("peak_blocks", "BLOCKS", CellKind::kCount,
                                                                     "total_peak_blocks", "TOTAL BLOCKS");

@@ -39,6 +39,7 @@ void settle_holder_columns(Table& table, const Allocations& heap) {
   pid[-1].machine_only = !any_of_several;
 }
 
+// Shared by all items of the table, which outlive the caller's view.
 std::shared_ptr<AllocationRows> AllocationRows::make(const Recording& recording, const Allocations& heap, Names& names,
                                                      const AllocationView& view, bool suppress) {
   std::shared_ptr<AllocationRows> made(new AllocationRows(recording, heap, names, view));

@@ -32,6 +32,8 @@ bool is_whole(const Recording& recording, const Allocations& heap, const std::ve
   return missing == 0 && !health.write_unknown && !recording.damage().any() && !heap.is_sampled();
 }
 
+// `again`: of the frees, those of blocks that had been freed before. Only a whole recording calls
+// them double frees.
 std::string head_text(const Allocations& heap, uint64_t frees, uint64_t again, bool whole) {
   const BlockFamily& family = heap.family();
   if (frees == 0)

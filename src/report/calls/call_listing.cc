@@ -108,6 +108,7 @@ bool CallListing::leave() {
   return !candidates_.empty() || flush();
 }
 
+// Calls that are open end here, without being compared: nobody knows what they would have called.
 bool CallListing::finish() {
   if (!give_up()) return false;
   for (size_t depth = open_.size(); depth-- > 0;)

@@ -29,6 +29,7 @@ struct FunctionItem : TimedCalls, Placed {
   Names& names;
 };
 
+// `key`: a thread's or a module's number, as CallGroups::by() says.
 struct GroupItem : TimedCalls {
   GroupItem(const Recording& all, const CallGroup& group, const CodeMap& its_map)
       : TimedCalls(all, group), key(group.key), map(its_map) {}
@@ -63,6 +64,8 @@ Columns<GroupItem> module_columns() {
            }}};
 }
 
+// What is unusual is counted: calls that were left without an exit have times that end where an
+// outer function did.
 std::string calls_head(const Recording& recording, const Calls& calls, size_t functions) {
   const CallCounts& counts = calls.counts();
   if (counts.calls == 0) return no_calls_text(recording);

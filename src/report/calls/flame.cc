@@ -108,6 +108,8 @@ std::string Flame::label(const Frame& frame, size_t room, const FlameStyle& styl
   return display_width(text) <= room ? text : cut_middle(name, room);
 }
 
+// Blanks between frames keep each below its caller. A frame of one column is a bar: brackets would
+// need two.
 std::string Flame::row(const std::vector<Frame>& frames, const FlameStyle& style, const std::string& all) const {
   std::string line;
   size_t at = 0;

@@ -42,6 +42,7 @@ Columns<EdgeItem> edge_columns() {
            [](const EdgeItem& item) { return ticks_to_ns(item.recording, item.edge.self); }}};
 }
 
+// The name of the function, or words for what is none.
 void describe(TableRow& row, EdgeItem& item) {
   if (item.function != kNobody && item.function != kAllChosen)
     return set_function(row, item, item.names.at(item.graph.functions().place(item.function)).back(), item.names.map());

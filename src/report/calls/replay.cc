@@ -178,6 +178,8 @@ void UnbalancedEnds::count(const TimelineLine& line) {
   open_ += line.end == CallEnd::kOpen;
 }
 
+// Ends that do not fit say something about the program (longjmp, exceptions, fork) or about losses,
+// and belong under the listing.
 std::string UnbalancedEnds::sentence() const {
   std::string text;
   const auto add = [&text](uint64_t count, const char* one, const char* more) {
@@ -276,6 +278,8 @@ static std::string thread_name_text(const Record& record) {
                            : fmt::format("names the thread with tid {} {}", other.tid, name);
 }
 
+// The text of a line, one kind after the other. Whatever comes from the file goes through
+// printable().
 std::string ReplayPrinter::event_text(const TimelineLine& line) {
   switch (line.kind) {
     case LineKind::kEnter:
@@ -391,6 +395,7 @@ std::string ReplayPrinter::pool_name(const TimelineLine& line) {
   return site != nullptr ? printable(site->name) : "?";
 }
 
+// The holder is that of the moment when the wait began; it may have changed since.
 std::string ReplayPrinter::wait_text(const TimelineLine& line, const std::string& what) {
   std::string text = fmt::format("{} waited {}", what, duration_text(ticks_to_ns(recording_, line.duration)));
   if (line.owner != 0 && line.sync != PENNA_SYNC_JOIN)
@@ -413,6 +418,8 @@ std::string ReplayPrinter::span_name(const TimelineLine& line) {
   return printable(site_name(recording_.site(line.process, line.site), line.site));
 }
 
+// A point may have values that do not fit its site's description: they are shown as far as they go,
+// and called so.
 std::string ReplayPrinter::point_text(const TimelineLine& line, const char* what) {
   const Site* site = names_.point_site(line.process, line.site, line.time);
   decode_arguments(site, *line.record, point_);

@@ -128,6 +128,7 @@ void describe_chain(const WaitTexts& texts, const WaitChains& chains, uint32_t i
   }
 }
 
+// `index`: of the chain's first link.
 struct ChainItem {
   WaitTexts texts;
   const WaitChains& chains;

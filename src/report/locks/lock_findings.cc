@@ -265,6 +265,7 @@ std::vector<MainHolder> main_holders(const Locks& locks) {
   return holders;
 }
 
+// The place where the lock was taken; without one, why there is none, or the thread.
 std::string other_side_text(const Locks& locks, const WaitPair& pair, const LockNames& name_of) {
   const std::string place = name_of.place(other_process(locks.all()[pair.lock], pair), pair.other_stack);
   if (!place.empty()) return place;
@@ -319,6 +320,7 @@ std::string lock_verdict(const Recording& recording, const Locks& locks, const L
          worst_other(recording, locks, name_of, wanted, worst->wait.sum());
 }
 
+// Findings in the order of how sure they are to matter; what makes numbers incomplete comes last.
 std::vector<std::string> lock_findings(const Recording& recording, const Locks& locks, const LockNames& name_of,
                                        const LockFilter& wanted) {
   std::vector<std::string> findings;

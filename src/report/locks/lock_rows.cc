@@ -16,6 +16,7 @@
 namespace penna {
 namespace {
 
+// By the beginning of the file's name, as versions differ behind it.
 bool has_library(const Recording& recording, std::string_view begin) {
   return std::any_of(recording.processes().begin(), recording.processes().end(), [&](const RecordedProcess& process) {
     return std::any_of(process.modules.begin(), process.modules.end(),

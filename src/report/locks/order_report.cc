@@ -30,6 +30,7 @@ std::string seen_text(const LockOrder& order) {
                      plural_text(static_cast<int64_t>(order.edges().size()), "order"));
 }
 
+// One sentence says whether a deadlock is possible, and how many locks and orders were looked at.
 std::string order_head(const LockOrder& order) {
   if (order.held().locks() == 0)
     return reads_range(order.held().recording()) ? "No lock was used in this time." : "No locks were recorded.";
@@ -111,6 +112,8 @@ Columns<OrderItem> order_columns() {
        Fill::kWhenShown}};
 }
 
+// Both stacks of an order: where the first lock was taken that is still held, and where the second
+// one is.
 void describe_order(TableRow& row, OrderItem& item) {
   const WaitTexts& texts = item.texts;
   const OrderEdge& edge = item.edge;

@@ -53,6 +53,7 @@ Columns<PartItem> part_columns() {
            Fill::kWhenShown}};
 }
 
+// The parts come with the most time first, and so do the rows.
 Table path_table(const CriticalPath& path, const WaitTexts& texts) {
   std::vector<PartItem> items;
   for (const PathPart& part : path.parts) items.push_back({texts, path, part});

@@ -41,6 +41,8 @@ const LockStats* WaitTexts::stats_of(const SyncObject& object) const {
   return found;
 }
 
+// From the best name to the worst, as in LockNames, with the kind in front: two objects of
+// different kinds may lie at one address, one after the other.
 std::string WaitTexts::object(uint32_t index) const {
   if (index == kNoIndex) return "others";
   const SyncObject& object = held_.objects()[index];

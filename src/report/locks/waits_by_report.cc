@@ -132,6 +132,7 @@ Table wait_sums_table(const Recording& recording, WaitSums sums, WaitsBy by, boo
 
 }  // namespace
 
+// Two tables of one form: waits for what has a holder, and all other waits.
 Report waits_by_report(const Recording& recording, const Locks& locks, Names& names, WaitsBy by, const LockView& view) {
   const LockNames name_of(recording, names, view.blocks);
   const LockChoice choice(locks, name_of, view.lock);

@@ -217,6 +217,7 @@ Report waits_report(const Recording& recording, const Locks& locks, Names& names
   return report;
 }
 
+// Holds that were there before the recording are not timed: since when is not known.
 Report holds_report(const Recording& recording, const Locks& locks, Names& names, const LockView& view) {
   const LockNames name_of(recording, names, view.blocks);
   const LockChoice choice(locks, name_of, view.lock);
