@@ -226,6 +226,8 @@ Result<> show_live(const EtraceOptions& options, const Signals& signals, LiveSes
   return closed;
 }
 
+// The view is made before the collector, and outlives it: the collector hands on until it has
+// stopped.
 Result<> show_here(const EtraceOptions& options, ProgramSymbols& symbols) {
   const Signals signals(ending_signals());
   const auto live = PENNA_TRY(prepare(options));

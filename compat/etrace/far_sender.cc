@@ -123,6 +123,7 @@ void FarSender::send_names(const LiveRecords& records) {
     if (record.is_call()) send_name(processes_.at(records.process), record.pc, record.time);
 }
 
+// Nothing is sent for what has no name here either: the other side shows an address in any case.
 void FarSender::send_name(uint32_t process, uint64_t pc, uint64_t ticks) {
   const CodePlace place = names_->map().locate(process, pc, ticks);
   if (!place.known() || !named_.insert(place).second) return;

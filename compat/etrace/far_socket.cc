@@ -57,6 +57,7 @@ void notice_vanished(const Fd& socket) {
   set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
+// The port that the kernel chose, where 0 was asked for.
 std::string port_of(const Fd& socket) {
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
@@ -110,6 +111,8 @@ Result<FarAddress> parse_far_address(const std::string& text) {
   return address;
 }
 
+// One socket for each address that the name has, all at one port. That one of two families does not
+// work is no error; that the port is taken at any of them is.
 Result<FarListener> listen_far(const FarAddress& address) {
   const Addresses found = PENNA_TRY(look_up(address, AI_PASSIVE));
   FarListener listener;
@@ -155,6 +158,7 @@ Result<Fd> connect_far(const FarAddress& address) {
                            errno_text(why), shown(address))};
 }
 
+// Numeric: looking up a name could take seconds, and whoever asks may choose it.
 Fd accept_far(const Fd& listener, std::string& from) {
   sockaddr_storage peer{};
   socklen_t size = sizeof peer;

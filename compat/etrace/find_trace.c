@@ -201,6 +201,7 @@ static int is_own_file(void) {
 
 static char began_in[4096]; /* where TRACE was looked for; empty: it is not known */
 
+/* Looked for anew: the program may have changed its directory, or somebody the file. */
 static void record_opened(void) {
   char here[sizeof began_in];
   penna_agent_when_opened(NULL);

@@ -64,6 +64,7 @@ std::map<uint64_t, ProgramSymbols::Listed> ProgramSymbols::parse_nm(const std::s
   return names;
 }
 
+// With or without parameters: the text trace has C names, the file may have C++ ones.
 std::optional<uint64_t> ProgramSymbols::address_of(const std::string& name) const {
   const auto is_it = [&](std::string_view shown) {
     return shown.substr(0, name.size()) == name && (shown.size() == name.size() || shown[name.size()] == '(');
@@ -99,6 +100,7 @@ std::optional<DataSymbol> ProgramSymbols::data(const NamedFile& file, uint64_t a
 }
 bool ProgramSymbols::is_entry(const NamedFile& file, uint64_t address) { return others_->is_entry(file, address); }
 
+// A list of names is all there is to have: no advice is given on it.
 std::string ProgramSymbols::problem(const NamedFile& file) {
   if (!is_program_(file.path) || (elf_.empty() && names_.empty())) return others_->problem(file);
   return elf_.empty() ? "" : others_->problem({elf_, file.build_id});

@@ -31,6 +31,7 @@ bool number(std::string_view text, int base, uint64_t& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   return error == std::errc() && end == text.data() + text.size();
 }
+// User space only: 48 bits.
 bool address(std::string_view text, uint64_t& value) {
   return begins(text, "0x") && number(text, 16, value) && value >> 48 == 0;
 }
@@ -122,6 +123,7 @@ Result<Module> module_of(const Lines& lines, const std::string& program, const A
 
 }  // namespace
 
+// By the first word: each of its lines begins with one of four.
 bool is_text_trace(const std::string& path) {
   const auto start = read_file(path, kReference.size());
   if (!start) return false;
@@ -130,6 +132,7 @@ bool is_text_trace(const std::string& path) {
   return false;
 }
 
+// The text becomes a recording in a temporary file, through the same writer as any other.
 Result<TextTrace> read_text_trace(const std::string& path, const std::string& program, const AddressOfName& reference) {
   const std::string text = PENNA_TRY(read_file(path, kMaxTraceBytes));
   if (text.size() == kMaxTraceBytes) return Error{"TRACE is too large: of such texts up to 1 GiB is read"};

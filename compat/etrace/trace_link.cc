@@ -66,6 +66,7 @@ Result<> TraceLink::make(const std::string& socket_path) {
   return ok();
 }
 
+// Only if it still leads to our socket: another etrace may have taken the name since.
 TraceLink::~TraceLink() {
   if (!socket_path_.empty() && target_of_link() == socket_path_) ::unlink(kTrace);
 }

@@ -138,6 +138,8 @@ Result<> WireReader::frame(WireKind kind, std::span<const uint8_t> payload) {
   return nonsense();
 }
 
+// A number that is open cannot begin again: the second process would take over the first one's
+// threads.
 Result<> WireReader::began(std::span<const uint8_t> payload) {
   ByteCursor in(payload);
   const uint32_t number = in.u32();

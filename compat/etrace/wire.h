@@ -60,6 +60,8 @@ class WireListener {
   virtual void up_to_date() = 0;
 };
 
+// Holds what the other side has said as far as later frames must agree with it: which processes are
+// open, how many threads and descriptions there were.
 class WireReader {
  public:
   explicit WireReader(WireListener& listener) : listener_(listener) {}

@@ -33,6 +33,8 @@ class FtReader {
   }
 
  private:
+  // Threads are numbered as they come. The record's own nesting is passed over: it was never
+  // written.
   Result<> add(const FtRecord& record) {
     if (record.event != kFtTaken && record.event != kFtReleased)
       return Error{fmt::format("no record of a mutex at byte {}: its event is {}, not {} or {}; {}",

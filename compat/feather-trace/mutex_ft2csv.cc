@@ -66,6 +66,8 @@ struct Found {
   bool is_damaged = false;           // one of them is about the file
 };
 
+// What is wrong with the recording is gathered, not printed: standard output gets what can be read
+// first.
 Found read_recording_file(const CsvOptions& options) {
   Found found;
   const Result<Recording> recording = Recording::open(options.file);

@@ -289,6 +289,7 @@ class Follower {
           (void)fail_with(fmt::format("{} was not called, or there is no such function", function));
     }
   }
+  // Of processes that were attached to, the signal is ours and means all of them.
   void toggle_all(int number) {
     for (const std::string& pid : options_.pids)
       toggle(static_cast<uint32_t>(std::atoi(pid.c_str())), number, penna_now());
@@ -314,11 +315,13 @@ class Follower {
       toggle(static_cast<uint32_t>(told.pid), told.signal, told.ticks);
     }
   }
+  // Few wait at a time, so a vector does for a queue.
   void write_first() {
     const Dump dump = waiting_.front().dump;
     waiting_.erase(waiting_.begin());
     write(dump);
   }
+  // An error ends this dump only: the next one may have room.
   void write(const Dump& dump) {
     const Result<DumpReport> done = write_dump(recording_, dump, options_.style);
     if (!done) return void(fail_with(done.error().text));

@@ -73,6 +73,7 @@ void LiveFeed::left_out(uint32_t process, uint32_t thread_serial, uint64_t calls
   dropped.others += others;
 }
 
+// Stacks are never dropped for want of room: records that come later refer to them by number.
 void LiveFeed::stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes) {
   if (off_.load(std::memory_order_relaxed)) return;
   std::lock_guard hold(mutex_);
@@ -102,6 +103,7 @@ void LiveFeed::ended(const ProcessEnd& end) {
   waiting_.ended.push_back(end);
 }
 
+// The flag is set under the lock and told outside of it, so that whoever wakes finds the lock free.
 void LiveFeed::up_to_date() {
   {
     std::lock_guard hold(mutex_);

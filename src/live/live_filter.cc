@@ -174,6 +174,8 @@ void LiveFilter::wait_until(uint64_t ticks, std::vector<LiveRecords>& out) {
   }
 }
 
+// No more records of the process will come: what waits is decided as if its calls had been long
+// enough.
 void LiveFilter::end(uint32_t process, std::vector<LiveRecords>& out) {
   const auto first = threads_.lower_bound({process, 0});
   auto last = first;

@@ -162,6 +162,7 @@ void LiveView::show(LiveBatch& batch) {
 
 // ---- What describes
 
+// A thread is met with its first records: nothing else tells of it.
 LiveView::Shown& LiveView::thread_of(const LiveRecords& records) {
   const penna_chunk header = RecordCursor(records.chunk).header();
   const auto found = threads_.find({records.process, header.thread_serial});
@@ -175,6 +176,7 @@ LiveView::Shown& LiveView::thread_of(const LiveRecords& records) {
   return added;
 }
 
+// Every record of the batch is looked at once more for this; events are only passed over.
 void LiveView::describe(const LiveRecords& records) {
   if (processes_.count(records.process) == 0) return;
   const Shown& thread = thread_of(records);
@@ -200,6 +202,7 @@ void LiveView::describe(const LiveRecords& records) {
 
 // ---- Records
 
+// One stream for each thread of the batch, in the order in which the threads first appear.
 std::vector<LiveView::Stream> LiveView::streams_of(const LiveBatch& batch) {
   std::vector<Stream> streams;
   std::map<const Shown*, size_t> of_thread;
@@ -299,6 +302,7 @@ void LiveView::inherit(Shown& thread, const Event& event) {
   forks_.erase(found);
 }
 
+// Trees are per thread: within a batch, each thread's part stays together.
 void LiveView::one_after_the_other(std::vector<Stream>& streams) {
   for (Stream& stream : streams)
     while (advance(stream)) give(stream);
@@ -358,6 +362,8 @@ bool LiveView::line(Shown& thread, const TimelineLine& line) {
   return true;
 }
 
+// The title is put in front of a line by the tree's own sink, as only that knows when a line really
+// comes.
 void LiveView::start_tree(Shown& thread) {
   if (form_ == LiveForm::kLines) return;
   thread.tree = std::make_unique<TreeLines>(*printer_, tree_names_, form_ == LiveForm::kAll,
@@ -379,6 +385,7 @@ void LiveView::lose_track(Shown& thread) {
   begin(thread);
 }
 
+// Leaves are folded into one line where lines are shown; a tree folds for itself.
 void LiveView::begin(Shown& thread) {
   const Recording& recording = live_.recording();
   thread.timeline = std::make_unique<Timeline>(recording, recording.threads()[thread.index].process, thread.index,
