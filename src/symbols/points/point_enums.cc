@@ -21,7 +21,8 @@ bool is_block(int tag) {
          tag == DW_TAG_catch_block;
 }
 
-// The function that holds the address: not inlined.
+// The function that holds the address, not an inlined one. Without recursion, and of a bounded
+// number of entries: a damaged file could nest or link scopes for ever.
 bool find_function(const Dwarf_Die& unit, uint64_t address, Dwarf_Die* found) {
   int left = 1 << 22;  // entries
   std::vector<Dwarf_Die> scopes = {unit};
@@ -65,7 +66,8 @@ bool find_variable(Dwarf_Die* scope, const std::string& name, TypeReader& reader
   return false;
 }
 
-// What holds argument `number`. C++ keeps a reference to it; in C it is the value.
+// What holds argument `number`: the local variable that the macros of penna/point.h make for it.
+// C++ keeps a reference to the argument; in C it is the value.
 bool find_held(Dwarf_Die* scope, size_t number, TypeReader& reader, DwarfType* held) {
   Dwarf_Die variable;
   if (!find_variable(scope, "penna_of_" + std::to_string(number), reader, &variable) &&
@@ -102,6 +104,7 @@ size_t add_fields(const DwarfType& type, std::span<const PointValueName> values,
   return count;
 }
 
+// All or nothing: formats that do not match the values one by one would name the wrong enumerators.
 std::vector<std::string> formats_in(Dwarf_Die* scope, std::span<const PointValueName> values, TypeReader& reader) {
   std::vector<std::string> formats;
   DwarfType held;

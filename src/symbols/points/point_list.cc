@@ -37,6 +37,7 @@ std::string key_of(std::initializer_list<std::string_view> parts) {
 
 }  // namespace
 
+// Words of penna list, in JSON, too. 0 is no site of ours: a probe that another header made.
 const char* point_kind_name(uint8_t kind) {
   switch (kind) {
     case 0: return "probe";
@@ -47,6 +48,8 @@ const char* point_kind_name(uint8_t kind) {
   }
 }
 
+// Finds or makes the point of this key, and gives it one more place, for the caller to fill. The
+// reference holds until the next point is made.
 ListedPoint& PointList::with_place(const std::string& key, ListedPoint&& point) {
   const auto [at, is_new] = index_.emplace(key, points_.size());
   if (is_new) {
@@ -57,6 +60,8 @@ ListedPoint& PointList::with_place(const std::string& key, ListedPoint&& point) 
   return points_[at->second];
 }
 
+// Copies of one site (templates, inlining) are one point if they stand in one line and have the
+// same arguments.
 ListedPoint& PointList::add(const Site& site) {
   std::string arguments;
   for (const SiteArgument& argument : site.arguments)
@@ -87,6 +92,8 @@ ListedPoint* PointList::site_of(const SdtNote& note, const std::string& file, ui
   return same == found->second.end() ? nullptr : &points_[*same];
 }
 
+// A note that no site has taken: a copy of one of ours, or a probe of another header. Without debug
+// information it is told apart by its function alone.
 void PointList::add_note(const SdtNote& note, SymbolFile* symbols) {
   ListedPoint point;
   point.provider = note.provider;
@@ -113,6 +120,8 @@ void PointList::add_note(const SdtNote& note, SymbolFile* symbols) {
   with_place(key, std::move(point)).places.back() = std::move(place);
 }
 
+// Sites first, in the order of their addresses, each taking the note that follows it; what notes
+// are left are probes.
 void PointList::add(const ElfFile& file, SymbolFile* symbols) {
   const std::vector<SdtNote> notes = read_sdt_notes(file);
   NotesByName named;

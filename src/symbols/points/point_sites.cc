@@ -12,16 +12,19 @@
 namespace penna {
 namespace {
 
+// The file is untrusted, and so is every distance in it.
 constexpr size_t kMaxSites = 1 << 20;
 constexpr size_t kMaxLayout = 64 << 10;  // bytes of names
 
-// What the field at `field` of the record at `address` points to.
+// What the field at `field` of the record at `address` points to, `most` bytes at the most; fewer
+// where the section ends, none where it lies outside of the file.
 std::span<const uint8_t> target(const ElfFile& file, uint64_t address, size_t field, int32_t distance, size_t most) {
   return file.bytes_at(address + field + static_cast<uint64_t>(int64_t{distance}), most);
 }
 
 std::string string_of(penna_piece piece) { return {piece.at, piece.bytes}; }
 
+// Nothing: the record points outside of the file, or names nothing.
 std::optional<Site> read_site(const ElfFile& file, const penna_point_site& raw, uint64_t address) {
   if (raw.arg_count > PENNA_MAX_ARGS) return std::nullopt;
   std::span<const uint8_t> text =
@@ -41,6 +44,7 @@ std::optional<Site> read_site(const ElfFile& file, const penna_point_site& raw, 
   site.name = string_of(penna_next_text(&in));
   site.file = string_of(penna_next_text(&in));
   if (site.provider.empty() || site.name.empty()) return std::nullopt;
+  // Four bits a type (penna/point_abi.h). The field of a struct has its name behind a dot.
   for (uint32_t i = 0; i < raw.arg_count; ++i) {
     penna_piece field;
     std::string name = string_of(penna_next_value(&in, &field));
@@ -67,6 +71,7 @@ uint32_t abi_version(const ElfFile& file) {
 
 }  // namespace
 
+// Another version of the records is passed over whole: reading it as ours would make up points.
 std::vector<Site> read_point_sites(const ElfFile& file) {
   std::vector<Site> sites;
   const ElfSection* section = file.section("penna_sites");

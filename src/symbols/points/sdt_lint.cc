@@ -55,6 +55,8 @@ bool is_arm_nop(Bytes code) {
          starts_with(code, {0x00, 0xbf}) || starts_with(code, {0xc0, 0x46});
 }
 
+// What stands where a tracer will put its breakpoint. kNop5 and kBareNop10 are nops all right, and
+// traps of their own (SdtTrap).
 enum class NopKind : uint8_t { kGood, kNop5, kBareNop10, kNone };
 
 NopKind nop_at(const ElfFile& file, uint64_t pc) {
@@ -86,6 +88,7 @@ void add_semaphore_name(std::string_view name, SemaphoreNames& names) {
       names.emplace(name.substr(at + before.size()), name);
 }
 
+// From both symbol tables; a stripped program has the dynamic one alone, or none.
 SemaphoreNames semaphore_names(const ElfFile& file) {
   SemaphoreNames names;
   for (const ElfSection& section : file.sections()) {
@@ -101,6 +104,7 @@ SemaphoreNames semaphore_names(const ElfFile& file) {
   return names;
 }
 
+// Whether two bytes there, a semaphore's size, can be written when the file is loaded.
 bool is_writable(const ElfFile& file, uint64_t address) {
   return std::any_of(file.segments().begin(), file.segments().end(), [&](const GElf_Phdr& segment) {
     return segment.p_type == PT_LOAD && (segment.p_flags & PF_W) != 0 && address >= segment.p_vaddr &&
@@ -134,6 +138,7 @@ class Lint {
                               note == nullptr ? 0 : note->pc});
   }
 
+  // What is wrong with the file, and with no note alone.
   void whole_file() {
     for (const ElfSection& section : file_.sections())
       if (section.name == ".note.stapsdt" && section.type != SHT_NOTE && section.type != SHT_NOBITS)
@@ -184,6 +189,8 @@ class Lint {
     return true;
   }
 
+  // A tracer raises the semaphore to tell the program that somebody listens: it must be writable,
+  // in .probes, and named.
   void semaphore(const SdtNote& note) {
     if (note.semaphore != 0) {
       const ElfSection* probes = file_.section(".probes");

@@ -26,6 +26,7 @@ class Descriptor {
     bytes_ = bytes_.subspan(word_);
     return value;
   }
+  // Only printable ASCII: names are shown, and no compiler makes others.
   std::string string() {
     auto end = std::find(bytes_.begin(), bytes_.end(), uint8_t{0});
     bool printable = std::all_of(bytes_.begin(), end, [](uint8_t c) { return c >= 0x20 && c < 0x7f; });
@@ -51,6 +52,8 @@ class Descriptor {
   bool ok_ = true;
 };
 
+// Damaged notes are counted and passed over; the walk goes on with the next, whose place the note's
+// header gives.
 void read_section(const ElfFile& file, const ElfSection& section, uint64_t base_now, std::vector<SdtNote>* notes,
                   size_t* damaged) {
   Elf_Data* data = file.data(section);
