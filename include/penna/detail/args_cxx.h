@@ -49,7 +49,7 @@ inline constexpr bool kIsScalar = (std::is_arithmetic_v<T> && (sizeof(T) <= 8 ||
 template <class T>
 using Bare = std::remove_cv_t<std::remove_reference_t<T>>;
 
-// Concepts, in C++17 notation.
+// Concepts, in C++17 notation. `+ 0u`: size() gives a number.
 template <class T, class = void>
 inline constexpr bool kIsTextLike = false;
 template <class T>
@@ -110,6 +110,7 @@ PENNA_INLINE auto hold_arg(const T& arg) {
     return hold_elements<Bare<decltype(*arg.data())>>(arg.data(), static_cast<uint64_t>(arg.size()));
   } else if constexpr (std::is_array_v<T>) {
     using Element = std::remove_cv_t<std::remove_all_extents_t<T>>;
+    // An array of char may lack a zero: its extent is the limit.
     if constexpr (kIsChar<Element> && std::rank_v<T> == 1 && std::extent_v<T> != 0)
       return PointText{const_cast<const char*>(&arg[0]), std::extent_v<T> | PENNA_TEXT_ENDS_AT_ZERO};
     else if constexpr (kIsScalar<Element> && sizeof(Element) <= 8 && std::extent_v<T> != 0)
@@ -120,6 +121,7 @@ PENNA_INLINE auto hold_arg(const T& arg) {
     return static_cast<const volatile void*>(nullptr);
   } else if constexpr (std::is_pointer_v<T>) {
     using To = std::remove_pointer_t<T>;
+    // Read up to its zero, and no further than a record can take.
     if constexpr (kIsChar<To> && !std::is_volatile_v<To>)
       return PointText{arg, uint64_t{PENNA_MAX_STRING + 1} | PENNA_TEXT_ENDS_AT_ZERO};
     else if constexpr (std::is_function_v<To>)
@@ -158,6 +160,7 @@ inline constexpr bool kIsPair = std::is_same_v<Held, PointText> || std::is_same_
 
 struct HoldFields {
   template <class... Field>
+  // Only its type is used (Expand).
   auto operator()(const Field&... field) const -> HeldList<decltype(hold_arg(field))...> {
     return {};
   }
@@ -178,7 +181,7 @@ struct Expand<PointStruct<T>> {
 
 // The shape of a site's values.
 struct SiteShape {
-  uint64_t types = 0;  // penna_point_site.types
+  uint64_t types = 0;  // penna_point_site.types: four bits a value
   unsigned count = 0;  // values
   bool has_pairs = false;
   bool has_structs = false;
@@ -289,6 +292,7 @@ constexpr int sdt_size() {
   using T = std::remove_cv_t<Held>;
   using Value = decltype(sdt_value(std::declval<const T&>()));
   constexpr int size = static_cast<int>(sizeof(Value));
+  // As sdt.h of SystemTap writes it: negative for a signed number.
   return std::is_integral_v<T> && std::is_signed_v<T> ? -size : size;
 }
 template <class Held>

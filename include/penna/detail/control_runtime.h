@@ -53,7 +53,8 @@ PENNA_RUNTIME_PROTOTYPE int penna_visit_sites(const char* pattern, int (*visit)(
                                               void* data);
 PENNA_RUNTIME_PROTOTYPE void penna_own_module_loaded(const struct penna_point_module* note);
 
-/* As in <link.h>, which requires a feature macro. */
+/* As in <link.h>, which requires a feature macro. The first four members, which every libc has
+ * (dl_iterate_phdr(3)). */
 struct penna_dl_module {
   uintptr_t bias;
   const char* name;
@@ -73,12 +74,13 @@ PENNA_RUNTIME_CALLED int penna_walk_module(struct penna_dl_module* found, size_t
   const struct penna_elf_range all = penna_elf_extent(&module);
   struct penna_site_table table = {0, all.start, all.end};
   (void)size;
+  /* The result for dl_iterate_phdr: not 0 ends the walk. */
   while ((table.note = penna_next_note(&module, table.note)) != 0)
     if (penna_entries_of(&table) != 0 && !walk->visit(walk, &module, &table)) return 1;
   return 0;
 }
 
-/* A task and its result. The walk and the switcher are its first members: see the casts. */
+/* A task and its result. The walk is its first member, so a pointer to it is one to the task. */
 struct penna_task {
   struct penna_walk walk;
   struct penna_switcher switcher;
@@ -111,6 +113,7 @@ PENNA_RUNTIME_CALLED int penna_find_board(struct penna_walk* self, const struct 
                                           const struct penna_site_table* table) {
   struct penna_switchboard* board = (struct penna_switchboard*)(uintptr_t)penna_entries_of(table)->switchboard;
   (void)module;
+  /* A switchboard of another version is not ours to read; its modules keep it (penna_enter_module()). */
   if (board == 0 || board->version != PENNA_SWITCHBOARD_VERSION) return 1;
   ((struct penna_task*)(void*)self)->board = board;
   return 0;
@@ -122,6 +125,7 @@ PENNA_RUNTIME_CALLED int penna_enter_module(struct penna_walk* self, const struc
   struct penna_task* task = (struct penna_task*)(void*)self;
   struct penna_point_entries* entries = penna_entries_of(table);
   task->module = module;
+  /* It is known already: to this switchboard, or to one of another version. */
   if (entries->switchboard != 0) return 1;
   penna_enter_table(&task->switcher, table, penna_requests_of(task->board));
   entries->switchboard = (uintptr_t)task->board;
@@ -136,6 +140,8 @@ PENNA_RUNTIME_CALLED int penna_change_module(struct penna_walk* self, const stru
   return 1;
 }
 
+/* Never unmapped: modules point to it as long as the process lives. Fresh memory is zero: unlocked, and without
+ * requests. */
 static inline struct penna_switchboard* penna_make_board(void) {
   const long at = penna_arch_syscall(PENNA_SYS_mmap, 0, sizeof(struct penna_switchboard),
                                      PENNA_PROT_READ | PENNA_PROT_WRITE, 0x22 /* MAP_PRIVATE | MAP_ANONYMOUS */, -1, 0);
@@ -156,12 +162,14 @@ PENNA_RUNTIME_CALLED int penna_do_task(struct penna_dl_module* first, size_t siz
   if (task->board == 0 && task->loaded != 0) return 1; /* nobody has made a request yet */
   if (task->board == 0) task->board = penna_make_board();
   if (task->board == 0) return 1;
+  /* The agent records: it makes the change, and remembers it. */
   if (task->loaded == 0 && task->board->change != 0) {
     const penna_change_function change = (penna_change_function)(uintptr_t)task->board->change;
     task->done = change(switching->pattern, switching->kinds, &switching->request, &task->counts);
     return 1;
   }
   penna_lock_board(task->board);
+  /* Modules that came since the last task get all earlier requests first; then all get this one. */
   switching->stamp = ++task->board->stamp;
   task->patcher.board = task->board;
   task->walk.visit = penna_enter_module;
@@ -190,6 +198,7 @@ PENNA_RUNTIME int penna_change(const char* pattern, uint32_t kinds, struct penna
   task.switching.kinds = kinds;
   task.switching.request = request;
   penna_dl_iterate(penna_do_task, &task);
+  /* -1: there was no memory to remember the request for modules that are loaded later, so nothing was switched. */
   return task.done ? (int)(task.counts.matched - task.counts.refused) : -1;
 }
 
@@ -219,6 +228,7 @@ PENNA_RUNTIME_CALLED int penna_list_module(struct penna_walk* self, const struct
     struct penna_site_name name;
     struct penna_point_state* state = penna_state_of(first + i);
     if (!penna_site_is_sound(table, first + i) || first[i].kind == PENNA_SITE_SPAN_END) continue;
+    /* Copies of a site (an inlined function, a template) share one state: the first copy stands for all of them. */
     if (state->first == 0) state->first = i + 1;
     penna_name_site(first + i, &name);
     if (state->first != i + 1 || !penna_pattern_matches(listing->pattern, PENNA_ALL_KINDS, &name)) continue;

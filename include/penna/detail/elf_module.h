@@ -96,9 +96,11 @@ static inline const struct penna_point_module* penna_next_note(const struct penn
     if (segment->type != PENNA_ELF_NOTE || at < all.start || at > all.end || size > all.end - at) continue;
     for (size_t offset = 0; offset + sizeof(struct penna_elf_note) <= size;) {
       const struct penna_elf_note* note = (const struct penna_elf_note*)(at + offset);
+      /* Sizes are 32-bit and untrusted; name and description are padded to 4 bytes each. */
       const size_t description = offset + sizeof *note + (((size_t)note->name_bytes + 3) & ~(size_t)3);
       const size_t end = description + (((size_t)note->bytes + 3) & ~(size_t)3);
       const struct penna_point_module* found = (const struct penna_point_module*)(at + description);
+      /* The second: where size_t has 32 bits, the sum may wrap. */
       if (end > size || end <= offset) break;
       offset = end;
       if (note->type != PENNA_NOTE_MODULE || note->name_bytes != 6 || note->bytes < sizeof *found ||

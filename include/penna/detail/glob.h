@@ -16,6 +16,7 @@ PENNA_C_CODE_BEGIN
 static inline const char* penna_glob_set(const char* pattern, char c, int* matched) {
   int inverted = *pattern == '!' || *pattern == '^', found = 0;
   if (inverted) ++pattern;
+  /* A ] right behind the [ is a member of the set, and a - before the ] stands for itself (glob(7)). */
   for (const char* first = pattern; *pattern != '\0' && (*pattern != ']' || pattern == first); ++pattern) {
     char low = *pattern, high = low;
     if (pattern[1] == '-' && pattern[2] != ']' && pattern[2] != '\0') {
@@ -37,6 +38,7 @@ static inline int penna_glob_matches(const char* pattern, const char* text) {
     int matched = 0;
     const char* next = pattern + 1;
     if (*pattern == '*') {
+      /* A later star makes an earlier one final: no other choice for that one could lead further. */
       star = next;
       tried = text;
       pattern = next;

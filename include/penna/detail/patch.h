@@ -64,6 +64,7 @@ static inline int penna_replace_page(const struct penna_elf_range* code, uintptr
                                      unsigned count) {
   enum { PENNA_MFD_CLOEXEC = 1, PENNA_MAP_PRIVATE_FIXED = 0x12 };
   const uintptr_t page = at & ~(uintptr_t)(PENNA_PAGE_BYTES - 1);
+  /* A file for each page, closed again at once: the mapping keeps it. */
   const long file = penna_arch_syscall(PENNA_SYS_memfd_create, (long)"penna-code", PENNA_MFD_CLOEXEC, 0, 0, 0, 0);
   long done;
   if (file < 0) return 0;
@@ -131,6 +132,7 @@ static inline void penna_close_window(struct penna_switchboard* board) {
 static inline int penna_try_lock_board(struct penna_switchboard* board) {
   const uint32_t self = (uint32_t)penna_arch_syscall(PENNA_SYS_getpid, 0, 0, 0, 0, 0, 0);
   uint32_t holder = __atomic_load_n(&board->lock, __ATOMIC_RELAXED);
+  /* The holder may be this very thread, interrupted by a signal: a handler that waited would wait for ever. */
   if (holder == self) return 0;
   /* Acquire: pairs with the release in penna_unlock_board(). */
   if (!__atomic_compare_exchange_n(&board->lock, &holder, self, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return 0;
@@ -152,13 +154,13 @@ static inline struct penna_requests* penna_requests_of(struct penna_switchboard*
 
 /* Makes room for one more record of this size. Returns 0 if there is no memory. */
 static inline int penna_grow_requests(struct penna_switchboard* board, uint32_t bytes) {
-  enum { PENNA_MOST_WISHES = 1 << 30, PENNA_READ_WRITE = PENNA_PROT_READ | PENNA_PROT_WRITE, PENNA_ANONYMOUS = 0x22 };
+  enum { PENNA_MOST_BYTES = 1 << 30, PENNA_READ_WRITE = PENNA_PROT_READ | PENNA_PROT_WRITE, PENNA_ANONYMOUS = 0x22 };
   struct penna_requests* old = penna_requests_of(board);
   const uint32_t header = (uint32_t)offsetof(struct penna_requests, records);
   uint32_t size = 4 * PENNA_PAGE_BYTES;
   long at;
-  while (size < PENNA_MOST_WISHES && size < 2 * old->used + bytes + header) size *= 2;
-  if (size >= PENNA_MOST_WISHES) return 0;
+  while (size < PENNA_MOST_BYTES && size < 2 * old->used + bytes + header) size *= 2;
+  if (size >= PENNA_MOST_BYTES) return 0;
   at = penna_arch_syscall(PENNA_SYS_mmap, 0, (long)size, PENNA_READ_WRITE, PENNA_ANONYMOUS, -1, 0);
   if (at < 0 && at >= -4095) return 0;
   struct penna_requests* grown = (struct penna_requests*)at;

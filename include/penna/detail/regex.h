@@ -66,6 +66,7 @@ static inline void penna_regex_fail(struct penna_regex* regex, enum penna_regex_
 static inline void penna_regex_emit(struct penna_regex* regex, enum penna_regex_does does, char wanted, uint32_t first,
                                     uint32_t second) {
   struct penna_regex_step* step = &regex->steps[regex->count];
+  /* Nothing is stored beyond the end: callers go on, and ask for is_wrong later. */
   if (regex->count == PENNA_REGEX_STEPS) {
     penna_regex_fail(regex, PENNA_REGEX_LONG, regex->at);
     return;
@@ -129,6 +130,7 @@ static inline void penna_regex_repeated(struct penna_regex* regex, uint32_t dept
     const char c = penna_regex_peek(regex);
     const uint32_t length = regex->count - start;
     if (regex->is_wrong || (c != '*' && c != '+' && c != '?')) return;
+    /* ? and * put a fork before the atom: into it, or past it. * and + put one behind it, which goes back. */
     if (c == '?') penna_regex_fork(regex, start, length + 1);
     if (c == '*') penna_regex_fork(regex, start, length + 2);
     if (c == '*') penna_regex_emit(regex, PENNA_REGEX_FORK, 0, 0u - (length + 1), 0u - (length + 1));
@@ -147,6 +149,8 @@ static inline void penna_regex_alternatives(struct penna_regex* regex, uint32_t 
       continue;
     }
     ++regex->at;
+    /* The fork leads into the left side, or past it and past the jump that follows it, into the right side. Where
+     * that jump goes is known when the right side is complete. */
     penna_regex_fork(regex, start, regex->count - start + 2);
     const uint32_t jump = regex->count;
     penna_regex_emit(regex, PENNA_REGEX_FORK, 0, 0, 0);
@@ -218,6 +222,8 @@ static inline int penna_regex_takes(const struct penna_regex* regex, const struc
 
 /* Whether the expression matches anywhere in `text`. */
 static inline int penna_regex_finds(const struct penna_regex* regex, const char* text) {
+  /* Steps are kept as a set, so each costs once per character, however many ways lead to it. The first step is
+   * added again at each character: the expression may match anywhere. */
   struct penna_regex_places now = {{0}};
   for (const char* at = text;; ++at) {
     struct penna_regex_places next = {{0}};

@@ -35,8 +35,9 @@ enum {
 };
 
 /* clang-format off */
-/* Assembler text: `entry` calls `function`, which is async-signal-safe, and ends in the loop at `end`. At home in a sleep: vector state,
- * stack, flags, mask (14: rt_sigprocmask), all other registers but those that the system call to come takes (rcx, r11). */
+/* Assembler text: `entry` calls `function`, which is async-signal-safe, and ends in the loop at `end`. At home in a
+ * sleep: vector state, stack, flags, mask, all other registers but those that the system call to come takes (rcx, r11).
+ * Offsets from %rbx are those of the kernel's ucontext (asm/ucontext.h, asm/sigcontext.h). */
 #define PENNA_REMOTE_CODE(entry, end, function)                    \
   entry ": mov %rdi, %rbx\n"                                       \
   "call " function "\n"                                            \
@@ -45,26 +46,26 @@ enum {
   "movq $1, " PENNA_STRING_OF(PENNA_REMOTE_HOME) "(%rbx)\n"        \
   "cmpq $0, " PENNA_STRING_OF(PENNA_REMOTE_SLEEP) "(%rbx)\n"       \
   "jne 1f\n"                                                       \
-  "mov %rbx, %rsp\n mov $15, %eax\n syscall\n ud2\n"              \
-  "1: mov 224(%rbx), %rcx\n mov $-1, %eax\n mov $-1, %edx\n"      \
+  "mov %rbx, %rsp\n mov $15, %eax\n syscall\n ud2\n"                /* rt_sigreturn */ \
+  "1: mov 224(%rbx), %rcx\n mov $-1, %eax\n mov $-1, %edx\n"        /* fpstate */ \
   "xrstor64 (%rcx)\n"                                              \
-  "mov 160(%rbx), %rsp\n"                                          \
+  "mov 160(%rbx), %rsp\n"                                           /* rsp; the copy goes below it */ \
   "lea -" PENNA_STRING_OF(PENNA_REMOTE_BELOW) "(%rsp), %rsp\n"     \
   "mov %rbx, %rsi\n mov %rsp, %rdi\n"                              \
   "mov $" PENNA_STRING_OF(PENNA_REMOTE_CONTEXT_BYTES) ", %ecx\n"   \
   "rep movsb\n"                                                    \
   "mov %rsp, %rbx\n"                                               \
-  "pushq 176(%rbx)\n popfq\n"                                      \
-  "mov $14, %eax\n mov $2, %edi\n lea 296(%rbx), %rsi\n"           \
+  "pushq 176(%rbx)\n popfq\n"                                       /* eflags */ \
+  "mov $14, %eax\n mov $2, %edi\n lea 296(%rbx), %rsi\n"            /* rt_sigprocmask(SIG_SETMASK, uc_sigmask) */ \
   "mov $0, %edx\n mov $8, %r10d\n syscall\n"                       \
-  "mov 40(%rbx), %r8\n mov 48(%rbx), %r9\n mov 56(%rbx), %r10\n"   \
+  "mov 40(%rbx), %r8\n mov 48(%rbx), %r9\n mov 56(%rbx), %r10\n"    /* r8 to r15 */ \
   "mov 72(%rbx), %r12\n mov 80(%rbx), %r13\n mov 88(%rbx), %r14\n" \
   "mov 96(%rbx), %r15\n mov 104(%rbx), %rdi\n"                     \
   "mov 112(%rbx), %rsi\n mov 120(%rbx), %rbp\n"                    \
-  "mov 136(%rbx), %rdx\n mov 168(%rbx), %rcx\n"                    \
+  "mov 136(%rbx), %rdx\n mov 168(%rbx), %rcx\n"                     /* rdx; rip */ \
   "mov 128(%rbx), %rbx\n"                                          \
   "lea " PENNA_STRING_OF(PENNA_REMOTE_BELOW) "(%rsp), %rsp\n"      \
-  "mov $219, %eax\n jmp *%rcx\n"
+  "mov $219, %eax\n jmp *%rcx\n"                                    /* restart_syscall */
 /* clang-format on */
 
 #endif

@@ -61,6 +61,7 @@ static inline int penna_request_is_fixed(struct penna_request request) { return 
 
 /* ---- Patterns ---------------------------------------------------------------------------------------------------- */
 
+/* So much that the size of a record with its pattern fits 16 bits. */
 enum { PENNA_MAX_PATTERN = 65000 }; /* bytes; names are compared up to their 511th byte */
 
 /* The number that a pattern of digits stands for; else PENNA_NO_NUMBER. */
@@ -139,6 +140,7 @@ static inline const char* penna_request_pattern(const struct penna_request_recor
 static inline uint32_t penna_request_bytes(uint32_t length) {
   return (uint32_t)(sizeof(struct penna_request_record) + length + 4) & ~3u;
 }
+/* Up to PENNA_MAX_PATTERN + 1, which stands for: too long. */
 static inline uint32_t penna_pattern_length(const char* pattern) {
   uint32_t length = 0;
   while (length <= PENNA_MAX_PATTERN && pattern[length] != '\0') ++length;
@@ -179,6 +181,7 @@ static inline uint32_t penna_least_count(struct penna_requests* requests, uint32
     const enum penna_coverage coverage =
         penna_pattern_covers(penna_request_pattern(record), penna_request_pattern(about));
     if (coverage == PENNA_COVERS_NONE) continue;
+    /* What may apply counts if it lowers the bound; what raises it, only if it surely applies. */
     if (after < least || (coverage == PENNA_COVERS_ALL && (about->kinds & ~record->kinds) == 0)) least = after;
   }
   return least;

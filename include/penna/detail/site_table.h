@@ -15,7 +15,8 @@
 
 PENNA_C_CODE_BEGIN
 
-/* The target of a field in the tables. */
+/* The target of a field in the tables: fields hold the distance from themselves, so tables need no relocations, and
+ * can lie in read-only memory. */
 #define PENNA_TARGET(type, field) ((type*)(uintptr_t)((intptr_t)(field) + (intptr_t) * (field)))
 
 /* A module with sites, and its whole mapping: [start, end). */
@@ -46,6 +47,7 @@ enum {
   PENNA_RECORDED_KINDS = PENNA_ALL_KINDS & ~(1 << PENNA_SITE_TRIGGER)
 };
 
+/* Subtracts where an addition could overflow: addresses come from the tables, which may be damaged. */
 static inline int penna_is_inside(const struct penna_site_table* table, const void* at, size_t bytes) {
   const uintptr_t address = (uintptr_t)at;
   return address >= table->start && address <= table->end && bytes <= table->end - address;
@@ -100,6 +102,7 @@ static inline void penna_name_text(const char* text, uint32_t bytes, struct penn
   const char* end = text + bytes;
   size_t used = 0;
   for (int part = 0; part < 2; ++part) {
+    /* Two bytes stay free: for the colon, and for the zero. */
     for (; text < end && *text != '\0'; ++text)
       if (used < sizeof name->full - 2) name->full[used++] = *text;
     if (text < end) ++text;
@@ -129,6 +132,7 @@ static inline int penna_settle_site(struct penna_switcher* switcher, const struc
   unsigned char on[PENNA_SLOT_BYTES];
   const int wanted = penna_state_of(site)->wanted != 0 && switcher->ready(switcher, table, site);
   if (!penna_has_slot(site)) return 1;
+  /* A jump from the slot would not reach the cold block: the site can only stay off. */
   if (!penna_arch_armed_slot(penna_slot_of(site), penna_cold_of(site), on)) return !wanted;
   if (penna_slot_holds(penna_slot_of(site), wanted ? on : off)) return 1;
   return switcher->write(switcher, table, penna_slot_of(site), wanted ? off : on, wanted ? on : off);
@@ -155,6 +159,7 @@ static inline void penna_change_table(struct penna_switcher* switcher, const str
         counts->changed += state->outcome == PENNA_CHANGED;
       }
     }
+    /* Each copy has a slot of its own. One that is refused makes the site refused, once. */
     if (!penna_settle_site(switcher, table, site) && state->outcome != PENNA_REFUSED &&
         site->kind != PENNA_SITE_SPAN_END) {
       counts->changed -= state->outcome == PENNA_CHANGED;
