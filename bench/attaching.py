@@ -55,7 +55,7 @@ class Visit:
 
     def __init__(self, command, first, end=None, cwd=None):
         self.begin = time.monotonic()
-        tool = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cwd)
+        tool = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cwd, start_new_session=True)
         self.first, text = None, b''
         deadline = self.begin + 60
         while True:
@@ -69,7 +69,12 @@ class Visit:
                 if end:
                     time.sleep(SETTLED)
                     tool.send_signal(end)
-        tool.wait()
+        try:
+            tool.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(tool.pid, signal.SIGKILL)
+            tool.wait()
+            raise Failed(f'{pathlib.Path(command[0]).name} hangs') from None
         self.end = time.monotonic()
         if tool.returncode not in (0, -signal.SIGINT) or self.first is None:
             raise Failed(f'{pathlib.Path(command[0]).name} ended with {tool.returncode}: {text.decode(errors="replace").strip()[-100:]}')
