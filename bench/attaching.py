@@ -68,7 +68,7 @@ class Visit:
                 self.first = time.monotonic()
                 if end:
                     time.sleep(SETTLED)
-                    tool.send_signal(end)
+                    os.killpg(tool.pid, end)  # as Ctrl-C does
         try:
             tool.wait(timeout=10)
         except subprocess.TimeoutExpired:

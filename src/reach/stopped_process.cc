@@ -3,11 +3,14 @@
 #include "reach/stopped_process.h"
 
 #include <fmt/core.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
+#include <utility>
 
 #include "base/command_line.h"
 #include "base/file.h"
@@ -53,41 +56,55 @@ Result<StoppedProcess> StoppedProcess::stop(pid_t pid) {
   return process;
 }
 
-// Until there is none that we do not have: those that are stopped start no others.
+// Until there is none that we do not have: those that are stopped start no others. All of them are seized first, which
+// does not stop them, then interrupted, then awaited: each stands still only for as long as the others need to stop.
 Result<StoppedProcess> StoppedProcess::try_to_stop(pid_t pid, bool* is_traced) {
   *is_traced = false;
   StoppedProcess process;
-  for (bool any_new = true; any_new;) {
-    any_new = false;
-    const size_t before = process.threads_.size();
-    for (const pid_t thread : threads_of(pid)) {
-      const bool is_known = std::any_of(process.threads_.begin(), process.threads_.end(),
-                                        [&](const StoppedThread& one) { return one.id == thread; });
-      if (is_known || state_of(pid, thread) == 'Z') continue;
-      if (!traced(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACEEXEC)) {
-        const int cause = errno;
-        // EPERM is also what the kernel says of a thread that is exiting, or has a tracer: /proc tells them apart.
-        if (cause == ESRCH || state_of(pid, thread) == 'X' || state_of(pid, thread) == 'Z') continue;
-        *is_traced = cause == EPERM;  // also where it was let go just now
-        return why_not(pid, thread, cause);
-      }
-      process.threads_.push_back({thread, {}});
-      traced(PTRACE_INTERRUPT, thread, 0, 0);
-      any_new = true;
-    }
-    for (size_t i = before; i < process.threads_.size(); ++i) {
-      StoppedThread& one = process.threads_[i];
-      if (await_interrupt(pid, one.id, kStopPatienceUs) && one.state.save_registers(one.id)) continue;
-      const char state = state_of(pid, one.id);
-      if (state != 'X' && state != 'Z')
-        return Error{fmt::format("thread {} of process {} cannot be stopped now{}", one.id, pid,
-                                 state == 'D' ? ": it waits in the kernel, as for a child of vfork" : "")};
-      one.id = 0;
-    }
+  for (size_t before = 0;; before = process.threads_.size()) {
+    std::optional<Error> trouble = process.seize_new(pid, is_traced);
+    for (size_t i = before; i < process.threads_.size(); ++i) traced(PTRACE_INTERRUPT, process.threads_[i].id, 0, 0);
+    // Also after trouble: only who has stopped can be let go of.
+    for (size_t i = before; i < process.threads_.size(); ++i)
+      if (std::optional<Error> why = process.await(pid, &process.threads_[i]); why && !trouble) trouble = why;
     std::erase_if(process.threads_, [](const StoppedThread& one) { return one.id == 0; });
+    if (trouble) return *trouble;
+    if (process.threads_.size() == before) break;
   }
   if (process.threads_.empty()) return Error{fmt::format("process {} has ended", pid)};
   return process;
+}
+
+// Those that are not in threads_ yet.
+std::optional<Error> StoppedProcess::seize_new(pid_t pid, bool* is_traced) {
+  const auto is_known = [&](pid_t thread) {
+    return std::any_of(threads_.begin(), threads_.end(), [&](const StoppedThread& one) { return one.id == thread; });
+  };
+  for (const pid_t thread : threads_of(pid)) {
+    if (is_known(thread)) continue;
+    if (!traced(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACEEXEC)) {
+      const int cause = errno;
+      // EPERM is also what the kernel says of a thread that is exiting, or has a tracer: /proc tells them apart.
+      const char state = state_of(pid, thread);
+      if (cause == ESRCH || state == 'X' || state == 'Z') continue;
+      // It is ours where it could not be stopped the last time.
+      if (tracer_of(pid, thread) != static_cast<pid_t>(::syscall(SYS_gettid))) {
+        *is_traced = cause == EPERM;  // also where it was let go just now
+        return why_not(pid, thread, cause);
+      }
+    }
+    threads_.push_back({thread, {}});
+  }
+  return {};
+}
+
+// Of one that was interrupted. One that is gone has no id from here on.
+std::optional<Error> StoppedProcess::await(pid_t pid, StoppedThread* one) {
+  if (await_interrupt(pid, one->id, kStopPatienceUs) && one->state.save_registers(one->id)) return {};
+  const char state = state_of(pid, std::exchange(one->id, 0));
+  if (state == 'X' || state == 'Z') return {};
+  return Error{fmt::format("a thread of process {} cannot be stopped now{}", pid,
+                           state == 'D' ? ": it waits in the kernel, as for a child of vfork" : "")};
 }
 
 void StoppedProcess::let_go() {

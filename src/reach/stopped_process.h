@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -59,6 +60,8 @@ class StoppedProcess {
  private:
   StoppedProcess() = default;
   static Result<StoppedProcess> try_to_stop(pid_t pid, bool* is_traced);
+  std::optional<Error> seize_new(pid_t pid, bool* is_traced);
+  static std::optional<Error> await(pid_t pid, StoppedThread* one);
   std::vector<StoppedThread> threads_;
 };
 
