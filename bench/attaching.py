@@ -22,6 +22,11 @@ THREADS = 32
 SETTLED = 0.3  # seconds before somebody comes
 
 
+def last_words(output):
+    """The end of what a tool printed, as one line."""
+    return ' '.join(output.decode(errors='replace').split())[-80:]
+
+
 class Program:
     """Runs from start() to stop(); `lines` are what it printed: facts by time."""
 
@@ -77,7 +82,7 @@ class Visit:
             raise Failed(f'{pathlib.Path(command[0]).name} hangs') from None
         self.end = time.monotonic()
         if tool.returncode not in (0, -signal.SIGINT) or self.first is None:
-            raise Failed(f'{pathlib.Path(command[0]).name} ended with {tool.returncode}: {text.decode(errors="replace").strip()[-100:]}')
+            raise Failed(f'{pathlib.Path(command[0]).name} ended with {tool.returncode}: {last_words(text)}')
 
 
 def ours(bench, pid):
@@ -180,7 +185,7 @@ def beside(bench, command, port, ready):
     try:
         time.sleep(ready)
         if tool.poll() is not None:
-            raise Failed(f'{command[0]} ended: {tool.stdout.read().decode(errors="replace").strip()[-80:]}')
+            raise Failed(f'{command[0]} ended: {last_words(tool.stdout.read())}')
         return requests(port)
     finally:
         end_now(tool)
