@@ -79,5 +79,5 @@ penna_bench(model_bench LIBS penna_model)
 # Its peer is libunwind (Debian: libunwind-dev).
 find_library(PENNA_BENCH_LIBUNWIND NAMES unwind)
 if(PENNA_BENCH_LIBUNWIND)
-  penna_bench(unwind_bench LIBS penna_unwind ${PENNA_BENCH_LIBUNWIND})
+  penna_bench(unwind_bench COMPILE -fno-unroll-loops LIBS penna_unwind ${PENNA_BENCH_LIBUNWIND})
 endif()

@@ -85,10 +85,9 @@ using Body = void (*)(benchmark::State&);
   return result;
 }
 
-// From one call site: were the loop unrolled, it would have two, and the stack would change.
+// From one call site: were the loop unrolled (-fno-unroll-loops), it would have two, and the stack would change.
 template <typename Call>
 void loop(benchmark::State& run, Call call) {
-#pragma GCC unroll 1
   while (run.KeepRunning()) benchmark::DoNotOptimize(call());
 }
 
