@@ -48,7 +48,7 @@ class StoppedProcess {
   bool any_in(const RemoteMemory& memory, uint64_t sigreturn, IsInside&& is_inside) const {
     for (const StoppedThread& one : threads_) {
       if (is_inside(one.state.pc())) return true;
-      for (const uint64_t pc : interrupted_pcs(memory, one.state.stack(), sigreturn))
+      for (const uint64_t pc : interrupted_pcs(memory, one.state, sigreturn))
         if (is_inside(pc)) return true;
     }
     return false;
