@@ -31,7 +31,13 @@ asm(".section .rodata\n"
     "pop %rbx\n"
     "and $-16, %rsp\n"
     "mov $157, %eax\n mov $15, %edi\n lea penna_guest_name(%rip), %rsi\n syscall\n"  // prctl(PR_SET_NAME)
-    "call *32(%rbx)\n"                                                              // __ctype_init()
+    "mov $60000, %r12d\n"  // times 160 us: 10 s, unless whoever made us is dead
+    "0: cmpl $0, 120(%rbx)\n jne 1f\n"
+    "mov $35, %eax\n lea penna_guest_moment(%rip), %rdi\n xor %esi, %esi\n syscall\n"  // nanosleep(100 us)
+    "dec %r12d\n jnz 0b\n"
+    "mov $3, %eax\n mov 72(%rbx), %rdi\n syscall\n"  // close(fd)
+    "lea penna_guest_forgotten(%rip), %rax\n mov %rax, 88(%rbx)\n movl $2, (%rbx)\n jmp 9f\n"
+    "1: call *32(%rbx)\n"  // __ctype_init()
     "cmpq $0, 40(%rbx)\n"
     "jne 2f\n"
     "mov 48(%rbx), %rdi\n mov $2, %esi\n call *8(%rbx)\n"  // dlopen(path, RTLD_NOW)
@@ -50,6 +56,9 @@ asm(".section .rodata\n"
     "9: mov $60, %eax\n xor %edi, %edi\n syscall\n ud2\n"          // exit(0)
     "penna_guest_name: .asciz \"penna\"\n"
     "penna_guest_entry: .asciz \"penna_agent_attach\"\n"
+    "penna_guest_forgotten: .asciz \"its recorder ended\"\n"
+    ".balign 8\n"
+    "penna_guest_moment: .quad 0, 100000\n"
     "penna_guest_nothing: ret\n" PENNA_REMOTE_CODE("penna_guest_home", "penna_guest_pauses",
                                                    "penna_guest_nothing") "penna_guest_code_end:\n"
                                                                           ".text\n");
@@ -70,7 +79,8 @@ struct GuestWords {
   uint64_t error;           // a text
   uint32_t tid, reserved3;  // cleared when it ends
   uint64_t code;
-  uint64_t agent;  // its path
+  uint64_t agent;          // its path
+  uint32_t go, reserved4;  // 1: the agent's file is filled, and all is prepared
   char path_text[1100];
   char socket_text[128];
   char agent_text[1024];
@@ -79,7 +89,7 @@ static_assert(offsetof(GuestWords, dlopen) == 8 && offsetof(GuestWords, ctype_in
               offsetof(GuestWords, attach) == 40 && offsetof(GuestWords, path) == 48 &&
               offsetof(GuestWords, attachment) == 64 && offsetof(GuestWords, agent_fd) == 72 &&
               offsetof(GuestWords, answer) == 80 && offsetof(GuestWords, error) == 88 &&
-              offsetof(GuestWords, agent) == 112);
+              offsetof(GuestWords, agent) == 112 && offsetof(GuestWords, go) == 120);
 
 constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kStackEnd = 256 * kKiB, kThreadPointer = 512 * kKiB, kDtv = 540 * kKiB, kAttachment = 576 * kKiB;
@@ -228,12 +238,17 @@ Guest Guest::of(const RemoteMemory& memory, uint64_t attachment) {
   return Guest({words ? words->code : 0, start});
 }
 
+bool Guest::go(const RemoteMemory& memory) const {
+  const uint32_t yes = 1;
+  return memory.write(place_.memory + offsetof(GuestWords, go), &yes, sizeof yes);
+}
+
 bool Guest::is_running(const RemoteMemory& memory) const { return memory.get<uint32_t>(ended()).value_or(0) != 0; }
 
 bool Guest::prepare_again(const RemoteMemory& memory, uint64_t attach, const GuestTexts& texts) const {
   auto words = memory.get<GuestWords>(place_.memory);
   if (!words || !put_texts(&*words, place_.memory, texts)) return false;
-  words->state = words->answer = 0;
+  words->state = words->answer = words->go = 0;
   words->attach = attach;
   words->tid = 1;
   const uint64_t start[] = {place_.code, place_.memory};

@@ -4,12 +4,15 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,6 +42,7 @@ constexpr char kBringIn = 'b', kGiveBack = 'g', kCall = 'c';  // orders
 constexpr useconds_t kLookUs = 200;
 constexpr auto kTurn = std::chrono::seconds(10);
 constexpr long kStopUs = 2'000'000;
+constexpr const char* kCannotGiveAgent = "could not be given the agent: has it ended?";
 
 // Never empty.
 std::vector<std::string> name_of(pid_t pid) {
@@ -106,7 +110,7 @@ bool is_free_of_locks(const Target& target, const ThreadState& thread) {
   const bool waits =
       call && std::find(std::begin(kCallsOfMalloc), std::end(kCallsOfMalloc), *call) == std::end(kCallsOfMalloc);
   if (!waits && is_systems(thread.pc())) return false;
-  const std::vector<uint64_t> pcs = interrupted_pcs(target.memory, thread.stack(), target.code.sigreturn);
+  const std::vector<uint64_t> pcs = interrupted_pcs(target.memory, thread, target.code.sigreturn);
   return std::none_of(pcs.begin(), pcs.end(), is_systems);
 }
 
@@ -121,17 +125,22 @@ void say_not_single_threaded(const Target& target) {
     if (at != 0) target.memory.write(at, &no, sizeof no);
 }
 
-// Fills the memfd that the process has made.
-// Opened anew through /proc: the descriptor is the process's, and the guest closes it there once the agent is
-// loaded.
-bool fill_agent(pid_t pid, int fd, const std::string& agent) {
-  const auto bytes = load_file(agent);
-  const Fd file(::open(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), O_WRONLY | O_CLOEXEC));
-  if (!bytes || !file) return false;
-  for (size_t had = 0; had < bytes->size();) {
-    const ssize_t put = ::write(file.get(), bytes->data() + had, bytes->size() - had);
+// The memfd that the process has made as descriptor `fd`, opened anew. Checked, because the process may have closed it
+// and opened a file of its own in its place. The guest closes that descriptor once the agent is loaded.
+Fd open_memory_file(pid_t pid, int fd) {
+  Fd file(::open(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), O_WRONLY | O_CLOEXEC));
+  struct stat status {};
+  struct statfs system {};
+  const bool is_ours = file && ::fstat(file.get(), &status) == 0 && ::fstatfs(file.get(), &system) == 0 &&
+                       system.f_type == TMPFS_MAGIC && status.st_nlink == 0 && status.st_size == 0;
+  return is_ours ? std::move(file) : Fd();
+}
+
+bool write_all_of(const Fd& file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(file.get(), bytes.data(), bytes.size());
     if (put <= 0) return false;
-    had += static_cast<size_t>(put);
+    bytes.remove_prefix(static_cast<size_t>(put));
   }
   return true;
 }
@@ -140,11 +149,13 @@ bool fill_agent(pid_t pid, int fd, const std::string& agent) {
 struct Start {
   GuestTexts texts;
   std::optional<Residue> residue;
+  std::string agent;      // what is loaded of its file; empty: it is there already
   GuestPlace place;       // found or made
   uint32_t refusals = 0;  // penna_attachment::refusals
+  Fd agent_file;          // made: where `agent` belongs
 };
 
-// Memory for the guest, and the agent as a memfd where it is not there yet. Words behind "process N "; empty: it is
+// Memory for the guest, and a memfd for the agent where it is not there yet. Words behind "process N "; empty: it is
 // done.
 std::string bring_guest(const Target& target, BorrowedThread& thread, Start* start) {
   constexpr uint64_t kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -164,7 +175,8 @@ std::string bring_guest(const Target& target, BorrowedThread& thread, Start* sta
     const auto fd = thread.call(SYS_memfd_create, {start->place.memory, MFD_CLOEXEC, 0, 0, 0, 0});
     if (!fd || *fd < 0) return "may not make a memfd, by which the agent would come";
     agent_fd = static_cast<int>(*fd);
-    if (!fill_agent(target.pid, agent_fd, start->texts.agent)) return "could not be given the agent: has it ended?";
+    start->agent_file = open_memory_file(target.pid, agent_fd);
+    if (!start->agent_file) return kCannotGiveAgent;
   }
   const uint64_t attach = start->residue ? start->residue->attach : 0;
   const bool prepared = Guest(start->place)
@@ -231,6 +243,12 @@ std::optional<std::string> start_guest_by(const Target& target, pid_t thread, bo
   const std::string trouble = start_guest(target, *borrowed, start);
   if (trouble.empty()) borrowed->give_back(Guest(start->place).pauses());
   return trouble;  // else it goes home by itself
+}
+
+// Lets the guest begin. Here, because copying the agent takes milliseconds: the borrowed thread is back at its work.
+std::string let_guest_go(const Target& target, const Start& start) {
+  if (start.agent_file && !write_all_of(start.agent_file, start.agent)) return kCannotGiveAgent;
+  return Guest(start.place).go(target.memory) ? "" : "has ended";
 }
 
 std::string start_guest_by_any(const Target& target, Start* start) {
@@ -304,7 +322,7 @@ std::string Inject::bring_in(Patient& patient) {
   if (!target) return sentence(target.error().text);
   const auto refusals = judge_call_filters(pid, target->code.system_call);
   if (!refusals) return sentence(refusals.error().text);
-  Start start{{socket_path_, agent_}, find_residue(target->memory, target->libraries), {}, *refusals};
+  Start start{{socket_path_, agent_}, find_residue(target->memory, target->libraries), {}, {}, *refusals, {}};
   const auto journal_of = [&](uint64_t attachment) {
     return Journal(pid, attachment, target->code.sigreturn, target->system_code);
   };
@@ -316,7 +334,13 @@ std::string Inject::bring_in(Patient& patient) {
     if (!renewed) return renewed.error().text;
     start.place = before.place();
   }
+  if (!start.residue) {
+    auto agent = loaded_part(agent_);
+    if (!agent) return agent.error().text;
+    start.agent = std::move(*agent);
+  }
   if (const std::string trouble = start_guest_by_any(*target, &start); !trouble.empty()) return sentence(trouble);
+  if (const std::string trouble = let_guest_go(*target, start); !trouble.empty()) return sentence(trouble);
   const Guest guest(start.place);
   patient.journal.emplace(journal_of(guest.attachment()));
   // The recorder answers the agent's questions meanwhile, and may read debug files for them.

@@ -37,10 +37,9 @@ Holds look_at(const RemoteMemory& memory, const penna_change& one) {
   return std::memcmp(now, one.before, one.bytes) == 0 ? Holds::kBefore : Holds::kOther;
 }
 
-// By the files that are mapped where the places are.
+// By the files that are mapped where the places are. `maps`: /proc/PID/maps.
 template <typename Places>
-size_t count_modules(pid_t pid, const Places& places) {
-  const auto maps = read_file(fmt::format("/proc/{}/maps", pid), 64 << 20);
+size_t count_modules(const Result<std::string>& maps, const Places& places) {
   std::istringstream lines(maps ? *maps : std::string());
   std::set<std::string> files;
   for (std::string line; std::getline(lines, line);) {
@@ -184,10 +183,12 @@ Result<Restored> Journal::put_back() const {
   restored.other_programs = before == State::kOtherProgram ? 1 : 0;
   if (before != State::kInForce) return restored;
   stop_agent();
+  const auto maps = read_file(fmt::format("/proc/{}/maps", pid_), 64 << 20);
+  std::vector<Changes::Place> places;
   PENNA_TRY(while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be put back";
     const penna_attachment& head = changes.head;
-    restored.modules = count_modules(pid_, changes.places);
+    places = changes.places;
     // In reverse: where a place was changed twice, the first change has the program's own bytes.
     for (auto one = changes.places.rbegin(); one != changes.places.rend(); ++one) {
       Holds holds = look_at(memory, *one);
@@ -199,6 +200,7 @@ Result<Restored> Journal::put_back() const {
     if (head.armed != 0) memory.write(head.armed, &kNothingRecorded, sizeof kNothingRecorded);
     return "";
   }));
+  restored.modules = count_modules(maps, places);
   PENNA_TRY(while_unused([&](const RemoteMemory& memory, const StoppedProcess& process, const penna_attachment& head) {
     // Unless the agent was refused before it had said where that is.
     for (const StoppedThread& one : process.threads())
@@ -239,7 +241,7 @@ Result<> Journal::while_unused(const Work& work) const {
         const auto is_agents = [&](uint64_t pc) { return changes.is_agents(pc); };
         bool used = false;
         for (const StoppedThread& one : process.threads()) {
-          const std::vector<uint64_t> pcs = interrupted_pcs(memory, one.state.stack(), sigreturn_);
+          const std::vector<uint64_t> pcs = interrupted_pcs(memory, one.state, sigreturn_);
           const bool looks_used = is_used(memory, one, changes) || std::any_of(pcs.begin(), pcs.end(), is_agents);
           if (!looks_used && !one.state.system_call()) clean.insert(one.id);
           used |= is_agents(one.state.pc()) || (looks_used && clean.count(one.id) == 0);

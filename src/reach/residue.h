@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT Residue: what an earlier recording has left in a process that it was attached to: the
+// SPDX-License-Identifier: MIT
+// Residue: what an earlier recording has left in a process that it was attached to: the
 // agent, which does nothing, and the guest's memory; if its recorder was killed, also what it had changed.
 //
 // Why it is used again: a library that has come cannot go, and each new copy would take some of the little room that
@@ -27,6 +28,9 @@ struct Residue {
   uint64_t attachment = 0;     // what that holds; 0: it was loaded, and never used
 };
 std::optional<Residue> find_residue(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries);
+
+// The bytes of the agent's file that are loaded: a third of it, without what is there for debuggers. `agent`: its path.
+Result<std::string> loaded_part(const std::string& agent);
 
 // The name that it was loaded by is of a descriptor, which debuggers, and profilers in the process, would take for one
 // of their own and read: from here on it has its real one.

@@ -61,6 +61,6 @@ class ThreadState {
 
 // Where the signal handlers on a stopped thread's stack will come back to. `sigreturn`: the code that handlers return
 // to, of which each has the address. Looks at some 64 KiB; a word that only looks like one is one more address.
-std::vector<uint64_t> interrupted_pcs(const RemoteMemory& memory, uint64_t stack, uint64_t sigreturn);
+std::vector<uint64_t> interrupted_pcs(const RemoteMemory& memory, const ThreadState& thread, uint64_t sigreturn);
 
 }  // namespace penna
