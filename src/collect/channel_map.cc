@@ -81,6 +81,9 @@ Result<ChannelMap> ChannelMap::map(const Fd& memory, const penna_config* asked) 
     return Error{fmt::format("cannot map the channel of a process: {}; it is not recorded", errno_text(errno))};
   ChannelMap map;
   map.memory_ = Mapping(data, size);
+  map.descriptor_ = Fd(::fcntl(memory.get(), F_DUPFD_CLOEXEC, 0));
+  if (!map.descriptor_)
+    return Error{fmt::format("cannot keep the channel of a process open: {}; it is not recorded", errno_text(errno))};
   map.file_ = {status.st_dev, status.st_ino};
   // From here on only this copy is asked where things are: what is checked below cannot change any more.
   std::memcpy(&map.geometry_, data, sizeof map.geometry_);
@@ -121,18 +124,17 @@ bool ChannelMap::next_full_chunk(uint32_t* chunk_untrusted) {
                                  chunk_untrusted, 1) != 0;
 }
 
-uint8_t* ChannelMap::chunk_data(uint32_t chunk) const {
+uint64_t ChannelMap::chunk_at(uint32_t chunk) const {
   PENNA_CHECK(chunk < geometry_.chunk_count);
-  return at(geometry_.chunks_at + (uint64_t{chunk} << PENNA_CHUNK_BITS));
+  return geometry_.chunks_at + (uint64_t{chunk} << PENNA_CHUNK_BITS);
 }
 
 size_t ChannelMap::copy_chunk(uint32_t chunk, uint8_t* to) const {
   constexpr size_t kPage = 4096;
+  // Its acquire is for the header; for the records, the acquire is that of the ring, or the thread's death.
+  if (!is_opened(chunk)) return 0;
   const uint8_t* from = chunk_data(chunk);
   const auto* header = reinterpret_cast<const penna_chunk*>(from);
-  // Acquire: pairs with the release in open_chunk(); for the records, the acquire is that of the ring, or the thread's
-  // death.
-  if (__atomic_load_n(&header->ctf_magic, __ATOMIC_ACQUIRE) != PENNA_CTF_MAGIC) return 0;
   // Read once: the target may write another number between the check and the use.
   const uint64_t content_bits = __atomic_load_n(&header->content_bits, __ATOMIC_RELAXED);
   const auto content = static_cast<size_t>(std::min<uint64_t>(content_bits / 8, PENNA_CHUNK_BYTES));
@@ -151,9 +153,8 @@ size_t ChannelMap::copy_chunk(uint32_t chunk, uint8_t* to) const {
 }
 
 size_t ChannelMap::copy_committed(uint32_t chunk, uint8_t* to) const {
+  if (!is_opened(chunk)) return 0;
   const uint8_t* from = chunk_data(chunk);
-  // Acquire: pairs with the release in open_chunk().
-  if (__atomic_load_n(reinterpret_cast<const uint32_t*>(from), __ATOMIC_ACQUIRE) != PENNA_CTF_MAGIC) return 0;
   size_t end = sizeof(penna_chunk);
   while (end < PENNA_CHUNK_BYTES) {
     // Acquire: pairs with the release in Record::commit() and write_call(): what is copied below is complete.
@@ -169,10 +170,10 @@ size_t ChannelMap::copy_committed(uint32_t chunk, uint8_t* to) const {
   return end;
 }
 
-void ChannelMap::free_unopened(uint32_t chunk) {
+void ChannelMap::free_pages(uint32_t chunk, bool was_full) {
   // MADV_REMOVE punches a hole into the file: the page reads as zeros again, and costs nobody memory.
   const bool removed = ::madvise(chunk_data(chunk), PENNA_CHUNK_BYTES, MADV_REMOVE) == 0;
-  free_chunk(chunk, removed ? 0 : PENNA_CHUNK_BYTES, true);
+  free_chunk(chunk, removed ? 0 : PENNA_CHUNK_BYTES, was_full);
 }
 
 void ChannelMap::free_chunk(uint32_t chunk, size_t bytes, bool was_full) {
@@ -196,6 +197,10 @@ bool ChannelMap::is_free(uint32_t chunk) const {
 }
 
 bool ChannelMap::is_opened(uint32_t chunk) const {
+  uint32_t magic = 0;
+  if (::pread(descriptor_.get(), &magic, sizeof magic, static_cast<off_t>(chunk_at(chunk))) != sizeof magic ||
+      magic != PENNA_CTF_MAGIC)
+    return false;
   // Acquire: pairs with the release in open_chunk().
   return __atomic_load_n(reinterpret_cast<const uint32_t*>(chunk_data(chunk)), __ATOMIC_ACQUIRE) == PENNA_CTF_MAGIC;
 }

@@ -19,8 +19,8 @@ namespace penna {
 
 class ChannelMap {
  public:
-  // Maps the memfd that a target sent. Fails unless its size is sealed and its geometry is consistent. `asked`: the
-  // recorder's configuration; a channel with more chunks or nodes is refused.
+  // Maps the memfd that a target sent, and keeps a descriptor of it. Fails unless its size is sealed and its geometry
+  // is consistent. `asked`: the recorder's configuration; a channel with more chunks or nodes is refused.
   static Result<ChannelMap> map(const Fd& memory, const penna_config* asked = nullptr);
 
   // Identifies the file: a channel that is handed over twice has the same id.
@@ -51,12 +51,14 @@ class ChannelMap {
   // Zeroes the first `bytes` of a chunk and returns it to the target. `was_full`: it came through the ring.
   void free_chunk(uint32_t chunk, size_t bytes, bool was_full);
 
-  // The same for one that came through the ring but was never opened: pages that a lying target did not touch must not
-  // be allocated by us, either.
-  void free_unopened(uint32_t chunk);
+  // The same for a chunk that lacks what it claims to hold: its pages go back to the kernel, including those that exist
+  // only because we read them.
+  void free_pages(uint32_t chunk, bool was_full);
 
   bool is_free(uint32_t chunk) const;
-  // Whether there is a header. Reading a chunk that was never touched makes the kernel allocate its first page.
+  // Whether there is a header. A system call, because the kernel allocates a page that was never written when it is
+  // read through a mapping, but not when it is read from the file: chunks that a target claims without touching them
+  // must not cost memory.
   bool is_opened(uint32_t chunk) const;
   penna_chunk header(uint32_t chunk) const;
   uint32_t free_chunks() const;
@@ -75,11 +77,13 @@ class ChannelMap {
 
  private:
   uint8_t* at(uint64_t offset) const { return memory_.data() + offset; }
-  uint8_t* chunk_data(uint32_t chunk) const;
+  uint64_t chunk_at(uint32_t chunk) const;
+  uint8_t* chunk_data(uint32_t chunk) const { return at(chunk_at(chunk)); }
   penna_start_counts* start_counts() const { return reinterpret_cast<penna_start_counts*>(at(PENNA_START_COUNTS_AT)); }
   penna_channel* shared() const { return reinterpret_cast<penna_channel*>(memory_.data()); }
 
   Mapping memory_;
+  Fd descriptor_;  // of the same memory
   FileId file_{};
   penna_channel geometry_{};
   uint32_t ring_slots_ = 0;

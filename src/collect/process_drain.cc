@@ -21,7 +21,7 @@ bool thread_exists(uint32_t pid, uint32_t tid) {
 
 // Calls look(chunk) for each chunk that is not free, while there is time; returns the first that was not visited.
 // Between taking a chunk and opening it a thread does nothing else, so few are found unopened: if a process claims
-// many, the rest is skipped, because each look would make the kernel allocate a page.
+// many, the rest is skipped, because each look is a system call.
 template <typename Look>
 uint32_t ProcessDrain::each_taken(Look&& look) {
   constexpr uint32_t kMostUnopened = 256;
@@ -134,7 +134,7 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
   const bool was_full = origin == Origin::kRing;
   size_t bytes = channel_.copy_chunk(chunk, buffer_.data());
   if (bytes < sizeof(penna_chunk)) {
-    if (was_full) channel_.free_unopened(chunk);
+    if (was_full) channel_.free_pages(chunk, was_full);
     return true;
   }
   ChunkSummary summary = sink_->round_and_scan({buffer_.data(), bytes});
@@ -144,7 +144,10 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
   }
   written_bytes_[chunk] = stuck_at_[chunk] = shown_bytes_[chunk] = 0;
   // Returned before it is stored: the target may be waiting for it, and compression takes its time.
-  channel_.free_chunk(chunk, std::max(bytes, summary.content_bytes), was_full);
+  if (summary.complete())
+    channel_.free_chunk(chunk, std::max(bytes, summary.content_bytes), was_full);
+  else
+    channel_.free_pages(chunk, was_full);
   if (origin == Origin::kVanishedThread) ++sink_->health(header_of(buffer_).thread_serial).abandoned;
   store(writer, {buffer_.data(), bytes}, summary);
   return true;
@@ -225,17 +228,17 @@ void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
     if (!pieces.empty()) (void)writer.write_open_pieces(number_, pieces);
     pieces.clear();
   };
-  for (uint32_t chunk = 0; chunk < channel_.geometry().chunk_count && !is_over(); ++chunk) {
+  each_taken([&](uint32_t chunk) {
     const size_t begin = std::max<size_t>(written_bytes_[chunk], sizeof(penna_chunk));
-    if (channel_.is_free(chunk) || (written_bytes_[chunk] != 0 && !channel_.has_more(chunk, begin))) continue;
+    if (written_bytes_[chunk] != 0 && !channel_.has_more(chunk, begin)) return;
     const size_t end = open_end(chunk, begin);
-    if (end == 0) continue;
+    if (end == 0) return;
     penna_chunk header = header_of(buffer_);
-    if (flight_ != nullptr && !flight_->wants(header)) continue;
+    if (flight_ != nullptr && !flight_->wants(header)) return;
     // An earlier chunk is on its way: the filter must see that one first.
     const auto front = fronts.find(header.thread_serial);
     const bool is_behind = front != fronts.end() && front->second < header.sequence;
-    if (written_bytes_[chunk] == 0 && is_behind && !filter_->is_next(header)) continue;
+    if (written_bytes_[chunk] == 0 && is_behind && !filter_->is_next(header)) return;
     written_bytes_[chunk] = static_cast<uint32_t>(end);
     any = true;
     piece.resize(sizeof header + end - begin);
@@ -245,7 +248,7 @@ void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
     const std::span<const uint8_t> left = left_of_open(writer, piece);
     if (pieces.size() + left.size() > kMostBytes) flush();
     pieces.insert(pieces.end(), left.begin(), left.end());
-  }
+  });
   if (!any) return;
   flush();
   write_new_stacks(writer);

@@ -76,6 +76,10 @@ class FakeChannel {
     auto* header = reinterpret_cast<penna_chunk*>(chunk(number));
     header->content_bits = (sizeof(penna_chunk) + records * 8) * 8;
     channel()->backlog += 1;
+    announce(number);
+  }
+  // Says that chunk `number` is full, and touches only the ring.
+  void announce(uint32_t number) const {
     uint32_t ticket;
     if (void* slot = penna_ring_reserve(ring(), &ticket)) {
       std::memcpy(slot, &number, sizeof number);

@@ -240,6 +240,29 @@ TEST_F(ProcessDrainTest, StacksThatAreNotThereYetAreWrittenLater) {
   EXPECT_EQ(recording.stack_node(0, 1)->parent, 2u);
 }
 
+// What a target claims to have written costs memory only where it has written.
+TEST_F(ProcessDrainTest, LookingAtUntouchedMemoryAllocatesNone) {
+  ProcessDrain drain = make_drain();
+  // All chunks are taken, the first half is announced: one of them has a header and nothing behind it, the others have
+  // nothing at all.
+  fake_.bitmap()[0] = 0;
+  fake_.write_chunk(0, 7, 0, {});
+  reinterpret_cast<penna_chunk*>(fake_.chunk(0))->content_bits = uint64_t{PENNA_CHUNK_BYTES} * 8;
+  for (uint32_t number = 0; number < FakeChannel::kChunks / 2; ++number) fake_.announce(number);
+  const auto blocks = [this] {
+    struct stat status {};
+    return ::fstat(fake_.memory().get(), &status) == 0 ? status.st_blocks : -1;
+  };
+  const auto before = blocks();
+  drain.write_open_chunks(*writer_);
+  drain.drain(*writer_, FakeChannel::kChunks);
+  drain.write_open_chunks(*writer_);
+  drain.reclaim(*writer_);
+  Recording recording = finish_and_open(drain);
+  EXPECT_LE(blocks(), before);
+  EXPECT_EQ(fake_.bitmap()[0], UINT32_MAX) << "the announced half is free again";
+}
+
 TEST_F(ProcessDrainTest, ChunkNumbersOutOfRangeAreCounted) {
   ProcessDrain drain = make_drain();
   uint32_t ticket = 0, wrong = 4711;
