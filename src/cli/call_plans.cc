@@ -187,8 +187,9 @@ void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& opti
   if (records(PENNA_ALLOC)) plans |= PENNA_PLANS_ALLOCATORS;
   if (records(PENNA_LOCKS)) plans |= PENNA_PLANS_LOCKS;
   if (planner.wants_probes()) plans |= PENNA_PLANS_PROBES;
-  if (plans == 0) return;
-  server.set_planner(answer, plans);
+  // An agent that comes late enters dlopen and what starts programs where they lie, whatever is recorded: it asks for
+  // that without being told to.
+  if (plans != 0 || !options.pids.empty()) server.set_planner(answer, plans);
 }
 
 std::string note_locks(const PatchPlanner& planner, Collector& collector) {
