@@ -211,7 +211,9 @@ bool start() {
   enter_functions(config, forked);
   if (attachment != nullptr) {
     start_call_patches(config, forked);
-    if ((config.classes & class_bit(PENNA_CALLS)) != 0 && !forked) lead_hooks_to_ours();
+    const auto records = [&](uint32_t classes) { return (config.classes & classes) != 0; };
+    if (!forked)
+      lead_hooks_to_ours(records(class_bit(PENNA_CALLS)), records(class_bit(PENNA_POINTS) | class_bit(PENNA_ALLOC)));
   }
   channel->start_cost_ticks = penna_now() - began;
   if (!forked && !system_calls_filtered) channel->start_cpu_ns = processor_ns();

@@ -19,8 +19,8 @@
 namespace penna::agent {
 namespace {
 
-enum Expected : uint32_t { kNothing, kDeepBinding, kHooks };
-uint32_t expected;
+enum Expected : uint32_t { kDeepBinding = 1, kCallHooks = 2, kModuleEnds = 4 };
+uint32_t expected;  // what is led to ours
 
 struct Relocations {
   const ElfW(Rela) * first = nullptr;
@@ -56,13 +56,24 @@ bool is_pointer(const ElfW(Rela) & relocation) {
   return type == kJumpSlot || type == kGlobDat || (type == kWord && relocation.r_addend == 0);
 }
 
+bool is_text(const char* name, const char* other) { return text_begins(name, other, text_length(other) + 1); }
+
 // Called by what compilers generate: by name, and too short in libc to be entered.
-bool is_hook(const char* name) {
+bool is_call_hook(const char* name) {
   constexpr const char* kHooks[] = {"__cyg_profile_func_enter", "__cyg_profile_func_exit", "__fentry__", "mcount",
                                     "_mcount"};
   for (const char* hook : kHooks)
-    if (text_begins(name, hook, text_length(hook) + 1)) return true;
+    if (is_text(name, hook)) return true;
   return false;
+}
+
+// Called by the destructor of a module with points, unless there is none.
+bool is_module_end(const char* name) { return is_text(name, "penna_agent_module_unloaded"); }
+
+// Whether the pointer that was bound to `name` is for us to lead.
+bool is_expected(uint32_t what, const char* name) {
+  return (what & kDeepBinding) != 0 || ((what & kCallHooks) != 0 && is_call_hook(name)) ||
+         ((what & kModuleEnds) != 0 && is_module_end(name));
 }
 
 uintptr_t definition_behind_ours(const char* name) {
@@ -70,8 +81,8 @@ uintptr_t definition_behind_ours(const char* name) {
   return reinterpret_cast<uintptr_t>(next_definition(name));
 }
 
-// True if any of its pointers leads to ours now.
-bool lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle, bool hooks_only) {
+// True if any call that it makes leads to ours now.
+bool lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle, uint32_t what) {
   const DynamicSymbols ours(*our_map());
   const Bindings bindings(map);
   const BindingScope scope(module.start, handle);
@@ -80,11 +91,12 @@ bool lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle, 
   const auto lead = [&](const ElfW(Rela) & relocation) {
     const ElfW(Sym)& symbol = bindings.symbols[ELF64_R_SYM(relocation.r_info)];
     const char* const name = bindings.names + symbol.st_name;
-    if (!is_pointer(relocation) || symbol.st_shndx != SHN_UNDEF || (hooks_only && !is_hook(name))) return;
+    if (!is_pointer(relocation) || symbol.st_shndx != SHN_UNDEF || !is_expected(what, name)) return;
     const uintptr_t mine = ours.find(name).address, pointer = module.bias + relocation.r_offset;
     if (mine == 0 || !module.holds(pointer)) return;
     const uintptr_t now = *reinterpret_cast<const uintptr_t*>(pointer);
     if (now == mine) return;
+    if (now == 0 && is_module_end(name)) return (void)write_pointer(module.start, pointer, mine);
     const uintptr_t theirs = definition_behind_ours(name);
     const bool is_filled = !module.holds(now);
     if (theirs != 0 && theirs == (is_filled ? now : scope.find(name, nullptr).address))
@@ -98,30 +110,30 @@ bool lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle, 
 }  // namespace
 
 void expect_deep_binding() {
-  if (!came_late) __atomic_store_n(&expected, kDeepBinding, __ATOMIC_RELAXED);
+  if (!came_late) __atomic_fetch_or(&expected, kDeepBinding, __ATOMIC_RELAXED);
 }
 
 // Also fills lazily bound pointers that were mapped before the first such dlopen: they would get the same value later.
 void lead_deep_bindings_to_ours(void* opened) {
   const uint32_t what = __atomic_load_n(&expected, __ATOMIC_RELAXED);
-  if (what == kNothing) return;
+  if (what == 0) return;
   find_new_modules();
   visit_new_modules(ModuleVisitor::kDeepBinding, opened, [what](const NewModules& modules) {
-    const bool hooks = what == kHooks;
+    const bool hooks = (what & (kCallHooks | kModuleEnds)) != 0;
     bool any = false;
     for (uint32_t i = 0; i < modules.count(); ++i) {
       dl_find_object found;
       if ((hooks || modules.handle(i) != nullptr) &&
           _dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0 && !is_ours(found.dlfo_link_map))
-        any |= lead_to_ours(modules[i], *found.dlfo_link_map, modules.handle(i), hooks);
+        any |= lead_to_ours(modules[i], *found.dlfo_link_map, modules.handle(i), what);
     }
     if (hooks && any) begin_to_count_for_gprof();
     return true;
   });
 }
 
-void lead_hooks_to_ours() {
-  __atomic_store_n(&expected, kHooks, __ATOMIC_RELAXED);
+void lead_hooks_to_ours(bool calls, bool module_ends) {
+  __atomic_store_n(&expected, (calls ? kCallHooks : 0u) | (module_ends ? kModuleEnds : 0u), __ATOMIC_RELAXED);
   lead_deep_bindings_to_ours(nullptr);
 }
 

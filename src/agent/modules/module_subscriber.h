@@ -31,7 +31,7 @@ struct ModuleSubscriber {
   penna_event_class event_class = PENNA_CLASS_COUNT;
 };
 
-inline constexpr uint32_t kModuleSubscribers = 9;
+inline constexpr uint32_t kModuleSubscribers = 11;
 extern const ModuleSubscriber module_subscribers[kModuleSubscribers];
 
 }  // namespace penna::agent

@@ -8,6 +8,7 @@
 #include "agent/modules/module_subscriber.h"
 #include "agent/modules/near_ranges.h"
 #include "agent/patch/entered_functions.h"
+#include "agent/patch/points.h"
 #include "agent/patch/probes.h"
 #include "agent/stacks/stacks.h"
 
@@ -29,6 +30,9 @@ constexpr ModuleSubscriber kProbes{.on_gone = [](uintptr_t start, uintptr_t) { f
                                    .on_new = enter_probes,
                                    .start = start_probes,
                                    .event_class = PENNA_POINTS};
+// Points, and pools, which are allocations: for whom one of them is recorded.
+constexpr ModuleSubscriber kPoints{.on_new = enter_points, .start = start_late_points, .event_class = PENNA_POINTS};
+constexpr ModuleSubscriber kPools{.on_new = enter_points, .start = start_late_points, .event_class = PENNA_ALLOC};
 constexpr ModuleSubscriber kNearMemory{.on_gone = [](uintptr_t start, uintptr_t) { forget_near_memory(start); }};
 constexpr ModuleSubscriber kReturnLinks{.on_gone = mark_return_links_stale};
 constexpr ModuleSubscriber kJournal{.on_gone = forget_changes};
@@ -39,6 +43,7 @@ constexpr ModuleSubscriber kStacks{.after_gone = forget_unwind_rules};
 // Called from first to last. Near memory is unmapped after everyone who has addresses in it was notified: another
 // thread may be lowering the semaphores of probes (stop_probes()).
 const ModuleSubscriber module_subscribers[kModuleSubscribers] = {
-    kCallValues, kEnteredFunctions, kAllocators, kLocks, kProbes, kNearMemory, kReturnLinks, kJournal, kStacks};
+    kCallValues, kEnteredFunctions, kAllocators,  kLocks,   kProbes, kPoints,
+    kPools,      kNearMemory,       kReturnLinks, kJournal, kStacks};
 
 }  // namespace penna::agent

@@ -7,6 +7,7 @@
 #include "agent/core/text.h"
 #include "agent/core/writer.h"
 #include "agent/modules/modules.h"
+#include "agent/modules/new_modules.h"
 #include "agent/patch/arch.h"
 #include "agent/patch/site_records.h"
 #include "agent/patch/sites.h"
@@ -201,6 +202,14 @@ void start_points(const penna_config& config, bool forked) {
   recording_points = wanted;
   recording_pools = pools;
   settle_all();
+}
+
+bool start_late_points(const penna_config&, bool) { return attachment != nullptr; }
+
+void enter_points(const NewModules& modules, penna_unless) {
+  BoardLock lock(BoardLock::kWait);
+  Switcher switcher(kRules);
+  for (uint32_t i = 0; i < modules.count(); ++i) add_site_modules_at(modules[i].start, switcher);
 }
 
 void stop_points() {

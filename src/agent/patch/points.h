@@ -11,13 +11,21 @@
 #include <stdint.h>
 
 #include "penna/channel.h"
+#include "penna/patch_plan.h"
 #include "penna/point_abi.h"
 
 namespace penna::agent {
 
+class NewModules;
+
 // Called from start(), once the channel takes records. The first time: finds and arms all sites that the config asks
 // for. In a forked child, whose sites are armed already: describes them to the new channel.
 void start_points(const penna_config& config, bool forked);
+
+// For the table of module_subscriber.h. Modules tell us by their constructors that they come, unless we came late:
+// theirs are bound without us. Then their sites are entered as soon as dlopen returns.
+bool start_late_points(const penna_config& config, bool forked);
+void enter_points(const NewModules& modules, penna_unless unless);
 
 // Restores the original bytes of every slot. If another thread is loading or unloading a module it does nothing: then
 // sites stay armed, and record nothing. Async-signal-safe.

@@ -97,6 +97,14 @@ void find_site_modules(Switcher& switcher) {
   });
 }
 
+void add_site_modules_at(uintptr_t address, Switcher& switcher) {
+  for_each_note(reinterpret_cast<const void*>(address),
+                [&](const penna_site_table& table, const penna_elf_module& elf) {
+                  add_module(table, elf, switcher);
+                  return true;
+                });
+}
+
 void add_site_module(const penna_point_module* note, Switcher& switcher) {
   for_each_note(note, [&](const penna_site_table& table, const penna_elf_module& elf) {
     if (table.note == note) add_module(table, elf, switcher);

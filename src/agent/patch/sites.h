@@ -74,8 +74,10 @@ class Switcher : private penna_switcher {
   const SiteModule* module_ = nullptr;
 };
 
-// Adds the modules that are mapped now, or the one with this note, to the table, unless they are in it.
+// Adds the modules that are mapped now, the one at an address, or the one with this note, to the table, unless they are
+// in it.
 void find_site_modules(Switcher& switcher);
+void add_site_modules_at(uintptr_t address, Switcher& switcher);
 void add_site_module(const penna_point_module* note, Switcher& switcher);
 void forget_site_module(const penna_point_module* note);
 
