@@ -313,6 +313,7 @@ PENNA_EXPORT penna_attach_answer penna_agent_attach(const char* socket_path, pen
   using namespace penna::agent;
   thread = {};
   thread.cursor = kNoChunk;
+  libc_was_ready = true;
   if (armed() == 0) after_fork_or_start();
   if (last_meeting.channel != nullptr || armed() != kStarted || !came_late) return PENNA_ATTACH_AGAIN;
   begin_attachment(shared);

@@ -3,6 +3,7 @@
 #include "agent/modules/real.h"
 
 #include <stdint.h>
+#include <sys/single_threaded.h>
 
 #include "agent/core/text.h"
 #include "agent/modules/dynamic_symbols.h"
@@ -15,6 +16,7 @@ namespace penna::agent {
 
 RealFunctions real;
 bool real_is_known;
+bool libc_was_ready;
 RealFunctions real_before;
 void* (*programs_realloc)(void*, size_t);
 
@@ -39,6 +41,14 @@ void* find(const char* name) {
   return next_definition(name);
 }
 
+// Where we came late, others may be unloading modules right now. At start-up there is nobody, and nothing to find the
+// linker's function with.
+void hold_modules_from_here_on() {
+  if (!libc_is_ready() || __libc_single_threaded != 0) return;
+  const uintptr_t found = DynamicSymbols(*libc_map()).find("dl_iterate_phdr").address;
+  iterate_modules = reinterpret_cast<decltype(iterate_modules)>(found);
+}
+
 struct EarlyBlock {
   size_t bytes;
   size_t padding;
@@ -54,6 +64,7 @@ bool resolve_real_functions() {
   uint32_t seen = kNotYet;
   if (!__atomic_compare_exchange_n(&progress, &seen, kAtWork, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
     return seen == kDone;
+  hold_modules_from_here_on();
   note_linked_modules();
   came_late = is_behind_libc();
 #define PENNA_REAL(name) real.name = reinterpret_cast<decltype(real.name)>(find(#name));
@@ -71,7 +82,7 @@ bool resolve_real_functions() {
   return true;
 }
 
-bool libc_is_ready() { return environ != nullptr; }
+bool libc_is_ready() { return libc_was_ready || (libc_was_ready = environ != nullptr); }
 
 void* early_alloc(size_t bytes, size_t alignment) {
   if (alignment < sizeof(EarlyBlock)) alignment = sizeof(EarlyBlock);

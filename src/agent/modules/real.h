@@ -53,6 +53,7 @@ extern bool real_is_known;  // all of them
 // Where we came late (core/attachment.h), `real` has code that does what each entered function did; this is what it
 // had before.
 extern RealFunctions real_before;
+extern bool libc_was_ready;
 #pragma GCC visibility pop
 
 // Events are recorded, but none of this class: just call the real function.
@@ -69,7 +70,8 @@ bool resolve_real_functions();
 // The program's own definition, in front of ours: what libc's calls of it reach. Null: none.
 extern void* (*programs_realloc)(void*, size_t);
 
-// True once libc is initialised far enough for a rendezvous.
+// True once libc is initialised far enough for a rendezvous: once it has an environment. A program may clear that
+// later, so libc_was_ready remembers it.
 bool libc_is_ready();
 
 // Memory for the few requests before malloc is known. Never freed. Null when used up.
