@@ -37,6 +37,7 @@ enum {
 /* clang-format off */
 /* Assembler text: `entry` calls `function`, which is async-signal-safe, and ends in the loop at `end`. At home in a
  * sleep: vector state, stack, flags, mask, all other registers but those that the system call to come takes (rcx, r11).
+ * Of the vector state only the parts that the frame has (xfeatures): asked for more, the processor may read behind it.
  * Offsets from %rbx are those of the kernel's ucontext (asm/ucontext.h, asm/sigcontext.h). */
 #define PENNA_REMOTE_CODE(entry, end, function)                    \
   entry ": mov %rdi, %rbx\n"                                       \
@@ -47,7 +48,8 @@ enum {
   "cmpq $0, " PENNA_STRING_OF(PENNA_REMOTE_SLEEP) "(%rbx)\n"       \
   "jne 1f\n"                                                       \
   "mov %rbx, %rsp\n mov $15, %eax\n syscall\n ud2\n"                /* rt_sigreturn */ \
-  "1: mov 224(%rbx), %rcx\n mov $-1, %eax\n mov $-1, %edx\n"        /* fpstate */ \
+  "1: mov 224(%rbx), %rcx\n"                                         /* fpstate */ \
+  "mov 472(%rcx), %eax\n mov 476(%rcx), %edx\n"                     /* its sw_reserved.xfeatures */ \
   "xrstor64 (%rcx)\n"                                              \
   "mov 160(%rbx), %rsp\n"                                           /* rsp; the copy goes below it */ \
   "lea -" PENNA_STRING_OF(PENNA_REMOTE_BELOW) "(%rsp), %rsp\n"     \

@@ -35,7 +35,16 @@ struct Shared {
   volatile int wait;  // what is run goes on
 };
 Shared* shared;
-alignas(64) char stack[64 << 10];
+
+// The end of a stack behind which nothing is mapped, as behind that of many threads: whatever puts the state back that
+// lies at its top must not read any further.
+uintptr_t stack_top() {
+  constexpr size_t kBytes = 64 << 10, kGuard = 64 << 10;
+  static const auto start =
+      reinterpret_cast<uintptr_t>(::mmap(nullptr, kBytes + kGuard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ::mprotect(reinterpret_cast<void*>(start), kBytes, PROT_READ | PROT_WRITE);
+  return start + kBytes;
+}
 
 }  // namespace
 
@@ -73,7 +82,7 @@ namespace {
 
 RemoteCode code_between(void (*entry)(), void (*end)()) {
   return {RemoteBytes(reinterpret_cast<uintptr_t>(entry)), RemoteBytes(reinterpret_cast<uintptr_t>(end)),
-          RemoteBytes(reinterpret_cast<uintptr_t>(stack + sizeof stack))};
+          RemoteBytes(stack_top())};
 }
 RemoteCode code_at(void (*entry)()) { return code_between(entry, &penna_test_remote_end); }
 RemoteCode code() { return code_at(&penna_test_remote_entry); }
@@ -90,6 +99,7 @@ class RemoteCallTest : public testing::Test {
     shared = static_cast<Shared*>(
         ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(shared, MAP_FAILED);
+    ASSERT_GT(stack_top(), 4096u);  // the child has it, too
     ASSERT_EQ(::pipe(pipe_), 0);
   }
   void TearDown() override {
