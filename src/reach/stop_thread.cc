@@ -45,9 +45,9 @@ std::vector<pid_t> children_of(pid_t pid) {
   return children;
 }
 
-// waitid() without WEXITED: the exit status is for those who wait for it. A stop comes within microseconds if there is a
-// processor for the thread, and other threads may stand still until then: so at first only our processor is passed on,
-// because the shortest sleep takes 60 us and more.
+// waitid() without WEXITED: the exit status is for those who wait for it. A stop comes within microseconds if there is
+// a processor for the thread, and other threads may stand still until then: so at first only our processor is passed
+// on, because the shortest sleep takes 60 us and more.
 Stop wait_for_stop(pid_t pid, pid_t thread, long patience_us) {
   constexpr long kPassOnUs = 1000, kLookUs = 50'000;
   constexpr timespec kPause{0, 50'000};

@@ -15,9 +15,9 @@ void expect_deep_binding();
 // in signal handlers.
 void lead_deep_bindings_to_ours(void* opened);
 
-// Where we came late, all else is entered where it lies. Only two kinds of hooks are led to ours in this way: of `calls`
-// (-pg, -finstrument-functions), and of `module_ends`, by which modules with points say that they go. Those of the
-// modules that are there, and from here on of those that come. Not in signal handlers.
+// Where we came late, all else is entered where it lies. Only two kinds of hooks are led to ours in this way: of
+// `calls` (-pg, -finstrument-functions), and of `module_ends`, by which modules with points say that they go. Those of
+// the modules that are there, and from here on of those that come. Not in signal handlers.
 void lead_hooks_to_ours(bool calls, bool module_ends);
 
 }  // namespace penna::agent
