@@ -46,8 +46,14 @@ while True:
     print('round', flush=True)
 '''
 NODE = 'setInterval(() => { const a = []; for (let i = 0; i < 1000; ++i) a.push({i}); console.log("round") }, 5)'
-WAYS = ((), ('-F', '*'), ('-F', '*', '-k', 'calls'), ('--libcalls',), ('-k', 'alloc,locks'))
+WAYS = ((), ('-F', '*'), ('-F', '*', '-k', 'calls'), ('--libcalls',), ('-k', 'alloc,locks'), ('-k', 'points'))
 BY_BREAKPOINTS = ('-k', 'calls,alloc,locks', '-F', 'leaf', '-F', 'branch', '-F', 'leave')
+LIBRARIES = {'plain': [], 'instrumented': ['-finstrument-functions'], 'pg': ['-pg'], 'fentry': ['-pg', '-mfentry'],
+             'patchable': ['-fpatchable-function-entry=5']}
+BUILD_LIBRARIES = ' && '.join(
+    [f'gcc -O1 {SOURCES}/programs/libraries.c -o libraries -pthread'] +
+    [f'gcc -O1 -fPIC -shared -I{SOURCES.parents[1]}/include {" ".join(options)} {SOURCES}/programs/library.c -o {name}.so'
+     for name, options in LIBRARIES.items()])
 TARGETS = {
     'one': Target([PROGRAMS / 'attached', '1'], unloads='/libm.so.6'),
     'six': Target([PROGRAMS / 'attached', '6'], ready='.', unloads='/libm.so.6'),
@@ -57,6 +63,8 @@ TARGETS = {
     'static': Target([PROGRAMS / 'breakpointed', '32', 'signals'], ready='.', options=BY_BREAKPOINTS),
     'musl': Target(['./breakpointed', '4', 'signals'], ready='.', options=BY_BREAKPOINTS, package='musl-tools',
                    build=['musl-gcc', '-O2', '-static', SOURCES / 'programs/breakpointed.c', '-o', 'breakpointed']),
+    'libraries': Target(['./libraries', *(f'./{name}.so' for name in LIBRARIES)], ready='^round 3$', unloads='.so',
+                        build=['sh', '-c', BUILD_LIBRARIES]),
     'python': Target(['/usr/bin/python3', '-c', PYTHON], ready='round'),
     'redis': Target(['redis-server', '--port', '7395', '--save', '', '--appendonly', 'no'], ready='Ready to accept',
                     load=['redis-benchmark', '-p', '7395', '-l', '-q', '-c', '20', '-t', 'set,get'],

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Threads that load and unload libraries all the time, each its own (library.c, built in several ways), and check what these return:
+//
+//   libraries LIBRARY...     prints a line every 10 ms; "WRONG" if anything is not as it should be
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void* come_and_go(void* path) {
+  for (;; usleep(500)) {
+    void* const library = dlopen(path, RTLD_NOW);
+    int (*const sum)(int) = library != NULL ? (int (*)(int))dlsym(library, "sum") : NULL;
+    usleep(500);
+    for (int i = 0; i < 20; ++i)
+      if (sum == NULL || sum(i) != i * (i + 1) / 2) printf("WRONG: %s, %d\n", (const char*)path, i);
+    if (library == NULL || dlclose(library) != 0) printf("WRONG: %s: %s\n", (const char*)path, dlerror());
+  }
+  return NULL;
+}
+
+int main(int count, char** paths) {
+  for (int i = 1; i < count; ++i) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, come_and_go, paths[i]) != 0) return 1;
+  }
+  for (int round = 0;; ++round, usleep(10000)) printf("round %d\n", round), fflush(stdout);
+}
