@@ -75,7 +75,7 @@ class Guest {
   // Of the prepared one: penna_attachment::refusals.
   bool say_refusals(const RemoteMemory& memory, uint32_t refusals) const;
 
-  // Once it runs: it may begin. It waits for that for about 10 s, so that what takes long can be done while no thread
+  // Once it runs: it may begin. It waits for that for about 5 s, so that what takes long can be done while no thread
   // of the process is held.
   bool go(const RemoteMemory& memory) const;
 

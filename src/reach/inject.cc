@@ -282,11 +282,20 @@ Fd take_turn(pid_t pid) {
   return socket;
 }
 
-// One that was started by a recorder which cannot be waited for by its name.
-bool has_guest(pid_t pid) {
-  const std::vector<pid_t> threads = threads_of(pid);
-  return std::any_of(threads.begin(), threads.end(),
-                     [](pid_t thread) { return comm_of(static_cast<uint32_t>(thread)) == "penna"; });
+// Whether there is none any more that was started by a recorder which cannot be waited for by its name, or by one that
+// was killed before it let its guest begin.
+bool await_guest_gone(pid_t pid) {
+  const auto has_guest = [pid] {
+    const std::vector<pid_t> threads = threads_of(pid);
+    return std::any_of(threads.begin(), threads.end(),
+                       [](pid_t thread) { return comm_of(static_cast<uint32_t>(thread)) == "penna"; });
+  };
+  const auto end = std::chrono::steady_clock::now() + kTurn;
+  while (has_guest()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    ::usleep(kLookUs);
+  }
+  return true;
 }
 
 }  // namespace
@@ -315,7 +324,8 @@ std::string Inject::bring_in(Patient& patient) {
   // recorder left is renewed, 5. the guest loads the agent, which plans, 6. what it has planned is written while
   // all threads are stopped.
   patient.turn = take_turn(pid);
-  if (!patient.turn || has_guest(pid)) return sentence("is being attached to or given back by another penna record");
+  if (!patient.turn || !await_guest_gone(pid))
+    return sentence("is being attached to or given back by another penna record");
   constexpr int kMostLooks = 2000;
   auto target = look_at(pid);
   for (int i = 0; i < kMostLooks && !target && ::kill(pid, 0) == 0; ++i, ::usleep(kLookUs)) target = look_at(pid);
