@@ -19,8 +19,9 @@
 namespace penna::agent {
 namespace {
 
-enum Expected : uint32_t { kDeepBinding = 1, kCallHooks = 2, kModuleEnds = 4 };
-uint32_t expected;  // what is led to ours
+enum Expected : uint32_t { kNothing, kDeepBinding, kCallHooks, kModuleEnds };
+uint32_t expected;
+uint32_t module_ends_expected;  // 1: these, too
 
 struct Relocations {
   const ElfW(Rela) * first = nullptr;
@@ -72,8 +73,7 @@ bool is_module_end(const char* name) { return is_text(name, "penna_agent_module_
 
 // Whether the pointer that was bound to `name` is for us to lead.
 bool is_expected(uint32_t what, const char* name) {
-  return (what & kDeepBinding) != 0 || ((what & kCallHooks) != 0 && is_call_hook(name)) ||
-         ((what & kModuleEnds) != 0 && is_module_end(name));
+  return what == kDeepBinding || (what == kCallHooks ? is_call_hook(name) : is_module_end(name));
 }
 
 uintptr_t definition_behind_ours(const char* name) {
@@ -110,16 +110,16 @@ bool lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle, 
 }  // namespace
 
 void expect_deep_binding() {
-  if (!came_late) __atomic_fetch_or(&expected, kDeepBinding, __ATOMIC_RELAXED);
+  if (!came_late) __atomic_store_n(&expected, kDeepBinding, __ATOMIC_RELAXED);
 }
 
 // Also fills lazily bound pointers that were mapped before the first such dlopen: they would get the same value later.
 void lead_deep_bindings_to_ours(void* opened) {
   const uint32_t what = __atomic_load_n(&expected, __ATOMIC_RELAXED);
-  if (what == 0) return;
+  if (what == kNothing) return;
   find_new_modules();
   visit_new_modules(ModuleVisitor::kDeepBinding, opened, [what](const NewModules& modules) {
-    const bool hooks = (what & (kCallHooks | kModuleEnds)) != 0;
+    const bool hooks = what == kCallHooks;
     bool any = false;
     for (uint32_t i = 0; i < modules.count(); ++i) {
       dl_find_object found;
@@ -132,9 +132,24 @@ void lead_deep_bindings_to_ours(void* opened) {
   });
 }
 
-void lead_hooks_to_ours(bool calls, bool module_ends) {
-  __atomic_store_n(&expected, (calls ? kCallHooks : 0u) | (module_ends ? kModuleEnds : 0u), __ATOMIC_RELAXED);
+void lead_hooks_to_ours() {
+  __atomic_store_n(&expected, kCallHooks, __ATOMIC_RELAXED);
   lead_deep_bindings_to_ours(nullptr);
+}
+
+void expect_module_ends() { __atomic_store_n(&module_ends_expected, 1, __ATOMIC_RELAXED); }
+
+void lead_module_ends_to_ours(void* opened) {
+  if (__atomic_load_n(&module_ends_expected, __ATOMIC_RELAXED) == 0) return;
+  find_new_modules();
+  visit_new_modules(ModuleVisitor::kModuleEnds, opened, [](const NewModules& modules) {
+    for (uint32_t i = 0; i < modules.count(); ++i) {
+      dl_find_object found;
+      if (_dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0 && !is_ours(found.dlfo_link_map))
+        lead_to_ours(modules[i], *found.dlfo_link_map, modules.handle(i), kModuleEnds);
+    }
+    return true;
+  });
 }
 
 }  // namespace penna::agent

@@ -15,9 +15,15 @@ void expect_deep_binding();
 // in signal handlers.
 void lead_deep_bindings_to_ours(void* opened);
 
-// Where we came late, all else is entered where it lies. Only two kinds of hooks are led to ours in this way: of
-// `calls` (-pg, -finstrument-functions), and of `module_ends`, by which modules with points say that they go. Those of
-// the modules that are there, and from here on of those that come. Not in signal handlers.
-void lead_hooks_to_ours(bool calls, bool module_ends);
+// Where we came late, all else is entered where it lies. Only the hooks that compilers call (-pg,
+// -finstrument-functions) are led to ours in this way: those of the modules that are there, and from here on of those
+// that come. Not in signal handlers.
+void lead_hooks_to_ours();
+
+// The same of what the destructors of modules with points call, by which they say that they go. Not at once: until the
+// recorder has written what is planned, modules come and go unseen, and something else may lie where one was. So in
+// front of the first dlclose from then on, and after each dlopen. Not in signal handlers.
+void expect_module_ends();
+void lead_module_ends_to_ours(void* opened);
 
 }  // namespace penna::agent

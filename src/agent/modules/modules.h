@@ -40,7 +40,7 @@ struct ModuleFacts {
 
 // Visitors look at each module once. A visit starts once the module cannot be unmapped any more (NewModules pins it),
 // and it always ends.
-enum class ModuleVisitor : uint8_t { kCallPatches, kEntering, kDeepBinding, kCount };
+enum class ModuleVisitor : uint8_t { kCallPatches, kEntering, kDeepBinding, kModuleEnds, kCount };
 // The first module from *slot on that nobody has started to visit; sets *slot to its place. False: there is none.
 bool next_module_unvisited(ModuleVisitor visitor, uint32_t* slot, ModuleFacts* facts);
 bool has_new_modules(ModuleVisitor visitor);

@@ -6,6 +6,7 @@
 #include "agent/core/call_filters.h"
 #include "agent/core/text.h"
 #include "agent/core/writer.h"
+#include "agent/modules/loader.h"
 #include "agent/modules/modules.h"
 #include "agent/modules/new_modules.h"
 #include "agent/patch/arch.h"
@@ -175,18 +176,8 @@ uint64_t* begin_point(uint32_t id, uint64_t* record, uint32_t words) {
   return record;
 }
 
-}  // namespace
-
-void start_points(const penna_config& config, bool forked) {
-  if (forked) {
-    if (wanted) record_all_again();
-    return;
-  }
-  wanted = (config.classes & class_bit(PENNA_POINTS)) != 0;
-  const bool pools = (config.classes & class_bit(PENNA_ALLOC)) != 0;
-  if (!wanted && !pools) return;
-  prepare();
-  BoardLock lock(BoardLock::kWait);
+// Finds and arms all sites that the config asks for.
+void arm_first(const penna_config& config, bool pools) {
   if (wanted) take_stack_patterns(config);
   {
     Switcher switcher(kRules);
@@ -202,6 +193,22 @@ void start_points(const penna_config& config, bool forked) {
   recording_points = wanted;
   recording_pools = pools;
   settle_all();
+}
+
+}  // namespace
+
+void start_points(const penna_config& config, bool forked) {
+  if (forked) {
+    if (wanted) record_all_again();
+    return;
+  }
+  wanted = (config.classes & class_bit(PENNA_POINTS)) != 0;
+  const bool pools = (config.classes & class_bit(PENNA_ALLOC)) != 0;
+  if (!wanted && !pools) return;
+  prepare();
+  BoardLock lock(BoardLock::kWait);
+  if (attachment == nullptr) return arm_first(config, pools);
+  hold_modules([&] { arm_first(config, pools); });  // in a program that runs, they come and go meanwhile
 }
 
 bool start_late_points(const penna_config&, bool) { return attachment != nullptr; }

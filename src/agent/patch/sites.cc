@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <link.h>
 
+#include "agent/core/attachment.h"
 #include "agent/core/patience.h"
 #include "agent/core/state.h"
 #include "agent/core/sys.h"
@@ -44,12 +45,30 @@ void for_each_note(Visit&& visit) {
   for_each_module([&](const link_map& map) { return map.l_ld == nullptr || for_each_note(map.l_ld, visit); });
 }
 
+// Whether what is mapped there now has this very note, and knows us.
+bool is_still_there(const SiteModule& module) {
+  bool found = false;
+  for_each_note(module.table.note, [&](const penna_site_table& table, const penna_elf_module&) {
+    found = table.note == module.table.note &&
+            penna_entries_of(&table)->switchboard == reinterpret_cast<uintptr_t>(board());
+    return !found;
+  });
+  return found;
+}
+
+// Where we came late, a module may have gone without a word before its destructor was led to us.
+void forget_gone_modules() {
+  for (SiteModule& module : modules)
+    if (module.table.note != nullptr && !is_still_there(module)) module = {};
+}
+
 // A note without sites has nothing to switch.
 void add_module(const penna_site_table& table, const penna_elf_module& elf, Switcher& switcher) {
   SiteModule* unused = nullptr;
   if (penna_site_count(&table) == 0) return;
   for (SiteModule& module : site_modules()) {
-    if (module.table.note == table.note) return;
+    if (module.table.note == table.note && penna_entries_of(&table)->switchboard != 0) return;
+    if (module.table.note == table.note) module = {};  // unloaded, and come again: it does not know us
     if (module.table.note == nullptr && unused == nullptr) unused = &module;
   }
   if (unused == nullptr) unused = modules.add();
@@ -86,6 +105,7 @@ BoardLock::BoardLock(Patience patience) : held_(true) {
     penna_lock_board(board());
   else
     held_ = patience == kASecond ? within_a_second(try_it) : try_it();
+  if (held_ && attachment != nullptr) forget_gone_modules();
 }
 
 SiteTable& site_modules() { return modules; }

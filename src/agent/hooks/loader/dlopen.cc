@@ -56,6 +56,7 @@ void look_at_what_came(const Opening& opening, void* handle) {
   if (code_refused()) return;
   settle_passed_opens(nullptr, nullptr);
   lead_deep_bindings_to_ours(handle);
+  lead_module_ends_to_ours(handle);
   patch_new_modules(handle);
   opening.enter(handle);
 }
@@ -133,6 +134,7 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   bool unloaded = false;
   // The filter forbids system calls that forgetting modules may take.
   if ((call_refusals & kRefusesRecording) != 0) return real.dlclose(handle);
+  if (!code_refused()) lead_module_ends_to_ours(nullptr);
   const int error = close_in_stay(handle, &unloaded);
   // Another thread may have loaded one at the same address, which was mistaken for the one forgotten just now.
   if (unloaded || modules_were_left()) look_at_what_came(Opening::begin(), nullptr);
