@@ -93,8 +93,15 @@ struct Journal::Changes {
     return changes;
   }
 
+  // Is what the agent looked at still mapped there?
+  static bool is_there(const RemoteMemory& memory, const penna_change& one) {
+    const uint64_t mark = one.address - one.in_module + PENNA_MODULE_MARK_AT;
+    return one.is_marked == 0 || memory.get<uint8_t>(mark).value_or(0) == PENNA_MODULE_MARK;
+  }
+
   // A pointer that was bound since the agent looked is one all the same: what it holds now is what comes back.
   static void write(const RemoteMemory& memory, const Place& one) {
+    if (!is_there(memory, one)) return;
     const Holds holds = look_at(memory, one);
     if (holds == Holds::kAfter || (holds == Holds::kOther && one.kind != PENNA_CHANGED_POINTER)) return;
     const uint64_t now = memory.word(one.address);
@@ -191,6 +198,7 @@ Result<Restored> Journal::put_back() const {
     places = changes.places;
     // In reverse: where a place was changed twice, the first change has the program's own bytes.
     for (auto one = changes.places.rbegin(); one != changes.places.rend(); ++one) {
+      if (!Changes::is_there(memory, *one)) continue;
       Holds holds = look_at(memory, *one);
       if (holds == Holds::kAfter && memory.write(one->address, one->before, one->bytes)) holds = look_at(memory, *one);
       ++(holds == Holds::kBefore ? restored.places : restored.kept);

@@ -34,7 +34,6 @@ class Target:
     check: list = None     # afterwards, must succeed
     package: str = None
     options: tuple = ()    # of each recording
-    ways: tuple = ()       # one of these, instead of any of WAYS
     build: list = None     # makes it
     unloads: str = ''      # a library that it closes and opens all the time
 
@@ -65,7 +64,7 @@ TARGETS = {
     'musl': Target(['./breakpointed', '4', 'signals'], ready='.', options=BY_BREAKPOINTS, package='musl-tools',
                    build=['musl-gcc', '-O2', '-static', SOURCES / 'programs/breakpointed.c', '-o', 'breakpointed']),
     'libraries': Target(['./libraries', *(f'./{name}.so' for name in LIBRARIES)], ready='^round 3$', unloads='.so',
-                        ways=((), ('--libcalls',), ('-k', 'alloc,locks'), ('-k', 'points'), ('-F', 'sum')), build=['sh', '-c', BUILD_LIBRARIES]),
+                        build=['sh', '-c', BUILD_LIBRARIES]),
     'python': Target(['/usr/bin/python3', '-c', PYTHON], ready='round'),
     'redis': Target(['redis-server', '--port', '7395', '--save', '', '--appendonly', 'no'], ready='Ready to accept',
                     load=['redis-benchmark', '-p', '7395', '-l', '-q', '-c', '20', '-t', 'set,get'],
@@ -162,7 +161,7 @@ def torment(name, cycles, where):
         assert process.poll() is None, f'it ended by itself with {process.returncode}'
         before, open_before = code(process.pid), descriptors(process.pid)
         for cycle in range(cycles):
-            options = target.options or random.choice(target.ways or WAYS)
+            options = target.options or random.choice(WAYS)
             text = record(process.pid, where, random.random() < KILLED_SHARE, options)
             killed += text is None
             assert process.poll() is None, f'cycle {cycle} {options}: it ended with {process.returncode}'

@@ -62,11 +62,17 @@ enum penna_change_kind {
   PENNA_MAPPED = 2 /* memory of the agent's: `mapped` bytes. It stays until the agent is used again */
 };
 
+/* In the header of a module that may go, at PENNA_MODULE_MARK_AT from its start: that it is still the mapping that the
+ * agent looked at. Until dlclose is entered, it goes unseen, and another one may come to its place. */
+enum { PENNA_MODULE_MARK = 0xa5, PENNA_MODULE_MARK_AT = 15 };
+
 struct penna_change {
-  uint64_t address; /* run-time; 0: not whole yet, or it is gone */
-  uint8_t kind;     /* penna_change_kind */
-  uint8_t bytes;    /* of before and after */
-  uint8_t reserved[6];
+  uint64_t address;  /* run-time; 0: not whole yet, or it is gone */
+  uint8_t kind;      /* penna_change_kind */
+  uint8_t bytes;     /* of before and after */
+  uint8_t is_marked; /* 1: counts only as long as its module has the mark */
+  uint8_t reserved;
+  uint32_t in_module; /* address - the module's start */
   uint8_t before[16];
   union {
     uint8_t after[16];

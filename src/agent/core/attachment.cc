@@ -38,6 +38,9 @@ bool note(penna_change_kind kind, uintptr_t address, const void* before, const v
   if (change == nullptr) return false;
   __builtin_memcpy(change->before, before, bytes);
   __builtin_memcpy(change->after, after, bytes);
+  uintptr_t start = 0;
+  change->is_marked = mark_if_it_may_go(address, &start);
+  change->in_module = static_cast<uint32_t>(address - start);
   return finish_change(change, address), true;
 }
 

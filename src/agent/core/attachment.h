@@ -29,6 +29,10 @@ inline bool holds_writes() {
 // May code be changed in any way: because no other thread runs, or will when it is written?
 inline bool may_write_at_leisure() { return __libc_single_threaded != 0 || holds_writes(); }
 
+// By modules.cc, which nothing here includes: marks the module that contains an address (penna_change::is_marked).
+// False: it stays, or cannot be marked. *start: where it begins.
+bool mark_if_it_may_go(uintptr_t address, uintptr_t* start);
+
 // In front of the change. False: there is no room in the journal, and the change must not be made.
 bool note_code(uintptr_t address, const uint8_t* before, const uint8_t* after, uint32_t bytes);
 bool note_pointer(uintptr_t address, uintptr_t before, uintptr_t after);

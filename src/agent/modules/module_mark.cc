@@ -6,15 +6,15 @@
 
 #include "agent/core/pages.h"
 #include "agent/core/sys.h"
+#include "penna/detail/attach.h"
 #include "unwind/program_headers.h"
 
 namespace penna::agent {
 namespace {
 
-constexpr uint8_t kMark = 0xa5;
-
 volatile uint8_t* mark_of(uintptr_t module_start) {
-  return reinterpret_cast<volatile uint8_t*>(module_start + EI_NIDENT - 1);
+  static_assert(PENNA_MODULE_MARK_AT == EI_NIDENT - 1);
+  return reinterpret_cast<volatile uint8_t*>(module_start + PENNA_MODULE_MARK_AT);
 }
 
 int protection_of(const ElfW(Phdr) & segment) {
@@ -35,13 +35,14 @@ int protection_of_header(uintptr_t module_start, uintptr_t bias) {
 bool set_mark(uintptr_t module_start, uintptr_t bias) {
   const int protection = protection_of_header(module_start, bias);
   const auto page = static_cast<long>(module_start);
-  if ((protection & PROT_READ) == 0 || *mark_of(module_start) != 0) return false;
+  if ((protection & PROT_READ) == 0) return false;
+  if (*mark_of(module_start) != 0) return has_mark(module_start);  // of an earlier recording
   if (sys_failed(sys(SYS_mprotect, page, kPageBytes, protection | PROT_WRITE))) return false;
-  *mark_of(module_start) = kMark;
+  *mark_of(module_start) = PENNA_MODULE_MARK;
   sys(SYS_mprotect, page, kPageBytes, protection);
   return true;
 }
 
-bool has_mark(uintptr_t module_start) { return *mark_of(module_start) == kMark; }
+bool has_mark(uintptr_t module_start) { return *mark_of(module_start) == PENNA_MODULE_MARK; }
 
 }  // namespace penna::agent

@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <link.h>
 
+#include "agent/core/attachment.h"
 #include "agent/core/growing_table.h"
 #include "agent/core/pages.h"
 #include "agent/core/signal_block.h"
@@ -353,6 +354,14 @@ bool module_at(uintptr_t pc, ModuleFacts* facts) {
   if (number == kNone) return false;
   *facts = facts_of(modules[number]);
   return true;
+}
+
+bool mark_if_it_may_go(uintptr_t address, uintptr_t* start) {
+  const uint32_t number = number_of(address);
+  if (number == kNone) return false;
+  *start = modules[number].start;
+  mark_written(*start);
+  return __atomic_load_n(&modules[number].marked, __ATOMIC_ACQUIRE);
 }
 
 void mark_written(uintptr_t module_start) {

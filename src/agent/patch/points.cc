@@ -68,6 +68,7 @@ void give_id(const SiteModule& module, const penna_point_site& site, penna_point
 }
 
 void record_all_again() {
+  forget_gone_site_modules();
   for (const SiteModule& module : site_modules()) {
     if (module.table.note == nullptr) continue;
     const penna_point_site* first = penna_first_site(&module.table);
@@ -111,6 +112,7 @@ constexpr SiteRules kRules{prepare_to_record, fill_entries};
 // Switches sites in all modules, present and future. False: no memory to remember the request.
 bool change_sites(const char* pattern, uint32_t kinds, const penna_request& request, penna_change_counts* counts) {
   if (!penna_remember_request(board(), pattern, kinds, request)) return false;
+  forget_gone_site_modules();
   Switcher switcher(kRules);
   penna_switching switching{pattern, kinds, ++board()->stamp, request};
   for (SiteModule& module : site_modules()) switcher.change(module, switching, counts);
@@ -152,6 +154,7 @@ void take_stack_patterns(const penna_config& config) {
 }
 
 void settle_all() {
+  forget_gone_site_modules();
   Switcher switcher(kRules);
   for (SiteModule& module : site_modules()) switcher.settle(module);
 }

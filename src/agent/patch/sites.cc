@@ -45,23 +45,6 @@ void for_each_note(Visit&& visit) {
   for_each_module([&](const link_map& map) { return map.l_ld == nullptr || for_each_note(map.l_ld, visit); });
 }
 
-// Whether what is mapped there now has this very note, and knows us.
-bool is_still_there(const SiteModule& module) {
-  bool found = false;
-  for_each_note(module.table.note, [&](const penna_site_table& table, const penna_elf_module&) {
-    found = table.note == module.table.note &&
-            penna_entries_of(&table)->switchboard == reinterpret_cast<uintptr_t>(board());
-    return !found;
-  });
-  return found;
-}
-
-// Where we came late, a module may have gone without a word before its destructor was led to us.
-void forget_gone_modules() {
-  for (SiteModule& module : modules)
-    if (module.table.note != nullptr && !is_still_there(module)) module = {};
-}
-
 // A note without sites has nothing to switch.
 void add_module(const penna_site_table& table, const penna_elf_module& elf, Switcher& switcher) {
   SiteModule* unused = nullptr;
@@ -105,7 +88,6 @@ BoardLock::BoardLock(Patience patience) : held_(true) {
     penna_lock_board(board());
   else
     held_ = patience == kASecond ? within_a_second(try_it) : try_it();
-  if (held_ && attachment != nullptr) forget_gone_modules();
 }
 
 SiteTable& site_modules() { return modules; }
@@ -130,6 +112,20 @@ void add_site_module(const penna_point_module* note, Switcher& switcher) {
     if (table.note == note) add_module(table, elf, switcher);
     return true;
   });
+}
+
+// What is mapped at its place has its extent, and knows us.
+void forget_gone_site_modules() {
+  if (attachment == nullptr) return;
+  for (SiteModule& module : site_modules()) {
+    dl_find_object found;
+    if (module.table.note == nullptr) continue;
+    const bool is_there = _dl_find_object(const_cast<penna_point_module*>(module.table.note), &found) == 0 &&
+                          reinterpret_cast<uintptr_t>(found.dlfo_map_start) == module.table.start &&
+                          reinterpret_cast<uintptr_t>(found.dlfo_map_end) >= module.table.end &&
+                          penna_entries_of(&module.table)->switchboard == reinterpret_cast<uintptr_t>(board());
+    if (!is_there) module = {};
+  }
 }
 
 void forget_site_module(const penna_point_module* note) {

@@ -80,5 +80,8 @@ void find_site_modules(Switcher& switcher);
 void add_site_modules_at(uintptr_t address, Switcher& switcher);
 void add_site_module(const penna_point_module* note, Switcher& switcher);
 void forget_site_module(const penna_point_module* note);
+// Where we came late, a module may have gone without a word, before its destructor was led to us. Called in front of
+// whatever visits them all.
+void forget_gone_site_modules();
 
 }  // namespace penna::agent
