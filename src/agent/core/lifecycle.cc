@@ -211,9 +211,7 @@ bool start() {
   enter_functions(config, forked);
   if (attachment != nullptr) {
     start_call_patches(config, forked);
-    const auto records = [&](uint32_t classes) { return (config.classes & classes) != 0; };
-    if (records(class_bit(PENNA_CALLS)) && !forked) lead_hooks_to_ours();
-    if (records(class_bit(PENNA_POINTS) | class_bit(PENNA_ALLOC))) expect_module_ends();
+    if ((config.classes & class_bit(PENNA_CALLS)) != 0 && !forked) lead_hooks_to_ours();
   }
   channel->start_cost_ticks = penna_now() - began;
   if (!forked && !system_calls_filtered) channel->start_cpu_ns = processor_ns();

@@ -19,8 +19,9 @@
 namespace penna::agent {
 namespace {
 
-enum Expected : uint32_t { kNothing, kDeepBinding, kCallHooks, kModuleEnds };
-uint32_t expected;
+// What is led to ours.
+enum Led : uint32_t { kNothing, kDeepBinding, kCallHooks, kModuleEnds };
+uint32_t expected;              // one of the first three
 uint32_t module_ends_expected;  // 1: these, too
 
 struct Relocations {
@@ -107,6 +108,21 @@ bool lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle, 
   return any;
 }
 
+void lead_new_modules(ModuleVisitor visitor, void* opened, uint32_t what) {
+  find_new_modules();
+  visit_new_modules(visitor, opened, [what](const NewModules& modules) {
+    bool any = false;
+    for (uint32_t i = 0; i < modules.count(); ++i) {
+      dl_find_object found;
+      if (what == kDeepBinding && modules.handle(i) == nullptr) continue;  // no dlopen has bound it
+      if (_dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0 && !is_ours(found.dlfo_link_map))
+        any |= lead_to_ours(modules[i], *found.dlfo_link_map, modules.handle(i), what);
+    }
+    if (what == kCallHooks && any) begin_to_count_for_gprof();
+    return true;
+  });
+}
+
 }  // namespace
 
 void expect_deep_binding() {
@@ -115,21 +131,8 @@ void expect_deep_binding() {
 
 // Also fills lazily bound pointers that were mapped before the first such dlopen: they would get the same value later.
 void lead_deep_bindings_to_ours(void* opened) {
-  const uint32_t what = __atomic_load_n(&expected, __ATOMIC_RELAXED);
-  if (what == kNothing) return;
-  find_new_modules();
-  visit_new_modules(ModuleVisitor::kDeepBinding, opened, [what](const NewModules& modules) {
-    const bool hooks = what == kCallHooks;
-    bool any = false;
-    for (uint32_t i = 0; i < modules.count(); ++i) {
-      dl_find_object found;
-      if ((hooks || modules.handle(i) != nullptr) &&
-          _dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0 && !is_ours(found.dlfo_link_map))
-        any |= lead_to_ours(modules[i], *found.dlfo_link_map, modules.handle(i), what);
-    }
-    if (hooks && any) begin_to_count_for_gprof();
-    return true;
-  });
+  if (const uint32_t what = __atomic_load_n(&expected, __ATOMIC_RELAXED); what != kNothing)
+    lead_new_modules(ModuleVisitor::kDeepBinding, opened, what);
 }
 
 void lead_hooks_to_ours() {
@@ -140,16 +143,8 @@ void lead_hooks_to_ours() {
 void expect_module_ends() { __atomic_store_n(&module_ends_expected, 1, __ATOMIC_RELAXED); }
 
 void lead_module_ends_to_ours(void* opened) {
-  if (__atomic_load_n(&module_ends_expected, __ATOMIC_RELAXED) == 0) return;
-  find_new_modules();
-  visit_new_modules(ModuleVisitor::kModuleEnds, opened, [](const NewModules& modules) {
-    for (uint32_t i = 0; i < modules.count(); ++i) {
-      dl_find_object found;
-      if (_dl_find_object(reinterpret_cast<void*>(modules[i].start), &found) == 0 && !is_ours(found.dlfo_link_map))
-        lead_to_ours(modules[i], *found.dlfo_link_map, modules.handle(i), kModuleEnds);
-    }
-    return true;
-  });
+  if (__atomic_load_n(&module_ends_expected, __ATOMIC_RELAXED) != 0)
+    lead_new_modules(ModuleVisitor::kModuleEnds, opened, kModuleEnds);
 }
 
 }  // namespace penna::agent

@@ -23,15 +23,15 @@ struct ModuleSubscriber {
   void (*after_gone)() = nullptr;
 
   // New modules, which this thread visits (opening.h). If `unless` is not PENNA_UNLESS_NOTHING, they must not be
-  // patched, and the recording names what is missed. Called as long as `event_class` is recorded, if `start` returned
-  // true.
+  // patched, and the recording names what is missed. Called as long as one of `classes` is recorded, if `start`
+  // returned true.
   void (*on_new)(const NewModules& modules, penna_unless unless) = nullptr;
   // Called when recording starts, and again in each forked child.
   bool (*start)(const penna_config& config, bool forked) = nullptr;
-  penna_event_class event_class = PENNA_CLASS_COUNT;
+  uint32_t classes = 0;  // class_bit()s
 };
 
-inline constexpr uint32_t kModuleSubscribers = 11;
+inline constexpr uint32_t kModuleSubscribers = 10;
 extern const ModuleSubscriber module_subscribers[kModuleSubscribers];
 
 }  // namespace penna::agent

@@ -3,8 +3,10 @@
 #include "agent/calls/call_values.h"
 #include "agent/core/attachment.h"
 #include "agent/core/return_trampolines.h"
+#include "agent/core/state.h"
 #include "agent/hooks/alloc/allocators.h"
 #include "agent/hooks/locks/lock_calls.h"
+#include "agent/modules/deep_binding.h"
 #include "agent/modules/module_subscriber.h"
 #include "agent/modules/near_ranges.h"
 #include "agent/patch/entered_functions.h"
@@ -15,24 +17,31 @@
 namespace penna::agent {
 namespace {
 
+constexpr uint32_t kPointsAndPools = class_bit(PENNA_POINTS) | class_bit(PENNA_ALLOC);  // pools are allocations
+
+// Modules tell by their constructors and destructors that they come and go, unless we came late.
+bool start_late_points(const penna_config& config, bool) {
+  const bool wanted = attachment != nullptr && (config.classes & kPointsAndPools) != 0;
+  if (wanted) expect_module_ends();
+  return wanted;
+}
+
 constexpr ModuleSubscriber kCallValues{.on_gone = forget_captures};
 constexpr ModuleSubscriber kEnteredFunctions{.on_gone = forget_entered_functions};
 constexpr ModuleSubscriber kAllocators{.on_gone = [](uintptr_t start, uintptr_t) { forget_allocator(start); },
                                        .on_new = enter_allocators,
                                        .start = start_allocators,
-                                       .event_class = PENNA_ALLOC};
+                                       .classes = class_bit(PENNA_ALLOC)};
 constexpr ModuleSubscriber kLocks{
     .on_gone = [](uintptr_t start, uintptr_t) { forget_lock_functions(start); },
     .on_new = enter_lock_functions,
     .start = [](const penna_config& config, bool) { return start_lock_functions(config); },
-    .event_class = PENNA_LOCKS};
+    .classes = class_bit(PENNA_LOCKS)};
 constexpr ModuleSubscriber kProbes{.on_gone = [](uintptr_t start, uintptr_t) { forget_probes(start); },
                                    .on_new = enter_probes,
                                    .start = start_probes,
-                                   .event_class = PENNA_POINTS};
-// Points, and pools, which are allocations: for whom one of them is recorded.
-constexpr ModuleSubscriber kPoints{.on_new = enter_points, .start = start_late_points, .event_class = PENNA_POINTS};
-constexpr ModuleSubscriber kPools{.on_new = enter_points, .start = start_late_points, .event_class = PENNA_ALLOC};
+                                   .classes = class_bit(PENNA_POINTS)};
+constexpr ModuleSubscriber kPoints{.on_new = enter_points, .start = start_late_points, .classes = kPointsAndPools};
 constexpr ModuleSubscriber kNearMemory{.on_gone = [](uintptr_t start, uintptr_t) { forget_near_memory(start); }};
 constexpr ModuleSubscriber kReturnLinks{.on_gone = mark_return_links_stale};
 constexpr ModuleSubscriber kJournal{.on_gone = forget_changes};
@@ -43,7 +52,7 @@ constexpr ModuleSubscriber kStacks{.after_gone = forget_unwind_rules};
 // Called from first to last. Near memory is unmapped after everyone who has addresses in it was notified: another
 // thread may be lowering the semaphores of probes (stop_probes()).
 const ModuleSubscriber module_subscribers[kModuleSubscribers] = {
-    kCallValues, kEnteredFunctions, kAllocators,  kLocks,   kProbes, kPoints,
-    kPools,      kNearMemory,       kReturnLinks, kJournal, kStacks};
+    kCallValues, kEnteredFunctions, kAllocators,  kLocks,   kProbes,
+    kPoints,     kNearMemory,       kReturnLinks, kJournal, kStacks};
 
 }  // namespace penna::agent

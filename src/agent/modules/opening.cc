@@ -41,7 +41,7 @@ void enter_new(void* opened, penna_unless unless) {
 bool enters_now() {
   uint32_t classes = 0;
   for (uint32_t i = 0; i < kModuleSubscribers; ++i)
-    if (is_wanted(i)) classes |= class_bit(module_subscribers[i].event_class);
+    if (is_wanted(i)) classes |= module_subscribers[i].classes;
   return (armed() & classes) != 0 && (call_refusals & kRefusesCode) == 0;
 }
 

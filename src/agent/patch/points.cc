@@ -214,8 +214,6 @@ void start_points(const penna_config& config, bool forked) {
   hold_modules([&] { arm_first(config, pools); });  // in a program that runs, they come and go meanwhile
 }
 
-bool start_late_points(const penna_config&, bool) { return attachment != nullptr; }
-
 void enter_points(const NewModules& modules, penna_unless) {
   BoardLock lock(BoardLock::kWait);
   Switcher switcher(kRules);

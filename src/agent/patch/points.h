@@ -22,9 +22,8 @@ class NewModules;
 // for. In a forked child, whose sites are armed already: describes them to the new channel.
 void start_points(const penna_config& config, bool forked);
 
-// For the table of module_subscriber.h. Modules tell us by their constructors that they come, unless we came late:
-// theirs are bound without us. Then their sites are entered as soon as dlopen returns.
-bool start_late_points(const penna_config& config, bool forked);
+// For the table of module_subscriber.h, where we came late: the constructors of modules are bound without us, so their
+// sites are entered as soon as dlopen returns.
 void enter_points(const NewModules& modules, penna_unless unless);
 
 // Restores the original bytes of every slot. If another thread is loading or unloading a module it does nothing: then
