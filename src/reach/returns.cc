@@ -2,7 +2,6 @@
 // See returns.h.
 #include "reach/returns.h"
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -16,18 +15,11 @@ uint64_t caller_of(const RemoteMemory& memory, const penna_attachment& head, uin
   return memory.word(head.links + offset / PENNA_TRAMPOLINE_BYTES * PENNA_LINK_BYTES);
 }
 
-// The thread's stack, from its stack pointer up. That of a thread made by libc ends below what the thread pointer
-// points to, the first thread's where nothing is mapped any more.
-std::string stack_of(const RemoteMemory& memory, const ThreadState& thread) {
-  constexpr uint64_t kMost = 8 << 20;
-  const uint64_t begin = thread.stack() & ~uint64_t{7}, pointer = thread.thread_pointer();
-  return memory.part(begin, pointer > begin ? std::min(pointer - begin, kMost) : kMost);
-}
-
 size_t put_back_of(const RemoteMemory& memory, const ThreadState& thread, const penna_attachment& head) {
+  constexpr uint64_t kMost = 8 << 20;
   size_t count = 0;
   const uint64_t begin = thread.stack() & ~uint64_t{7};
-  const std::string stack = stack_of(memory, thread);
+  const std::string stack = stack_of(memory, thread, kMost);
   for (size_t at = 0; at + 8 <= stack.size(); at += 8) {
     uint64_t word;
     std::memcpy(&word, stack.data() + at, sizeof word);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "reach/arch.h"
@@ -58,6 +59,10 @@ class ThreadState {
   uint64_t mask_ = 0;
   RemotePtr<uint64_t> home_;
 };
+
+// A stopped thread's stack from its stack pointer up, `most` bytes at most. That of a thread made by libc ends below
+// what the thread pointer points to, the first thread's where nothing is mapped any more.
+std::string stack_of(const RemoteMemory& memory, const ThreadState& thread, uint64_t most);
 
 // Where the signal handlers on a stopped thread's stack will come back to. `sigreturn`: the code that handlers return
 // to, of which each has the address. Looks at some 64 KiB; a word that only looks like one is one more address.

@@ -144,13 +144,16 @@ GeneralRegisters ThreadState::without_our_stop(pid_t thread, bool* sleeps) const
   return registers;
 }
 
+std::string stack_of(const RemoteMemory& memory, const ThreadState& thread, uint64_t most) {
+  const uint64_t begin = thread.stack() & ~uint64_t{7}, pointer = thread.thread_pointer();
+  return memory.part(begin, pointer > begin ? std::min(pointer - begin, most) : most);
+}
+
 // The kernel's frame: the address that the handler returns to, and the ucontext, which has the registers from byte 40
 // on, the program counter as the 17th.
 std::vector<uint64_t> interrupted_pcs(const RemoteMemory& memory, const ThreadState& thread, uint64_t sigreturn) {
   constexpr uint64_t kMost = 64 << 10, kProgramCounter = 8 + 40 + 16 * 8;
-  // A thread that libc has made has its stack below what the thread pointer points to: often a page, and no more.
-  const uint64_t begin = thread.stack() & ~uint64_t{7}, pointer = thread.thread_pointer();
-  const std::string words = memory.part(begin, pointer > begin ? std::min(pointer - begin, kMost) : kMost);
+  const std::string words = stack_of(memory, thread, kMost);
   std::vector<uint64_t> pcs;
   for (size_t at = 0; sigreturn != 0 && at + kProgramCounter + 8 <= words.size(); at += 8) {
     uint64_t word, pc;
