@@ -134,7 +134,7 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
   const bool was_full = origin == Origin::kRing;
   size_t bytes = channel_.copy_chunk(chunk, buffer_.data());
   if (bytes < sizeof(penna_chunk)) {
-    if (was_full) channel_.free_pages(chunk, was_full);
+    if (was_full) channel_.free_pages(chunk, true);
     return true;
   }
   ChunkSummary summary = sink_->round_and_scan({buffer_.data(), bytes});
