@@ -36,20 +36,20 @@ class BorrowedThread {
                                               const BorrowedCode& code);
   // What the kernel gives: -4095 to -1 is an error. Nothing: the thread is gone.
   std::optional<int64_t> call(long number, const std::array<uint64_t, 6>& arguments);
-  // `pauses`: the loop at the end of code by PENNA_REMOTE_CODE, in which the thread waits to be put back. The thread is
-  // stopped then, as it was; false: it is gone, or on its way home by itself.
-  bool give_back(uint64_t pauses);
+  // The thread is stopped then, as it was; false: it is gone, or on its way home by itself.
+  bool give_back();
 
   const ThreadState& state() const { return saved_; }
 
  private:
   BorrowedThread(pid_t pid, pid_t thread, const BorrowedCode& code) : pid_(pid), thread_(thread), code_(code) {}
+  bool prepare_call(long number, const std::array<uint64_t, 6>& arguments);
   bool to_next_call_stop();
 
   pid_t pid_, thread_;
   BorrowedCode code_;
   ThreadState saved_;
-  uint64_t context_ = 0;  // of the home frame
+  uint64_t way_home_ = 0;  // of the stack: where a call returns to
 };
 
 }  // namespace penna

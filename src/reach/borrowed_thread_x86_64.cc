@@ -56,10 +56,10 @@ std::optional<BorrowedThread> BorrowedThread::borrow(pid_t pid, pid_t thread, co
   BorrowedThread borrowed(pid, thread, code);
   if (!borrowed.saved_.save(thread)) return {};
   const HomeFrame frame = borrowed.saved_.frame_at_home(thread);
-  borrowed.context_ = frame.context().number();
+  borrowed.way_home_ = frame.context().number() - 8;
   // The frame must be whole before the first register changes, and its return address lies right below it: what a
   // signal handler would find on its stack.
-  if (!frame.write(thread) || !memory.write(borrowed.context_ - 8, &code.sigreturn, 8)) return {};
+  if (!frame.write(thread) || !memory.write(borrowed.way_home_, &code.sigreturn, 8)) return {};
   return borrowed;
 }
 
@@ -74,11 +74,12 @@ bool BorrowedThread::to_next_call_stop() {
   }
 }
 
-std::optional<int64_t> BorrowedThread::call(long number, const std::array<uint64_t, 6>& arguments) {
+// Registers and mask for a system call. The thread has not taken a step yet.
+bool BorrowedThread::prepare_call(long number, const std::array<uint64_t, 6>& arguments) {
   GeneralRegisters there{};
-  if (!get_registers(thread_, &there)) return {};
+  if (!get_registers(thread_, &there)) return false;
   there.rip = code_.system_call;
-  there.rsp = context_ - 8;  // where it returns to
+  there.rsp = way_home_;
   there.rax = static_cast<uint64_t>(number);
   there.orig_rax = ~uint64_t{0};
   there.rdi = arguments[0], there.rsi = arguments[1], there.rdx = arguments[2];
@@ -87,30 +88,25 @@ std::optional<int64_t> BorrowedThread::call(long number, const std::array<uint64
   there.eflags &= ~uint64_t{0x500};
   uint64_t blocked = ~uint64_t{0};
   // The mask last: until it has a way home, nobody would put it back.
-  if (!set_registers(thread_, there) ||
-      !traced(PTRACE_SETSIGMASK, thread_, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked)))
+  return set_registers(thread_, there) &&
+         traced(PTRACE_SETSIGMASK, thread_, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
+}
+
+// The thread stays in the stop where the call ends: the next call() goes on from there.
+std::optional<int64_t> BorrowedThread::call(long number, const std::array<uint64_t, 6>& arguments) {
+  GeneralRegisters there{};
+  if (!prepare_call(number, arguments) || !to_next_call_stop() || !to_next_call_stop() ||
+      !get_registers(thread_, &there))
     return {};
-  // Once where the call begins, once where it ends. The thread stays in the second stop: the next call() goes on
-  // from there.
-  if (!to_next_call_stop() || !to_next_call_stop() || !get_registers(thread_, &there)) return {};
   return static_cast<int64_t>(there.rax);
 }
 
-bool BorrowedThread::give_back(uint64_t pauses) {
-  GeneralRegisters there{};
-  if (!get_registers(thread_, &there)) return false;
-  there.rip = pauses;
-  there.rbx = context_;
-  // As if PENNA_REMOTE_CODE had just reached its end: if we are killed now, the loop counts down and goes home.
-  there.rcx = PENNA_REMOTE_PAUSES;
-  there.rsp = context_ - 16;
-  there.orig_rax = ~uint64_t{0};
-  if (!set_registers(thread_, there) || !traced(PTRACE_CONT, thread_, 0, 0) ||
-      !traced(PTRACE_INTERRUPT, thread_, 0, 0) || !await_interrupt(pid_, thread_, kLongestCallUs))
-    return false;
-  // Unsigned: in front of the loop is a huge distance.
-  if (!get_registers(thread_, &there) || there.rip - pauses >= PENNA_REMOTE_END_BYTES) return false;
-  return saved_.restore(thread_);
+// Where a system call ends, nothing can be put back: the kernel is past the point where it restarts the call that our
+// stop has cut short. Interrupted there and continued, the thread stops again before it takes a step, and ahead of that
+// point.
+bool BorrowedThread::give_back() {
+  return traced(PTRACE_INTERRUPT, thread_, 0, 0) && traced(PTRACE_CONT, thread_, 0, 0) &&
+         await_interrupt(pid_, thread_, kLongestCallUs) && saved_.restore(thread_);
 }
 
 }  // namespace penna

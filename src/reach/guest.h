@@ -54,8 +54,7 @@ class Guest {
   uint64_t stack() const;           // of clone(2)
   uint64_t thread_pointer() const;  // the same
   uint64_t tid(const GuestNeeds& needs) const { return thread_pointer() + needs.tid_at; }
-  uint64_t ended() const;   // a word that is not 0 as long as it runs
-  uint64_t pauses() const;  // of the code: for BorrowedThread::give_back()
+  uint64_t ended() const;  // a word that is not 0 as long as it runs
 
   // Of an attachment that lies in a guest's memory.
   static Guest of(const RemoteMemory& memory, uint64_t attachment);

@@ -23,8 +23,6 @@
 #include <cstddef>
 #include <cstring>
 
-#include "penna/detail/remote.h"
-
 // %rbx: GuestWords. Aligned as functions want it, and no signal comes: clone(2) leaves the mask of who called it.
 asm(".section .rodata\n"
     "penna_guest_code:\n"
@@ -53,17 +51,16 @@ asm(".section .rodata\n"
     "movl $1, (%rbx)\n"
     "jmp 9f\n"
     "8: call *24(%rbx)\n mov %rax, 88(%rbx)\n movl $2, (%rbx)\n"  // dlerror()
-    "9: mov $60, %eax\n xor %edi, %edi\n syscall\n ud2\n"          // exit(0)
+    "9: mov $60, %eax\n xor %edi, %edi\n syscall\n ud2\n"         // exit(0)
     "penna_guest_name: .asciz \"penna\"\n"
     "penna_guest_entry: .asciz \"penna_agent_attach\"\n"
     "penna_guest_forgotten: .asciz \"its recorder ended\"\n"
     ".balign 8\n"
     "penna_guest_moment: .quad 0, 100000\n"
-    "penna_guest_nothing: ret\n" PENNA_REMOTE_CODE("penna_guest_home", "penna_guest_pauses",
-                                                   "penna_guest_nothing") "penna_guest_code_end:\n"
-                                                                          ".text\n");
+    "penna_guest_code_end:\n"
+    ".text\n");
 extern "C" {
-extern const char penna_guest_code[], penna_guest_pauses[], penna_guest_code_end[];
+extern const char penna_guest_code[], penna_guest_code_end[];
 }
 
 namespace penna {
@@ -183,7 +180,6 @@ uint64_t Guest::attachment() const { return place_.memory + kAttachment; }
 uint64_t Guest::stack() const { return place_.memory + kStackEnd - 64; }
 uint64_t Guest::thread_pointer() const { return place_.memory + kThreadPointer; }
 uint64_t Guest::ended() const { return place_.memory + offsetof(GuestWords, tid); }
-uint64_t Guest::pauses() const { return place_.code + static_cast<uint64_t>(penna_guest_pauses - penna_guest_code); }
 
 bool Guest::prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries, const GuestNeeds& needs,
                     uint64_t like, int agent_fd, uint64_t attach, const GuestTexts& texts) const {

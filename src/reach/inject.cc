@@ -241,7 +241,7 @@ std::optional<std::string> start_guest_by(const Target& target, pid_t thread, bo
   if (!borrowed) return {};
   held.lend();
   const std::string trouble = start_guest(target, *borrowed, start);
-  if (trouble.empty()) borrowed->give_back(Guest(start->place).pauses());
+  if (trouble.empty()) borrowed->give_back();
   return trouble;  // else it goes home by itself
 }
 

@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Threads that are borrowed in the middle of a sleep: it ends neither early nor with EINTR, whatever kind it is.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
+started=()
+cat >asleep.c <<'C'
+#include <errno.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <time.h>
+#include <unistd.h>
+enum { kMs = 700 };
+static long now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+static int sleep_by(const char* how) {
+  struct timespec time = {0, kMs * 1000000L};
+  if (!strcmp(how, "nanosleep")) return nanosleep(&time, 0);
+  if (!strcmp(how, "poll")) return poll(0, 0, kMs);
+  if (!strcmp(how, "ppoll")) return ppoll(0, 0, &time, 0);
+  if (!strcmp(how, "select")) return select(0, 0, 0, 0, &(struct timeval){0, kMs * 1000});
+  if (!strcmp(how, "epoll")) return epoll_wait(epoll_create1(0), &(struct epoll_event){0}, 1, kMs);
+  sem_t never;
+  sem_init(&never, 0, 0);
+  clock_gettime(CLOCK_REALTIME, &time);
+  time.tv_nsec += kMs * 1000000L;
+  if (time.tv_nsec >= 1000000000) ++time.tv_sec, time.tv_nsec -= 1000000000;
+  return sem_timedwait(&never, &time) == -1 && errno == ETIMEDOUT ? 0 : -1;
+}
+int main(int count, char** words) {
+  while (count > 1 && access("enough", F_OK) != 0) {
+    const long begin = now_ms();
+    if (sleep_by(words[1]) != 0) return perror(words[1]), 1;
+    if (now_ms() - begin < kMs - 2) return fprintf(stderr, "%s: only %ld ms\n", words[1], now_ms() - begin), 2;
+    puts("slept"), fflush(stdout);
+  }
+  return 0;
+}
+C
+build_c asleep
+kinds=(nanosleep poll ppoll select epoll semaphore)
+for how in "${kinds[@]}"; do
+  ./asleep "$how" >"$how.txt" 2>&1 </dev/null & started+=("$!")
+done
+for round in 1 2; do
+  for n in "${!kinds[@]}"; do
+    await "${kinds[n]}.txt" slept
+    run penna record -p "${started[n]}" -k alloc -o "$n.$round.penna" --duration 10ms
+    expect_eq 0 "$status" "${kinds[n]}: $err"
+    expect_contains "$err" verified
+  done
+done
+touch enough
+for n in "${!kinds[@]}"; do
+  status=0; wait "${started[n]}" || status=$?
+  expect_eq 0 "$status" "$(<"${kinds[n]}.txt")"
+done
