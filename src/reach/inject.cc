@@ -28,12 +28,11 @@
 #include "base/file.h"
 #include "base/proc_stat.h"
 #include "penna/patch_plan.h"
-#include "reach/borrowed_thread.h"
 #include "reach/call_filters.h"
 #include "reach/guest.h"
 #include "reach/residue.h"
 #include "reach/stop_thread.h"
-#include "reach/stopped_process.h"
+#include "reach/target.h"
 
 namespace penna {
 namespace {
@@ -41,7 +40,6 @@ namespace {
 constexpr char kBringIn = 'b', kGiveBack = 'g', kCall = 'c';  // orders
 constexpr useconds_t kLookUs = 200;
 constexpr auto kTurn = std::chrono::seconds(10);
-constexpr long kStopUs = 2'000'000;
 constexpr const char* kCannotGiveAgent = "could not be given the agent: has it ended?";
 
 // Never empty.
@@ -54,75 +52,11 @@ std::vector<std::string> name_of(pid_t pid) {
   return command;
 }
 
-// What is known of the process before it is touched.
-struct Target {
-  pid_t pid;
-  RemoteMemory memory;
-  std::vector<RemoteLibrary> libraries;
-  const RemoteLibrary* libc = nullptr;
-  const RemoteLibrary* linker = nullptr;
-  std::vector<RemoteRange> system_code;  // of these two
-  GuestNeeds needs;
-  BorrowedCode code;
-};
-
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 // Of the program that the process is now.
 // AT_RANDOM and AT_BASE differ from one exec to the next, where addresses are randomized.
 std::string program_mark(pid_t pid) {
   const auto auxv = read_file(fmt::format("/proc/{}/auxv", pid), 4096);
   return auxv ? *auxv : std::string();
-}
-
-// Error, as words behind "process N ".
-Result<Target> look_at(pid_t pid) {
-  auto memory = RemoteMemory::open(pid);
-  if (!memory) return Error{"may not be traced, or has ended"};
-  Target target{pid, std::move(*memory), {}, nullptr, nullptr, {}, {}, {}};
-  target.libraries = PENNA_TRY(list_libraries(pid, target.memory));
-  for (const RemoteLibrary& one : target.libraries) {
-    if (file_name(one.name) == "libc.so.6") target.libc = &one;
-    if (file_name(one.name).starts_with("ld-linux")) target.linker = &one;
-  }
-  if (target.libc == nullptr) return Error{"has no glibc that Penna knows"};
-  target.needs = PENNA_TRY(find_guest_needs(target.memory, target.libraries, *target.libc));
-  for (const RemoteLibrary* one : {target.libc, target.linker})
-    if (one != nullptr)
-      for (const RemoteRange& range : code_of(target.memory, *one)) target.system_code.push_back(range);
-  if (!target.system_code.empty()) target.code = find_borrowed_code(target.memory, target.system_code.front());
-  if (target.code.system_call == 0 || target.code.sigreturn == 0)
-    return Error{"has a libc whose code Penna does not know"};
-  return target;
-}
-
-// A process of one thread does without the locks of malloc and stdio. It shall take them as soon as there is the guest;
-// so it must not be in the middle of what would have taken one. That is known where it makes a system call that these
-// never make, or is in other code than libc's; and the same of what a signal handler has interrupted.
-bool is_free_of_locks(const Target& target, const ThreadState& thread) {
-  constexpr uint64_t kCallsOfMalloc[] = {SYS_brk,     SYS_mmap,  SYS_munmap,    SYS_mremap,           SYS_mprotect,
-                                         SYS_madvise, SYS_futex, SYS_getrandom, SYS_sched_getaffinity};
-  const auto is_systems = [&](uint64_t pc) {
-    return std::any_of(target.system_code.begin(), target.system_code.end(),
-                       [pc](const RemoteRange& code) { return code.holds(pc); });
-  };
-  const auto call = thread.system_call();
-  const bool waits =
-      call && std::find(std::begin(kCallsOfMalloc), std::end(kCallsOfMalloc), *call) == std::end(kCallsOfMalloc);
-  if (!waits && is_systems(thread.pc())) return false;
-  const std::vector<uint64_t> pcs = interrupted_pcs(target.memory, thread, target.code.sigreturn);
-  return std::none_of(pcs.begin(), pcs.end(), is_systems);
-}
-
-bool says_single_threaded(const Target& target) {
-  const uint64_t at = target.needs.single_threaded[0];
-  return at != 0 && target.memory.get<uint8_t>(at).value_or(0) != 0;
-}
-
-void say_not_single_threaded(const Target& target) {
-  const uint8_t no = 0;
-  for (const uint64_t at : target.needs.single_threaded)
-    if (at != 0) target.memory.write(at, &no, sizeof no);
 }
 
 // The memfd that the process has made as descriptor `fd`, opened anew. Checked, because the process may have closed it
@@ -202,68 +136,10 @@ std::string start_guest(const Target& target, BorrowedThread& thread, Start* sta
   return tid && *tid > 0 ? "" : "may not start a thread";
 }
 
-// A thread of the process that is stopped by us, for as long as this lives.
-class HeldThread {
- public:
-  HeldThread(pid_t pid, pid_t thread) : thread_(thread) {
-    const char state = state_of(pid, thread);
-    if (state == 'D' || state == 'Z' || state == 'X' || state == 'T') return;
-    is_traced_ = traced(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD);
-    held_ = is_traced_ && traced(PTRACE_INTERRUPT, thread, 0, 0) && await_interrupt(pid, thread, kStopUs) &&
-            state_.save_registers(thread);
-  }
-  ~HeldThread() {
-    if (held_ && !was_borrowed_) state_.undo_stop(thread_);
-    if (is_traced_) traced(PTRACE_DETACH, thread_, 0, 0);
-  }
-  HeldThread(const HeldThread&) = delete;
-  HeldThread& operator=(const HeldThread&) = delete;
-  explicit operator bool() const { return held_; }
-  const ThreadState& state() const { return state_; }
-  // From here on it is for others to put back.
-  void lend() { was_borrowed_ = true; }
-
- private:
-  pid_t thread_;
-  ThreadState state_;
-  bool is_traced_ = false, held_ = false, was_borrowed_ = false;
-};
-
-// Nothing: not this thread, not now. Else what start_guest() says.
-std::optional<std::string> start_guest_by(const Target& target, pid_t thread, bool even_asleep, Start* start) {
-  // Asked before the stop: a thread that is created meanwhile makes the answer stricter than it need be, never
-  // laxer.
-  const bool alone = says_single_threaded(target);
-  HeldThread held(target.pid, thread);
-  if (!held || (held.state().sleeps() && !even_asleep)) return {};
-  if (alone && !is_free_of_locks(target, held.state())) return {};
-  auto borrowed = BorrowedThread::borrow(target.pid, thread, target.memory, target.code);
-  if (!borrowed) return {};
-  held.lend();
-  const std::string trouble = start_guest(target, *borrowed, start);
-  if (trouble.empty()) borrowed->give_back();
-  return trouble;  // else it goes home by itself
-}
-
 // Lets the guest begin. Here, because copying the agent takes milliseconds: the borrowed thread is back at its work.
 std::string let_guest_go(const Target& target, const Start& start) {
   if (start.agent_file && !write_all_of(start.agent_file, start.agent)) return kCannotGiveAgent;
   return Guest(start.place).go(target.memory) ? "" : "has ended";
-}
-
-std::string start_guest_by_any(const Target& target, Start* start) {
-  constexpr int kMostTries = 4000;
-  for (int i = 0; i < kMostTries; ++i, ::usleep(kLookUs)) {
-    const std::vector<pid_t> threads = threads_of(target.pid);
-    if (threads.empty()) return "has ended";
-    if (threads.size() > 1 && says_single_threaded(target)) return "has threads that its libc does not know of";
-    // Sleeping threads last: a system call in them makes the kernel forget how much of the sleep is left, so they
-    // take the longer way home (penna/detail/remote.h).
-    for (const bool even_asleep : {false, true})
-      for (const pid_t thread : threads)
-        if (const auto result = start_guest_by(target, thread, even_asleep, start)) return *result;
-  }
-  return "has no thread that can be stopped outside of malloc";
 }
 
 // A name that one surgeon has at a time, in this network namespace: of a killed recorder, until all is put back.
@@ -326,9 +202,7 @@ std::string Inject::bring_in(Patient& patient) {
   patient.turn = take_turn(pid);
   if (!patient.turn || !await_guest_gone(pid))
     return sentence("is being attached to or given back by another penna record");
-  constexpr int kMostLooks = 2000;
-  auto target = look_at(pid);
-  for (int i = 0; i < kMostLooks && !target && ::kill(pid, 0) == 0; ++i, ::usleep(kLookUs)) target = look_at(pid);
+  auto target = examine(pid);
   if (!target) return sentence(target.error().text);
   const auto refusals = judge_call_filters(pid, target->code.system_call);
   if (!refusals) return sentence(refusals.error().text);
@@ -349,7 +223,8 @@ std::string Inject::bring_in(Patient& patient) {
     if (!agent) return agent.error().text;
     start.agent = std::move(*agent);
   }
-  if (const std::string trouble = start_guest_by_any(*target, &start); !trouble.empty()) return sentence(trouble);
+  const auto start_it = [&](BorrowedThread& thread) { return start_guest(*target, thread, &start); };
+  if (const std::string trouble = with_borrowed_thread(*target, start_it); !trouble.empty()) return sentence(trouble);
   if (const std::string trouble = let_guest_go(*target, start); !trouble.empty()) return sentence(trouble);
   const Guest guest(start.place);
   patient.journal.emplace(journal_of(guest.attachment()));
