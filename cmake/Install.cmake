@@ -41,6 +41,14 @@ configure_file(cmake/penna.pc.in ${generated}/penna.pc @ONLY)
 install(FILES ${generated}/PennaConfig.cmake ${generated}/PennaConfigVersion.cmake DESTINATION ${packages} COMPONENT dev)
 install(FILES ${generated}/penna.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
+# Made by the target manual.
+set(made ${CMAKE_BINARY_DIR}/share)
+install(DIRECTORY ${made}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT runtime FILES_MATCHING PATTERN "*.1" PATTERN "*.5")
+install(DIRECTORY ${made}/man/man3 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT dev)
+install(FILES ${made}/bash/penna DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT runtime)
+install(FILES ${made}/zsh/_penna DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT runtime)
+install(FILES ${made}/fish/penna.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT runtime)
+
 install(FILES README.md LICENSE DESTINATION ${docs} COMPONENT runtime)
 install(DIRECTORY docs DESTINATION ${docs} COMPONENT runtime)
 install(DIRECTORY examples DESTINATION ${docs} COMPONENT runtime USE_SOURCE_PERMISSIONS PATTERN CMakeLists.txt EXCLUDE)

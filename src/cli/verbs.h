@@ -18,6 +18,7 @@ struct Verb {
 
 std::span<const Verb> verbs();
 const Verb* find_verb(const std::string& name);  // null: there is none of that name
+OptionTable option_table(const Verb& verb);
 // The verb that was probably meant by a misspelt word; null: none is near.
 const Verb* similar_verb(const std::string& word);
 
@@ -35,6 +36,7 @@ int export_verb(const Arguments&);
 int ctl_verb(const Arguments&);
 int import_verb(const Arguments&);
 int doctor_verb(const Arguments&);
+int completion_verb(const Arguments&);
 int help_verb(const Arguments&);
 
 }  // namespace penna

@@ -13,6 +13,8 @@ lib=$(dirname "$(find "$prefix" -name libpenna-agent.so)")
 # ---- What there is
 for file in bin/{penna,etrace,functracer,mutex_trace,mutex_ft2csv} include/penna/{point,recorder,version}.h \
     include/penna-compat/{usdt.h,folly/tracing/StaticTracepoint.h,feather-trace/ft_userspace.h} \
+    share/man/man1/penna{,-record,-report}.1 share/man/man3/penna-point.3 share/man/man5/penna-format.5 \
+    share/bash-completion/completions/penna share/zsh/vendor-completions/_penna share/fish/vendor_completions.d/penna.fish \
     share/doc/penna/{README.md,LICENSE,docs/points.md,examples/points.c}; do
   [ -f "$prefix/$file" ] || fail "$file is not installed"
 done
@@ -82,5 +84,5 @@ done
 parts/opt/penna/bin/penna record -q -o parts.penna -- true || fail "the parts runtime and library record nothing"
 [ ! -e parts/opt/penna/include ] || fail "headers belong to the part dev"
 DESTDIR=$work/dev cmake --install "$build" --prefix /opt/penna --component dev >log 2>&1 || fail "$(cat log)"
-expect_eq "include lib" "$(ls dev/opt/penna | paste -sd ' ')" "part dev"
+expect_eq "include lib share" "$(ls dev/opt/penna | paste -sd ' ')" "part dev"
 echo PASS

@@ -51,6 +51,9 @@ const char* well_formed(const char* names) {
   return names;
 }
 
+// Where option_table() wants what the next parse() would parse by.
+OptionTable* wanted_table = nullptr;
+
 // Words that have a meaning by their order are one list to CLI11; the help shows them as they are typed.
 class Formatter : public CLI::Formatter {
  public:
@@ -76,9 +79,16 @@ struct OptionParser::Parts {
     formatter->column_width(34);
     app.formatter(formatter);
   }
+  // `option` is the last one that was declared.
+  CLI::Option* declared(CLI::Option* option) {
+    last = option;
+    return option;
+  }
   CLI::App app;
   std::shared_ptr<Formatter> formatter = std::make_shared<Formatter>();
   std::vector<std::string>* command = nullptr;
+  const CLI::Option* last = nullptr;  // that was declared
+  std::map<const CLI::Option*, std::vector<std::string>> known;
   std::optional<Error> error;  // the first one that a parser of a value gave
   // Parsing goes on after an error, as CLI11's callbacks cannot return one; the first is what
   // parse() gives.
@@ -92,21 +102,24 @@ OptionParser::OptionParser(const std::string& about, const char* command)
 OptionParser::~OptionParser() = default;
 
 void OptionParser::flag(const char* names, bool& value, const std::string& help) {
-  parts_->app.add_flag(well_formed(names), value, help);
+  parts_->declared(parts_->app.add_flag(well_formed(names), value, help));
 }
 
 void OptionParser::text(const char* names, std::string& value, const char* shown, const std::string& help) {
-  parts_->app.add_option(well_formed(names), value, help)->type_name(shown);
+  parts_->declared(parts_->app.add_option(well_formed(names), value, help))->type_name(shown);
 }
 
 void OptionParser::text_or(const char* alone, const char* names, std::string& value, const char* shown,
                            const std::string& help) {
-  parts_->app.add_option(well_formed(names), value, help)->type_name(shown)->expected(0, 1)->default_str(alone);
+  parts_->declared(parts_->app.add_option(well_formed(names), value, help))
+      ->type_name(shown)
+      ->expected(0, 1)
+      ->default_str(alone);
 }
 
 void OptionParser::texts(const char* names, std::vector<std::string>& values, const char* shown,
                          const std::string& help, Split split) {
-  CLI::Option* option = parts_->app.add_option(well_formed(names), values, help)->type_name(shown);
+  CLI::Option* option = parts_->declared(parts_->app.add_option(well_formed(names), values, help))->type_name(shown);
   if (split == Split::kAtCommas) option->delimiter(',');
   // Otherwise CLI11 lets an option with a vector take all words up to the next option: "-e x REC"
   // would eat REC.
@@ -115,14 +128,14 @@ void OptionParser::texts(const char* names, std::vector<std::string>& values, co
 
 void OptionParser::add_parsed(const char* names, const char* shown, const std::string& help, const Take& take) {
   const auto note = [this, take](const std::string& text) { parts_->note(take(text)); };
-  parts_->app.add_option_function<std::string>(well_formed(names), note, help)->type_name(shown);
+  parts_->declared(parts_->app.add_option_function<std::string>(well_formed(names), note, help))->type_name(shown);
 }
 
 void OptionParser::add_repeated(const char* names, const char* shown, const std::string& help, const Take& take) {
   const auto note = [this, take](const std::vector<std::string>& texts) {
     for (const std::string& text : texts) parts_->note(take(text));
   };
-  parts_->app.add_option_function<std::vector<std::string>>(well_formed(names), note, help)
+  parts_->declared(parts_->app.add_option_function<std::vector<std::string>>(well_formed(names), note, help))
       ->type_name(shown)
       ->allow_extra_args(false);
 }
@@ -138,7 +151,9 @@ void OptionParser::add_number(const char* names, const char* shown, const std::s
                               : fmt::format("Value {} not in range {} to {}", text, low, high);
   };
   const auto take = [set](const std::string& text) { set(whole_number(text).value_or(0)); };
-  parts_->app.add_option_function<std::string>(well_formed(names), take, help)->type_name(shown)->check(check);
+  parts_->declared(parts_->app.add_option_function<std::string>(well_formed(names), take, help))
+      ->type_name(shown)
+      ->check(check);
 }
 
 void OptionParser::add_choice(const char* names, const std::string& help, const std::vector<std::string>& words,
@@ -146,9 +161,10 @@ void OptionParser::add_choice(const char* names, const std::string& help, const 
   const auto take = [words, set](const std::string& word) {
     set(static_cast<size_t>(std::find(words.begin(), words.end(), word) - words.begin()));
   };
-  parts_->app.add_option_function<std::string>(well_formed(names), take, help)
+  parts_->declared(parts_->app.add_option_function<std::string>(well_formed(names), take, help))
       ->type_name(joined(words, "|"))
       ->check(CLI::IsMember(words).description(""));
+  known(words);
 }
 
 void OptionParser::add_action(const char* names, const std::string& help, const std::function<void()>& act) {
@@ -156,21 +172,52 @@ void OptionParser::add_action(const char* names, const std::string& help, const 
 }
 
 void OptionParser::word(const char* name, std::string& value, const std::string& help, Need need) {
-  parts_->app.add_option(well_formed(name), value, help)->required(need == Need::kRequired);
+  parts_->declared(parts_->app.add_option(well_formed(name), value, help))->required(need == Need::kRequired);
 }
 
 void OptionParser::words(const char* shown, std::vector<std::string>& values, const std::string& help) {
-  parts_->formatter->typed.emplace(parts_->app.add_option("words", values, help), shown);
+  parts_->formatter->typed.emplace(parts_->declared(parts_->app.add_option("words", values, help)), shown);
 }
+
+void OptionParser::known(std::vector<std::string> values) { parts_->known[parts_->last] = std::move(values); }
 
 void OptionParser::command(std::vector<std::string>& command) {
   parts_->app.prefix_command();
   parts_->command = &command;
 }
 
+void OptionParser::describe(OptionTable& table) const {
+  table.command = parts_->app.get_name();
+  table.about = parts_->app.get_description();
+  table.runs_command = parts_->command != nullptr;
+  for (const CLI::Option* option : parts_->app.get_options()) {
+    const auto found = parts_->known.find(option);
+    std::vector<std::string> known = found == parts_->known.end() ? std::vector<std::string>{} : found->second;
+    if (option->get_positional()) {
+      const auto typed = parts_->formatter->typed.find(option);
+      table.words.push_back({typed != parts_->formatter->typed.end() ? typed->second : option->get_name(true),
+                             option->get_description(), std::move(known)});
+      continue;
+    }
+    OptionRow row;
+    for (const std::string& name : option->get_snames()) row.names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) row.names.push_back("--" + name);
+    row.known = std::move(known);
+    row.help = option->get_description();
+    row.value = option->get_expected_max() == 0 ? std::string() : option->get_type_name();
+    row.alone = option->get_expected_min() == 0 && !row.value.empty();
+    row.at_commas = option->get_delimiter() == ',';
+    table.options.push_back(std::move(row));
+  }
+}
+
 Result<std::string> OptionParser::parse(const Arguments& arguments) {
   CLI::App& app = parts_->app;
   app.set_help_flag("-h,--help", "show this text");  // the last one in the list
+  if (wanted_table != nullptr) {
+    describe(*wanted_table);
+    return Error{"the options were asked for"};
+  }
   // CLI11 sees the part in front of a "--" that separates a command, if that is how it was written.
   const auto dashes =
       parts_->command == nullptr ? arguments.end() : std::find(arguments.begin(), arguments.end(), "--");
@@ -203,6 +250,14 @@ Result<std::string> OptionParser::parse(const Arguments& arguments) {
   return std::string();
 }
 
+OptionTable option_table(const std::function<void()>& run) {
+  OptionTable table;
+  wanted_table = &table;
+  run();
+  wanted_table = nullptr;
+  return table;
+}
+
 int fail(const std::string& text) {
   say(text);
   return kOurFailure;
@@ -210,6 +265,7 @@ int fail(const std::string& text) {
 
 // The way to the verb's help is part of every error: whoever mistypes an option wants the list.
 bool may_run(const char* verb, const Error* error, const std::string& help, int* status) {
+  if (wanted_table != nullptr) return false;
   if (error != nullptr) {
     *status = fail(fmt::format("{}: {}; 'penna help {}' shows what is possible", verb, error->text, verb));
     return false;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/options/option_table.h"
 
 namespace penna {
 
@@ -102,6 +103,8 @@ class OptionParser {
   void word(const char* name, std::string& value, const std::string& help, Need need = Need::kOptional);
   // `shown`: how they are typed, "FUNC [REC]"; which is which is for the verb to tell.
   void words(const char* shown, std::vector<std::string>& values, const std::string& help);
+  // Values that there are of the option, or words that were declared last: completion offers them.
+  void known(std::vector<std::string> values);
   // The first word begins a command, which is everything from there on, whatever it looks like. A "--" may stand in
   // front.
   void command(std::vector<std::string>& command);
@@ -127,6 +130,8 @@ class OptionParser {
   void add_parsed(const char* names, const char* shown, const std::string& help, const Take& take);
   void add_repeated(const char* names, const char* shown, const std::string& help, const Take& take);
   void add_action(const char* names, const std::string& help, const std::function<void()>& act);
+
+  void describe(OptionTable& table) const;
 
   struct Parts;  // CLI11's
   std::unique_ptr<Parts> parts_;

@@ -110,6 +110,7 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
       "penna ctl");
   parser.words("PID on|off|stop [PATTERN...]", words,
                "PATTERN: PROVIDER:NAME with * and ?, or the number of a trigger");
+  parser.known({"on", "off", "stop"});
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   parsed.options.stop = words.size() == 2 && words[1] == "stop";

@@ -196,6 +196,7 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   for (const ExportFormat& format : kFormats) about += fmt::format("\n  {:11} {}", format.name, format.about);
   OptionParser parser(about, "penna export");
   parser.words("FORMAT [REC [OUT]]", words, "one of " + formats + ", the recording, and where to (as -o)");
+  parser.known(export_formats());
   add_input_options(parser, options.input);
   add_thread_options(parser, options.input.threads);
   parser.text("-o,--output", options.output, "OUT",

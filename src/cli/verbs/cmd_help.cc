@@ -25,16 +25,33 @@ std::string overview() {
   return text;
 }
 
-}  // namespace
+struct HelpOptions {
+  std::string verb;
+};
+
+Result<Parsed<HelpOptions>> parse_help(const Arguments& arguments) {
+  Parsed<HelpOptions> parsed;
+  OptionParser parser("Lists the verbs, or all options of one.", "penna help");
+  parser.word("VERB", parsed.options.verb, "one of those that 'penna help' lists");
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs()) names.emplace_back(verb.name);
+  parser.known(std::move(names));
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  return parsed;
+}
 
 // "penna help VERB" runs the verb with --help, so that there is one text for both.
-int help_verb(const Arguments& arguments) {
-  if (arguments.empty() || arguments[0] == "help" || arguments[0][0] == '-') {
+int cmd_help(const HelpOptions& options) {
+  if (options.verb.empty()) {
     std::fputs(overview().c_str(), stdout);
     return 0;
   }
-  if (const Verb* verb = find_verb(arguments[0])) return verb->run({"--help"});
-  return fail(fmt::format("there is no verb '{}'; 'penna help' lists them", arguments[0]));
+  if (const Verb* verb = find_verb(options.verb)) return verb->run({"--help"});
+  return fail(fmt::format("there is no verb '{}'; 'penna help' lists them", options.verb));
 }
+
+}  // namespace
+
+int help_verb(const Arguments& arguments) { return run_parsed("help", parse_help(arguments), cmd_help); }
 
 }  // namespace penna

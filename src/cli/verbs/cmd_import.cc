@@ -94,6 +94,7 @@ Result<Parsed<ImportOptions>> parse_import(const Arguments& arguments) {
       "after the word rtrace, from a memory trace in the text format of functracer and sp-rtrace.",
       "penna import");
   parser.words("[rtrace] FILE", words, "what to read");
+  parser.known({"rtrace"});
   parser.text("-o,--output", options.output, "FILE", "the recording; default FILE.penna here");
   parser.flag("-f,--force", options.force, "overwrite the recording when it exists");
   parsed.help = PENNA_TRY(parser.parse(arguments));

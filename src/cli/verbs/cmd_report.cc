@@ -206,6 +206,7 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   std::vector<std::string> words;
   OptionParser parser("Shows the tables of a recording; without TABLE the top of each.", "penna report");
   parser.words("[REC] [TABLE]", words, fmt::format("the recording, and one of {}", fmt::join(report_names(), ", ")));
+  parser.known(report_names());
   add_input_options(parser, options.input);
   add_thread_options(parser, options.input.threads);
   add_table_options(parser, options.table, true);

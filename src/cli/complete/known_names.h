@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Names that completion offers besides the words of penna: processes, functions, points.
+//
+// Invariant: what cannot be read gives no names, and nothing is said, for a command line is being typed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace penna {
+
+struct NamedProcess {
+  std::string pid, name;
+};
+// The processes of this user.
+std::vector<NamedProcess> own_processes();
+
+// Functions whose names begin so, without their parameters; a few thousand at most. `program`: as a shell finds it.
+std::vector<std::string> functions_of_program(const std::string& program, const std::string& beginning);
+// Of the programs of a recording; "": the newest one here.
+std::vector<std::string> functions_of_recording(const std::string& recording, const std::string& beginning);
+
+// "PROVIDER:NAME" of each.
+std::vector<std::string> points_of_program(const std::string& program);
+
+}  // namespace penna

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// A page of docs/ as a manual page.
+#pragma once
+
+#include <string>
+
+namespace penna {
+
+// Headings, paragraphs, lists, tables and blocks of code; the title is the summary. A row of a table becomes an item of
+// a list, tagged by its first cell.
+std::string markdown_page(const std::string& name, int section, const std::string& markdown);
+
+}  // namespace penna

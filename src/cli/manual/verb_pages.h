@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// The manual pages of the verbs, made from their option tables, and penna(1) from the table of verbs.
+#pragma once
+
+#include <string>
+
+#include "cli/verbs.h"
+
+namespace penna {
+
+std::string penna_page();
+std::string verb_page(const Verb& verb);  // penna-VERB(1)
+
+}  // namespace penna

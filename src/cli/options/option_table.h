@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What a verb takes, as data. Completion, manual pages and configuration files read it.
+//
+// Invariant: it is made of the declarations that the verb parses its command line by, so it holds no other option.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace penna {
+
+struct OptionRow {
+  std::vector<std::string> names;  // "-o", "--output"
+  std::string value;               // what stands for the value in the help; empty: it takes none
+  std::vector<std::string> known;  // values that there are; empty: any, or nobody knows
+  std::string help;
+  bool alone = false;      // may stand without its value
+  bool at_commas = false;  // a value may hold several
+
+  bool has_name(const std::string& name) const;
+  // "output" of "-o,--output": its name in configuration files.
+  std::string key() const;
+};
+
+// Words that are no options, as one declaration: "[REC] [TABLE]".
+struct WordRow {
+  std::string typed, help;
+  std::vector<std::string> known;
+};
+
+struct OptionTable {
+  std::string command;  // "penna report"
+  std::string about;
+  std::vector<OptionRow> options;
+  std::vector<WordRow> words;
+  bool runs_command = false;  // the first word begins a command
+
+  // Null: there is no such option. `name`: with its dashes.
+  const OptionRow* find(const std::string& name) const;
+};
+
+// The table of the verb that `run` starts without arguments. It parses nothing then, and does nothing.
+OptionTable option_table(const std::function<void()>& run);
+
+}  // namespace penna

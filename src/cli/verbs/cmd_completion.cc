@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// penna completion SHELL: the script that completes penna there. It asks `penna completion words INDEX WORD...`, of
+// all words behind "penna", which prints a candidate a line, with a tab before what it is; ":files" and the like are for the
+// shell (completion.h).
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli/complete/completion.h"
+#include "cli/complete/scripts.h"
+#include "cli/verbs.h"
+
+namespace penna {
+namespace {
+
+int print_words(const Arguments& arguments) {
+  const Arguments line(arguments.begin() + 2, arguments.end());
+  const Completion completion = complete_line(line, std::strtoul(arguments[1].c_str(), nullptr, 10));
+  for (const Candidate& candidate : completion.candidates)
+    std::printf("%s\t%s\n", candidate.word.c_str(), candidate.about.c_str());
+  if (!completion.by_shell.empty()) std::printf(":%s\n", completion.by_shell.c_str());
+  return 0;
+}
+
+struct CompletionOptions {
+  std::string shell;
+};
+
+Result<Parsed<CompletionOptions>> parse_completion(const Arguments& arguments) {
+  Parsed<CompletionOptions> parsed;
+  OptionParser parser(
+      "Prints a script that makes a shell complete what is typed behind penna: verbs, options, values, recordings, and "
+      "functions of the program. Where penna is installed, shells find it themselves.",
+      "penna completion");
+  parser.word("SHELL", parsed.options.shell, "bash, zsh or fish", OptionParser::Need::kRequired);
+  parser.known({"bash", "zsh", "fish"});
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (parsed.help.empty() && completion_script(parsed.options.shell) == nullptr)
+    return Error{"there are scripts for bash, zsh and fish"};
+  return parsed;
+}
+
+int cmd_completion(const CompletionOptions& options) {
+  return std::fputs(completion_script(options.shell), stdout) < 0 ? kOurFailure : 0;
+}
+
+}  // namespace
+
+int completion_verb(const Arguments& arguments) {
+  // What stands at a cursor is no command line of ours, and may look like anything.
+  if (arguments.size() >= 2 && arguments[0] == "words") return print_words(arguments);
+  return run_parsed("completion", parse_completion(arguments), cmd_completion);
+}
+
+}  // namespace penna
