@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/say.h"
+#include "cli/build_facts.h"
 #include "cli/verbs.h"
 #include "penna/version.h"
 #include "symbols/elf/debug_files.h"
@@ -33,6 +34,8 @@ int run(const Arguments& arguments) {
   if (first == "--help" || first == "-h") return help_verb({});
   if (first == "--version" || first == "-V") {
     std::puts("penna " PENNA_VERSION);
+    if (arguments.size() > 1 && (arguments[1] == "-v" || arguments[1] == "--verbose"))
+      std::fputs(build_facts().c_str(), stdout);
     return 0;
   }
   if (const Verb* verb = find_verb(first)) return verb->run({arguments.begin() + 1, arguments.end()});

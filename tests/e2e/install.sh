@@ -25,6 +25,15 @@ done
 expect_eq "$(cd "$PENNA_SOURCE/include" && find penna -type f | sort)" "$(cd "$prefix/include" && find penna -type f | sort)" "headers"
 expect_eq "" "$(find "$prefix" -name CMakeLists.txt -o -perm /022 -not -type l)" "files that do not belong here, or that others may write"
 
+# ---- What it was built of
+run moved/bin/penna --version -v
+expect_eq "0 penna $version" "$status ${out%%$'\n'*}" "penna --version -v"
+for fact in '^compiler +(gcc|clang) [0-9]' '^libraries .*elfutils 0\.[0-9]+, zstd 1\.[0-9.]+,.* Zydis [0-9.]+' '^carriers .*inject' \
+    '^recordings +written in version 3, read from 1 on'; do
+  expect_match "$out" "$fact"
+done
+[ ! -e "$PENNA_SOURCE/.git" ] || expect_match "$out" '^commit +[0-9a-f]{12}\+?$'
+
 # ---- Nothing points elsewhere
 soname() { readelf -d "$1" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p'; }
 expect_eq libpenna.so.0 "$(soname "$lib/libpenna.so")" "soname"

@@ -21,7 +21,8 @@ _penna() {
     case $entry in
       :files) mapfile -t files < <(compgen -f -- "${word#"$kept"}") ;;
       :directories) mapfile -t files < <(compgen -d -- "${word#"$kept"}") ;;
-      :recordings) mapfile -t files < <(compgen -d -- "${word#"$kept"}"; compgen -f -X '!*.penna' -- "${word#"$kept"}") ;;
+      :recordings)
+        mapfile -t files < <(compgen -d -- "${word#"$kept"}"; compgen -f -X '!*.penna' -- "${word#"$kept"}") ;;
       :commands) mapfile -t files < <(compgen -c -- "$word"; [[ $word != */* ]] || compgen -f -- "$word") ;;
       ':command '*)
         entry=${words[${entry#:command } + 1]}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // penna completion SHELL: the script that completes penna there. It asks `penna completion words INDEX WORD...`, of
-// all words behind "penna", which prints a candidate a line, with a tab before what it is; ":files" and the like are for the
-// shell (completion.h).
+// all words behind "penna", which prints a candidate a line, with a tab before what it is; ":files" and the like are
+// for the shell (completion.h).
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,0 +1,9 @@
+# Writes OUT, a header with the commit of SOURCE, when it changed: cmake -D SOURCE=... -D OUT=... -P Commit.cmake. No commit where
+# git knows none, or another tree holds this one.
+set(commit "")
+find_program(git git)
+if(git AND EXISTS ${SOURCE}/.git)
+  execute_process(COMMAND ${git} -C ${SOURCE} describe --always --dirty=+ --abbrev=12 --exclude=*
+    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+file(CONFIGURE OUTPUT ${OUT} CONTENT "#define PENNA_COMMIT \"@commit@\"\n" @ONLY)
