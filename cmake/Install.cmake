@@ -43,7 +43,7 @@ install(FILES ${generated}/penna.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfi
 
 # Made by the target manual.
 set(made ${CMAKE_BINARY_DIR}/share)
-install(DIRECTORY ${made}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT runtime FILES_MATCHING PATTERN "*.1" PATTERN "*.5")
+install(DIRECTORY ${made}/man/man1 ${made}/man/man5 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT runtime)
 install(DIRECTORY ${made}/man/man3 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT dev)
 install(FILES ${made}/bash/penna DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT runtime)
 install(FILES ${made}/zsh/_penna DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT runtime)
@@ -52,3 +52,4 @@ install(FILES ${made}/fish/penna.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/
 install(FILES README.md LICENSE DESTINATION ${docs} COMPONENT runtime)
 install(DIRECTORY docs DESTINATION ${docs} COMPONENT runtime)
 install(DIRECTORY examples DESTINATION ${docs} COMPONENT runtime USE_SOURCE_PERMISSIONS PATTERN CMakeLists.txt EXCLUDE)
+include(Package)

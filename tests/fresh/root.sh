@@ -25,6 +25,7 @@ mirrors() {
         Debian/"$here"*/main) echo "deb $site $suite${release#"$here"} main" ;;
       esac
     done | sort -u)
+  [ "$suite" != sid ] || lines=$(grep ' sid main$' <<<"$lines") # which has neither updates nor security
   [ -n "$lines" ] || die "apt knows no mirror of Debian here; name one: PENNA_FRESH_MIRROR=URL"
   echo "$lines"
 }

@@ -6,12 +6,16 @@
 
 #include "base/file_copy.h"
 
+// libelf's own, where it is linked in and called so (tools/package); else null.
+extern "C" [[gnu::weak]] Elf* libelf_elf_begin(int fd, Elf_Cmd command, Elf* from);
+
 namespace {
 
 using ElfBegin = Elf* (*)(int, Elf_Cmd, Elf*);
 
 Elf* libelf_begin(int fd, Elf_Cmd command, Elf* from) {
-  static const auto kBegin = reinterpret_cast<ElfBegin>(::dlsym(RTLD_NEXT, "elf_begin"));
+  static const auto kBegin = libelf_elf_begin != nullptr ? ElfBegin{libelf_elf_begin}
+                                                         : reinterpret_cast<ElfBegin>(::dlsym(RTLD_NEXT, "elf_begin"));
   return kBegin != nullptr ? kBegin(fd, command, from) : nullptr;
 }
 
