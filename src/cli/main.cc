@@ -8,6 +8,7 @@
 
 #include "base/say.h"
 #include "cli/build_facts.h"
+#include "cli/settings_files.h"
 #include "cli/verbs.h"
 #include "penna/version.h"
 #include "symbols/elf/debug_files.h"
@@ -50,6 +51,7 @@ int run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   penna::hold_standard_descriptors();
+  penna::use_settings(penna::settings_of_verb);
   const int status = penna::run({argv + (argc > 0 ? 1 : 0), argv + argc});
   // Here, as every verb may ask servers, and only behind all look-ups is it known what they did not give.
   if (const std::string failures = penna::debuginfod_failures(); !failures.empty()) penna::say(failures);

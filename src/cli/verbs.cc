@@ -28,6 +28,7 @@ constexpr Verb kVerbs[] = {
     {"doctor", "[PID|BIN]", "what works here, or of a process or program, and how to fix what does not", doctor_verb},
     {"import", "[rtrace] FILE", "make a recording from a stream of a kernel or firmware, or from a functracer trace",
      import_verb},
+    {"config", "[VERB]", "the defaults of options, and which file or variable each comes from", config_verb},
     {"completion", "SHELL", "a script by which bash, zsh or fish complete what is typed behind penna", completion_verb},
     {"help", "[VERB]", "this, or all options of a verb", help_verb},
 };

@@ -37,6 +37,7 @@ int ctl_verb(const Arguments&);
 int import_verb(const Arguments&);
 int doctor_verb(const Arguments&);
 int completion_verb(const Arguments&);
+int config_verb(const Arguments&);
 int help_verb(const Arguments&);
 
 }  // namespace penna

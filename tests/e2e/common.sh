@@ -11,6 +11,7 @@
 set -euo pipefail
 export LC_ALL=C NO_COLOR=1
 unset LD_PRELOAD PENNA_OPTIONS 2>/dev/null || true
+export XDG_CONFIG_HOME=/nonexistent # defaults of whoever runs the tests
 : "${PENNA_SOURCE:=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/../..")}"
 : "${PENNA:=$PENNA_SOURCE/build/release/bin/penna}"
 [ -x "$PENNA" ] || { echo "FAIL: no penna at $PENNA; run ./run build"; exit 1; }

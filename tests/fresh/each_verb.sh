@@ -39,6 +39,7 @@ done
 verb 'imported.penna' import rtrace orders.rtrace -o imported.penna
 verb 'copy_receipt' report imported.penna leaks
 verb 'complete -F' completion bash
+verb '' config
 
 # A point that is off is switched on; the program that is recorded asks for it itself, so that nobody waits for anybody.
 cat >switched.sh <<'SCRIPT'

@@ -54,6 +54,9 @@ const char* well_formed(const char* names) {
 // Where option_table() wants what the next parse() would parse by.
 OptionTable* wanted_table = nullptr;
 
+Result<Settings> (*settings_source)(const std::string& verb) = nullptr;
+int status_of_errors = kOurFailure;
+
 // Words that have a meaning by their order are one list to CLI11; the help shows them as they are typed.
 class Formatter : public CLI::Formatter {
  public:
@@ -89,6 +92,7 @@ struct OptionParser::Parts {
   std::vector<std::string>* command = nullptr;
   const CLI::Option* last = nullptr;  // that was declared
   std::map<const CLI::Option*, std::vector<std::string>> known;
+  std::map<const CLI::Option*, const void*> group;
   std::optional<Error> error;  // the first one that a parser of a value gave
   // Parsing goes on after an error, as CLI11's callbacks cannot return one; the first is what
   // parse() gives.
@@ -168,7 +172,7 @@ void OptionParser::add_choice(const char* names, const std::string& help, const 
 }
 
 void OptionParser::add_action(const char* names, const std::string& help, const std::function<void()>& act) {
-  parts_->app.add_flag_callback(well_formed(names), act, help);
+  parts_->declared(parts_->app.add_flag_callback(well_formed(names), act, help));
 }
 
 void OptionParser::word(const char* name, std::string& value, const std::string& help, Need need) {
@@ -180,6 +184,8 @@ void OptionParser::words(const char* shown, std::vector<std::string>& values, co
 }
 
 void OptionParser::known(std::vector<std::string> values) { parts_->known[parts_->last] = std::move(values); }
+
+void OptionParser::sets(const void* what) { parts_->group[parts_->last] = what; }
 
 void OptionParser::command(std::vector<std::string>& command) {
   parts_->app.prefix_command();
@@ -203,12 +209,40 @@ void OptionParser::describe(OptionTable& table) const {
     for (const std::string& name : option->get_snames()) row.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) row.names.push_back("--" + name);
     row.known = std::move(known);
+    if (const auto group = parts_->group.find(option); group != parts_->group.end()) row.group = group->second;
     row.help = option->get_description();
     row.value = option->get_expected_max() == 0 ? std::string() : option->get_type_name();
     row.alone = option->get_expected_min() == 0 && !row.value.empty();
     row.at_commas = option->get_delimiter() == ',';
     table.options.push_back(std::move(row));
   }
+}
+
+// An error about an option that only a file has: it begins with the place.
+Error OptionParser::blamed(Error error, const OptionTable& table, const Settings& settings,
+                           const Arguments& arguments) const {
+  for (const Setting& setting : settings) {
+    const std::string name = "--" + table.find(setting.option)->key();
+    const bool typed = words_of(table, {setting}, arguments).empty();
+    if (typed || error.text.find(name) == std::string::npos) continue;
+    error.text = setting.origin + ": " + error.text;
+    if (parts_->command == nullptr) status_of_errors = kBadSettings;
+    break;
+  }
+  return error;
+}
+
+// Who asks for help gets it, whatever stands in files.
+Result<Arguments> OptionParser::default_words(const Arguments& arguments, OptionTable& table,
+                                              Settings& settings) const {
+  if (settings_source == nullptr || (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")))
+    return Arguments{};
+  describe(table);
+  if (table.options.size() == 1) return Arguments{};  // --help
+  const std::string verb = table.command.substr(table.command.rfind(' ') + 1);
+  const Settings written = PENNA_TRY(settings_source(verb));
+  settings = PENNA_TRY(effective_settings(table, written));
+  return words_of(table, settings, arguments);
 }
 
 Result<std::string> OptionParser::parse(const Arguments& arguments) {
@@ -222,6 +256,14 @@ Result<std::string> OptionParser::parse(const Arguments& arguments) {
   const auto dashes =
       parts_->command == nullptr ? arguments.end() : std::find(arguments.begin(), arguments.end(), "--");
   Arguments ours(arguments.begin(), dashes);
+  OptionTable table;
+  Settings settings;
+  const auto defaults = default_words(ours, table, settings);
+  if (!defaults) {
+    if (parts_->command == nullptr) status_of_errors = kBadSettings;
+    return defaults.error();
+  }
+  ours.insert(ours.begin(), defaults->begin(), defaults->end());
   std::reverse(ours.begin(), ours.end());  // as CLI11 wants them
   try {
     app.parse(std::move(ours));
@@ -233,9 +275,9 @@ Result<std::string> OptionParser::parse(const Arguments& arguments) {
     while (help.ends_with("\n\n")) help.pop_back();  // how many there are is a question of its version
     return help;
   } catch (const CLI::ParseError& error) {
-    return Error{in_sentence(error.what())};
+    return blamed({in_sentence(error.what())}, table, settings, arguments);
   }
-  if (parts_->error) return *parts_->error;
+  if (parts_->error) return blamed(*parts_->error, table, settings, arguments);
   if (parts_->command == nullptr) return std::string();
 
   // What CLI11 did not know starts the command, and then the "--" was part of it; or it is a mistake.
@@ -258,6 +300,8 @@ OptionTable option_table(const std::function<void()>& run) {
   return table;
 }
 
+void use_settings(Result<Settings> (*source)(const std::string& verb)) { settings_source = source; }
+
 int fail(const std::string& text) {
   say(text);
   return kOurFailure;
@@ -267,6 +311,11 @@ int fail(const std::string& text) {
 bool may_run(const char* verb, const Error* error, const std::string& help, int* status) {
   if (wanted_table != nullptr) return false;
   if (error != nullptr) {
+    if (status_of_errors == kBadSettings) {
+      say(error->text);
+      *status = kBadSettings;
+      return false;
+    }
     *status = fail(fmt::format("{}: {}; 'penna help {}' shows what is possible", verb, error->text, verb));
     return false;
   }

@@ -17,12 +17,14 @@
 
 #include "base/result.h"
 #include "cli/options/option_table.h"
+#include "cli/options/settings.h"
 
 namespace penna {
 
 using Arguments = std::vector<std::string>;
 
 inline constexpr int kOurFailure = 125;  // as env(1) and timeout(1): the tool failed, not the program
+inline constexpr int kBadSettings = 2;   // of verbs that run no command: a file of settings is wrong
 
 // What a parse_*() gives: options, or the help text that was asked for.
 template <typename Options>
@@ -90,12 +92,14 @@ class OptionParser {
       values.push_back(one.value);
     }
     add_choice(names, help, words, [&value, values](size_t index) { value = values[index]; });
+    sets(&value);
   }
 
   // A flag that gives a choice one of its values.
   template <typename Value>
   void shorthand(const char* names, Value& value, Value given, const std::string& help) {
     add_action(names, help, [&value, given] { value = given; });
+    sets(&value);
   }
 
   // Words that are no options.
@@ -105,6 +109,9 @@ class OptionParser {
   void words(const char* shown, std::vector<std::string>& values, const std::string& help);
   // Values that there are of the option, or words that were declared last: completion offers them.
   void known(std::vector<std::string> values);
+  // The option that was declared last sets `what`. Of several that do, one on the command line makes defaults of the
+  // others void.
+  void sets(const void* what);
   // The first word begins a command, which is everything from there on, whatever it looks like. A "--" may stand in
   // front.
   void command(std::vector<std::string>& command);
@@ -132,10 +139,16 @@ class OptionParser {
   void add_action(const char* names, const std::string& help, const std::function<void()>& act);
 
   void describe(OptionTable& table) const;
+  Error blamed(Error error, const OptionTable& table, const Settings& settings, const Arguments& arguments) const;
+  Result<Arguments> default_words(const Arguments& arguments, OptionTable& table, Settings& settings) const;
 
   struct Parts;  // CLI11's
   std::unique_ptr<Parts> parts_;
 };
+
+// Where parse() gets the defaults of a verb, by its name; without, there are none. Set by main(), so that tests and other
+// programs do not depend on files of whoever runs them.
+void use_settings(Result<Settings> (*source)(const std::string& verb));
 
 // "penna: TEXT" to stderr; gives 125.
 int fail(const std::string& text);

@@ -15,8 +15,9 @@ struct OptionRow {
   std::string value;               // what stands for the value in the help; empty: it takes none
   std::vector<std::string> known;  // values that there are; empty: any, or nobody knows
   std::string help;
-  bool alone = false;      // may stand without its value
-  bool at_commas = false;  // a value may hold several
+  const void* group = nullptr;  // of options that stand for one another: --json and --format
+  bool alone = false;           // may stand without its value
+  bool at_commas = false;       // a value may hold several
 
   bool has_name(const std::string& name) const;
   // "output" of "-o,--output": its name in configuration files.

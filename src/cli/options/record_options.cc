@@ -87,9 +87,12 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                fmt::format("what to record, of {}; default all", fmt::join(kClassNames, ",")),
                OptionParser::Split::kAtCommas);
   parser.known({std::begin(kClassNames), std::end(kClassNames)});
-  for (int i = 0; i < PENNA_CLASS_COUNT; ++i)
+  parser.sets(&kinds);
+  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
     parser.flag(fmt::format("--{}", kClassNames[i]).c_str(), switches[i],
                 fmt::format("record {}; without other kinds: only these", kClassNames[i]));
+    parser.sets(&kinds);
+  }
   parser.flag("--libcalls", options.libcalls,
               "also record calls between libraries and programs, however they were built");
   parser.values(

@@ -1,0 +1,101 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Defaults of options: files of the user and of the project, PENNA_OPTIONS; which is stronger, who is blamed, whose files are not read.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+unset XDG_CONFIG_HOME SUDO_UID
+export HOME=$work/home
+mkdir -p home/.config/penna project/deep/er
+penna record -q -o rec.penna -- ls / >ls.txt
+cp rec.penna project/deep/er
+user=$HOME/.config/penna/config.toml
+cd project/deep/er
+rows() { penna report rec.penna alloc --format csv "$@" | tail -n +2 | grep -c .; }
+
+# ---- None: nothing is set, and that is said
+run penna config
+expect_eq "0 # $user: not there" "$status $out" "penna config without files"
+
+# ---- As the docs have it
+doc_block configuration.md 'sort = "total"' >"$user"
+run penna config
+expect_eq 0 "$status" "penna config: $err"
+expect_match "$out" "^kinds = \\[\"alloc\", \"locks\"\\] +# $user:[0-9]+\$"
+# What it prints is a file of settings that sets the same.
+sed 's/ *#.*//' <<<"$out" | grep . >printed.toml
+cp printed.toml "$user"
+run penna config
+expect_eq "$(<printed.toml)" "$(sed 's/ *#.*//' <<<"$out" | grep .)" "what penna config prints, read again"
+
+# ---- Which is stronger
+printf '[report]\ntop = 2\n' >"$user"
+expect_eq 2 "$(rows)" "rows by the user's file"
+printf '[report]\ntop = 3\n' >"$work/project/.penna.toml"
+expect_eq 3 "$(rows)" "rows by the project's file"
+expect_eq 4 "$(PENNA_OPTIONS='report --top=4' rows)" "rows by PENNA_OPTIONS"
+expect_eq 5 "$(PENNA_OPTIONS='report --top=4' rows -n 5)" "rows by the command line"
+PENNA_OPTIONS='--color=never' run penna config report
+expect_eq "# $user
+# $work/project/.penna.toml
+
+[report]
+color = \"never\"                           # PENNA_OPTIONS
+top = \"3\"                                 # $work/project/.penna.toml:2" "$out" "penna config report"
+XDG_CONFIG_HOME=$work/elsewhere run penna config report
+expect_contains "$out" "# $work/elsewhere/penna/config.toml: not there"
+
+# An option on the command line makes void what stands for the same.
+printf '[report]\njson = true\n[record]\nkinds = ["calls", "locks"]\nquiet = true\n' >"$work/project/.penna.toml"
+expect_match "$(penna report rec.penna alloc)" '^\{'
+expect_match "$(penna report rec.penna alloc --format csv | head -n 1)" ','
+run penna record -f -o kinds.penna --alloc -- true
+expect_eq "" "$err" "what a quiet penna record says"
+expect_match "$(penna info kinds.penna)" '^kinds +alloc$'
+printf '[record]\nquiet = false\n' >"$work/project/deep/.penna.toml"
+printf '[record]\nquiet = true\n' >"$user"
+run penna record -o loud.penna -- true
+expect_contains "$err" loud.penna
+
+# ---- Who is blamed: one sentence with file and line, and 2; for penna record, whose status is the command's, 125
+blamed() {
+  local want=$1
+  shift
+  run "$@"
+  expect_eq 1 "$(wc -l <err.txt)" "sentences of $*: $err"
+  expect_contains "$err" "$want"
+}
+project=$work/project/deep/.penna.toml
+printf '[report]\n\ntop = = 3\n' >"$project"
+blamed "$project:3: " penna report rec.penna
+expect_eq 2 "$status" "status of a damaged file"
+blamed "$project:3: " penna record true
+expect_eq 125 "$status" "status of penna record with a damaged file"
+printf '[report]\nfarmes = 3\n' >"$project"
+blamed "$project:2: penna report has no option farmes (is it frames?)" penna report rec.penna
+blamed "$project:2: " penna config
+expect_eq 2 "$status" "status of penna config"
+printf 'farmes = 3\n' >"$project"
+blamed "$project:1: no verb has an option farmes (is it frames?)" penna info rec.penna
+printf '[reprot]\n' >"$project"
+blamed "$project:1: there is no verb reprot (is it report?)" penna info rec.penna
+printf '[report]\nframes = "many"\n' >"$project"
+blamed "$project:2: --frames: 'many'" penna report rec.penna
+expect_eq 2 "$status" "status of a wrong value"
+printf '[report]\nformat = "xml"\n' >"$project"
+blamed "$project:2: format is one of table, csv, json, not 'xml'" penna report rec.penna
+printf '[record]\nquiet = "yes"\n' >"$project"
+blamed "$project:2: quiet is true or false" penna record true
+PENNA_OPTIONS='frames=3' blamed "PENNA_OPTIONS: 'frames=3' is neither a verb nor an option" penna info rec.penna
+run penna help report
+expect_eq 0 "$status" "help with a damaged file"
+
+# ---- Of another user: not read, and that is said
+if [ "$(id -u)" = 0 ]; then
+  printf '[report]\ntop = 1\n' >"$project"
+  chown 65534 "$project"
+  run penna report rec.penna alloc
+  expect_eq 0 "$status" "status beside a file of another user"
+  expect_contains "$err" "$project belongs to another user (uid 65534): it is not read"
+  SUDO_UID=65534 run penna report rec.penna alloc
+  expect_missing "$err" "another user"
+fi
+echo PASS
