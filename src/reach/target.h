@@ -36,8 +36,8 @@ Result<Target> examine(pid_t pid);
 void say_not_single_threaded(const Target& target);
 
 // Calls work(thread) with a thread that is outside of malloc and stdio, where that matters: a process of one thread
-// takes no locks there, so nobody else could wait for it to be through. What `work` returns, or why no thread can be had,
-// as words behind "process N "; empty: it is done.
+// takes no locks there, so nobody else could wait for it to be through. What `work` returns, or why no thread can be
+// had, as words behind "process N "; empty: it is done.
 using BorrowedWork = std::function<std::string(BorrowedThread& thread)>;
 std::string with_borrowed_thread(const Target& target, const BorrowedWork& work);
 
