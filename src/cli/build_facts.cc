@@ -11,6 +11,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <toml++/impl/version.h>
 #include <CLI/Version.hpp>
 #include <protozero/version.hpp>
 
@@ -36,10 +37,11 @@ std::string libraries() {
       fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100);
   return fmt::format(
       "glibc {}, elfutils {}, zstd {}, xxhash {}.{}.{}, zlib {}, lzma {}, fmt {}, Zydis {}.{}.{}, "
-      "CLI11 {}, protozero {}",
+      "CLI11 {}, toml++ {}.{}.{}, protozero {}",
       ::gnu_get_libc_version(), ::dwfl_version(nullptr), ::ZSTD_versionString(), xxhash / 10000, xxhash / 100 % 100,
       xxhash % 100, ::zlibVersion(), ::lzma_version_string(), fmt_version, ZYDIS_VERSION_MAJOR(zydis),
-      ZYDIS_VERSION_MINOR(zydis), ZYDIS_VERSION_PATCH(zydis), CLI11_VERSION, PROTOZERO_VERSION_STRING);
+      ZYDIS_VERSION_MINOR(zydis), ZYDIS_VERSION_PATCH(zydis), CLI11_VERSION, TOML_LIB_MAJOR, TOML_LIB_MINOR,
+      TOML_LIB_PATCH, PROTOZERO_VERSION_STRING);
 }
 
 }  // namespace
