@@ -8,12 +8,12 @@ namespace {
 // bash replaces only what stands behind the last = or : of a word (COMP_WORDBREAKS), so what is in front is cut off.
 constexpr char kBash[] = R"script(# bash completion of penna; written by: penna completion bash
 _penna() {
-  local before=${COMP_LINE:0:COMP_POINT} entry word kept= i
+  local before=${COMP_LINE:0:COMP_POINT} entry word penna kept= i
   local -a words behind files
   read -ra words <<<"$before"
   [[ $before != *[[:blank:]] ]] || words+=('')
   read -ra behind <<<"${COMP_LINE:COMP_POINT}"
-  word=${words[-1]}
+  word=${words[-1]} penna=${words[0]/#\~/$HOME}
   [[ $word != *[=:]* || $COMP_WORDBREAKS != *:* ]] || kept=${word%"${word##*[=:]}"}
   COMPREPLY=()
   while IFS= read -r entry; do
@@ -35,7 +35,7 @@ _penna() {
     esac
     [ ${#files[@]} = 0 ] || compopt -o filenames
     COMPREPLY+=("${files[@]}")
-  done < <(command "${words[0]/#\~/$HOME}" completion words $((${#words[@]} - 2)) "${words[@]:1}" "${behind[@]}" 2>/dev/null)
+  done < <(command "$penna" completion words $((${#words[@]} - 2)) "${words[@]:1}" "${behind[@]}" 2>/dev/null)
 } && complete -F _penna penna
 )script";
 
@@ -70,7 +70,8 @@ function __penna_words
     set -l behind
     set -l next (math (count $before) + 1 + (test -n "$word"; and echo 1; or echo 0))
     test $next -le (count $all); and set behind $all[$next..-1]
-    for entry in (command $before[1] completion words (math (count $before) - 1) $before[2..-1] "$word" $behind 2>/dev/null)
+    set -l index (math (count $before) - 1)
+    for entry in (command $before[1] completion words $index $before[2..-1] "$word" $behind 2>/dev/null)
         switch $entry
             case ':files'
                 __fish_complete_path "$word"
@@ -81,8 +82,8 @@ function __penna_words
             case ':commands'
                 __fish_complete_command
             case ':command *'
-                set -l index (math (string replace ':command ' '' -- $entry) + 2)
-                complete -C (string join ' ' -- (string escape -- $before[$index..-1]) "$word")
+                set -l program (math (string replace ':command ' '' -- $entry) + 2)
+                complete -C (string join ' ' -- (string escape -- $before[$program..-1]) "$word")
             case '*'
                 echo $entry
         end

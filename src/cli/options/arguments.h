@@ -146,8 +146,8 @@ class OptionParser {
   std::unique_ptr<Parts> parts_;
 };
 
-// Where parse() gets the defaults of a verb, by its name; without, there are none. Set by main(), so that tests and other
-// programs do not depend on files of whoever runs them.
+// Where parse() gets the defaults of a verb, by its name; without, there are none. Set by main(), so that tests and
+// other programs do not depend on files of whoever runs them.
 void use_settings(Result<Settings> (*source)(const std::string& verb));
 
 // "penna: TEXT" to stderr; gives 125.
