@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstring>
-#include <filesystem>
 #include <optional>
 #include <set>
 
@@ -15,9 +13,10 @@
 #include "plan/detour.h"
 #include "plan/file_symbols.h"
 #include "plan/import_sites.h"
+#include "plan/left_alone.h"
 #include "plan/near_memory.h"
+#include "plan/place_patches.h"
 #include "plan/plan_parts.h"
-#include "plan/walked_code.h"
 #include "symbols/symbol_file.h"
 
 namespace penna {
@@ -49,62 +48,6 @@ struct PatchPlanner::Pointers {
 
 namespace {
 
-// Nops where a function begins: a call of the hook takes the place of the first.
-std::optional<penna_patch> patch_nops(const CallSite& site, CodePtr place, const NearMemory& near) {
-  const auto call = call_from(place, near.entrance());
-  if (!call) return {};
-  return code_patch(place, site.before, *call, call->size());
-}
-
-// A sled jumps over its nops: there goes the call, and then the jump becomes a nop.
-std::optional<penna_patch> patch_sled(const CallSite& site, CodePtr place, const NearMemory& near) {
-  const auto call = sled_call_from(place, near.entrance());
-  if (!call) return {};
-  return code_patch(place, site.before, *call, kSledHead.size());
-}
-
-std::optional<penna_patch> patch_detour(const DetourSite& site, uint64_t bias, NearMemory* near) {
-  const auto jump = write_detour(site, bias, near);
-  if (!jump) return {};
-  return code_patch(in_target(site.place, bias), site.code, *jump, jump->size());
-}
-
-// penna_stub::target, which the target fills once it has read what the pointer held.
-CodePtr word_of_stub(const NearMemory::Stub& stub) {
-  return stub.code - static_cast<int64_t>(sizeof(penna_stub) - offsetof(penna_stub, target));
-}
-
-// A stub that calls the hook and jumps on to whatever the pointer held.
-std::optional<penna_patch> patch_import(const ImportSite& site, CodePtr slot, NearMemory& near, PatchPlan* plan) {
-  const auto stub = near.begin_stub(CodePtr(), kJumpThroughBytes);
-  if (!stub) return {};
-  near.append_jump_through(word_of_stub(*stub));
-  penna_patch patch{};
-  patch.address = slot.number();
-  patch.kind = PENNA_PATCH_IMPORT;
-  patch.stub = stub->code.number();
-  patch.name = plan->add_name(site.name);
-  patch.version = site.version.empty() ? UINT32_MAX : plan->add_name(site.version);
-  return patch;
-}
-
-// The same for a pointer that must stay: the jump through it leads to the stub, and the stub goes on through the
-// pointer.
-std::optional<penna_patch> patch_entry(const ImportSite& site, uint64_t bias, NearMemory& near, PatchPlan* plan) {
-  const CodePtr entry = in_target(site.entry, bias);
-  const auto stub = near.begin_stub(CodePtr(), kJumpThroughBytes);
-  if (!stub) return {};
-  near.append_jump_through(in_target(site.slot, bias));
-  const auto jump = jump_from(entry, stub->code);
-  if (!jump) return {};
-  const auto before = jump_through_from(entry, in_target(site.slot, bias));
-  penna_patch patch = code_patch(entry, before, *jump, jump->size());
-  patch.stub = stub->code.number();
-  patch.name = plan->add_name(site.name);
-  patch.version = site.version.empty() ? UINT32_MAX : plan->add_name(site.version);
-  return patch;
-}
-
 // Gives how many of its places nothing leads to from near memory: it has none, or too little. `is_entered`: does the
 // detour's function lead elsewhere already?
 // The three kinds of place share one near memory. What does not fit any more is counted, and the rest still tried:
@@ -114,81 +57,25 @@ size_t add_module(PatchPlan* plan, const penna_patch_question& question, const M
   PlanAnswer answer(plan, question);
   NearMemory& near = answer.near;
   size_t left = module.sites.size() + module.detours.size() + module.imports.size();
-  const auto add = [&](CodePtr address, const std::optional<penna_patch>& patch) {
-    left -= answer.add(address.number(), patch);
+  const auto add = [&](const std::optional<penna_patch>& patch) {
+    if (patch) left -= answer.add(patch->address, patch);
   };
   if (near.has_entrance()) {
-    for (const CallSite& site : module.sites) {
-      const CodePtr place = in_target(site.place, question.bias);
-      add(place, site.kind == CallSiteKind::kSled ? patch_sled(site, place, near) : patch_nops(site, place, near));
-    }
+    for (const CallSite& site : module.sites) add(patch_call_site(site, question.bias, near));
     for (const auto& site : module.detours)
       if (is_entered(site))
         --left;
       else
-        add(in_target(site.place, question.bias), patch_detour(site, question.bias, &near));
-    for (const ImportSite& site : module.imports) {
-      const CodePtr place = in_target(site.entry != 0 ? site.entry : site.slot, question.bias);
-      add(place,
-          site.entry != 0 ? patch_entry(site, question.bias, near, plan) : patch_import(site, place, near, plan));
-    }
+        add(patch_detour(site, question.bias, &near));
+    for (const ImportSite& site : module.imports) add(patch_import(site, question.bias, &near, plan));
   }
   answer.finish();
   append_captures(module.captures, question.bias, &plan->captures, &plan->values, &plan->text);
   return left;
 }
 
-// libc, the dynamic linker, unwinders and sanitizers: what they call elsewhere is their own business, and part of how
-// they work.
-bool calls_are_its_own(const ElfFile& file) {
-  const std::string name = std::filesystem::path(file.path()).filename();
-  constexpr std::string_view kTheirs[] = {"libc.so",  "ld-linux", "libgcc_s.", "libunwind", "libasan.",
-                                          "liblsan.", "libtsan.", "libubsan.", "libhwasan", "libclang_rt."};
-  return std::any_of(std::begin(kTheirs), std::end(kTheirs),
-                     [&](std::string_view begin) { return name.starts_with(begin); });
-}
-
 constexpr const char* kIsResolver =
     "is an ifunc, of which one form is chosen when the program starts (--libcalls records its calls from other files)";
-constexpr std::string_view kSelfTelling = "__cyg_profile_func_enter";  // called with nothing but the function's address
-constexpr std::string_view kHooks[] = {kSelfTelling, "__fentry__", "mcount", "_mcount"};
-constexpr std::span<const std::string_view> kReturning = std::span(kHooks).subspan(1);  // by a trampoline
-
-// Is it built with one of these hooks, which it calls by name?
-bool calls_hooks(const ElfFile& file, std::span<const std::string_view> hooks) {
-  const ElfSection* symbols = file.section_of_type(SHT_DYNSYM);
-  Elf_Data* data = symbols != nullptr ? file.data(*symbols) : nullptr;
-  GElf_Sym symbol;
-  for (int i = 0; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
-    const char* name = symbol.st_shndx == SHN_UNDEF ? file.string(symbols->link, symbol.st_name) : nullptr;
-    for (const std::string_view hook : hooks)
-      if (name != nullptr && hook == name) return true;
-  }
-  return false;
-}
-
-// Functions that no detour may lead to: where a program begins, what the hooks themselves use, and as for stubs. Null:
-// may.
-const char* why_not_entered(const ElfFile& file, std::string_view name) {
-  // They have no caller to return to, or begin on another stack.
-  constexpr std::string_view kStarts[] = {"_start", "_init",    "_fini",  "__restore_rt",   "__clone",
-                                          "clone",  "__clone3", "clone3", "__start_context"};
-  // The hook would enter itself.
-  constexpr std::string_view kUsed[] = {
-      "__cxa_finalize", "__tls_get_addr",      "_dl_find_object",     "dlsym",
-      "dlvsym",         "pthread_getspecific", "pthread_setspecific", "pthread_key_create",
-      "getauxval",      "__errno_location",    "__register_atfork"};
-  const auto is_in = [name](const auto& list) {
-    return std::find(std::begin(list), std::end(list), name) != std::end(list);
-  };
-  if (std::filesystem::path(file.path()).filename().string().rfind("ld-linux", 0) == 0) return kOfLinker;
-  if (name.starts_with("uw_") || name.starts_with("_Unwind_")) return "is part of how exceptions find their way";
-  if (is_in(kStarts)) return "is not called as functions are";
-  if (is_in(kUsed)) return "is used to record calls";
-  if (const char* reason = why_walked(name)) return reason;
-  return may_be_wrapped(name) ? nullptr : "returns twice, or looks at its caller";
-}
-
 // Where functions begin, by the file's own symbols; sorted.
 std::vector<uint64_t> starts_in(const ElfFile& file) {
   std::vector<uint64_t> starts;
@@ -274,7 +161,7 @@ void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Mod
   if (requests_.wanted || requests_.also) choose_functions(file, path, found.sites, module);
   if (!requests_.wanted) module->sites = std::move(found.sites);
   if (requests_.values) {
-    PlannedValues planned = plan_values(file, path, requests_.values, calls_hooks(file, {&kSelfTelling, 1}));
+    PlannedValues planned = plan_values(file, path, requests_.values, calls_hooks(file, kSelfTelling));
     module->captures = std::move(planned.captures);
     for (RefusedValues& one : planned.refused)
       refused_.push_back({std::move(one.name), path, std::move(one.reason), RefusedFunction::kValues});
