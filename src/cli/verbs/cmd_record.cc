@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See cmd_record.h. The steps of a recording, one a line, in cmd_record() at the end.
+// See cmd_record.h. The steps of a recording, one a line, in prepare() and cmd_record() at the end.
 #include "cli/verbs/cmd_record.h"
 
 #include <fmt/core.h>
@@ -81,14 +81,20 @@ double clock_rate(const FilterOptions& filter) {
   return static_cast<double>(end.ticks - begin.ticks) / std::max(ns, 1.0);
 }
 
-// The processes of -p that nothing stands against. What stands against each other one is printed.
-std::vector<pid_t> attachable(const RecordOptions& options, bool by_breakpoints) {
+// The processes of -p that nothing stands against. What stands against each other one is printed. Error: no process is
+// left.
+Result<std::vector<pid_t>> attachable(const RecordOptions& options, bool by_breakpoints) {
   std::vector<pid_t> pids;
+  std::vector<std::string> reasons;
   for (const pid_t pid : options.pids)
-    if (const std::string reason = why_not_attached(pid, by_breakpoints); reason.empty())
+    if (std::string reason = why_not_attached(pid, by_breakpoints); reason.empty())
       pids.push_back(pid);
     else
-      say(reason);
+      reasons.push_back(std::move(reason));
+  Error last;
+  if (pids.empty() && !reasons.empty()) last.text = std::move(reasons.back()), reasons.pop_back();
+  for (const std::string& reason : reasons) say(reason);
+  if (!last.text.empty()) return last;
   return pids;
 }
 
@@ -107,162 +113,280 @@ SnapshotRules snapshots_of(const RecordOptions& options) {
   return {std::move(functions), mib << 20};
 }
 
-}  // namespace
+// One recording. Its steps are called in the order in which they stand here.
+//
+// Invariant: each member is made by one step and borrows from those above it. So the order of destruction is that of a
+// recorder that gives up: until start(), to return early leaves no trace but an empty file.
+class RecordRun {
+ public:
+  explicit RecordRun(const RecordOptions& options) : options_(options) {}
+  RecordRun(const RecordRun&) = delete;
+  RecordRun& operator=(const RecordRun&) = delete;
 
-// The steps of a recording. Each declares what the next ones borrow, so the order of destruction is
-// that of a recorder that gives up: until carrier.start() an early return leaves no trace but an
-// empty file.
-int cmd_record(const RecordOptions& options) {
-  constexpr int kOurTrouble = 125;
-  // How to get in: by an agent or by breakpoints. Nothing has been started or touched yet.
-  const auto choice = choose_carrier(options);
-  if (!choice) return fail(choice.error().text);
-  const std::vector<pid_t> pids = attachable(options, choice->by_breakpoints);
-  if (pids.empty() && !options.pids.empty()) return kOurTrouble;
-  // Signals are meant for the program: from here on they come to a descriptor, and do not end us.
-  auto agent = installed_library("libpenna-agent.so");
-  if (!agent) return fail(agent.error().text);
-  auto signals = SignalRelay::start();
-  if (!signals) return fail(signals.error().text);
-  auto doorbell = Doorbell::create();
-  if (!doorbell) return fail(doorbell.error().text);
+  Result<> choose_way_in();
+  Result<> take_signals();
+  Result<> open_meeting_place();
+  Result<> prepare_carrier();
+  Result<> create_file();
+  Result<> prepare_collector();
+  Result<> listen();
+  Result<> prepare_live_view();
+  Result<> start_collector();
+  bool start(CarrierError* error);
+  void follow_to_the_end();
+  void leave_processes();
+  void close_file();
+  void say_what_came() const;
+  int end();
 
-  // Where processes will meet us: a socket in a directory of our own.
-  std::optional<SocketDirectory> directory(std::in_place);
-  auto socket_path = directory->create();
-  if (!socket_path) return fail(socket_path.error().text);
-  // What targets are asked to patch. Who was asked for and met no function is known at the end, through these two.
-  const auto asked_by_filters = std::make_shared<AskedFunctions>(),
-             asked_for_values = std::make_shared<AskedFunctions>();
-  PatchRequests requests = patch_requests(options, asked_by_filters, asked_for_values);
-  // The carrier is prepared, and nothing has started. It knows the name to give the recording.
-  const auto carried =
-      make_carrier(*choice, options, pids, *agent, {*socket_path, requests.wanted, requests.also}, signals->before());
-  if (!carried) return fail(carried.error().text);
-  Carrier& carrier = **carried;
-  // The file exists before the program starts, so that a full or read-only disk is known first.
+  bool is_complete() const { return closed_; }  // its file
+  const std::string& path() const { return path_; }
+
+ private:
+  const FilterOptions& filter() const { return options_.filter; }
+  void say_unmet_points() const;
+
+  const RecordOptions& options_;
+  CarrierChoice choice_;
+  std::vector<pid_t> pids_;  // of -p
+  std::string agent_;
+  std::optional<SignalRelay> signals_;
+  std::optional<Doorbell> doorbell_;
+  std::optional<SocketDirectory> directory_;
+  std::string socket_path_;
+  // Who was asked for and met no function is known at the end, through these two.
+  const std::shared_ptr<AskedFunctions> asked_by_filters_ = std::make_shared<AskedFunctions>();
+  const std::shared_ptr<AskedFunctions> asked_for_values_ = std::make_shared<AskedFunctions>();
+  PatchRequests requests_;
+  std::unique_ptr<Carrier> carrier_;
+  Inject* inject_ = nullptr;  // the carrier, where that is how we come in
+  CallIn call_ = call_in;     // for penna ctl and --max-overhead
+  Session session_;
+  std::optional<RecordingWriter> writer_;
+  std::string path_;
+  ClockTriplet start_, end_;
+  double ticks_per_ns_ = 1;
+  CallRules rules_;
+  SnapshotRules snapshots_;
+  std::optional<Collector> collector_;
+  std::unique_ptr<Server> server_;
+  std::optional<PatchPlanner> planner_;
+  std::optional<ControlServer> control_;
+  std::unique_ptr<SymbolSource> symbols_;
+  std::optional<LiveView> live_;
+  std::unique_ptr<Silencer> silencer_;
+  // Known once the recording has ended:
+  Outcome outcome_;
+  bool some_go_on_ = false;
+  Restored restored_;
+  std::string unrecorded_, refused_, without_locks_, without_values_;  // sentences
+  bool closed_ = false;
+};
+
+// By an agent or by breakpoints, and into which processes.
+Result<> RecordRun::choose_way_in() {
+  choice_ = PENNA_TRY(choose_carrier(options_));
+  pids_ = PENNA_TRY(attachable(options_, choice_.by_breakpoints));
+  agent_ = PENNA_TRY(installed_library("libpenna-agent.so"));
+  return ok();
+}
+
+// Signals are meant for the program: from here on they come to a descriptor, and do not end us.
+Result<> RecordRun::take_signals() {
+  signals_.emplace(PENNA_TRY(SignalRelay::start()));
+  return ok();
+}
+
+// Where processes will meet us: a socket in a directory of our own.
+Result<> RecordRun::open_meeting_place() {
+  doorbell_.emplace(PENNA_TRY(Doorbell::create()));
+  directory_.emplace();
+  socket_path_ = PENNA_TRY(directory_->create());
+  return ok();
+}
+
+// Nothing is started by that. The carrier knows the name to give the recording.
+Result<> RecordRun::prepare_carrier() {
+  requests_ = patch_requests(options_, asked_by_filters_, asked_for_values_);
+  carrier_ = PENNA_TRY(make_carrier(choice_, options_, pids_, agent_, {socket_path_, requests_.wanted, requests_.also},
+                                    signals_->before()));
+  inject_ = dynamic_cast<Inject*>(carrier_.get());
+  if (inject_ != nullptr)
+    call_ = [inject = inject_](pid_t pid, const RemoteCode& code) { return inject->call(pid, code); };
+  return ok();
+}
+
+// Before the program starts, so that a full or read-only disk is known first.
+Result<> RecordRun::create_file() {
   use_more_descriptors();
-  auto writer = create_recording(options, carrier.command(), carrier.pid());
-  if (!writer) return fail(writer.error().text);
-  std::string path = writer->path();
-  (void)writer->write_session(describe_session(options, carrier.command()));
+  writer_.emplace(PENNA_TRY(create_recording(options_, carrier_->command(), carrier_->pid())));
+  path_ = writer_->path();
+  session_ = describe_session(options_, carrier_->command());
+  (void)writer_->write_session(session_);
+  return ok();
+}
 
-  // What is left out is decided: the collector applies it before anything is written.
-  ClockTriplet start = read_clocks();
-  const double ticks_per_ns = clock_rate(options.filter);
-  const CallRules rules = recording_rules(options.filter, ticks_per_ns);
-  const SnapshotRules snapshots = snapshots_of(options);
-  Collector collector(std::move(*writer), *doorbell, options.conditions, rules, snapshots);
-  collector.set_time_shift(time_shift_of(options));
-  if (options.threads.any()) collector.set_threads(options.threads);
-  if (CallRules finishes = watched_functions(options.filter, TriggerAction::kFinish); finishes.ask) {
-    if (const auto set = collector.set_finish(std::move(finishes)); !set) return fail(set.error().text);
-  }
-  // Processes can meet us, get their plans and be switched by penna ctl. None knows of us yet.
-  auto server = Server::listen(*socket_path, config_for(options), *doorbell, collector);
-  if (!server) return fail(server.error().text);
-  PatchPlanner planner(std::move(requests));
-  plan_calls(**server, planner, options);
-  auto* const inject = dynamic_cast<Inject*>(&carrier);
-  CallIn call = call_in;
-  if (inject != nullptr) call = [inject](pid_t pid, const RemoteCode& code) { return inject->call(pid, code); };
-  auto control = ControlServer::listen(*socket_path, **server, collector,
-                                       [&](uint32_t pid, ControlPage& page, const penna_control& request) {
-                                         return ask_process(pid, page, request, call);
-                                       });
-  if (!control) return fail(control.error().text);
-  // --live shows events as the collector drains them, with names of its own; --max-overhead counts them.
+// What is left out is decided here: the collector applies it before anything is written.
+Result<> RecordRun::prepare_collector() {
+  start_ = read_clocks();
+  ticks_per_ns_ = clock_rate(filter());
+  rules_ = recording_rules(filter(), ticks_per_ns_);
+  snapshots_ = snapshots_of(options_);
+  collector_.emplace(std::move(*writer_), *doorbell_, options_.conditions, rules_, snapshots_);
+  collector_->set_time_shift(time_shift_of(options_));
+  if (options_.threads.any()) collector_->set_threads(options_.threads);
+  if (CallRules finishes = watched_functions(filter(), TriggerAction::kFinish); finishes.ask)
+    PENNA_TRY(collector_->set_finish(std::move(finishes)));
+  return ok();
+}
+
+// From here on processes can meet us, get their plans and be switched by penna ctl. None knows of us yet.
+Result<> RecordRun::listen() {
+  server_ = PENNA_TRY(Server::listen(socket_path_, config_for(options_), *doorbell_, *collector_));
+  planner_.emplace(std::move(requests_));
+  plan_calls(*server_, *planner_, options_);
+  control_.emplace(
+      PENNA_TRY(ControlServer::listen(socket_path_, *server_, *collector_,
+                                      [call = call_](uint32_t pid, ControlPage& page, const penna_control& request) {
+                                        return ask_process(pid, page, request, call);
+                                      })));
+  return ok();
+}
+
+// --live shows events as the collector drains them, with names of its own.
+Result<> RecordRun::prepare_live_view() {
+  if (!options_.live) return ok();
   SymbolOptions names;
-  names.rank = rank_of_names(describe_session(options, carrier.command()), {});
-  const std::unique_ptr<SymbolSource> symbols = make_symbol_source(names);
-  std::optional<LiveView> live;
-  if (options.live) {
-    live.emplace(*options.live, wants_color(options.color, 1), describe_session(options, carrier.command()), start,
-                 *symbols, 1,
-                 LiveFilter::make(live_rules(options.filter, ticks_per_ns), options.conditions, options.threads));
-    collector.set_onlooker(live->onlooker());
-    if (const auto started = live->start(); !started) return fail(started.error().text);
-  }
-  auto silencer =
-      Silencer::make(options.max_overhead, **server, collector, live ? &live->onlooker() : nullptr, function_namer());
-  if (!silencer) return fail(silencer.error().text);
-  if (*silencer) (*silencer)->call_by(call);
-  if (const auto started = collector.start(); !started) return fail(started.error().text);
-  // From here on the program runs, and nothing of ours may keep it from ending as it likes.
-  CarrierError trouble;
-  for (const pid_t pid : pids) (*server)->invite(static_cast<uint32_t>(pid));
-  (*server)->set_introducer(static_cast<uint32_t>(carrier.introducer()));
-  carrier.serve_by([&] { serve_for_a_moment(**server); });
-  if (!options.quiet && !choice->reason.empty()) say(choice->reason);
-  // The program runs, or it could not be started: then its recording is removed, as it is of nothing.
-  if (!carrier.start(&trouble)) {
-    (void)collector.stop();
-    remove_own_file(path);
-    if (inject != nullptr)
-      for (const std::string& sentence : inject->refused()) say(sentence);
-    say(trouble.text);
-    return trouble.exit_code;
-  }
-  if (inject != nullptr)
-    for (const std::string& sentence : inject->refused()) say(sentence);
-  // Until the program has ended, or the recording while the program goes on.
-  Outcome outcome = follow(carrier,
-                           {**server, *control, silencer->get(), *doorbell, collector.finished_fd(), *socket_path,
-                            end_of_recording(options)},
-                           *signals, options.quiet);
-  // Processes that go on are left as they were before; what that met belongs into the recording.
-  const bool some_go_on = !(*server)->living_pids().empty();
-  const Restored restored = carrier.leave([&] { return (*server)->living_pids(); });
-  for (const std::string& sentence : restored.notes) collector.note(sentence, false);
-  // Last notes: stop() writes them and closes the file.
-  std::string unrecorded;
-  if (!(*server)->has_met(static_cast<uint32_t>(carrier.pid()))) unrecorded = why_unrecorded(carrier.command()[0]);
-  if (!unrecorded.empty()) collector.note(unrecorded, false, kNoteOfAllClasses);
-  const std::string refused = note_refused(planner, collector);
-  const std::string without_locks = note_locks(planner, collector);
-  const std::string without_values = options.optional_values ? "" : note_unmet(*asked_for_values, collector);
-  auto closed = collector.stop(outcome.hurried);
-  // The recording is complete. What remains is to say what is in it, and what is not.
-  const ClockTriplet end = read_clocks();
-  if (live) live->finish();
+  names.rank = rank_of_names(session_, {});
+  symbols_ = make_symbol_source(names);
+  live_.emplace(*options_.live, wants_color(options_.color, 1), session_, start_, *symbols_, 1,
+                LiveFilter::make(live_rules(filter(), ticks_per_ns_), options_.conditions, options_.threads));
+  collector_->set_onlooker(live_->onlooker());
+  return live_->start();
+}
 
-  // Which options met nothing: a typing error in -F would otherwise look like a program without
-  // calls.
-  const std::vector<std::string> unmet =
-      rules.unmet ? asked_by_filters->with_nearest(without_refused(rules.unmet(), options.filter.functions, planner))
-                  : std::vector<std::string>{};
-  std::optional<std::vector<std::string>> without_snapshot;
-  if (snapshots.functions.unmet) without_snapshot = snapshots.functions.unmet();
-  if (!closed) say(closed.error().text);
-  if (!options.quiet && !without_locks.empty()) say(without_locks);
-  if (!options.quiet && !without_values.empty()) say(without_values);
-  if (!options.quiet && closed) {
-    for (const std::string& sentence : unmet_points("-e", options.point_patterns, "", path)) say(sentence);
-    const std::vector<std::string> stacked = triggered(options.filter, {TriggerAction::kPointStack});
-    for (const std::string& sentence : unmet_points("-T", stacked, "@stack", path)) say(sentence);
+Result<> RecordRun::start_collector() {
+  Onlooker* const onlooker = live_ ? &live_->onlooker() : nullptr;
+  silencer_ = PENNA_TRY(Silencer::make(options_.max_overhead, *server_, *collector_, onlooker, function_namer()));
+  if (silencer_) silencer_->call_by(call_);
+  return collector_->start();
+}
+
+// False: it could not be started. Then its recording is removed, as it is of nothing.
+bool RecordRun::start(CarrierError* error) {
+  for (const pid_t pid : pids_) server_->invite(static_cast<uint32_t>(pid));
+  server_->set_introducer(static_cast<uint32_t>(carrier_->introducer()));
+  carrier_->serve_by([this] { serve_for_a_moment(*server_); });
+  if (!options_.quiet && !choice_.reason.empty()) say(choice_.reason);
+  const bool runs = carrier_->start(error);
+  if (!runs) {
+    (void)collector_->stop();
+    remove_own_file(path_);
   }
-  if (!options.quiet)
-    print_closing_lines(
-        {path, start, end, options.conditions, unmet_conditions(path, options.conditions), filter_text(options.filter),
-         unmet, thread_text(options.threads), unmet_threads(path, options.threads), outcome.goes_on, refused,
-         *silencer ? (*silencer)->summary() : std::string{}, without_snapshot, options.on_full == PENNA_ON_FULL_BLOCK},
-        collector, unrecorded);
-  if (!options.quiet)
-    for (const std::string& sentence : restored.notes) say(sentence);
-  if (!pids.empty() && some_go_on && !options.quiet) say(restored_text(restored));
-  if (options.short_report && closed) print_short_report(path);
-  // From here on there is no recorder: nobody waits for it, new programs do not look for it, and a signal that ends us
-  // leaves nothing behind.
-  silencer->reset();
-  { const Result<ControlServer> no_control = std::move(control); }
-  server->reset();
-  directory.reset();
-  { const Doorbell no_bell = std::move(*doorbell); }
+  if (inject_ != nullptr)
+    for (const std::string& sentence : inject_->refused()) say(sentence);
+  if (!runs) say(error->text);
+  return runs;
+}
+
+void RecordRun::follow_to_the_end() {
+  outcome_ = follow(*carrier_,
+                    {*server_, *control_, silencer_.get(), *doorbell_, collector_->finished_fd(), socket_path_,
+                     end_of_recording(options_)},
+                    *signals_, options_.quiet);
+}
+
+void RecordRun::leave_processes() {
+  some_go_on_ = !server_->living_pids().empty();
+  restored_ = carrier_->leave([&] { return server_->living_pids(); });
+  for (const std::string& sentence : restored_.notes) collector_->note(sentence, false);
+}
+
+// With the last notes: stop() writes them.
+void RecordRun::close_file() {
+  if (!server_->has_met(static_cast<uint32_t>(carrier_->pid()))) unrecorded_ = why_unrecorded(carrier_->command()[0]);
+  if (!unrecorded_.empty()) collector_->note(unrecorded_, false, kNoteOfAllClasses);
+  refused_ = note_refused(*planner_, *collector_);
+  without_locks_ = note_locks(*planner_, *collector_);
+  if (!options_.optional_values) without_values_ = note_unmet(*asked_for_values_, *collector_);
+  const auto closed = collector_->stop(outcome_.hurried);
+  end_ = read_clocks();
+  if (live_) live_->finish();
+  closed_ = closed.has_value();
+  if (!closed) say(closed.error().text);
+}
+
+void RecordRun::say_unmet_points() const {
+  for (const std::string& sentence : unmet_points("-e", options_.point_patterns, "", path_)) say(sentence);
+  const std::vector<std::string> stacked = triggered(filter(), {TriggerAction::kPointStack});
+  for (const std::string& sentence : unmet_points("-T", stacked, "@stack", path_)) say(sentence);
+}
+
+void RecordRun::say_what_came() const {
+  if (options_.quiet) return;
+  if (!without_locks_.empty()) say(without_locks_);
+  if (!without_values_.empty()) say(without_values_);
+  if (closed_) say_unmet_points();
+  // Which options met nothing: a typing error in -F would otherwise look like a program without calls.
+  std::vector<std::string> unmet;
+  if (rules_.unmet)
+    unmet = asked_by_filters_->with_nearest(without_refused(rules_.unmet(), filter().functions, *planner_));
+  std::optional<std::vector<std::string>> without_snapshot;
+  if (snapshots_.functions.unmet) without_snapshot = snapshots_.functions.unmet();
+  print_closing_lines(
+      {path_, start_, end_, options_.conditions, unmet_conditions(path_, options_.conditions), filter_text(filter()),
+       unmet, thread_text(options_.threads), unmet_threads(path_, options_.threads), outcome_.goes_on, refused_,
+       silencer_ ? silencer_->summary() : std::string{}, without_snapshot, options_.on_full == PENNA_ON_FULL_BLOCK},
+      *collector_, unrecorded_);
+  for (const std::string& sentence : restored_.notes) say(sentence);
+  if (!pids_.empty() && some_go_on_) say(restored_text(restored_));
+}
+
+// There is no recorder any more: nobody waits for it, new programs do not look for it, and a signal that ends us leaves
+// nothing behind.
+int RecordRun::end() {
+  silencer_.reset();
+  control_.reset();
+  server_.reset();
+  directory_.reset();
+  doorbell_.reset();
   // Our child goes on unrecorded: we stay, as its parent expects the program's signals and status
   // from us.
-  if (outcome.goes_on && carrier.is_child()) outcome.status = follow_unrecorded(carrier, *signals);
-  signals->end();
-  return end_like(outcome.status);
+  if (outcome_.goes_on && carrier_->is_child()) outcome_.status = follow_unrecorded(*carrier_, *signals_);
+  signals_->end();
+  return end_like(outcome_.status);
+}
+
+// All that is done before the program starts.
+Result<> prepare(RecordRun& run) {
+  PENNA_TRY(run.choose_way_in());
+  PENNA_TRY(run.take_signals());
+  PENNA_TRY(run.open_meeting_place());
+  PENNA_TRY(run.prepare_carrier());
+  PENNA_TRY(run.create_file());
+  PENNA_TRY(run.prepare_collector());
+  PENNA_TRY(run.listen());
+  PENNA_TRY(run.prepare_live_view());
+  return run.start_collector();
+}
+
+}  // namespace
+
+int cmd_record(const RecordOptions& options) {
+  RecordRun run(options);
+  if (const auto prepared = prepare(run); !prepared) return fail(prepared.error().text);
+  // From here on the program runs, and nothing of ours may keep it from ending as it likes.
+  CarrierError trouble;
+  if (!run.start(&trouble)) return trouble.exit_code;
+  // Until the program has ended, or the recording while the program goes on.
+  run.follow_to_the_end();
+  // Processes that go on are left as they were before; what that met belongs into the recording.
+  run.leave_processes();
+  run.close_file();
+  // The recording is complete. What remains is to say what is in it, and what is not.
+  run.say_what_came();
+  if (options.short_report && run.is_complete()) print_short_report(run.path());
+  return run.end();
 }
 
 int record_verb(const Arguments& arguments) { return run_parsed("record", parse_record(arguments), cmd_record); }
