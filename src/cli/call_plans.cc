@@ -26,8 +26,6 @@ constexpr auto kDecidingActions = {TriggerAction::kOn,     TriggerAction::kOff, 
                                    TriggerAction::kDepth,  TriggerAction::kTime,    TriggerAction::kNotrace,
                                    TriggerAction::kFinish, TriggerAction::kSnapshot};
 
-std::vector<FunctionPattern> patterns_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
-
 template <typename Patterns>
 bool any_matches(const Patterns& patterns, const std::string& text) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const auto& one) { return one.matches(text); });
@@ -70,12 +68,12 @@ void add_value_requests(const RecordOptions& options, const std::shared_ptr<Aske
   for (const auto& [specs, option] :
        {std::pair(&options.arguments, ValueRequest::kArguments), std::pair(&options.results, ValueRequest::kResults)})
     for (const auto& spec : *specs) list.emplace_back(spec.value, option);
-  for (std::string& function : triggered(options.filter, {TriggerAction::kStack})) {
+  for (const FunctionPattern& function : triggered(options.filter, {TriggerAction::kStack})) {
     ValueSpec stack;
-    stack.function = std::move(function);
+    stack.function = function.text();
     list.emplace_back(std::move(stack), ValueRequest::kStack);
   }
-  std::vector<FunctionPattern> entered = patterns_of(triggered(options.filter, kDecidingActions));
+  std::vector<FunctionPattern> entered = triggered(options.filter, kDecidingActions);
   for (const ValueRequest& request : list) entered.push_back(request.function);
   // Without -F only functions that compilers have prepared are patched. Those that are named must
   // be entered, too, however they were compiled.
@@ -161,7 +159,7 @@ PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr
   std::vector<FunctionPattern> deciding = filter.callers;
   for (const auto* patterns : {&filter.hidden, &filter.targets})
     deciding.insert(deciding.end(), patterns->begin(), patterns->end());
-  for (std::string& function : triggered(filter, kDecidingActions)) deciding.emplace_back(std::move(function));
+  for (FunctionPattern& function : triggered(filter, kDecidingActions)) deciding.push_back(std::move(function));
   for (const FunctionPattern& pattern : filter.functions)
     filters->add(fmt::format("-F '{}'", pattern.text()), pattern.text());
   // Asked for each function of each file that is planned for; `name` is demangled.

@@ -19,12 +19,6 @@ namespace {
 
 constexpr int64_t kForEver = TimeRange::kForEver;
 
-std::vector<FunctionPattern> triggered_functions(const FilterOptions& options,
-                                                 std::initializer_list<TriggerAction> actions) {
-  const std::vector<std::string> functions = triggered(options, actions);
-  return {functions.begin(), functions.end()};
-}
-
 // Whether anything depends on the function that is called. If not, no symbols are read.
 bool asks_functions(const FilterOptions& options) {
   return !options.functions.empty() || !options.not_functions.empty() || !options.hidden.empty() ||
@@ -49,7 +43,7 @@ uint64_t ticks_of(int64_t ns, double ticks_per_ns) {
 }
 
 FunctionLimit limit_of(const Trigger& trigger, double ticks_per_ns) {
-  FunctionLimit limit{FunctionPattern(trigger.function), trigger.text};
+  FunctionLimit limit{trigger.function, trigger.text};
   if (trigger.action == TriggerAction::kDepth) limit.depth = static_cast<uint32_t>(trigger.value);
   if (trigger.action == TriggerAction::kTime)
     limit.min_ticks = ticks_of(static_cast<int64_t>(trigger.value), ticks_per_ns);
@@ -66,11 +60,11 @@ void choose_functions(const FilterOptions& options, const std::vector<Trigger>& 
   choice.hidden = options.hidden;
   choice.callers = options.callers;
   choice.targets = options.targets;
-  choice.on = triggered_functions(options, {TriggerAction::kOn});
-  choice.off = triggered_functions(options, {TriggerAction::kOff});
-  choice.filters = triggered_functions(options, {TriggerAction::kFilter});
-  choice.notraces = triggered_functions(options, {TriggerAction::kNotrace});
-  choice.finishes = triggered_functions(options, {TriggerAction::kFinish});
+  choice.on = triggered(options, {TriggerAction::kOn});
+  choice.off = triggered(options, {TriggerAction::kOff});
+  choice.filters = triggered(options, {TriggerAction::kFilter});
+  choice.notraces = triggered(options, {TriggerAction::kNotrace});
+  choice.finishes = triggered(options, {TriggerAction::kFinish});
   for (const Trigger& trigger : triggers_of(options.triggers, {TriggerAction::kDepth, TriggerAction::kTime}))
     choice.limits.push_back(limit_of(trigger, ticks_per_ns));
   for (const Trigger& trigger : recorded) {
@@ -147,7 +141,7 @@ uint64_t end_by_function(const FilterOptions& options, const Recording& recordin
   const uint64_t seen = recording.collector().finish_ticks;
   uint64_t end = seen != 0 ? seen : UINT64_MAX;
   FunctionChoice choice;
-  choice.finishes = triggered_functions(options, {TriggerAction::kFinish});
+  choice.finishes = triggered(options, {TriggerAction::kFinish});
   if (!choice.finishes.empty()) {
     FunctionChooser chooser(std::move(choice), make_symbol_source(symbols));
     for (uint32_t process = 0; process < recording.processes().size(); ++process)
@@ -202,7 +196,7 @@ CallRules reading_rules(const FilterOptions& options, const Recording& recording
 
 CallRules watched_functions(const FilterOptions& options, TriggerAction action) {
   FunctionChoice choice;
-  (action == TriggerAction::kFinish ? choice.finishes : choice.snapshots) = triggered_functions(options, {action});
+  (action == TriggerAction::kFinish ? choice.finishes : choice.snapshots) = triggered(options, {action});
   CallRules rules;
   if (!choice.snapshots.empty() || !choice.finishes.empty()) ask_chooser(std::move(choice), SymbolOptions{}, rules);
   return rules;

@@ -94,10 +94,10 @@ std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options, const Re
   std::vector<FunctionPattern> asked = options.filter.functions;
   asked.insert(asked.end(), options.filter.callers.begin(), options.filter.callers.end());
   asked.insert(asked.end(), options.filter.targets.begin(), options.filter.targets.end());
-  for (std::string& name :
+  for (FunctionPattern& pattern :
        triggered(options.filter, {TriggerAction::kOn, TriggerAction::kOff, TriggerAction::kFilter,
                                   TriggerAction::kDepth, TriggerAction::kTime, TriggerAction::kFinish}))
-    asked.emplace_back(std::move(name));
+    asked.push_back(std::move(pattern));
   if (!function.empty()) asked.emplace_back(function);
   SymbolOptions symbols = symbol_options(options);
   symbols.rank = rank_of_names(recording.session(), std::move(asked), called_names(recording, options.symfs));

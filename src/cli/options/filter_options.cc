@@ -36,10 +36,16 @@ bool needs_quotes(const std::string& text) {
 
 }  // namespace
 
-std::vector<std::string> triggered(const FilterOptions& options, std::initializer_list<TriggerAction> actions) {
-  std::vector<std::string> functions;
+std::vector<FunctionPattern> triggered(const FilterOptions& options, std::initializer_list<TriggerAction> actions) {
+  std::vector<FunctionPattern> functions;
   for (Trigger& trigger : triggers_of(options.triggers, actions)) functions.push_back(std::move(trigger.function));
   return functions;
+}
+
+std::vector<std::string> stacked_points(const FilterOptions& options) {
+  std::vector<std::string> points;
+  for (const FunctionPattern& point : triggered(options, {TriggerAction::kPointStack})) points.push_back(point.text());
+  return points;
 }
 
 // One declaration for recording and reading; only -T takes more words while recording.

@@ -37,10 +37,11 @@ struct FilterOptions {
 
 void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse use);
 
-// The functions (or points) of triggers with such an action, as they were typed: patterns, checked
-// when parsed.
-std::vector<std::string> triggered(const FilterOptions& options, std::initializer_list<TriggerAction> actions);
-// Those that leave something out.
+// The functions of triggers with such an action.
+std::vector<FunctionPattern> triggered(const FilterOptions& options, std::initializer_list<TriggerAction> actions);
+// The points of -T PROVIDER:NAME@stack, as -e takes them.
+std::vector<std::string> stacked_points(const FilterOptions& options);
+// The actions that leave something out.
 inline constexpr auto kFilteringActions = {TriggerAction::kOn,      TriggerAction::kOff,   TriggerAction::kFilter,
                                            TriggerAction::kNotrace, TriggerAction::kDepth, TriggerAction::kTime,
                                            TriggerAction::kFinish};

@@ -175,7 +175,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   options.sample_bytes = sample_bytes.value_or(0);
   options.min_wait_ns = min_wait.value_or(0);
   options.long_hold_ns = holds.value_or(0);
-  options.stacked_points = triggered(options.filter, {TriggerAction::kPointStack});
+  options.stacked_points = stacked_points(options.filter);
   // --point-stacks is the pattern that means every point.
   if (point_stacks) options.stacked_points = {"*"};
   PENNA_TRY(check(options));

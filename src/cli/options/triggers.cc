@@ -41,7 +41,7 @@ std::optional<uint64_t> depth_of(std::string_view text) {
 }
 
 // One word behind the '@'. Nothing: it is none that is known, or its value is out of range.
-std::optional<Trigger> parse_action(const std::string& function, std::string_view action) {
+std::optional<Trigger> parse_action(const FunctionPattern& function, std::string_view action) {
   for (const auto& [word, what] : kActions)
     if (action == word) return Trigger{function, what, std::string(action)};
   if (action.starts_with(kDepth)) {
@@ -74,7 +74,7 @@ bool is_filter(TriggerAction action) { return action < TriggerAction::kStack; }
 Result<TriggerOption> parse_trigger(const std::string& text, FilterUse use) {
   const size_t at = text.rfind('@');
   if (at == text.npos || at == 0) return wrong(text);
-  const std::string function = text.substr(0, at);
+  const FunctionPattern function(text.substr(0, at));
   std::string_view rest = std::string_view(text).substr(at + 1);
   std::vector<Trigger> triggers;
   for (bool more = true; more;) {
@@ -88,12 +88,12 @@ Result<TriggerOption> parse_trigger(const std::string& text, FilterUse use) {
                       trigger->action == TriggerAction::kStack ? "only while the program runs there is a stack"
                                                                : "afterwards, -r and -T FUNC@off show what was before"),
       };
-    if (trigger->action == TriggerAction::kStack && names_points(function))
+    if (trigger->action == TriggerAction::kStack && names_points(function.text()))
       trigger->action = TriggerAction::kPointStack;
     triggers.push_back(std::move(*trigger));
     if (more) rest.remove_prefix(comma + 1);
   }
-  PENNA_TRY(check_pattern(function));
+  PENNA_TRY(check_pattern(function.text()));
   return TriggerOption{std::move(triggers), text};
 }
 

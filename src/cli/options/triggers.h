@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "cli/options/values.h"
+#include "model/names/function_pattern.h"
 
 namespace penna {
 
@@ -35,7 +36,7 @@ enum class TriggerAction : uint8_t {
 
 // One action at the functions (or points) of one pattern.
 struct Trigger {
-  std::string function;  // or point
+  FunctionPattern function;  // of kPointStack: points, which the agent matches by the text, as those of -e
   TriggerAction action;
   std::string text;    // of the action, as it was typed
   uint64_t value = 0;  // of kDepth calls, of kTime ns

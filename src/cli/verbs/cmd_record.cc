@@ -318,8 +318,7 @@ void RecordRun::close_file() {
 
 void RecordRun::say_unmet_points() const {
   for (const std::string& sentence : unmet_points("-e", options_.point_patterns, "", path_)) say(sentence);
-  const std::vector<std::string> stacked = triggered(filter(), {TriggerAction::kPointStack});
-  for (const std::string& sentence : unmet_points("-T", stacked, "@stack", path_)) say(sentence);
+  for (const std::string& sentence : unmet_points("-T", stacked_points(filter()), "@stack", path_)) say(sentence);
 }
 
 void RecordRun::say_what_came() const {

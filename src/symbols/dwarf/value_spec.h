@@ -22,7 +22,9 @@
 namespace penna {
 
 struct ValueSpec {
-  std::string function;                           // the pattern in front of the '@', as -F takes it
+  // The pattern in front of the '@', as -F takes it. Text, because FunctionPattern belongs to the model, which nothing
+  // in here may know: whoever asks for values makes one of it.
+  std::string function;
   bool by_types = false;                          // no '@': the function's own types say what there is (Signatures)
   std::vector<CapturedValue> arguments, results;  // each at most PENNA_MAX_ARGS; named arg1, fparg1, return
 };

@@ -57,8 +57,9 @@ TEST(FilterOptions, StacksAreOfFunctionsOrOfPoints) {
   for (const char* point : {"shop:order@stack", "*:order@stack", "/^shop:(order|paid)$/@stack", "a::b:c@stack"})
     EXPECT_EQ(action(point), TriggerAction::kPointStack) << point;
   const FilterOptions options = parsed({"-T", "work@stack", "-T", "shop:order@stack"}, FilterUse::kRecording);
-  EXPECT_EQ(triggered(options, {TriggerAction::kStack}), std::vector<std::string>{"work"});
-  EXPECT_EQ(triggered(options, {TriggerAction::kPointStack}), std::vector<std::string>{"shop:order"});
+  ASSERT_EQ(triggered(options, {TriggerAction::kStack}).size(), 1u);
+  EXPECT_EQ(triggered(options, {TriggerAction::kStack})[0].text(), "work");
+  EXPECT_EQ(stacked_points(options), std::vector<std::string>{"shop:order"});
   EXPECT_FALSE(parse_trigger("shop:order@stack", FilterUse::kReading));
   Session session;
   EXPECT_FALSE(asked_for_point_stacks(session));
@@ -75,7 +76,7 @@ TEST(FilterOptions, ATriggerHasSeveralActions) {
   ASSERT_TRUE(option);
   const std::vector<Trigger>& triggers = option->value;
   ASSERT_EQ(triggers.size(), 3u);
-  for (const Trigger& trigger : triggers) EXPECT_EQ(trigger.function, "shop::pay(int, int)");
+  for (const Trigger& trigger : triggers) EXPECT_EQ(trigger.function.text(), "shop::pay(int, int)");
   EXPECT_EQ(triggers[0].action, TriggerAction::kDepth);
   EXPECT_EQ(triggers[0].value, 2u);
   EXPECT_EQ(triggers[1].action, TriggerAction::kTime);
