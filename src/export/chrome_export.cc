@@ -27,6 +27,7 @@ class ChromeExport {
 
   void begin() {
     json_.begin_object();
+    // Only what a viewer shows: "ts" and "dur" stay microseconds.
     json_.field("displayTimeUnit", "ns");
     json_.key("traceEvents");
     json_.begin_array();

@@ -43,6 +43,7 @@ class LiveBlocks {
       const auto found = live.find(line.address);
       if (found == live.end()) return std::nullopt;
       const Block block = found->second;
+      // realloc tells its free first, before it knows whether it will succeed.
       if (line.family == PENNA_FAMILY_REALLOC) may_fail_.insert_or_assign(line.thread, block);
       live.erase(found);
       return block;

@@ -48,6 +48,7 @@ void CsvWriter::field(double number) {
 
 void CsvWriter::address(uint64_t value) {
   separate();
+  // In hexadecimal: spreadsheets would round an address to 53 bits.
   out_.format("{:#x}", value);
 }
 

@@ -16,6 +16,7 @@ namespace penna {
 namespace {
 
 constexpr size_t kPacketBytes = 256 << 10;  // roughly: a packet ends with the event that passes it
+// Of the packet header (CTF 1.8); readers tell the byte order by it.
 constexpr uint32_t kMagic = 0xc1fc1fc1;
 
 // The part of every trace's metadata that is always the same.
@@ -34,6 +35,7 @@ typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := real64_t
 typealias enum : uint8_t { "false" = 0, "true" = 1 } := truth_t;
 )";
 
+// Everything is aligned to bytes, so there is no padding to keep account of: a packet is the sum of its parts.
 constexpr std::string_view kStream = R"(stream {
   id = 0;
   packet.context := struct {
@@ -63,6 +65,7 @@ std::string literal(std::string_view text) {
 std::string_view element_type_name(uint8_t type, uint8_t bytes) {
   static constexpr std::string_view kSigned[] = {"int8_t", "int16_t", "int32_t", "int64_t"};
   static constexpr std::string_view kUnsigned[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t"};
+  // Sizes come from a recording: others than these have no type here.
   const int log = bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : -1;
   if (log < 0) return "";
   switch (type) {
@@ -189,6 +192,7 @@ bool CtfWriter::end(std::string_view name) {
   }
   if (packet_.empty()) packet_begin_ = timestamp_;
   packet_end_ = timestamp_;
+  // As event.header and event.context are declared in kStream.
   const struct [[gnu::packed]] {
     uint32_t id;
     uint64_t timestamp;
@@ -200,6 +204,8 @@ bool CtfWriter::end(std::string_view name) {
 }
 
 bool CtfWriter::flush() {
+  // packet.header, as metadata() declares it, and packet.context of kStream. Sizes are in bits. events_discarded counts
+  // from the beginning of the stream, not of the packet.
   struct [[gnu::packed]] {
     uint32_t magic = kMagic;
     uint8_t uuid[16];
@@ -229,6 +235,7 @@ std::string CtfWriter::event_class(uint32_t id) const {
   std::string_view rest = signatures_[id];
   std::string text = fmt::format("event {{\n  name = {};\n  id = {};\n  stream_id = 0;\n  fields := struct {{\n",
                                  literal(next_word(rest)), id);
+  // Names of a program's arguments may become the same identifier; a structure's members may not.
   std::set<std::string> used;
   while (!rest.empty()) {
     const bool is_array = rest.front() == '*';

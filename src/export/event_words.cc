@@ -87,6 +87,7 @@ std::string allocation_function(uint32_t family, bool is_free) {
 uint64_t lost_events(const TimelineLine& line) {
   uint64_t sum = 0;
   const auto lost = line.record->as<penna_lost>();
+  // One for each class of events (PENNA_CALLS and so on); readers of a table want one number.
   for (uint32_t count : lost.count) sum += count;
   return sum;
 }

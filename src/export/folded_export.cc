@@ -137,6 +137,7 @@ class Stacks {
     Frames frames = options_.threads ? roots_.of(thread) : Frames{};
     const size_t outer = frames.size();
     add_frames(words_, process, id, frames);
+    // A stack of no frames would be a line that is nothing but a number.
     if (frames.size() == outer && (leaf == Leaf::kNone || id != 0)) frames.emplace_back("[unknown]");
     if (leaf != Leaf::kNone) frames.emplace_back(kLeaves[static_cast<size_t>(leaf)]);
     const auto [found, added] =

@@ -37,6 +37,7 @@ class HeaptrackNames {
       if (node->cut) break;
       id = node->parent;
     }
+    // address() may write lines of its own, so it comes before the line that names its number.
     for (auto one = missing.rbegin(); one != missing.rend(); ++one) {
       const uint64_t ip = address(one->second);
       out_.format("t {:x} {:x}\n", ip, number);

@@ -93,6 +93,7 @@ void JsonWriter::value(uint64_t number) {
 }
 
 void JsonWriter::value(double number) {
+  // JSON has neither infinity nor NaN.
   if (!std::isfinite(number)) return null();
   separate();
   out_.format("{}", number);

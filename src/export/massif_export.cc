@@ -53,6 +53,8 @@ class MassifTree {
   };
 
   size_t child(size_t parent, const NameFrame* frame, uint64_t pc, uint64_t bytes) {
+    // Names keeps a place's frames where they are, so their address tells functions apart, and the same function called
+    // from two places of its caller.
     const auto key = reinterpret_cast<uintptr_t>(frame);
     const auto [found, added] = by_parent_[parent].try_emplace(key, static_cast<uint32_t>(nodes_.size()));
     const uint32_t number = found->second;

@@ -48,8 +48,11 @@ enum DebugAnnotation : uint32_t { kBool = 2, kUint = 3, kInt = 4, kDouble = 5, k
 
 // Values.
 enum EventType : int32_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3 };
+// SEQ_INCREMENTAL_STATE_CLEARED, SEQ_NEEDS_INCREMENTAL_STATE.
 constexpr uint32_t kStateCleared = 1, kNeedsState = 2;  // sequence flags
+// BuiltinClock: fixed numbers below 64, which a reader knows without a definition.
 constexpr uint32_t kRealtimeClock = 1, kMonotonicClock = 3, kCoarseClock = 4;
+// Any number but 0: packets of sequence 0 may not refer to interned data.
 constexpr uint32_t kOnlySequence = 1;
 
 // In the order of their iids, from 1.
@@ -137,6 +140,7 @@ class PerfettoExport {
   void clocks() {
     packet([&](Message& packet) {
       const uint64_t at = summary_.first_time;
+      // uint64 nanoseconds; a damaged recording may say less than 0.
       const auto add = [](Message& snapshot, uint32_t id, int64_t ns) {
         Message clock(snapshot, kClocks);
         clock.add_uint32(kClockId, id);

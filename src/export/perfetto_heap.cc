@@ -41,6 +41,8 @@ enum HeapSample : uint32_t {
   kFreeCount = 6,
 };
 
+// A profile comes in several packets, which are joined by their indexes as long as `continued` is set: a reader need
+// not hold all at once, and nor need we.
 constexpr size_t kStacksOfPacket = 500;
 
 class HeapPackets {
@@ -53,6 +55,7 @@ class HeapPackets {
     std::vector<StackAllocations> stacks = heap.stacks();
     std::stable_sort(stacks.begin(), stacks.end(), [](auto& a, auto& b) { return a.process < b.process; });
     for (size_t at = 0; at < stacks.size();) {
+      // A packet's dump is of one process.
       size_t end = at;
       while (end < stacks.size() && end - at < kStacksOfPacket && stacks[end].process == stacks[at].process) ++end;
       if (!packet({stacks.data() + at, end - at}, end != stacks.size())) return;
@@ -74,6 +77,7 @@ class HeapPackets {
         Message sample(dump, kSamples);
         sample.add_uint64(kCallstack, callstack);
         sample.add_uint64(kAllocated, stack.bytes);
+        // The format has no field for what is live: a reader takes the difference.
         sample.add_uint64(kFreed, stack.bytes - std::min(stack.bytes, stack.live_bytes));
         sample.add_uint64(kAllocCount, stack.allocations);
         sample.add_uint64(kFreeCount, stack.allocations - std::min(stack.allocations, stack.live_blocks));
@@ -105,11 +109,13 @@ class HeapPackets {
     if (!added) return iid;
     std::vector<uint64_t> frames;  // innermost first
     for (auto node = recording_.stack_node(process, stack); node; node = recording_.stack_node(process, node->parent)) {
+      // An iid of a frame names one function: inlined ones are frames of their own, all at the same address.
       const CodePlace place = names_.map().locate_return(process, node->pc, node->generation);
       for (const NameFrame& frame : names_.at(place)) frames.push_back(frame_iid(process, place, frame, node->pc));
       if (node->cut) break;
     }
     if (frames.empty()) frames.push_back(unknown_frame());
+    // Callstack.frame_ids begins with the outermost frame, unlike profile.proto.
     std::reverse(frames.begin(), frames.end());
     Message data(interned_);
     Message entry(data, kCallstacks);
@@ -149,6 +155,7 @@ class HeapPackets {
     if (added) {
       const auto build_id = names_.map().build_id(module);
       const std::vector<Module>& modules = recording_.processes()[process].modules;
+      // By the call, which lies in front of the return address: see pprof_export.cc.
       const auto lies = std::find_if(modules.begin(), modules.end(),
                                      [&](const Module& one) { return pc - 1 >= one.start && pc - 1 < one.end; });
       say_mapping(iid, names_.map().path(module), std::string(build_id.begin(), build_id.end()),
@@ -172,6 +179,7 @@ class HeapPackets {
     entry.add_uint64(kMappingBuildId, build_iid);
     entry.add_uint64(kStart, where.start);
     entry.add_uint64(kEnd, where.end);
+    // kRelativePc is the address in the file already: nothing is to be added to it.
     entry.add_uint64(kLoadBias, 0);
     entry.add_uint64(kPath, path_iid);
   }

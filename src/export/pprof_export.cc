@@ -108,6 +108,7 @@ class PprofExport {
     for (auto node = recording_.stack_node(stack.process, stack.stack); node;
          node = recording_.stack_node(stack.process, node->parent)) {
       locations.push_back(location(stack.process, *node));
+      // What lies further out was not recorded. pprof has no sign for that: the stack just begins here.
       if (node->cut) break;
     }
     if (locations.empty()) locations.push_back(unknown());
@@ -123,9 +124,11 @@ class PprofExport {
       label.add_int64(kLabelNumber, recording_.processes()[stack.process].process.pid);
     });
   }
+  // The format's numbers are int64; a sum that does not fit is as large as can be, not negative.
   static int64_t number(uint64_t value) { return static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX)); }
 
   uint64_t location(uint32_t process, const StackNode& node) {
+    // Not the address alone: after dlclose another file may lie there, and is another location.
     const CodePlace place = names_.map().locate_return(process, node.pc, node.generation);
     if (const auto known = locations_.find(place); known != locations_.end()) return known->second;
     const NameFrames& frames = names_.at(place);
@@ -135,6 +138,7 @@ class PprofExport {
     return id;
   }
   uint64_t write_location(const NameFrames& frames, uint64_t mapping, uint64_t address) {
+    // Functions first: each is a field of the profile itself, and must not lie inside of the location's.
     std::vector<uint64_t> functions;
     for (const NameFrame& frame : frames) functions.push_back(function(frame));
     const uint64_t id = ++locations_said_;
@@ -142,6 +146,8 @@ class PprofExport {
       message.add_uint64(kLocationId, id);
       if (mapping != 0) message.add_uint64(kMappingOf, mapping);
       if (address != 0) message.add_uint64(kAddress, address);
+      // The innermost inlined function first; the last line is the function that the code belongs to (profile.proto,
+      // Location.line).
       for (size_t i = 0; i < frames.size(); ++i) {
         Message line(message, kLine);
         line.add_uint64(kFunctionOf, functions[i]);
@@ -176,12 +182,15 @@ class PprofExport {
     const uint64_t id = found->second.id;
     const RecordedProcess& of = recording_.processes()[process];
     const std::string& path = names_.map().path(module);
+    // A return address may be the first byte behind the module, where a call that never returns is its last
+    // instruction; so the call itself is looked for.
     const auto lies = std::find_if(of.modules.begin(), of.modules.end(), [&](const Module& one) {
       return one.path == path && pc - 1 >= one.start && pc - 1 < one.end;
     });
     const Module where = lies == of.modules.end() ? Module{} : *lies;
     found.value().bias = where.bias;
     std::string build_id;
+    // In hexadecimal, as pprof's symbolizer compares it with what it reads from files.
     for (const uint8_t byte : names_.map().build_id(module)) build_id += fmt::format("{:02x}", byte);
     const int64_t name = string(path), build = string(build_id);
     field(kMapping, [&](Message& message) {

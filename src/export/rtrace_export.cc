@@ -25,6 +25,7 @@ class RtraceExport {
     std::tm date{};
     ::gmtime_r(&seconds, &date);
     std::string name = one_line(process.command.empty() ? process.name : process.command[0]);
+    // The header is split at its commas.
     std::replace(name.begin(), name.end(), ',', ' ');
     const Session& session = recording_.session();
     out_.format(

@@ -30,6 +30,7 @@ class SpeedscopeExport {
     const bool opens = line.kind == LineKind::kEnter || line.kind == LineKind::kSpanBegin;
     if (!opens && line.kind != LineKind::kLeave && line.kind != LineKind::kSpanEnd) return json_.ok();
     const int64_t at = recording_.time().duration_ns(summary_.first_time, line.time);
+    // Lines come thread by thread, so that one profile is open at a time.
     if (line.thread != profile_) {
       end_profile();
       begin_profile(line.thread, at);
@@ -77,6 +78,7 @@ class SpeedscopeExport {
   void end_profile() {
     if (profile_ == kNoIndex) return;
     json_.end_array();
+    // Known here only; the schema wants it in the profile, and an object's members may come in any order.
     json_.field("endValue", last_);
     json_.end_object();
   }

@@ -30,9 +30,10 @@ struct InfoHeader {
   uint64_t features = 1u << 1 |  // task.txt and sessions
                       1u << 5 |  // addresses of symbols are relative to their module
                       1u << 6;   // max_stack
-  uint64_t lines = 1u << 0 |     // exename
-                   1u << 3 |     // cmdline
-                   1u << 7;      // taskinfo
+  // Which lines follow the header; a reader expects them in the order of these bits.
+  uint64_t lines = 1u << 0 |  // exename
+                   1u << 3 |  // cmdline
+                   1u << 7;   // taskinfo
   uint16_t max_stack = kDeepest;
   uint16_t unused[3] = {};
 };
@@ -103,10 +104,12 @@ class UftraceExport {
         step_();
         const bool is_exit = line.kind == LineKind::kLeave;
         if (!is_exit && line.kind != LineKind::kEnter) return out.ok();
+        // Both the entry and its exit have this depth, so none is left without the other.
         if (line.depth >= kDeepest) {
           report_.too_deep += !is_exit;
           return out.ok();
         }
+        // Never falls: the next thread of this number may have begun before the end of the last one was seen.
         last = std::max(last, ns(line.time));
         const uint64_t address = kModule + kFunctionBytes * (1 + uint64_t{frames_.number(line)});
         out.text(bytes_of(make_record(last, is_exit, line.depth, address)));
@@ -151,6 +154,7 @@ class UftraceExport {
       }
     }
     for (const ThreadSummary& thread : summary_.threads)
+      // The main thread came with its process, by TASK or FORK.
       if (const uint32_t pid = summary_.processes[thread.process].pid; thread.tid != pid)
         text += fmt::format("TASK timestamp={} tid={} pid={}\n", stamp(thread.first_time), thread.tid, pid);
     return text;
@@ -168,6 +172,7 @@ class UftraceExport {
     std::string text = fmt::format("# symbols: {}\n# path name: {}\n", frames_.size() + 1, program());
     for (uint32_t i = 0; i < frames_.size(); ++i)
       text += fmt::format("{:016x} T {}\n", kFunctionBytes * (1 + uint64_t{i}), line_part(frames_.at(i).name));
+    // The size of a symbol is the distance to the next: the last one needs an end.
     return text + fmt::format("{:016x} ? __sym_end\n", kFunctionBytes * (1 + frames_.size()));
   }
 
