@@ -27,6 +27,7 @@ Result<ElfFile> open_vdso() {
   if (base == 0) return Error{"[vdso] cannot be read: this process has none"};
   const auto* header = reinterpret_cast<const Elf64_Ehdr*>(base);
   const auto* segments = reinterpret_cast<const Elf64_Phdr*>(base + header->e_phoff);
+  // Its size is written nowhere: it reaches as far as the last of its headers and segments.
   uint64_t size = header->e_shoff + uint64_t{header->e_shnum} * header->e_shentsize;
   for (int i = 0; i < header->e_phnum; ++i) {
     if (segments[i].p_type == PT_LOAD) size = std::max(size, segments[i].p_offset + segments[i].p_filesz);
@@ -180,6 +181,7 @@ std::string_view SymbolFile::display(const char* linkage_name) {
   auto [entry, added] = displayed_.try_emplace(linkage_name);
   if (!added) return entry->second;
   std::string text = demangle_budget_ == 0 ? std::string(linkage_name) : demangle(linkage_name, options_.demangle);
+  // A file may be made of names that demangle to megabytes each: from some point on they are shown raw.
   demangle_budget_ -= std::min(demangle_budget_, text.size());
   return entry.value() = keep(std::move(text));
 }
@@ -253,6 +255,7 @@ FrameName SymbolFile::name_frame(const DwarfFrame& frame, uint64_t address) {
 }
 
 std::vector<FrameName> SymbolFile::frames(uint64_t address, bool call_site) {
+  // A return address may be the first of the next line, or of the next function: the call is in front of it.
   if (call_site) --address;
   std::vector<FrameName> names;
   if (!dwarf_opened_) open_dwarf();

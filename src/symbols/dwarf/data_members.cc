@@ -25,6 +25,7 @@ std::optional<uint64_t> address_of_variable(Dwarf_Die* die) {
       (operations[0].atom != DW_OP_addrx || ::dwarf_getlocation_attr(&attribute, operations, &indexed) != 0 ||
        ::dwarf_formaddr(&indexed, &address) != 0))
     return std::nullopt;
+  // At 0 lies what the linker has dropped (--gc-sections): its relocation went to nowhere.
   return address == 0 ? std::nullopt : std::optional<uint64_t>(address);
 }
 
@@ -37,10 +38,12 @@ bool is_reserved(std::string_view name) {
 std::vector<uint64_t> extents_of(const DwarfType& array) {
   std::vector<uint64_t> extents;
   Dwarf_Die die = array.die, child;
+  // An index for each; no program has more, and damage may claim any number.
   constexpr size_t kMost = 8;
   for (int found = ::dwarf_child(&die, &child); found == 0; found = ::dwarf_siblingof(&child, &child)) {
     if (::dwarf_tag(&child) != DW_TAG_subrange_type) continue;
     auto count = number_of(&child, DW_AT_count);
+    // DWARF 5, 5.13: a count, or the last index of an array that begins at 0. Of a flexible array -1: none.
     if (auto last = number_of(&child, DW_AT_upper_bound)) count = *last + 1;
     if (!count || *count == 0 || extents.size() == kMost) return {};
     extents.push_back(*count);
@@ -67,6 +70,7 @@ std::string index_text(const DwarfType& array, uint64_t element, uint64_t& offse
 const DwarfMember* member_at(const std::vector<DwarfMember>& members, uint64_t offset) {
   const DwarfMember* begins = nullptr;
   for (const DwarfMember& member : members) {
+    // Where a virtual base lies only the object itself says; and no variable is looked for inside of a bit field.
     if (member.bits != 0 || member.virtual_base || member.artificial) continue;
     if (member.offset <= offset && offset - member.offset < member.type.bytes) return &member;
     if (member.offset == offset && member.type.bytes == 0) begins = &member;
@@ -84,6 +88,7 @@ std::string DataMembers::path(uint64_t start, uint64_t offset) {
   TypeReader types;
   std::string text;
   DwarfType type = types.type_of(&found->die);
+  // A union is followed into the first of its members that reaches there: which one is in use nobody knows.
   for (int step = 0; step < kMostSteps; ++step) {
     if (type.kind == TypeKind::kArray) {
       const DwarfType element = types.target_of(type);

@@ -7,6 +7,7 @@
 namespace penna {
 namespace {
 
+// As deep as walk_dies() goes: a file that nests deeper was made to.
 constexpr int kMaxInlineDepth = 256;
 
 const char* string_of(Dwarf_Die* die, unsigned attribute_name) {
@@ -16,6 +17,7 @@ const char* string_of(Dwarf_Die* die, unsigned attribute_name) {
 
 const char* linkage_name_of(Dwarf_Die* die) {
   const char* name = string_of(die, DW_AT_linkage_name);
+  // The second is what compilers wrote before DWARF 4 named the first.
   return name != nullptr ? name : string_of(die, DW_AT_MIPS_linkage_name);
 }
 
@@ -67,6 +69,7 @@ void DwarfFrames::name_function(Dwarf_Die die, DwarfFrame* frame) {
   const char* name = string_of(&die, DW_AT_name);
   if (name == nullptr) return;
   // abstract instance, then declaration in the class: the last one knows the scope.
+  // Two are usual. References of a damaged file may lead round in a circle.
   for (int hop = 0; hop < 8; ++hop) {
     Dwarf_Attribute attribute;
     Dwarf_Die next;

@@ -28,6 +28,7 @@ void walk_dies(Dwarf_Die root, uint32_t scope, Visit&& visit) {
       path.push_back({child, inner});
       continue;
     }
+    // The next sibling, of the DIE itself or else of the nearest one around it that has any.
     while (!path.empty()) {
       Dwarf_Die next;
       if (::dwarf_siblingof(&path.back().die, &next) == 0) {
@@ -69,6 +70,7 @@ void UnitFunctions::walk(Dwarf_Die unit) {
       default: return false;
     }
     if (!::dwarf_haschildren(die)) return false;
+    // Functions are scopes, too: what is declared inside of one is named after it.
     scopes_.push_back({*die, *scope});
     *scope = static_cast<uint32_t>(scopes_.size() - 1);
     return true;
@@ -111,6 +113,7 @@ void UnitFunctions::read_inlines(Function* function) {
       case DW_TAG_lexical_block:
       case DW_TAG_try_block:
       case DW_TAG_catch_block: return true;
+      // Types and nested functions: their code is none of this one's.
       default: return false;
     }
     auto index = static_cast<uint32_t>(function->inlines.size());

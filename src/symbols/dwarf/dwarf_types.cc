@@ -30,6 +30,7 @@ TypeKind kind_of_base(Dwarf_Die* die, std::string_view name, uint64_t bytes) {
 }
 
 bool is_constructor_of(std::string_view method, std::string_view type) {
+  // A constructor is named without its class's template arguments.
   return !method.empty() && method == type.substr(0, type.find('<'));
 }
 
@@ -60,6 +61,7 @@ DwarfType TypeReader::type_of(Dwarf_Die* die) {
   Dwarf_Attribute attribute;
   if (::dwarf_attr_integrate(die, DW_AT_type, &attribute) == nullptr) {
     DwarfType nothing;
+    // DWARF 5, 3.3.2 and 5.3: void is said by leaving the type out.
     nothing.kind = TypeKind::kVoid;
     return nothing;
   }
@@ -133,6 +135,7 @@ DwarfType TypeReader::strip(Dwarf_Die die) {
     case DW_TAG_enumeration_type: {
       type.kind = TypeKind::kEnum;
       Dwarf_Die probe = die;
+      // Without a size or a sign of its own an enum is like its underlying type.
       const DwarfType under = type_of(&probe);
       type.is_signed = under.kind == TypeKind::kSigned || under.kind == TypeKind::kChar;
       if (type.bytes == 0) type.bytes = under.bytes;
@@ -142,6 +145,7 @@ DwarfType TypeReader::strip(Dwarf_Die die) {
     case DW_TAG_class_type:
     case DW_TAG_structure_type:
       type.kind = class_kind(type);
+      // Also where the class is only declared: class_kind() knows it by its name then.
       if (type.kind == TypeKind::kString) type.bytes = 32;
       break;
     case DW_TAG_union_type: type.kind = is_declared(&die) ? TypeKind::kUnknown : TypeKind::kUnion; break;
@@ -267,6 +271,8 @@ std::optional<bool> TypeReader::by_reference(const DwarfType& type, int depth) {
   if (type.kind == TypeKind::kString || type.kind == TypeKind::kSmartPointer) return true;
   if (type.kind != TypeKind::kClass && type.kind != TypeKind::kUnion) return false;
   Dwarf_Die die = type.die;
+  // The compiler's own word, where it gives it (DWARF 5, 5.7.1). Else by the rule of the Itanium C++ ABI, 3.1.1: not
+  // trivial for the purposes of calls.
   switch (number_of(&die, DW_AT_calling_convention).value_or(0)) {
     case DW_CC_pass_by_reference: return true;
     case DW_CC_pass_by_value: return false;
@@ -276,6 +282,7 @@ std::optional<bool> TypeReader::by_reference(const DwarfType& type, int depth) {
   auto parts = members(type);
   if (!parts) return std::nullopt;
   for (const DwarfMember& part : *parts) {
+    // Both make the copy constructor non-trivial, declared or not.
     if (part.virtual_base || (part.artificial && part.name.substr(0, 5) == "_vptr")) return true;
     if (auto inner = by_reference(part.type, depth + 1); !inner || *inner) return inner;
   }

@@ -47,6 +47,7 @@ void DwarfUnits::read_units() {
   Dwarf_Die die;
   uint8_t type = 0;
   while (::dwarf_get_units(dwarf_.get(), cu, &cu, nullptr, &type, &die, nullptr) == 0) {
+    // Partial and type units have no code; split ones are reached through their skeletons.
     if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
     auto index = static_cast<uint32_t>(units_.size());
     bool ranged = false;
@@ -55,6 +56,7 @@ void DwarfUnits::read_units() {
       ranged = true;
     });
     if (!ranged && !::dwarf_hasattr(&die, DW_AT_ranges)) without_ranges.push_back(index);
+    // Until its split unit is asked for, a skeleton's functions are looked for in itself.
     units_.push_back({die, die, false});
   }
   if (!without_ranges.empty()) add_aranges(without_ranges);
@@ -75,6 +77,7 @@ void DwarfUnits::add_aranges(const std::vector<uint32_t>& without_ranges) {
     Dwarf_Off offset = 0;
     if (range == nullptr || ::dwarf_getarangeinfo(range, &begin, &length, &offset) != 0) continue;
     auto unit = wanted.find(offset);
+    // As in each_code_range(): dropped code lies at 0, or where the file has none.
     if (unit == wanted.end() || begin == 0 || range_of(code_, begin) == nullptr) continue;
     by_address_.add(begin, begin + length, rank_of(unit->second));
   }
@@ -85,6 +88,7 @@ DwarfUnits::Unit* DwarfUnits::find(uint64_t address) {
   if (rank == IntervalMap::kNone) return nullptr;
   Unit& unit = units_[index_of(rank)];
   if (!unit.split_looked_up) {
+    // Once, also when there is none: libdw opens a .dwo file for it.
     unit.split_looked_up = true;
     Dwarf_Half version = 0;
     uint8_t type = 0;

@@ -25,6 +25,7 @@ std::optional<int64_t> enumerator_value(Dwarf_Die* die, const DwarfType& type) {
     value = static_cast<int64_t>(number);
   }
   if (type.bytes >= 8) return value;
+  // Cut to the type's width, then extended as the type is: so is the value that a target copies.
   const auto unused = static_cast<int>(64 - 8 * type.bytes);
   const auto top = static_cast<uint64_t>(value) << unused;
   return type.is_signed ? static_cast<int64_t>(top) >> unused : static_cast<int64_t>(top >> unused);
@@ -42,6 +43,7 @@ std::string enumerators_of(TypeReader& reader, const DwarfType& type) {
     const std::string_view name = text_of(&child, DW_AT_name);
     auto value = enumerator_value(&child, type);
     if (name.empty() || !value || name.find_first_of(",= ") != std::string_view::npos) continue;
+    // 22: a comma, an equals sign and the 20 characters of the longest value.
     if (text.size() + name.size() + 22 > kMaxEnumBytes) return text + ",...";
     text += fmt::format("{}{}={}", text.size() > 2 ? "," : "", name,
                         type.is_signed ? std::to_string(*value) : std::to_string(static_cast<uint64_t>(*value)));

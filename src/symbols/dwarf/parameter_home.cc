@@ -36,6 +36,7 @@ ParameterHome home_of_pieces(std::span<const Dwarf_Op> ops) {
   for (size_t i = 0; i < ops.size(); ++i) {
     const ValueWord word = named_register(ops[i]);
     const bool piece = i + 1 < ops.size() && ops[i + 1].atom == DW_OP_piece;
+    // An empty piece, or one in memory, is a value that is not whole at the entry.
     if (word.place == 0 || count == home.words.size() || (!piece && ops.size() != 1)) return {};
     home.words[count++] = word;
     if (piece) ++i;
@@ -56,6 +57,7 @@ ParameterHome home_of(Dwarf_Die* parameter, uint64_t entry) {
     return {};
   }
   ParameterHome home;
+  // The frame's own memory: without optimisation all parameters are stored there first thing.
   if (ops[0].atom == DW_OP_fbreg && (count == 1 || (count == 2 && ops[1].atom == DW_OP_deref))) {
     home.kind = ParameterHome::Kind::kMemory;
     return home;
@@ -64,6 +66,7 @@ ParameterHome home_of(Dwarf_Die* parameter, uint64_t entry) {
     constexpr uint64_t kRsp = 7;
     const uint64_t base = ops[0].atom - DW_OP_breg0;
     home.words[0] = argument_register(base);
+    // On the stack; or behind the address in an argument register, as what is passed by an invisible reference.
     if (base == kRsp)
       home.kind = ParameterHome::Kind::kMemory;
     else if (home.words[0].place == PENNA_VALUE_INTEGER && ops[0].number == 0)

@@ -50,6 +50,7 @@ unsigned clang_version(Dwarf_Die* unit) {
   const size_t at = producer.find(kMark);
   if (at == std::string_view::npos) return producer.find("clang") == std::string_view::npos ? 0 : 1;
   unsigned version = 1;
+  // 1 stands for a clang of unknown version: the rules of old ones hold then.
   std::from_chars(producer.data() + at + kMark.size(), producer.data() + producer.size(), version);
   return version;
 }
@@ -309,6 +310,7 @@ Result<Signature> Signatures::of(uint64_t address) {
   if (function.result.kind != TypeKind::kVoid) function.result_passing = classify(&reader, function.result, variant);
   place_parameters(&reader, &function, is_c(language) && !flag_of(&function.die, DW_AT_prototyped), variant);
 
+  // Without any symbol DWARF must do: "external" is what the source said, before link-time optimisation.
   const bool others_call = any_symbol_ ? contains(called_by_others_, address) : flag_of(&function.die, DW_AT_external);
   const bool lacks = clang != 0 && lacks_parameters(&function);
   const bool changed = lacks || changed_by_llvm || is_changed(function, others_call);
@@ -323,6 +325,7 @@ Result<Signature> Signatures::of(uint64_t address) {
       arguments.leave_out();
   }
   const bool optimised = lists_calls(&function.die) && !all_in_memory(function);
+  // What a function gives back, DWARF has no place for: only who may call it tells whether the result survived.
   const bool result_kept =
       (others_call && !changed_by_llvm) || (!changed && !contains(clones_, address) && !(clang != 0 && optimised));
   if (function.result_passing && result_kept && !(changed && function.result_passing->words != 1)) {
@@ -330,6 +333,7 @@ Result<Signature> Signatures::of(uint64_t address) {
   } else if (function.result.kind != TypeKind::kVoid) {
     results.leave_out();
   }
+  // Asked last: until then a type that ran out of budget looks like one that is not known.
   if (reader.exhausted())
     return Error{"its types are damaged or too large to read: name its values by register, as in NAME@arg1"};
   if (lacks) {

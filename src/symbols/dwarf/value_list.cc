@@ -32,6 +32,7 @@ bool is_text(const DwarfType& pointed) {
 
 std::optional<ValueList::Scalar> ValueList::pointer_of(const DwarfType& type) {
   DwarfType to = reader_.target_of(type);
+  // Signed and plain char are text by custom; uint8_t is bytes.
   if (type.kind == TypeKind::kPointer && is_text(to)) return Scalar{PENNA_ARG_STRING, PENNA_VALUE_TO_ZERO, 0, {}};
   const bool code = to.die.addr != nullptr && ::dwarf_tag(&to.die) == DW_TAG_subroutine_type;
   return Scalar{PENNA_ARG_POINTER, 0, 8, code ? "p" : ""};
@@ -51,6 +52,7 @@ std::optional<ValueList::Scalar> ValueList::scalar_of(const DwarfType& type) {
     case TypeKind::kUnsigned: {
       const uint8_t as = type.kind == TypeKind::kSigned ? PENNA_ARG_INT : PENNA_ARG_UINT;
       if (loadable) return Scalar{as, 0, bytes, {}};
+      // __int128: a target copies eight bytes at most, and the format says which these are.
       if (type.bytes == 16) return Scalar{as, 0, 8, "low"};
       break;
     }
@@ -61,6 +63,7 @@ std::optional<ValueList::Scalar> ValueList::scalar_of(const DwarfType& type) {
       }
       break;
     case TypeKind::kFloat:
+      // long double: the 80 bits that the x87 has; the other six bytes are padding of any value.
       if (type.bytes == 16) return Scalar{PENNA_ARG_FLOAT, 0, 10, {}};
       if (bytes == 4 || bytes == 8) return Scalar{PENNA_ARG_FLOAT, 0, bytes, {}};
       break;
@@ -106,6 +109,7 @@ bool ValueList::put(const std::string& name, const Scalar& scalar, const ValuePl
       word = place.words[offset / 8];
       where.offset = static_cast<uint16_t>(offset % 8);
       const uint64_t bytes = scalar.type == PENNA_ARG_STRING ? 8 : scalar.bytes;
+      // The target loads one register, or one place of memory: never half of two registers.
       if (where.offset + bytes > 8) return false;
       // The second word of a text must be the next register.
       if (scalar.text == PENNA_VALUE_ADDRESS_FIRST || scalar.text == PENNA_VALUE_LENGTH_FIRST) {
@@ -129,6 +133,7 @@ void ValueList::gather_fields(const std::string& name, const DwarfType& type, co
     return;
   }
   for (const DwarfMember& member : *members) {
+    // Pointers to vtables; and empty bases, which lie at the address of something else.
     if (member.artificial || (member.base && member.type.bytes <= 1)) continue;
     if (field_left_out_ && fields_ == Signatures::kMaxFields) return;
     const bool inside = member.base || (member.name.empty() && member.type.kind == TypeKind::kClass);

@@ -74,12 +74,14 @@ bool Classifier::add(const DwarfType& type, uint64_t offset, int depth) {
     case TypeKind::kPointer:
     case TypeKind::kReference:
       if (bytes == 0 || bytes > 16) return false;  // _BitInt of more
+      // _BitInt is aligned to no more than a word, whatever its width; __int128 to 16 bytes.
       put_scalar(offset, bytes, bytes > 8 && is_bit_int(type) ? 8 : bytes, PassClass::kInteger, PassClass::kInteger);
       return true;
     case TypeKind::kMethodPointer:
     case TypeKind::kLengthView:
     case TypeKind::kAddressView: put_scalar(offset, 16, 8, PassClass::kInteger, PassClass::kInteger); return true;
     case TypeKind::kFloat:
+      // long double: passed in memory, and given back in st0.
       if (bytes == 16)
         put_scalar(offset, 16, 16, PassClass::kX87, PassClass::kX87Up);
       else if (bytes == 2 || bytes == 4 || bytes == 8)
@@ -139,6 +141,7 @@ bool Classifier::add_members(const DwarfType& type, uint64_t offset, int depth) 
       for (uint64_t bit = member.first_bit & ~uint64_t{7}; bit < member.first_bit + member.bits; bit += 8) {
         put(offset + bit / 8, PassClass::kInteger);
       }
+      // A bit field aligns its class like its declared type.
       align_ = std::max(align_, std::min<uint64_t>(member.type.bytes, 16));
     } else if (!add(member.type, offset + member.offset, depth + 1)) {
       return false;
@@ -204,9 +207,11 @@ std::optional<Passing> classify(TypeReader* reader, const DwarfType& type, const
 
 ValuePlace ArgumentPlaces::on_stack(const Passing& passing) {
   ValuePlace place;
+  // "Memory" arguments are aligned to 8 bytes, or as their type wants (3.2.3, Passing).
   stack_ = (stack_ + passing.align - 1) / passing.align * passing.align;
   const uint64_t word = stack_ / 8;
   stack_ += (std::min(passing.bytes, uint64_t{1} << 32) + 7) / 8 * 8;
+  // The target names a word of the stack by 8 bits.
   place.kind = word > UINT8_MAX ? ValuePlace::Kind::kLeftOut : ValuePlace::Kind::kStack;
   place.words[0] = {PENNA_VALUE_STACK, static_cast<uint8_t>(word)};
   return place;

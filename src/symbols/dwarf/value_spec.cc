@@ -60,6 +60,7 @@ Error wrong_format(std::string_view format, bool vector) {
 Result<> read_format(std::string_view text, bool result, CapturedValue* value) {
   penna_value& where = value->where;
   const bool vector = where.place == PENNA_VALUE_VECTOR;
+  // Without a format: a signed 64-bit number, or a double.
   const char letter = text.empty() ? (vector ? 'f' : 'd') : text[0];
   unsigned bits = 64;
   const bool sized = text.size() > 1;
@@ -71,6 +72,7 @@ Result<> read_format(std::string_view text, bool result, CapturedValue* value) {
   if (letter == 'f') {
     if (!vector && !result) return wrong_format(text, vector);
     if (bits != 32 && bits != 64) return wrong_format(text, true);
+    // retval/f is in xmm0: the format decides for the place.
     where.place = PENNA_VALUE_VECTOR;
     where.type = PENNA_ARG_FLOAT;
     where.bytes = static_cast<uint8_t>(bits / 8);

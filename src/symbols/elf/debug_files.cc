@@ -74,6 +74,7 @@ std::optional<ElfFile> find_by_build_id(const BuildId& build_id, const DebugSear
   std::string hex = build_id_text(build_id);
   std::string name = hex.substr(0, 2) + "/" + hex.substr(2) + ".debug";
   for (const std::string& root : debug_roots(search)) {
+    // As gdb looks: below DIR/.build-id; and right below DIR, where that is such a directory itself.
     if (auto file = open_with_id(root + "/.build-id/" + name, build_id)) return file;
     if (auto file = open_with_id(root + "/" + name, build_id)) return file;
   }
@@ -84,6 +85,7 @@ std::optional<ElfFile> open_with_crc(const std::string& path, const DebugLink& l
   if (path == opened.path()) return {};  // a link to itself
   auto file = ElfFile::open(path);
   if (!file) return {};
+  // A build-id is the better proof; the CRC costs reading the whole file.
   if (!opened.build_id().empty() && !file->build_id().empty()) {
     if (opened.build_id() != file->build_id()) return {};
     return std::move(*file);
@@ -96,6 +98,7 @@ std::optional<ElfFile> find_by_debuglink(const std::string& path, const ElfFile&
   auto link = read_debuglink(opened);
   if (!link) return {};
   std::string beside = directory_of(opened.path());
+  // In gdb's order: beside the file, .debug/, then the global directories.
   if (auto file = open_with_crc(beside + "/" + link->name, *link, opened)) return file;
   if (auto file = open_with_crc(beside + "/.debug/" + link->name, *link, opened)) return file;
   for (const std::string& root : debug_roots(search)) {
@@ -121,6 +124,7 @@ std::optional<ElfFile> find_alt_file(const ElfFile& file, const DebugSearch& sea
   if (!link) return {};
   if (auto found = find_by_build_id(link->build_id, search)) return found;
   constexpr std::string_view kDebugRoot = "/usr/lib/debug/";
+  // dwz writes /usr/lib/debug/.dwz/… or, for files that may be moved, a path relative to the file.
   if (link->path[0] == '/') {
     if (link->path.compare(0, kDebugRoot.size(), kDebugRoot) == 0) {
       for (const std::string& root : debug_roots(search)) {

@@ -35,6 +35,7 @@ std::string machine_name(int machine) {
 
 // The first bytes of a regular file.
 Result<std::string> read_start(const std::string& path) {
+  // O_NONBLOCK: to open a fifo would wait for its writer.
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return Error{fmt::format("cannot open {}: {}", path, errno_text(errno))};
   struct stat status {};
@@ -59,6 +60,7 @@ std::string script_interpreter(const std::string& start) {
 bool gains_privileges(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return false;
+  // Without the group's execute bit S_ISGID meant mandatory locking; the kernel's exec ignores it still.
   bool setgid = (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
   if ((status.st_mode & S_ISUID) != 0 || setgid) return true;
   return ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
@@ -82,6 +84,7 @@ void read_segments(const ElfFile& file, ElfFacts* facts) {
     }
   }
   facts->position_independent = file.header().e_type == ET_DYN;
+  // A static-pie program has a dynamic section, too, and relocates itself.
   facts->is_dynamic = dynamic && !facts->interpreter.empty();
 }
 
@@ -98,6 +101,7 @@ void read_dynamic(const ElfFile& file, ElfFacts* facts) {
     const char* name = file.string(section->link, entry.d_un.d_val);
     if (name != nullptr) facts->needed.emplace_back(name);
   }
+  // Every library is ET_DYN, and so is a PIE: DF_1_PIE or an interpreter tells them apart.
   bool executable = file.header().e_type == ET_EXEC || pie_flag;
   facts->is_program = file.header().e_entry != 0 && (executable || !facts->interpreter.empty());
   facts->is_static = facts->is_program && facts->interpreter.empty();
@@ -132,6 +136,7 @@ void read_symbols(const ElfFile& file, const ElfSection& section, ElfFacts* fact
     bool defined = symbol.st_shndx != SHN_UNDEF;
     bool local = GELF_ST_BIND(symbol.st_info) == STB_LOCAL;
     std::string_view text(name);
+    // Linkers put the version into the name in .symtab: malloc@@GLIBC_2.2.5.
     text = text.substr(0, text.find('@'));
     if (defined && !local && text == "malloc") facts->defines_malloc = true;
     for (const CallOption& option : kCallOptions)

@@ -148,6 +148,7 @@ void ElfFile::read_build_id() {
   }
   for (const GElf_Phdr& segment : segments_) {
     if (segment.p_type != PT_NOTE) continue;
+    // Notes are padded to 4 bytes; in segments aligned to 8, as those of .note.gnu.property, to 8.
     Elf_Type type = segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
     Elf_Data* notes =
         ::elf_getdata_rawchunk(elf_.get(), static_cast<int64_t>(segment.p_offset), segment.p_filesz, type);
@@ -199,6 +200,7 @@ std::span<const uint8_t> ElfFile::bytes_at(uint64_t address, uint64_t most) cons
   for (const GElf_Phdr& segment : segments_) {
     if (segment.p_type != PT_LOAD || address < segment.p_vaddr) continue;
     const uint64_t within = address - segment.p_vaddr;
+    // Behind p_filesz is zeroed memory, which the file has not.
     if (within >= segment.p_filesz || segment.p_offset + within < within) continue;
     const auto bytes = bytes_in_file(segment.p_offset + within, std::min(segment.p_filesz - within, most));
     if (!bytes.empty()) return bytes;

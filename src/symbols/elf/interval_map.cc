@@ -23,6 +23,7 @@ void IntervalMap::cut(uint64_t begin, uint32_t value) {
 void IntervalMap::finish() {
   std::sort(intervals_.begin(), intervals_.end(), [](const Interval& a, const Interval& b) {
     if (a.begin != b.begin) return a.begin < b.begin;
+    // Of two that begin together the wider one stands outside; of two alike the larger value is on top.
     if (a.end != b.end) return a.end > b.end;
     return a.value < b.value;
   });
@@ -32,6 +33,7 @@ void IntervalMap::finish() {
   auto close = [&](uint64_t until) {
     while (!open.empty() && open.back()->end <= until) {
       uint64_t end = open.back()->end;
+      // Those that only overlap, and end earlier than what was put on top of them, are over as well.
       while (!open.empty() && open.back()->end <= end) open.pop_back();
       cut(end, open.empty() ? kNone : open.back()->value);
     }

@@ -87,11 +87,13 @@ struct Encodings {
 Encodings encodings_of(const Dwarf_CIE& cie) {
   Encodings found;
   const std::string_view letters(cie.augmentation);
+  // Without 'z' nobody knows how long the augmentation data is (LSB, Exception Frames).
   if (letters.empty() || letters[0] != 'z') return {0, kOmitted, letters.empty()};
   Reader data({cie.augmentation_data, cie.augmentation_data_size}, 0);
   for (const char letter : letters.substr(1)) {
     if (letter == 'R') found.function = data.fixed<uint8_t>();
     if (letter == 'L') found.table = data.fixed<uint8_t>();
+    // The personality routine: passed over, its size is that of its encoding.
     if (letter == 'P') data.number(data.fixed<uint8_t>());
     if (std::string_view("RLPSB").find(letter) == std::string_view::npos) found.known = false;
   }
@@ -104,6 +106,8 @@ bool read_table(const ElfFile& file, uint64_t table, uint64_t function, std::vec
   const ElfSection* section = file.section(".gcc_except_table");
   if (section == nullptr || !section->range().contains(table)) return false;
   Reader in(file.raw(*section).subspan(std::min<uint64_t>(table - section->address, file.raw(*section).size())), table);
+  // The language-specific data area (Itanium C++ ABI: Exception Handling Tables): @LPStart, @TType, then the call
+  // sites.
   const auto base_encoding = in.fixed<uint8_t>();
   const uint64_t base = base_encoding == kOmitted ? function : in.pointer(base_encoding);
   if (in.fixed<uint8_t>() != kOmitted) in.uleb();  // where its types end
@@ -136,6 +140,7 @@ std::optional<std::vector<uint64_t>> find_landing_pads(const ElfFile& file) {
     if (result > 0) break;
     if (result < 0) return std::nullopt;
     if (dwarf_cfi_cie_p(&entry)) continue;
+    // Neighbours mostly share a CIE, so the last one is remembered.
     if (std::exchange(of_cie, entry.fde.CIE_pointer) != entry.fde.CIE_pointer) {
       Dwarf_CFI_Entry cie;
       Dwarf_Off ignored;

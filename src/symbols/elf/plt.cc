@@ -83,6 +83,7 @@ std::string_view x86_entry_name(const Slots& slots, std::span<const uint8_t> ent
         slots.by_address.find(address + i + 6 + static_cast<uint64_t>(static_cast<int32_t>(load32(entry, i + 2))));
     return slot == slots.by_address.end() ? std::string_view() : slot->second;
   }
+  // Behind an endbr64, if there is one.
   size_t push = entry.size() > 9 && load32(entry, 0) == 0xfa1e0ff3 ? 4 : 0;
   if (entry.size() >= push + 5 && entry[push] == 0x68) {
     uint32_t number = load32(entry, push + 1);
@@ -94,6 +95,7 @@ std::string_view x86_entry_name(const Slots& slots, std::span<const uint8_t> ent
 std::string_view arm64_entry_name(const Slots& slots, std::span<const uint8_t> entry, uint64_t address) {
   for (size_t i = 0; i + 8 <= entry.size(); i += 4) {
     uint32_t adrp = load32(entry, i), ldr = load32(entry, i + 4);
+    // adrp x16 and ldr x17, [x16, #imm]: all bits but those of the operands. imm counts in words of 8 bytes.
     if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211) continue;
     uint64_t pages = ((adrp >> 29) & 3) | ((adrp >> 3) & 0x1ffffc);
     if ((pages & 0x100000) != 0) pages |= ~uint64_t{0x1fffff};  // 21 bits, signed

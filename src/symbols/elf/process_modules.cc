@@ -32,6 +32,7 @@ bool take_number(std::string_view& text, int base, char after, uint64_t* to) {
 std::string unescaped(std::string_view text) {
   std::string result;
   while (!text.empty()) {
+    // The only character that the kernel escapes in maps; a backslash stands for itself.
     const bool line_end = text.substr(0, 4) == "\\012";
     result += line_end ? '\n' : text[0];
     text.remove_prefix(line_end ? 4 : 1);
@@ -57,8 +58,10 @@ Result<ElfFile> open_mapped(uint32_t pid, const MappedFile& map) {
 std::optional<uint64_t> bias_of(const ElfFile& file, const MappedFile& map) {
   for (const GElf_Phdr& segment : file.segments()) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    // The kernel maps whole pages: a mapping begins in front of its segment.
     const uint64_t within = segment.p_offset % kPage;
     if (map.offset + kPage <= segment.p_offset - within || map.offset >= segment.p_offset + segment.p_filesz) continue;
+    // Also of a part of a segment, which mprotect has split off.
     return map.start - (segment.p_vaddr - segment.p_offset + map.offset);
   }
   return std::nullopt;
@@ -106,6 +109,7 @@ Result<ProcessModules> read_process_modules(uint32_t pid) {
       continue;
     }
     const std::optional<uint64_t> bias = bias_of(*file, map);
+    // A segment may be mapped in pieces; a file loaded twice (dlmopen) has two biases.
     if (bias && seen.insert({map.path, *bias}).second) result.modules.push_back({map.path, std::move(*file), *bias});
   }
   if (result.modules.empty() && result.missing.empty())

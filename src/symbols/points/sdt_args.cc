@@ -26,6 +26,7 @@ bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
 std::string_view next_piece(std::string_view& text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   size_t end = 0;
+  // As of AArch64: "8@[sp, 16]".
   for (int open = 0; end < text.size() && (open > 0 || text[end] != ' '); ++end) {
     if (text[end] == '[' || text[end] == '(') ++open;
     if (text[end] == ']' || text[end] == ')') --open;
@@ -45,6 +46,7 @@ SdtArg parse_arg(std::string_view text) {
   const bool minus = !size.empty() && size.front() == '-';
   if (minus) size.remove_prefix(1);
   const bool marked = !size.empty() && size.back() == 'f';
+  // "4f", "-8f": systemtap's sdt.h from 4.8 on.
   if (marked) size.remove_suffix(1);
   uint32_t bytes = 0;
   const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), bytes);
@@ -216,6 +218,7 @@ OperandTrap operand_trap(const SdtArg& arg, int machine) {
   const OperandTrap trap = arm ? arm_operand(arg.operand, machine == EM_AARCH64) : x86_operand(arg.operand);
   if (trap != OperandTrap::kNone && trap != OperandTrap::kIndex) return trap;
   const bool sized = arg.size == 1 || arg.size == 2 || arg.size == 4 || arg.size == 8;
+  // An index is a lesser trap than the size: fewer clients are caught.
   return sized ? trap : OperandTrap::kSize;
 }
 

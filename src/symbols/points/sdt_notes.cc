@@ -62,6 +62,7 @@ void read_section(const ElfFile& file, const ElfSection& section, uint64_t base_
   size_t name = 0, desc = 0;
   for (size_t at = 0; (at = ::gelf_getnote(data, at, &header, &name, &desc)) > 0;) {
     const auto* bytes = static_cast<const uint8_t*>(data->d_buf);
+    // n_namesz counts the zero behind the name.
     if (header.n_type != kSdtVersion || header.n_namesz != 8 || std::memcmp(bytes + name, "stapsdt", 8) != 0) continue;
     Descriptor from(file, {bytes + desc, header.n_descsz});
     SdtNote note;
