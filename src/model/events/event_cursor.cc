@@ -113,6 +113,7 @@ bool ThreadCursor::next_chunk() {
   }
   if (!(sifted_ ? next_sifted() : next_own())) return false;
   if (inherited_.empty() || !holds_calls(records_)) return true;
+  // The calls that were open at the beginning come in front of the first chunk with calls, which waits for them.
   waiting_.swap(bytes_);
   waiting_in_range_ = in_range_;
   return open_inherited();
@@ -121,6 +122,7 @@ bool ThreadCursor::next_chunk() {
 bool ThreadCursor::next_own() {
   while (at_ < refs_.size()) {
     const ChunkRef& ref = refs_[at_++];
+    // Also of chunks that are not wanted: a gap in the numbers is a chunk that was lost.
     is_behind_loss_ |= ref.sequence > last_sequence_ + 1;
     last_sequence_ = ref.sequence;
     if (!wanted(ref)) continue;
@@ -130,6 +132,7 @@ bool ThreadCursor::next_own() {
       continue;
     }
     records_ = RecordCursor(bytes_);
+    // The count goes on from chunk to chunk: a change is a loss since the last one that was read.
     is_behind_loss_ |= records_.header().events_discarded != discarded_;
     discarded_ = records_.header().events_discarded;
     in_chunk_ = true;

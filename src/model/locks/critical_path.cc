@@ -64,6 +64,7 @@ void WaitHistory::end_wait(const Event& event, const LockStep& step) {
 
 void WaitHistory::add(uint32_t thread, TimedWait wait) {
   std::vector<TimedWait>& waits = waits_[thread];
+  // A thread waits for one thing at a time; what a recording says else is cut, so that its waits are sorted and apart.
   if (!waits.empty()) wait.begin = std::max(wait.begin, waits.back().end);
   if (wait.begin >= wait.end) return;
   if (count_ == kMostWaits) forget_half();
@@ -115,6 +116,7 @@ class PathWalk {
   bool step(uint64_t known_from) {
     const std::vector<TimedWait>& waits = history_.of(thread_);
     size_t& left = left_[thread_];
+    // The path only goes back in time, so what begins behind it is never needed again.
     while (left != 0 && waits[left - 1].begin >= now_) --left;
     if (left == 0) return reach_first(known_from);
     const TimedWait& wait = waits[--left];
@@ -122,6 +124,7 @@ class PathWalk {
     if (now_ <= known_from) return false;
     if (wait.waker != kNoIndex && wait.wake_time <= now_) {
       spend(PathPart::What::kWaited, std::max(wait.wake_time, known_from), wait.object, wait.stack);
+      // What the waiter did before is no longer on the path: it would have waited anyway.
       thread_ = wait.waker;
       holding_ = wait;
     } else {

@@ -56,6 +56,7 @@ void ForkedLocks::inherit(const Fork& fork) {
   }
   for (const Parent::Release& release : parent.recent) {
     if (mine.size() >= kMostInherited) return;
+    // The fork may have come before this release: a child says late when it began (fork_slack()).
     if (release.time + slack_ >= fork.began) mine.try_emplace(release.address, 1);
   }
 }

@@ -36,6 +36,7 @@ void LockIndex::add_mappings(uint32_t process, const std::vector<Module>& module
     while (one != mapped.end() && one->second->start < module->end) {
       const Module& before = *one->second;
       is_another |= before.path != module->path || before.build_id != module->build_id || before.bias != module->bias;
+      // What it covers is gone, in part or as a whole: mmap() over a mapping replaces it.
       one = mapped.erase(one);
     }
     mapped[module->end] = module;

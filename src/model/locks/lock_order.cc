@@ -76,8 +76,10 @@ void LockOrder::add(const Event& event, const LockHold& outer, uint32_t from, ui
   edge.modes |= static_cast<uint8_t>(1u << (2 * outer.shared + shared));
   add_edge_thread(edge, event.thread);
   if (!edge.gates.empty())
+    // What was not held this time is no gate.
     std::erase_if(edge.gates, [&](uint32_t gate) { return !held_.holds_alone(event.thread, gate); });
   const auto known = [](uint32_t a, uint32_t b) { return (a != 0) + (b != 0); };
+  // Shown is the first time for which the most is known: one with both stacks is worth more than an earlier one.
   if (edge.count != 1 && known(outer.stack, stack) <= known(edge.from_stack, edge.to_stack)) return;
   edge.thread = event.thread;
   edge.from_stack = outer.stack;

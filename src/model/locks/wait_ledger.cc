@@ -39,6 +39,7 @@ void WaitLedger::charge_all(uint32_t lock, const Other& other, uint64_t now) {
 }
 
 void WaitLedger::add_part(Open& wait, const Other& other, uint64_t time) {
+  // From the back: the same holder most often comes twice in a row.
   for (size_t i = wait.parts.size(); i-- > 0;) {
     Open::Part& part = wait.parts[i];
     if (part.stack != other.stack || part.side != other.side || part.group != other.group ||
@@ -57,6 +58,7 @@ void WaitLedger::add_part(Open& wait, const Other& other, uint64_t time) {
 void WaitLedger::leave_queue(uint32_t thread) {
   Open& wait = open_[thread];
   std::vector<uint32_t>& queue = queues_[wait.lock];
+  // The last one takes its place: nobody asks a queue for its order.
   open_[queue.back()].place = wait.place;
   queue[wait.place] = queue.back();
   queue.pop_back();
