@@ -134,7 +134,7 @@ TEST_F(Chunks, WhatIsLeftOfAFullChunkIsPadded) {
 }
 
 // The chunk behind it is another thread's.
-TEST_F(Chunks, BehindAChunkThatIsFullToTheLastByteNothingIsWritten) {
+TEST_F(Chunks, NothingIsWrittenPastAFullChunk) {
   free_bitmap &= ~uint64_t{2};
   uint8_t* const neighbour = pool + PENNA_CHUNK_BYTES;
   std::memset(neighbour, 0x5a, PENNA_CHUNK_BYTES);

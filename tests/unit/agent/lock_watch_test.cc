@@ -43,7 +43,7 @@ TEST_F(LockWatch, OneThatIsMadeAnewIsYoungAgain) {
   EXPECT_EQ(stacks_of(100, lock), 8);
 }
 
-TEST_F(LockWatch, AQuietLockThatIsWaitedForTellsWhereTheHoldEndsAndThenEachAcquisition) {
+TEST_F(LockWatch, ContendedQuietLockTellsEndOfHoldThenEachAcquisition) {
   stacks_of(9, lock);
   EXPECT_FALSE(wants_end(lock));
   watch_contended(lock);

@@ -107,7 +107,7 @@ TEST(LiveFilter, WhatNoLengthDecidesIsThereAtOnce) {
   EXPECT_TRUE((calls_of(out) == std::vector<Call>{{true, kBase + 32, kStart}}));
 }
 
-TEST(LiveFilter, ACallIsShownWhenItIsLongEnoughThoughNothingElseHappens) {
+TEST(LiveFilter, LongCallIsShownWithoutFurtherEvents) {
   auto filter = LiveFilter::make(rules_without(0, 1000, 0), {});
   std::vector<LiveRecords> out;
   filter->add({0, slice_of(std::vector<Call>{{true, kBase + 16, kStart}, {true, kBase + 32, kStart + 500}}), 0, 0},
@@ -120,7 +120,7 @@ TEST(LiveFilter, ACallIsShownWhenItIsLongEnoughThoughNothingElseHappens) {
   EXPECT_TRUE((calls_of(out) == std::vector<Call>{{true, kBase + 16, kStart}}));
 }
 
-TEST(LiveFilter, ShortCallsBehindOneOfUnknownLengthTakeNoRoomAndBeyondItTheyAreCounted) {
+TEST(LiveFilter, ShortCallsAfterAnOpenOneTakeNoRoom) {
   auto filter = LiveFilter::make(rules_without(0, uint64_t{1} << 40, 0), {});
   std::vector<LiveRecords> out;
   filter->add({0, slice_of(std::vector<Call>{{true, kBase + 16, kStart}}), 0, 0}, out);

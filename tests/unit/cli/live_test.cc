@@ -25,7 +25,7 @@ std::vector<uint8_t> chunk_of(const std::vector<uint64_t>& words) {
   return bytes;
 }
 
-TEST(LiveFeed, BeyondItsRoomItKeepsWhatDescribesAndCountsTheRest) {
+TEST(LiveFeed, DescriptionsOutliveTheLimitAndTheRestIsCounted) {
   LiveFeed feed;
   const std::vector<uint8_t> full = chunk_of(std::vector<uint64_t>(8000, penna_call_header(PENNA_TAG_ENTRY, 1, 1)));
   size_t given = 0;
@@ -66,7 +66,7 @@ TEST(LiveFeed, BeyondItsRoomItKeepsWhatDescribesAndCountsTheRest) {
   EXPECT_LE(others, 1000u);
 }
 
-TEST(LiveFeed, DescriptionsHaveARoomOfTheirOwnAndWhatIsBeyondIsCounted) {
+TEST(LiveFeed, DescriptionsHaveTheirOwnLimit) {
   LiveFeed feed;
   const std::vector<uint8_t> full = chunk_of(std::vector<uint64_t>(8000, penna_call_header(PENNA_TAG_ENTRY, 1, 1)));
   for (size_t given = 0; given + full.size() <= LiveFeed::kMaxBytes; given += full.size()) feed.records(0, full);
@@ -93,7 +93,7 @@ TEST(LiveFeed, DescriptionsHaveARoomOfTheirOwnAndWhatIsBeyondIsCounted) {
   EXPECT_EQ(names + others, kChunks * kNames);
 }
 
-TEST(LiveOutput, APipeThatNobodyReadsTakesWhatFitsAndTheRestStays) {
+TEST(LiveOutput, UnreadPipeKeepsTheRestForLater) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   Fd reader(ends[0]), writer(ends[1]);

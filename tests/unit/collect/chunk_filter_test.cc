@@ -125,7 +125,7 @@ TEST(ChunkFilter, ACallIsOfAThreadThatWasWantedWhenItWasEntered) {
   EXPECT_EQ(left(filter, closes)[0], 2u);
 }
 
-TEST(ChunkFilter, ModulesAreLookedForWhereTheyAreStillBeingDescribed) {
+TEST(ChunkFilter, ModulesAreFoundWhileBeingDescribed) {
   Rules rules;
   ChunkFilter filter(0, nullptr, &rules);
   int looks = 0;
@@ -162,7 +162,7 @@ TEST(ChunkFilter, CodeThatTookThePlaceOfOtherCodeIsJudgedAnew) {
   EXPECT_EQ(calls_in(filter.apply(calls(kFunction, 1, 1), look)), 0u);
 }
 
-TEST(ChunkFilter, PiecesOfAnOpenChunkGoOnWhereTheLastOneEndedAndAreNotCounted) {
+TEST(ChunkFilter, OpenChunkContinuesWhereItEndedUncounted) {
   CallRules rules;
   rules.rough = true;
   rules.depth = 1;

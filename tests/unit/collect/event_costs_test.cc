@@ -103,7 +103,7 @@ TEST(EventCosts, AllocationsHaveTheirOwn) {
   EXPECT_NEAR(static_cast<double>(costs[PENNA_ALLOC].ps), 82'000, 3'000);
 }
 
-TEST(EventCosts, AllEventsAreCountedAndOnlySomeChunksAreLookedAt) {
+TEST(EventCosts, AllEventsAreCountedFromASampleOfChunks) {
   EventCosts costs;
   const auto chunk = calls_apart(24, 100);
   for (int i = 0; i < 100; ++i) costs.add(chunk, scan_chunk(chunk));

@@ -81,7 +81,7 @@ class FlightRecorderTest : public testing::Test {
   uint64_t clock_ = 0;
 };
 
-TEST_F(FlightRecorderTest, WithoutTheFunctionNothingIsStoredAndMemoryIsBounded) {
+TEST_F(FlightRecorderTest, WithoutTheFunctionNothingIsStored) {
   for (int i = 0; i < 100; ++i) {
     full_chunk(1 + i % 3, 1);
     EXPECT_LE(flight_->bytes(), kBytes);
@@ -98,7 +98,7 @@ TEST_F(FlightRecorderTest, WithoutTheFunctionNothingIsStoredAndMemoryIsBounded) 
   EXPECT_EQ(counts_->stored[PENNA_CALLS], 0u);
 }
 
-TEST_F(FlightRecorderTest, TheNewestChunksAreStoredAndThenItGoesOnKeeping) {
+TEST_F(FlightRecorderTest, SnapshotStoresTheNewestChunksAndGoesOn) {
   for (int i = 0; i < 50; ++i) full_chunk(1, 1);
   full_chunk(1, kTrouble, 1);
   EXPECT_TRUE(flight_->take_snapshot_if_due(*writer_));

@@ -55,7 +55,7 @@ class OnlookerTest : public testing::Test {
   std::optional<ProcessDrain> drain_;
 };
 
-TEST_F(OnlookerTest, AnOpenChunkIsSeenAsItGrowsAndItsRestWhenItIsFull) {
+TEST_F(OnlookerTest, OpenChunkIsSeenAsItGrows) {
   fake_.write_chunk(3, 7, 0, {call(1), call(2)});
   drain_->show_open_chunks(*writer_);
   EXPECT_EQ(seen_.calls, (Calls{1, 2}));
@@ -132,7 +132,7 @@ std::vector<uint8_t> chunk_of(uint32_t serial, uint64_t sequence, uint64_t numbe
   return chunk;
 }
 
-TEST_F(OnlookerTest, HostileThreadsAreBoundedAndTheirFullChunksSeen) {
+TEST_F(OnlookerTest, HostileThreadsAreBounded) {
   constexpr uint32_t kThreads = Budget::kThreads + 1000;
   Seen seen;
   FreshRecords fresh(0, seen);
@@ -147,7 +147,7 @@ TEST_F(OnlookerTest, HostileThreadsAreBoundedAndTheirFullChunksSeen) {
   EXPECT_EQ(seen.calls.back(), 2u) << "those who were there before lose nothing";
 }
 
-TEST_F(OnlookerTest, HostileChunksThatWaitAreBoundedAndSeenAtTheEnd) {
+TEST_F(OnlookerTest, WaitingHostileChunksAreBounded) {
   auto budget = std::make_shared<Budget>();
   Seen seen;
   FreshRecords one(0, seen, budget), other(1, seen, budget);

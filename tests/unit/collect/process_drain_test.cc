@@ -66,7 +66,7 @@ TEST_F(ProcessDrainTest, FullChunkIsStoredZeroedAndGivenBack) {
   EXPECT_EQ(recording.threads()[0].tid, 7u);
 }
 
-TEST_F(ProcessDrainTest, ChunkWithARecordBeingWrittenWaitsUntilItIsThere) {
+TEST_F(ProcessDrainTest, ChunkWaitsForItsUnfinishedRecord) {
   ProcessDrain drain = make_drain();
   fake_.write_chunk(0, 7, 0, {kCall, kBusy, 42, kCall});
   fake_.hand_over(0, 4);
@@ -199,7 +199,7 @@ TEST_F(ProcessDrainTest, OpenChunksAreInTheFileShouldTheRecorderDie) {
 }
 
 // What is behind a record that is still being written (or never will be) is older than a second soon, too.
-TEST_F(ProcessDrainTest, AFullChunkThatWaitsIsInTheFileShouldTheRecorderDie) {
+TEST_F(ProcessDrainTest, FullChunkSurvivesTheRecorder) {
   ProcessDrain drain = make_drain();
   fake_.write_chunk(0, 7, 0, {kCall, kBusy, 42, kCall});
   fake_.hand_over(0, 4);
@@ -213,7 +213,7 @@ TEST_F(ProcessDrainTest, AFullChunkThatWaitsIsInTheFileShouldTheRecorderDie) {
   EXPECT_EQ(calls, 2u);
 }
 
-TEST_F(ProcessDrainTest, ChunkOfAVanishedThreadIsReclaimedWhenFewAreLeft) {
+TEST_F(ProcessDrainTest, VanishedThreadsChunkIsReclaimedWhenFewAreLeft) {
   ProcessDrain drain = make_drain();
   constexpr uint32_t kNobody = 0x7ffffff0;  // no such thread of ours
   auto self = static_cast<uint32_t>(::syscall(SYS_gettid));

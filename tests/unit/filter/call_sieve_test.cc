@@ -417,7 +417,7 @@ TEST(CallSieve, ACallThatALeftOutCallerEndsIsLeftWithIt) {
   EXPECT_EQ(sift(write({enter(A, 0), enter(B, 1), enter(C, 2), leave(A, 5)}, 2), rules), Steps{});
 }
 
-TEST(CallSieve, ExitsWithoutEntriesStayWhenTheirFunctionIsKept) {
+TEST(CallSieve, StrayExitsOfKeptFunctionsStay) {
   CallRules rules;
   only({B}, rules);
   EXPECT_EQ(sift(write({leave(A, 0), leave(B, 1), enter(B, 2), leave(C, 3), leave(B, 4)}, 100), rules),
@@ -461,7 +461,7 @@ TEST(CallSieve, WhatIsOpenAtTheEndStays) {
             (Steps{enter(A, 0), enter(C, 3)}));
 }
 
-TEST(CallSieve, FunctionsAreAskedForAgainWhenAnotherMayHaveTheirAddress) {
+TEST(CallSieve, FunctionsAreAskedForAgainWhenAddressesAreReused) {
   CallRules rules;
   int asked = 0;
   bool lasting = true;

@@ -105,7 +105,7 @@ TEST_F(Groups, RecursionCountsOnceInTotal) {
   EXPECT_EQ(grouped(GroupBy::kFunction), (Map{{"f1", {0, 10, 0, 10}}, {"f2", {10, 10, 1, 10}}}));
 }
 
-TEST_F(Groups, OperatorNewAndAllocatorsAreNotTheOnesThatAllocate) {
+TEST_F(Groups, OperatorNewAndAllocatorsAreNotBlamed) {
   allocate(10, {9, 1});
   allocate(100, {10, 1});
   EXPECT_EQ(grouped(GroupBy::kFunction), (Map{{"f1", {10, 110, 1, 110}},

@@ -338,7 +338,7 @@ TEST(Allocations, AnExecBeginsWithAnEmptyHeap) {
   EXPECT_EQ(seen.heap.processes()[before].live_blocks, 1u);
 }
 
-TEST(Allocations, AFailedReallocOfAnInheritedBlockCanBeFreedLater) {
+TEST(Allocations, InheritedBlockSurvivesFailedRealloc) {
   RecordingBuilder build;
   const uint32_t parent = build.process(100), child = build.process(200, 100, 1000);
   build.thread(parent, 1).alloc(0xa0, 8, 10);

@@ -69,7 +69,7 @@ class Blocks : public testing::Test {
   uint32_t process_ = 0, next_stack_ = 1;
 };
 
-TEST_F(Blocks, TemporaryIsWhatItsThreadFreesBeforeItAllocatesMore) {
+TEST_F(Blocks, FreedBeforeTheNextAllocationIsTemporary) {
   thread().alloc(0xa00, 10, 10);
   thread().alloc(0xb00, 20, 20);
   thread().free(0xb00, 30);  // nothing in between

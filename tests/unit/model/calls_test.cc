@@ -206,7 +206,7 @@ TEST(Calls, AForkedProcessLeavesWhatItsParentEntered) {
   EXPECT_EQ(seen.calls.counts().stray_exits, 3u);
 }
 
-TEST(Calls, AForkedProcessGoesOnInTheCallsOfItsParentsThread) {
+TEST(Calls, ForkedChildInheritsOpenCalls) {
   RecordingBuilder build;
   const uint32_t parent = build.process(100), child = build.forked(101, 100, 2, 20),
                  grandchild = build.forked(102, 101, 1, 30);

@@ -119,7 +119,7 @@ TEST_F(Conditions, ASignalOnTheWayToAWaitIsLost) {
   EXPECT_EQ(lost.begin - lost.signalled, 5u);
 }
 
-TEST_F(Conditions, ASignalBeforeTheMutexIsASuspicionWhenTheProgramHung) {
+TEST_F(Conditions, EarlySignalIsSuspectedWhenTheProgramHung) {
   thread(1).wake(kCondition, 15);
   goes_to_wait(2, 20);
   ends(EndKind::kSignaled);

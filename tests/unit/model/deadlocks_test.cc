@@ -132,7 +132,7 @@ TEST_F(DeadlocksTest, ProcessesThatShareLocksDeadlockAsThreadsDo) {
 }
 
 // What the recording does not say, the waiter does: glibc keeps the tid of the holder.
-TEST_F(DeadlocksTest, LocksTakenBeforeTheRecordingAreKnownByTheirWaiters) {
+TEST_F(DeadlocksTest, EarlierLocksAreKnownByTheirWaiters) {
   request(thread(1), kA, 1, 10, 1002);
   request(thread(2), kB, 2, 11, 1001);
   Stuck seen(build);

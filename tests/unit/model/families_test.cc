@@ -118,7 +118,7 @@ TEST(Mappings, RangesAtTheEndOfTheAddressSpace) {
   EXPECT_EQ(seen.heap.total().live_blocks, 0u);
 }
 
-TEST(Mappings, WhatMremapMovesIsNotTemporaryAndStaysOfItsKind) {
+TEST(Mappings, MremapKeepsTheKindAndIsNotTemporary) {
   RecordingBuilder build;
   auto& thread = build.thread(build.process(100), 1);
   map(thread, 0, 1, 1, 1, PENNA_MAP_MMAP, PENNA_MAP_FILE);

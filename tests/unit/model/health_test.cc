@@ -247,7 +247,7 @@ TEST(Health, ShortStacksSayWhereTheyEnd) {
   EXPECT_THAT(report.sentences, says("5 stacks end short, in code without unwind information (libfoo.so): build it"));
 }
 
-TEST(Health, ShortStacksInFilesAndInGeneratedCodeHaveAnAdviceForEach) {
+TEST(Health, ShortStacksGetTheirOwnAdvice) {
   RecordingBuilder build;
   process_without_rules(build, 101, 5, {0x200, 0x100200});
   const HealthReport report = examine_with_names(build);

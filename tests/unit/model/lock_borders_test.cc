@@ -18,7 +18,7 @@ constexpr uint64_t kWrite = ThreadBuilder::of_sync(PENNA_SYNC_WRITE, 0x6000);
 class LockBorders : public WaitsTest {};
 
 // The recorder was killed, and nobody told of an end: who waited did so at least until the last clocks were written.
-TEST_F(LockBorders, WhatIsOpenWhenTheRecorderIsKilledLastedUntilItsLastClocks) {
+TEST_F(LockBorders, OpenCallsOfAKilledRecorderEndAtItsLastClocks) {
   thread(0).lock_at(kMutex, 10, 1);
   thread(1).lock_request(kMutex, 30, 2, 1001);
   for (const uint64_t time : {1u, 130u})
@@ -29,7 +29,7 @@ TEST_F(LockBorders, WhatIsOpenWhenTheRecorderIsKilledLastedUntilItsLastClocks) {
 
 // A lock in memory that two processes share, which lies elsewhere in each, at the same place of a page. 1001 of the first holds it and its
 // own; a thread of the second waits, as later when nobody says who the owner is.
-TEST_F(LockBorders, WhoHoldsASharedLockInAnotherProcessIsKnownWithItsStack) {
+TEST_F(LockBorders, HolderInAnotherProcessIsKnownWithItsStack) {
   constexpr uint64_t kShared = 0x7f0000003040, kThere = 0x7e0000009040, kOther = 0x7f0000003080;
   ThreadBuilder& waiter = build_.thread(build_.process(200, 1), 1);
   thread(0).lock_at(kShared, 10, 1);
@@ -46,7 +46,7 @@ TEST_F(LockBorders, WhoHoldsASharedLockInAnotherProcessIsKnownWithItsStack) {
   EXPECT_EQ(seen.locks.groups()[0].waited, 40u);
 }
 
-TEST_F(LockBorders, WhoHoldsASharedLockInAnotherProcessMayHoldItStill) {
+TEST_F(LockBorders, HolderInAnotherProcessMayStillHoldIt) {
   constexpr uint64_t kShared = 0x7f0000003040, kThere = 0x7e0000009040;
   ThreadBuilder& waiter = build_.thread(build_.process(200, 1), 1);
   thread(0).lock_at(kShared, 10, 1);
@@ -58,7 +58,7 @@ TEST_F(LockBorders, WhoHoldsASharedLockInAnotherProcessMayHoldItStill) {
 }
 
 // A semaphore and a condition in memory that a forked process shares.
-TEST_F(LockBorders, WhoWakesAThreadOfAnotherProcessIsKnownWithTheStack) {
+TEST_F(LockBorders, WakerInAnotherProcessIsKnownWithItsStack) {
   constexpr uint64_t kSemaphore = ThreadBuilder::of_sync(PENNA_SYNC_SEMAPHORE, 0x7000),
                      kCondition = ThreadBuilder::of_sync(PENNA_SYNC_CONDITION, 0x8000);
   const uint32_t child = build_.process(200, 100, 5);
@@ -73,7 +73,7 @@ TEST_F(LockBorders, WhoWakesAThreadOfAnotherProcessIsKnownWithTheStack) {
 }
 
 // 0 holds it from 10 to 60, 1 waits from 20 to 61: of a range that begins at 50, 10 and 11. Its holder is known from before.
-TEST_F(LockBorders, OfARangeCountWhatLiesInItAndHoldersAreKnownFromBefore) {
+TEST_F(LockBorders, RangeCountsItsOwnWaitsAndKnowsEarlierHolders) {
   thread(0).lock_at(kMutex, 10, 1);
   thread(0).lock_at(kWrite, 11, 9);
   thread(0).unlock(kWrite, 12);

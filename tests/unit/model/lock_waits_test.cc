@@ -164,7 +164,7 @@ TEST_F(Waits, ManyHoldsBetweenASignalAndTheMutex) {
 }
 
 // A wait that does not end, in a program that hangs: which mutex it goes with is known all the same.
-TEST_F(Waits, TheMutexOfAConditionIsThatWhichWasGivenBackForIt) {
+TEST_F(Waits, ConditionsMutexIsTheOneReleasedForIt) {
   thread(0).lock(kMutex, 10);
   thread(0).unlock(kMutex, 20);
   thread(0).lock_request(ThreadBuilder::of_sync(PENNA_SYNC_CONDITION, 0x8000), 21, 2);
@@ -216,7 +216,7 @@ TEST_F(Waits, WhatIsOpenAtTheEnd) {
   EXPECT_EQ(seen.locks.groups()[0].time.sum(), 120u);
 }
 
-TEST_F(Waits, OneThatWasLeftWithoutARecordIsCountedAndNotTimed) {
+TEST_F(Waits, CallLeftWithoutARecordIsCountedButNotTimed) {
   thread(0).lock(kMutex, 10);
   thread(1).lock_request(kMutex, 20, 2);  // cancelled, say
   thread(1).waited(kMutex, 50, 61, 2);

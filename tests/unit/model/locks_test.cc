@@ -253,7 +253,7 @@ TEST(Locks, AForkedChildGivesBackWhatWasHeldAtTheFork) {
 }
 
 // The parent went on before the child was heard of; and a recursive lock; and a child of the child.
-TEST(Locks, WhatWasHeldAtTheForkIsKnownAfterTheParentGaveItBack) {
+TEST(Locks, LocksHeldAtTheForkOutliveTheParentsRelease) {
   RecordingBuilder build;
   const uint32_t parent = build.process(100, 1, 5), child = build.process(200, 100, 50);
   const uint32_t grandchild = build.process(300, 200, 70);

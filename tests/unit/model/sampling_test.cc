@@ -22,7 +22,7 @@ TEST(Sampling, WithoutItEachBlockIsItself) {
   EXPECT_EQ(scale.weigh(77).bytes, 77u);
 }
 
-TEST(Sampling, SmallBlocksStandForTheMeanAndLargeOnesForThemselves) {
+TEST(Sampling, SmallBlocksAreWeightedLargeOnesAreNot) {
   const SampleScale scale(512 << 10);
   EXPECT_NEAR(static_cast<double>(scale.weigh(16).bytes), 512 << 10, 16);
   EXPECT_NEAR(static_cast<double>(scale.weigh(16).blocks), 32768, 2);

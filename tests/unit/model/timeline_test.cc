@@ -226,7 +226,7 @@ TEST(Timeline, SpansNestWithCalls) {
                           "  span 3 0 { @9", "  } span 3 9..10 1", "} f0 0..11 11"));
 }
 
-TEST(Timeline, SpansThatWereNotEndedEndWithWhatLiesAroundThem) {
+TEST(Timeline, UnendedSpansEndWithTheirOuterCall) {
   RecordingBuilder build;
   auto& t = build.thread(process_with_spans(build), 1);
   t.point(6, 0);  // begun before the recording

@@ -142,7 +142,7 @@ TEST_F(WaitChainsTest, EveryWaiterCounts) {
   EXPECT_TRUE(seen.worst().more_waiters);
 }
 
-TEST_F(WaitChainsTest, ASignalEndsAWaitAndWhatItsSenderWaitedForIsTheNextLink) {
+TEST_F(WaitChainsTest, SignalLinksToItsSendersWait) {
   const uint64_t condition = sync_word(PENNA_SYNC_CONDITION, kCondition);
   lock_at(thread(3), kInner, 31, 10);
   request(thread(1), condition, 11, 100);

@@ -70,7 +70,7 @@ TEST_F(WaitRowsTest, AWaitNamesWhoHeldTheLockWhenItBegan) {
   EXPECT_THAT(holds(), ElementsAre("0: 10-50 1>0, 30", "1: 55-70 2>0, 0"));
 }
 
-TEST_F(WaitRowsTest, WhereTheHolderTookItIsNotKnownItIsWhereItGaveBack) {
+TEST_F(WaitRowsTest, ReleaseStandsInForAnUnknownAcquisition) {
   thread(1).lock(kMutex, 10);
   request(thread(2), kMutex, 2, 20, 1001);
   unlock_at(thread(1), kMutex, 7, 50);
@@ -129,7 +129,7 @@ TEST_F(WaitRowsTest, AFreeLockWhoseOwnerDiedWasNotWaitedFor) {
   EXPECT_THAT(waits(), IsEmpty());
 }
 
-TEST_F(WaitRowsTest, RowsOfAThreadDoNotOverlapThoughASignalHandlerWaitsInsideAWait) {
+TEST_F(WaitRowsTest, RowsDoNotOverlapWhenASignalHandlerWaitsInsideAWait) {
   request(thread(2), kSemaphore, 2, 20);
   wait_for(thread(2), kOther, 3, 40, 50);
   thread(2).unlock(kOther, 55);

@@ -177,7 +177,7 @@ TEST_F(Detours, AMovedBeginningGoesOnInTheFunction) {
   ::munmap(near_code, kRoom);
 }
 
-TEST_F(Detours, ABeginningThatCannotReachItsFunctionIsNotMoved) {
+TEST_F(Detours, CodeOutOfReachIsNotMoved) {
   const DetourOffer found = offer("detour_plain");
   ASSERT_TRUE(found.site.has_value());
   const uint64_t there = found.site->place + bias();
@@ -221,7 +221,7 @@ TEST_F(Detours, OtherCodeThatLeadsInsideIsSeen) {
 }
 
 // As in stripped libraries, whose own functions have no names.
-TEST_F(Detours, UnnamedCodeBesideIsReadWhereItsBeginningIsKnown) {
+TEST_F(Detours, UnnamedNeighbourIsReadWhereItsStartIsKnown) {
   const DetourOffer number = offer("detour_beside_number");
   EXPECT_TRUE(number.site.has_value()) << number.refusal;
   // What nothing describes is read from where the function before it ends, if that leads to where the next one begins.

@@ -549,7 +549,7 @@ TEST_F(RemoteCallTest, CodeWithoutAnEndIsLeftAndTheProcessGoesOn) {
   EXPECT_EQ(finish(), 7);
 }
 
-TEST_F(RemoteCallTest, AProgramThatItBecomesMeanwhileGetsNothingOfOurs) {
+TEST_F(RemoteCallTest, ExecMeanwhileLeavesTheNewProgramAlone) {
   start([] {
     shared->ready = 1;
     for (;;) ::pause();

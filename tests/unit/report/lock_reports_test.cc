@@ -106,7 +106,7 @@ TEST_F(LockReports, HowWaitsForLocksEndedIsAFinding) {
   EXPECT_THAT(found, Contains("A thread that held counter_lock died: who took it next was told so (EOWNERDEAD)."));
 }
 
-TEST_F(LockReports, WaitsThatAreLeftOutAsShortCountAmongThoseThatTimedOut) {
+TEST_F(LockReports, ShortWaitsCountAmongTimedOutOnes) {
   thread(1).lock_at(kLock, 1000, work_);
   thread(2).waited(kLock, 1500, 2000, take_, 1001, PENNA_WAIT_TIMEOUT);
   open({.min_wait = 1000});

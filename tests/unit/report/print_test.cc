@@ -93,7 +93,7 @@ TEST(Print, StacksCanBeginInTheirRow) {
   EXPECT_THAT(text_of({{}, {table}, {}, {}}), testing::HasSubstr("      main\n      _start [app]\n"));
 }
 
-TEST(Print, TheOrderStandsBehindTheTitleUntilAnotherIsAskedFor) {
+TEST(Print, TitleNamesTheDefaultOrderOnly) {
   Table table = sample();
   table.title = "Calls";
   table.order = "sorted by SHARE";

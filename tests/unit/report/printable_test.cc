@@ -29,7 +29,7 @@ TEST(Printable, ControlCharactersAreShownNotObeyed) {
   EXPECT_EQ(printable(std::string_view("\0x\x7f", 3)), "\\x00x\\x7f");
 }
 
-TEST(Printable, EachControlCharacterIsEscapedAndItsNeighboursAreNot) {
+TEST(Printable, OnlyControlCharactersAreEscaped) {
   const auto is_control_of_unicode = [](uint32_t code) {
     return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x61c || code == 0x200e || code == 0x200f ||
            (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);

@@ -372,7 +372,7 @@ TEST(Memory, StandInsChangeNothing) {
 
 // No frame has the return address that ended a walk as its pc. It is checked all the same: otherwise the next walk
 // would report the old end, or miss the callers that are there now.
-TEST(Memory, AWalkEndsOnlyWhileItsLastReturnAddressIsTheSame) {
+TEST(Memory, WalkEndsOnlyAtTheSameReturnAddress) {
   Unwinder unwinder;
   const struct {
     std::optional<uintptr_t> outer;

@@ -177,7 +177,7 @@ void on_foreign_stack(int, siginfo_t*, void*) {
 
 // The walk begins and ends on the thread's own stack, so its range says nothing of the foreign stack in between. If such
 // a walk were remembered, the next one would read the words of that stack, which is unmapped by then.
-TEST(Signal, AWalkThatLeavesItsStackAndComesBackIsNotRemembered) {
+TEST(Signal, WalkAcrossStacksIsNotRemembered) {
   Seen here;
   seen = &here;
   Handler outer(SIGUSR1, on_foreign_stack, SA_ONSTACK), inner(SIGUSR2, on_signal, SA_ONSTACK);

@@ -174,7 +174,7 @@ TEST(Stack, MapFindsOnlyReadableMemory) {
 
 // The main thread's control block lies in a mapping as any other, not on top of its stack: below may be a coroutine's stack, which goes
 // before the thread does.
-TEST(Stack, WhatLiesBelowTheMainThreadsControlBlockIsNotItsStack) {
+TEST(Stack, BelowTheMainControlBlockIsNoStack) {
   StackMap map;
   const uintptr_t below = thread_pointer() - 64;
   const StackRange range = map.find(below);
