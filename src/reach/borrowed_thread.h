@@ -36,6 +36,14 @@ class BorrowedThread {
                                               const BorrowedCode& code);
   // What the kernel gives: -4095 to -1 is an error. Nothing: the thread is gone.
   std::optional<int64_t> call(long number, const std::array<uint64_t, 6>& arguments);
+  // Makes a child of the process that has a copy of its memory and runs nothing of it: it sleeps for ten minutes, then
+  // exits by `exit_function`. Nobody traces it when this returns, and its end sends the process no signal.
+  // Nothing, or an error as of call(): it was not made.
+  struct Child {
+    pid_t pid;      // for us
+    int64_t there;  // for the process, in its own PID namespace; or an error
+  };
+  std::optional<Child> copy_process(const RemoteMemory& memory, uint64_t exit_function);
   // The thread is stopped then, as it was; false: it is gone, or on its way home by itself.
   bool give_back();
 
@@ -43,6 +51,8 @@ class BorrowedThread {
 
  private:
   BorrowedThread(pid_t pid, pid_t thread, const BorrowedCode& code) : pid_(pid), thread_(thread), code_(code) {}
+  std::optional<pid_t> new_child();
+  bool settle(uint64_t no_way_home);
   bool prepare_call(long number, const std::array<uint64_t, 6>& arguments);
   bool to_next_call_stop();
 

@@ -15,7 +15,7 @@
 namespace penna {
 namespace {
 
-constexpr long kLongestCallUs = 5'000'000;
+constexpr long kLongestCallUs = 5'000'000, kLongestCopyUs = 60'000'000;
 
 bool set_registers(pid_t thread, GeneralRegisters& registers) {
   iovec view{&registers, sizeof registers};
@@ -99,6 +99,54 @@ std::optional<int64_t> BorrowedThread::call(long number, const std::array<uint64
       !get_registers(thread_, &there))
     return {};
   return static_cast<int64_t>(there.rax);
+}
+
+// Goes on from where a call begins to where it has made a child.
+std::optional<pid_t> BorrowedThread::new_child() {
+  unsigned long child = 0;
+  if (!traced(PTRACE_SYSCALL, thread_, 0, 0)) return {};
+  const Stop stop = wait_for_stop(pid_, thread_, kLongestCopyUs);
+  if (stop.event != PTRACE_EVENT_CLONE || !traced(PTRACE_GETEVENTMSG, thread_, 0, reinterpret_cast<uintptr_t>(&child)))
+    return {};
+  return static_cast<pid_t>(child);
+}
+
+// The child has a stack of its own, below what the thread has put on its own, in its copy of the memory. There its only
+// way leads out: if we are killed, it must not go on as the program.
+std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMemory& memory, uint64_t exit_function) {
+  constexpr uint64_t kBelow = 1024, kUsualOptions = PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD;
+  const uint64_t stack = (way_home_ - kBelow) & ~uint64_t{15};
+  const uint64_t exits[] = {exit_function, exit_function, exit_function, exit_function};
+  if (!memory.write(stack, exits, sizeof exits) || !prepare_call(SYS_clone, {0, stack, 0, 0, 0, 0}) ||
+      !to_next_call_stop() || !traced(PTRACE_SETOPTIONS, thread_, 0, kUsualOptions | PTRACE_O_TRACECLONE))
+    return {};
+  const auto child = new_child();
+  (void)traced(PTRACE_SETOPTIONS, thread_, 0, kUsualOptions);
+  GeneralRegisters there{};
+  // Where no child was made, the thread is at the end of the call by now.
+  if ((child && !to_next_call_stop()) || !get_registers(thread_, &there)) return {};
+  if (!child) return Child{0, static_cast<int64_t>(there.rax)};
+  BorrowedThread copy(*child, *child, code_);
+  copy.way_home_ = stack;
+  if (!copy.settle(way_home_)) return ::kill(*child, SIGKILL), std::nullopt;
+  return Child{*child, static_cast<int64_t>(there.rax)};
+}
+
+// What is called first may fail: it changes nothing for us. Yama: what the process has allowed, its children have not.
+// Descriptors: whoever reads a pipe of the process shall see its end.
+// The sleep is none of those whose rest the kernel keeps: the time that is left lies in the copy's memory, so it outlives
+// the system calls of a borrowed thread.
+// In the copy, the way home of the thread that was borrowed is no signal handler's, and leads nowhere.
+bool BorrowedThread::settle(uint64_t no_way_home) {
+  constexpr uint64_t kNowhere = 0;
+  constexpr uint64_t kSetPtracer = 0x59616d61;  // PR_SET_PTRACER
+  constexpr int64_t kTime[] = {600, 0};         // timeval
+  const uint64_t time_at = way_home_ + 64;
+  const auto memory = RemoteMemory::open(pid_);
+  return memory && memory->write(time_at, kTime, sizeof kTime) &&
+         memory->write(no_way_home, &kNowhere, sizeof kNowhere) && await_interrupt(pid_, thread_, kLongestCallUs) &&
+         call(SYS_prctl, {kSetPtracer, ~uint64_t{0}, 0, 0, 0, 0}) && call(SYS_close_range, {0, ~0u, 0, 0, 0, 0}) &&
+         prepare_call(SYS_select, {0, 0, 0, 0, time_at, 0}) && traced(PTRACE_DETACH, thread_, 0, 0);
 }
 
 // Where a system call ends, nothing can be put back: the kernel is past the point where it restarts the call that our

@@ -87,6 +87,15 @@ constexpr OwnCall kGuestCalls[] = {
     PENNA_GUEST_CALL(close, {kOwnDescriptor}),
     PENNA_GUEST_CALL(exit, {}),
 };
+// BorrowedThread::copy_process(), and what process_copy.cc has a thread do at the end.
+constexpr OwnCall kCopyCalls[] = {
+    PENNA_GUEST_CALL(clone, {}),
+    PENNA_GUEST_CALL(prctl, {0x59616d61 /* PR_SET_PTRACER */}),
+    PENNA_GUEST_CALL(close_range, {0, ~0u}),
+    PENNA_GUEST_CALL(select, {}),
+    PENNA_GUEST_CALL(exit_group, {}),
+    PENNA_GUEST_CALL(wait4, {kOwnDescriptor, 0, 0x40000001 /* __WALL | WNOHANG */}),
+};
 #undef PENNA_GUEST_CALL
 
 // The agent's that it makes only when the program starts another one, and one that it can do without.
@@ -98,8 +107,10 @@ bool is_dispensable(const OwnCall& own) {
 }
 
 // The first that is needed and refused; else adds what will not be possible.
-const char* needed_and_refused(const Filter& filter, uint64_t pc, uint32_t* refusals) {
+const char* needed_and_refused(const Filter& filter, uint64_t pc, bool copied, uint32_t* refusals) {
   const auto length = static_cast<uint32_t>(filter.size());
+  for (const OwnCall& own : kCopyCalls)
+    if (copied && refuses_call(filter.data(), length, own, pc)) return own.name;
   for (const OwnCall& own : kGuestCalls)
     if (refuses_call(filter.data(), length, own, pc)) return own.name;
   for (const OwnCall& own : kOwnCalls) {
@@ -121,7 +132,7 @@ bool may_read_call_filters() {
   return (capabilities >> kSysAdmin & 1) != 0 && mode_of("/proc/self/status") == Mode::kNone;
 }
 
-Result<uint32_t> judge_call_filters(pid_t pid, uint64_t system_call) {
+Result<uint32_t> judge_call_filters(pid_t pid, uint64_t system_call, bool copied) {
   bool any = false;
   for (const pid_t thread : threads_of(pid)) {
     const Mode mode = mode_of(pid, thread);
@@ -142,7 +153,7 @@ Result<uint32_t> judge_call_filters(pid_t pid, uint64_t system_call) {
   // Judged after all threads run again: the filters are copies by now, and there may be many.
   uint32_t refusals = PENNA_CALLS_FILTERED;
   for (const Filter& filter : filters)
-    if (const char* name = needed_and_refused(filter, system_call, &refusals); name != nullptr)
+    if (const char* name = needed_and_refused(filter, system_call, copied, &refusals); name != nullptr)
       return Error{
           fmt::format("has a filter of system calls (seccomp) that refuses {}, which attaching needs: start it with "
                       "penna record, or without the filter",

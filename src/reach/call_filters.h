@@ -17,7 +17,8 @@ namespace penna {
 bool may_read_call_filters();
 
 // For penna_attachment::refusals: 0 if no thread has a filter. Error, as words behind "process N ": a filter forbids
-// what we need, or could not be read. `system_call`: the address of the instruction that would be used.
-Result<uint32_t> judge_call_filters(pid_t pid, uint64_t system_call);
+// what we need, or could not be read. `system_call`: the address of the instruction that would be used. `copied`: what
+// a copy of the process (process_copy.h) needs, too.
+Result<uint32_t> judge_call_filters(pid_t pid, uint64_t system_call, bool copied = false);
 
 }  // namespace penna

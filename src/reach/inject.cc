@@ -177,7 +177,7 @@ bool await_guest_gone(pid_t pid) {
 }  // namespace
 
 Result<std::unique_ptr<Inject>> Inject::prepare(const std::vector<pid_t>& pids, const std::string& agent,
-                                                const std::string& socket_path) {
+                                                const std::string& socket_path, InjectUntil until) {
   std::unique_ptr<Inject> inject(new Inject);
   for (const pid_t pid : pids) {
     Patient patient;
@@ -189,6 +189,7 @@ Result<std::unique_ptr<Inject>> Inject::prepare(const std::vector<pid_t>& pids, 
   }
   inject->agent_ = agent;
   inject->socket_path_ = socket_path;
+  inject->until_ = until;
   return inject;
 }
 
@@ -237,6 +238,7 @@ std::string Inject::bring_in(Patient& patient) {
       return sentence(*outcome);
     if (std::chrono::steady_clock::now() > end) return sentence("does not let the agent be loaded: a lock is held");
   }
+  if (until_ == InjectUntil::kPlanned) return patient.journal.reset(), "";
   name_agent(pid, target->memory, agent_);
   const auto written = patient.journal->write_all();
   return written ? "" : written.error().text;

@@ -9,6 +9,7 @@
 // on the journal says what has. The process, which is no child of ours, is never signalled and never ended.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,11 +25,18 @@
 
 namespace penna {
 
+// How far start() goes.
+enum class InjectUntil : uint8_t {
+  kPlanned,  // the agent has come, and has noted what it wants changed: nothing is recorded, nothing to be left
+  kWritten,
+};
+
 class Inject : public Carrier {
  public:
   // `agent`: path of the library.
   static Result<std::unique_ptr<Inject>> prepare(const std::vector<pid_t>& pids, const std::string& agent,
-                                                 const std::string& socket_path);
+                                                 const std::string& socket_path,
+                                                 InjectUntil until = InjectUntil::kWritten);
 
   // Those of the first that is recorded, or shall be.
   pid_t pid() const override { return patients_.front().pid; }
@@ -69,6 +77,7 @@ class Inject : public Carrier {
 
   std::vector<Patient> patients_;  // never empty
   std::string agent_, socket_path_;
+  InjectUntil until_ = InjectUntil::kWritten;
   std::vector<std::string> refused_;
   std::optional<Surgeon> surgeon_;
 };

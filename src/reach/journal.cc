@@ -156,6 +156,13 @@ Result<Journal::State> Journal::state() const {
   return State::kOtherProgram;
 }
 
+Result<std::vector<penna_change>> Journal::planned() const {
+  const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
+  const auto changes = Changes::read(memory, attachment_);
+  if (!changes) return Error{fmt::format("process {} has no journal", pid_)};
+  return std::vector<penna_change>(changes->places.begin(), changes->places.end());
+}
+
 Result<> Journal::write_all() const {
   return while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be changed";

@@ -39,6 +39,8 @@ class Journal {
   // Error: the process may not be read, or has ended.
   Result<State> state() const;
 
+  // The changes that the agent has noted, as they came; mappings are none. Error: there is no journal.
+  Result<std::vector<penna_change>> planned() const;
   // Makes the changes that the agent has noted. Error, as a sentence: none is made.
   Result<> write_all() const;
   // Takes all of them back; the agent records nothing any more, and threads have no chunks: what comes late is recorded

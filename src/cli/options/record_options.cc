@@ -19,6 +19,10 @@ Result<> check(const RecordOptions& options) {
   if (options.pids.empty() && options.command.empty())
     return Error{"there is no command to run: write it after the options, or after --"};
   if (options.pids.empty() && options.command[0].empty()) return Error{"the name of the command is empty"};
+  if (options.dry_run && options.pids.empty())
+    return Error{"--dry-run is for -p PID: a command that is started has nothing yet that could be changed"};
+  if (!options.dry_run && options.dry_run_format != Format::kTable)
+    return Error{"--format is for --dry-run: a recording is shown by penna report, and written by penna export"};
   const bool any_values = !options.arguments.empty() || !options.results.empty() || options.auto_arguments;
   if (any_values && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"-A, -R and --auto-args are about calls: add calls to -k"};
@@ -81,6 +85,9 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
       "--via", options.via, {{"inject", Via::kInject}, {"breakpoint", Via::kBreakpoint}},
       "how events are recorded: by an agent in the process, or by breakpoints (about 10 us an event; -F, alloc, "
       "locks, points); default an agent, and breakpoints where there can be none: static and musl programs");
+  parser.flag("--dry-run", options.dry_run,
+              "with -p: list every byte that recording would change in the process, and change nothing");
+  add_format_option(parser, options.dry_run_format, "with --dry-run: the list as text for people, or raw");
   parser.value("--duration", options.duration_ns, "TIME", "end the recording after TIME, such as 10s",
                ParseShortTime{"--duration"});
   parser.texts("-k,--kinds", kinds, "KINDS",

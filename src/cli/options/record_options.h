@@ -29,6 +29,8 @@ struct RecordOptions : RecordSettings {
   std::vector<std::string> command;  // empty only with `pids`
   std::vector<int> pids;             // processes that run, in place of a command
   Via via = Via::kAuto;
+  bool dry_run = false;  // say what would be changed in these, and change nothing
+  Format dry_run_format = Format::kTable;
   std::optional<uint64_t> duration_ns;               // then the recording ends
   std::string output;                                // empty: CMD.PID.penna in the current directory
   std::string stem;                                  // of that name, in place of "CMD."

@@ -10,15 +10,18 @@ void add_color_option(OptionParser& parser, ColorMode& color) {
                 "when to use colours; auto: on a terminal");
 }
 
+void add_format_option(OptionParser& parser, Format& format, const std::string& help) {
+  parser.choice("--format", format, {{"table", Format::kTable}, {"csv", Format::kCsv}, {"json", Format::kJson}}, help);
+  parser.shorthand("--json", format, Format::kJson, "the same as --format json");
+}
+
 void add_table_options(OptionParser& parser, TableOptions& options, bool rows) {
   if (rows) {
     parser.number("-n,--top", options.top, "N", "rows of each table, 0 for all; default 25, in csv and json all");
     parser.text("-s,--sort", options.sort, "COLUMN",
                 "sort by a column, or by several as 'calls,self'; COLUMN:asc or COLUMN:desc for a direction");
   }
-  parser.choice("--format", options.format, {{"table", Format::kTable}, {"csv", Format::kCsv}, {"json", Format::kJson}},
-                "text for people, or raw numbers");
-  parser.shorthand("--json", options.format, Format::kJson, "the same as --format json");
+  add_format_option(parser, options.format, "text for people, or raw numbers");
   add_color_option(parser, options.color);
 }
 

@@ -23,6 +23,7 @@ inline constexpr size_t kDefaultTop = 25;
 
 // Adds --format, --json, --color, and with `rows` -n and --sort.
 void add_table_options(OptionParser& parser, TableOptions& options, bool rows);
+void add_format_option(OptionParser& parser, Format& format, const std::string& help);
 void add_color_option(OptionParser& parser, ColorMode& color);
 size_t rows_to_show(const TableOptions& options);
 

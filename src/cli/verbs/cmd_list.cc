@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "cli/dry_run.h"
 #include "cli/find_program.h"
 #include "cli/input.h"
 #include "cli/list_process.h"
@@ -77,6 +78,14 @@ std::optional<uint32_t> process_id(const std::string& text) {
 Result<ListReport> report_of(const ListOptions& options) {
   PENNA_TRY(check_symbol_options(options.input));
   const std::optional<uint32_t> pid = process_id(options.target);
+  if (options.changes && !pid) return Error{fmt::format("--changes is for a process: '{}' is no PID", options.target)};
+  if (options.changes) {
+    RecordOptions recording;
+    recording.pids = {static_cast<int>(*pid)};
+    ListReport list;
+    list.report = PENNA_TRY(changes_report(recording));
+    return list;
+  }
   if (pid && ::access(options.target.c_str(), F_OK) != 0) return process_report(*pid, symbol_options(options.input));
   const std::string path = program_path(options.target);
   if (path.empty()) return no_such_program(options.target);
@@ -96,6 +105,8 @@ Result<Parsed<ListOptions>> parse_list(const Arguments& arguments) {
       "penna list");
   parser.word("BIN|PID|REC", parsed.options.target, "a program or library, a process, or a recording",
               OptionParser::Need::kRequired);
+  parser.flag("--changes", parsed.options.changes,
+              "of a process: every byte that penna record -p would change there, found out in a copy of it");
   add_symbol_options(parser, parsed.options.input);
   add_table_options(parser, parsed.options.table, true);
   parsed.help = PENNA_TRY(parser.parse(arguments));

@@ -9,8 +9,9 @@
 namespace penna {
 
 struct ListOptions {
-  std::string target;  // a recording, a path of a program or library, the id of a process, or a name on the PATH
-  InputOptions input;  // for symbols
+  bool changes = false;  // of a process: what recording would change
+  std::string target;    // a recording, a path of a program or library, the id of a process, or a name on the PATH
+  InputOptions input;    // for symbols
   TableOptions table;
 };
 Result<Parsed<ListOptions>> parse_list(const Arguments& arguments);

@@ -20,6 +20,7 @@
 #include "cli/attached.h"
 #include "cli/call_plans.h"
 #include "cli/choose_carrier.h"
+#include "cli/dry_run.h"
 #include "cli/end_like.h"
 #include "cli/filter_rules.h"
 #include "cli/follow.h"
@@ -388,7 +389,10 @@ int cmd_record(const RecordOptions& options) {
   return run.end();
 }
 
-int record_verb(const Arguments& arguments) { return run_parsed("record", parse_record(arguments), cmd_record); }
+int record_verb(const Arguments& arguments) {
+  const Result<Parsed<RecordOptions>> parsed = parse_record(arguments);
+  return run_parsed("record", parsed, parsed && parsed->options.dry_run ? dry_run : cmd_record);
+}
 
 // "penna CMD...", without a verb: record, then show a short report.
 int command_verb(const Arguments& arguments) {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// The table of the places that recording would change: where each lies, as a name, and its bytes before and after.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+#include "base/result.h"
+#include "reach/rehearsal.h"
+#include "report/table.h"
+
+namespace penna {
+
+struct ChangedProcess {
+  pid_t pid = 0;
+  Rehearsed rehearsed;
+};
+
+// One table for all, and a sentence in front for each process.
+Report report_changes(const std::vector<ChangedProcess>& processes);
+
+}  // namespace penna

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// penna record -p PID --dry-run, and penna list --changes PID: what recording would change in a process, byte for byte.
+//
+// Invariant: nothing is changed (reach/rehearsal.h), and nothing is recorded.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/options/record_options.h"
+#include "report/table.h"
+
+namespace penna {
+
+// Of the processes of `options`. Those that could not be looked at are warnings of the report; error: none could.
+Result<Report> changes_report(const RecordOptions& options);
+
+// The verb: prints the report.
+int dry_run(const RecordOptions& options);
+
+}  // namespace penna

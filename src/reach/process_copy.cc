@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// See process_copy.h.
+#include "reach/process_copy.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "reach/call_filters.h"
+#include "reach/target.h"
+
+namespace penna {
+namespace {
+
+constexpr char kMake = 'm', kEnd = 'e';  // orders
+constexpr const char* kStays = "keeps a zombie of the copy that was made of it";
+
+// The surgeon's.
+struct Made {
+  pid_t original = 0;
+  int64_t there = 0;  // in the PID namespace of the original
+  Fd copy;            // pidfd
+};
+
+// Words behind "process N ", or the number of the copy.
+std::string make_copy(pid_t pid, Made* made) {
+  const auto target = examine(pid);
+  if (!target) return target.error().text;
+  const auto refusals = judge_call_filters(pid, target->code.system_call, true);
+  if (!refusals) return refusals.error().text;
+  const uint64_t exit_function = RemoteSymbols(target->memory, *target->libc).find("_exit");
+  if (exit_function == 0) return "has a libc without _exit";
+  std::optional<BorrowedThread::Child> child;
+  const std::string trouble = with_borrowed_thread(*target, [&](BorrowedThread& thread) -> std::string {
+    child = thread.copy_process(target->memory, exit_function);
+    if (!child) return "could not be copied: has it ended?";
+    return child->there > 0 ? "" : fmt::format("cannot be copied: {}", errno_text(static_cast<int>(-child->there)));
+  });
+  if (!trouble.empty()) return trouble;
+  *made = {pid, child->there, Fd(static_cast<int>(::syscall(SYS_pidfd_open, child->pid, 0)))};
+  return std::to_string(child->pid);
+}
+
+// Empty, or words behind "process N ".
+std::string end_copy(const Made& made) {
+  constexpr int kMostWaitMs = 10'000;
+  if (!made.copy) return "";
+  (void)::syscall(SYS_pidfd_send_signal, made.copy.get(), SIGKILL, nullptr, 0);
+  pollfd ended{made.copy.get(), POLLIN, 0};
+  if (::poll(&ended, 1, kMostWaitMs) != 1) return kStays;
+  if (::kill(made.original, 0) != 0) return "";  // init has it
+  const auto target = examine(made.original);
+  if (!target) return kStays;
+  const auto there = static_cast<uint64_t>(made.there);
+  const std::string trouble = with_borrowed_thread(*target, [&](BorrowedThread& thread) {
+    const auto reaped = thread.call(SYS_wait4, {there, 0, __WALL | WNOHANG, 0, 0, 0});
+    return std::string(reaped == made.there ? "" : kStays);
+  });
+  return ::kill(made.original, 0) == 0 ? trouble : "";
+}
+
+}  // namespace
+
+Result<ProcessCopy> ProcessCopy::make(pid_t pid) {
+  const auto made = std::make_shared<Made>();
+  auto surgeon = Surgeon::start({[made](const Surgeon::Order& order) {
+                                   return order.what == kMake ? make_copy(order.pid, made.get()) : end_copy(*made);
+                                 },
+                                 [made] { (void)end_copy(*made); }});
+  if (!surgeon) return surgeon.error();
+  const std::string answer = PENNA_TRY(surgeon->tell({kMake, pid}, {}));
+  pid_t copy = 0;
+  if (std::istringstream number(answer); !(number >> copy)) return Error{answer};
+  return ProcessCopy(std::move(*surgeon), copy);
+}
+
+Result<> ProcessCopy::end() {
+  if (std::exchange(pid_, -1) < 0) return ok();
+  const std::string trouble = PENNA_TRY(surgeon_->tell({kEnd, 0}, {}));
+  if (!trouble.empty()) return Error{trouble};
+  return ok();
+}
+
+}  // namespace penna

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// See rehearsal.h.
+#include "reach/rehearsal.h"
+
+#include <fmt/core.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "base/file.h"
+#include "base/proc_stat.h"
+#include "penna/detail/attach.h"
+#include "reach/inject.h"
+#include "reach/journal.h"
+#include "reach/process_copy.h"
+#include "reach/residue.h"
+#include "reach/stop_thread.h"
+#include "reach/target.h"
+
+namespace penna {
+namespace {
+
+// In a copy there is one thread of all that the process has, and a lock that another one held is never released. Ends
+// the copy whose guest waits for such a lock: then another copy is made.
+class LockWatch {
+ public:
+  explicit LockWatch(pid_t copy) : copy_(copy) {}
+  void look() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < kBetween) return;
+    last_ = now;
+    if (!waits()) since_ = now;
+    if (now - since_ > kPatience) ::kill(copy_, SIGKILL);
+  }
+
+ private:
+  static constexpr auto kBetween = std::chrono::milliseconds(20), kPatience = std::chrono::milliseconds(500);
+  bool waits() const {
+    for (const pid_t thread : threads_of(copy_)) {
+      if (thread == copy_) continue;
+      const auto call = read_file(fmt::format("/proc/{}/task/{}/syscall", copy_, thread), 256);
+      if (call && std::atoi(call->c_str()) == SYS_futex) return true;
+    }
+    return false;
+  }
+  pid_t copy_;
+  std::chrono::steady_clock::time_point last_{}, since_ = std::chrono::steady_clock::now();
+};
+
+struct Mapped {
+  uint64_t count = 0, bytes = 0;
+};
+Mapped mapped_by(pid_t pid) {
+  const auto maps = read_file(fmt::format("/proc/{}/maps", pid), 64 << 20);
+  std::istringstream lines(maps ? *maps : std::string());
+  Mapped all;
+  for (std::string line; std::getline(lines, line); ++all.count) {
+    unsigned long start = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx", &start, &end) == 2) all.bytes += end - start;
+  }
+  return all;
+}
+
+// By address. Where the agent has planned two changes of a place, both are one.
+class Changes {
+ public:
+  void add(uint64_t address, PlannedChange::Kind kind, std::string before, std::string after) {
+    const auto [at, is_new] = changes_.try_emplace(address, PlannedChange{address, kind, std::move(before), after});
+    if (!is_new && at->second.after.size() == after.size()) at->second.after = std::move(after);
+  }
+  // What the process has there now counts as before: a pointer may have been bound since the copy was made.
+  std::vector<PlannedChange> take(const RemoteMemory& process) {
+    std::vector<PlannedChange> list;
+    for (auto& [address, one] : changes_) {
+      if (const std::string now = process.part(address, one.before.size()); now.size() == one.before.size())
+        one.before = now;
+      if (one.before != one.after) list.push_back(std::move(one));
+    }
+    return list;
+  }
+
+ private:
+  std::map<uint64_t, PlannedChange> changes_;
+};
+
+std::string bytes_of(const uint8_t* bytes, size_t count) { return {reinterpret_cast<const char*>(bytes), count}; }
+
+// Error, as words behind "process N ".
+Result<std::vector<PlannedChange>> changes_of(const Target& process, pid_t copy) {
+  const auto there = examine(copy);
+  if (!there) return Error{"could not be copied: the copy has ended"};
+  const auto residue = find_residue(there->memory, there->libraries);
+  const auto planned = residue ? Journal(copy, residue->attachment, 0, {}).planned() : Error{"has no agent"};
+  if (!planned) return Error{"could not be copied: the copy was not entered"};
+  Changes changes;
+  for (const penna_change& one : *planned) {
+    const bool is_code = one.kind == PENNA_CHANGED_CODE;
+    changes.add(one.address, is_code ? PlannedChange::Kind::kCode : PlannedChange::Kind::kPointer,
+                bytes_of(one.before, one.bytes), bytes_of(one.after, one.bytes));
+    if (one.is_marked != 0)
+      changes.add(one.address - one.in_module + PENNA_MODULE_MARK_AT, PlannedChange::Kind::kMark, std::string(1, '\0'),
+                  std::string(1, static_cast<char>(PENNA_MODULE_MARK)));
+  }
+  // By the recorder itself (say_not_single_threaded()).
+  for (const uint64_t at : process.needs.single_threaded)
+    if (at != 0) changes.add(at, PlannedChange::Kind::kFlag, std::string(1, '\1'), std::string(1, '\0'));
+  return changes.take(process.memory);
+}
+
+// In one copy. Words behind "process N "; *again: another copy may have more luck.
+Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& stage, bool* again) {
+  ProcessCopy copy = PENNA_TRY(ProcessCopy::make(process.pid));
+  const Mapped before = mapped_by(copy.pid());
+  stage.invite(copy.pid());
+  auto inject = PENNA_TRY(Inject::prepare({copy.pid()}, stage.agent, stage.socket_path, InjectUntil::kPlanned));
+  LockWatch watch(copy.pid());
+  inject->serve_by([&] {
+    stage.serve();
+    watch.look();
+  });
+  CarrierError trouble;
+  if (!inject->start(&trouble)) {
+    const std::string who = fmt::format("process {} ", copy.pid());
+    *again = state_of(copy.pid(), copy.pid()) == 'Z';
+    PENNA_TRY(copy.end());
+    return Error{trouble.text.starts_with(who) ? trouble.text.substr(who.size()) : trouble.text};
+  }
+  auto changes = changes_of(process, copy.pid());
+  const Mapped after = mapped_by(copy.pid());
+  inject.reset();
+  PENNA_TRY(copy.end());
+  if (!changes) return changes.error();
+  return Rehearsed{std::move(*changes), after.count - std::min(before.count, after.count),
+                   after.bytes - std::min(before.bytes, after.bytes)};
+}
+
+}  // namespace
+
+Result<Rehearsed> rehearse(pid_t pid, const RehearsalStage& stage) {
+  constexpr int kMostCopies = 10;
+  const auto sentence = [pid](const Error& error) { return Error{fmt::format("process {} {}", pid, error.text)}; };
+  const auto process = examine(pid);
+  if (!process) return sentence(process.error());
+  for (int i = 0;; ++i) {
+    bool again = false;
+    auto rehearsed = rehearse_once(*process, stage, &again);
+    if (rehearsed) return rehearsed;
+    if (!again || i + 1 == kMostCopies) return sentence(rehearsed.error());
+  }
+}
+
+}  // namespace penna

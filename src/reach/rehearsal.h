@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What penna record -p would change in a process, found out in a copy of it (process_copy.h): the agent comes there as
+// it would come to the process, plans, and nothing is written.
+//
+// Invariant: the process itself is not written to, but for a stack below a borrowed thread's own.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace penna {
+
+struct PlannedChange {
+  enum class Kind : uint8_t { kCode, kPointer, kMark, kFlag };
+  uint64_t address = 0;  // run-time
+  Kind kind = Kind::kCode;
+  std::string before, after;  // as many bytes; "before" is what is there now
+};
+
+struct Rehearsed {
+  std::vector<PlannedChange> changes;       // by address
+  uint64_t mappings = 0, mapped_bytes = 0;  // that would stay
+};
+
+struct RehearsalStage {
+  std::string agent;        // path of the library
+  std::string socket_path;  // where it meets its recorder
+  std::function<void(pid_t copy)> invite;
+  std::function<void()> serve;  // answers the copy, and returns soon (Carrier::serve_by)
+};
+
+// Error, as a sentence: the process cannot be attached to, or not be copied.
+Result<Rehearsed> rehearse(pid_t pid, const RehearsalStage& stage);
+
+}  // namespace penna

@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# penna record -p PID --dry-run: the bytes that recording then really changes, and a process that is as it was.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
+started=()
+cat >busy.c <<'C'
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static void* churn(void* none) {
+  for (;;) free(malloc(100));
+  return none;
+}
+int main(int count, char** words) {
+  pthread_t thread;
+  for (int i = 1; i < count; ++i) pthread_create(&thread, 0, churn, 0);
+  for (;;) {
+    if (nanosleep(&(struct timespec){0, 20000000}, 0) != 0) return perror("nanosleep"), 1;
+    // No child of its own is ever seen.
+    if (waitpid(-1, 0, WNOHANG) != -1 || errno != ECHILD) return fputs("a child\n", stderr), 2;
+    puts("round"), fflush(stdout);
+  }
+}
+C
+build_c busy
+state() { cat "/proc/$1/maps"; ls "/proc/$1/fd" "/proc/$1/task"; cat "/proc/$1/task/"*/children; }
+for threads in "" "one two three"; do
+  # shellcheck disable=SC2086
+  ./busy $threads >output.txt 2>&1 </dev/null & pid=$!; started+=("$pid")
+  await output.txt round
+  for way in "record -p $pid --dry-run --json" "list --changes $pid --json"; do
+    state "$pid" >before.txt
+    # shellcheck disable=SC2086
+    run penna $way
+    expect_eq 0 "$status" "$way: $err"
+    state "$pid" >after.txt
+    # Its heap may have grown meanwhile; nothing else is new.
+    expect_eq "" "$(diff before.txt after.txt | grep -v 'r[w-].p 00000000 00:00 0 *$' | grep '^[<>] ' || true)" "what is new"
+    cp out.txt "${way%% *}.json"
+  done
+  expect_match "$(<record.json)" '"kind": *"code"'
+  run penna record -p "$pid" --dry-run
+  expect_match "$out" "Recording process $pid \(busy\) would change [0-9]+ places in [0-9]+ modules?"
+  expect_match "$out" 'code +[0-9a-f]+ +[0-9a-f]+ +malloc \[libc'
+  # What is said is what is then done: libc's and the program's places, compared while it is recorded.
+  penna record -p "$pid" -o "it$threads.penna" --duration 10s >recording.txt 2>&1 & recorder=$!
+  python3 - "$pid" record.json <<'P'
+import json, sys, time
+pid, name = sys.argv[1:]
+changes = [c for c in json.load(open(name))['changes'] if c['kind'] == 'code']
+memory = open(f'/proc/{pid}/mem', 'rb', buffering=0)
+def now(change):
+    memory.seek(int(str(change['address']), 0))
+    return memory.read(len(change['before']) // 2).hex()
+assert len(changes) > 30, len(changes)
+end = time.monotonic() + 20
+# Jumps lead to the agent, which may come to another address than in the copy: the first byte is the instruction.
+while True:
+    changed = [c for c in changes if now(c) != c['before']]
+    if len(changed) == len(changes) or time.monotonic() > end: break
+    time.sleep(0.05)
+missing = [c['place'] for c in changes if now(c)[:2] != c['after'][:2]]
+assert not missing, missing
+P
+  penna ctl "$pid" stop >ctl.txt
+  wait "$recorder" || fail "the recorder: $(<recording.txt)"
+  expect_match "$(<recording.txt)" verified
+  kill -0 "$pid" || fail "it ended: $(<output.txt)"
+done
+
+run penna record --dry-run -- true
+expect_eq 125 "$status" "--dry-run of a command"
+run penna record -p $$ --format json
+expect_contains "$err" '--format is for --dry-run'
+run penna list --changes /bin/true
+expect_contains "$err" "'/bin/true' is no PID"
