@@ -134,8 +134,8 @@ std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMe
 
 // What is called first may fail: it changes nothing for us. Yama: what the process has allowed, its children have not.
 // Descriptors: whoever reads a pipe of the process shall see its end.
-// The sleep is none of those whose rest the kernel keeps: the time that is left lies in the copy's memory, so it outlives
-// the system calls of a borrowed thread.
+// The sleep is none of those whose rest the kernel keeps: the time that is left lies in the copy's memory, so it
+// outlives the system calls of a borrowed thread.
 // In the copy, the way home of the thread that was borrowed is no signal handler's, and leads nowhere.
 bool BorrowedThread::settle(uint64_t no_way_home) {
   constexpr uint64_t kNowhere = 0;

@@ -5,8 +5,7 @@
 // The copy runs nothing of the program: it sleeps, has no descriptors, and sees no signal. What it shares with the
 // process is memory that was mapped shared, which it never writes.
 // Invariant: whoever dies, the copy ends: a surgeon ends it when we are killed, and it ends by itself after ten
-// minutes.
-// Its end is no signal for the process, and leaves no zombie behind: a borrowed thread waits for it.
+// minutes. Its end is no signal for the process, and leaves no zombie behind: a borrowed thread waits for it.
 #pragma once
 
 #include <sys/types.h>
