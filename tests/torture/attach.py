@@ -23,6 +23,7 @@ PENNA = os.environ.get('PENNA', 'penna')
 PROGRAMS = pathlib.Path(os.environ.get('TORTURE_PROGRAMS', '.'))
 SOURCES = pathlib.Path(__file__).resolve().parent
 KILLED_SHARE = float(os.environ.get('KILLED_SHARE', '0.3'))
+REHEARSED_SHARE = 0.3
 MOST_MAPPINGS = 96   # more than there are when the agent has come; threads of the target come and go
 
 
@@ -137,6 +138,18 @@ def record(pid, where, kill, options):
     return text
 
 
+def rehearse(pid, kill, options):
+    """A dry run: what it is a copy of goes on, and keeps no child."""
+    recorder = subprocess.Popen([PENNA, 'record', '-p', str(pid), '--dry-run', *options], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if kill:
+        time.sleep(random.uniform(0, 0.25))
+        recorder.send_signal(signal.SIGKILL)
+    text = recorder.communicate(timeout=120)[0]
+    assert recorder.returncode in (0, -signal.SIGKILL), f'dry run, status {recorder.returncode}: {text}'
+    assert recorder.returncode != 0 or f'Recording process {pid} ' in text, text
+
+
 def start(target, where):
     if target.package and not shutil.which(str((target.build or target.command)[0])):
         subprocess.run([SOURCES.parents[1] / 'tools/install-packages', '--package', target.package], check=True)
@@ -162,6 +175,8 @@ def torment(name, cycles, where):
         before, open_before = code(process.pid), descriptors(process.pid)
         for cycle in range(cycles):
             options = target.options or random.choice(WAYS)
+            if random.random() < REHEARSED_SHARE:
+                rehearse(process.pid, random.random() < KILLED_SHARE, options)
             text = record(process.pid, where, random.random() < KILLED_SHARE, options)
             killed += text is None
             assert process.poll() is None, f'cycle {cycle} {options}: it ended with {process.returncode}'
