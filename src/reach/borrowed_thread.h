@@ -7,6 +7,7 @@
 // of the thread's own sleep is left.
 #pragma once
 
+#include <sys/ptrace.h>
 #include <sys/types.h>
 
 #include <array>
@@ -31,7 +32,9 @@ BorrowedCode find_borrowed_code(const RemoteMemory& memory, const RemoteRange& c
 
 class BorrowedThread {
  public:
-  // `thread` is traced, with PTRACE_O_TRACESYSGOOD, and stopped by an interrupt; `code` is whole. Nothing: it cannot.
+  // With which it is traced.
+  static constexpr uint64_t kOptions = PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD;
+  // `thread` is traced, with kOptions, and stopped by an interrupt; `code` is whole. Nothing: it cannot.
   static std::optional<BorrowedThread> borrow(pid_t pid, pid_t thread, const RemoteMemory& memory,
                                               const BorrowedCode& code);
   // What the kernel gives: -4095 to -1 is an error. Nothing: the thread is gone.

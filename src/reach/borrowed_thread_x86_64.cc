@@ -3,6 +3,7 @@
 #include "reach/borrowed_thread.h"
 
 #include <elf.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -114,14 +115,14 @@ std::optional<pid_t> BorrowedThread::new_child() {
 // The child has a stack of its own, below what the thread has put on its own, in its copy of the memory. There its only
 // way leads out: if we are killed, it must not go on as the program.
 std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMemory& memory, uint64_t exit_function) {
-  constexpr uint64_t kBelow = 1024, kUsualOptions = PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD;
+  constexpr uint64_t kBelow = 1024;
   const uint64_t stack = (way_home_ - kBelow) & ~uint64_t{15};
   const uint64_t exits[] = {exit_function, exit_function, exit_function, exit_function};
   if (!memory.write(stack, exits, sizeof exits) || !prepare_call(SYS_clone, {0, stack, 0, 0, 0, 0}) ||
-      !to_next_call_stop() || !traced(PTRACE_SETOPTIONS, thread_, 0, kUsualOptions | PTRACE_O_TRACECLONE))
+      !to_next_call_stop() || !traced(PTRACE_SETOPTIONS, thread_, 0, kOptions | PTRACE_O_TRACECLONE))
     return {};
   const auto child = new_child();
-  (void)traced(PTRACE_SETOPTIONS, thread_, 0, kUsualOptions);
+  (void)traced(PTRACE_SETOPTIONS, thread_, 0, kOptions);
   GeneralRegisters there{};
   // Where no child was made, the thread is at the end of the call by now.
   if ((child && !to_next_call_stop()) || !get_registers(thread_, &there)) return {};
@@ -139,14 +140,14 @@ std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMe
 // In the copy, the way home of the thread that was borrowed is no signal handler's, and leads nowhere.
 bool BorrowedThread::settle(uint64_t no_way_home) {
   constexpr uint64_t kNowhere = 0;
-  constexpr uint64_t kSetPtracer = 0x59616d61;  // PR_SET_PTRACER
-  constexpr int64_t kTime[] = {600, 0};         // timeval
+  constexpr int64_t kTime[] = {600, 0};  // timeval
   const uint64_t time_at = way_home_ + 64;
   const auto memory = RemoteMemory::open(pid_);
   return memory && memory->write(time_at, kTime, sizeof kTime) &&
          memory->write(no_way_home, &kNowhere, sizeof kNowhere) && await_interrupt(pid_, thread_, kLongestCallUs) &&
-         call(SYS_prctl, {kSetPtracer, ~uint64_t{0}, 0, 0, 0, 0}) && call(SYS_close_range, {0, ~0u, 0, 0, 0, 0}) &&
-         prepare_call(SYS_select, {0, 0, 0, 0, time_at, 0}) && traced(PTRACE_DETACH, thread_, 0, 0);
+         call(SYS_prctl, {PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0, 0}) &&
+         call(SYS_close_range, {0, ~0u, 0, 0, 0, 0}) && prepare_call(SYS_select, {0, 0, 0, 0, time_at, 0}) &&
+         traced(PTRACE_DETACH, thread_, 0, 0);
 }
 
 // Where a system call ends, nothing can be put back: the kernel is past the point where it restarts the call that our

@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -75,7 +77,7 @@ constexpr OwnCall kGuestCalls[] = {
     PENNA_GUEST_CALL(memfd_create, {0, MFD_CLOEXEC}),
     PENNA_GUEST_CALL(clone, {CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
                              CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID}),
-    PENNA_GUEST_CALL(prctl, {15 /* PR_SET_NAME */}),
+    PENNA_GUEST_CALL(prctl, {PR_SET_NAME}),
     PENNA_GUEST_CALL(openat, {static_cast<uint64_t>(AT_FDCWD), 0, O_RDONLY | O_CLOEXEC}),
     PENNA_GUEST_CALL(read, {kOwnDescriptor}),
     PENNA_GUEST_CALL(pread64, {kOwnDescriptor}),
@@ -90,11 +92,11 @@ constexpr OwnCall kGuestCalls[] = {
 // BorrowedThread::copy_process(), and what process_copy.cc has a thread do at the end.
 constexpr OwnCall kCopyCalls[] = {
     PENNA_GUEST_CALL(clone, {}),
-    PENNA_GUEST_CALL(prctl, {0x59616d61 /* PR_SET_PTRACER */}),
+    PENNA_GUEST_CALL(prctl, {PR_SET_PTRACER}),
     PENNA_GUEST_CALL(close_range, {0, ~0u}),
     PENNA_GUEST_CALL(select, {}),
     PENNA_GUEST_CALL(exit_group, {}),
-    PENNA_GUEST_CALL(wait4, {kOwnDescriptor, 0, 0x40000001 /* __WALL | WNOHANG */}),
+    PENNA_GUEST_CALL(wait4, {kOwnDescriptor, 0, uint64_t{__WALL | WNOHANG}}),
 };
 #undef PENNA_GUEST_CALL
 

@@ -70,7 +70,7 @@ class HeldThread {
   HeldThread(pid_t pid, pid_t thread) : thread_(thread) {
     const char state = state_of(pid, thread);
     if (state == 'D' || state == 'Z' || state == 'X' || state == 'T') return;
-    is_traced_ = traced(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD);
+    is_traced_ = traced(PTRACE_SEIZE, thread, 0, BorrowedThread::kOptions);
     held_ = is_traced_ && traced(PTRACE_INTERRUPT, thread, 0, 0) && await_interrupt(pid, thread, kStopUs) &&
             state_.save_registers(thread);
   }
