@@ -7,11 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <iterator>
-#include <sstream>
 
-#include "base/file.h"
+#include "base/memory_ranges.h"
 
 namespace penna {
 
@@ -88,19 +86,15 @@ std::optional<int64_t> make_system_call(pid_t thread, uint64_t instruction, long
 
 // The kernel's own code has some (the vdso); else the first in the program.
 uint64_t find_system_call(pid_t pid, const RemoteMemory& memory) {
-  const auto maps = read_file(fmt::format("/proc/{}/maps", pid), size_t{16} << 20);
-  std::istringstream lines(maps ? *maps : std::string());
   uint64_t found = 0;
-  for (std::string line; std::getline(lines, line);) {
-    unsigned long start = 0, end = 0;
-    char rights[5] = {};
-    if (std::sscanf(line.c_str(), "%lx-%lx %4s", &start, &end, rights) != 3 || rights[2] != 'x') continue;
+  for (const MemoryRange& range : memory_ranges(pid)) {
+    if (!range.executable) continue;
     // The bytes may also be the middle of another instruction: to execute, that makes no difference.
-    const bool is_vdso = line.find("[vdso]") != line.npos;
+    const bool is_vdso = range.name == "[vdso]";
     if (found != 0 && !is_vdso) continue;
     constexpr size_t kMost = size_t{16} << 20;
-    const std::string bytes = memory.part(start, std::min<size_t>(end - start, kMost));
-    if (const size_t at = bytes.find("\x0f\x05"); at != bytes.npos) found = start + at;
+    const std::string bytes = memory.part(range.start, std::min<size_t>(range.end - range.start, kMost));
+    if (const size_t at = bytes.find("\x0f\x05"); at != bytes.npos) found = range.start + at;
   }
   return found;
 }

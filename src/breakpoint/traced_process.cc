@@ -7,10 +7,8 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <sstream>
 
-#include "base/file.h"
+#include "base/memory_ranges.h"
 
 namespace penna {
 namespace {
@@ -18,26 +16,15 @@ namespace {
 // 65,536 slots of CodePatches: as many copies for what lies near one area.
 constexpr uint64_t kPage = 4096, kAreaBytes = uint64_t{4} << 20;
 
-std::vector<AddressRange> mapped_ranges(pid_t pid) {
-  const auto maps = read_file(fmt::format("/proc/{}/maps", pid), size_t{16} << 20);
-  std::istringstream lines(maps ? *maps : std::string());
-  std::vector<AddressRange> ranges;
-  for (std::string line; std::getline(lines, line);) {
-    unsigned long begin = 0, end = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx", &begin, &end) == 2) ranges.push_back({begin, end});
-  }
-  return ranges;
-}
-
 // Within reach of a jump from the module, and where the heap does not grow to.
 std::vector<uint64_t> places_near(pid_t pid, const TracedModule& module) {
   constexpr uint64_t kLowest = uint64_t{64} << 10, kBelow = uint64_t{16} << 20, kAbove = uint64_t{256} << 20;
-  const std::vector<AddressRange> taken = mapped_ranges(pid);
+  const std::vector<MemoryRange> taken = memory_ranges(pid);
   std::vector<uint64_t> free;
   const auto offer = [&](uint64_t at) {
     // With a page between: an area that touches the stack's guard, or a heap, would be in its way.
-    const auto overlaps = [&](const AddressRange& one) {
-      return one.begin < at + kAreaBytes + kPage && at < one.end + kPage;
+    const auto overlaps = [&](const MemoryRange& one) {
+      return one.start < at + kAreaBytes + kPage && at < one.end + kPage;
     };
     if (std::none_of(taken.begin(), taken.end(), overlaps)) free.push_back(at);
   };

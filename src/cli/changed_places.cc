@@ -15,7 +15,7 @@
 #include "base/command_line.h"
 #include "base/count_text.h"
 #include "base/file.h"
-#include "base/proc_stat.h"
+#include "base/hex_text.h"
 #include "plan/import_sites.h"
 #include "report/columns.h"
 #include "report/units.h"
@@ -111,11 +111,8 @@ struct ChangedPlace {
   std::string name, path;
 };
 
-// As they lie in memory.
-std::string hex(const std::string& bytes) {
-  std::string text;
-  for (const char one : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(one));
-  return text;
+std::string bytes_text_of(const std::string& bytes) {
+  return hex_text({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
 }
 
 Table places_table(std::vector<ChangedPlace> places, bool several) {
@@ -129,8 +126,8 @@ Table places_table(std::vector<ChangedPlace> places, bool several) {
       {{"address", "ADDRESS", CellKind::kAddress}, [](const ChangedPlace& one) { return one.change.address; }},
       {{"kind", "KIND", CellKind::kText},
        [](const ChangedPlace& one) { return std::string(kind_text(one.change.kind)); }},
-      {{"before", "BEFORE", CellKind::kText}, [](const ChangedPlace& one) { return hex(one.change.before); }},
-      {{"after", "AFTER", CellKind::kText}, [](const ChangedPlace& one) { return hex(one.change.after); }},
+      {{"before", "BEFORE", CellKind::kText}, [](const ChangedPlace& one) { return bytes_text_of(one.change.before); }},
+      {{"after", "AFTER", CellKind::kText}, [](const ChangedPlace& one) { return bytes_text_of(one.change.after); }},
       {{"place", "PLACE", CellKind::kText, true}, [](const ChangedPlace& one) { return one.name; }},
       {path, [](const ChangedPlace& one) { return one.path; }},
   });

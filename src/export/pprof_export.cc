@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/hex_text.h"
 #include "export/utf8.h"
 #include "model/events/summary.h"
 
@@ -189,9 +190,8 @@ class PprofExport {
     });
     const Module where = lies == of.modules.end() ? Module{} : *lies;
     found.value().bias = where.bias;
-    std::string build_id;
     // In hexadecimal, as pprof's symbolizer compares it with what it reads from files.
-    for (const uint8_t byte : names_.map().build_id(module)) build_id += fmt::format("{:02x}", byte);
+    const std::string build_id = hex_text(names_.map().build_id(module));
     const int64_t name = string(path), build = string(build_id);
     field(kMapping, [&](Message& message) {
       message.add_uint64(kMappingId, id);

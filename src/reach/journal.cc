@@ -8,14 +8,12 @@
 #include <algorithm>
 #include <csignal>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "base/command_line.h"
-#include "base/file.h"
+#include "base/memory_ranges.h"
 #include "reach/remote_call.h"
 #include "reach/returns.h"
 
@@ -37,18 +35,14 @@ Holds look_at(const RemoteMemory& memory, const penna_change& one) {
   return std::memcmp(now, one.before, one.bytes) == 0 ? Holds::kBefore : Holds::kOther;
 }
 
-// By the files that are mapped where the places are. `maps`: /proc/PID/maps.
+// By the files that are mapped where the places are.
 template <typename Places>
-size_t count_modules(const Result<std::string>& maps, const Places& places) {
-  std::istringstream lines(maps ? *maps : std::string());
+size_t count_modules(const std::vector<MemoryRange>& ranges, const Places& places) {
   std::set<std::string> files;
-  for (std::string line; std::getline(lines, line);) {
-    unsigned long start = 0, end = 0;
-    const size_t path = line.find('/');
-    if (std::sscanf(line.c_str(), "%lx-%lx", &start, &end) != 2 || path == std::string::npos) continue;
-    if (std::any_of(places.begin(), places.end(), [&](const auto& one) { return one.address - start < end - start; }))
-      files.insert(line.substr(path));
-  }
+  for (const MemoryRange& range : ranges)
+    if (range.name.starts_with('/') &&
+        std::any_of(places.begin(), places.end(), [&](const auto& one) { return range.holds(one.address); }))
+      files.insert(range.name);
   return files.size();
 }
 
@@ -197,7 +191,7 @@ Result<Restored> Journal::put_back() const {
   restored.other_programs = before == State::kOtherProgram ? 1 : 0;
   if (before != State::kInForce) return restored;
   stop_agent();
-  const auto maps = read_file(fmt::format("/proc/{}/maps", pid_), 64 << 20);
+  const std::vector<MemoryRange> ranges = memory_ranges(pid_);
   std::vector<Changes::Place> places;
   PENNA_TRY(while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be put back";
@@ -215,7 +209,7 @@ Result<Restored> Journal::put_back() const {
     if (head.armed != 0) memory.write(head.armed, &kNothingRecorded, sizeof kNothingRecorded);
     return "";
   }));
-  restored.modules = count_modules(maps, places);
+  restored.modules = count_modules(ranges, places);
   PENNA_TRY(while_unused([&](const RemoteMemory& memory, const StoppedProcess& process, const penna_attachment& head) {
     // Unless the agent was refused before it had said where that is.
     for (const StoppedThread& one : process.threads())

@@ -8,14 +8,13 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "base/file.h"
-#include "base/proc_stat.h"
+#include "base/memory_ranges.h"
 #include "penna/detail/attach.h"
 #include "reach/inject.h"
 #include "reach/journal.h"
@@ -58,13 +57,8 @@ struct Mapped {
   uint64_t count = 0, bytes = 0;
 };
 Mapped mapped_by(pid_t pid) {
-  const auto maps = read_file(fmt::format("/proc/{}/maps", pid), 64 << 20);
-  std::istringstream lines(maps ? *maps : std::string());
   Mapped all;
-  for (std::string line; std::getline(lines, line); ++all.count) {
-    unsigned long start = 0, end = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx", &start, &end) == 2) all.bytes += end - start;
-  }
+  for (const MemoryRange& range : memory_ranges(pid)) ++all.count, all.bytes += range.end - range.start;
   return all;
 }
 

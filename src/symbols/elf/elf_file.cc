@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/hex_text.h"
 #include "symbols/elf/debug_files.h"
 #include "symbols/elf/elf_begin.h"
 
@@ -232,10 +233,6 @@ const AddressRange* range_of(const std::vector<AddressRange>& ranges, uint64_t a
   return after->contains(address) ? &*after : nullptr;
 }
 
-std::string build_id_text(std::span<const uint8_t> build_id) {
-  std::string text;
-  for (uint8_t byte : build_id) text += fmt::format("{:02x}", byte);
-  return text;
-}
+std::string build_id_text(std::span<const uint8_t> build_id) { return hex_text(build_id); }
 
 }  // namespace penna
