@@ -9,7 +9,7 @@
 namespace penna {
 namespace {
 
-constexpr uint8_t kJump = 0xe9, kCall = 0xe8;
+constexpr uint8_t kJumpOpcode = 0xe9, kCallOpcode = 0xe8;
 constexpr size_t kEntranceBytes = 16;  // jmp *2(%rip); ud2; the hook's address
 
 }  // namespace
@@ -67,7 +67,7 @@ void NearMemory::append_relative(CodePtr to) {
   append(bytes);
 }
 
-bool NearMemory::append_jump(CodePtr to) { return append_branch(std::array<uint8_t, 1>{kJump}, to); }
+bool NearMemory::append_jump(CodePtr to) { return append_branch(std::array<uint8_t, 1>{kJumpOpcode}, to); }
 
 void NearMemory::append_push(uint32_t number) {
   //    68 imm32   push, sign-extended to eight bytes
@@ -89,8 +89,8 @@ std::optional<BranchCode> branch_from(uint8_t opcode, CodePtr place, CodePtr to)
 
 }  // namespace
 
-std::optional<BranchCode> jump_from(CodePtr place, CodePtr to) { return branch_from(kJump, place, to); }
-std::optional<BranchCode> call_from(CodePtr place, CodePtr to) { return branch_from(kCall, place, to); }
+std::optional<BranchCode> jump_from(CodePtr place, CodePtr to) { return branch_from(kJumpOpcode, place, to); }
+std::optional<BranchCode> call_from(CodePtr place, CodePtr to) { return branch_from(kCallOpcode, place, to); }
 
 std::array<uint8_t, kJumpThroughBytes> jump_through_from(CodePtr place, CodePtr pointer) {
   std::array<uint8_t, kJumpThroughBytes> bytes{0xff, 0x25};
