@@ -157,9 +157,9 @@ Result<uint32_t> judge_call_filters(pid_t pid, uint64_t system_call, bool copied
   for (const Filter& filter : filters)
     if (const char* name = needed_and_refused(filter, system_call, copied, &refusals); name != nullptr)
       return Error{
-          fmt::format("has a filter of system calls (seccomp) that refuses {}, which attaching needs: start it with "
+          fmt::format("has a filter of system calls (seccomp) that refuses {}, which {} needs: start it with "
                       "penna record, or without the filter",
-                      name)};
+                      name, copied ? "a dry run" : "attaching")};
   return refusals;
 }
 

@@ -8,10 +8,8 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -19,8 +17,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstddef>
-#include <cstring>
 #include <set>
 #include <sstream>
 
@@ -33,13 +29,13 @@
 #include "reach/residue.h"
 #include "reach/stop_thread.h"
 #include "reach/target.h"
+#include "reach/turn.h"
 
 namespace penna {
 namespace {
 
 constexpr char kBringIn = 'b', kGiveBack = 'g', kCall = 'c';  // orders
 constexpr useconds_t kLookUs = 200;
-constexpr auto kTurn = std::chrono::seconds(10);
 constexpr const char* kCannotGiveAgent = "could not be given the agent: has it ended?";
 
 // Never empty.
@@ -142,38 +138,6 @@ std::string let_guest_go(const Target& target, const Start& start) {
   return Guest(start.place).go(target.memory) ? "" : "has ended";
 }
 
-// A name that one surgeon has at a time, in this network namespace: of a killed recorder, until all is put back.
-Fd take_turn(pid_t pid) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string name = fmt::format("penna-surgeon.{}", pid);
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const auto end = std::chrono::steady_clock::now() + kTurn;
-  while (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), bytes) != 0) {
-    if (std::chrono::steady_clock::now() > end) return {};
-    ::usleep(kLookUs);
-  }
-  return socket;
-}
-
-// Whether there is none any more that was started by a recorder which cannot be waited for by its name, or by one that
-// was killed before it let its guest begin.
-bool await_guest_gone(pid_t pid) {
-  const auto has_guest = [pid] {
-    const std::vector<pid_t> threads = threads_of(pid);
-    return std::any_of(threads.begin(), threads.end(),
-                       [](pid_t thread) { return comm_of(static_cast<uint32_t>(thread)) == "penna"; });
-  };
-  const auto end = std::chrono::steady_clock::now() + kTurn;
-  while (has_guest()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    ::usleep(kLookUs);
-  }
-  return true;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Inject>> Inject::prepare(const std::vector<pid_t>& pids, const std::string& agent,
@@ -201,8 +165,7 @@ std::string Inject::bring_in(Patient& patient) {
   // recorder left is renewed, 5. the guest loads the agent, which plans, 6. what it has planned is written while
   // all threads are stopped.
   patient.turn = take_turn(pid);
-  if (!patient.turn || !await_guest_gone(pid))
-    return sentence("is being attached to or given back by another penna record");
+  if (!patient.turn) return sentence(kNotOurTurn);
   auto target = examine(pid);
   if (!target) return sentence(target.error().text);
   const auto refusals = judge_call_filters(pid, target->code.system_call);

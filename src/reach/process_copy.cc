@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "reach/call_filters.h"
 #include "reach/target.h"
+#include "reach/turn.h"
 
 namespace penna {
 namespace {
@@ -29,10 +30,13 @@ struct Made {
   pid_t original = 0;
   int64_t there = 0;  // in the PID namespace of the original
   Fd copy;            // pidfd
+  Fd turn;            // of the original: what is just being put back there is not copied
 };
 
 // Words behind "process N ", or the number of the copy.
 std::string make_copy(pid_t pid, Made* made) {
+  made->turn = take_turn(pid);
+  if (!made->turn) return kNotOurTurn;
   const auto target = examine(pid);
   if (!target) return target.error().text;
   const auto refusals = judge_call_filters(pid, target->code.system_call, true);
@@ -46,7 +50,9 @@ std::string make_copy(pid_t pid, Made* made) {
     return child->there > 0 ? "" : fmt::format("cannot be copied: {}", errno_text(static_cast<int>(-child->there)));
   });
   if (!trouble.empty()) return trouble;
-  *made = {pid, child->there, Fd(static_cast<int>(::syscall(SYS_pidfd_open, child->pid, 0)))};
+  made->original = pid;
+  made->there = child->there;
+  made->copy = Fd(static_cast<int>(::syscall(SYS_pidfd_open, child->pid, 0)));
   return std::to_string(child->pid);
 }
 

@@ -124,7 +124,8 @@ Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& sta
     const std::string who = fmt::format("process {} ", copy.pid());
     *again = state_of(copy.pid(), copy.pid()) == 'Z';
     PENNA_TRY(copy.end());
-    return Error{trouble.text.starts_with(who) ? trouble.text.substr(who.size()) : trouble.text};
+    return Error{trouble.text.starts_with(who) ? trouble.text.substr(who.size())
+                                               : "could not be tried in a copy: " + trouble.text};
   }
   auto changes = changes_of(process, copy.pid());
   const Mapped after = mapped_by(copy.pid());

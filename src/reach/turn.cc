@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// See turn.h. References: unix(7), abstract sockets.
+#include "reach/turn.h"
+
+#include <fmt/core.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/command_line.h"
+#include "reach/stop_thread.h"
+
+namespace penna {
+namespace {
+
+constexpr useconds_t kBetweenLooksUs = 200;
+constexpr auto kPatience = std::chrono::seconds(10);
+using Clock = std::chrono::steady_clock;
+
+Fd take_name(const std::string& name, Clock::time_point end) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  while (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), bytes) != 0) {
+    if (Clock::now() > end) return {};
+    ::usleep(kBetweenLooksUs);
+  }
+  return socket;
+}
+
+// Of a recorder whose name is not seen here, or that was killed before it let its guest begin.
+bool has_guest(pid_t pid) {
+  const std::vector<pid_t> threads = threads_of(pid);
+  return std::any_of(threads.begin(), threads.end(),
+                     [](pid_t thread) { return comm_of(static_cast<uint32_t>(thread)) == "penna"; });
+}
+
+}  // namespace
+
+Fd take_turn(pid_t pid) {
+  const auto end = Clock::now() + kPatience;
+  Fd turn = take_name(fmt::format("penna-surgeon.{}", pid), end);
+  while (turn && has_guest(pid)) {
+    if (Clock::now() > end) return {};
+    ::usleep(kBetweenLooksUs);
+  }
+  return turn;
+}
+
+}  // namespace penna
