@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/file.h"
-#include "base/proc_stat.h"
 
 namespace penna {
 
@@ -37,13 +35,6 @@ std::string executable_of(uint32_t pid) {
 std::string comm_of(uint32_t thread) {
   const auto name = read_file(fmt::format("/proc/{}/comm", thread), 64);
   return name ? name->substr(0, name->find('\n')) : std::string();
-}
-
-uint32_t parent_of(uint32_t pid) {
-  const auto line = read_file(fmt::format("/proc/{}/stat", pid), 4096);
-  const std::string fields(line ? stat_from_state(*line) : std::string_view());
-  unsigned parent = 0;
-  return std::sscanf(fields.c_str(), "%*c %u", &parent) == 1 ? parent : 0;
 }
 
 }  // namespace penna

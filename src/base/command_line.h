@@ -18,7 +18,4 @@ std::string executable_of(uint32_t pid);
 // The name of a thread, or of the main one: /proc/PID/comm. Empty: it is gone.
 std::string comm_of(uint32_t thread);
 
-// The process that has started it, or took it over. 0: there is none, or it is unknown.
-uint32_t parent_of(uint32_t pid);
-
 }  // namespace penna

@@ -21,7 +21,7 @@ inline std::string_view stat_from_state(std::string_view line) {
                                                                           : line.substr(name_end + 2);
 }
 
-// 0: there is none, or it is unknown.
+// The process that has started it, or took it over. 0: there is none, or it is unknown.
 inline pid_t parent_of(pid_t pid) {
   const auto line = read_file(fmt::format("/proc/{}/stat", pid), 4096);
   const std::string fields(line ? stat_from_state(*line) : std::string_view());

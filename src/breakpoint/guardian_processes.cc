@@ -6,6 +6,7 @@
 #include "base/command_line.h"
 #include "base/count_text.h"
 #include "base/file.h"
+#include "base/proc_stat.h"
 #include "breakpoint/guardian.h"
 #include "penna/clock.h"
 
@@ -53,7 +54,7 @@ Result<TracedProcess*> Guardian::begin_program(pid_t pid, uint64_t start_ticks) 
   if (process->modules().empty()) return Error{fmt::format("process {} has no program that can be read", pid)};
   ChannelOwner owner;
   owner.pid = pid;
-  owner.parent = static_cast<pid_t>(parent_of(static_cast<uint32_t>(pid)));
+  owner.parent = parent_of(pid);
   owner.start_ticks = start_ticks;
   if (!meet_recorder(*process, threads_.at(pid).own_log, owner))
     return Error{fmt::format("process {} could not be introduced to the recorder", pid)};

@@ -19,6 +19,7 @@
 #include "base/command_line.h"
 #include "base/file.h"
 #include "base/mapped_memory.h"
+#include "base/proc_stat.h"
 #include "collect/control_server.h"
 #include "collect/socket_directory.h"
 #include "penna/channel.h"
@@ -97,6 +98,18 @@ std::optional<Recorder> recorder_by_doorbell(int pid) {
   return {};
 }
 
+// Of a process that is recorded by breakpoints: its tracer is the recorder's child, and shares nothing with it.
+std::optional<Recorder> recorder_by_tracer(int pid) {
+  const pid_t tracer = tracer_of(pid, pid);
+  if (tracer == 0) return {};
+  const pid_t recorder = parent_of(tracer);
+  for (const std::string& path : control_sockets()) {
+    const auto socket = connect_to_recorder(path);
+    if (socket && listener_of(*socket) == recorder) return Recorder{path, pid};
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Recorder> find_recorder(int pid) {
@@ -106,6 +119,7 @@ Result<Recorder> find_recorder(int pid) {
   for (int child : children_of(pid))
     if (const std::string control = control_of_parent(child, pid); !control.empty()) return Recorder{control, 0};
   if (const auto recorder = recorder_by_doorbell(pid)) return *recorder;
+  if (const auto recorder = recorder_by_tracer(pid)) return *recorder;
   if (records_itself(pid))
     return Error{fmt::format(
         "process {} records itself, but its recorder is out of reach: run penna ctl as the same user, and where the "

@@ -25,6 +25,12 @@ char state_of(pid_t pid, pid_t thread) {
   return fields.empty() ? 'X' : fields[0];
 }
 
+pid_t tracer_of(pid_t pid, pid_t thread) {
+  const auto status = read_file(fmt::format("/proc/{}/task/{}/status", pid, thread), 64 << 10);
+  const size_t at = status ? status->find("TracerPid:\t") : std::string::npos;
+  return at == std::string::npos ? 0 : static_cast<pid_t>(std::strtol(status->c_str() + at + 11, nullptr, 10));
+}
+
 std::vector<pid_t> threads_of(pid_t pid) {
   std::vector<pid_t> threads;
   std::error_code gone;

@@ -15,6 +15,9 @@ namespace penna {
 // "S" of /proc/PID/stat; 'X' when it is gone.
 char state_of(pid_t pid, pid_t thread);
 
+// Who traces it; 0: nobody, or it is gone.
+pid_t tracer_of(pid_t pid, pid_t thread);
+
 // Of the process, those that there are now.
 std::vector<pid_t> threads_of(pid_t pid);
 // Processes that any of them has started, and that still run.

@@ -8,12 +8,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include "base/command_line.h"
-#include "base/file.h"
 #include "reach/stop_thread.h"
 
 namespace penna {
@@ -21,13 +19,6 @@ namespace {
 
 constexpr long kStopPatienceUs = 2'000'000;
 constexpr useconds_t kTryUs = 2000;
-
-// Who traces it; 0: nobody.
-pid_t tracer_of(pid_t pid, pid_t thread) {
-  const auto status = read_file(fmt::format("/proc/{}/task/{}/status", pid, thread), 64 << 10);
-  const size_t at = status ? status->find("TracerPid:\t") : std::string::npos;
-  return at == std::string::npos ? 0 : static_cast<pid_t>(std::strtol(status->c_str() + at + 11, nullptr, 10));
-}
 
 Error why_not(pid_t pid, pid_t thread, int cause) {
   if (const pid_t tracer = tracer_of(pid, thread); tracer != 0)
