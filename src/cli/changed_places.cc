@@ -137,6 +137,23 @@ Table places_table(std::vector<ChangedPlace> places, bool several) {
   return table;
 }
 
+std::string head_of(const ChangedProcess& process, size_t modules) {
+  const Rehearsed& rehearsed = process.rehearsed;
+  const std::string who =
+      fmt::format("Recording process {} ({})", process.pid, comm_of(static_cast<uint32_t>(process.pid)));
+  const std::string what =
+      fmt::format("would change {} in {}", plural_text(static_cast<int64_t>(rehearsed.changes.size()), "place"),
+                  plural_text(static_cast<int64_t>(modules), "module"));
+  if (process.by_breakpoints)
+    return fmt::format(
+        "{} by breakpoints {}, and one byte where each recorded call returns, as calls are made. "
+        "Nothing was changed.",
+        who, what);
+  return fmt::format("{} {}, and leave {} of the agent, {} of address space. Nothing was changed.", who, what,
+                     plural_text(static_cast<int64_t>(rehearsed.mappings), "mapping"),
+                     bytes_text(rehearsed.mapped_bytes));
+}
+
 }  // namespace
 
 Report report_changes(const std::vector<ChangedProcess>& processes) {
@@ -149,14 +166,7 @@ Report report_changes(const std::vector<ChangedProcess>& processes) {
       places.push_back({process.pid, change, names.name(change), names.path(change.address)});
       modules.insert(places.back().path);
     }
-    report.head.push_back(
-        fmt::format("Recording process {} ({}) would change {} in {}, and leave {} of the agent, {} of address space. "
-                    "Nothing was changed.",
-                    process.pid, comm_of(static_cast<uint32_t>(process.pid)),
-                    plural_text(static_cast<int64_t>(process.rehearsed.changes.size()), "place"),
-                    plural_text(static_cast<int64_t>(modules.size()), "module"),
-                    plural_text(static_cast<int64_t>(process.rehearsed.mappings), "mapping"),
-                    bytes_text(process.rehearsed.mapped_bytes)));
+    report.head.push_back(head_of(process, modules.size()));
   }
   report.add(places_table(std::move(places), processes.size() > 1));
   return report;

@@ -15,6 +15,7 @@ namespace penna {
 struct ChangedProcess {
   pid_t pid = 0;
   Rehearsed rehearsed;
+  bool by_breakpoints = false;
 };
 
 // One table for all, and a sentence in front for each process.

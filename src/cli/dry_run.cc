@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/say.h"
+#include "breakpoint/foreseen_breakpoints.h"
 #include "cli/attach_refusal.h"
 #include "cli/attached.h"
 #include "cli/call_plans.h"
@@ -64,15 +65,20 @@ class Stage {
   std::optional<PatchPlanner> planner_;
 };
 
-}  // namespace
+// Breakpoints record one process at a time (choose_carrier()).
+Result<Report> breakpoints_report(const RecordOptions& options) {
+  const pid_t pid = options.pids.front();
+  if (std::string trouble = why_not_attached(pid, true); !trouble.empty()) return Error{std::move(trouble)};
+  const PatchRequests requests =
+      patch_requests(options, std::make_shared<AskedFunctions>(), std::make_shared<AskedFunctions>());
+  auto foreseen = PENNA_TRY(foresee_breakpoints(pid, config_for(options), {"", requests.wanted, requests.also}));
+  Report report = report_changes({{pid, std::move(foreseen.rehearsed), true}});
+  report.warnings = std::move(foreseen.refused);
+  return report;
+}
 
-Result<Report> changes_report(const RecordOptions& options) {
-  const CarrierChoice choice = PENNA_TRY(choose_carrier(options));
-  if (choice.by_breakpoints)
-    return Error{
-        fmt::format("process {} would be recorded by breakpoints: each changes one byte of code to cc while it "
-                    "is set; which ones cannot be listed beforehand",
-                    options.pids.front())};
+// In a copy of each.
+Result<Report> rehearsals_report(const RecordOptions& options) {
   const auto stage = PENNA_TRY(Stage::set_up(options));
   std::vector<ChangedProcess> processes;
   std::vector<std::string> troubles;
@@ -94,6 +100,13 @@ Result<Report> changes_report(const RecordOptions& options) {
   Report report = report_changes(processes);
   report.warnings = std::move(troubles);
   return report;
+}
+
+}  // namespace
+
+Result<Report> changes_report(const RecordOptions& options) {
+  const CarrierChoice choice = PENNA_TRY(choose_carrier(options));
+  return choice.by_breakpoints ? breakpoints_report(options) : rehearsals_report(options);
 }
 
 int dry_run(const RecordOptions& options) {

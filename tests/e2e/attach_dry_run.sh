@@ -29,6 +29,32 @@ int main(int count, char** words) {
 C
 build_c busy
 state() { cat "/proc/$1/maps"; ls "/proc/$1/fd" "/proc/$1/task"; cat "/proc/$1/task/"*/children; }
+# as_said PID LIST LEAST OPTION...: what is listed, at least so many places, is what is then done, compared while it is recorded.
+as_said() {
+  penna record -p "$1" -f -o it.penna --duration 10s "${@:4}" >recording.txt 2>&1 & recorder=$!
+  python3 - "$1" "$2" "$3" <<'P'
+import json, sys, time
+pid, name, least = sys.argv[1:]
+changes = [c for c in json.load(open(name))['changes'] if c['kind'] == 'code']
+memory = open(f'/proc/{pid}/mem', 'rb', buffering=0)
+def now(change):
+    memory.seek(int(str(change['address']), 0))
+    return memory.read(len(change['before']) // 2).hex()
+assert len(changes) >= int(least), len(changes)
+end = time.monotonic() + 20
+# Jumps lead to the agent, which may come to another address than in the copy: the first byte is the instruction.
+while True:
+    changed = [c for c in changes if now(c) != c['before']]
+    if len(changed) == len(changes) or time.monotonic() > end: break
+    time.sleep(0.05)
+missing = [c['place'] for c in changes if now(c)[:2] != c['after'][:2]]
+assert not missing, missing
+P
+  penna ctl "$1" stop >ctl.txt
+  wait "$recorder" || fail "the recorder: $(<recording.txt)"
+  expect_match "$(<recording.txt)" verified
+  kill -0 "$1" || fail "it ended: $(<output.txt)"
+}
 for threads in "" "one two three"; do
   # shellcheck disable=SC2086
   ./busy $threads >output.txt 2>&1 </dev/null & pid=$!; started+=("$pid")
@@ -47,31 +73,24 @@ for threads in "" "one two three"; do
   run penna record -p "$pid" --dry-run
   expect_match "$out" "Recording process $pid \(busy\) would change [0-9]+ places in [0-9]+ modules?"
   expect_match "$out" 'code +[0-9a-f]+ +[0-9a-f]+ +malloc \[libc'
-  # What is said is what is then done: libc's and the program's places, compared while it is recorded.
-  penna record -p "$pid" -o "it$threads.penna" --duration 10s >recording.txt 2>&1 & recorder=$!
-  python3 - "$pid" record.json <<'P'
-import json, sys, time
-pid, name = sys.argv[1:]
-changes = [c for c in json.load(open(name))['changes'] if c['kind'] == 'code']
-memory = open(f'/proc/{pid}/mem', 'rb', buffering=0)
-def now(change):
-    memory.seek(int(str(change['address']), 0))
-    return memory.read(len(change['before']) // 2).hex()
-assert len(changes) > 30, len(changes)
-end = time.monotonic() + 20
-# Jumps lead to the agent, which may come to another address than in the copy: the first byte is the instruction.
-while True:
-    changed = [c for c in changes if now(c) != c['before']]
-    if len(changed) == len(changes) or time.monotonic() > end: break
-    time.sleep(0.05)
-missing = [c['place'] for c in changes if now(c)[:2] != c['after'][:2]]
-assert not missing, missing
-P
-  penna ctl "$pid" stop >ctl.txt
-  wait "$recorder" || fail "the recorder: $(<recording.txt)"
-  expect_match "$(<recording.txt)" verified
-  kill -0 "$pid" || fail "it ended: $(<output.txt)"
+  as_said "$pid" record.json 30
 done
+
+# The same by breakpoints: there, no copy is made.
+cp busy.c busy_static.c
+build_c busy_static -static
+./busy_static one two >output.txt 2>&1 </dev/null & pid=$!; started+=("$pid")
+await output.txt round
+state "$pid" >before.txt
+run penna record -p "$pid" --dry-run --json -F churn
+state "$pid" >after.txt
+expect_eq 0 "$status" "$err"
+expect_eq "" "$(diff before.txt after.txt || true)" "what is new"
+cp out.txt record.json
+run penna record -p "$pid" --dry-run -F churn
+expect_match "$out" "Recording process $pid \(busy_static\) by breakpoints would change [0-9]+ places in 1 module, and one byte"
+expect_match "$out" 'code +[0-9a-f]{2} +cc +churn \[busy_static\]'
+as_said "$pid" record.json 10 -F churn
 
 run penna record --dry-run -- true
 expect_eq 125 "$status" "--dry-run of a command"
