@@ -11,7 +11,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include <toml++/impl/version.h>
+#include <toml++/toml.h>
 #include <CLI/Version.hpp>
 #include <protozero/version.hpp>
 
