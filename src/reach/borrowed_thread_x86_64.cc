@@ -129,7 +129,7 @@ std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMe
   if (!child) return Child{0, static_cast<int64_t>(there.rax)};
   BorrowedThread copy(*child, *child, code_);
   copy.way_home_ = stack;
-  if (!copy.settle(way_home_)) return ::kill(*child, SIGKILL), std::nullopt;
+  if (!copy.settle(saved_.stack())) return ::kill(*child, SIGKILL), std::nullopt;
   return Child{*child, static_cast<int64_t>(there.rax)};
 }
 
@@ -137,14 +137,15 @@ std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMe
 // Descriptors: whoever reads a pipe of the process shall see its end.
 // The sleep is none of those whose rest the kernel keeps: the time that is left lies in the copy's memory, so it
 // outlives the system calls of a borrowed thread.
-// In the copy, the way home of the thread that was borrowed is no signal handler's, and leads nowhere.
-bool BorrowedThread::settle(uint64_t no_way_home) {
-  constexpr uint64_t kNowhere = 0;
+// Between the copy's stack and that of the program lie the way home of the thread that was borrowed, and whatever the
+// program has left there, frames of signal handlers that have returned, too. None of it means anything to the copy.
+bool BorrowedThread::settle(uint64_t stack_of_program) {
   constexpr int64_t kTime[] = {600, 0};  // timeval
-  const uint64_t time_at = way_home_ + 64;
+  const uint64_t time_at = way_home_ + 64, dead_at = time_at + sizeof kTime;
   const auto memory = RemoteMemory::open(pid_);
+  const std::string nothing(stack_of_program - dead_at, '\0');
   return memory && memory->write(time_at, kTime, sizeof kTime) &&
-         memory->write(no_way_home, &kNowhere, sizeof kNowhere) && await_interrupt(pid_, thread_, kLongestCallUs) &&
+         memory->write(dead_at, nothing.data(), nothing.size()) && await_interrupt(pid_, thread_, kLongestCallUs) &&
          call(SYS_prctl, {PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0, 0}) &&
          call(SYS_close_range, {0, ~0u, 0, 0, 0, 0}) && prepare_call(SYS_select, {0, 0, 0, 0, time_at, 0}) &&
          traced(PTRACE_DETACH, thread_, 0, 0);

@@ -7,6 +7,7 @@ started=()
 cat >busy.c <<'C'
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -16,10 +17,13 @@ static void* churn(void* none) {
   for (;;) free(malloc(100));
   return none;
 }
+static void on_signal(int number) { (void)number; }
 int main(int count, char** words) {
+  signal(SIGUSR1, on_signal);
   pthread_t thread;
   for (int i = 1; i < count; ++i) pthread_create(&thread, 0, churn, 0);
   for (;;) {
+    raise(SIGUSR1);  // what its handler ran on stays below the stack, where a copy's own begins
     if (nanosleep(&(struct timespec){0, 20000000}, 0) != 0) return perror("nanosleep"), 1;
     // No child of its own is ever seen.
     if (waitpid(-1, 0, WNOHANG) != -1 || errno != ECHILD) return fputs("a child\n", stderr), 2;
