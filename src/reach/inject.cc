@@ -147,10 +147,14 @@ Result<std::unique_ptr<Inject>> Inject::prepare(const std::vector<pid_t>& pids, 
     Patient patient;
     patient.pid = pid;
     patient.pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-    if (!patient.pidfd) return Error{fmt::format("there is no process {}", pid)};
+    if (!patient.pidfd) {
+      inject->refused_.push_back(fmt::format("there is no process {}", pid));
+      continue;
+    }
     patient.command = name_of(pid);
     inject->patients_.push_back(std::move(patient));
   }
+  if (inject->patients_.empty()) return Error{inject->refused_.back()};
   inject->agent_ = agent;
   inject->socket_path_ = socket_path;
   inject->until_ = until;

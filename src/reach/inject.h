@@ -33,7 +33,7 @@ enum class InjectUntil : uint8_t {
 
 class Inject : public Carrier {
  public:
-  // `agent`: path of the library.
+  // `agent`: path of the library. Of processes that have ended by now, refused() tells. Error: all have.
   static Result<std::unique_ptr<Inject>> prepare(const std::vector<pid_t>& pids, const std::string& agent,
                                                  const std::string& socket_path,
                                                  InjectUntil until = InjectUntil::kWritten);

@@ -41,7 +41,13 @@ for bytes in 1111 2222 3333; do expect_match "$(grep -Em1 "malloc\($bytes\)" eve
 # One that is refused is told, and the others are recorded; one that ends does not end the recording.
 kill -STOP "$b"
 await "/proc/$b/status" '^State:.T'
-(sleep 0.4; kill -9 "$a") &
+( # once it is recorded
+  for ((i = 0; i < 500; ++i)); do
+    ! "$PENNA" ctl "$a" on busy:round >kill.txt 2>&1 || break
+    sleep 0.02
+  done
+  kill -9 "$a"
+) &
 run penna record -p "$a,$b,4194305,$c" -f -o it.penna --duration 900ms
 kill -CONT "$b"
 expect_eq 0 "$status"
