@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """penna record -p, again and again, on programs that check themselves: some of the recorders are killed at a random moment.
 
-    attach.py --list                 the targets of the table below
+    attach.py --list                 the targets of the table below that ./run test takes
     attach.py CYCLES [TARGET...]     PENNA and TORTURE_PROGRAMS name the binary and the folder of programs
 A target must live on and be right, and after each recording that was not killed its code, descriptors and threads are what they
 were before the first. Memory may grow until the agent has come; from then on it must not.
@@ -38,6 +38,8 @@ class Target:
     build: list = None     # makes it
     unloads: str = ''      # a library that it closes and opens all the time
     rehearsed: str = r'^Recording process \d+ '  # what a dry run says
+    with_children: bool = False  # these are recorded, too
+    by_hand: bool = False  # not part of ./run test: its packages are large
 
 
 PYTHON = '''
@@ -48,6 +50,30 @@ while True:
     print('round', flush=True)
 '''
 NODE = 'setInterval(() => { const a = []; for (let i = 0; i < 1000; ++i) a.push({i}); console.log("round") }, 5)'
+JAVA = '''
+import java.util.*;
+class Work {
+    public static void main(String[] words) throws Exception {
+        Runnable work = () -> {
+            for (;;) {
+                Map<String, int[]> map = new HashMap<>();
+                long sum = 0;
+                for (int i = 0; i < 2000; ++i) map.put("key" + i, new int[]{i});
+                for (int[] one : map.values()) sum += one[0];
+                if (sum != 1999000) { System.out.println("WRONG " + sum); System.exit(3); }
+                synchronized (Work.class) { System.out.println("round"); }
+                try { if (sum > 0) throw new IllegalStateException(); } catch (IllegalStateException expected) { Thread.yield(); }
+            }
+        };
+        for (int i = 0; i < 4; ++i) new Thread(work).start();
+    }
+}
+'''
+# PostgreSQL does not run as root.
+NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] if os.geteuid() == 0 else []
+PG = sorted(pathlib.Path('/usr/lib/postgresql').glob('*/bin'))[-1:]
+PG = PG[0] if PG else pathlib.Path('/usr/lib/postgresql/bin')
+PG_AT = ['-h', '127.0.0.1', '-p', '7396', '-U', 'me']
 WAYS = ((), ('-F', '*'), ('-F', '*', '-k', 'calls'), ('--libcalls',), ('-k', 'alloc,locks'), ('-k', 'points'))
 BY_BREAKPOINTS = ('-k', 'calls,alloc,locks', '-F', 'leaf', '-F', 'branch', '-F', 'leave')
 LIBRARIES = {'plain': [], 'instrumented': ['-finstrument-functions'], 'pg': ['-pg'], 'fentry': ['-pg', '-mfentry'],
@@ -72,6 +98,13 @@ TARGETS = {
                     load=['redis-benchmark', '-p', '7395', '-l', '-q', '-c', '20', '-t', 'set,get'],
                     check=['redis-cli', '-p', '7395', 'ping'], package='redis'),
     'node': Target(['node', '-e', NODE], ready='round', package='nodejs'),
+    'java': Target(['java', '-Xmx200m', 'Work.java'], ready='round', package='openjdk-17-jdk-headless', by_hand=True,
+                   build=['sh', '-c', f"cat >Work.java <<'J'\n{JAVA}\nJ\n"]),
+    'postgres': Target([*NOBODY, PG / 'postgres', '-D', 'd', '-k', '.', '-c', 'listen_addresses=127.0.0.1', '-p', '7396'],
+                       ready='ready to accept', with_children=True, package='postgresql', by_hand=True,
+                       build=['sh', '-ec', f'chmod 755 .; mkdir -m 777 w; {" ".join(NOBODY)} {PG}/initdb -U me -D w/d -A trust >log; mv w/d d'],
+                       load=['sh', '-c', f'{PG}/pgbench {" ".join(PG_AT)} -i -q postgres; exec {PG}/pgbench {" ".join(PG_AT)} -c 8 -T 9999 postgres'],
+                       check=[PG / 'psql', *PG_AT, 'postgres', '-c', 'select 1']),
 }
 
 
@@ -122,10 +155,15 @@ def await_free(pid):
         time.sleep(0.01)
 
 
-def record(pid, where, kill, options):
+def family(pid):
+    children = [int(child) for task in pathlib.Path(f'/proc/{pid}/task').iterdir() for child in (task / 'children').read_text().split()]
+    return [pid, *children]
+
+
+def record(pids, where, kill, options):
     """None when it was killed, else what it said."""
     duration = f'{random.randint(20, 120)}ms'
-    recorder = subprocess.Popen([PENNA, 'record', '-p', str(pid), '-f', '-o', where / 'it.penna', '--duration', duration, *options],
+    recorder = subprocess.Popen([PENNA, 'record', '-p', ','.join(map(str, pids)), '-f', '-o', where / 'it.penna', '--duration', duration, *options],
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if kill:
         time.sleep(random.uniform(0, 0.25))
@@ -165,56 +203,91 @@ def start(target, where):
     return process
 
 
+class Code:
+    """Of processes, as it was before they were first recorded."""
+
+    def __init__(self, unloads):
+        self.before, self.unloads = {}, unloads
+
+    def learn(self, pids):
+        for pid in pids:
+            if pid in self.before:
+                continue
+            try:
+                self.before[pid] = code(pid)
+            except OSError:
+                self.before[pid] = {}  # a child that has just ended
+
+    def changed(self, pid):
+        now = code(pid)
+        return [place[1] for place, bytes_of in self.before[pid].items() if now.get(place) != bytes_of and
+                not (self.unloads and place[1].endswith(self.unloads) and place not in now)]
+
+
+def verify(pid, learned, what):
+    """As it was before: code, threads."""
+    try:
+        await_free(pid)
+        changed, left = learned.changed(pid), ours(pid)
+    except OSError:
+        return  # a child that has ended
+    assert not changed, f'{what}: code of {changed} is not what it was'
+    assert left == 0, f'{what}: a thread of ours is left'
+
+
+def cycle(name, target, process, where, learned, last):
+    """One recording, perhaps after a dry run. Whether it was killed."""
+    pids = family(process.pid) if target.with_children else [process.pid]
+    learned.learn(pids)
+    options = target.options or random.choice(WAYS)
+    if random.random() < REHEARSED_SHARE:
+        rehearse(process.pid, random.random() < KILLED_SHARE, target, options)
+    text = record(pids, where, random.random() < KILLED_SHARE, options)
+    assert process.poll() is None, f'{options}: it ended with {process.returncode}'
+    if text is None and not last:
+        return True
+    if text is None:
+        record(pids, where, False, options)
+    for pid in pids:
+        verify(pid, learned, f'process {pid} {options}')
+    if name in ('one', 'six', 'many'):
+        count = len(mappings(process.pid))
+        assert count < len(learned.before[process.pid]) + 150 + MOST_MAPPINGS, f'{count} mappings'
+    if not target.load:
+        more = [path for path in descriptors(process.pid) if 'memfd:penna' in path]
+        assert not more, f'descriptors {more}'
+    return text is None
+
+
 def torment(name, cycles, where):
     target = TARGETS[name]
     process = start(target, where)
     load = subprocess.Popen(target.load, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) if target.load else None
-    killed = 0
     try:
         time.sleep(0.2)
         assert process.poll() is None, f'it ended by itself with {process.returncode}'
-        before, open_before = code(process.pid), descriptors(process.pid)
-        for cycle in range(cycles):
-            options = target.options or random.choice(WAYS)
-            if random.random() < REHEARSED_SHARE:
-                rehearse(process.pid, random.random() < KILLED_SHARE, target, options)
-            text = record(process.pid, where, random.random() < KILLED_SHARE, options)
-            killed += text is None
-            assert process.poll() is None, f'cycle {cycle} {options}: it ended with {process.returncode}'
-            if text is None and cycle != cycles - 1:
-                continue
-            if text is None:
-                record(process.pid, where, False, options)
-            await_free(process.pid)
-            now = code(process.pid)
-            changed = [place[1] for place, bytes_of in before.items() if now.get(place) != bytes_of and
-                       not (target.unloads and place[1].endswith(target.unloads) and place not in now)]
-            assert not changed, f'cycle {cycle}: code of {changed} is not what it was'
-            assert ours(process.pid) == 0, f'cycle {cycle}: a thread of ours is left'
-            if name in ('one', 'six', 'many'):
-                assert len(mappings(process.pid)) < len(before) + 150 + MOST_MAPPINGS, f'cycle {cycle}: {len(mappings(process.pid))} mappings'
-            if not target.load:
-                more = [path for path in descriptors(process.pid) if 'memfd:penna' in path]
-                assert not more, f'cycle {cycle}: descriptors {more}, before {open_before}'
+        learned = Code(target.unloads)
+        killed = sum(cycle(name, target, process, where, learned, i == cycles - 1) for i in range(cycles))
         if target.check:
             subprocess.run(target.check, check=True, stdout=subprocess.DEVNULL)
+        assert load is None or load.poll() is None, f'its clients have ended with {load.returncode}'
         output = (where / 'output').read_text()
         assert 'WRONG' not in output, output[-300:]
         length = len(output)
         time.sleep(0.5)
         assert process.poll() is None, 'it did not live on'
-        assert name in ('one', 'redis') or len((where / 'output').read_text()) > length, 'it stands still'
+        assert name == 'one' or target.load or len((where / 'output').read_text()) > length, 'it stands still'
     finally:
         for one in (load, process):
             if one is not None:
-                one.kill()
+                one.send_signal(signal.SIGQUIT if one is process and target.with_children else signal.SIGKILL)
                 one.wait()
     print(f'{name}: {cycles} recordings, {killed} of them killed')
 
 
 def main():
     if sys.argv[1] == '--list':
-        print(*TARGETS, sep='\n')
+        print(*(name for name, target in TARGETS.items() if not target.by_hand), sep='\n')
         return
     cycles = int(sys.argv[1])
     random.seed(os.environ.get('SEED'))
