@@ -12,8 +12,8 @@
 #include "base/file.h"
 #include "base/say.h"
 #include "cli/filter_rules.h"
+#include "cli/options/terminal.h"
 #include "cli/shown_names.h"
-#include "cli/terminal.h"
 
 namespace penna {
 namespace {

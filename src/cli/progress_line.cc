@@ -8,7 +8,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "cli/terminal.h"
+#include "cli/options/terminal.h"
 
 namespace penna {
 namespace {

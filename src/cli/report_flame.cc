@@ -4,9 +4,9 @@
 
 #include "analysis/analyses.h"
 #include "cli/input.h"
+#include "cli/options/terminal.h"
 #include "cli/progress_line.h"
 #include "cli/table_output.h"
-#include "cli/terminal.h"
 #include "cli/weights.h"
 #include "report/calls/flame.h"
 #include "report/reports.h"

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "base/say.h"
-#include "cli/terminal.h"
+#include "cli/options/terminal.h"
 #include "report/print.h"
 
 namespace penna {

@@ -2,6 +2,8 @@
 // See text.h.
 #include "report/text.h"
 
+#include <algorithm>
+
 #include "base/printable.h"
 
 namespace penna {
@@ -29,6 +31,20 @@ bool within(uint32_t code, const Range (&ranges)[kCount]) {
 size_t width_of(uint32_t code) {
   if (code < 0x300) return 1;
   return within(code, kCombining) ? 0 : within(code, kWide) ? 2 : 1;
+}
+
+// As much of a word as has room, up to a place where it may be broken; at least one character.
+size_t broken_at(std::string_view word, size_t width) {
+  size_t fits = 0, mark = 0;
+  for (size_t at = 0, used = 0; at < word.size();) {
+    const Utf8 character = decode_utf8(word, at);
+    used += width_of(character.code);
+    if (used > width && fits != 0) break;
+    at += character.size;
+    fits = at;
+    if (std::string_view("|,/").find(word[at - 1]) != std::string_view::npos) mark = at;
+  }
+  return fits == word.size() || mark == 0 ? fits : mark;
 }
 
 }  // namespace
@@ -64,6 +80,32 @@ std::string cut_middle(std::string_view text, size_t width) {
     tail += character.size;
   }
   return std::string(text.substr(0, head)) + (head_only ? "" : "...") + std::string(text.substr(tail));
+}
+
+std::vector<std::string> wrapped(std::string_view text, size_t width) {
+  std::vector<std::string> lines(1);
+  size_t used = 0;
+  constexpr std::string_view kBlanks = " \n";
+  for (size_t at = text.find_first_not_of(kBlanks); at < text.size(); at = text.find_first_not_of(kBlanks, at)) {
+    const size_t end = std::min(text.find_first_of(kBlanks, at), text.size());
+    std::string_view word = text.substr(at, end - at);
+    at = end;
+    if (used != 0 && used + 1 + display_width(word) > width) {
+      lines.emplace_back();
+      used = 0;
+    }
+    if (used != 0) lines.back() += ' ', ++used;
+    while (display_width(word) > width) {
+      const size_t part = broken_at(word, width);
+      if (part == word.size()) break;  // one character that is wider
+      lines.back() += word.substr(0, part);
+      lines.emplace_back();
+      word.remove_prefix(part);
+    }
+    lines.back() += word;
+    used += display_width(word);
+  }
+  return lines;
 }
 
 }  // namespace penna

@@ -25,7 +25,7 @@ touch other.txt notes.txt
 # Every option of the help is completed, and nothing else.
 for verb in record report export ctl help; do
   run penna completion words 1 "$verb" --
-  expect_eq "$(penna "$verb" --help | grep -Eo '^  (-[A-Za-z])?(,?--[a-z][a-z0-9-]+)*' |
+  expect_eq "$(penna "$verb" --help --all | grep -Eo '^  (-[A-Za-z])?(,?--[a-z][a-z0-9-]+)*' |
     grep -Eo -- '--[a-z0-9-]+' | sort -u | paste -sd ' ')" \
     "$(cut -f 1 <<<"$out" | sort -u | paste -sd ' ')" "options of penna $verb"
 done

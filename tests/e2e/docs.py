@@ -99,7 +99,7 @@ def wrong_tables(text, penna, runner):
     """Verbs and options of tables whose first column begins with `penna VERB."""
     wrong = []
     for row in re.findall(r'^\| `penna ([a-z]+)\b(.*)$', text, re.MULTILINE):
-        status, usage = runner(f'penna help {row[0]}')
+        status, usage = runner(f'penna help {row[0]} --all')
         if status != 0:
             wrong.append(f'penna {row[0]}: {usage}')
         for option in re.findall(r'(?<![\w-])--?[a-z][a-z0-9-]*', row[1]):

@@ -16,7 +16,7 @@ done
 
 for verb in $verbs; do
   LC_ALL=C.UTF-8 MANWIDTH=500 man -l "$pages/man1/penna-$verb.1" >page.txt 2>&1
-  for option in $(penna "$verb" --help | grep -Eo '^  (-[A-Za-z])?(,?--[a-z][a-z0-9-]+)*' | tr ',' ' '); do
+  for option in $(penna "$verb" --help --all | grep -Eo '^  (-[A-Za-z])?(,?--[a-z][a-z0-9-]+)*' | tr ',' ' '); do
     grep -Eq -- "(^|[ ,])$option( |,|$)" page.txt || fail "penna-$verb(1) lacks $option"
   done
 done

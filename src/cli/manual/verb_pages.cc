@@ -4,7 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include "cli/manual/mdoc.h"
+#include "cli/options/verb_help.h"
 
 namespace penna {
 namespace {
@@ -17,6 +22,30 @@ std::string tag_of(const OptionRow& row) {
                        name.substr(name[1] == '-' ? 2 : 1));
   if (!row.value.empty()) tag += fmt::format(" {} {}", row.alone ? "Op Ar" : "Ar", mdoc_word(row.value));
   return tag;
+}
+
+// In sections, as --help --all shows them.
+void add_options(MdocPage& page, const OptionTable& table) {
+  page.heading("OPTIONS");
+  std::vector<std::string> titles;
+  for (const OptionRow& row : table.options)
+    if (std::find(titles.begin(), titles.end(), row.section) == titles.end()) titles.push_back(row.section);
+  for (const std::string& title : titles) {
+    if (!title.empty()) page.subheading(title);
+    page.begin(MdocPage::List::kTagged);
+    for (const OptionRow& row : table.options)
+      if (row.section == title) page.item(tag_of(row), row.help);
+    page.end();
+  }
+}
+
+void add_examples(MdocPage& page, std::span<const Example> examples) {
+  if (examples.empty()) return;
+  page.heading("EXAMPLES");
+  for (const Example& one : examples) {
+    page.paragraph(std::string(one.does) + ":");
+    page.literal(std::string(one.command) + "\n");
+  }
 }
 
 void add_exit_status(MdocPage& page, bool records) {
@@ -40,10 +69,7 @@ std::string verb_page(const Verb& verb) {
   page.heading("DESCRIPTION");
   page.paragraph(table.about);
   for (const WordRow& words : table.words) page.paragraph(fmt::format("`{}`: {}", words.typed, words.help));
-  page.heading("OPTIONS");
-  page.begin(MdocPage::List::kTagged);
-  for (const OptionRow& row : table.options) page.item(tag_of(row), row.help);
-  page.end();
+  add_options(page, table);
   if (name == "check" || name == "doctor") {
     page.heading("EXIT STATUS");
     page.paragraph(name == "check" ? "0: within all limits. 1: one is exceeded. 2: the recording cannot tell. 125: "
@@ -53,6 +79,7 @@ std::string verb_page(const Verb& verb) {
   } else {
     add_exit_status(page, table.runs_command);
   }
+  add_examples(page, help_of(verb.name).examples);
   page.heading("SEE ALSO");
   page.macro(".Xr penna 1");
   return page.text();

@@ -21,6 +21,7 @@ uint64_t ticks(uint64_t ns, const Recording& recording) {
 }  // namespace
 
 void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options, bool has_pid) {
+  parser.section("Which allocations");
   parser.text("--family", options.family, "FAMILY",
               "the kind of block: heap (default), maps (mmap and similar), maps:file, maps:anonymous, pool:NAME");
   parser.value("--size", options.size, "MIN..MAX", "only allocations of this size in bytes: 64, 64.., ..4k, 1k..1M",
@@ -69,6 +70,7 @@ std::vector<std::string> choice_notes(const AllocFilterOptions& options, const R
 }
 
 void add_suppression_options(OptionParser& parser, SuppressionOptions& options) {
+  parser.section("Which allocations");
   parser.text(
       "--suppressions", options.file, "FILE",
       "known leaks to hide, in LeakSanitizer syntax: lines leak:PATTERN, matching a function, source file or module");

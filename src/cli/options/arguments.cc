@@ -13,6 +13,9 @@
 #include <stdexcept>
 
 #include "base/say.h"
+#include "cli/options/help_page.h"
+#include "cli/options/terminal.h"
+#include "cli/options/verb_help.h"
 
 namespace penna {
 namespace {
@@ -57,42 +60,25 @@ OptionTable* wanted_table = nullptr;
 Result<Settings> (*settings_source)(const std::string& verb) = nullptr;
 int status_of_errors = kOurFailure;
 
-// Words that have a meaning by their order are one list to CLI11; the help shows them as they are typed.
-class Formatter : public CLI::Formatter {
- public:
-  std::string make_option_name(const CLI::Option* option, bool positional) const override {
-    const auto found = typed.find(option);
-    return found == typed.end() ? CLI::Formatter::make_option_name(option, positional) : found->second;
-  }
-  std::string make_option_usage(const CLI::Option* option) const override {
-    return typed.contains(option) ? typed.at(option) : CLI::Formatter::make_option_usage(option);
-  }
-  std::string make_option_opts(const CLI::Option* option) const override {
-    return typed.contains(option) ? std::string() : CLI::Formatter::make_option_opts(option);
-  }
-  std::map<const CLI::Option*, std::string> typed;
-};
-
 }  // namespace
 
 // All that must outlive the declarations. CLI11 keeps pointers to the variables it sets.
 struct OptionParser::Parts {
-  Parts(const std::string& about, const char* name) : app(about, name) {
-    app.set_help_flag();
-    formatter->column_width(34);
-    app.formatter(formatter);
-  }
+  Parts(const std::string& about, const char* name) : app(about, name) { app.set_help_flag(); }
   // `option` is the last one that was declared.
   CLI::Option* declared(CLI::Option* option) {
     last = option;
+    if (section != nullptr) sections[option] = section;
     return option;
   }
   CLI::App app;
-  std::shared_ptr<Formatter> formatter = std::make_shared<Formatter>();
   std::vector<std::string>* command = nullptr;
   const CLI::Option* last = nullptr;  // that was declared
   std::map<const CLI::Option*, std::vector<std::string>> known;
   std::map<const CLI::Option*, const void*> group;
+  std::map<const CLI::Option*, std::string> typed;  // words that have a meaning by their order are one list to CLI11
+  const char* section = nullptr;                    // of what is declared now
+  std::map<const CLI::Option*, const char*> sections;
   std::optional<Error> error;  // the first one that a parser of a value gave
   // Parsing goes on after an error, as CLI11's callbacks cannot return one; the first is what
   // parse() gives.
@@ -180,10 +166,12 @@ void OptionParser::word(const char* name, std::string& value, const std::string&
 }
 
 void OptionParser::words(const char* shown, std::vector<std::string>& values, const std::string& help) {
-  parts_->formatter->typed.emplace(parts_->declared(parts_->app.add_option("words", values, help)), shown);
+  parts_->typed.emplace(parts_->declared(parts_->app.add_option("words", values, help)), shown);
 }
 
 void OptionParser::known(std::vector<std::string> values) { parts_->known[parts_->last] = std::move(values); }
+
+void OptionParser::section(const char* title) { parts_->section = title; }
 
 void OptionParser::sets(const void* what) { parts_->group[parts_->last] = what; }
 
@@ -200,9 +188,10 @@ void OptionParser::describe(OptionTable& table) const {
     const auto found = parts_->known.find(option);
     std::vector<std::string> known = found == parts_->known.end() ? std::vector<std::string>{} : found->second;
     if (option->get_positional()) {
-      const auto typed = parts_->formatter->typed.find(option);
-      table.words.push_back({typed != parts_->formatter->typed.end() ? typed->second : option->get_name(true),
-                             option->get_description(), std::move(known)});
+      const auto typed = parts_->typed.find(option);
+      const std::string name = typed != parts_->typed.end() ? typed->second : option->get_name(true);
+      const bool optional = typed == parts_->typed.end() && !option->get_required();
+      table.words.push_back({name, option->get_description(), optional ? "[" + name + "]" : name, std::move(known)});
       continue;
     }
     OptionRow row;
@@ -211,11 +200,22 @@ void OptionParser::describe(OptionTable& table) const {
     row.known = std::move(known);
     if (const auto group = parts_->group.find(option); group != parts_->group.end()) row.group = group->second;
     row.help = option->get_description();
+    if (const auto section = parts_->sections.find(option); section != parts_->sections.end())
+      row.section = section->second;
     row.value = option->get_expected_max() == 0 ? std::string() : option->get_type_name();
     row.alone = option->get_expected_min() == 0 && !row.value.empty();
     row.at_commas = option->get_delimiter() == ',';
     table.options.push_back(std::move(row));
   }
+}
+
+// --all is no option of most verbs; beside --help it is understood by all.
+std::string OptionParser::help_text(const Arguments& arguments) const {
+  OptionTable table;
+  describe(table);
+  const std::string verb = table.command.substr(table.command.rfind(' ') + 1);
+  const bool all = std::find(arguments.begin(), arguments.end(), "--all") != arguments.end();
+  return help_page(table, help_of(verb), all, text_width(1));
 }
 
 // An error about an option that only a file has: it begins with the place.
@@ -247,7 +247,8 @@ Result<Arguments> OptionParser::default_words(const Arguments& arguments, Option
 
 Result<std::string> OptionParser::parse(const Arguments& arguments) {
   CLI::App& app = parts_->app;
-  app.set_help_flag("-h,--help", "show this text");  // the last one in the list
+  // The last one in the list.
+  parts_->sections[app.set_help_flag("-h,--help", "show this text; with --all, all options")] = "Help";
   if (wanted_table != nullptr) {
     describe(*wanted_table);
     return Error{"the options were asked for"};
@@ -268,12 +269,7 @@ Result<std::string> OptionParser::parse(const Arguments& arguments) {
   try {
     app.parse(std::move(ours));
   } catch (const CLI::CallForHelp&) {
-    std::string help = app.help();
-    const std::string usage = app.get_name() + " [OPTIONS]";
-    if (const size_t at = help.find(usage); parts_->command != nullptr && at != std::string::npos)
-      help.replace(at, usage.size(), usage + " [--] CMD [ARGUMENTS...]");
-    while (help.ends_with("\n\n")) help.pop_back();  // how many there are is a question of its version
-    return help;
+    return help_text(arguments);
   } catch (const CLI::ParseError& error) {
     return blamed({in_sentence(error.what())}, table, settings, arguments);
   }

@@ -109,6 +109,8 @@ class OptionParser {
   void words(const char* shown, std::vector<std::string>& values, const std::string& help);
   // Values that there are of the option, or words that were declared last: completion offers them.
   void known(std::vector<std::string> values);
+  // The title over the options that are declared from here on, until the next one, in the help.
+  void section(const char* title);
   // The option that was declared last sets `what`. Of several that do, one on the command line makes defaults of the
   // others void.
   void sets(const void* what);
@@ -139,6 +141,7 @@ class OptionParser {
   void add_action(const char* names, const std::string& help, const std::function<void()>& act);
 
   void describe(OptionTable& table) const;
+  std::string help_text(const Arguments& arguments) const;
   Error blamed(Error error, const OptionTable& table, const Settings& settings, const Arguments& arguments) const;
   Result<Arguments> default_words(const Arguments& arguments, OptionTable& table, Settings& settings) const;
 

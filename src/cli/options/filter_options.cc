@@ -50,6 +50,7 @@ std::vector<std::string> stacked_points(const FilterOptions& options) {
 
 // One declaration for recording and reading; only -T takes more words while recording.
 void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse use) {
+  parser.section("Which calls");
   parser.values(
       "-F,--function", options.functions, "PATTERN",
       "only calls of functions of this name: pay, shop::pay, 'shop::*', '/^shop::(pay|book)/'; may be repeated",

@@ -5,10 +5,12 @@
 namespace penna {
 
 void add_recording_option(OptionParser& parser, InputOptions& options) {
+  parser.section("Input and names");
   parser.text("-i,--input", options.recording, "REC", "the recording; default the newest *.penna here");
 }
 
 void add_symbol_options(OptionParser& parser, InputOptions& options) {
+  parser.section("Input and names");
   parser.text("--symfs", options.symfs, "DIR", "look for programs and debug files under DIR instead of /");
   parser.texts("--debug-dir", options.debug_dirs, "DIR", "look for debug files in DIR too; may be repeated");
   parser.choice("--demangle", options.demangle,
@@ -22,8 +24,10 @@ void add_input_options(OptionParser& parser, InputOptions& options) {
   add_filter_options(parser, options.filter, FilterUse::kReading);
   add_recording_option(parser, options);
   add_symbol_options(parser, options);
+  parser.section("Which points");
   parser.values("--where", options.conditions, "CONDITION",
                 "hide points whose arguments do not satisfy it, as in penna record; may be repeated", Where::parse);
+  parser.section("Output");
   parser.flag("--no-progress", options.no_progress, "show no progress on a terminal");
 }
 

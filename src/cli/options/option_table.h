@@ -15,6 +15,7 @@ struct OptionRow {
   std::string value;               // what stands for the value in the help; empty: it takes none
   std::vector<std::string> known;  // values that there are; empty: any, or nobody knows
   std::string help;
+  std::string section;          // its title in the help; empty: none
   const void* group = nullptr;  // of options that stand for one another: --json and --format
   bool alone = false;           // may stand without its value
   bool at_commas = false;       // a value may hold several
@@ -27,6 +28,7 @@ struct OptionRow {
 // Words that are no options, as one declaration: "[REC] [TABLE]".
 struct WordRow {
   std::string typed, help;
+  std::string usage;  // as in the line of usage: "[REC]"
   std::vector<std::string> known;
 };
 

@@ -36,6 +36,7 @@ Result<ProcessChoice> parse_process(const std::string& text) {
 
 void add_process_option(OptionParser& parser, const char* names, std::optional<ProcessChoice>& choice,
                         const std::string& what) {
+  parser.section("Which threads and processes");
   parser.value(names, choice, "PID[:N]", what + "; PID:N: the Nth program it ran (exec)", parse_process);
 }
 

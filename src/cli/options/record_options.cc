@@ -74,6 +74,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   std::array<bool, PENNA_CLASS_COUNT> switches{};
 
   OptionParser parser("Runs a command and records it.", "penna record");
+  parser.section("The recording");
   parser.text("-o,--output", options.output, "FILE", "the recording; default CMD.PID.penna here");
   parser.flag("-f,--force", options.force, "overwrite FILE if it exists; the target of a link is never replaced");
   std::vector<std::string> pids;
@@ -90,6 +91,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   add_format_option(parser, options.dry_run_format, "with --dry-run: the list as text for people, or raw");
   parser.value("--duration", options.duration_ns, "TIME", "end the recording after TIME, such as 10s",
                ParseShortTime{"--duration"});
+  parser.section("What to record");
   parser.texts("-k,--kinds", kinds, "KINDS",
                fmt::format("what to record, of {}; default all", fmt::join(kClassNames, ",")),
                OptionParser::Split::kAtCommas);
@@ -120,6 +122,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                 Where::parse);
   add_filter_options(parser, options.filter, FilterUse::kRecording);
   add_thread_options(parser, options.threads);
+  parser.section("Memory and cost");
   parser.choice("--on-full", options.on_full, {{"block", PENNA_ON_FULL_BLOCK}, {"drop", PENNA_ON_FULL_DROP}},
                 "when the event buffer is full: block the program, or drop events and count them");
   std::optional<uint32_t> pool;
@@ -136,10 +139,13 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                "record a random sample of allocations, one per BYTES on average (512k, 4m); reports estimate the "
                "totals; cheap enough to leave on",
                parse_sample_bytes);
+  parser.section("What to record");
   parser.flag("--free-stacks", options.free_stacks, "also record the stacks of frees");
   bool point_stacks = false;
+  parser.section("What to record");
   parser.flag("--point-stacks", point_stacks,
               "also record the stacks of points; for some points only: -T PROVIDER:NAME@stack");
+  parser.section("Locks");
   parser.value("--min-wait", min_wait, "TIME", "count lock waits shorter than TIME, such as 10us, as uncontended",
                ParseShortTime{"--min-wait"});
   parser.value("--holds", holds, "TIME", "also record the release stack of locks held for TIME or longer, such as 1ms",
@@ -153,10 +159,12 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                 "LOCK=UNLOCK, names of C or C++ functions; or LOCK=UNLOCK,try=TRYLOCK, where TRYLOCK returns true on "
                 "success, or try0=TRYLOCK, where it returns 0; may be repeated",
                 parse_own_lock);
+  parser.section("What to record");
   parser.number(
       "--stack-depth", options.stack_depth, "N",
       "minimum number of innermost frames kept per stack; deeper stacks keep up to twice as many; default 256", 1,
       PENNA_MAX_STACK_DEPTH);
+  parser.section("Output");
   bool live = false, tree = false, all = false;
   parser.flag(
       "--live", live,

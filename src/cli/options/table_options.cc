@@ -16,6 +16,7 @@ void add_format_option(OptionParser& parser, Format& format, const std::string& 
 }
 
 void add_table_options(OptionParser& parser, TableOptions& options, bool rows) {
+  parser.section("Output");
   if (rows) {
     parser.number("-n,--top", options.top, "N", "rows of each table, 0 for all; default 25, in csv and json all");
     parser.text("-s,--sort", options.sort, "COLUMN",

@@ -71,6 +71,7 @@ std::vector<std::string> choose_all(const Recording& recording, const std::vecto
 }  // namespace
 
 void add_thread_options(OptionParser& parser, ThreadChoice& options, const char* tid) {
+  parser.section("Which threads and processes");
   parser.values(tid, options.tids, "TID", "only events of the thread with this id; may be repeated", parse_tid);
   parser.values(
       "--thread", options.names, "NAME|TID",

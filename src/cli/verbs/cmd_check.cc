@@ -245,6 +245,7 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
       "is not in the recording.",
       "penna check");
   parser.words("[REC]", words, "the recording");
+  parser.section("Limits");
   parser.value("--max-leak", options.max_leak, "BYTES", "never freed, in bytes: 0, 64k, 1.5MB",
                ParseByteSize{"--max-leak"});
   parser.number("--max-leak-blocks", options.max_leak_blocks, "N", "never freed, in blocks");
@@ -267,6 +268,7 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
   add_wait_limit_options(parser, options.waits);
   add_suppression_options(parser, options.suppressions);
   add_alloc_filter_options(parser, options.allocations, true);
+  parser.section("Output");
   parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
   add_input_options(parser, options.input);
   add_table_options(parser, options.table, true);

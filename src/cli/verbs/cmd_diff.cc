@@ -142,6 +142,7 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
       "changed least comes last; what is noise is grey on a terminal and has quiet = 1 in csv and json.",
       "penna diff");
   parser.words("A B", words, "the recordings: before, and after");
+  parser.section("What is compared");
   parser.choice("--of", options.of, {{"calls", DiffOf::kCalls}, {"alloc", DiffOf::kAlloc}, {"leaks", DiffOf::kLeaks}},
                 "what is compared; default calls, or where there are none, alloc");
   parser.shorthand("--alloc", options.of, std::optional(DiffOf::kAlloc), "the same as --of alloc");
@@ -155,6 +156,7 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
   add_filter_options(parser, options.input.filter, FilterUse::kReading);
   add_thread_options(parser, options.input.threads);
   add_symbol_options(parser, options.input);
+  parser.section("Output");
   parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
   parser.flag("--no-progress", options.input.no_progress, "show no progress on a terminal");
   add_table_options(parser, options.table, true);

@@ -12,9 +12,9 @@
 #include "cli/export_heap.h"
 #include "cli/input.h"
 #include "cli/options/process_option.h"
+#include "cli/options/terminal.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"
-#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "cli/weights.h"
 #include "export/chrome_export.h"
@@ -199,6 +199,7 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   parser.known(export_formats());
   add_input_options(parser, options.input);
   add_thread_options(parser, options.input.threads);
+  parser.section("Output");
   parser.text("-o,--output", options.output, "OUT",
               "the file, default standard output; of ctf and uftrace the directory, of libleaks "
               "how the names of its files begin, default allocs-PID. heaptrack, massif and rtrace are compressed when "
@@ -208,6 +209,7 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   add_process_option(parser, "--pid", options.pid,
                      fmt::format("{}: of which process; default the one that allocated most", of_one_process()));
   add_alloc_filter_options(parser, options.allocations);
+  parser.section("Output");
   parser.flag("--threads", options.folded.threads, "folded: process and thread as the outermost of each stack");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "cli/options/help_page.h"
+#include "cli/options/terminal.h"
 #include "cli/verbs.h"
 
 namespace penna {
@@ -12,21 +14,28 @@ namespace {
 // The verbs come from the table in verbs.cc, which is also what main() dispatches on: none can be
 // left out.
 std::string overview() {
-  std::string text =
-      "Penna records what a program does: the calls it makes, the memory it allocates, the locks it waits for, and "
-      "the\n"
-      "points its authors left in it, each with its stack, on one clock.\n\n"
-      "  penna CMD...                       record a command, then show a short report\n";
+  const size_t width = text_width(1);
+  constexpr size_t kColumn = 37;
+  std::string text;
+  add_paragraph(text,
+                "Penna records what a program does: the calls it makes, the memory it allocates, the locks it waits "
+                "for, and the points its authors left in it, each with its stack, on one clock.",
+                width);
+  text += "\n";
+  add_term(text, "penna CMD...", "record a command, then show a short report", width, kColumn);
   for (const Verb& verb : verbs())
-    text += fmt::format("  penna {:<29}{}\n", fmt::format("{} {}", verb.name, verb.usage), verb.summary);
-  text +=
-      "\nREC is a recording; without it the newest *.penna of the current directory is taken.\n"
-      "The exit status is that of the command; our own failures are 125, 126 (cannot be run) and 127 (not found).\n";
+    add_term(text, fmt::format("penna {} {}", verb.name, verb.usage), verb.summary, width, kColumn);
+  text += "\n";
+  add_paragraph(text,
+                "REC is a recording; without it the newest *.penna of the current directory is taken. The exit status "
+                "is that of the command; our own failures are 125, 126 (cannot be run) and 127 (not found).",
+                width);
   return text;
 }
 
 struct HelpOptions {
   std::string verb;
+  bool all = false;
 };
 
 Result<Parsed<HelpOptions>> parse_help(const Arguments& arguments) {
@@ -36,6 +45,7 @@ Result<Parsed<HelpOptions>> parse_help(const Arguments& arguments) {
   std::vector<std::string> names;
   for (const Verb& verb : verbs()) names.emplace_back(verb.name);
   parser.known(std::move(names));
+  parser.flag("--all", parsed.options.all, "all options of the verb, not only the common ones");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   return parsed;
 }
@@ -46,7 +56,9 @@ int cmd_help(const HelpOptions& options) {
     std::fputs(overview().c_str(), stdout);
     return 0;
   }
-  if (const Verb* verb = find_verb(options.verb)) return verb->run({"--help"});
+  if (const Verb* verb = find_verb(options.verb)) {
+    return verb->run(options.all ? Arguments{"--help", "--all"} : Arguments{"--help"});
+  }
   return fail(fmt::format("there is no verb '{}'; 'penna help' lists them", options.verb));
 }
 

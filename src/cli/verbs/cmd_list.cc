@@ -105,6 +105,7 @@ Result<Parsed<ListOptions>> parse_list(const Arguments& arguments) {
       "penna list");
   parser.word("BIN|PID|REC", parsed.options.target, "a program or library, a process, or a recording",
               OptionParser::Need::kRequired);
+  parser.section("What is listed");
   parser.flag("--changes", parsed.options.changes,
               "of a process: every byte that penna record -p would change there, found out in a copy of it");
   add_symbol_options(parser, parsed.options.input);

@@ -11,10 +11,10 @@
 #include "base/count_text.h"
 #include "cli/input.h"
 #include "cli/options/process_option.h"
+#include "cli/options/terminal.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"
 #include "cli/table_output.h"
-#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "report/calls/replay.h"
 #include "report/calls/tree_lines.h"
@@ -225,6 +225,7 @@ Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
   add_input_options(parser, options.input);
   add_thread_options(parser, options.input.threads, "-t,--tid");
   add_process_option(parser, "-p,--pid", options.pid, "only the threads of this process");
+  parser.section("Output");
   parser.number("-n,--top", options.lines, "N", "stop after N lines; default all");
   parser.flag("--merge", options.merge, "all threads in one listing, by time");
   parser.flag("--tree", options.tree, "only the calls, as a tree of names; equal neighbours are counted, not repeated");

@@ -11,13 +11,13 @@
 #include "base/count_text.h"
 #include "base/say.h"
 #include "cli/input.h"
+#include "cli/options/terminal.h"
 #include "cli/progress_line.h"
 #include "cli/report_by.h"
 #include "cli/report_flame.h"
 #include "cli/report_rules.h"
 #include "cli/report_table.h"
 #include "cli/table_output.h"
-#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "cli/weights.h"
 #include "model/names/same_stacks.h"
@@ -218,6 +218,7 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
                 "(who freed); of waits stack (default: who waited and who held it), function (that waited), holder "
                 "(the function that held it, or woke), lock, thread, process");
   add_alloc_filter_options(parser, options.allocations, true);
+  parser.section("Of one table");
   parser.flag(
       "--net", options.net,
       "calls, tree: subtract the cost of recording from times, by the number of events inside each call (docs: calls)");
@@ -226,6 +227,7 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
                 "temp, alloc: a block is temporary if its thread frees it before making N more allocations; default 1",
                 1, AllocationOptions::kMostWithin);
   add_suppression_options(parser, options.suppressions);
+  parser.section("Of one table");
   add_weight_option(parser, options.weight, "flame");
   parser.value("--lock", options.lock, "NAME", "locks, waits, holds: only locks of this name; may be a glob",
                parse_any_pattern<std::string>);

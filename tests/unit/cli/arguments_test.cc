@@ -264,18 +264,24 @@ TEST(ParseInfoAndList, Words) {
 }
 
 TEST(Parse, HelpShowsNamesValuesAndWords) {
+  ::setenv("COLUMNS", "80", 1);
   const std::string help = parse_info({"--help"})->help;
   EXPECT_EQ(help,
-            "Shows what a recording is of: command, machine, time, processes, events.\n"
-            "Usage: penna info [OPTIONS] [REC]\n\n"
-            "Positionals:\n"
-            "  REC TEXT                        the recording; default the newest *.penna here\n\n"
-            "Options:\n"
-            "  -i,--input REC                  the recording; default the newest *.penna here\n"
-            "  --format table|csv|json         text for people, or raw numbers\n"
-            "  --json                          the same as --format json\n"
-            "  --color auto|always|never       when to use colours; auto: on a terminal\n"
-            "  -h,--help                       show this text\n");
+            "Usage: penna info [OPTIONS] [REC]\n"
+            "Shows what a recording is of: command, machine, time, processes, events.\n\n"
+            "  REC                         the recording; default the newest *.penna here\n\n"
+            "Examples:\n"
+            "  penna info                   of the newest recording\n"
+            "  penna info app.penna         of this one\n"
+            "  penna info app.penna --json  for programs: identifiers and numbers\n\n"
+            "Input and names:\n"
+            "  -i,--input REC              the recording; default the newest *.penna here\n\n"
+            "Output:\n"
+            "  --format table|csv|json     text for people, or raw numbers\n"
+            "  --json                      the same as --format json\n"
+            "  --color auto|always|never   when to use colours; auto: on a terminal\n\n"
+            "Help:\n"
+            "  -h,--help                   show this text; with --all, all options\n");
 }
 
 TEST(Parse, NamesAreThoseThatEveryVersionOfCli11Takes) {
@@ -291,7 +297,7 @@ TEST(Parse, NamesAreThoseThatEveryVersionOfCli11Takes) {
 
 TEST(Parse, HelpShowsWordsAsTheyAreTyped) {
   EXPECT_THAT(parse_diff({"--help"})->help, HasSubstr("penna diff [OPTIONS] A B\n"));
-  EXPECT_THAT(parse_diff({"--help"})->help, HasSubstr("\n  A B                             the recordings"));
+  EXPECT_THAT(parse_diff({"--help"})->help, HasSubstr("\n  A B                         the recordings"));
   EXPECT_THAT(parse_export({"--help"})->help, HasSubstr("penna export [OPTIONS] FORMAT [REC [OUT]]\n"));
   EXPECT_THAT(parse_report({"--help"})->help, HasSubstr("penna report [OPTIONS] [REC] [TABLE]\n"));
 }

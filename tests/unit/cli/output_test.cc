@@ -12,8 +12,8 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "cli/options/terminal.h"
 #include "cli/progress_line.h"
-#include "cli/terminal.h"
 
 namespace penna::output_test {
 namespace {
@@ -76,9 +76,13 @@ TEST(Progress, Text) {
 }
 
 TEST(Terminal, NoTerminalHasNoWidthAndNoColour) {
+  ::unsetenv("COLUMNS");
   int pipe_ends[2];
   ASSERT_EQ(::pipe(pipe_ends), 0);
   EXPECT_EQ(terminal_width(pipe_ends[1]), 0u);
+  ::setenv("COLUMNS", "90", 1);
+  EXPECT_EQ(terminal_width(pipe_ends[1]), 90u);
+  ::unsetenv("COLUMNS");
   EXPECT_FALSE(wants_color(ColorMode::kAuto, pipe_ends[1]));
   EXPECT_TRUE(wants_color(ColorMode::kAlways, pipe_ends[1]));
   EXPECT_FALSE(wants_color(ColorMode::kNever, pipe_ends[1]));

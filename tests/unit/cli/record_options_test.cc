@@ -147,7 +147,7 @@ TEST(ParseRecord, PatternsFillTheirRoomAndNoMore) {
 }
 
 TEST(ParseRecord, HelpNamesTheCommand) {
-  const auto result = parse_record({"--help"});
+  const auto result = parse_record({"--help", "--all"});
   ASSERT_TRUE(result);
   EXPECT_THAT(result->help, HasSubstr("[--] CMD"));
   EXPECT_THAT(result->help, HasSubstr("--on-full"));

@@ -25,5 +25,14 @@ TEST(Text, LongNamesLoseTheirMiddle) {
   }
 }
 
+TEST(Text, IsWrappedAtSpacesElseWithinWords) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapped("", 10), Lines{""});
+  EXPECT_EQ(wrapped("one two  three\nfour", 9), (Lines{"one two", "three", "four"}));
+  EXPECT_EQ(wrapped("1234567890", 4), (Lines{"1234", "5678", "90"}));
+  EXPECT_EQ(wrapped("a one|two|three", 9), (Lines{"a", "one|two|", "three"}));
+  EXPECT_EQ(wrapped("漢字漢", 1), (Lines{"漢", "字", "漢"}));  // at least a character a line
+}
+
 }  // namespace
 }  // namespace penna::text_test

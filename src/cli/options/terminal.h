@@ -15,8 +15,11 @@ bool is_terminal(int fd);
 // characters.
 bool wants_ascii(bool asked, int fd);
 
-// Columns of the terminal; 0 when it is none. COLUMNS in the environment wins, where it is a sane number.
+// COLUMNS of the environment, where it is a sane number, else columns of the terminal; 0: neither tells, and nothing
+// is to be cut.
 size_t terminal_width(int fd);
+// The same for prose: 80 where nothing tells.
+size_t text_width(int fd);
 
 // kAuto: a terminal that is not TERM=dumb, and NO_COLOR (no-color.org) is unset or empty.
 bool wants_color(ColorMode mode, int fd);

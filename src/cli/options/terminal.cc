@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See terminal.h.
-#include "cli/terminal.h"
+#include "cli/options/terminal.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -14,14 +14,19 @@ bool is_terminal(int fd) { return ::isatty(fd) == 1; }
 
 // 80 where the terminal does not tell: the width that text is written for.
 size_t terminal_width(int fd) {
-  if (!is_terminal(fd)) return 0;
   if (const char* columns = std::getenv("COLUMNS"); columns != nullptr) {
     const unsigned long width = std::strtoul(columns, nullptr, 10);
     if (width >= 20 && width <= 10'000) return width;
   }
+  if (!is_terminal(fd)) return 0;
   winsize size{};
   if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col != 0) return size.ws_col;
   return 80;
+}
+
+size_t text_width(int fd) {
+  const size_t width = terminal_width(fd);
+  return width != 0 ? width : 80;
 }
 
 bool wants_ascii(bool asked, int fd) {

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Help: no line is wider than COLUMNS, and each example that it shows works as it stands.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+PATH=$(dirname "$PENNA"):$PATH
+verbs=$(penna help | sed -n 's/^  penna \([a-z]*\) .*/\1/p' | sort -u)
+
+for columns in 60 80 100; do
+  for verb in '' $verbs; do
+    run env COLUMNS=$columns "$PENNA" help $verb --all
+    expect_eq 0 "$status" "penna help $verb --all"
+    expect_eq '' "$(grep -Ev '^  (penna|PENNA_OPTIONS=|source) ?' <<<"$out" | awk -v most=$columns 'length > most')" "lines of $verb wider than $columns"
+  done
+done
+run penna help record
+[ "$(wc -l <<<"$out")" -lt 45 ] || fail "more than the common options"
+expect_match "$out" '^[0-9]+ more options: penna record --help --all$'
+expect_missing "$out" --stack-depth
+run penna record --help --all
+expect_contains "$out" --stack-depth
+expect_eq "$out" "$(penna help record --all)" "both ways to the same text"
+
+# What the examples are about.
+cat >app.cc <<'PROGRAM'
+#include <penna/point.h>
+#include <unistd.h>
+namespace shop {
+__attribute__((noipa)) int* pay(int id) { PENNA_EVENT(shop, order, id); return new int(id); }
+}
+int main(int argc, char**) {
+  for (int i = 0; i < (argc > 1 ? 100'000 : 10); ++i) {
+    delete shop::pay(i);
+    if (argc > 1) usleep(1000);
+  }
+}
+PROGRAM
+build_c app -finstrument-functions
+echo 'int shop(void) { return 0; }' >libshop.c
+gcc -shared -fPIC -g libshop.c -o libshop.so
+for name in before after app; do penna record -q -o $name.penna -- ./app; done
+penna export rtrace app.penna old.rtrace
+cat >stream.c <<'PROGRAM'
+#include <penna/stream.h>
+#include <stdio.h>
+int main(void) {
+  struct penna_stream_header header;
+  penna_stream_begin(&header, "app", 1, 1);
+  return fwrite(&header, sizeof header, 1, stdout) != 1;
+}
+PROGRAM
+build_c stream
+./stream >boot.stream
+
+# A process that runs, and for ctl one that is recorded.
+begin() {
+  "$@" >/dev/null 2>&1 </dev/null &
+  pid=$!
+  trap 'status=$?; kill $pid 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
+  sleep 0.5
+}
+for verb in $verbs; do
+  count=0
+  case $verb in
+    ctl) begin "$PENNA" record -q -f -o ctl.penna -- ./app long ;;
+    *) begin ./app long ;;
+  esac
+  while read -r example; do
+    run bash -c "${example//PID/$pid}"
+    [ "$status" = 0 ] || [ "$verb$status" = doctor2 ] || fail "$example: ends with $status"
+    count=$((count + 1))
+  done < <(penna help "$verb" | awk '/^Examples:/ {inside = 1; next} /^$/ {inside = 0} inside && /^  [^ ]/' | sed 's/^  //; s/  .*//')
+  [ "$count" -ge 3 ] || fail "$verb has $count examples"
+  kill $pid 2>/dev/null || true
+  wait $pid 2>/dev/null || true
+done
