@@ -18,7 +18,7 @@ untraced=$(./orders)
 
 verb "$untraced" record -o orders.penna -- ./orders
 expect_contains "$err" ' 0 lost'
-verb '--libcalls' help record
+verb '--libcalls' help record --all
 verb 'lost       nothing' info orders.penna
 verb 'shop::audit' report orders.penna calls
 verb 'copy_receipt' report orders.penna leaks
