@@ -264,7 +264,7 @@ void Collector::apply(News& news) {
     case News::kAdd:
       ++totals_.processes;
       (void)writer_.write_process(news.process);
-      if (onlooker_ != nullptr) onlooker_->began(news.process);
+      if (onlooker_ != nullptr) begin_for_onlooker(news.process);
       news.drain->set_onlooker(onlooker_);
       news.drain->set_flight_recorder(flight_.get());
       news.drain->set_started_programs(&programs_);
@@ -295,18 +295,31 @@ void Collector::apply(News& news) {
   }
 }
 
-// The thread that forked it had handed over its chunk before.
+// The thread that forked has handed over its chunk before, which may still wait in the ring: it is taken. Null: the
+// parent has ended.
+ProcessDrain* Collector::drained_parent(const Process& child) {
+  const auto parent =
+      std::find_if(drains_.rbegin(), drains_.rend(), [&](const auto& one) { return one->pid() == child.parent_pid; });
+  if (parent == drains_.rend()) return nullptr;
+  for (int turns = 0; turns < kMostTurns && (*parent)->drain(writer_, kTurn) != 0; ++turns) {
+  }
+  return parent->get();
+}
+
+// What the parent did before the fork comes first: the child's calls stand below those that were open there.
+void Collector::begin_for_onlooker(const Process& process) {
+  ProcessDrain* const parent = process.forked_by != 0 ? drained_parent(process) : nullptr;
+  if (parent != nullptr) parent->show_open_chunks(writer_);
+  onlooker_->began(process);
+}
+
 void Collector::inherit(const Process& child, ProcessDrain& drain) {
   if (child.after_exec) left_open_.erase(child.pid);
   if (child.forked_by == 0 || child.fork_ticks == child.start_ticks || drain.filter() == nullptr) return;
-  const auto parent =
-      std::find_if(drains_.rbegin(), drains_.rend(), [&](const auto& one) { return one->pid() == child.parent_pid; });
+  ProcessDrain* const parent = drained_parent(child);
   const OpenThen* then = nullptr;
-  // The chunk that the parent handed over before its fork may still wait in its ring.
-  if (parent != drains_.rend() && (*parent)->filter() != nullptr) {
-    for (int turns = 0; turns < kMostTurns && (*parent)->drain(writer_, kTurn) != 0; ++turns) {
-    }
-    then = &(*parent)->filter()->open_then();
+  if (parent != nullptr && parent->filter() != nullptr) {
+    then = &parent->filter()->open_then();
   } else if (const auto left = left_open_.find(child.parent_pid); left != left_open_.end()) {
     then = &left->second;
   }

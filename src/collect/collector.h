@@ -121,6 +121,8 @@ class Collector {
   bool take_news();
   void apply(News& news);
   bool drain_all();
+  ProcessDrain* drained_parent(const Process& child);
+  void begin_for_onlooker(const Process& process);
   void inherit(const Process& child, ProcessDrain& drain);
   void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone, uint64_t processor_ns);
   void add_note(std::string sentence, uint32_t missed);
