@@ -111,6 +111,13 @@ Result<std::vector<PlannedChange>> changes_of(const Target& process, pid_t copy)
 // In one copy. Words behind "process N "; *again: another copy may have more luck.
 Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& stage, bool* again) {
   ProcessCopy copy = PENNA_TRY(ProcessCopy::make(process.pid));
+  // Another thread may have been in the middle of dlopen: in the copy, it never comes out of there.
+  const auto memory = RemoteMemory::open(copy.pid());
+  *again = memory && !list_libraries(copy.pid(), *memory);
+  if (*again) {
+    PENNA_TRY(copy.end());
+    return Error{"could not be copied: it is always loading libraries"};
+  }
   const Mapped before = mapped_by(copy.pid());
   stage.invite(copy.pid());
   auto inject = PENNA_TRY(Inject::prepare({copy.pid()}, stage.agent, stage.socket_path, InjectUntil::kPlanned));
