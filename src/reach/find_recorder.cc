@@ -84,18 +84,33 @@ std::vector<std::string> control_sockets() {
   return found;
 }
 
+struct Listener {
+  std::string path;  // of its control socket
+  int pid;
+};
+
+// The first recorder that we may trust and that `is_it` means, by its pid.
+template <typename IsIt>
+std::optional<Listener> find_listener(IsIt is_it) {
+  for (std::string& path : control_sockets()) {
+    const auto socket = connect_to_recorder(path);
+    const int listener = socket ? listener_of(*socket) : 0;
+    if (listener != 0 && is_it(listener)) return Listener{std::move(path), listener};
+  }
+  return {};
+}
+
 // The recorder inside a program that shares the doorbell of `pid`: in that program itself, or in an ancestor that
 // forked it; or penna record, which attached to `pid` or is it.
 std::optional<Recorder> recorder_by_doorbell(int pid) {
   const auto doorbell = find_mapped(static_cast<uint32_t>(pid), "penna-doorbell");
   if (!doorbell) return {};
-  for (const std::string& path : control_sockets()) {
-    const auto socket = connect_to_recorder(path);
-    const int listener = socket ? listener_of(*socket) : 0;
-    if (listener != 0 && has_mapped(static_cast<uint32_t>(listener), "penna-doorbell", doorbell->inode))
-      return Recorder{path, listener == pid && !records_itself(pid) ? 0 : pid};
-  }
-  return {};
+  const auto shares_it = [&](int listener) {
+    return has_mapped(static_cast<uint32_t>(listener), "penna-doorbell", doorbell->inode);
+  };
+  const auto found = find_listener(shares_it);
+  if (!found) return {};
+  return Recorder{found->path, found->pid == pid && !records_itself(pid) ? 0 : pid};
 }
 
 // Of a process that is recorded by breakpoints: its tracer is the recorder's child, and shares nothing with it.
@@ -103,11 +118,9 @@ std::optional<Recorder> recorder_by_tracer(int pid) {
   const pid_t tracer = tracer_of(pid, pid);
   if (tracer == 0) return {};
   const pid_t recorder = parent_of(tracer);
-  for (const std::string& path : control_sockets()) {
-    const auto socket = connect_to_recorder(path);
-    if (socket && listener_of(*socket) == recorder) return Recorder{path, pid};
-  }
-  return {};
+  const auto found = find_listener([recorder](int listener) { return listener == recorder; });
+  if (!found) return {};
+  return Recorder{found->path, pid};
 }
 
 }  // namespace
