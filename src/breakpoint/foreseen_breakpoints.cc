@@ -2,9 +2,11 @@
 // See foreseen_breakpoints.h. What Guardian::plan_module() does, without its writing.
 #include "breakpoint/foreseen_breakpoints.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include "breakpoint/registers_x86_64.h"
 #include "breakpoint/traced_functions.h"
@@ -44,15 +46,17 @@ Result<ForeseenBreakpoints> foresee_breakpoints(pid_t pid, const penna_config& c
   const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid));
   const auto process = PENNA_TRY(read_process_modules(static_cast<uint32_t>(pid)));
   ForeseenBreakpoints foreseen;
+  std::vector<std::string> troubles;
+  std::map<std::string, std::string> refused;
   std::vector<PlannedChange>& changes = foreseen.rehearsed.changes;
   for (const ProcessModule& module : process.modules) {
     FilePlan file = plan_file(module.file, module.path, config, plan);
-    std::move(file.refused.begin(), file.refused.end(), std::back_inserter(foreseen.refused));
+    std::move(file.refused.begin(), file.refused.end(), std::back_inserter(troubles));
     for (const PlannedPlace& place : file.places) {
       const char* refusal = nullptr;
       auto change = breakpoint_at(memory, place.address + module.bias, &refusal);
       if (!change) {
-        foreseen.refused.push_back(fmt::format("{} is not recorded: it {}", place.name, refusal));
+        refused[place.name] = refusal;
         continue;
       }
       changes.push_back(std::move(*change));
@@ -61,6 +65,7 @@ Result<ForeseenBreakpoints> foresee_breakpoints(pid_t pid, const penna_config& c
       if (auto raised = raised_semaphore(memory, semaphore + module.bias)) changes.push_back(std::move(*raised));
     }
   }
+  foreseen.refused = refusal_notes(std::move(troubles), refused);
   std::sort(changes.begin(), changes.end(),
             [](const PlannedChange& a, const PlannedChange& b) { return a.address < b.address; });
   return foreseen;

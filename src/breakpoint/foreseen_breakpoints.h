@@ -18,7 +18,7 @@ namespace penna {
 
 struct ForeseenBreakpoints {
   Rehearsed rehearsed;               // no mapping stays
-  std::vector<std::string> refused;  // what cannot be recorded, in sentences
+  std::vector<std::string> refused;  // what cannot be recorded, in sentences: the first few
 };
 
 // Those that are set when it is attached to, not those where recorded calls return: these come as calls are made.

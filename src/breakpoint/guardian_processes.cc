@@ -160,18 +160,10 @@ std::string Guardian::attach(pid_t pid) {
 }
 
 std::vector<std::string> Guardian::notes() const {
-  std::vector<std::string> notes = troubles_;
+  std::vector<std::string> notes = refusal_notes(troubles_, refused_);
   const auto add = [&](uint64_t count, const char* one, const char* many, const char* what) {
     if (count != 0) notes.push_back(fmt::format("{} {}", plural_text(static_cast<int64_t>(count), one, many), what));
   };
-  for (const auto& [name, reason] : refused_) notes.push_back(fmt::format("{} is not recorded: it {}", name, reason));
-  constexpr size_t kMost = 8;
-  // A filter may name thousands of functions: the first few show what kind of trouble it is.
-  if (notes.size() > kMost) {
-    const size_t more = notes.size() - kMost;
-    notes.resize(kMost);
-    add(more, "more function", "more functions", "cannot be given a breakpoint");
-  }
   add(unreturned_, "call", "calls",
       "returned to where no breakpoint can be: their ends, and what they allocated, are not recorded");
   add(unfollowed_, "forked process", "forked processes", "could not be introduced to the recorder, and not recorded");

@@ -183,6 +183,18 @@ class PlacePlanner {
 
 }  // namespace
 
+std::vector<std::string> refusal_notes(std::vector<std::string> troubles,
+                                       const std::map<std::string, std::string>& refused) {
+  for (const auto& [name, reason] : refused) troubles.push_back(fmt::format("{} is not recorded: it {}", name, reason));
+  constexpr size_t kMost = 8;
+  if (troubles.size() <= kMost) return troubles;
+  // A filter may name thousands of functions: the first few show what kind of trouble it is.
+  const auto more = static_cast<int64_t>(troubles.size() - kMost);
+  troubles.resize(kMost);
+  troubles.push_back(plural_text(more, "more function", "more functions") + " cannot be given a breakpoint");
+  return troubles;
+}
+
 FilePlan plan_file(const ElfFile& file, const std::string& path, const penna_config& config, const GuardianPlan& plan) {
   PlacePlanner planner(file, config);
   const bool calls_are_wanted = plan.wanted || plan.also;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -71,6 +72,11 @@ struct FilePlan {
   std::vector<PlannedPlace> places;  // one an address
   std::vector<std::string> refused;  // points, in sentences
 };
+
+// What to say of it, the first few: `troubles` are sentences; of functions and points that can have no breakpoint, by
+// name, why.
+std::vector<std::string> refusal_notes(std::vector<std::string> troubles,
+                                       const std::map<std::string, std::string>& refused);
 
 FilePlan plan_file(const ElfFile& file, const std::string& path, const penna_config& config, const GuardianPlan& plan);
 
