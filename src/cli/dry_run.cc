@@ -26,6 +26,11 @@
 namespace penna {
 namespace {
 
+// Whose names meet nothing is told when something is recorded.
+PatchRequests requests_of(const RecordOptions& options) {
+  return patch_requests(options, std::make_shared<AskedFunctions>(), std::make_shared<AskedFunctions>());
+}
+
 // The recorder that the agent meets in the copy, and asks what to change. It records nothing.
 class Stage {
  public:
@@ -37,8 +42,7 @@ class Stage {
     stage->collector_.emplace(RecordingWriter::nowhere(), *stage->doorbell_);
     stage->server_ =
         PENNA_TRY(Server::listen(stage->socket_path_, config_for(options), *stage->doorbell_, *stage->collector_));
-    stage->planner_.emplace(
-        patch_requests(options, std::make_shared<AskedFunctions>(), std::make_shared<AskedFunctions>()));
+    stage->planner_.emplace(requests_of(options));
     plan_calls(*stage->server_, *stage->planner_, options);
     PENNA_TRY(stage->collector_->start());
     return stage;
@@ -69,8 +73,7 @@ class Stage {
 Result<Report> breakpoints_report(const RecordOptions& options) {
   const pid_t pid = options.pids.front();
   if (std::string trouble = why_not_attached(pid, true); !trouble.empty()) return Error{std::move(trouble)};
-  const PatchRequests requests =
-      patch_requests(options, std::make_shared<AskedFunctions>(), std::make_shared<AskedFunctions>());
+  const PatchRequests requests = requests_of(options);
   auto foreseen = PENNA_TRY(foresee_breakpoints(pid, config_for(options), {"", requests.wanted, requests.also}));
   Report report = report_changes({{pid, std::move(foreseen.rehearsed), true}});
   report.warnings = std::move(foreseen.refused);

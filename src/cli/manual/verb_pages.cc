@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -27,14 +26,12 @@ std::string tag_of(const OptionRow& row) {
 // In sections, as --help --all shows them.
 void add_options(MdocPage& page, const OptionTable& table) {
   page.heading("OPTIONS");
-  std::vector<std::string> titles;
-  for (const OptionRow& row : table.options)
-    if (std::find(titles.begin(), titles.end(), row.section) == titles.end()) titles.push_back(row.section);
-  for (const std::string& title : titles) {
-    if (!title.empty()) page.subheading(title);
+  std::vector<const OptionRow*> rows;
+  for (const OptionRow& row : table.options) rows.push_back(&row);
+  for (const OptionSection& section : in_sections(rows)) {
+    if (!section.title.empty()) page.subheading(section.title);
     page.begin(MdocPage::List::kTagged);
-    for (const OptionRow& row : table.options)
-      if (row.section == title) page.item(tag_of(row), row.help);
+    for (const OptionRow* row : section.rows) page.item(tag_of(*row), row->help);
     page.end();
   }
 }

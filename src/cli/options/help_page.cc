@@ -49,26 +49,9 @@ bool is_in(std::span<const char* const> names, const OptionRow& row) {
   return std::any_of(names.begin(), names.end(), [&row](const char* name) { return row.has_name(name); });
 }
 
-// The titles in the order of their first options.
-std::vector<std::string> sections(const std::vector<const OptionRow*>& rows) {
-  std::vector<std::string> titles;
-  for (const OptionRow* row : rows)
-    if (std::find(titles.begin(), titles.end(), row->section) == titles.end()) titles.push_back(row->section);
-  return titles;
-}
-
 void add_section(std::string& page, const std::string& title, const std::vector<const OptionRow*>& rows, size_t width) {
   page += "\n" + title + ":\n";
   for (const OptionRow* row : rows) add_term(page, term_of(*row), row->help, width);
-}
-
-// Of the options that are not common.
-void add_rest(std::string& page, const std::vector<const OptionRow*>& rest, size_t width) {
-  for (const std::string& title : sections(rest)) {
-    std::vector<const OptionRow*> rows = rest;
-    std::erase_if(rows, [&title](const OptionRow* row) { return row->section != title; });
-    add_section(page, title.empty() ? "Options" : title, rows, width);
-  }
 }
 
 }  // namespace
@@ -110,7 +93,8 @@ std::string help_page(const OptionTable& table, const VerbHelp& help, bool all, 
   });
   if (!common.empty()) add_section(page, "Common options", common, width);
   if (common.empty() || all)
-    add_rest(page, rest, width);
+    for (const OptionSection& one : in_sections(rest))
+      add_section(page, one.title.empty() ? "Options" : one.title, one.rows, width);
   else
     page += fmt::format("\n{} more options: {} --help --all\n", rest.size(), table.command);
   return page;

@@ -22,4 +22,15 @@ const OptionRow* OptionTable::find(const std::string& name) const {
   return nullptr;
 }
 
+std::vector<OptionSection> in_sections(const std::vector<const OptionRow*>& rows) {
+  std::vector<OptionSection> sections;
+  for (const OptionRow* row : rows) {
+    const auto same = [row](const OptionSection& one) { return one.title == row->section; };
+    auto section = std::find_if(sections.begin(), sections.end(), same);
+    if (section == sections.end()) section = sections.insert(section, {row->section, {}});
+    section->rows.push_back(row);
+  }
+  return sections;
+}
+
 }  // namespace penna

@@ -43,6 +43,14 @@ struct OptionTable {
   const OptionRow* find(const std::string& name) const;
 };
 
+struct OptionSection {
+  std::string title;  // empty: none
+  std::vector<const OptionRow*> rows;
+};
+
+// By their titles, in the order of the first option of each; what is declared apart and has one title is one section.
+std::vector<OptionSection> in_sections(const std::vector<const OptionRow*>& rows);
+
 // The table of the verb that `run` starts without arguments. It parses nothing then, and does nothing.
 OptionTable option_table(const std::function<void()>& run);
 

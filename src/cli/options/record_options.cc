@@ -142,7 +142,6 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   parser.section("What to record");
   parser.flag("--free-stacks", options.free_stacks, "also record the stacks of frees");
   bool point_stacks = false;
-  parser.section("What to record");
   parser.flag("--point-stacks", point_stacks,
               "also record the stacks of points; for some points only: -T PROVIDER:NAME@stack");
   parser.section("Locks");
