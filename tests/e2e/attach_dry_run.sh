@@ -77,7 +77,7 @@ for threads in "" "one two three"; do
   run penna record -p "$pid" --dry-run
   expect_match "$out" "Recording process $pid \(busy\) would change [0-9]+ places in [0-9]+ modules?"
   expect_match "$out" 'code +[0-9a-f]+ +[0-9a-f]+ +malloc \[libc'
-  as_said "$pid" record.json 30
+  as_said "$pid" record.json 31
 done
 
 # The same by breakpoints: there, no copy is made.
