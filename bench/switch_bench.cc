@@ -23,7 +23,7 @@
       ".set number, 0\n"                                                                        \
       ".rept " #count                                                                           \
       "\n"                                                                                      \
-      "1: .byte 0x0f,0x1f,0x44,0x00,0x50\n ret\n"                                               \
+      "1: .byte 0xa9,0,0,0,0\n ret\n"                                                           \
       ".pushsection penna_sites,\"ao\",@progbits,begin_" tag                                    \
       "\n .balign 8\n"                                                                          \
       ".4byte 1b - ., 1b - . + 5, text_" tag " - ., states_" tag                                \

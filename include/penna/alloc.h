@@ -12,9 +12,9 @@
  * Null blocks are ignored.
  *
  * Both macros are statements and report no error; what cannot be recorded is counted as lost. The stack starts at the
- * function that contains the macro. While nothing records, each costs one nop; its arguments are always evaluated.
- * Thread-safe and async-signal-safe. C11 and C++17, nothing to link. Without support for the processor (only x86-64
- * has it), or with PENNA_DISABLE_POINTS, only the arguments remain.
+ * function that contains the macro. While nothing records, each costs one instruction without effect; its arguments
+ * are always evaluated. Thread-safe and async-signal-safe. C11 and C++17, nothing to link. Without support for the
+ * processor (only x86-64 has it), or with PENNA_DISABLE_POINTS, only the arguments remain.
  */
 #ifndef PENNA_ALLOC_H
 #define PENNA_ALLOC_H

@@ -116,29 +116,16 @@ static int penna_firmware_ready(struct penna_switcher* self, const struct penna_
   return site->kind == PENNA_SITE_TRIGGER || penna_state_of(site)->id != 0;
 }
 
-/* One store of a word that contains the whole slot. */
-static int penna_firmware_write(struct penna_switcher* self, const struct penna_site_table* table, uintptr_t slot,
-                                const unsigned char* from, const unsigned char* to) {
-  typedef uint32_t __attribute__((may_alias)) half;
-  typedef uint64_t __attribute__((may_alias, aligned(8))) whole;
+/* One store of all that changes. */
+static int penna_firmware_write(struct penna_switcher* self, const struct penna_site_table* table,
+                                const struct penna_slot_change* change) {
+  typedef penna_slot_unit __attribute__((may_alias)) word;
+  word after;
   (void)self, (void)table;
-  if (!penna_slot_holds(slot, from)) return 0;
-  if (PENNA_SLOT_BYTES == 4) {
-    __atomic_store_n((half*)slot, to[0] | (uint32_t)to[1] << 8 | (uint32_t)to[2] << 16 | (uint32_t)to[3] << 24,
-                     __ATOMIC_RELEASE);
-  } else {
-    /* Nobody else stores here; the compare-and-swap is only used as an eight-byte store. */
-    whole* at = (whole*)(slot & ~(uintptr_t)7);
-    uint64_t before, after;
-    do {
-      before = after = *(volatile whole*)at;
-      for (uint32_t i = 0; i < PENNA_SLOT_BYTES; i++) {
-        uint32_t shift = 8 * ((uint32_t)(slot & 7) + i);
-        after = (after & ~((uint64_t)0xff << shift)) | (uint64_t)to[i] << shift;
-      }
-    } while (!penna_arch_cas_local(at, before, after));
-  }
-  penna_arch_code_changed(slot);
+  if (change->slot % sizeof after != 0 || !penna_slot_holds(change->slot, change->from)) return 0;
+  __builtin_memcpy(&after, change->to, sizeof after);
+  __atomic_store_n((word*)change->slot, after, __ATOMIC_RELEASE);
+  penna_arch_code_changed(change->slot);
   return 1;
 }
 

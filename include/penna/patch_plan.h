@@ -93,8 +93,8 @@ struct penna_near {
 PENNA_STATIC_ASSERT(sizeof(struct penna_near) == 16, "penna_near");
 
 enum penna_patch_kind {
-  /* Code: `before` becomes `after`. First the bytes after `head`, which nobody runs at that time; then the head, by one
-   * store. */
+  /* Code: `before` becomes `after`. First the bytes after `head`, which nobody runs at that time; then the head, at
+   * once. */
   PENNA_PATCH_CODE = 1,
   /* A pointer to a function of another module, the one called `name`: its value goes into the stub, and the stub's
    * address into the pointer. */

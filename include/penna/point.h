@@ -15,13 +15,13 @@
  * armed; longer ones are cut and marked as cut.
  *
  * One site, three consumers: `penna record` (typed values, in-process), and through its SDT note gdb, perf and
- * bpftrace. A disabled EVENT is two nops: no register is saved and only what the SDT note names is moved. LAZY is
- * one nop and a test of its semaphore, which tools increment; its nop for tools is in the cold block.
- * Thread-safe and async-signal-safe.
+ * bpftrace. A disabled EVENT is a slot, which is one instruction without effect, and a nop: no register is saved and
+ * only what the SDT note names is moved. LAZY is a slot and a test of its semaphore, which tools increment; its nop for
+ * tools is in the cold block. Thread-safe and async-signal-safe.
  *
  * SPAN is a declaration: put it in a block, not directly after an if. Its end is recorded when the scope is left by
  * its closing brace, return, break, goto or an exception; not by longjmp: then the span ends with what lies around it.
- * Its nop for tools is at the beginning. In C++ its end is one nop; in C a variable and a test of it.
+ * Its nop for tools is at the beginning. In C++ its end is a slot; in C a variable and a test of it.
  *
  * Without support for the processor, or with PENNA_DISABLE_POINTS: EVENT and SPAN evaluate their arguments and do
  * nothing else, LAZY does not even evaluate them. Where only probes are supported (docs/embedding.md says where),

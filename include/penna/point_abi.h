@@ -5,7 +5,7 @@
  *
  * Why PC-relative: the tables lie in read-only pages and need no relocation, in executables (PIE or not), shared
  * libraries, plugins and static programs alike. A field called `x_at` holds target - address of the field.
- * Invariant: a site's code is never written by anyone but the agent, and only in the first 5 bytes of its slot.
+ * Invariant: a site's code is never written by anyone but the agent, and only the penna_slot_unit at its slot.
  */
 #ifndef PENNA_POINT_ABI_H
 #define PENNA_POINT_ABI_H
@@ -25,7 +25,7 @@ enum { PENNA_POINT_ABI_VERSION = 2 };
  *   32   |      types        |
  *        +-------------------+  */
 struct penna_point_site {
-  int32_t slot_at;   /* a PENNA_SLOT_BYTES nop, inside an aligned 8-byte word; target = 0: nothing to patch */
+  int32_t slot_at;   /* PENNA_SLOT_BYTES, an instruction without effect; target = 0: nothing to patch */
   int32_t cold_at;   /* where the armed slot jumps to */
   int32_t text_at;   /* provider, name, source file, text of each argument, PENNA_SOURCE_MARK; each ended by a zero */
   int32_t state_at;  /* penna_point_state */

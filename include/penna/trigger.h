@@ -8,7 +8,8 @@
  * A trigger that is on is the statement `callback(arguments...)`, with any callable (function, function pointer,
  * lambda, functor; in C a function) and any arguments, evaluated only then. The return value is discarded; exceptions
  * propagate. The compiler emits the call in a cold block, so it is an ordinary call, as thread- and signal-safe as the
- * callback. A trigger that is off is one nop; an otherwise leaf function may also set up a frame.
+ * callback. A trigger that is off is one instruction without effect; an otherwise leaf function may also set up a
+ * frame.
  *
  * Switch triggers by name, glob or number with penna/control.h or `penna ctl`; nothing to link. A request covers the
  * program and all its libraries, including those loaded later; unloading them is safe. The callback may switch

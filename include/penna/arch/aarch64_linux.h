@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Raw system calls, AArch64 Linux (number in x8, arguments in x0 .. x5, result in x0), and how a slot is written. See
- * x86_64_linux.h.
+ * Raw system calls, AArch64 Linux (number in x8, arguments in x0 .. x5, result in x0). See x86_64_linux.h.
  */
 #ifndef PENNA_ARCH_AARCH64_LINUX_H
 #define PENNA_ARCH_AARCH64_LINUX_H
@@ -12,8 +11,7 @@
 PENNA_C_CODE_BEGIN
 
 #define PENNA_ARCH_HAS_LINUX 1
-#define PENNA_ARCH_KERNEL_WRITES_WORDS \
-  0 /* 4 bytes by one store, but emulators do not notice: qemu-user runs the code that it translated before */
+#define PENNA_ARCH_HAS_MEMORY_FILE 0 /* emulators do not notice: qemu-user runs the code that it translated before */
 
 enum {
   PENNA_SYS_openat = 56,
@@ -38,21 +36,6 @@ static inline long penna_arch_syscall(long number, long a, long b, long c, long 
   register long x5 __asm__("x5") = f;
   __asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
   return x0;
-}
-
-/* Every instruction is one word. */
-static inline int penna_arch_slot_fits(uintptr_t slot) { return slot % PENNA_SLOT_BYTES == 0; }
-
-/* A nop and a branch may replace each other under running cores (Arm ARM, B2.2.5). */
-__attribute__((no_sanitize("thread"))) static inline int penna_arch_swap_slot(uintptr_t slot, const unsigned char* from,
-                                                                              const unsigned char* to) {
-  uint32_t old_word, new_word;
-  __builtin_memcpy(&old_word, from, sizeof old_word);
-  __builtin_memcpy(&new_word, to, sizeof new_word);
-  if (!__atomic_compare_exchange_n((uint32_t*)slot, &old_word, new_word, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-    return 0;
-  penna_arch_code_changed(slot);
-  return 1;
 }
 
 PENNA_C_CODE_END

@@ -19,11 +19,10 @@
 #define PENNA_ARCH_HAS_SDT 1
 #define PENNA_ARCH_HAS_POINTS 1
 #define PENNA_SLOT_BYTES 4
-#define PENNA_DISABLED_SLOT \
-  { 0x1f, 0x20, 0x03, 0xd5 }
+typedef uint32_t penna_slot_unit;
 
 /* clang-format off */
-#define PENNA_ASM_SLOT(label)  label ": nop\n"
+#define PENNA_ASM_SLOT(label, cold) label ": nop\n"
 #define PENNA_ASM_PROBE_NOP    "nop\n"
 #define PENNA_ASM_PROBE_NOP10  ""
 
@@ -107,12 +106,12 @@ static inline void penna_arch_code_changed(uintptr_t slot) {
   __asm__ volatile("dc cvau, %0\n dsb ish\n ic ivau, %0\n dsb ish\n isb" : : "r"(slot) : "memory");
 }
 
-/* The bytes of a slot that jumps to `target`; returns 0 if that is out of reach. */
-static inline int penna_arch_armed_slot(uintptr_t slot, uintptr_t target, unsigned char* code) {
+/* The bytes of a slot that jumps to `target` if it is armed; returns 0 if that is out of reach. */
+static inline int penna_arch_slot(uintptr_t slot, uintptr_t target, int armed, unsigned char* code) {
   int64_t distance = (int64_t)(target - slot);
   if (distance < -(INT64_C(1) << 27) || distance >= INT64_C(1) << 27) return 0;
-  uint32_t branch = 0x14000000 | ((uint32_t)(distance >> 2) & 0x3ffffff);
-  for (int i = 0; i < 4; i++) code[i] = (unsigned char)(branch >> (8 * i));
+  const uint32_t nop = 0xd503201f, branch = 0x14000000 | ((uint32_t)(distance >> 2) & 0x3ffffff);
+  for (int i = 0; i < 4; i++) code[i] = (unsigned char)((armed ? branch : nop) >> (8 * i));
   return 1;
 }
 

@@ -6,13 +6,14 @@
 #ifndef PENNA_ARCH_I386_LINUX_H
 #define PENNA_ARCH_I386_LINUX_H
 
-#include "penna/arch/x86_swap.h"
+#include <stdint.h>
+
 #include "penna/detail/language.h"
 
 PENNA_C_CODE_BEGIN
 
 #define PENNA_ARCH_HAS_LINUX 1
-#define PENNA_ARCH_KERNEL_WRITES_WORDS 0 /* a 32-bit kernel writes eight bytes by two stores */
+#define PENNA_ARCH_HAS_MEMORY_FILE 0 /* as on AArch64 */
 
 enum {
   PENNA_SYS_close = 6,

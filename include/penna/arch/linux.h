@@ -3,8 +3,7 @@
  * arch/linux.h: picks what a processor's Linux needs for switching sites in a running program. A file defines
  * PENNA_ARCH_HAS_LINUX, the numbers PENNA_SYS_*, and
  *   penna_arch_syscall(number, a .. f)      raw: a result in [-4095, -1] is a negated errno
- *   penna_arch_slot_fits(slot)              can it be written so that a running thread sees it whole?
- *   penna_arch_swap_slot(slot, from, to)    writes it so; 0 when something else is there
+ *   PENNA_ARCH_HAS_MEMORY_FILE              1: code may be written through /proc/self/mem
  */
 #ifndef PENNA_ARCH_LINUX_H
 #define PENNA_ARCH_LINUX_H

@@ -4,11 +4,12 @@
  * compile to nothing (see PENNA_EVENT and PENNA_SDT for what becomes of their arguments). A processor's file defines:
  *
  *   PENNA_ARCH_HAS_SDT                    SDT probes; those with a "t" below are all that they need
- *   PENNA_ARCH_HAS_POINTS, PENNA_SLOT_BYTES, PENNA_DISABLED_SLOT   the bytes of a slot that is off, as an initialiser
- *   penna_arch_armed_slot(slot, target, bytes)   the bytes of one that jumps
+ *   PENNA_ARCH_HAS_POINTS, PENNA_SLOT_BYTES
+ *   penna_slot_unit                       type of what changes in a slot, from its first byte on; stored at once
+ *   penna_arch_slot(slot, target, armed, bytes)   the bytes of a slot that is off, or that jumps
  *   penna_arch_code_changed(slot)         makes this core see what was stored there
  *   PENNA_ASM_ENTRY(symbol, function)     at file scope: where cold blocks may enter, for firmware.h
- *   PENNA_ASM_SLOT(label)                 the slot, inside one word that a single store can replace
+ *   PENNA_ASM_SLOT(label, cold)           the slot, off; `cold`: to where it jumps when it is armed
  *   PENNA_ASM_PROBE_NOP[10]               the instruction that the SDT note points at
  *   PENNA_ASM_POINTER[_BYTES]             directive: addresses; their size
  *   PENNA_ASM_KEEP(symbol)                a relocation of no bytes: whoever keeps this code keeps the symbol

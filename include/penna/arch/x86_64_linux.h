@@ -9,13 +9,14 @@
 #ifndef PENNA_ARCH_X86_64_LINUX_H
 #define PENNA_ARCH_X86_64_LINUX_H
 
-#include "penna/arch/x86_swap.h"
+#include <stdint.h>
+
 #include "penna/detail/language.h"
 
 PENNA_C_CODE_BEGIN
 
 #define PENNA_ARCH_HAS_LINUX 1
-#define PENNA_ARCH_KERNEL_WRITES_WORDS 1 /* 8 bytes of an aligned word by one store: arch/x86/lib/memcpy_64.S */
+#define PENNA_ARCH_HAS_MEMORY_FILE 1
 
 enum {
   PENNA_SYS_close = 3,

@@ -102,11 +102,11 @@ PENNA_RUNTIME_CALLED int penna_own_ready(struct penna_switcher* self, const stru
   return site->kind == PENNA_SITE_TRIGGER; /* nobody records */
 }
 PENNA_RUNTIME_CALLED int penna_own_write(struct penna_switcher* self, const struct penna_site_table* table,
-                                         uintptr_t slot, const unsigned char* from, const unsigned char* to) {
+                                         const struct penna_slot_change* change) {
   struct penna_task* task = penna_task_of(self);
-  const struct penna_elf_range code = penna_elf_code_at(task->module, slot);
+  const struct penna_elf_range code = penna_elf_code_at(task->module, change->slot);
   (void)table;
-  return penna_patch_slot(&task->patcher, &code, slot, from, to);
+  return penna_patch_slot(&task->patcher, &code, change);
 }
 
 PENNA_RUNTIME_CALLED int penna_find_board(struct penna_walk* self, const struct penna_elf_module* module,

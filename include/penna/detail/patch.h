@@ -3,10 +3,10 @@
  * patch.h: writes slots into code that other threads may be running.
  *
  * How: through another view of the page, so that it is never writable where it is executable, and never was:
- * /proc/self/mem, which the kernel lets a process write to as a debugger would. The aligned word that holds a slot is
- * written whole, by one system call, for which the kernel makes one store (docs/decisions/0024). Where that file cannot
- * be had, the page is replaced at once by one with the same bytes but these, from a memfd. At the end
- * membarrier(SYNC_CORE) makes every core forget what it had fetched.
+ * /proc/self/mem, which the kernel lets a process write to as a debugger would. It may copy byte by byte, so one byte
+ * is all that changes under running threads (docs/decisions/0040). Where that file cannot be had, the page is replaced
+ * at once by one with the same bytes but these, from a memfd. At the end membarrier(SYNC_CORE) makes every core forget
+ * what it had fetched.
  * Invariant: no page becomes writable that is executable; only slots change.
  */
 #ifndef PENNA_DETAIL_PATCH_H
@@ -77,13 +77,13 @@ static inline int penna_replace_page(const struct penna_elf_range* code, uintptr
   return (int)done;
 }
 
-/* Writes to code that is not writable, or always was. Running threads see a write within an aligned word as a whole.
+/* Writes to code that is not writable, or always was. Running threads see one byte as a whole, and no more.
  * Returns 0 if the system does not allow it: then nothing has changed or, if the write crosses a page, only the part in
  * the first. */
 static inline int penna_write_code(struct penna_patcher* patcher, const struct penna_elf_range* code, uintptr_t at,
                                    const unsigned char* bytes, unsigned count) {
   if (code->start == code->end) return 0;
-  if (!PENNA_ARCH_KERNEL_WRITES_WORDS || !penna_write_memory_file(patcher, at, bytes, count)) {
+  if (!PENNA_ARCH_HAS_MEMORY_FILE || !penna_write_memory_file(patcher, at, bytes, count)) {
     const unsigned first = PENNA_PAGE_BYTES - (unsigned)(at & (PENNA_PAGE_BYTES - 1)),
                    here = count < first ? count : first;
     if (!penna_replace_page(code, at, bytes, here)) return 0;
@@ -93,22 +93,33 @@ static inline int penna_write_code(struct penna_patcher* patcher, const struct p
   return 1;
 }
 
+/* Writes what differs of a slot under running threads, in a page that is writable, by one store; returns 0 if something
+ * else is there. Compare-and-swap, because a debugger may be writing its breakpoint. Sequentially consistent, as there
+ * is no reader to pair with. ThreadSanitizer treats code as memory that is never written: it would crash if it saw this
+ * store. */
+__attribute__((no_sanitize("thread"))) static inline int penna_swap_slot(const struct penna_slot_change* change) {
+  penna_slot_unit from, to;
+  __builtin_memcpy(&from, change->from, sizeof from);
+  __builtin_memcpy(&to, change->to, sizeof to);
+  if (!__atomic_compare_exchange_n((penna_slot_unit*)change->slot, &from, to, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+    return 0;
+  penna_arch_code_changed(change->slot);
+  return 1;
+}
+
 /* The `write` of a penna_switcher. Returns 0, and changes nothing, if something else is there (a debugger's
- * breakpoint), the slot straddles two words, or the system forbids it. */
-static inline int penna_patch_slot(struct penna_patcher* patcher, const struct penna_elf_range* code, uintptr_t slot,
-                                   const unsigned char* from, const unsigned char* to) {
-  enum { PENNA_WORD_BYTES = PENNA_SLOT_BYTES > 4 ? 8 : 4 };
-  const uintptr_t word = slot & ~(uintptr_t)(PENNA_WORD_BYTES - 1);
-  unsigned char bytes[PENNA_WORD_BYTES];
-  if (!penna_arch_slot_fits(slot) || !penna_slot_holds(slot, from)) return 0;
+ * breakpoint), no store can write the slot as a whole, or the system forbids it. */
+static inline int penna_patch_slot(struct penna_patcher* patcher, const struct penna_elf_range* code,
+                                   const struct penna_slot_change* change) {
+  const uintptr_t slot = change->slot;
+  if (slot % sizeof(penna_slot_unit) != 0 || !penna_slot_holds(slot, change->from)) return 0;
   if (code->protection & PENNA_PROT_WRITE) {
-    if (!penna_arch_swap_slot(slot, from, to)) return 0;
+    if (!penna_swap_slot(change)) return 0;
     patcher->dirty = 1;
     return 1;
   }
-  __builtin_memcpy(bytes, (const void*)word, sizeof bytes);
-  __builtin_memcpy(bytes + (slot - word), to, PENNA_SLOT_BYTES);
-  return penna_write_code(patcher, code, word, bytes, sizeof bytes) && penna_slot_holds(slot, to);
+  return penna_write_code(patcher, code, slot, change->to, sizeof(penna_slot_unit)) &&
+         penna_slot_holds(slot, change->to);
 }
 
 static inline void penna_finish_patching(struct penna_patcher* patcher) {

@@ -32,7 +32,7 @@
 
 /* `armed`: the label to which the armed slot jumps, as assembly; `more`: records of sites without a slot. */
 #define PENNA_ASM_SITE(state, more, armed)                                                                           \
-  PENNA_ASM_SLOT(".Lpenna_slot_%=")                                                                                  \
+  PENNA_ASM_SLOT(".Lpenna_slot_%=", armed)                                                                           \
   PENNA_ASM_MODULE                                                                                                   \
   PENNA_ASM_SITE_RECORD(state, ".Lpenna_slot_%= - .", armed " - .", "%c[kind]", "%c[count]",                         \
                         "%c[types] + (%c[more] << 28)")                                                              \

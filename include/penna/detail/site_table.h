@@ -25,13 +25,15 @@ struct penna_site_table {
   uintptr_t start, end;
 };
 
+struct penna_slot_change;
+
 /* How sites are switched. */
 struct penna_switcher {
   /* May this site be armed? Prepares it; returns 0 for: not now. */
   int (*ready)(struct penna_switcher* self, const struct penna_site_table* table, const struct penna_point_site* site);
-  /* Writes the slot: `from` becomes `to`, both PENNA_SLOT_BYTES. Returns 0 if refused: then nothing has changed. */
-  int (*write)(struct penna_switcher* self, const struct penna_site_table* table, uintptr_t slot,
-               const unsigned char* from, const unsigned char* to);
+  /* Returns 0 if refused: then nothing has changed. */
+  int (*write)(struct penna_switcher* self, const struct penna_site_table* table,
+               const struct penna_slot_change* change);
 };
 
 struct penna_switching {
@@ -84,6 +86,13 @@ static inline const char* penna_text_of(const struct penna_point_site* site) {
 
 #ifdef PENNA_ARCH_HAS_POINTS
 
+/* How a slot is to change: it holds `from`, and shall hold `to`. They differ in the first penna_slot_unit alone. */
+struct penna_slot_change {
+  uintptr_t slot;
+  int armed; /* by `to` */
+  unsigned char from[PENNA_SLOT_BYTES], to[PENNA_SLOT_BYTES];
+};
+
 /* A site whose parts are all inside its module. */
 static inline int penna_site_is_sound(const struct penna_site_table* table, const struct penna_point_site* site) {
   const char* text = penna_text_of(site);
@@ -128,14 +137,17 @@ static inline int penna_slot_holds(uintptr_t slot, const unsigned char* code) {
 /* Makes the slot agree with the site's count. Returns 0 if refused. */
 static inline int penna_settle_site(struct penna_switcher* switcher, const struct penna_site_table* table,
                                     const struct penna_point_site* site) {
-  static const unsigned char off[] = PENNA_DISABLED_SLOT;
-  unsigned char on[PENNA_SLOT_BYTES];
+  struct penna_slot_change change;
   const int wanted = penna_state_of(site)->wanted != 0 && switcher->ready(switcher, table, site);
   if (!penna_has_slot(site)) return 1;
   /* A jump from the slot would not reach the cold block: the site can only stay off. */
-  if (!penna_arch_armed_slot(penna_slot_of(site), penna_cold_of(site), on)) return !wanted;
-  if (penna_slot_holds(penna_slot_of(site), wanted ? on : off)) return 1;
-  return switcher->write(switcher, table, penna_slot_of(site), wanted ? off : on, wanted ? on : off);
+  change.slot = penna_slot_of(site);
+  change.armed = wanted;
+  if (!penna_arch_slot(change.slot, penna_cold_of(site), wanted, change.to) ||
+      !penna_arch_slot(change.slot, penna_cold_of(site), !wanted, change.from))
+    return !wanted;
+  if (penna_slot_holds(change.slot, change.to)) return 1;
+  return switcher->write(switcher, table, &change);
 }
 
 /* Switches the sites of one module. From the last to the first: a span's end is armed before its beginning. */

@@ -147,10 +147,10 @@ EnterInstead enter_instead_as(const Plan& plan, const Questions& questions, uint
   bool fit = true;
   for (uint32_t i = 0; i < questions.count; ++i) {
     const penna_patch* patch = only_patch(plan, questions, i);
-    fit &= patch == nullptr || alone || CodeWriter::fits_line(*patch);
+    fit &= patch == nullptr || alone || CodeWriter::fits_at_once(*patch);
     if (patch != nullptr) used = questions.list[i].near + plan.nears[i].bytes - all.start;
   }
-  // All of an allocator or nothing: one head that crosses a cache line cannot be written under running threads.
+  // All of an allocator or nothing: a head that does not fit cannot be written under running threads.
   if (!fit) used = 0;
   if (used != 0 && !open_near(all, all.bytes)) used = 0;
   for (uint32_t i = 0; used != 0 && i < questions.count; ++i)
@@ -203,7 +203,7 @@ EnterInstead enter_locks_as(const Plan& plan, const penna_patch_question& questi
   const penna_patch* const first = plan.patches + near.first;
   const penna_patch* const end = first + near.patches;
   bool fit = true;
-  for (const penna_patch* patch = first; patch != end; ++patch) fit &= alone || CodeWriter::fits_line(*patch);
+  for (const penna_patch* patch = first; patch != end; ++patch) fit &= alone || CodeWriter::fits_at_once(*patch);
   bool sound = fit && first != end && fill_near(question, plan, near);
   sound = use_near(question, sound ? near : penna_near{}) && sound;
   if (!fit) return EnterInstead::kNotUnderThreads;

@@ -2,7 +2,7 @@
 // CodeWriter: writes what the recorder has planned (penna/patch_plan.h) over the code of a module.
 //
 // Why in two steps: other threads may run that code. The bytes behind the head of a patch are unreachable as long as
-// the head is unchanged, so they are written first; the head then changes by one store that no processor sees half of.
+// the head is unchanged, so they are written first; the head then changes in a way that no thread sees half of.
 // All stores go through a second mapping of the page (detail/patch.h): a page is never writable where it is executable.
 // In a process that was already running, the first writes are only noted: the recorder makes them while all threads are
 // stopped (core/attachment.h).
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "agent/core/attachment.h"
+#include "agent/core/pages.h"
 #include "agent/core/state.h"
 #include "agent/modules/loader.h"
 #include "agent/patch/sites.h"
@@ -19,7 +20,7 @@
 
 namespace penna::agent {
 
-inline constexpr uint64_t kCacheLine = 64;
+inline constexpr uint64_t kCacheLine = 64, kWholeBytes = 8;
 
 inline bool holds_bytes(uintptr_t address, const uint8_t* bytes, int count) {
   for (int i = 0; i < count; ++i)
@@ -39,7 +40,7 @@ class CodeWriter {
 
   bool may_write(const penna_patch& patch) const {
     const penna_elf_range code = penna_elf_code_at(&elf_, patch.address);
-    return lock_ && patch.bytes <= sizeof patch.before && patch.head != 0 && patch.head <= 8 &&
+    return lock_ && patch.bytes <= sizeof patch.before && patch.head != 0 && patch.head <= kWholeBytes - 2 &&
            patch.head <= patch.bytes && code.start != code.end && patch.address + patch.bytes <= code.end;
   }
   bool is_as_planned(const penna_patch& patch) const {
@@ -64,21 +65,25 @@ class CodeWriter {
   void finish() {
     if (lock_) penna_finish_patching(&patcher_);
   }
-  // Whether its head can be written under running threads: within one cache line, they fetch the old or the new bytes.
-  static bool fits_line(const penna_patch& patch) { return patch.address % kCacheLine + patch.head <= kCacheLine; }
+  // Whether its head can be written under running threads: see write_whole().
+  static bool fits_at_once(const penna_patch& patch) {
+    const bool in_a_line = patch.address % kCacheLine + patch.head <= kCacheLine;
+    return in_a_line && patch.address % kPageBytes != 0 && (patch.address + patch.head) % kPageBytes != 0;
+  }
 
  private:
   bool write(uintptr_t at, const uint8_t* bytes, unsigned count) {
     const penna_elf_range code = penna_elf_code_at(&elf_, at);
     return penna_write_code(&patcher_, &code, at, bytes, count) != 0 && holds_bytes(at, bytes, static_cast<int>(count));
   }
-  // Writes the head by one store, under running threads: eight bytes that contain it and do not cross the cache line.
-  // (Measured at every offset.)
+  // Writes the head under running threads: in one cache line, within eight bytes of one page that begin and end with
+  // bytes that do not change. The kernel copies eight by one store, but where a processor runs them at that moment, the
+  // first or the last one may come by itself (docs/decisions/0040).
   bool write_whole(const penna_patch& patch) {
-    if (!fits_line(patch)) return false;
-    const uintptr_t line = patch.address & ~uintptr_t{kCacheLine - 1};
-    const uintptr_t at = patch.address < line + kCacheLine - 8 ? patch.address : line + kCacheLine - 8;
-    uint8_t word[8];
+    if (!fits_at_once(patch)) return false;
+    const uintptr_t page_end = page_down(patch.address) + kPageBytes;
+    const uintptr_t at = patch.address - 1 <= page_end - kWholeBytes ? patch.address - 1 : page_end - kWholeBytes;
+    uint8_t word[kWholeBytes];
     __builtin_memcpy(word, reinterpret_cast<const void*>(at), sizeof word);
     __builtin_memcpy(word + (patch.address - at), patch.after, patch.head);
     return write(at, word, sizeof word);

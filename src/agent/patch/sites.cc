@@ -145,15 +145,13 @@ int Switcher::may_arm(penna_switcher* self, const penna_site_table*, const penna
   return site->kind == PENNA_SITE_TRIGGER || switcher.rules_.may_arm(*switcher.module_, *site);
 }
 
-int Switcher::write_slot(penna_switcher* self, const penna_site_table*, uintptr_t slot, const unsigned char* from,
-                         const unsigned char* to) {
+int Switcher::write_slot(penna_switcher* self, const penna_site_table*, const penna_slot_change* change) {
   auto& switcher = *static_cast<Switcher*>(self);
-  penna_elf_range code = penna_elf_code_at(&switcher.module_->elf, slot);
-  static const unsigned char kOff[] = PENNA_DISABLED_SLOT;
-  const bool done = penna_patch_slot(&switcher.patcher_, &code, slot, from, to) != 0;
+  penna_elf_range code = penna_elf_code_at(&switcher.module_->elf, change->slot);
+  const bool done = penna_patch_slot(&switcher.patcher_, &code, change) != 0;
   if (!done)
     count(&penna_counters::sites_refused);
-  else if (__builtin_memcmp(to, kOff, sizeof kOff) != 0)
+  else if (change->armed != 0)
     count(&penna_counters::sites_armed);
   return done;
 }

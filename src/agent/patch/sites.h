@@ -67,8 +67,7 @@ class Switcher : private penna_switcher {
 
  private:
   static int may_arm(penna_switcher* self, const penna_site_table* table, const penna_point_site* site);
-  static int write_slot(penna_switcher* self, const penna_site_table* table, uintptr_t slot, const unsigned char* from,
-                        const unsigned char* to);
+  static int write_slot(penna_switcher* self, const penna_site_table* table, const penna_slot_change* change);
   penna_patcher patcher_;
   const SiteRules& rules_;
   const SiteModule* module_ = nullptr;

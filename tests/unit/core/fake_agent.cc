@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -146,8 +147,11 @@ void for_each_record(uint32_t chunk, Visit visit) {
 void rewind() {
   if (own_chunk == UINT32_MAX) own_chunk = __atomic_fetch_add(&next_chunk, 1, __ATOMIC_RELAXED);
   if (own_chunk >= kChunks) std::abort();
+  close_chunk();  // a signal handler's event must not lie in what is cleared
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   std::memset(memory[own_chunk], 0, PENNA_CHUNK_BYTES);
   reinterpret_cast<penna_chunk*>(memory[own_chunk])->time_begin = penna_now();
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   thread.cursor = uint64_t{own_chunk} << 32 | PENNA_CHUNK_HEADER_BYTES;
 }
 

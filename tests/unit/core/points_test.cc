@@ -658,7 +658,6 @@ TEST_F(Points, all_sites_are_armed_and_told) {
     EXPECT_FALSE(site.name.empty());
     if (site.info.address == 0) continue;  // the end of a span in C
     EXPECT_EQ(*reinterpret_cast<const uint8_t*>(site.info.address), 0xe9) << site.name;
-    EXPECT_EQ(site.info.address % 8 <= 3, true) << site.name;
   }
 }
 
@@ -696,11 +695,16 @@ TEST(Glob, matches) {
 
 // Last, because nothing is armed afterwards.
 TEST_F(Points, z_stopping_restores_every_byte) {
+  const auto slot = [](const fake::Site& site) {
+    return std::string(reinterpret_cast<const char*>(site.info.address), PENNA_SLOT_BYTES);
+  };
+  std::vector<std::string> armed;
+  for (const fake::Site& site : fake::sites()) armed.push_back(site.info.address != 0 ? slot(site) : "");
   penna::agent::stop_points();
-  for (const fake::Site& site : fake::sites()) {
-    if (site.info.address == 0) continue;
-    EXPECT_EQ(std::memcmp(reinterpret_cast<const void*>(site.info.address), "\x0f\x1f\x44\x00\x50", 5), 0) << site.name;
-  }
+  for (size_t i = 0; i < armed.size(); ++i)
+    if (!armed[i].empty()) {
+      EXPECT_EQ(slot(fake::sites()[i]), '\xa9' + armed[i].substr(1)) << fake::sites()[i].name;
+    }
   PENNA_EVENT(unit, after_stop, 1);
   c_integers();
   // Lazy arguments: not evaluated, unless a tool raises the semaphore; which does not make a record.
