@@ -94,7 +94,7 @@ TEST_F(LockWatch, APairTellsOnce) {
   holds_no_more(outer);
   holds(other);
   EXPECT_EQ(stacks_of(100, lock), 1);
-  EXPECT_EQ(stacks_of(100, other), 0) << "recursion is no order";
+  EXPECT_EQ(stacks_of(100, other), 0) << "taking the same lock again is not a lock order";
 }
 
 TEST_F(LockWatch, HoldsEndInAnyOrder) {

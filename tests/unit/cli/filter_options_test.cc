@@ -47,7 +47,7 @@ TEST(FilterOptions, AreParsedIntoTypes) {
   EXPECT_EQ(options.range->value.end, 2'000'000);
   EXPECT_EQ(options.triggers.at(0).value.at(0).value, 3000u);
   EXPECT_TRUE(options.functions.at(0).matches("shop::pay(int)"));
-  EXPECT_FALSE(parsed({"--min-time", ""}).min_time) << "as if it were not there";
+  EXPECT_FALSE(parsed({"--min-time", ""}).min_time) << "an empty value counts as not given";
 }
 
 TEST(FilterOptions, StacksAreOfFunctionsOrOfPoints) {
@@ -84,7 +84,7 @@ TEST(FilterOptions, ATriggerHasSeveralActions) {
   EXPECT_EQ(triggers[2].action, TriggerAction::kOn);
   EXPECT_EQ(filter_text(parsed({"-T", "pay@stack,filter", "-T", "book@stack"}, FilterUse::kRecording)),
             "-T 'pay@stack,filter'")
-      << "those that leave something out";
+      << "only rules that exclude something";
 }
 
 TEST(FilterOptions, AsOneTypesThemAndAsARecordingSaysThem) {

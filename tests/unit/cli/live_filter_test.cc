@@ -115,7 +115,7 @@ TEST(LiveFilter, LongCallIsShownWithoutFurtherEvents) {
   filter->wait_until(kStart + 999, out);
   EXPECT_TRUE(out.empty());
   filter->wait_until(kStart + 1200, out);
-  EXPECT_TRUE(out.empty()) << "the second may still be short, and is in the same slice";
+  EXPECT_TRUE(out.empty()) << "the second call may still turn out short, and is in the same slice";
   filter->add({0, slice_of(std::vector<Call>{{false, kBase + 32, kStart + 1300}}), 0, 0}, out);
   EXPECT_TRUE((calls_of(out) == std::vector<Call>{{true, kBase + 16, kStart}}));
 }
@@ -129,7 +129,7 @@ TEST(LiveFilter, ShortCallsAfterAnOpenOneTakeNoRoom) {
   const std::vector<uint8_t> full = slice_of(shorts);
   const size_t twice = 2 * LiveFilter::kMostHeld / full.size();
   for (size_t i = 0; i < twice; ++i) filter->add({0, full, 0, 0}, out);
-  EXPECT_TRUE(out.empty()) << "twice what may be held, of which little is";
+  EXPECT_TRUE(out.empty()) << "twice the limit came in, but only the open call takes room";
   // A slice with an open call that nobody can decide takes room. One a slice: all that are open are looked at with each.
   std::vector<Call> opened = {{true, kBase + 48, kStart + 5000}};
   for (uint64_t i = 0; i < 4000; ++i) opened.push_back({i % 2 == 0, kBase + 32, kStart + 5000 + i});

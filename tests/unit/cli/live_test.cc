@@ -117,7 +117,7 @@ TEST(LiveOutput, AReaderWhoLeftEndsIt) {
   reader = Fd();
   LiveOutput output(writer.get());
   output.put("x");
-  EXPECT_TRUE(output.flush(0)) << "nothing is left to be written";
+  EXPECT_TRUE(output.flush(0)) << "the queue should be empty";
   EXPECT_TRUE(output.is_over());
 }
 

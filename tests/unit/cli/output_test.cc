@@ -92,7 +92,7 @@ TEST(Terminal, NoTerminalHasNoWidthAndNoColour) {
 
 TEST(Terminal, NoColorWins) {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
-  ASSERT_GE(terminal, 0) << "no pseudo-terminals here";
+  ASSERT_GE(terminal, 0) << "cannot open a pseudo-terminal";
   ASSERT_EQ(::grantpt(terminal), 0);
   ASSERT_EQ(::unlockpt(terminal), 0);
   ::setenv("TERM", "xterm", 1);

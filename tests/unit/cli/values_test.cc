@@ -119,11 +119,11 @@ TEST(Values, AreParsedOnceAndTheFirstErrorIsTold) {
   EXPECT_EQ(several.size(), 2u);
   std::optional<Counted> none;
   EXPECT_TRUE(read({"--one", ""}, none, several));
-  EXPECT_FALSE(none) << "without text it counts as not given";
+  EXPECT_FALSE(none) << "an empty value counts as not given";
   const auto wrong = read({"--several", "wrong"}, one, several);
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().text, "that is wrong");
-  EXPECT_TRUE(read({"--help", "--one", "wrong"}, one, several)) << "help is given all the same";
+  EXPECT_TRUE(read({"--help", "--one", "wrong"}, one, several)) << "--help wins over other errors";
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST(ChunkFilter, OfOtherThreadsOnlyWhatIsPairedOverThreadsStays) {
   EXPECT_EQ(left(filter, ops(1, 0)), kPairedOnly);
   EXPECT_EQ(left(filter, ops(2, 0)), kAll);
   EXPECT_EQ(filter.others_left_out(), 3u);
-  EXPECT_EQ(filter.calls_left_out(), 0u) << "they are counted once";
+  EXPECT_EQ(filter.calls_left_out(), 0u) << "calls were counted twice";
 }
 
 TEST(ChunkFilter, AThreadThatMayStillGetTheNameIsKeptForAWhile) {
@@ -103,7 +103,7 @@ TEST(ChunkFilter, AThreadThatMayStillGetTheNameIsKeptForAWhile) {
   EXPECT_EQ(filter.late_threads(), 0u);
   const auto before = filter.others_left_out();
   filter.preview(ops(1, 8));
-  EXPECT_EQ(filter.others_left_out(), before) << "it comes again";
+  EXPECT_EQ(filter.others_left_out(), before) << "a chunk that will be seen again must not be counted";
   EXPECT_EQ(left(filter, ops(1, 8, "baking")), kAll);
   EXPECT_EQ(left(filter, ops(1, 9)), kAll);
   EXPECT_EQ(filter.late_threads(), 1u);
@@ -142,7 +142,7 @@ TEST(ChunkFilter, ModulesAreFoundWhileBeingDescribed) {
   EXPECT_EQ(calls_in(filter.apply(calls(kOther, 2), look)), 0u);
   EXPECT_EQ(looks, 2);
   EXPECT_EQ(calls_in(filter.apply(calls(kOther, 3), look)), 0u);
-  EXPECT_EQ(looks, 2) << "looked for in vain";
+  EXPECT_EQ(looks, 2) << "a failed lookup was repeated";
   EXPECT_EQ(filter.calls_left_out(), 2u);
 }
 
@@ -212,7 +212,7 @@ TEST(ChunkFilter, ALookLeavesTheSumOfTheStatesTrue) {
   filter.apply(open_calls(2, 0, 100), [] {});
   EXPECT_EQ(budget->state_bytes(), both);
   filter.apply(open_calls(3, 0, 100), [] {});
-  EXPECT_EQ(budget->state_bytes(), both) << "there is no room for a third";
+  EXPECT_EQ(budget->state_bytes(), both) << "the budget has no room for a third";
 }
 
 TEST(ChunkFilter, AChunkThatComesLateKeepsItsCalls) {
@@ -266,7 +266,7 @@ TEST(OpenThen, RemembersAFewTimesOfAFewThreads) {
   ASSERT_NE(then.at(1, 35), nullptr);
   EXPECT_EQ(then.at(1, 35)->front(), 3u);
   then.note(1, 1000, std::vector<uint64_t>(OpenThen::kMostCalls + 1));
-  EXPECT_EQ(then.at(1, 1000), nullptr) << "too many to be kept, and older ones are not those";
+  EXPECT_EQ(then.at(1, 1000), nullptr) << "over the limit, a lookup must not find an older entry";
   for (uint32_t thread = 2; thread < 2 * OpenThen::kMostThreads; ++thread) then.note(thread, 2000, {});
   EXPECT_EQ(then.at(1, 50), nullptr);
 }
@@ -280,16 +280,16 @@ TEST(OpenThen, KeepsWithinTheBudgetOfAllProcesses) {
     OpenThen moved = std::move(then);
     EXPECT_NE(moved.at(1, 10), nullptr);
     moved.note(1, 20, std::vector<uint64_t>(1000, 7));
-    EXPECT_EQ(moved.at(1, 20), nullptr) << "there is no room for it, and what was before is not that";
+    EXPECT_EQ(moved.at(1, 20), nullptr) << "without room, a lookup must not find the previous entry";
     moved.note(2, 30, std::vector<uint64_t>(300, 7));
-    EXPECT_NE(moved.at(2, 30), nullptr) << "its room is given back";
+    EXPECT_NE(moved.at(2, 30), nullptr) << "memory was not returned to the budget";
     OpenThen another(budget);
     another.note(1, 40, std::vector<uint64_t>(300, 7));
     EXPECT_EQ(another.at(1, 40), nullptr);
   }
   OpenThen later(budget);
   for (uint64_t i = 0; i < 1000; ++i) later.note(1, i, std::vector<uint64_t>(30, 7));
-  EXPECT_NE(later.at(1, 999), nullptr) << "what is forgotten gives its room back";
+  EXPECT_NE(later.at(1, 999), nullptr) << "evicted entries must return their memory";
 }
 
 // A chunk with a record that is being written holds up those behind it: their calls lie inside.
@@ -314,7 +314,7 @@ TEST(ChunkFilter, ADrainGivesItTheChunksOfAThreadInOrder) {
   fake.write_chunk(2, 8, 0, {enter});
   fake.hand_over(2, 1);
   drain.drain(*writer, 10);
-  EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 1u) << "of the other thread";
+  EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 1u) << "only the other thread's call is stored";
   reinterpret_cast<uint64_t*>(fake.chunk(0) + sizeof(penna_chunk))[1] &= ~uint64_t{3};  // the writer commits
   drain.drain(*writer, 10);
   EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 2u);

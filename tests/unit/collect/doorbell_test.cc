@@ -37,7 +37,7 @@ TEST(Doorbell, TargetsCannotWriteWhetherTheRecorderLives) {
   EXPECT_FALSE(map(doorbell->life_fd(), PROT_READ | PROT_WRITE));
   EXPECT_LT(::pwrite(doorbell->life_fd(), "x", 1, 0), 0);
   EXPECT_NE(::ftruncate(doorbell->life_fd(), 0), 0);
-  EXPECT_NE(::ftruncate(doorbell->fd(), 0), 0) << "the recorder would get SIGBUS";
+  EXPECT_NE(::ftruncate(doorbell->fd(), 0), 0) << "a shrunk file would kill the recorder with SIGBUS";
   const Mapping page = map(doorbell->life_fd(), PROT_READ);
   ASSERT_TRUE(page);
   EXPECT_NE(::mprotect(page.data(), kPage, PROT_READ | PROT_WRITE), 0);

@@ -66,7 +66,7 @@ TEST_F(OnlookerTest, OpenChunkIsSeenAsItGrows) {
   words(3)[3] = call(4);
   fake_.hand_over(3, 4);
   drain_->show_open_chunks(*writer_);
-  EXPECT_EQ(seen_.calls, (Calls{1, 2, 3})) << "it is on its way";
+  EXPECT_EQ(seen_.calls, (Calls{1, 2, 3})) << "the events were not shown yet";
   drain_->drain(*writer_, 10);
   EXPECT_EQ(seen_.calls, (Calls{1, 2, 3, 4}));
 }
@@ -144,7 +144,7 @@ TEST_F(OnlookerTest, HostileThreadsAreBounded) {
   EXPECT_LE(fresh.threads(), Budget::kThreads + 1);
   EXPECT_EQ(seen.calls.size(), kThreads) << "each once";
   fresh.full_chunk(chunk_of(1, 1, 2), sizeof(penna_chunk) + sizeof(uint64_t));
-  EXPECT_EQ(seen.calls.back(), 2u) << "those who were there before lose nothing";
+  EXPECT_EQ(seen.calls.back(), 2u) << "threads seen earlier must not lose events";
 }
 
 TEST_F(OnlookerTest, WaitingHostileChunksAreBounded) {
@@ -168,7 +168,7 @@ TEST_F(OnlookerTest, WaitingHostileChunksAreBounded) {
   one.finish();
   other.finish();
   EXPECT_EQ(one.waiting_bytes() + other.waiting_bytes(), 0u);
-  EXPECT_GE(seen.calls.size(), size_t{kSerials}) << "those that came first, at least";
+  EXPECT_GE(seen.calls.size(), size_t{kSerials}) << "at least the first threads are shown";
 }
 
 TEST_F(OnlookerTest, WhatIsKeptOfHostileThreadsIsBounded) {
@@ -186,10 +186,10 @@ TEST_F(OnlookerTest, WhatIsKeptOfHostileThreadsIsBounded) {
       if (i % 16 == 0) filter.apply(chunk, [] {});
     }
     EXPECT_LE(sink.threads() + filter.threads(), Budget::kThreads + 2);
-    EXPECT_EQ(sink.counts().stored[PENNA_CALLS], kThreads) << "all are stored and counted";
+    EXPECT_EQ(sink.counts().stored[PENNA_CALLS], kThreads) << "every event must be stored and counted";
     EXPECT_TRUE(budget->threads_reached());
   }
-  EXPECT_EQ(budget->threads(), 0u) << "it is a limit on what is held at one time";
+  EXPECT_EQ(budget->threads(), 0u) << "the limit is on threads held at one time";
 }
 
 // A chunk full of calls that are never left, each of another function.
@@ -224,7 +224,7 @@ TEST_F(OnlookerTest, WhatStatesOfHostileThreadsGrowToIsBounded) {
       }
     }
     EXPECT_LE(most, kMost);
-    EXPECT_GT(most, kMost / 2) << "as long as there is room, all is known";
+    EXPECT_GT(most, kMost / 2) << "nothing may be dropped while there is room";
     EXPECT_TRUE(budget->state_reached());
   }
   EXPECT_EQ(budget->state_bytes(), 0u);

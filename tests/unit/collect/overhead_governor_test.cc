@@ -68,7 +68,7 @@ TEST_F(OverheadGovernorTest, TheBusiestFunctionIsSilencedOnce) {
   calls(1, 8000, 0);
   calls(1, 8000, 0);
   calls(2, 300, 0);
-  EXPECT_FALSE(readable()) << "no time has passed";
+  EXPECT_FALSE(readable()) << "it fired before any time had passed";
   calls(3, 1000, 10'000'000);  // in all 1.265 ms, the others' 65 us are 0.7 % of what is left
   EXPECT_TRUE(readable());
   const auto orders = governor_.take_orders();

@@ -72,7 +72,7 @@ TEST_F(ProcessDrainTest, ChunkWaitsForItsUnfinishedRecord) {
   fake_.hand_over(0, 4);
   drain.drain(*writer_, 10);
   EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 0u);
-  EXPECT_EQ(fake_.bitmap()[0] & 1, 0u) << "must not be given to another thread yet";
+  EXPECT_EQ(fake_.bitmap()[0] & 1, 0u) << "the chunk must not be reused yet";
   reinterpret_cast<uint64_t*>(fake_.chunk(0) + sizeof(penna_chunk))[1] &= ~uint64_t{3};  // the writer commits
   drain.drain(*writer_, 10);
   EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 2u);
@@ -181,11 +181,11 @@ TEST_F(ProcessDrainTest, OpenChunksAreInTheFileShouldTheRecorderDie) {
   }
   const uint64_t bytes = writer_->file_bytes();
   drain.write_open_chunks(*writer_);
-  EXPECT_EQ(writer_->file_bytes(), bytes) << "nothing new in it";
+  EXPECT_EQ(writer_->file_bytes(), bytes) << "an unchanged chunk was written again";
   reinterpret_cast<uint64_t*>(fake_.chunk(5) + sizeof(penna_chunk))[2] = kCall + 8;
   drain.write_open_chunks(*writer_);
   EXPECT_GT(writer_->file_bytes(), bytes);
-  EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 0u) << "counted when it comes the last time";
+  EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 0u) << "an open chunk is counted once it is final";
   fake_.hand_over(5, 3);
   drain.drain(*writer_, 10);
   EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 3u);
@@ -219,10 +219,10 @@ TEST_F(ProcessDrainTest, VanishedThreadsChunkIsReclaimedWhenFewAreLeft) {
   auto self = static_cast<uint32_t>(::syscall(SYS_gettid));
   fake_.write_chunk(0, kNobody, 0, {kCall});
   drain.reclaim(*writer_);
-  EXPECT_EQ(fake_.bitmap()[0] & 1, 0u) << "enough chunks are free";
+  EXPECT_EQ(fake_.bitmap()[0] & 1, 0u) << "no chunk is taken back while enough are free";
   for (uint32_t i = 1; i < FakeChannel::kChunks; ++i) fake_.write_chunk(i, self, i, {kCall});
   drain.reclaim(*writer_);
-  EXPECT_EQ(fake_.bitmap()[0], 1u) << "only the vanished thread's";
+  EXPECT_EQ(fake_.bitmap()[0], 1u) << "only the vanished thread's chunk is freed";
   EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 1u);
 }
 
@@ -260,7 +260,7 @@ TEST_F(ProcessDrainTest, LookingAtUntouchedMemoryAllocatesNone) {
   drain.reclaim(*writer_);
   Recording recording = finish_and_open(drain);
   EXPECT_LE(blocks(), before);
-  EXPECT_EQ(fake_.bitmap()[0], UINT32_MAX) << "the announced half is free again";
+  EXPECT_EQ(fake_.bitmap()[0], UINT32_MAX) << "the announced half was not freed";
 }
 
 TEST_F(ProcessDrainTest, ChunkNumbersOutOfRangeAreCounted) {
@@ -340,7 +340,7 @@ TEST_F(ProcessDrainTest, ChunksThatNobodyHasTouchedTakeNoMemory) {
     }
     EXPECT_EQ(drain.drain(*writer_, 64), 64u);
   }
-  EXPECT_LE(blocks(), before + 8) << "a page, of the stack nodes";
+  EXPECT_LE(blocks(), before + 8) << "at most one page, for stack nodes";
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ __attribute__((target("avx"))) uint64_t spoil_all(uint64_t a, uint64_t b, uint64
 
 // Upper halves, too.
 TEST_F(PointsSlowWays, VectorRegistersAreKeptWhole) {
-  if (!__builtin_cpu_supports("avx")) GTEST_SKIP() << "this processor has no AVX";
+  if (!__builtin_cpu_supports("avx")) GTEST_SKIP() << "this processor lacks AVX";
   using Registers = std::array<std::array<uint64_t, 4>, 16>;
   Registers in{}, out{};
   for (size_t i = 0; i < 64; ++i) in[i / 4][i % 4] = i * 0x9e3779b97f4a7c15 + 1;

@@ -36,7 +36,7 @@ TEST(Regex, PatternsWithoutSlashesAreGlobs) {
   EXPECT_TRUE(penna_text_matches("db:*", "db:query"));
   EXPECT_FALSE(penna_text_matches("db:.*", "db:query"));
   EXPECT_TRUE(penna_text_matches("/usr/*", "/usr/lib"));
-  EXPECT_TRUE(penna_text_matches("//", "//")) << "nothing between the slashes";
+  EXPECT_TRUE(penna_text_matches("//", "//")) << "an empty pattern between the slashes";
   EXPECT_TRUE(penna_text_matches("/^db:(read|write)$/", "db:write"));
 }
 

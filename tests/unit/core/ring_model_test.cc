@@ -257,7 +257,7 @@ void check_end(uint64_t state_number) {
   ASSERT_GE(read + abandoned, committed) << state_number;
   ASSERT_LE(read, committed + world.deaths) << state_number;
   if (world.deaths == 0) {
-    ASSERT_EQ(abandoned, abandoned_before) << "stuck without a death";
+    ASSERT_EQ(abandoned, abandoned_before) << "records were abandoned although no writer died";
     if (plan.abandons == 0 && plan.slots >= begun) {
       ASSERT_EQ(dropped, 0u) << state_number;
     }

@@ -230,10 +230,10 @@ TEST(Calls, ForkedChildInheritsOpenCalls) {
   EXPECT_EQ(seen.calls.counts().calls, 5u);
   EXPECT_EQ(seen.calls.counts().stray_exits, 1u);
   EXPECT_EQ(seen.calls.counts().inherited, 0u);
-  EXPECT_EQ(seen.calls.counts().open, 1u) << "leaf of the first thread";
+  EXPECT_EQ(seen.calls.counts().open, 1u) << "the first thread's leaf is still open";
   EXPECT_EQ(seen.of(kMain, parent).calls, 1u);
   EXPECT_EQ(seen.of(kMain, parent).total, 30u);
-  EXPECT_EQ(seen.of(kMain, child).total, 30u) << "from the fork on";
+  EXPECT_EQ(seen.of(kMain, child).total, 30u) << "the child counts from the fork";
   EXPECT_EQ(seen.of(kMain, child).self, 30u - 16u);
   EXPECT_EQ(seen.of(kMain, child).calls, 0u);
   EXPECT_EQ(seen.of(kMain, grandchild).total, 4u);

@@ -54,7 +54,8 @@ class FunctionChooserTest : public testing::Test {
 TEST_F(FunctionChooserTest, ByNameFileAndSource) {
   EXPECT_TRUE(ask({}, 0x1010).chosen);
   EXPECT_TRUE(ask({.only = {FunctionPattern("f16")}}, 0x1010).chosen);
-  EXPECT_FALSE(ask({.only = {FunctionPattern("inlined")}}, 0x1010).chosen) << "the function itself counts";
+  EXPECT_FALSE(ask({.only = {FunctionPattern("inlined")}}, 0x1010).chosen)
+      << "an inlined function matches under its own name";
   EXPECT_FALSE(
       ask({.only = {FunctionPattern("f16"), FunctionPattern("g")}, .never = {FunctionPattern("ns::*")}}, 0x1010)
           .chosen);
@@ -99,7 +100,7 @@ TEST_F(FunctionChooserTest, ModulesMayComeLateAndTakeThePlaceOfOthers) {
   EXPECT_TRUE(chooser.learn(1, module_at(0x7000, "/usr/lib/libshop.so", 10)));
   const int asked = asked_;
   EXPECT_TRUE(chooser.traits(1, 0x7010, 20).chosen);
-  EXPECT_EQ(asked_, asked) << "the same place in the same file";
+  EXPECT_EQ(asked_, asked) << "asked once per address of a file";
 }
 
 }  // namespace

@@ -263,7 +263,8 @@ TEST(Health, ShortStacksAmongCompleteOnesAreAnUpperBound) {
   EXPECT_TRUE(report.no_rule_at_most);
   EXPECT_THAT(report.sentences,
               says("Up to 7 stacks end short, in code without unwind information (generated code): what made it "));
-  EXPECT_THAT(report.sentences, Not(says("-fasynchronous-unwind-tables"))) << "nobody builds generated code";
+  EXPECT_THAT(report.sentences, Not(says("-fasynchronous-unwind-tables")))
+      << "generated code cannot be rebuilt with that option";
 }
 
 TEST(Health, TellsWhatIsMissingFromTheFile) {

@@ -86,7 +86,7 @@ TEST_F(NamesOfProgram, OfFunctionsWithoutSymbolAreWhereTheyBegin) {
   EXPECT_EQ(second.offset, 0x80u);
   EXPECT_FALSE(first.named);
   EXPECT_EQ(names.function(process, 0x100f10, 0).front().offset, 0u);
-  EXPECT_EQ(names.data(process, 0x102010, 0), "program+0x2010") << "data has no function";
+  EXPECT_EQ(names.data(process, 0x102010, 0), "program+0x2010") << "an address in data has no function";
 }
 
 TEST(Names, AreAskedForOnce) {

@@ -44,7 +44,7 @@ TEST(SiftedChunks, ThreadsAreSiftedApartAndMerged) {
   rules.begin = 14;
   select_calls(recording, rules);
   EXPECT_EQ(story(recording), "+1@14 +2@14 -2@80 -1@85 ");
-  EXPECT_EQ(story(recording, kAllocEvents), "") << "without calls the time counts all the same";
+  EXPECT_EQ(story(recording, kAllocEvents), "") << "time passes even where no call is recorded";
 }
 
 TEST(SiftedChunks, InheritedCallsAreAroundThoseOfAForkedProcess) {
@@ -171,7 +171,7 @@ TEST(SiftedChunks, AJumpEndsWhatItLeavesWhateverIsLeftOut) {
     traits.caller = pc == 2;
     return traits;
   };
-  EXPECT_EQ(calls_of(rules), "2:1x15 3:1x5 ") << "the second leaf is no longer inside";
+  EXPECT_EQ(calls_of(rules), "2:1x15 3:1x5 ") << "the second leaf is outside the range";
 }
 
 // Two stacks: what runs on one is not inside of what waits on the other.

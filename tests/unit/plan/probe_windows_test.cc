@@ -110,7 +110,7 @@ TEST_F(ProbeWindows, OtherProbes) {
   const std::vector<uint64_t> both = {address(probe_near_nop), address(probe_near_nop)};
   const std::vector<ProbeOffer> offers = DetourFinder(file(), {}).find_probes(both, both);
   EXPECT_TRUE(offers[0].site);
-  EXPECT_FALSE(offers[1].site) << "two jumps in one place";
+  EXPECT_FALSE(offers[1].site) << "two jumps would overlap";
 }
 
 TEST_F(ProbeWindows, WhatIsNoProbe) {

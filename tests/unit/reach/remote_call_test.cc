@@ -416,7 +416,7 @@ TEST_F(RemoteCallTest, TheEndOfWhoCallsLeavesTheThreadAsItWas) {
     kill_caller(caller);
     ::kill(pid_, SIGUSR1);
     ++sent;
-    ASSERT_EQ(await_signals(sent), sent) << "it takes signals again";
+    ASSERT_EQ(await_signals(sent), sent) << "signals are still blocked";
   }
   shared->rounds = 1;
   EXPECT_EQ(finish(), 7);
@@ -436,7 +436,7 @@ TEST_F(RemoteCallTest, TheEndOfWhoCallsAmidWhatIsRun) {
     ::usleep(2000);
     EXPECT_EQ(shared->signals, i - 1) << "it waits";
     shared->wait = 0;
-    EXPECT_TRUE(call_in(pid_, code())) << "who comes next waits until it is home";
+    EXPECT_TRUE(call_in(pid_, code())) << "the next caller must wait until the thread is back";
     ASSERT_EQ(await_signals(i), i);
   }
   shared->rounds = 1;

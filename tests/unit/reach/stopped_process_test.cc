@@ -72,7 +72,7 @@ TEST_F(StoppedProcessTest, StandsStillAndGoesOn) {
       EXPECT_GE(process->threads().size(), size_t{kThreads} + 1);  // sanitizers have more
       stopped_at = sum();
       ::usleep(2000);
-      EXPECT_EQ(sum(), stopped_at) << "a thread runs";
+      EXPECT_EQ(sum(), stopped_at) << "a thread is still running";
     }
     while (sum() == stopped_at) ::usleep(100);
   }

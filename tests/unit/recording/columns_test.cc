@@ -109,7 +109,7 @@ TEST(Columns, DecoderTakesAnyBytes) {
     if (random() % 4 == 0) columns.resize(random() % columns.size());
     same_size += from_columns(columns, chunk.size() - random() % 2 * 8, back);
   }
-  EXPECT_GT(same_size, 20u) << "some mutations decode, to something else";
+  EXPECT_GT(same_size, 20u) << "too few mutations decode";
 }
 
 TEST(Codec, EveryTypeAndSizeComesBack) {

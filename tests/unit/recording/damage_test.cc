@@ -72,7 +72,7 @@ TEST(Damage, WhatIsNoRecordingGivesASentence) {
   auto& header = *reinterpret_cast<layout::FileHeader*>(bytes.data());
   header.version = 2;
   spill(path, bytes);
-  EXPECT_TRUE(Recording::open(path)) << "a version that its checksum denies is damage";
+  EXPECT_TRUE(Recording::open(path)) << "a version with a wrong checksum is damage, not an unknown version";
 }
 
 TEST(Damage, CutAtEveryByte) {

@@ -20,9 +20,9 @@ TEST(TimeMap, GoesThroughEveryTriplet) {
   }
   EXPECT_EQ(time.monotonic_ns(2000), 1000);
   EXPECT_EQ(time.monotonic_ns(5000), 3000);
-  EXPECT_EQ(time.monotonic_ns(0), 0) << "before the first: the rate of the first piece";
-  EXPECT_EQ(time.monotonic_ns(8000), 5250) << "behind the last: the rate of the last piece";
-  EXPECT_EQ(time.realtime_ns(8000), 50'750) << "a step of the wall clock is no rate";
+  EXPECT_EQ(time.monotonic_ns(0), 0) << "before the first clock record, the first rate applies";
+  EXPECT_EQ(time.monotonic_ns(8000), 5250) << "after the last clock record, the last rate applies";
+  EXPECT_EQ(time.realtime_ns(8000), 50'750) << "a step of the wall clock must not change the rate";
   EXPECT_EQ(time.duration_ns(1000, 3000), 1000);
 }
 
@@ -83,7 +83,7 @@ TEST(ModuleMap, LaterOnesHideEarlierOnesFromTheirTimeOn) {
   EXPECT_EQ(map.find(320, 19), 1u);
   EXPECT_EQ(map.find(320, 21), 2u);
   EXPECT_EQ(map.find(350, 21), 1u);
-  EXPECT_EQ(map.find(250, 5), 2u) << "announced a moment later, but nothing else was ever there";
+  EXPECT_EQ(map.find(250, 5), 2u) << "announced late, but nothing else was ever mapped there";
   EXPECT_EQ(map.find(99, 50), ModuleMap::kNone);
   EXPECT_EQ(map.find(400, 50), ModuleMap::kNone);
   EXPECT_EQ(map.find(UINT64_MAX, 50), ModuleMap::kNone);

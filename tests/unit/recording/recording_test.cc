@@ -285,7 +285,7 @@ TEST(FullDisk, GoesOnWhenThereIsRoomAgainAndKeepsItsNames) {
   EXPECT_THAT(first.error().text, HasSubstr("free disk space"));
   EXPECT_TRUE(writer->failed());
   std::vector<Module> modules{sample_module("/usr/bin/app", 0x5555'0000'0000, 1)};
-  EXPECT_TRUE(writer->write_modules(1, modules)) << "told once is enough";
+  EXPECT_TRUE(writer->write_modules(1, modules)) << "the error must be reported once";
   EXPECT_TRUE(writer->write_stacks(1, 0, sample_nodes()));
   auto chunk = sample_chunk(1, 0);
   EXPECT_TRUE(writer->write_chunk(1, chunk, scan_chunk(chunk)));
@@ -295,7 +295,7 @@ TEST(FullDisk, GoesOnWhenThereIsRoomAgainAndKeepsItsNames) {
   EXPECT_TRUE(writer->write_chunk(1, chunk, scan_chunk(chunk)));
   EXPECT_FALSE(writer->failed());
   disk_room = writer->file_bytes();
-  EXPECT_FALSE(writer->write_clock({})) << "told anew when it fails anew";
+  EXPECT_FALSE(writer->write_clock({})) << "a new failure must be reported again";
   disk_room = UINT64_MAX;
   EXPECT_TRUE(writer->finish());
 

@@ -52,7 +52,7 @@ TEST(RecordCursor, TakesPayloadsApart) {
   EXPECT_EQ(records[1].as<penna_lock_wait>().owner, 77u);
   EXPECT_EQ(records[2].as<penna_point>().site, 9u);
   EXPECT_EQ(records[2].after<penna_point>().size(), 16u);
-  EXPECT_EQ(records[2].as<penna_module>().path_bytes, 0) << "what is not there reads as zero";
+  EXPECT_EQ(records[2].as<penna_module>().path_bytes, 0) << "fields missing from a short record read as zero";
 }
 
 TEST(RecordCursor, SkipsPadsSilently) {
@@ -171,7 +171,7 @@ TEST(RecordCursor, RefusesWhatIsNoChunk) {
     EXPECT_EQ(in.content_end(), 0u);
   }
   RecordCursor cut{std::span(chunk).first(sizeof(penna_chunk) + 7)};
-  EXPECT_EQ(all_records(cut).size(), 0u) << "half a word is no record";
+  EXPECT_EQ(all_records(cut).size(), 0u) << "half a word must not be read as a record";
 }
 
 TEST(RecordCursor, NestedHandlersMayGoBackInTime) {

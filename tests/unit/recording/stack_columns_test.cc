@@ -73,7 +73,7 @@ TEST(StackColumns, DecoderTakesAnyBytes) {
     const size_t more = random() % 2 * sizeof(penna_stack_node);
     decoded += from_stack_columns(columns, payload.size() - more, back);
   }
-  EXPECT_GT(decoded, 20u) << "some mutations decode, to something else";
+  EXPECT_GT(decoded, 20u) << "too few mutations decode";
 }
 
 TEST(StackColumns, AreUsedAndSmaller) {

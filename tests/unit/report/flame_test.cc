@@ -62,7 +62,8 @@ TEST(Flame, NamesAreCutByColumns) {
     EXPECT_LE(display_width(text.substr(at, end - at)), 40u) << text.substr(at, end - at);
   EXPECT_NE(text.find("größenänderung"), std::string::npos) << text;
   EXPECT_NE(text.find("日本語"), std::string::npos) << text;
-  EXPECT_EQ(draw("a\033[2Jb 1\n", {40, false, true}).find('\033'), std::string::npos) << "names are not trusted";
+  EXPECT_EQ(draw("a\033[2Jb 1\n", {40, false, true}).find('\033'), std::string::npos)
+      << "escape sequences in names must not reach the terminal";
 }
 
 TEST(Flame, InColourAFrameIsAFieldAndNothingElseDiffers) {

@@ -81,7 +81,8 @@ TEST(ChangingFiles, WhatWasReadStays) {
   for (size_t i = text.offset; i < text.offset + text.size; ++i) other[i] ^= 0x55;
   rewrite(path, other);
   EXPECT_TRUE(std::equal(before.begin(), before.end(), code.begin(), code.end()));
-  EXPECT_EQ(file->data(*file->section_of_type(SHT_SYMTAB)), nullptr) << "of another file, for all that is known";
+  EXPECT_EQ(file->data(*file->section_of_type(SHT_SYMTAB)), nullptr)
+      << "the file changed: its data may be that of another file";
   auto again = ElfFile::open(path);
   ASSERT_TRUE(again.has_value());
   EXPECT_TRUE(again->unchanged());

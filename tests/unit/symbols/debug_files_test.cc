@@ -113,7 +113,7 @@ TEST(DebugFiles, ByDebuglinkWithCrc) {
   test::write_bytes(s.folder + "/.debug/app.debug", bytes);
   auto file = open({s.program, {}});
   ASSERT_NE(file, nullptr);
-  EXPECT_TRUE(file->status().debug_file.empty()) << "the CRC is wrong";
+  EXPECT_TRUE(file->status().debug_file.empty()) << "a debug file with a wrong CRC was accepted";
 }
 
 TEST(DebugFiles, ByDebuglinkUnderDebugDir) {
@@ -204,12 +204,12 @@ TEST(DebugFiles, DebuginfodOnlyWhenAsked) {
   ::setenv("DEBUGINFOD_CACHE_PATH", (tree() + "/cache").c_str(), 1);
   auto without = open({s.program, s.build_id});
   ASSERT_NE(without, nullptr);
-  EXPECT_TRUE(without->status().debug_file.empty()) << "the environment alone must not start a download";
+  EXPECT_TRUE(without->status().debug_file.empty()) << "DEBUGINFOD_URLS alone must not start a download";
   SymbolOptions options;
   options.search.debuginfod_urls = "file://" + tree() + "/www";
   auto with = open({s.program, s.build_id}, options);
   ASSERT_NE(with, nullptr);
-  ASSERT_FALSE(with->status().debug_file.empty()) << "libdebuginfod is not installed, or knows no file://";
+  ASSERT_FALSE(with->status().debug_file.empty()) << "libdebuginfod is missing, or does not support file://";
   expect_full(with.get(), s.over);
 }
 
@@ -233,8 +233,8 @@ TEST(Symbolizer, KeepsAnswersAndFailures) {
   const auto& first = symbolizer.frames(app, s.over, false);
   ASSERT_FALSE(first.empty());
   for (uint64_t pc = s.over; pc < s.over + 200; ++pc) symbolizer.frames(app, pc, false);
-  EXPECT_EQ(&symbolizer.frames(app, s.over, false), &first) << "answers stay where they are";
-  EXPECT_EQ(&symbolizer.frames(app, s.over + 1, true), &first) << "a return address means the byte before";
+  EXPECT_EQ(&symbolizer.frames(app, s.over, false), &first) << "references to frames stay valid";
+  EXPECT_EQ(&symbolizer.frames(app, s.over + 1, true), &first) << "a return address is looked up one byte earlier";
   EXPECT_EQ(symbolizer.status(app).level, SymbolLevel::kDwarf);
   EXPECT_EQ(symbolizer.find(app, s.over)->name, "shapes::over(double)");
 

@@ -155,7 +155,7 @@ TEST(Frames, ChainOfThreeInlinedCalls) {
       longest = std::max(longest, frames.size());
     }
   }
-  EXPECT_GE(longest, 4u) << "deep3 <- deep2 <- deep1 <- main was inlined nowhere";
+  EXPECT_GE(longest, 4u) << "the compiler inlined deep3 <- deep2 <- deep1 <- main nowhere";
 }
 
 // A return address belongs to the call before it, even when that is the last instruction of the function.

@@ -121,7 +121,7 @@ int main(int count, char** words) { return caller(count); }
     auto signature = optimised.signatures->of(symbol.start);
     ASSERT_TRUE(signature.has_value());
     EXPECT_EQ(shown(signature), "kept") << symbol.name;
-    EXPECT_EQ(signature->arguments[0].where.number, 0) << "the first of the parameters is gone";
+    EXPECT_EQ(signature->arguments[0].where.number, 0) << "the compiler removed the first parameter";
     EXPECT_EQ(shown(signature, true), "");
     EXPECT_THAT(signature->note, HasSubstr("the compiler changed how it is called"));
   }

@@ -170,7 +170,7 @@ TEST_P(Truth, ValuesLieWhereWeSay) {
   }
   for (const Expected& one : expected) {
     if (one.may_miss) continue;
-    EXPECT_GE(seen[&one], 2) << one.name << " was not called";
+    EXPECT_GE(seen[&one], 2) << one.name << " was never called";
   }
 }
 

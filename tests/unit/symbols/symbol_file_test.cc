@@ -68,7 +68,7 @@ TEST_P(Compilers, AnyAliasMatchesAndTheOneAskedForIsShown) {
   const uint64_t start = test::address_of(path, "plain_c");
   EXPECT_EQ(open(path)->names(start), (std::vector<std::string>{"plain_c", "plain_c_alias", "__plain_c_internal"}));
   EXPECT_TRUE(open(path)->names(start + 1).empty());
-  EXPECT_TRUE(open(path)->names(test::address_of(path, "_ZN6shapes4overEd")).empty()) << "it has but one";
+  EXPECT_TRUE(open(path)->names(test::address_of(path, "_ZN6shapes4overEd")).empty()) << "the symbol has no aliases";
   SymbolOptions options;
   options.rank = [](const std::string& name) { return name == "__plain_c_internal" ? 2 : name == "plain_c"; };
   EXPECT_EQ(open(path, options)->find(start)->name, "__plain_c_internal");
@@ -92,7 +92,7 @@ TEST_P(Compilers, Objects) {
   EXPECT_EQ(file->find_object(test::address_of(path, "_ZN12_GLOBAL__N_112hidden_mutexE"))->name,
             "(anonymous namespace)::hidden_mutex");
   EXPECT_FALSE(file->find_object(mutex + (uint64_t{1} << 40)).has_value());
-  EXPECT_FALSE(file->find(mutex).has_value()) << "data is no function";
+  EXPECT_FALSE(file->find(mutex).has_value()) << "a data symbol is not a function";
 }
 
 TEST_P(Compilers, EntryIsWhereTheProcessBegins) {
@@ -169,7 +169,7 @@ TEST(SymbolFile, SharedLibrary) {
   EXPECT_EQ(file->find(test::address_of(path, "hidden_helper"))->binding, SymbolBinding::kLocal);
   auto ifunc = file->find(test::address_of(path, "chosen"));
   ASSERT_TRUE(ifunc.has_value());
-  EXPECT_EQ(ifunc->name, "chosen") << "the exported IFUNC before its local resolver";
+  EXPECT_EQ(ifunc->name, "chosen") << "an exported IFUNC wins over its local resolver";
   auto table = file->find_object(test::address_of(path, "exported_table") + 31);
   ASSERT_TRUE(table.has_value());
   EXPECT_EQ(table->offset, 31u);
@@ -180,7 +180,8 @@ TEST(SymbolFile, SharedLibrary) {
   ASSERT_NE(bare, nullptr);
   EXPECT_EQ(bare->status().level, SymbolLevel::kDynamic);
   EXPECT_NE(bare->status().advice.find("libstripped.so.1 is stripped"), std::string::npos) << bare->status().advice;
-  EXPECT_FALSE(bare->find(test::address_of(path, "hidden_helper")).has_value()) << "not the exported one before it";
+  EXPECT_FALSE(bare->find(test::address_of(path, "hidden_helper")).has_value())
+      << "a hidden symbol must not take the name of the exported one before it";
   EXPECT_EQ(bare->find(test::address_of(path, "exported_function"))->name, "exported_function");
 }
 
@@ -196,17 +197,17 @@ TEST(SymbolFile, AssemblersSymbols) {
   uint64_t sized = test::address_of(path, "sized");
   EXPECT_EQ(name_at(sized), "sized");
   EXPECT_EQ(name_at(sized + 2), "sized") << "a label inside a function is not a function";
-  EXPECT_EQ(name_at(sized + 4), "") << "behind its end";
+  EXPECT_EQ(name_at(sized + 4), "") << "past the end of the symbol";
   uint64_t label = test::address_of(path, "untyped_label");
   EXPECT_EQ(name_at(label + 1), "untyped_label");
   EXPECT_EQ(file->find(label)->size, 2u);
   uint64_t sizeless = test::address_of(path, "sizeless");
   EXPECT_EQ(name_at(sizeless + 2), "sizeless");
-  EXPECT_EQ(file->find(sizeless)->size, 3u) << "up to the next symbol";
+  EXPECT_EQ(file->find(sizeless)->size, 3u) << "a symbol without a size ends at the next one";
   uint64_t outer = test::address_of(path, "outer");
   EXPECT_EQ(name_at(outer), "outer");
   EXPECT_EQ(name_at(outer + 2), "nested");
-  EXPECT_EQ(name_at(outer + 3), "outer") << "the outer one goes on behind the nested one";
+  EXPECT_EQ(name_at(outer + 3), "outer") << "the outer symbol continues after the nested one";
 #endif
 }
 
@@ -230,7 +231,8 @@ TEST(SymbolFile, NotAnElfFile) {
   EXPECT_FALSE(SymbolFile::open({test::tree() + "/missing", {}}, {}).has_value());
   EXPECT_FALSE(SymbolFile::open({"/dev/zero", {}}, {}).has_value());
   test::run("mkfifo " + test::tree() + "/fifo");
-  EXPECT_FALSE(SymbolFile::open({test::tree() + "/fifo", {}}, {}).has_value()) << "and does not wait for a writer";
+  EXPECT_FALSE(SymbolFile::open({test::tree() + "/fifo", {}}, {}).has_value())
+      << "opening a FIFO must fail, and not block";
 }
 
 TEST(SymbolFile, Vdso) {
@@ -244,7 +246,7 @@ TEST(SymbolFile, Vdso) {
 // Stripped, unless its -dbg package is installed; the exported functions have names in any case.
 TEST(SymbolFile, PythonOfDebian) {
   auto file = SymbolFile::open({"/usr/bin/python3", {}}, {});
-  ASSERT_TRUE(file.has_value()) << "no python3 of Debian here";
+  ASSERT_TRUE(file.has_value()) << "/usr/bin/python3 is missing";
   EXPECT_NE((*file)->status().level, SymbolLevel::kNone);
   auto symbols = test::listed_symbols("/usr/bin/python3");
   size_t checked = 0;

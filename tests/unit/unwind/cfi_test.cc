@@ -193,7 +193,7 @@ TEST(Cfi, SignalTrampolineIsKnown) {
 // The PLT's rule depends on the pc alone: (pc & 15) >= 11 adds a word.
 TEST(Cfi, PltExpressionIsFollowed) {
   const ElfCfi elf("/usr/bin/python3");
-  ASSERT_NE(elf.eh_frame.frame.size, 0u) << "no /usr/bin/python3";
+  ASSERT_NE(elf.eh_frame.frame.size, 0u) << "/usr/bin/python3 is missing";
   uint64_t address = elf.eh_frame.frame.address, next = 0;
   size_t found = 0;
   for (Fde fde;; address = next) {

@@ -83,7 +83,7 @@ TEST(Limits, DefaultDepthOnDeepRecursion) {
   };
   recurse(1500, visit);
   EXPECT_GT(truncated, 100U);
-  EXPECT_LT(fresh, checked * 150) << "a deep recursion is walked anew every time";
+  EXPECT_LT(fresh, checked * 150) << "a deep recursion is walked from scratch every time";
 }
 
 TEST(Limits, OptionsOutOfBoundsAreCut) {
@@ -112,7 +112,8 @@ TEST(Limits, TruncationIsMarkedInTheTree) {
   EXPECT_EQ(seen.ours.size(), seen.result.depth + 1);
   EXPECT_EQ(seen.ours.back(), static_cast<uintptr_t>(End::depth_limit));
   look(seen);
-  EXPECT_NE(seen.ours.back(), static_cast<uintptr_t>(End::depth_limit)) << "complete stacks have no marker";
+  EXPECT_NE(seen.ours.back(), static_cast<uintptr_t>(End::depth_limit))
+      << "a complete stack must not end in the marker";
 }
 
 [[gnu::noinline]] void look_from_callback(void* seen) {
@@ -159,7 +160,7 @@ TEST(Limits, AssemblyWithoutCfiTruncates) {
   Seen seen;
   Expectation expected;
   call_directly(false, seen, expected);
-  EXPECT_EQ(seen.ours.size(), 2U) << "a frame was left out:\n" << describe(seen.ours);
+  EXPECT_EQ(seen.ours.size(), 2U) << "a frame is missing:\n" << describe(seen.ours);
   EXPECT_EQ(seen.result.end, End::no_rule);
 }
 
@@ -229,7 +230,7 @@ TEST(Limits, GeneratedCodeWithoutFramePointerTruncates) {
     Seen seen;
     Expectation expected;
     call_with_frame_pointer(generated.code(), seen, expected);
-    EXPECT_EQ(seen.ours.size(), 2U) << "a frame was left out:\n" << describe(seen.ours);
+    EXPECT_EQ(seen.ours.size(), 2U) << "a frame is missing:\n" << describe(seen.ours);
     EXPECT_EQ(seen.result.end, End::no_rule);
   }
 }

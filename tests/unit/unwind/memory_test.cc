@@ -62,7 +62,7 @@ TEST(Memory, RandomCallTrees) {
   std::printf("%zu stacks, %.1f frames each, %.1f of them walked anew\n", tree.checks,
               static_cast<double>(tree.frames) / static_cast<double>(tree.checks),
               static_cast<double>(tree.fresh) / static_cast<double>(tree.checks));
-  EXPECT_LT(tree.fresh * 2, tree.frames) << "the memory was hardly used";
+  EXPECT_LT(tree.fresh * 2, tree.frames) << "hardly any frame came from the cache";
 }
 
 // Calls that are known before they are made; the last one compares.
@@ -251,9 +251,9 @@ void check_stale_return_address(bool through_a_frame, bool from_a_third = false)
     call_at_one_site(first ? outer_first : outer_second, stale, turn == 5 ? kSize - shift : kSize);
   }
   ASSERT_LT(shift, kSize);
-  ASSERT_EQ(stale.inner_frame, first_frame) << "the trap is not set: other inner frames";
+  ASSERT_EQ(stale.inner_frame, first_frame) << "test setup: the inner frames differ";
   ASSERT_NE(stale.slot, slot);
-  ASSERT_EQ(stale.stale_value, value) << "the trap is not set: the stale slot was overwritten";
+  ASSERT_EQ(stale.stale_value, value) << "test setup: the stale slot was overwritten";
   EXPECT_EQ(stale.with.node, stale.without.node);
   EXPECT_NE(stale.unwinder.tree.stack(stale.with.node), first_stack);
 }
@@ -276,7 +276,7 @@ TEST(Memory, StaleReturnAddressOfAFrameThatFollowedTheLastTime) { check_stale_re
 TEST(Memory, WhereverTheStackPointerLiesInItsPage) {
   for (size_t further = 0; further < 4096; further += 16) {
     Unwinder unwinder;
-    EXPECT_EQ(walk_twice(unwinder, further).fresh, 0U) << further << " bytes further in";
+    EXPECT_EQ(walk_twice(unwinder, further).fresh, 0U) << further << " bytes deeper";
   }
 }
 
@@ -385,7 +385,7 @@ TEST(Memory, WalkEndsOnlyAtTheSameReturnAddress) {
     const WalkResult result = walk_below(unwinder, now.outer);
     EXPECT_EQ(result.end, now.end) << turn;
     EXPECT_EQ(result.depth > 1, now.has_callers) << turn;
-    EXPECT_EQ(result.fresh == 0, turn % 2 == 1) << turn << ": only the same walk again is known";
+    EXPECT_EQ(result.fresh == 0, turn % 2 == 1) << turn << ": only a repeated walk is cached";
   }
 }
 

@@ -51,14 +51,14 @@ TEST(Module, LibrariesLoadedAndUnloaded) {
     dlclose(library);
     seen.unwinder.walker.cache.clear();
   }
-  EXPECT_GT(same_place, 10U) << "the libraries never took each other's place: the test proves little";
+  EXPECT_GT(same_place, 10U) << "no library was loaded at another's address: nothing was tested";
 }
 
 TEST(Module, VdsoHasRules) {
   const uintptr_t vdso = getauxval(AT_SYSINFO_EHDR);
   if (vdso == 0) GTEST_SKIP() << "no vDSO";
   dl_find_object module;
-  if (!find_module(vdso + 0x800, module)) GTEST_SKIP() << "glibc does not list the vDSO";
+  if (!find_module(vdso + 0x800, module)) GTEST_SKIP() << "glibc does not report the vDSO";
   size_t rules = 0;
   for (uintptr_t pc = vdso; pc < reinterpret_cast<uintptr_t>(module.dlfo_map_end); ++pc)
     rules += !rule_of_module(pc, module).is(FrameRule::kNone);
@@ -83,7 +83,7 @@ TEST(Module, SectionsLieInsideTheModule) {
     }
     const auto pc = reinterpret_cast<uintptr_t>(address);
     EXPECT_TRUE(is_code(module, pc, pc + 1));
-    EXPECT_FALSE(is_code(module, begin, begin + 1)) << "the ELF header is not code";
+    EXPECT_FALSE(is_code(module, begin, begin + 1)) << "the ELF header was taken for code";
     EXPECT_FALSE(is_code(module, pc, end + 1));
     ++modules;
   }

@@ -106,7 +106,7 @@ TEST(Signal, HandlerOnTheSameStack) {
   Handler handler(SIGUSR1, on_signal);
   raise(SIGUSR1);
   check_stacks();
-  EXPECT_EQ(here.again.fresh, 0U) << "on one stack, a signal frame is remembered as any other";
+  EXPECT_EQ(here.again.fresh, 0U) << "on one stack, a signal frame is cached like any other";
 }
 
 TEST(Signal, HandlerOnAnAlternateStack) {

@@ -186,8 +186,7 @@ TEST(Stack, BelowTheMainControlBlockIsNoStack) {
 
 // Registers as a crash leaves them: any pc of any module, any stack pointer, any frame pointer.
 TEST(Stack, GarbageRegistersNeverFault) {
-  if (PENNA_TEST_ASAN)
-    GTEST_SKIP() << "takes heap and red zones for stacks on purpose; walk() is compiled into this test";
+  if (PENNA_TEST_ASAN) GTEST_SKIP() << "uses heap memory and red zones as stacks, which AddressSanitizer reports";
   Unwinder unwinder;
   std::mt19937_64 random(9);
   std::vector<uintptr_t> code = {reinterpret_cast<uintptr_t>(&malloc), reinterpret_cast<uintptr_t>(&qsort),
