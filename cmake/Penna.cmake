@@ -40,7 +40,7 @@ endif()
 add_custom_target(unit_tests)
 set(PENNA_WARNINGS -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror)
 
-# Files of one target together, a dozen at a time: headers are read, templates made and sanitized once for all of them, which
+# Files of one target together, 32 at a time: headers are read, templates made and sanitized once for all of them, which
 # takes a third of the time. So names in unnamed namespaces differ within a target. Without (presets dev and clang) each
 # file is compiled by itself: less to do after a change, and clang-tidy sees that each includes what it uses.
 option(PENNA_UNITY "compile files of the tool side and the tests together" OFF)
@@ -62,7 +62,7 @@ function(penna_tool_options target)
   if(PENNA_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # it takes what a .cc file includes for a header
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${PENNA_UNITY} UNITY_BUILD_BATCH_SIZE 12)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${PENNA_UNITY} UNITY_BUILD_BATCH_SIZE 32)
   if(PENNA_SANITIZE)
     target_compile_options(${target} PUBLIC -fsanitize=${PENNA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${PENNA_SANITIZE})

@@ -37,11 +37,13 @@ Report with_deadlocks(Report report, const Material& m) {
   return report;
 }
 
-using enum ReportBy;
-constexpr ReportBy kByOfCalls[] = {kFunction, kModule, kThread};
-constexpr ReportBy kByOfWaits[] = {kStack, kFunction, kHolder, kLock, kThread, kProcess};
+constexpr ReportBy kByOfCalls[] = {ReportBy::kFunction, ReportBy::kModule, ReportBy::kThread};
+constexpr ReportBy kByOfWaits[] = {ReportBy::kStack, ReportBy::kFunction, ReportBy::kHolder,
+                                   ReportBy::kLock,  ReportBy::kThread,   ReportBy::kProcess};
 // kFreer must be last: kByOfStacks is the list without it.
-constexpr ReportBy kByAndFreer[] = {kStack, kFunction, kFile, kModule, kProcess, kThread, kCall, kKind, kFreer};
+constexpr ReportBy kByAndFreer[] = {ReportBy::kStack,  ReportBy::kFunction, ReportBy::kFile,
+                                    ReportBy::kModule, ReportBy::kProcess,  ReportBy::kThread,
+                                    ReportBy::kCall,   ReportBy::kKind,     ReportBy::kFreer};
 constexpr std::span<const ReportBy> kByOfStacks = std::span(kByAndFreer).first(std::size(kByAndFreer) - 1);
 
 // In the order of --help, and of the data: calls, allocations, locks, points, the recording itself.

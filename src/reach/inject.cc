@@ -35,7 +35,7 @@ namespace penna {
 namespace {
 
 constexpr char kBringIn = 'b', kGiveBack = 'g', kCall = 'c';  // orders
-constexpr useconds_t kLookUs = 200;
+constexpr useconds_t kAwaitGuestUs = 200;
 constexpr const char* kCannotGiveAgent = "could not be given the agent: has it ended?";
 
 // Never empty.
@@ -198,7 +198,7 @@ std::string Inject::bring_in(Patient& patient) {
   patient.journal.emplace(journal_of(guest.attachment()));
   // The recorder answers the agent's questions meanwhile, and may read debug files for them.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(PENNA_PLAN_SECONDS);
-  for (;; ::usleep(kLookUs)) {
+  for (;; ::usleep(kAwaitGuestUs)) {
     if (const auto outcome = guest.outcome(target->memory); outcome && outcome->empty())
       break;
     else if (outcome)

@@ -22,7 +22,7 @@
 namespace penna {
 namespace {
 
-constexpr char kMake = 'm', kEnd = 'e';  // orders
+constexpr char kMakeCopy = 'm', kEndCopy = 'e';  // orders
 constexpr const char* kStays = "keeps a zombie of the copy that was made of it";
 
 // The surgeon's.
@@ -79,11 +79,11 @@ std::string end_copy(const Made& made) {
 Result<ProcessCopy> ProcessCopy::make(pid_t pid) {
   const auto made = std::make_shared<Made>();
   auto surgeon = Surgeon::start({[made](const Surgeon::Order& order) {
-                                   return order.what == kMake ? make_copy(order.pid, made.get()) : end_copy(*made);
+                                   return order.what == kMakeCopy ? make_copy(order.pid, made.get()) : end_copy(*made);
                                  },
                                  [made] { (void)end_copy(*made); }});
   if (!surgeon) return surgeon.error();
-  const std::string answer = PENNA_TRY(surgeon->tell({kMake, pid}, {}));
+  const std::string answer = PENNA_TRY(surgeon->tell({kMakeCopy, pid}, {}));
   pid_t copy = 0;
   if (std::istringstream number(answer); !(number >> copy)) return Error{answer};
   return ProcessCopy(std::move(*surgeon), copy);
@@ -91,7 +91,7 @@ Result<ProcessCopy> ProcessCopy::make(pid_t pid) {
 
 Result<> ProcessCopy::end() {
   if (std::exchange(pid_, -1) < 0) return ok();
-  const std::string trouble = PENNA_TRY(surgeon_->tell({kEnd, 0}, {}));
+  const std::string trouble = PENNA_TRY(surgeon_->tell({kEndCopy, 0}, {}));
   if (!trouble.empty()) return Error{trouble};
   return ok();
 }

@@ -16,7 +16,7 @@
 namespace penna {
 namespace {
 
-constexpr useconds_t kLookUs = 200;
+constexpr useconds_t kLookAgainUs = 200;
 constexpr long kStopUs = 2'000'000;
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -112,7 +112,7 @@ std::optional<std::string> work_with(const Target& target, pid_t thread, bool ev
 Result<Target> examine(pid_t pid) {
   constexpr int kMostLooks = 2000;
   auto target = try_to_examine(pid);
-  for (int i = 0; i < kMostLooks && !target && ::kill(pid, 0) == 0; ++i, ::usleep(kLookUs))
+  for (int i = 0; i < kMostLooks && !target && ::kill(pid, 0) == 0; ++i, ::usleep(kLookAgainUs))
     target = try_to_examine(pid);
   return target;
 }
@@ -124,8 +124,8 @@ void say_not_single_threaded(const Target& target) {
 }
 
 std::string with_borrowed_thread(const Target& target, const BorrowedWork& work) {
-  constexpr int kMostTries = 4000;
-  for (int i = 0; i < kMostTries; ++i, ::usleep(kLookUs)) {
+  constexpr int kMostBorrowTries = 4000;
+  for (int i = 0; i < kMostBorrowTries; ++i, ::usleep(kLookAgainUs)) {
     const std::vector<pid_t> threads = threads_of(target.pid);
     if (threads.empty()) return "has ended";
     if (threads.size() > 1 && says_single_threaded(target)) return "has threads that its libc does not know of";

@@ -17,7 +17,7 @@
 namespace penna {
 namespace {
 
-penna_counters widened(const layout::CountersOfFour& old) {
+penna_counters widened_counters(const layout::CountersOfFour& old) {
   penna_counters value{};
   std::copy(std::begin(old.lost), std::end(old.lost), value.lost);
   value.blocked_ticks = old.blocked_ticks;
@@ -141,7 +141,7 @@ class Getter {
     }
     layout::CountersOfFour old{};
     std::memcpy(&old, from.data(), std::min(from.size(), sizeof old));
-    value = widened(old);
+    value = widened_counters(old);
   }
   // Fields that older files do not have. In versions 1 and 2 four values without their number.
   void later_classes(std::array<uint64_t, PENNA_CLASS_COUNT>& values) {
