@@ -126,8 +126,10 @@ Table places_table(std::vector<ChangedPlace> places, bool several) {
       {{"address", "ADDRESS", CellKind::kAddress}, [](const ChangedPlace& one) { return one.change.address; }},
       {{"kind", "KIND", CellKind::kText},
        [](const ChangedPlace& one) { return std::string(kind_text(one.change.kind)); }},
-      {{"before", "BEFORE", CellKind::kText}, [](const ChangedPlace& one) { return bytes_text_of(one.change.before); }},
-      {{"after", "AFTER", CellKind::kText}, [](const ChangedPlace& one) { return bytes_text_of(one.change.after); }},
+      {minor({"before", "BEFORE", CellKind::kText}),
+       [](const ChangedPlace& one) { return bytes_text_of(one.change.before); }},
+      {minor({"after", "AFTER", CellKind::kText}),
+       [](const ChangedPlace& one) { return bytes_text_of(one.change.after); }},
       {{"place", "PLACE", CellKind::kText, true}, [](const ChangedPlace& one) { return one.name; }},
       {path, [](const ChangedPlace& one) { return one.path; }},
   });

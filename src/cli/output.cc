@@ -20,6 +20,13 @@ Output Output::standard_error() {
   return output;
 }
 
+Output Output::paged(bool wanted) {
+  Output output;
+  std::string command = wanted ? pager_command(output.standard_) : std::string();
+  if (!command.empty()) output.pager_.emplace(std::move(command));
+  return output;
+}
+
 Result<Output> Output::create(const std::string& path) {
   Output output;
   output.replacement_ = PENNA_TRY(Replacement::open(path, {}));
@@ -64,6 +71,8 @@ bool Output::flush() {
 // EPIPE is no error: the reader has seen enough (| head). Needs SIGPIPE to be ignored or blocked,
 // else it ends us first, which is just as well.
 bool Output::write_now(std::string_view text) {
+  if (pager_ && !text.empty() && !stopped_ && pager_->write(text)) return true;
+  if (pager_ && !text.empty() && !stopped_) return end_pager();
   while (!text.empty() && !stopped_) {
     const ssize_t written = ::write(fd(), text.data(), text.size());
     if (written >= 0) {
@@ -79,8 +88,23 @@ bool Output::write_now(std::string_view text) {
   return !stopped_;
 }
 
+// What a pager that could not run was given goes to the terminal, and so does all that follows; else its reader has
+// seen enough.
+bool Output::end_pager() {
+  pager_->finish();
+  const std::string unread = pager_->unread();
+  pager_.reset();
+  if (unread.empty()) stopped_ = true;
+  return write_now(unread);
+}
+
 Result<> Output::finish() {
   flush();
+  if (pager_) {
+    const bool stopped = stopped_;
+    end_pager();
+    stopped_ = stopped;
+  }
   // Some file systems report a full disk only here.
   if (file_ && ::close(file_.release()) != 0 && error_ == 0 && errno != EINTR) error_ = errno;
   if (error_ == 0) return replacement_.put_in_place();

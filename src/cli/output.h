@@ -6,12 +6,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/fd.h"
 #include "base/output_file.h"
 #include "base/result.h"
+#include "cli/pager.h"
 
 namespace penna {
 
@@ -22,6 +24,8 @@ class Output {
   // Standard output.
   Output() = default;
   static Output standard_error();
+  // Standard output, through a pager where that is a terminal. fd() remains the terminal.
+  static Output paged(bool wanted);
   // A file. One that is there is replaced by finish(): who reads it keeps it whole. The error says why it cannot be
   // written.
   static Result<Output> create(const std::string& path);
@@ -45,8 +49,10 @@ class Output {
   static constexpr size_t kBuffer = 64 << 10;
   bool flush();
   bool write_now(std::string_view text);
+  bool end_pager();
 
   int standard_ = 1;  // where to, without a file
+  std::optional<Pager> pager_;
   Fd file_;
   Replacement replacement_;  // of which that is the file
   std::string path_;         // of the file

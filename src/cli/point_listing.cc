@@ -161,7 +161,7 @@ Table points_table(const std::vector<ListedPoint>& points, bool in_process) {
       {{"point", "POINT", CellKind::kText, true}, [](const Point& point) { return point.full_name(); }},
       {{"kind", "KIND", CellKind::kText}, [](const Point& point) { return point_kind_name(point.kind); }},
       {{"arguments", "ARGUMENTS", CellKind::kText, true}, [](const Point& point) { return arguments_text(point); }},
-      {{"copies", "COPIES", CellKind::kCount}, [](const Point& point) { return copies(point); }}};
+      {minor({"copies", "COPIES", CellKind::kCount}), [](const Point& point) { return copies(point); }}};
   if (in_process)
     columns.add({{{"armed", "ARMED", CellKind::kText}, [](const Point& point) { return armed_text(point); }}});
   if (std::any_of(points.begin(), points.end(), [](const Point& point) { return point.semaphore != 0; }))
@@ -169,9 +169,10 @@ Table points_table(const std::vector<ListedPoint>& points, bool in_process) {
         {{{"semaphore", "SEMAPHORE", CellKind::kText}, [](const Point& point) { return semaphore_text(point); }}});
   columns.add(
       {{{"address", "ADDRESS", CellKind::kAddress, false, true}, [](const Point& point) { return address_of(point); }},
-       {{"source", "SOURCE", CellKind::kText, true}, [](const Point& point) { return source_text(point); }}});
+       {minor({"source", "SOURCE", CellKind::kText, true}), [](const Point& point) { return source_text(point); }}});
   if (in_process)
-    columns.add({{{"module", "MODULE", CellKind::kText, true}, [](const Point& point) { return point.module; }}});
+    columns.add(
+        {{minor({"module", "MODULE", CellKind::kText, true}), [](const Point& point) { return point.module; }}});
   Table table;
   table.key = "points";
   columns.fill(table, points);

@@ -91,7 +91,7 @@ void cells_json(const Table& table, const TableRow& row, JsonWriter& json) {
 void row_json(const Table& table, const TableRow& row, const RowFields& fields, JsonWriter& json) {
   json.new_line();
   json.begin_object();
-  fields.table == table.key ? fields.write(row, json) : cells_json(table, row, json);
+  fields.table == table.key && !table.has_chosen_columns ? fields.write(row, json) : cells_json(table, row, json);
   json.end_object();
 }
 
@@ -139,13 +139,18 @@ Result<> select_report_rows(Report& report, const TableOptions& options) {
     (void)select_rows(table, "", rows_to_show(options));
   }
   if (!sorted && first_error) return *first_error;
+  PENNA_TRY(check_columns(report.tables, options.fields));
+  for (Table& table : report.tables) choose_columns(table, options.fields);
   return ok();
+}
+
+TextStyle style_of(const TableOptions& options, const Output& output) {
+  return {wants_color(options.color, output.fd()), options.wide ? 0 : terminal_width(output.fd())};
 }
 
 bool write_report(const Report& report, const TableOptions& options, Output& output, const RowFields& fields) {
   if (options.format == Format::kTable) {
-    const TextStyle style{wants_color(options.color, output.fd()), terminal_width(output.fd())};
-    return print_report(report, style, output.sink());
+    return print_report(report, style_of(options, output), output.sink());
   }
   if (options.format == Format::kCsv) {
     CsvWriter csv(output.sink());

@@ -18,7 +18,8 @@
 
 namespace penna {
 
-// Sorts and cuts every table of the report. Tables that lack the column keep their order, as long as one has it.
+// Sorts and cuts every table of the report, and chooses its columns. Tables that lack the column to sort by keep their
+// order, as long as one has it.
 Result<> select_report_rows(Report& report, const TableOptions& options);
 
 // How the rows of one table look in JSON when they hold more than cells can: writes fields into the row's open object.
@@ -26,6 +27,9 @@ struct RowFields {
   std::string table;  // its key; empty: none
   std::function<void(const TableRow&, JsonWriter&)> write;
 };
+
+// Of text that goes there.
+TextStyle style_of(const TableOptions& options, const Output& output);
 
 // Text: the whole report. CSV: its first table. JSON: an object with an array of each table and the sentences.
 // False: the reader left or the output failed; finish_output() tells which.

@@ -23,7 +23,7 @@ class Counters {
     const Columns<Counter> columns = {
         {{"counter", "COUNTER", CellKind::kText}, [](const Counter& one) { return one.name; }},
         {{"value", "VALUE", CellKind::kCount}, [](const Counter& one) { return one.value; }},
-        {{"meaning", "MEANING", CellKind::kText, true}, [](const Counter& one) { return one.meaning; }}};
+        {prose({"meaning", "MEANING", CellKind::kText, true}), [](const Counter& one) { return one.meaning; }}};
     Table table;
     table.key = "counters";
     table.empty_are = "counters are 0";

@@ -149,11 +149,11 @@ Columns<ProcessItem> processes_columns(bool several_images) {
   return {{{"pid", "PID", CellKind::kNumber}, [](const ProcessItem& item) { return item.process.pid; }},
           {{"image", "N", CellKind::kNumber, false, !several_images},  // of --pid PID:N
            [](const ProcessItem& item) { return item.image; }},
-          {{"parent_pid", "PARENT", CellKind::kNumber},
+          {minor({"parent_pid", "PARENT", CellKind::kNumber}),
            [](const ProcessItem& item) {
              return item.process.parent_pid == 0 ? Cell{} : Cell{int64_t{item.process.parent_pid}};
            }},
-          {{"start_ns", "START", CellKind::kDuration},
+          {minor({"start_ns", "START", CellKind::kDuration}),
            [](const ProcessItem& item) { return item.time(item.summary.first_time, item.process.first_time); }},
           {{"duration_ns", "DURATION", CellKind::kDuration},
            [](const ProcessItem& item) { return item.time(item.process.first_time, item.process.last_time); }},

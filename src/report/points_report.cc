@@ -159,7 +159,7 @@ Columns<PointItem> point_columns() {
            [](const PointItem& item) { return item.point.malformed; }},
           {{"point", "POINT", CellKind::kText, true},
            [](const PointItem& item) { return site_name(item.site, item.point.id); }},
-          {{"source", "SOURCE", CellKind::kText, true},
+          {usual({"source", "SOURCE", CellKind::kText, true}),
            [](const PointItem& item) { return source_text(item.point, item.names); }}};
 }
 

@@ -3,26 +3,29 @@
 #include "report/print.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 #include "base/printable.h"
+#include "report/fit.h"
 #include "report/text.h"
 #include "report/units.h"
 
 namespace penna {
 namespace {
 
-constexpr size_t kGap = 2;            // spaces between columns
-constexpr size_t kSmallestText = 16;  // a text column is never cut below this
-constexpr size_t kDetailIndent = 6;   // of frames below their row
-constexpr size_t kOtherIndent = 4;    // of the words over other ones
+constexpr size_t kDetailIndent = 6;  // of frames below their row
+constexpr size_t kOtherIndent = 4;   // of the words over other ones
 
 bool is_left(const TableColumn& column) { return column.kind == CellKind::kText; }
 
-// A detail cut to `room` columns: the name first; where it is gets what is left, at most half when both are long.
+// Blanks in front of a name, which show its place in a tree.
+size_t indent_of(std::string_view text) { return std::min(text.find_first_not_of(' '), text.size()); }
+
+// A detail in `room` columns: the name, and where it is when that leaves the name half of them and kSmallestName.
 struct FittedDetail {
   std::string text, where;
   size_t width() const { return display_width(text) + (where.empty() ? 0 : 1 + display_width(where)); }
@@ -33,62 +36,86 @@ struct FittedDetail {
 FittedDetail fit(const TableDetail& detail, size_t room, const TextStyle& style) {
   FittedDetail fitted{printable(detail.text), printable(detail.where)};
   if (style.width == 0) return fitted;
-  const size_t where_room = fitted.where.empty() ? 0 : std::min(display_width(fitted.where) + 1, room / 2);
-  fitted.text = cut_middle(fitted.text, std::max(room - where_room, std::min(room, kSmallestText)));
+  // A name that is deep in a tree keeps itself rather than its blanks.
+  const size_t most_blanks = room - std::min(room, kSmallestName);
+  const std::string blanks(std::min(indent_of(fitted.text), most_blanks), ' ');
+  const std::string name = fitted.text.substr(indent_of(fitted.text));
+  const size_t least = blanks.size() + std::min(display_width(name), std::max(room / 2, kSmallestName));
+  const auto has_room = [&] { return fitted.where.empty() || least + 1 + display_width(fitted.where) <= room; };
   // Of where it is, the module goes first, then all of it: half a line number says nothing.
-  const size_t rest = room - display_width(fitted.text);
-  if (display_width(fitted.where) + 1 > rest)
-    fitted.where.resize(std::min(fitted.where.size(), fitted.where.rfind(" [")));
-  if (display_width(fitted.where) + 1 > rest) fitted.where.clear();
+  if (!has_room()) fitted.where.resize(std::min(fitted.where.size(), fitted.where.rfind(" [")));
+  if (!has_room()) fitted.where.clear();
+  const size_t taken = blanks.size() + (fitted.where.empty() ? 0 : 1 + display_width(fitted.where));
+  fitted.text = blanks + cut_middle(name, room - taken);
   return fitted;
 }
+
+bool in_row(const Table& table, const TableRow& row) { return table.details_in_row && !row.details.empty(); }
 
 // The columns of a table that text shows, with their widths and the texts of all rows.
 struct Layout {
   std::vector<const TableColumn*> columns;
   std::vector<size_t> widths;
   std::vector<std::vector<std::string>> texts;  // by row
+  std::vector<std::string_view> left_out;       // titles of columns without room
+  bool last_is_whole = true;                    // the table's last column is shown
 };
 
-// Takes width from the columns that may be cut, the widest first, until the row fits.
-void shrink(Layout& layout, size_t terminal) {
-  std::vector<size_t>& widths = layout.widths;
-  size_t total = kGap * (widths.size() - 1);
-  for (size_t width : widths) total += width;
-  while (total > terminal) {
-    size_t widest = widths.size();
-    for (size_t i = 0; i < widths.size(); ++i)
-      if (layout.columns[i]->cut && widths[i] > kSmallestText &&
-          (widest == widths.size() || widths[i] > widths[widest]))
-        widest = i;
-    if (widest == widths.size()) return;
-    const size_t less = std::min(total - terminal, widths[widest] - kSmallestText);
-    widths[widest] -= less;
-    total -= less;
-  }
+Importance importance_of(const TableColumn& column, bool is_first) {
+  return column.importance.value_or(column.cut || is_first ? Importance::kMain : Importance::kUsual);
 }
 
-bool in_row(const Table& table, const TableRow& row) { return table.details_in_row && !row.details.empty(); }
-
-Layout lay_out(const Table& table, const TextStyle& style) {
-  Layout layout;
-  std::vector<size_t> shown;
+// All columns that text could show, and how little of each is enough.
+std::vector<FitColumn> measure(const Table& table, Layout& layout) {
+  std::vector<FitColumn> fits;
+  std::vector<size_t> at;
   for (size_t i = 0; i < table.columns.size(); ++i) {
-    if (table.columns[i].machine_only) continue;
-    shown.push_back(i);
-    layout.columns.push_back(&table.columns[i]);
-    layout.widths.push_back(display_width(table.columns[i].title));
+    const TableColumn& column = table.columns[i];
+    if (column.machine_only) continue;
+    const bool is_name = column.cut || column.is_prose;
+    const size_t title = display_width(column.title);
+    fits.push_back(
+        {title, is_name ? std::max(title, kSmallestName) : SIZE_MAX, importance_of(column, at.empty()), is_name});
+    at.push_back(i);
+    layout.columns.push_back(&column);
   }
   for (const TableRow& row : table.rows) {
     std::vector<std::string>& texts = layout.texts.emplace_back();
-    for (size_t i = 0; i < shown.size(); ++i) {
-      const bool detail = i + 1 == shown.size() && in_row(table, row);
-      texts.push_back(cell_text(row.cells[shown[i]], layout.columns[i]->kind));
+    for (size_t i = 0; i < at.size(); ++i) {
+      const bool detail = i + 1 == at.size() && in_row(table, row);
+      texts.push_back(cell_text(row.cells[at[i]], layout.columns[i]->kind));
       const size_t width = detail ? fit(row.details[0], 0, {}).width() : display_width(texts.back());
-      layout.widths[i] = std::max(layout.widths[i], width);
+      fits[i].width = std::max(fits[i].width, width);
+      const size_t indent = std::min(indent_of(detail ? row.details[0].text : texts.back()), kSmallestName);
+      if (fits[i].is_name && width > kSmallestName) fits[i].least = std::max(fits[i].least, kSmallestName + indent);
     }
   }
-  if (style.width != 0 && !layout.widths.empty()) shrink(layout, style.width);
+  return fits;
+}
+
+// Only drawings have no title.
+std::string_view word_for(std::string_view title) { return title.empty() ? "the drawing" : title; }
+
+void keep(const Fit& fit, Layout& layout) {
+  const auto only_shown = [&fit](auto& values) {
+    size_t kept = 0;
+    for (size_t i = 0; i < fit.shown.size(); ++i)
+      if (fit.shown[i] && kept++ != i) values[kept - 1] = std::move(values[i]);
+    values.resize(kept);
+  };
+  for (size_t i = 0; i < fit.shown.size(); ++i)
+    if (!fit.shown[i]) layout.left_out.push_back(word_for(layout.columns[i]->title));
+  layout.last_is_whole = fit.shown.empty() || fit.shown.back();
+  layout.widths = fit.widths;
+  only_shown(layout.columns);
+  only_shown(layout.widths);
+  for (std::vector<std::string>& texts : layout.texts) only_shown(texts);
+}
+
+Layout lay_out(const Table& table, const TextStyle& style) {
+  Layout layout;
+  const std::vector<FitColumn> fits = measure(table, layout);
+  keep(fit_columns(fits, style.width, table.has_chosen_columns), layout);
   return layout;
 }
 
@@ -102,7 +129,7 @@ class LineWriter {
     const size_t width = display_width(plain);
     const size_t room = layout_.widths[at_] > width ? layout_.widths[at_] - width : 0;
     const bool left = is_left(*layout_.columns[at_]);
-    if (at_ != 0) owed_ += kGap;
+    if (at_ != 0) owed_ += kColumnGap;
     if (!left) owed_ += room;
     if (!plain.empty()) {
       line_.append(std::exchange(owed_, 0), ' ');
@@ -112,7 +139,13 @@ class LineWriter {
     ++at_;
   }
   size_t room() const { return layout_.widths[at_]; }
-  bool may_cut() const { return layout_.columns[at_]->cut && style_.width != 0; }
+  bool may_cut() const { return is_left(*layout_.columns[at_]) && style_.width != 0; }
+  // Of its line: where the next column begins.
+  size_t column() const {
+    size_t column = 0;
+    for (size_t i = 0; i < at_; ++i) column += layout_.widths[i] + kColumnGap;
+    return column;
+  }
   std::string take() { return std::move(line_) + "\n"; }
 
  private:
@@ -129,10 +162,14 @@ std::string title_line(const Layout& layout, const TextStyle& style) {
   return line.take();
 }
 
+std::string cut_to(const std::string& text, const TextStyle& style, size_t indent) {
+  return style.width == 0 ? text : cut_middle(text, std::max(style.width, indent + kSmallestName) - indent);
+}
+
 std::string detail_lines(const std::vector<TableDetail>& details, size_t from, size_t most, size_t indent,
                          const TextStyle& style) {
   std::string lines;
-  const size_t room = std::max(style.width, indent + kSmallestText) - indent;
+  const size_t room = std::max(style.width, indent + kSmallestName) - indent;
   // "1 more" would take the line of the one that it hides.
   if (details.size() == most + 1) ++most;
   size_t shown = from;
@@ -144,9 +181,25 @@ std::string detail_lines(const std::vector<TableDetail>& details, size_t from, s
   return lines;
 }
 
+bool has_prose(const Table& table) {
+  return std::any_of(table.columns.begin(), table.columns.end(), [](auto& column) { return column.is_prose; });
+}
+
+// Below a row of sentences there are sentences.
+std::string prose_lines(const std::vector<TableDetail>& details, const TextStyle& style) {
+  std::string lines;
+  for (const TableDetail& detail : details) {
+    const std::string text = printable(detail.where.empty() ? detail.text : detail.text + " " + detail.where);
+    const size_t width = style.width == 0 ? SIZE_MAX : std::max(style.width, 2 * kDetailIndent) - kDetailIndent;
+    for (const std::string& part : wrapped(text, width)) lines += std::string(kDetailIndent, ' ') + part + "\n";
+  }
+  return lines;
+}
+
 std::string row_lines(const Table& table, size_t index, const Layout& layout, const TextStyle& style) {
   const TableRow& row = table.rows[index];
-  const bool detail_first = in_row(table, row);
+  const bool detail_first = in_row(table, row) && layout.last_is_whole;
+  std::string below;  // of a last column whose sentences go on
   const std::vector<std::string>& texts = layout.texts[index];
   LineWriter line(layout, style);
   const Tint tint = row.is_quiet ? Tint::kDim : Tint::kNone;
@@ -154,22 +207,54 @@ std::string row_lines(const Table& table, size_t index, const Layout& layout, co
     if (i + 1 == texts.size() && detail_first) {
       const FittedDetail fitted = fit(row.details[0], line.room(), style);
       line.put(fitted.text + std::string(fitted.width() - display_width(fitted.text), ' '), fitted.tint(style));
+    } else if (layout.columns[i]->is_prose && i + 1 == texts.size() && style.width != 0) {
+      const std::vector<std::string> parts = wrapped(texts[i], line.room());
+      for (size_t part = 1; part < parts.size(); ++part) below += std::string(line.column(), ' ') + parts[part] + "\n";
+      line.put(parts[0], tint);
     } else {
       line.put(line.may_cut() ? cut_middle(texts[i], line.room()) : texts[i], tint);
     }
   }
-  std::string lines = line.take();
+  std::string lines = line.take() + below;
+  if (has_prose(table)) return lines + prose_lines(row.details, style);
 
   lines += detail_lines(row.details, detail_first ? 1 : 0, table.most_details, kDetailIndent, style);
   if (row.other_title.empty()) return lines;
-  lines += std::string(kOtherIndent, ' ') + tinted(printable(row.other_title), Tint::kDim, style) + "\n";
+  lines += std::string(kOtherIndent, ' ') +
+           tinted(cut_to(printable(row.other_title), style, kOtherIndent), Tint::kDim, style) + "\n";
   return lines + detail_lines(row.other_details, 0, table.most_details, kDetailIndent, style);
+}
+
+// Blanks are part of a text that has room.
+std::vector<std::string> fitted_lines(const std::string& text, const TextStyle& style) {
+  if (style.width == 0 || display_width(text) <= style.width) return {text};
+  return wrapped(text, style.width);
+}
+
+bool print_title(const Table& table, const TextStyle& style, const TextSink& sink) {
+  const std::string title = printable(table.title), order(table.order);
+  const std::string between = title.empty() || order.empty() ? "" : ", ";
+  const std::string plain = title + between + order;
+  if (plain.empty()) return true;
+  if (style.width == 0 || display_width(plain) <= style.width)
+    return sink(tinted(title, Tint::kBold, style) + between + tinted(order, Tint::kDim, style) + "\n");
+  for (const std::string& line : wrapped(plain, style.width))
+    if (!sink(tinted(line, Tint::kBold, style) + "\n")) return false;
+  return true;
+}
+
+bool print_left_out_columns(const Layout& layout, const TextStyle& style, const TextSink& sink) {
+  if (layout.left_out.empty()) return true;
+  for (const std::string& line : fitted_lines(no_room_text(layout.left_out), style))
+    if (!sink(tinted(line, Tint::kDim, style) + "\n")) return false;
+  return true;
 }
 
 bool print_sentences(const std::vector<std::string>& sentences, Tint tint, const TextStyle& style,
                      const TextSink& sink) {
   for (const std::string& sentence : sentences)
-    if (!sink(tinted(printable(sentence), tint, style) + "\n")) return false;
+    for (const std::string& line : fitted_lines(printable(sentence), style))
+      if (!sink(tinted(line, tint, style) + "\n")) return false;
   return true;
 }
 
@@ -194,6 +279,15 @@ std::string cell_text(const Cell& cell, CellKind kind) {
   }
 }
 
+std::string detail_text(const TableDetail& detail, size_t room) {
+  const FittedDetail fitted = fit(detail, room, {false, room});
+  return fitted.where.empty() ? fitted.text : fitted.text + " " + fitted.where;
+}
+
+std::string no_room_text(const std::vector<std::string_view>& titles) {
+  return fmt::format("no room for {}: --wide shows all, --fields chooses", fmt::join(titles, ", "));
+}
+
 std::string tinted(std::string_view text, Tint tint, const TextStyle& style) {
   static constexpr const char* kStart[] = {"", "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[36m", "\x1b[32m"};
   if (!style.color || tint == Tint::kNone || text.empty()) return std::string(text);
@@ -207,9 +301,7 @@ bool print_left_out(uint64_t rows, std::string_view what, const TextStyle& style
 }
 
 bool print_table(const Table& table, const TextStyle& style, const TextSink& sink) {
-  std::string title = tinted(printable(table.title), Tint::kBold, style);
-  if (!table.order.empty()) title += (title.empty() ? "" : ", ") + tinted(table.order, Tint::kDim, style);
-  if (!title.empty() && !sink(title + "\n")) return false;
+  if (!print_title(table, style, sink)) return false;
   if (table.draw) return table.draw(style, sink);
   const Layout layout = lay_out(table, style);
   const bool titled =
@@ -217,7 +309,7 @@ bool print_table(const Table& table, const TextStyle& style, const TextSink& sin
   if (titled && !table.rows.empty() && !sink(title_line(layout, style))) return false;
   for (size_t i = 0; i < table.rows.size(); ++i)
     if (!sink(row_lines(table, i, layout, style))) return false;
-  return print_left_out(table.rows_left_out, "more", style, sink) &&
+  return print_left_out_columns(layout, style, sink) && print_left_out(table.rows_left_out, "more", style, sink) &&
          print_left_out(table.rows_empty, table.empty_are, style, sink);
 }
 

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/table.h"
 
@@ -18,6 +20,10 @@ bool print_table(const Table& table, const TextStyle& style, const TextSink& sin
 
 // A cell as text, not yet aligned.
 std::string cell_text(const Cell& cell, CellKind kind);
+// A detail in at most `room` columns, 0: all of it. The name goes last.
+std::string detail_text(const TableDetail& detail, size_t room);
+// Which columns a line has no room for, and how to get them.
+std::string no_room_text(const std::vector<std::string_view>& titles);
 
 // Wraps text in a colour when the style has colours.
 enum class Tint { kNone, kBold, kDim, kWarn, kTime, kName };

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "base/nearest_name.h"
 
 namespace penna {
 namespace {
@@ -38,10 +39,21 @@ std::optional<size_t> find_column(const Table& table, const std::string& name) {
   return std::nullopt;
 }
 
-std::string column_names(const Table& table) {
+std::vector<std::string> column_names(const Table& table) {
   std::vector<std::string> names;
   for (const TableColumn& column : table.columns) names.push_back(plain_key(column));
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names;
+}
+
+// ", did you mean 'total'?", or nothing.
+std::string meant(const std::string& word, const std::vector<std::string>& names) {
+  NearestName nearest(word);
+  for (const std::string& name : names) nearest.see(name);
+  return nearest.name().empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest.name());
+}
+
+bool is_list(const Table& table, const std::string& name) {
+  return !name.empty() && (name == table.details_key || name == table.other_key);
 }
 
 bool is_number(const Cell& cell) {
@@ -74,8 +86,11 @@ Result<SortOrder> find_order(const Table& table, std::string_view order) {
   if (!direction.empty() && direction != "asc" && direction != "desc")
     return Error{fmt::format("cannot sort in direction '{}': write {}:asc or {}:desc", direction, name, name)};
   const std::optional<size_t> index = find_column(table, name);
-  if (!index)
-    return Error{fmt::format("there is no column '{}' to sort by: choose one of {}", name, column_names(table))};
+  if (!index) {
+    const std::vector<std::string> names = column_names(table);
+    return Error{fmt::format("there is no column '{}' to sort by{}: choose one of {}", name, meant(name, names),
+                             fmt::join(names, ", "))};
+  }
   return SortOrder{*index, direction.empty() ? table.columns[*index].kind == CellKind::kText : direction == "asc"};
 }
 
@@ -137,6 +152,65 @@ Result<> select_rows(Table& table, std::string_view order, size_t top) {
     table.rows.resize(top);
   }
   complete_all();
+  return ok();
+}
+
+// What is left of the lists below rows: those that are named, and a first detail that stands in the last column.
+void choose_columns(Table& table, const std::vector<std::string>& names) {
+  std::vector<size_t> chosen;
+  std::vector<std::string> lists;
+  for (const std::string& given : names) {
+    const std::string name = lower(given);
+    if (const std::optional<size_t> index = find_column(table, name))
+      chosen.push_back(*index);
+    else if (is_list(table, name))
+      lists.push_back(name);
+  }
+  if (chosen.empty() && lists.empty()) return;
+  const auto listed = [&lists](const std::string& key) {
+    return std::find(lists.begin(), lists.end(), key) != lists.end();
+  };
+  size_t last = table.columns.size();  // that text shows
+  while (last != 0 && table.columns[last - 1].machine_only) --last;
+  const bool in_row = table.details_in_row && !chosen.empty() && chosen.back() + 1 == last;
+  for (TableRow& row : table.rows) {
+    std::vector<Cell> cells;
+    for (size_t index : chosen) cells.push_back(row.cells[index]);
+    row.cells = std::move(cells);
+    if (!listed(table.details_key)) row.details.resize(std::min<size_t>(row.details.size(), in_row));
+    if (!listed(table.other_key)) row.other_details.clear(), row.other_title.clear();
+  }
+  std::vector<TableColumn> columns;
+  for (size_t index : chosen) {
+    columns.push_back(table.columns[index]);
+    columns.back().machine_only = false;
+  }
+  table.columns = std::move(columns);
+  table.details_in_row = in_row;
+  if (!listed(table.details_key)) table.details_key.clear();
+  if (!listed(table.other_key)) table.other_key.clear();
+  table.complete = nullptr;  // it knows the columns by their numbers
+  table.has_chosen_columns = true;
+}
+
+Result<> check_columns(const std::vector<Table>& tables, const std::vector<std::string>& names) {
+  std::vector<std::string> known;
+  const auto add = [&known](const std::string& name) {
+    if (!name.empty() && std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+  };
+  for (const Table& table : tables) {
+    for (const std::string& name : column_names(table)) add(name);
+    add(table.details_key);
+    add(table.other_key);
+  }
+  for (const std::string& name : names) {
+    const auto has = [name = lower(name)](const Table& table) {
+      return find_column(table, name).has_value() || is_list(table, name);
+    };
+    if (std::none_of(tables.begin(), tables.end(), has))
+      return Error{fmt::format("there is no field '{}'{}: choose of {}", name, meant(lower(name), known),
+                               fmt::join(known, ", "))};
+  }
   return ok();
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -21,7 +22,7 @@ using TextSink = std::function<bool(std::string_view)>;
 
 struct TextStyle {
   bool color = false;
-  size_t width = 0;  // columns of the terminal; 0: no terminal, nothing is cut
+  size_t width = 0;  // of a line; 0: as wide as it takes, nothing is cut
 };
 
 // How a number is shown in text. CSV and JSON write all of them raw: bytes, nanoseconds, percent.
@@ -39,16 +40,35 @@ enum class CellKind : uint8_t {
   kText,
 };
 
+// Which columns of a table go where a line has no room for all of them: those of the lowest first.
+enum class Importance : uint8_t { kMinor, kUsual, kMain };
+
 struct TableColumn {
   // Literals: as strings, the lists of columns in the reports would take longer to compile than all else there.
   std::string_view key;    // in CSV, JSON and --sort: "total_ns"
   std::string_view title;  // over the column of text: "TOTAL"
   CellKind kind = CellKind::kText;
-  bool cut = false;           // of a text column: on a terminal its cells may be cut to fit
-  bool machine_only = false;  // in CSV and JSON, and to sort by; not in text
-  bool text_only = false;     // the other way round: a drawing
-  bool late = false;          // its cells are empty until Table::complete has been called
+  bool cut = false;                        // of a text column: on a terminal its cells may be cut to fit
+  bool machine_only = false;               // in CSV and JSON, and to sort by; not in text
+  bool text_only = false;                  // the other way round: a drawing
+  bool is_prose = false;                   // of the last column: its sentences go on below, and are not cut
+  std::optional<Importance> importance{};  // none: names (`cut`) and what is sorted by, the first column, are main
+  bool late = false;                       // its cells are empty until Table::complete has been called
 };
+
+// A column that goes first, or that stays as long as possible.
+constexpr TableColumn minor(TableColumn column) {
+  column.importance = Importance::kMinor;
+  return column;
+}
+constexpr TableColumn usual(TableColumn column) {
+  column.importance = Importance::kUsual;
+  return column;
+}
+constexpr TableColumn prose(TableColumn column) {
+  column.is_prose = true;
+  return column;
+}
 
 // Empty (nothing is known: "-", "", null), a whole number (count, bytes, nanoseconds, address as its bits), a fraction
 // (percent), or text.
@@ -78,6 +98,7 @@ struct Table {
   std::string other_key;        // the same for TableRow::other_details
   bool is_aside = false;        // in front of what the report is about: not what CSV, which has one table, writes
   bool details_in_row = false;  // in text, the first detail stands in its row, in place of the last column's cell
+  bool has_chosen_columns = false;  // none of them goes for want of room
   size_t most_details = SIZE_MAX;  // lines of details of a row in text, and of its other ones; what is left out is told
   std::vector<TableColumn> columns;
   std::vector<TableRow> rows;
@@ -123,5 +144,12 @@ inline Cell number(int64_t value) { return value; }
 // `top` rows (0: all, empty ones too) and completes them. Without a direction numbers fall and text rises; without a
 // column the order stays. Empty cells come last; equal rows keep their order. The error names the columns.
 Result<> select_rows(Table& table, std::string_view order, size_t top);
+
+// Keeps the columns that are named, as --sort names them, in that order; "stack" and other lists below rows are columns
+// too. Names that the table does not have are passed over: a table with none of them stays as it is. The rows must be
+// complete.
+void choose_columns(Table& table, const std::vector<std::string>& names);
+// The first of the names that no table has is an error, which tells the nearest one and the list.
+Result<> check_columns(const std::vector<Table>& tables, const std::vector<std::string>& names);
 
 }  // namespace penna

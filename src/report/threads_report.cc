@@ -47,12 +47,12 @@ Cell lost_by(const ThreadItem& item) {
 Columns<ThreadItem> thread_item_columns() {
   using Item = ThreadItem;
   using Thread = ThreadSummary;
-  return {{{"pid", "PID", CellKind::kNumber}, [](const Item& item) { return item.process.pid; }},
+  return {{minor({"pid", "PID", CellKind::kNumber}), [](const Item& item) { return item.process.pid; }},
           {{"tid", "TID", CellKind::kNumber},
            [](const Item& item) { return item.of_thread([](const Thread& one) { return Cell{int64_t{one.tid}}; }); }},
           {{"name", "NAME", CellKind::kText, true},
            [](const Item& item) { return Cell{item.thread == nullptr ? "(no thread told)" : item.thread->name}; }},
-          {{"start_ns", "START", CellKind::kDuration},
+          {minor({"start_ns", "START", CellKind::kDuration}),
            [](const Item& item) { return item.time(item.summary.first_time, &Thread::first_time); }},
           {{"duration_ns", "DURATION", CellKind::kDuration},
            [](const Item& item) {

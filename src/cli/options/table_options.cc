@@ -21,9 +21,15 @@ void add_table_options(OptionParser& parser, TableOptions& options, bool rows) {
     parser.number("-n,--top", options.top, "N", "rows of each table, 0 for all; default 25, in csv and json all");
     parser.text("-s,--sort", options.sort, "COLUMN",
                 "sort by a column, or by several as 'calls,self'; COLUMN:asc or COLUMN:desc for a direction");
+    parser.texts("-f,--fields", options.fields, "FIELD,...",
+                 "the columns to show, in this order, by their names in csv and json; default all that have room, and "
+                 "in csv and json all",
+                 OptionParser::Split::kAtCommas);
   }
+  parser.flag("--wide", options.wide, "all columns and whole names; lines may wrap");
   add_format_option(parser, options.format, "text for people, or raw numbers");
   add_color_option(parser, options.color);
+  parser.flag("--no-pager", options.no_pager, "no $PAGER (default less -FRX) on a terminal");
 }
 
 // CSV and JSON are complete unless -n says otherwise: programs read them, and do not scroll.

@@ -286,7 +286,7 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
 int cmd_check(const CheckOptions& options) {
   const Result<Recording> recording = open_input(options.input);
   if (!recording) return fail(recording.error().text);
-  Output output;
+  Output output = Output::paged(!options.table.no_pager);
   const Result<int> status = show(*recording, options, output);
   if (!status) return fail("check: " + status.error().text);
   const int written = finish_output(output);

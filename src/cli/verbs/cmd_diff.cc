@@ -174,7 +174,7 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
 }
 
 int cmd_diff(const DiffOptions& options) {
-  Output output;
+  Output output = Output::paged(!options.table.no_pager);
   const Result<> shown = show(options, output);
   return shown ? finish_output(output) : fail("diff: " + shown.error().text);
 }

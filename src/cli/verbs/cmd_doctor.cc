@@ -47,7 +47,7 @@ Table table_of(const DoctorFindings& findings) {
   const Columns<DoctorFinding> columns = {
       {{"check", "CHECK", CellKind::kText}, [](const DoctorFinding& one) { return one.check; }},
       {{"verdict", "VERDICT", CellKind::kText}, [](const DoctorFinding& one) { return word_of(one.verdict); }},
-      {{"what", "WHAT", CellKind::kText}, [](const DoctorFinding& one) { return one.what; }},
+      {prose({"what", "WHAT", CellKind::kText}), [](const DoctorFinding& one) { return one.what; }},
       {{.key = "remedy", .title = "REMEDY", .kind = CellKind::kText, .machine_only = true},
        [](const DoctorFinding& one) { return one.remedy; }}};
   Table table;
@@ -79,7 +79,7 @@ int cmd_doctor(const DoctorOptions& options) {
   if (!findings) return fail(findings.error().text);
   Report report;
   report.add(table_of(*findings));
-  Output output;
+  Output output = Output::paged(!options.table.no_pager);
   write_report(report, options.table, output);
   const int status = finish_output(output);
   const bool works = std::none_of(findings->begin(), findings->end(),

@@ -97,7 +97,7 @@ Result<Parsed<GraphOptions>> parse_graph(const Arguments& arguments) {
 int cmd_graph(const GraphOptions& options) {
   const Result<Recording> recording = open_input(options.input);
   if (!recording) return fail(recording.error().text);
-  Output output;
+  Output output = Output::paged(!options.table.no_pager);
   const Result<> shown = show(*recording, options, output);
   return shown ? finish_output(output) : fail("graph: " + shown.error().text);
 }

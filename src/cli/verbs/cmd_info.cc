@@ -30,7 +30,7 @@ int cmd_info(const InfoOptions& options) {
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, *recording);
   Names names(*recording, *symbols);
   const Report report = info_report(*recording, summary, examine(*recording, summary, Analyses{}, names));
-  Output output;
+  Output output = Output::paged(!options.table.no_pager);
   write_report(report, options.table, output);
   return finish_output(output);
 }

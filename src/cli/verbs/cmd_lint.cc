@@ -85,10 +85,10 @@ Columns<Finding> finding_columns(bool many_files) {
        [](const Finding& found) {
          return found.finding->pc == 0 ? Cell{} : Cell{static_cast<int64_t>(found.finding->pc)};
        }},
-      {{"source", "SOURCE", CellKind::kText, true},
-       [](const Finding& found) { return source_text(source_of(found)); },
-       Fill::kWhenShown},
-      {{"file", "FILE", CellKind::kText, true, !many_files}, [](const Finding& found) { return found.file->path; }}};
+      {minor({"source", "SOURCE", CellKind::kText, true}),
+       [](const Finding& found) { return source_text(source_of(found)); }, Fill::kWhenShown},
+      {minor({"file", "FILE", CellKind::kText, true, !many_files}),
+       [](const Finding& found) { return found.file->path; }}};
 }
 
 Table findings_table(const std::vector<Finding>& findings, bool many_files) {
@@ -187,7 +187,7 @@ int cmd_lint(const LintOptions& options) {
   if (left_out != 0) report.warnings.push_back(fmt::format("{} findings are left out: there are too many.", left_out));
   if (const Result<> selected = select_report_rows(report, options.table); !selected)
     return fail(selected.error().text);
-  Output output;
+  Output output = Output::paged(!options.table.no_pager);
   // `source` of a row is the number of its finding before rows were sorted and cut.
   write_report(report, options.table, output,
                {"findings", [&](const TableRow& row, JsonWriter& json) { write_finding(findings[row.source], json); }});

@@ -123,7 +123,7 @@ int cmd_list(const ListOptions& options) {
   if (!list) return fail(list.error().text);
   if (const Result<> selected = select_report_rows(list->report, options.table); !selected)
     return fail(selected.error().text);
-  Output output;
+  Output output = Output::paged(!options.table.no_pager);
   write_report(list->report, options.table, output, {"points", [&](const TableRow& row, JsonWriter& json) {
                                                        write_point(list->points[row.source], list->in_process, json);
                                                      }});

@@ -46,7 +46,7 @@ class CallTrees {
   CallTrees(const Recording& recording, Names& names, const ReplayOptions& options, Output& output)
       : recording_(recording),
         options_(options),
-        printer_(recording, names, {{wants_color(options.table.color, output.fd()), 0}, false}, output.sink()),
+        printer_(recording, names, {style_of(options.table, output), false}, output.sink()),
         sink_(output.sink()) {}
 
   // False: stopped early.
@@ -98,8 +98,9 @@ class Replay {
       : recording_(recording),
         options_(options),
         // The order of members matters: `columns_` and `cells_` refer to what is built before them.
-        style_{wants_color(options.table.color, output.fd()), terminal_width(output.fd())},
-        printer_(recording, names, {style_, options.stacks, options.fields ? &columns_ : nullptr}, output.sink()),
+        style_(style_of(options.table, output)),
+        printer_(recording, names, {style_, options.stacks, options.fields ? &columns_ : nullptr, !options.merge},
+                 output.sink()),
         cells_(recording, names, printer_) {
     // On a terminal the lines themselves are the progress.
     line_ = progress_line(!options.input.no_progress && !is_terminal(output.fd()));
@@ -259,7 +260,7 @@ int replay(const Recording& recording, SymbolSource& symbols, const ReplayOption
   if (!threads) return fail(threads.error().text);
   Names names(recording, symbols);
 
-  Output output;
+  Output output = Output::paged(!options.table.no_pager);
   // Text that was stopped early (-n, | head) gets no closing sentences: nobody reads them, or they
   // would be longer than what was asked for. CSV and JSON must be closed in any case to be valid.
   if (options.tree) {

@@ -253,7 +253,7 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
 int cmd_report(const ReportOptions& options) {
   const Result<Recording> recording = open_input(options.input);
   if (!recording) return fail(recording.error().text);
-  Output output;
+  Output output = Output::paged(!options.table.no_pager);
   const Result<> shown = show(*recording, options, output);
   return shown ? finish_output(output) : fail("report: " + shown.error().text);
 }

@@ -108,9 +108,9 @@ Cell sum_of(const NamedStackSums* sums) {
 
 Columns<SidesItem> sides_columns() {
   return {
-      {{"count_a", "COUNT A", CellKind::kCount},
+      {minor({"count_a", "COUNT A", CellKind::kCount}),
        [](const SidesItem& one) { return sum_of<&NamedStackSums::count>(one.sides.a); }},
-      {{"count_b", "COUNT B", CellKind::kCount},
+      {minor({"count_b", "COUNT B", CellKind::kCount}),
        [](const SidesItem& one) { return sum_of<&NamedStackSums::count>(one.sides.b); }},
       {{"bytes_a", "BYTES A", CellKind::kBytes},
        [](const SidesItem& one) { return sum_of<&NamedStackSums::bytes>(one.sides.a); }},
@@ -123,7 +123,7 @@ Columns<SidesItem> sides_columns() {
          if (a == nullptr || a->bytes == 0) return Cell{};
          return Cell{100 * static_cast<double>(one.sides.bytes_change()) / static_cast<double>(a->bytes)};
        }},
-      {{"delta_count", "COUNT DELTA", CellKind::kCountChange},
+      {minor({"delta_count", "COUNT DELTA", CellKind::kCountChange}),
        [](const SidesItem& one) { return one.sides.count_change(); }},
       {{"quiet", "QUIET", CellKind::kCount, false, true}, [](const SidesItem& one) { return one.is_quiet; }},
       {{"function", "STACK", CellKind::kText, true},

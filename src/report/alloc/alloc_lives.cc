@@ -25,11 +25,12 @@ struct Lives {
 };
 
 Columns<Lives> life_columns() {
-  return {{{"avg_ns", "AVG", CellKind::kDuration},
-           [](const Lives& of) { return of.ns(static_cast<uint64_t>(of.lives.average())); }},
-          {{"p50_ns", "P50", CellKind::kDuration}, [](const Lives& of) { return of.ns(of.lives.percentile(0.5)); }},
-          {{"p99_ns", "P99", CellKind::kDuration}, [](const Lives& of) { return of.ns(of.lives.percentile(0.99)); }},
-          {{"max_ns", "MAX", CellKind::kDuration}, [](const Lives& of) { return of.ns(of.lives.max()); }}};
+  return {
+      {minor({"avg_ns", "AVG", CellKind::kDuration}),
+       [](const Lives& of) { return of.ns(static_cast<uint64_t>(of.lives.average())); }},
+      {minor({"p50_ns", "P50", CellKind::kDuration}), [](const Lives& of) { return of.ns(of.lives.percentile(0.5)); }},
+      {{"p99_ns", "P99", CellKind::kDuration}, [](const Lives& of) { return of.ns(of.lives.percentile(0.99)); }},
+      {{"max_ns", "MAX", CellKind::kDuration}, [](const Lives& of) { return of.ns(of.lives.max()); }}};
 }
 
 // What blocks were freed: their number and size, and how long they had lived.

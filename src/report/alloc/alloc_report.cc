@@ -163,7 +163,7 @@ Columns<LeakItem> leak_columns() {
   Columns<LeakItem> columns = {
       {{"leaked_bytes", "LEAKED", CellKind::kBytes}, [](const LeakItem& item) { return item.leak.bytes; }},
       {{"blocks", "BLOCKS", CellKind::kCount}, [](const LeakItem& item) { return item.leak.blocks; }},
-      {{"largest_bytes", "LARGEST", CellKind::kBytes},
+      {minor({"largest_bytes", "LARGEST", CellKind::kBytes}),
        [](const LeakItem& item) { return item.leak.sizes.empty() ? Cell{} : number(item.leak.sizes.front()); }},
       {{"first_ns", "FIRST", CellKind::kDuration, false, true},
        [](const LeakItem& item) { return item.since_start(item.leak.first_time); }},

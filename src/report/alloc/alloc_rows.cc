@@ -17,8 +17,8 @@ size_t busy_processes(const Allocations& heap) {
 }
 
 Columns<OfProcesses> holder_columns() {
-  return {{{"processes", "PROCS", CellKind::kCount}, [](const OfProcesses& of) { return of.processes; }},
-          {{"pid", "PID", CellKind::kNumber},
+  return {{minor({"processes", "PROCS", CellKind::kCount}), [](const OfProcesses& of) { return of.processes; }},
+          {minor({"pid", "PID", CellKind::kNumber}),
            [](const OfProcesses& of) { return of.processes == 1 ? Cell{int64_t{of.pid}} : Cell{}; }}};
 }
 
@@ -108,7 +108,7 @@ Columns<AllocationItem> AllocationRows::group_columns() const {
   if (by_ == GroupBy::kModule)
     return {{{"module", "MODULE", CellKind::kText, true}, [](const Item& item) { return item.rows->module_of(item); }}};
   if (by_ == GroupBy::kThread)
-    return {{{"pid", "PID", CellKind::kNumber, false, busy_processes(heap_) < 2},
+    return {{minor({"pid", "PID", CellKind::kNumber, false, busy_processes(heap_) < 2}),
              [](const Item& item) {
                const uint32_t process = item.rows->thread_of(item).process;
                return Cell{int64_t{item.rows->recording_.processes()[process].process.pid}};
@@ -117,13 +117,14 @@ Columns<AllocationItem> AllocationRows::group_columns() const {
             {{"thread", "THREAD", CellKind::kText, true},
              [](const Item& item) { return item.rows->thread_of(item).name; }}};
   if (by_ == GroupBy::kProcess)
-    return {{{"inherited_frees", "INHERITED FREES", CellKind::kCount, false, heap_.total().inherited_frees == 0},
-             [](const Item& item) {
-               return item.rows->heap_.processes()[item.rows->group_of(item).context].inherited_frees;
-             }},
-            {{"pid", "PID", CellKind::kNumber}, [](const Item& item) { return item.rows->process_of(item).pid; }},
-            {{"process", "PROCESS", CellKind::kText, true},
-             [](const Item& item) { return process_name(item.rows->process_of(item)); }}};
+    return {
+        {minor({"inherited_frees", "INHERITED FREES", CellKind::kCount, false, heap_.total().inherited_frees == 0}),
+         [](const Item& item) {
+           return item.rows->heap_.processes()[item.rows->group_of(item).context].inherited_frees;
+         }},
+        {minor({"pid", "PID", CellKind::kNumber}), [](const Item& item) { return item.rows->process_of(item).pid; }},
+        {{"process", "PROCESS", CellKind::kText, true},
+         [](const Item& item) { return process_name(item.rows->process_of(item)); }}};
   return {{{"kind", "KIND", CellKind::kText, true},
            [](const Item& item) { return block_kind_text(item.rows->group_of(item).context); }}};
 }

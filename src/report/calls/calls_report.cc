@@ -43,18 +43,19 @@ Columns<TimedCalls> timed_columns() {
       {{"calls", "CALLS", CellKind::kCount}, [](const TimedCalls& of) { return of.calls; }},
       {{"total_ns", "TOTAL", CellKind::kDuration}, [](const TimedCalls& of) { return of.ns(of.total); }},
       {{"self_ns", "SELF", CellKind::kDuration}, [](const TimedCalls& of) { return of.ns(of.self); }},
-      {{"avg_ns", "AVG", CellKind::kDuration},
+      {minor({"avg_ns", "AVG", CellKind::kDuration}),
        [](const TimedCalls& of) { return of.ns(static_cast<uint64_t>(of.duration.average())); }},
-      {{"min_ns", "MIN", CellKind::kDuration}, [](const TimedCalls& of) { return of.ns(of.duration.min()); }},
+      {minor({"min_ns", "MIN", CellKind::kDuration}), [](const TimedCalls& of) { return of.ns(of.duration.min()); }},
       {{"max_ns", "MAX", CellKind::kDuration}, [](const TimedCalls& of) { return of.ns(of.duration.max()); }},
-      {{"p50_ns", "P50", CellKind::kDuration}, [](const TimedCalls& of) { return of.ns(of.duration.percentile(0.5)); }},
+      {minor({"p50_ns", "P50", CellKind::kDuration}),
+       [](const TimedCalls& of) { return of.ns(of.duration.percentile(0.5)); }},
       {{"p99_ns", "P99", CellKind::kDuration},
        [](const TimedCalls& of) { return of.ns(of.duration.percentile(0.99)); }}};
 }
 Columns<GroupItem> thread_columns() {
   return {{{"pid", "PID", CellKind::kNumber},
            [](const GroupItem& group) { return group.recording.processes()[group.thread().process].process.pid; }},
-          {{"tid", "TID", CellKind::kNumber}, [](const GroupItem& group) { return group.thread().tid; }},
+          {minor({"tid", "TID", CellKind::kNumber}), [](const GroupItem& group) { return group.thread().tid; }},
           {{"thread", "THREAD", CellKind::kText, true}, [](const GroupItem& group) { return group.thread().name; }}};
 }
 Columns<GroupItem> module_columns() {

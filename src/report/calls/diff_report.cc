@@ -68,29 +68,29 @@ Cell sum_of(const NamedCalls* calls) {
 }
 
 Columns<PairItem> pair_columns() {
-  return {
-      {{"calls_a", "CALLS A", CellKind::kCount},
-       [](const PairItem& one) { return sum_of<&NamedCalls::calls>(one.pair.a); }},
-      {{"calls_b", "CALLS B", CellKind::kCount},
-       [](const PairItem& one) { return sum_of<&NamedCalls::calls>(one.pair.b); }},
-      {{"total_a_ns", "TOTAL A", CellKind::kDuration},
-       [](const PairItem& one) { return sum_of<&NamedCalls::total_ns>(one.pair.a); }},
-      {{"total_b_ns", "TOTAL B", CellKind::kDuration},
-       [](const PairItem& one) { return sum_of<&NamedCalls::total_ns>(one.pair.b); }},
-      {{"delta_ns", "DELTA", CellKind::kChange}, [](const PairItem& one) { return one.pair.total_change(); }},
-      {{"delta_percent", "OF A", CellKind::kPercentChange},
-       [](const PairItem& one) {
-         const int64_t before = one.pair.a == nullptr ? 0 : one.pair.a->total_ns;
-         if (before == 0) return Cell{};
-         return Cell{100 * static_cast<double>(one.pair.total_change()) / static_cast<double>(before)};
-       }},
-      {{"self_a_ns", "SELF A", CellKind::kDuration, false, true},
-       [](const PairItem& one) { return sum_of<&NamedCalls::self_ns>(one.pair.a); }},
-      {{"self_b_ns", "SELF B", CellKind::kDuration, false, true},
-       [](const PairItem& one) { return sum_of<&NamedCalls::self_ns>(one.pair.b); }},
-      {{"self_delta_ns", "SELF DELTA", CellKind::kChange}, [](const PairItem& one) { return one.pair.self_change(); }},
-      {{"quiet", "QUIET", CellKind::kCount, false, true}, [](const PairItem& one) { return one.is_quiet; }},
-      {{"function", "FUNCTION", CellKind::kText, true}, [](const PairItem& one) { return one.name; }}};
+  return {{minor({"calls_a", "CALLS A", CellKind::kCount}),
+           [](const PairItem& one) { return sum_of<&NamedCalls::calls>(one.pair.a); }},
+          {minor({"calls_b", "CALLS B", CellKind::kCount}),
+           [](const PairItem& one) { return sum_of<&NamedCalls::calls>(one.pair.b); }},
+          {{"total_a_ns", "TOTAL A", CellKind::kDuration},
+           [](const PairItem& one) { return sum_of<&NamedCalls::total_ns>(one.pair.a); }},
+          {{"total_b_ns", "TOTAL B", CellKind::kDuration},
+           [](const PairItem& one) { return sum_of<&NamedCalls::total_ns>(one.pair.b); }},
+          {{"delta_ns", "DELTA", CellKind::kChange}, [](const PairItem& one) { return one.pair.total_change(); }},
+          {{"delta_percent", "OF A", CellKind::kPercentChange},
+           [](const PairItem& one) {
+             const int64_t before = one.pair.a == nullptr ? 0 : one.pair.a->total_ns;
+             if (before == 0) return Cell{};
+             return Cell{100 * static_cast<double>(one.pair.total_change()) / static_cast<double>(before)};
+           }},
+          {{"self_a_ns", "SELF A", CellKind::kDuration, false, true},
+           [](const PairItem& one) { return sum_of<&NamedCalls::self_ns>(one.pair.a); }},
+          {{"self_b_ns", "SELF B", CellKind::kDuration, false, true},
+           [](const PairItem& one) { return sum_of<&NamedCalls::self_ns>(one.pair.b); }},
+          {minor({"self_delta_ns", "SELF DELTA", CellKind::kChange}),
+           [](const PairItem& one) { return one.pair.self_change(); }},
+          {{"quiet", "QUIET", CellKind::kCount, false, true}, [](const PairItem& one) { return one.is_quiet; }},
+          {{"function", "FUNCTION", CellKind::kText, true}, [](const PairItem& one) { return one.name; }}};
 }
 
 }  // namespace

@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/printable.h"
 #include "model/events/summary.h"
 #include "model/names/function_pattern.h"
+#include "report/fit.h"
 #include "report/frames.h"
 #include "report/reports.h"
 #include "report/text.h"
@@ -18,7 +20,10 @@ namespace penna {
 namespace {
 
 constexpr size_t kDeepestIndent = 60;  // levels; deeper lines say how deep they are
-constexpr size_t kColumnsWidth = 37;   // of what stands in front of the event
+constexpr size_t kColumnsWidth = 36;   // of what stands in front of the event
+constexpr size_t kTidWidth = 9;        // of which is that of TID
+constexpr size_t kAround = 9;          // of depth_mark(), and of what stands behind a name: "() {"
+constexpr size_t kEventRoom = 50;      // with less, TID gives way: a name and some levels
 
 const char* family_name(uint32_t family) {
   static constexpr const char* kNames[PENNA_FAMILY_COUNT] = {"malloc", "calloc", "realloc", "aligned_alloc"};
@@ -194,12 +199,22 @@ std::string UnbalancedEnds::sentence() const {
   return text.empty() ? "" : "Of calls and spans: " + text + ".";
 }
 
+size_t shown_levels(size_t depth, size_t columns_of_level, size_t room) {
+  if (room == 0) return depth;
+  const size_t words = kSmallestName + kAround;
+  return std::min(depth, room > words ? (room - words) / columns_of_level : 0);
+}
+
+std::string depth_mark(size_t depth) { return fmt::format("[{}] ", depth); }
+
 ReplayPrinter::ReplayPrinter(const Recording& recording, Names& names, const ReplayStyle& style, TextSink sink)
     : recording_(recording),
       names_(names),
       style_(style),
       sink_(std::move(sink)),
-      begin_(summarize(recording).first_time) {}
+      begin_(summarize(recording).first_time),
+      without_tid_(style.by_thread && style.columns == nullptr && style.text.width != 0 &&
+                   style.text.width < kColumnsWidth + kColumnGap + kEventRoom) {}
 
 void ReplayPrinter::append_tinted(std::string_view text, Tint tint) {
   if (style_.text.color) {
@@ -211,7 +226,11 @@ void ReplayPrinter::append_tinted(std::string_view text, Tint tint) {
 
 bool ReplayPrinter::titles() {
   const std::string columns = style_.columns != nullptr ? style_.columns->titles
+                              : without_tid_            ? fmt::format("{:>14} {:>12}", "TIME", "DURATION")
                                                         : fmt::format("{:>14} {:>12} {:>8}", "TIME", "DURATION", "TID");
+  if (without_tid_ && !std::exchange(told_, true) &&
+      !sink_(tinted(cut_middle(no_room_text({"TID"}), style_.text.width), Tint::kDim, style_.text) + "\n"))
+    return false;
   return sink_(tinted(columns + (columns.empty() ? "EVENT" : "  EVENT"), Tint::kBold, style_.text) + "\n");
 }
 
@@ -219,26 +238,27 @@ bool ReplayPrinter::thread_title(uint32_t thread) {
   const RecordedThread& recorded = recording_.threads()[thread];
   const Process& process = recording_.processes()[recorded.process].process;
   const std::string name = process_name(process);
-  const std::string text = fmt::format("# {}, pid {}, {}", name.empty() ? "process" : name, process.pid,
-                                       thread_label(recording_, recorded.process, recorded.tid));
-  return sink_(tinted(printable(text), Tint::kBold, style_.text) + "\n");
+  std::string text = printable(fmt::format("# {}, pid {}, {}", name.empty() ? "process" : name, process.pid,
+                                           thread_label(recording_, recorded.process, recorded.tid)));
+  if (style_.text.width != 0) text = cut_middle(text, style_.text.width);
+  return sink_(tinted(text, Tint::kBold, style_.text) + "\n");
 }
 
 // The line is put together in one string by hand: formatting widths would take most of the time of a replay.
 bool ReplayPrinter::line(const TimelineLine& line) {
   if (line.kind == LineKind::kLockRequest) return true;
-  const size_t levels = std::min<size_t>(line.depth, kDeepestIndent);
-  std::string event = event_text(line);
-  if (line.depth > kDeepestIndent) event = fmt::format("[{}] {}", line.depth, event);
-  // At least 24 columns for the event, even when the columns in front and the indentation leave
-  // less.
-  if (style_.text.width != 0)
-    event = cut_middle(
-        event, std::max<size_t>(24, style_.text.width - std::min(style_.text.width, columns_width() + 2 * levels)));
-
   line_.clear();
-  append_columns(line);
-  line_.append((line_.empty() ? 0 : 2) + 2 * levels, ' ');
+  const size_t columns = append_columns(line);
+  const size_t gap = line_.empty() ? 0 : kColumnGap;
+  // A name's room for the event, even when the columns in front leave less.
+  const size_t width = style_.text.width;
+  const size_t room = width == 0 ? 0 : std::max(width - std::min(width, columns + gap), kSmallestName);
+  const size_t levels = std::min(kDeepestIndent, shown_levels(line.depth, 2, room));
+  std::string event = event_text(line);
+  if (line.depth > levels) event.insert(0, depth_mark(line.depth));
+  if (width != 0) event = cut_middle(event, room - 2 * levels);
+
+  line_.append(gap + 2 * levels, ' ');
   append_tinted(event, tint_of(line.kind));
   line_ += '\n';
   if (!sink_(line_)) return false;
@@ -246,26 +266,35 @@ bool ReplayPrinter::line(const TimelineLine& line) {
   return !style_.stacks || line.stack == 0 || line.kind == LineKind::kLeave || stack_lines(line, 2 * levels);
 }
 
-void ReplayPrinter::append_columns(const TimelineLine& line) {
+size_t ReplayPrinter::append_columns(const TimelineLine& line) {
   if (style_.columns != nullptr) {
     line_ += style_.columns->text(line);
-    return;
+    return style_.columns->width;
   }
-  append_tinted(right(timestamp_text(recording_.time().duration_ns(begin_, shown_time(line))), 14), Tint::kTime);
-  line_ += right(has_duration(line) ? duration_text(ticks_to_ns(recording_, line.duration)) : "", 13);
-  line_ += right(std::to_string(recording_.threads()[line.thread].tid), 9);
+  const std::string time = right(timestamp_text(recording_.time().duration_ns(begin_, shown_time(line))), 14);
+  append_tinted(time, Tint::kTime);
+  const std::string duration =
+      right(has_duration(line) ? duration_text(ticks_to_ns(recording_, line.duration)) : "", 13);
+  line_ += duration;
+  if (without_tid_) return time.size() + duration.size();
+  const std::string tid = right(std::to_string(recording_.threads()[line.thread].tid), kTidWidth);
+  line_ += tid;
+  return time.size() + duration.size() + tid.size();
 }
 
 size_t ReplayPrinter::columns_width() const {
-  if (style_.columns == nullptr) return kColumnsWidth;
-  return style_.columns->width == 0 ? 0 : style_.columns->width + 1;
+  if (style_.columns != nullptr) return style_.columns->width;
+  return without_tid_ ? kColumnsWidth - kTidWidth : kColumnsWidth;
 }
 
 bool ReplayPrinter::stack_lines(const TimelineLine& line, size_t indent) {
+  const size_t columns = columns_width();
+  const size_t begin = (columns == 0 ? 0 : columns + 1) + indent + 4;
+  const size_t width = style_.text.width;
+  const size_t room = width == 0 ? 0 : std::max(width - std::min(width, begin), kSmallestName);
   for (const TableDetail& detail : stack_details(line.process, line.stack, names_)) {
-    const std::string text = printable(detail.where.empty() ? detail.text : detail.text + " " + detail.where);
-    if (!sink_(fmt::format("{:{}}", "", columns_width() + indent + 4) + tinted(text, Tint::kDim, style_.text) + "\n"))
-      return false;
+    const std::string text = tinted(detail_text(detail, room), Tint::kDim, style_.text);
+    if (!sink_(std::string(begin, ' ') + text + "\n")) return false;
   }
   return true;
 }

@@ -30,7 +30,13 @@ struct ReplayStyle {
   TextStyle text;
   bool stacks = false;                     // the frames of allocations, waits and calls below them
   const ReplayColumns* columns = nullptr;  // others than those three
+  bool by_thread = false;                  // titles tell whose lines follow: TID may go where room is short
 };
+
+// Of `room` columns at least this many are for the words of a line: deep lines move no further to the right, and say
+// how deep they are: "[12] ".
+size_t shown_levels(size_t depth, size_t columns_of_level, size_t room);
+std::string depth_mark(size_t depth);
 
 // Whether the line's `duration` means anything: ends of calls, spans and waits have one.
 bool has_duration(const TimelineLine& line);
@@ -51,9 +57,10 @@ class ReplayPrinter {
   std::string event_text(const TimelineLine& line);  // printable
   // The recording's time 0, in ticks, where its events do not say.
   void set_begin(uint64_t ticks) { begin_ = ticks; }
+  size_t width() const { return style_.text.width; }
 
  private:
-  void append_columns(const TimelineLine& line);  // to line_
+  size_t append_columns(const TimelineLine& line);  // to line_; gives what they take
   size_t columns_width() const;
   std::string lock_text(const TimelineLine& line);
   std::string stray_text(const TimelineLine& line);
@@ -76,7 +83,9 @@ class ReplayPrinter {
   TextSink sink_;
   uint64_t begin_ = 0;  // ticks at which the recording's time is 0
   DecodedPoint point_;
-  std::string line_;  // being put together
+  std::string line_;   // being put together
+  bool without_tid_;   // for want of room
+  bool told_ = false;  // that it is
 };
 
 // Calls and spans whose ends do not fit together, counted line by line.

@@ -4,7 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
+
+#include "report/fit.h"
+#include "report/text.h"
 
 namespace penna {
 
@@ -31,7 +35,12 @@ bool TreeLines::line(const TimelineLine& line) {
 
 bool TreeLines::finish() {
   if (!listing_.finish()) return false;
-  return open_.empty() || sink_("not left at the end: " + std::exchange(open_, "") + "\n");
+  if (open_.empty()) return true;
+  const std::string text = "not left at the end: " + std::exchange(open_, "");
+  if (printer_.width() == 0) return sink_(text + "\n");
+  for (const std::string& line : wrapped(text, printer_.width()))
+    if (!sink_(line + "\n")) return false;
+  return true;
 }
 
 void TreeLines::is_open(const TimelineLine& call) {
@@ -42,12 +51,18 @@ void TreeLines::is_open(const TimelineLine& call) {
 
 bool TreeLines::print(const ListedCall& call) {
   if (silent_) return true;
+  constexpr std::string_view kLevel = "|   ";
+  const std::string total = call.total != 0 ? fmt::format(" (total: {} times)", call.total) : "";
+  const size_t width = printer_.width(), around = (all_ ? kLevel.size() : 0) + total.size();
+  const size_t room = width == 0 ? 0 : std::max(width - std::min(width, around), kSmallestName);
+  const size_t levels = shown_levels(call.depth, kLevel.size(), room);
   text_.clear();
-  for (uint32_t i = 0; i < call.depth; ++i) text_ += "|   ";
+  for (size_t i = 0; i < levels; ++i) text_ += kLevel;
   if (all_) text_ += "\\-- ";
-  text_ += names_.name(call.function);
-  if (call.total != 0) text_ += fmt::format(" (total: {} times)", call.total);
-  text_ += '\n';
+  std::string name = names_.name(call.function);
+  if (call.depth > levels) name.insert(0, depth_mark(call.depth));
+  text_ += width == 0 ? name : cut_middle(name, room - levels * kLevel.size());
+  text_ += total + '\n';
   return sink_(text_);
 }
 

@@ -59,9 +59,9 @@ Columns<LockItem> wait_columns(bool with_average, bool shows_open) {
       {{"wait_ns", "WAIT", CellKind::kDuration}, [](const LockItem& item) { return item.time(item.lock.wait.sum()); }},
       {{"waits", "WAITS", CellKind::kCount}, [](const LockItem& item) { return item.lock.wait.count(); }}};
   if (with_average)
-    columns.add({{{"avg_wait_ns", "AVG", CellKind::kDuration},
+    columns.add({{minor({"avg_wait_ns", "AVG", CellKind::kDuration}),
                   [](const LockItem& item) { return item.average(item.lock.wait); }},
-                 {{"p50_wait_ns", "P50", CellKind::kDuration},
+                 {minor({"p50_wait_ns", "P50", CellKind::kDuration}),
                   [](const LockItem& item) { return item.percentile(item.lock.wait, 0.5); }}});
   columns.add({{{"p99_wait_ns", "P99", CellKind::kDuration},
                 [](const LockItem& item) { return item.percentile(item.lock.wait, 0.99); }},
@@ -96,7 +96,7 @@ Column<LockItem> name_column(std::string_view key, std::string_view title) {
 // Who used it, and what it is.
 Columns<LockItem> lock_columns(const Locks& locks, const LockNames& name_of, std::string_view title) {
   Columns<LockItem> columns = {
-      {{"threads", "THREADS", CellKind::kCount}, [](const LockItem& item) { return item.lock.threads.size(); }}};
+      {minor({"threads", "THREADS", CellKind::kCount}), [](const LockItem& item) { return item.lock.threads.size(); }}};
   columns.add(address_columns(locks, name_of));
   columns.add({{{"kind", "KIND", CellKind::kText}, [](const LockItem& item) { return lock_kind_name(item.lock.kind); }},
                name_column("lock", title)});
@@ -106,9 +106,9 @@ Columns<LockItem> lock_columns(const Locks& locks, const LockNames& name_of, std
 Columns<LockItem> use_columns() {
   return {
       {{"hold_ns", "HOLD", CellKind::kDuration}, [](const LockItem& item) { return item.time(item.lock.hold.sum()); }},
-      {{"avg_hold_ns", "AVG HOLD", CellKind::kDuration},
+      {minor({"avg_hold_ns", "AVG HOLD", CellKind::kDuration}),
        [](const LockItem& item) { return item.average(item.lock.hold); }},
-      {{"p99_hold_ns", "P99 HOLD", CellKind::kDuration},
+      {minor({"p99_hold_ns", "P99 HOLD", CellKind::kDuration}),
        [](const LockItem& item) { return item.percentile(item.lock.hold, 0.99); }},
       {{"max_hold_ns", "MAX HOLD", CellKind::kDuration},
        [](const LockItem& item) { return item.percentile(item.lock.hold, 1); }},
@@ -122,7 +122,7 @@ Columns<LockItem> use_columns() {
       {{"errors", "ERRORS", CellKind::kCount, false, true}, [](const LockItem& item) { return item.lock.errors; }},
       {{"owner_died", "OWNER DIED", CellKind::kCount, false, true},
        [](const LockItem& item) { return item.lock.owner_died; }},
-      {{"nesting", "NEST", CellKind::kCount}, [](const LockItem& item) { return item.lock.deepest; }}};
+      {minor({"nesting", "NEST", CellKind::kCount}), [](const LockItem& item) { return item.lock.deepest; }}};
 }
 
 // Sorted by the time waited, as by_wait() is.
@@ -135,7 +135,7 @@ Table locks_table(const Recording& recording, const Locks& locks, const LockChoi
   Columns<LockItem> columns = wait_columns(true, false);
   columns.add(use_columns());
   columns.add(lock_columns(locks, name_of, "LOCK"));
-  columns.add({{{"holder", "HELD MEANWHILE BY", CellKind::kText, true}, holder_of_lock, Fill::kWhenShown}});
+  columns.add({{usual({"holder", "HELD MEANWHILE BY", CellKind::kText, true}), holder_of_lock, Fill::kWhenShown}});
   Table table;
   table.key = "locks";
   columns.fill(table, std::move(items));
@@ -187,7 +187,7 @@ Table conditions_table(const Recording& recording, const Locks& locks, const Loc
   columns.add(timeouts_column(true));
   columns.add(condition_columns());
   columns.add(address_columns(locks, name_of));
-  columns.add({{{"mutex", "MUTEX", CellKind::kText, true}, mutex_name, Fill::kWhenShown},
+  columns.add({{usual({"mutex", "MUTEX", CellKind::kText, true}), mutex_name, Fill::kWhenShown},
                name_column("condition", "CONDITION")});
   Table table;
   table.key = "conditions";

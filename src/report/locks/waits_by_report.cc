@@ -106,7 +106,7 @@ Columns<SumItem> sum_columns(WaitsBy by, bool of_holders) {
              return Cell{100 * static_cast<double>(item.sum.time) / static_cast<double>(item.all)};
            }},
           {{"waits", "WAITS", CellKind::kCount}, [](const SumItem& item) { return item.sum.waits; }},
-          {{"avg_wait_ns", "AVG", CellKind::kDuration},
+          {minor({"avg_wait_ns", "AVG", CellKind::kDuration}),
            [](const SumItem& item) {
              return ticks_to_ns(item.recording, item.sum.time / std::max<uint64_t>(item.sum.waits, 1));
            }},

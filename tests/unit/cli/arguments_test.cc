@@ -277,9 +277,11 @@ TEST(Parse, HelpShowsNamesValuesAndWords) {
             "Input and names:\n"
             "  -i,--input REC              the recording; default the newest *.penna here\n\n"
             "Output:\n"
+            "  --wide                      all columns and whole names; lines may wrap\n"
             "  --format table|csv|json     text for people, or raw numbers\n"
             "  --json                      the same as --format json\n"
-            "  --color auto|always|never   when to use colours; auto: on a terminal\n\n"
+            "  --color auto|always|never   when to use colours; auto: on a terminal\n"
+            "  --no-pager                  no $PAGER (default less -FRX) on a terminal\n\n"
             "Help:\n"
             "  -h,--help                   show this text; with --all, all options\n");
 }

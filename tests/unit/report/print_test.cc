@@ -50,11 +50,52 @@ TEST(Print, AlignsNumbersRightAndTextLeft) {
             "Something was lost.\n");
 }
 
-TEST(Print, FitsATerminalByCuttingNames) {
-  const std::string text = text_of({{}, {sample()}, {}, {}}, {false, 45});
-  EXPECT_THAT(text, testing::HasSubstr("   12 B      -   2.0 %  std::vect...back(int)\n"));
+void expect_within(const std::string& text, size_t width) {
   for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
-    EXPECT_LE(display_width(text.substr(at, text.find('\n', at) - at)), 45u);
+    EXPECT_LE(display_width(text.substr(at, text.find('\n', at) - at)), width) << text.substr(at);
+}
+
+TEST(Print, FitsATerminalByCuttingNames) {
+  const std::string text = text_of({{}, {sample()}, {}, {}}, {false, 60});
+  EXPECT_THAT(text, testing::HasSubstr("   12 B      -   2.0 %  std::vector<std::...::push_back(int)\n"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("no room")));
+  expect_within(text, 60);
+}
+
+TEST(Print, ColumnsGoBeforeANameIsShorterThanThirtyColumns) {
+  const std::string text = text_of({{}, {sample()}, {}, {}}, {false, 45});
+  EXPECT_EQ(text,
+            "Allocations\n"
+            "  BYTES  FUNCTION\n"
+            "1.23 MB  grow\n"
+            "      grow (a.c:3) [app]\n"
+            "      main\n"
+            "   12 B  std::vector<std::...::push_back(int)\n"
+            "no room for COUNT, SHARE: --wide shows all,\n"
+            "--fields chooses\n");
+}
+
+TEST(Print, EveryWidthFromThatOfANameOnIsKept) {
+  for (size_t width = 36; width < 100; ++width) expect_within(text_of({{}, {sample()}, {}, {}}, {false, width}), width);
+}
+
+TEST(Print, ChosenColumnsHaveRoom) {
+  Table table = sample();
+  choose_columns(table, {"share", "count", "bytes", "function"});
+  const std::string text = text_of({{}, {table}, {}, {}}, {false, 45});
+  EXPECT_THAT(text, testing::HasSubstr(" SHARE  COUNT    BYTES  FUNCTION\n"));
+  EXPECT_THAT(text, testing::HasSubstr("   12 B  std::vector<st...ush_back(int)\n"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("no room")));
+}
+
+TEST(Print, SentencesOfALastColumnGoOnBelow) {
+  Table table;
+  table.columns = {{"check", "CHECK", CellKind::kText}, prose({"what", "WHAT", CellKind::kText})};
+  table.add({std::string("perf"), std::string("the kernel lets nobody but root count events")});
+  EXPECT_EQ(text_of({{}, {table}, {}, {}}, {false, 40}),
+            "CHECK  WHAT\n"
+            "perf   the kernel lets nobody but root\n"
+            "       count events\n");
 }
 
 TEST(Print, WhereAFrameIsGivesWayToItsName) {
@@ -68,11 +109,14 @@ TEST(Print, WhereAFrameIsGivesWayToItsName) {
   };
   EXPECT_EQ(line(60), "      second_function (file.c:12) [program]\n");
   EXPECT_EQ(line(35), "      second_function (file.c:12)\n");
-  EXPECT_EQ(line(22), "      second_function\n");
+  table.rows[0].details[1].text = "second_function_of_the_program";
+  EXPECT_EQ(line(60), "      second_function_of_the_program (file.c:12) [program]\n");
+  EXPECT_EQ(line(50), "      second_function_of_the_program (file.c:12)\n");
+  EXPECT_EQ(line(36), "      second_function_of_the_program\n");
 }
 
-TEST(Print, NarrowTerminalsKeepSomethingOfEveryName) {
-  EXPECT_THAT(text_of({{}, {sample()}, {}, {}}, {false, 3}), testing::HasSubstr("std::ve...k(int)"));
+TEST(Print, ALineThatIsNarrowerThanANameIsForTheNameAlone) {
+  EXPECT_THAT(text_of({{}, {sample()}, {}, {}}, {false, 24}), testing::HasSubstr("\nstd::vector..._back(int)\n"));
 }
 
 TEST(Print, StacksCanBeginInTheirRow) {

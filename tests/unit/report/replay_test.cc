@@ -57,6 +57,58 @@ TEST(Replay, ShowsWhatHappenedWhereItHappened) {
 )");
 }
 
+// 12 calls in one another.
+Recording deep_recording(RecordingBuilder& build) {
+  const uint32_t process = build.process(100, 1, 1000);
+  ThreadBuilder& thread = build.thread(process, 1);
+  for (uint64_t depth = 0; depth < 12; ++depth) thread.enter(0x2000, 2000 + depth);
+  for (uint64_t depth = 0; depth < 12; ++depth) thread.exit(0x2000, 3000 + depth);
+  return build.open();
+}
+
+std::string lines_in(const Recording& recording, const ReplayStyle& style) {
+  SampleSymbols symbols;
+  Names names(recording, symbols);
+  std::string text;
+  ReplayPrinter printer(recording, names, style, [&](std::string_view piece) {
+    text += piece;
+    return true;
+  });
+  for (int times = 0; times < 2; ++times) EXPECT_TRUE(printer.thread_title(0) && printer.titles());
+  for_each_timeline_line(recording, 0, TimelineOptions{}, [&](const TimelineLine& line) { return printer.line(line); });
+  return text;
+}
+
+ReplayStyle by_thread(size_t width) { return {{false, width}, false, nullptr, true}; }
+
+TEST(Replay, DeepLinesStayWithinATerminal) {
+  RecordingBuilder build;
+  const Recording recording = deep_recording(build);
+  for (size_t width = 66; width < 120; ++width) {
+    const std::string text = lines_in(recording, by_thread(width));
+    for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+      EXPECT_LE(text.find('\n', at) - at, width) << text.substr(at, text.find('\n', at) - at);
+  }
+  const std::string text = lines_in(recording, by_thread(80));
+  EXPECT_THAT(text, testing::HasSubstr(std::string(12, ' ') + "[11] [unknown] 0x2000"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("[6] ")));
+}
+
+TEST(Replay, TidGivesWayWhereATitleTellsItAndRoomIsShort) {
+  RecordingBuilder build;
+  const Recording recording = deep_recording(build);
+  const std::string text = lines_in(recording, by_thread(80));
+  constexpr const char* kTold = "no room for TID: --wide shows all, --fields chooses\n";
+  EXPECT_THAT(text, testing::HasSubstr("DURATION  EVENT\n"));
+  ASSERT_THAT(text, testing::HasSubstr(kTold));
+  EXPECT_EQ(text.find(kTold), text.rfind(kTold));  // once
+  for (const std::string& all :
+       {lines_in(recording, {{false, 80}}), lines_in(recording, by_thread(100)), lines_in(recording, by_thread(0))}) {
+    EXPECT_THAT(all, testing::HasSubstr("DURATION      TID  EVENT\n"));
+    EXPECT_THAT(all, testing::Not(testing::HasSubstr(kTold)));
+  }
+}
+
 // Whatever leaves a function without its exit is said on its line, and counted.
 TEST(Replay, SaysWhichEndsDoNotFit) {
   RecordingBuilder build;

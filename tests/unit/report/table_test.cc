@@ -123,5 +123,66 @@ TEST(Number, IsHeldAtTheMaximum) {
   EXPECT_EQ(std::get<int64_t>(number(uint64_t{3})), 3);
 }
 
+TEST(ChooseColumns, KeepsThemInTheOrderOfTheirNames) {
+  Table table = sample();
+  choose_columns(table, {"TOTAL", "name"});
+  ASSERT_EQ(table.columns.size(), 2u);
+  EXPECT_EQ(table.columns[0].key, "total_ns");
+  EXPECT_EQ(std::get<int64_t>(table.rows[0].cells[0]), 5);
+  EXPECT_EQ(std::get<std::string>(table.rows[0].cells[1]), "b");
+  EXPECT_TRUE(table.has_chosen_columns);
+}
+
+TEST(ChooseColumns, ColumnsOfProgramsCanBeChosenForText) {
+  Table table = sample();
+  table.columns[1].machine_only = true;
+  choose_columns(table, {"total"});
+  EXPECT_FALSE(table.columns[0].machine_only);
+}
+
+TEST(ChooseColumns, ATableWithNoneOfThemStaysAsItIs) {
+  Table table = sample();
+  choose_columns(table, {"size"});
+  EXPECT_EQ(table.columns.size(), 2u);
+  EXPECT_FALSE(table.has_chosen_columns);
+}
+
+TEST(ChooseColumns, ListsBelowRowsAreColumnsToo) {
+  Table with_stack = sample();
+  with_stack.details_key = "stack";
+  with_stack.rows[0].details = {{"work", ""}, {"main", ""}};
+  Table without = with_stack;
+  choose_columns(with_stack, {"name", "stack"});
+  EXPECT_EQ(with_stack.rows[0].details.size(), 2u);
+  EXPECT_EQ(with_stack.details_key, "stack");
+  choose_columns(without, {"name"});
+  EXPECT_TRUE(without.rows[0].details.empty());
+  EXPECT_EQ(without.details_key, "");
+}
+
+// The first frame of a stack is what stands in the last column: without that, it goes as well.
+TEST(ChooseColumns, AFirstDetailGoesWithItsColumn) {
+  Table table = sample();
+  table.details_in_row = true;
+  table.rows[0].details = {{"work", ""}, {"main", ""}};
+  Table other = table;
+  choose_columns(table, {"name", "total"});
+  EXPECT_TRUE(table.details_in_row);
+  EXPECT_EQ(table.rows[0].details.size(), 1u);
+  choose_columns(other, {"name"});
+  EXPECT_FALSE(other.details_in_row);
+  EXPECT_TRUE(other.rows[0].details.empty());
+}
+
+TEST(ChooseColumns, ANameThatNoTableHasIsAnsweredWithTheNearestAndAll) {
+  Table table = sample();
+  table.details_key = "stack";
+  EXPECT_TRUE(check_columns({table}, {"name", "total_ns", "Total", "stack"}));
+  EXPECT_TRUE(check_columns({Table(), table}, {"name"}));
+  const Result<> checked = check_columns({table}, {"name", "totl"});
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().text, "there is no field 'totl' (did you mean 'total'?): choose of name, total, stack");
+}
+
 }  // namespace
 }  // namespace penna::table_test
