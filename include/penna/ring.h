@@ -23,15 +23,16 @@
  * anyone.
  * Abandoned slots: the reader cannot know a dead writer from a slow one. When it gives up T (by CAS, against the
  * writer's commit) the slot goes out of use, closed to T + N, T + 2N, ..., until its writer has come back and has
- * stored done(T), release [C]. So a slow writer never scribbles over another one's record. A writer that draws a closed
- * ticket tries once more.
+ * stored done(T), release [C], however late. So a slow writer never scribbles over another one's record. A writer that
+ * draws a closed ticket tries once more.
  *
  * Orderings: [A] the reader is done with a slot before it is given out, and its closing is seen. [B] commit releases
  * the record to the reader. [C] a late writer's last stores are done before anyone else gets its slot. [D] who sees a
  * slot closed sees why. Everything else is relaxed.
- * Tickets count modulo 2^32: a writer may not sleep inside reserve while 2^31 others pass it. Both counts change in one
- * atomic step, so this needs 64-bit atomics; processors without them (Cortex-M) count modulo 2^16. A processor without
- * fetch-and-add makes a loop of it (LL/SC, cmpxchg8b): lock-free there.
+ * Tickets count modulo 2^32: a writer may not sleep inside reserve while 2^29 others (PENNA_RING_PATIENCE) pass it. An
+ * abandoned slot may outlive that: its word becomes "gone" before a second T is drawn. Both counts change in one atomic
+ * step, so this needs 64-bit atomics; processors without them (Cortex-M) count modulo 2^16, with a patience of 2^13. A
+ * processor without fetch-and-add makes a loop of it (LL/SC, cmpxchg8b): lock-free there.
  */
 #ifndef PENNA_RING_H
 #define PENNA_RING_H
@@ -86,7 +87,10 @@ typedef uint32_t penna_tickets;
 typedef uint16_t penna_ticket;
 #endif
 
-enum { PENNA_RING_MAX_SLOTS = 1 << (PENNA_RING_TICKET_BITS - 4) };
+enum {
+  PENNA_RING_MAX_SLOTS = 1 << (PENNA_RING_TICKET_BITS - 4),
+  PENNA_RING_PATIENCE = 1 << (PENNA_RING_TICKET_BITS - 3), /* tickets; a multiple of every slot_count */
+};
 
 /*   0      +-------------------------------+
  *          | slot_count, slot_size         |  constant after init
@@ -112,10 +116,10 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_ring, dropped) == 72, "penna_ring.drop
 PENNA_STATIC_ASSERT(offsetof(struct penna_ring, abandoned) == 128, "penna_ring.abandoned");
 
 struct penna_slot {
-  uint32_t word;  /* the outcome of the last ticket for this slot: its lap << 1 | penna_slot_end */
+  uint32_t word;  /* the outcome of the last ticket for this slot: its lap << 2 | penna_slot_end */
   uint32_t opens; /* the first ticket that may use the slot; stored by the reader */
 };
-enum penna_slot_end { PENNA_SLOT_DONE = 0, PENNA_SLOT_GIVEN_UP = 1 };
+enum penna_slot_end { PENNA_SLOT_DONE = 0, PENNA_SLOT_GIVEN_UP = 1, PENNA_SLOT_GONE = 2, PENNA_SLOT_END = 3 };
 
 /* ---- Geometry ---------------------------------------------------------------------------------------------------- */
 
@@ -151,7 +155,7 @@ static inline struct penna_slot* penna_ring_slot(struct penna_ring* ring, uint32
 
 /* Laps start at one, so that zeroed memory means "done" for the lap before the first. */
 static inline uint32_t penna_slot_word(penna_ticket ticket, uint32_t slot_count, uint32_t end) {
-  return ((ticket & ~(slot_count - 1)) + slot_count) << 1 | end;
+  return ((ticket & ~(slot_count - 1)) + slot_count) << 2 | end;
 }
 
 static inline penna_ticket penna_tickets_drawn(penna_tickets tickets) {
@@ -262,6 +266,20 @@ static inline void penna_ring_close_before(struct penna_slot* slot, penna_ticket
   __atomic_store_n(&slot->opens, opens, __ATOMIC_RELEASE);
 }
 
+/* Whether the slot of a closed ticket that is passed stays closed to its next ticket: its writer has not come back,
+ * or so late that its word looks like the outcome of that ticket. `word` was loaded with acquire [C]. */
+static inline int penna_slot_stays_closed(struct penna_slot* slot, uint32_t slot_count, penna_ticket ticket,
+                                          uint32_t word) {
+  if ((word & PENNA_SLOT_END) == PENNA_SLOT_DONE)
+    return word == penna_slot_word(penna_ticket_plus(ticket, slot_count), slot_count, PENNA_SLOT_DONE);
+  if (word == penna_slot_word((penna_ticket)(ticket - PENNA_RING_PATIENCE), slot_count, PENNA_SLOT_GIVEN_UP)) {
+    PENNA_RING_STEP();
+    /* Its writer has left reserve, and will not look. A CAS: it may be in commit. Relaxed: it publishes nothing. */
+    __atomic_compare_exchange_n(&slot->word, &word, PENNA_SLOT_GONE, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  }
+  return 1;
+}
+
 /* Passes `count` tickets from `first` on, which gives out the tickets of the next lap. Those that had been drawn before
  * are void: their slots are closed to them. */
 static inline void penna_ring_pass(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size, penna_ticket first,
@@ -301,9 +319,8 @@ static inline uint32_t penna_ring_read_checked(struct penna_ring* ring, uint32_t
       penna_ring_copy((char*)records + (size_t)got++ * slot_size, slot + 1, slot_size);
       if (penna_ticket_since(ticket, opens) >> (PENNA_RING_TICKET_BITS - 2) != 0)
         penna_ring_close_before(slot, ticket); /* keeps the two comparable */
-    } else if ((word & 1) == PENNA_SLOT_GIVEN_UP) {
-      /* Still out of use: closed before ticket + slot_count is given out. */
-      penna_ring_close_before(slot, penna_ticket_plus(ticket, 2 * slot_count));
+    } else if (penna_slot_stays_closed(slot, slot_count, ticket, word)) {
+      penna_ring_close_before(slot, penna_ticket_plus(ticket, 2 * slot_count)); /* before that one is given out */
     }
   }
   if (passed != 0) penna_ring_pass(ring, slot_count, slot_size, first, passed);

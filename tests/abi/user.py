@@ -123,9 +123,9 @@ INTERNAL = set('''
     penna_count_enabled penna_list_site penna_print_number with_pattern penna_firmware_put
     penna_firmware_site_count penna_firmware_table PENNA_FOLLY_COUNTED PENNA_FOLLY_SEMAPHORE PENNA_DEFAULT
     PENNA_RING_STEP PENNA_STATIC_ASSERT penna_ring_close_before penna_ring_copy penna_ring_pass
-    penna_ring_slot penna_ring_try_reserve penna_slot_word penna_ticket_is_before penna_ticket_plus
-    penna_ticket_since penna_tickets_drawn penna_tickets_passed penna_stream_copy ft_flush_thread ft_patience
-    ft_place_ring ft_ring_room ft_ticket_of ft_write_all
+    penna_ring_slot penna_ring_try_reserve penna_slot_stays_closed penna_slot_word penna_ticket_is_before
+    penna_ticket_plus penna_ticket_since penna_tickets_drawn penna_tickets_passed penna_stream_copy
+    ft_flush_thread ft_patience ft_place_ring ft_ring_room ft_ticket_of ft_write_all
 '''.split())
 
 if __name__ == '__main__':

@@ -223,6 +223,65 @@ TEST(Ring, slots_stay_open_for_ever) {
   }
 }
 
+// As if so many tickets had passed that `ticket` comes next: every slot is done but that of `abandoned`, which is closed.
+void jump_to(penna_ring* raw, penna_ticket ticket, penna_ticket abandoned) {
+  uint32_t slots = raw->slot_count;
+  raw->tickets = both(ticket);
+  for (uint32_t i = 0; i < slots; ++i, ++ticket) {
+    penna_slot* slot = penna_ring_slot(raw, slots, raw->slot_size, ticket);
+    penna_ticket last = penna_ticket_plus(ticket, -slots);
+    if ((ticket - abandoned) % slots == 0)
+      slot->opens = penna_ticket_plus(ticket, slots);
+    else
+      *slot = {penna_slot_word(last, slots, PENNA_SLOT_DONE), last};
+  }
+}
+
+// Twice through all tickets: the number of the dead writer's ticket comes again, and is not its.
+TEST(Ring, a_dead_writer_costs_nothing_when_its_ticket_comes_again) {
+  constexpr uint32_t kSlots = 4;
+  Ring ring(kSlots, 8);
+  uint32_t dead;
+  ASSERT_NE(penna_ring_reserve(ring.get(), &dead), nullptr);
+  ASSERT_EQ(penna_ring_abandon(ring.get()), 1);
+  for (uint32_t jump = 0; jump < 16; ++jump) {
+    auto from = static_cast<penna_ticket>(dead + jump * PENNA_RING_PATIENCE - 2 * kSlots);
+    if (jump != 0) jump_to(ring.get(), from, static_cast<penna_ticket>(dead));
+    for (uint64_t i = 0; i < 4 * kSlots; ++i) {
+      ASSERT_TRUE(ring.put(i)) << jump << ", " << i;
+      ASSERT_EQ(ring.drain(), Values{i}) << jump << ", " << i;
+    }
+  }
+  EXPECT_EQ(ring.abandoned(), 1u);
+}
+
+// A commit may be so late that its word is that of a ticket to come, whose record is then not read before it is written.
+TEST(Ring, a_writer_may_sleep_in_commit_as_long_as_it_likes) {
+  constexpr uint32_t kSlots = 4, kLaps = 4;
+  for (int bits = PENNA_RING_TICKET_BITS - 2; bits <= PENNA_RING_TICKET_BITS; ++bits) {
+    for (uint32_t late = 0; late < kLaps * kSlots; ++late) {
+      Ring ring(kSlots, 8);
+      uint32_t slow, ticket;
+      ASSERT_NE(penna_ring_reserve(ring.get(), &slow), nullptr);
+      ASSERT_EQ(penna_ring_abandon(ring.get()), 1);
+      for (uint64_t passed : {uint64_t{PENNA_RING_PATIENCE}, uint64_t{1} << bits}) {
+        jump_to(ring.get(), static_cast<penna_ticket>(slow + passed - 2 * kSlots), static_cast<penna_ticket>(slow));
+        if (passed == PENNA_RING_PATIENCE)
+          for (uint64_t i = 0; i < kLaps * kSlots; ++i) ring.put(i), ring.drain();
+      }
+      for (uint64_t i = 0; i < kLaps * kSlots; ++i) {
+        if (i == late) penna_ring_commit(ring.get(), slow);
+        void* record = penna_ring_reserve(ring.get(), &ticket);
+        ASSERT_NE(record, nullptr) << bits << ", " << late << ", " << i;
+        ASSERT_EQ(ring.drain(), Values{}) << bits << ", " << late << ", " << i;
+        std::memcpy(record, &i, sizeof i);
+        penna_ring_commit(ring.get(), ticket);
+        ASSERT_EQ(ring.drain(), Values{i}) << bits << ", " << late << ", " << i;
+      }
+    }
+  }
+}
+
 TEST(Ring, reads_in_batches) {
   Ring ring(8, 12);
   std::vector<unsigned char> out(12 * 10);
