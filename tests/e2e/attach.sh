@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: MIT
 # penna record -p PID: allocations, locks, points and maps of a program that runs, and the program as it was afterwards.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
-started=()
-start() { "$@" >output.txt 2>&1 </dev/null & pid=$!; started+=("$pid"); }
 
 cat >busy.c <<'C'
 #include <dlfcn.h>
@@ -57,7 +54,7 @@ int main(void) {
 }
 C
 build_c busy
-start ./busy
+start output.txt ./busy
 await output.txt '^3$'
 
 # What it does is recorded, of children too, and where it does it.
@@ -113,7 +110,7 @@ await_attached() {
     [ "$was" = "$(/usr/bin/python3 code.py "$pid")" ] || return 0
     sleep 0.02
   done
-  fail "it is not attached to: $(cat ./*.txt)"
+  fail "not attached: $(cat ./*.txt)"
 }
 
 # Ctrl-C ends the recording, not the program.
@@ -153,8 +150,8 @@ started+=("$recorder")
 await_attached
 sleep 0.2
 last=$(tail -n 1 output.txt)
-kill -0 "$pid" || fail "it did not live: $(tail output.txt)"
-[ "$last" -gt 100 ] || fail "it stands still"
+kill -0 "$pid" || fail "the program died: $(tail output.txt)"
+[ "$last" -gt 100 ] || fail "the program makes no progress"
 kill "$pid"
 status=0
 wait "$recorder" || status=$?
@@ -173,7 +170,7 @@ for patience in 0 0.002 0.005 0.01 0.02 0.03 0.05 0.1; do
   sleep 0.01
   run penna record -p "$early" -f -o early.penna --duration 50ms
   sleep 0.1
-  kill -0 "$early" 2>/dev/null || fail "it died, $patience s after its start: $(<early.txt)"
+  kill -0 "$early" 2>/dev/null || fail "the program died, attached $patience s after its start: $(<early.txt)"
   [ "$status" = 0 ] || expect_contains "$err" "process $early"
   kill "$early"
 done

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 # Threads that are borrowed in the middle of a sleep: it ends neither early nor with EINTR, whatever kind it is.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
-started=()
 cat >asleep.c <<'C'
 #include <errno.h>
 #include <poll.h>
@@ -48,7 +46,7 @@ C
 build_c asleep
 kinds=(nanosleep poll ppoll select epoll semaphore)
 for how in "${kinds[@]}"; do
-  ./asleep "$how" >"$how.txt" 2>&1 </dev/null & started+=("$!")
+  start "$how.txt" ./asleep "$how"
 done
 for round in 1 2; do
   for n in "${!kinds[@]}"; do

@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: MIT
 # penna record -p PID: calls of a program that runs, however it was built; and its stacks as they were afterwards.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
-started=()
-start() { "$@" >output.txt 2>&1 </dev/null & pid=$!; started+=("$pid"); }
 /usr/bin/which gdb >/dev/null || "$(dirname "${BASH_SOURCE[0]}")/../../tools/install-packages" --package gdb
 
 cat >calls.c <<'C'
@@ -70,7 +67,7 @@ afterwards() {  # no frame of ours on any stack, and it goes on
   local lines
   lines=$(wc -l <output.txt)
   for ((i = 0; i < 500 && $(wc -l <output.txt) <= lines + 2; ++i)); do sleep 0.02; done
-  [ "$(wc -l <output.txt)" -gt $((lines + 2)) ] || fail "$1: it stands still"
+  [ "$(wc -l <output.txt)" -gt $((lines + 2)) ] || fail "$1: no progress"
   ! grep -q WRONG output.txt || fail "$1: $(grep WRONG output.txt)"
 }
 
@@ -78,8 +75,8 @@ try() {  # OPTIONS-OF-THE-COMPILER OPTIONS-OF-RECORD...
   local built=$1
   shift
   # shellcheck disable=SC2086
-  gcc -O2 -g $built -o calls calls.c -pthread || fail "gcc $built"
-  start ./calls
+  gcc -O2 -g $built -o calls calls.c -pthread || fail "gcc $built: failed"
+  start output.txt ./calls
   await output.txt '^3$'
   record_it "$built" "$@"
   afterwards "$built $*"
@@ -108,7 +105,7 @@ done
 
 # Values; calls between modules; functions that are left out because they are called too often.
 gcc -O2 -g -o calls calls.c -pthread
-start ./calls
+start output.txt ./calls
 await output.txt '^3$'
 run penna record -p "$pid" -f -o it.penna --duration 300ms -k calls -F twice -A twice -R twice
 expect_eq 0 "$status" "$err"

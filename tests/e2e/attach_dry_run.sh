@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 # penna record -p PID --dry-run: the bytes that recording then really changes, and a process that is as it was.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
-started=()
 cat >busy.c <<'C'
 #include <errno.h>
 #include <pthread.h>
@@ -57,11 +55,11 @@ P
   penna ctl "$1" stop >ctl.txt
   wait "$recorder" || fail "the recorder: $(<recording.txt)"
   expect_match "$(<recording.txt)" verified
-  kill -0 "$1" || fail "it ended: $(<output.txt)"
+  kill -0 "$1" || fail "the program ended: $(<output.txt)"
 }
 for threads in "" "one two three"; do
   # shellcheck disable=SC2086
-  ./busy $threads >output.txt 2>&1 </dev/null & pid=$!; started+=("$pid")
+  start output.txt ./busy $threads
   await output.txt round
   for way in "record -p $pid --dry-run --json" "list --changes $pid --json"; do
     state "$pid" >before.txt
@@ -83,7 +81,7 @@ done
 # The same by breakpoints: there, no copy is made.
 cp busy.c busy_static.c
 build_c busy_static -static
-./busy_static one two >output.txt 2>&1 </dev/null & pid=$!; started+=("$pid")
+start output.txt ./busy_static one two
 await output.txt round
 state "$pid" >before.txt
 run penna record -p "$pid" --dry-run --json -F churn

@@ -3,8 +3,6 @@
 # penna record -p PID of a process with a seccomp filter: recorded where the filter lets us, else refused in one sentence that
 # names the system call; and the process lives on.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
-started=()
 [ "$(id -u)" = 0 ] || { echo "SKIP: only root may read a filter"; exit 0; }
 build_c filters
 memfd_create=319 futex=202 keyctl=250 membarrier=324
@@ -12,6 +10,7 @@ memfd_create=319 futex=202 keyctl=250 membarrier=324
 # filtered MODE [NUMBER]: $pid runs so.
 filtered() {
   mkfifo -m 600 stdin.$# 2>/dev/null || true
+  : >output.txt
   ./filters "$@" >output.txt 2>&1 <>stdin.$# & pid=$!
   started+=("$pid")
   disown
@@ -26,8 +25,8 @@ expect_alive() {
     [ "$(tail -n 1 output.txt)" = "$last" ] || break
     sleep 0.02
   done
-  kill -0 "$pid" || fail "it died: $*"
-  [ "$(tail -n 1 output.txt)" != "$last" ] || fail "it stands still: $*"
+  kill -0 "$pid" || fail "the program died: $*"
+  [ "$(tail -n 1 output.txt)" != "$last" ] || fail "the program makes no progress: $*"
   kill -9 "$pid"
 }
 
@@ -53,7 +52,7 @@ refused() { # SENTENCE MODE [NUMBER]
   expect_eq 125 "$status" "status of $*"
   expect_eq 1 "$(wc -l <<<"$err")" "lines about $*"
   expect_contains "$err" "process $pid $sentence"
-  if [ "$1" = strict ]; then kill -0 "$pid" || fail "it died: $*"; else expect_alive "$@"; fi
+  if [ "$1" = strict ]; then kill -0 "$pid" || fail "the program died: $*"; else expect_alive "$@"; fi
 }
 
 recorded docker

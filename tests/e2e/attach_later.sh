@@ -3,8 +3,6 @@
 # penna record -p PID of one kind of event alone: what comes later, a library by dlopen and a program by exec, is recorded, too;
 # and a library that goes meanwhile is not touched any more.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
-started=()
 
 cat >later.c <<'C'
 #include "penna/point.h"
@@ -44,8 +42,7 @@ build_c later -DALONE
 gcc -O1 -g -I"$PENNA_SOURCE/include" -shared -fPIC later.c -o later.so || fail "later.c does not compile"
 
 for kind in points alloc locks; do
-  ./host >output.txt 2>&1 </dev/null & pid=$!
-  started+=("$pid")
+  start output.txt ./host
   await output.txt '^3$'
   run penna record -p "$pid" -k "$kind" -o "$kind.penna" --duration 2s
   expect_eq 0 "$status" "$kind: status"
@@ -85,8 +82,7 @@ C
 build_c goes
 for kind in points alloc,points; do
   rm -f close
-  ./goes >output.txt 2>&1 </dev/null & pid=$!
-  started+=("$pid")
+  start output.txt ./goes
   await output.txt '^3$'
   (sleep 0.7; touch close) &
   run penna record -p "$pid" -k "$kind" -f -o goes.penna --duration 1500ms
@@ -97,7 +93,7 @@ for kind in points alloc,points; do
   lines=$(wc -l <output.txt)
   sleep 0.2
   kill -0 "$pid" || fail "the program died: $(tail -n 3 output.txt)"
-  [ "$(wc -l <output.txt)" -gt "$lines" ] || fail "the program stands still: $(tail -n 3 output.txt)"
+  [ "$(wc -l <output.txt)" -gt "$lines" ] || fail "the program makes no progress: $(tail -n 3 output.txt)"
   expect_contains "$(tail -n 1 output.txt)" gone
   # Again, with an agent that is there.
   run penna record -p "$pid" -k "$kind" -f -o goes.penna --duration 200ms

@@ -4,9 +4,6 @@
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need strace musl-tools
 
-started=()
-trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
-start() { "$@" >/dev/null 2>&1 </dev/null & pid=$!; started+=("$pid"); }
 
 # refused PID PART: one sentence with PART, status 125, no recording; and no thread of it is touched.
 refused() {
@@ -36,7 +33,7 @@ refused 4194305 'there is no process 4194305'
 
 echo 'int pause(void); int main(void) { for (;;) pause(); }' >waits.c
 build_c waits
-start ./waits
+start /dev/null ./waits
 usual=$pid
 await "/proc/$usual/status" '^State:.S'
 
@@ -51,7 +48,7 @@ int main(void) {
 }
 C
 build_c threads
-start ./threads
+start /dev/null ./threads
 await "/proc/$pid/status" '^Threads:.2'
 thread=$(ls "/proc/$pid/task" | grep -vx "$pid")
 refused "$thread" "is a thread of process $pid: use -p $pid"
@@ -74,13 +71,13 @@ int main(void) {
 }
 C
 build_c zombie
-start ./zombie
+start /dev/null ./zombie
 await zombie.pid .
 zombie=$(<zombie.pid)
 await "/proc/$zombie/status" '^State:.Z'
 refused "$zombie" 'has ended'
 
-start strace -o strace.txt ./waits
+start /dev/null strace -o strace.txt ./waits
 tracer=$pid
 await strace.txt '^pause'
 traced=$(pgrep -P "$tracer" -x waits)
@@ -88,11 +85,11 @@ started+=("$traced")
 refused "$traced" "is traced by process $tracer"
 
 build_c waits -static
-start ./waits
+start /dev/null ./waits
 await "/proc/$pid/maps" waits
 refused "$pid" 'statically linked, so it can have no agent: record it alone, by breakpoints' --via inject
 musl-gcc waits.c -o waits_musl
-start ./waits_musl
+start /dev/null ./waits_musl
 await "/proc/$pid/maps" waits_musl
 refused "$pid" 'uses musl, so it can have no agent' --via inject
 
@@ -130,4 +127,4 @@ expect_contains "$err" "process $recorder is a recorder"
 kill "$recorded"
 wait "$recorder" || true
 
-kill -0 "$usual" || fail "it did not survive"
+kill -0 "$usual" || fail "the program died"

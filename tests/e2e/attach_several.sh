@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: MIT
 # penna record -p of several processes, of programs that they start by exec and that they become; and its end by penna ctl PID stop.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
-started=()
-start() { local output=$1; shift; "$@" >"$output" 2>&1 </dev/null & pid=$!; started+=("$pid"); disown; }
 
 cat >busy.c <<'C'
 #include <stdio.h>
@@ -90,7 +87,7 @@ for ((i = 0; i < 500; ++i)); do
   [ "$last" = "$(tail -n 1 c.txt)" ] || break
   sleep 0.02
 done
-[ "$last" != "$(tail -n 1 c.txt)" ] || fail "it stands still"
+[ "$last" != "$(tail -n 1 c.txt)" ] || fail "the program makes no progress"
 
 # A command goes on, too, and its status is ours.
 cat >command.sh <<'COMMAND'
@@ -104,7 +101,7 @@ for ((i = 0; i < 500; ++i)); do
   sleep 0.02
 done
 [ -s command.penna ] || fail "no recording"
-kill -0 "$recorder" || fail "the command has not gone on"
+kill -0 "$recorder" || fail "the recorder of the command ended"
 touch end
 status=0
 wait "$recorder" || status=$?
@@ -124,7 +121,7 @@ served() { # until penna ctl reaches it
     [[ $err != *'names no point'* ]] || return 0
     sleep 0.02
   done
-  fail "it is not recorded: $(<recorder.txt)"
+  fail "not recorded: $(<recorder.txt)"
 }
 # rounds N: that many more
 rounds() {
@@ -134,7 +131,7 @@ rounds() {
     [ "$(grep -c . starter.txt)" -lt $((last + $1)) ] || return 0
     sleep 0.02
   done
-  fail "it stands still: $(tail -n 3 starter.txt)"
+  fail "the program makes no progress: $(tail -n 3 starter.txt)"
 }
 served
 rounds 3

@@ -4,9 +4,6 @@
 # points, as an agent records them; and they are what they were afterwards.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need musl-tools
-trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
-started=()
-start() { "$@" >output.txt 2>&1 </dev/null & pid=$!; started+=("$pid"); }
 
 cat >works.c <<'C'
 #include <pthread.h>
@@ -130,7 +127,7 @@ await_free() {
   fail "process $1 is still traced"
 }
 for program in glibc_static musl_static musl; do
-  start ./$program 4 forever
+  start output.txt ./$program 4 forever
   await output.txt right
   before=$(code "$pid")
   run penna record -q -f -o it.penna -F leaf -k calls,alloc,locks --duration 200ms -p "$pid"
@@ -155,7 +152,7 @@ for program in glibc_static musl_static musl; do
   expect_eq "$before" "$(code "$pid")" "code of $program when its recorder was killed"
   : >output.txt
   await output.txt right
-  kill -0 "$pid" || fail "$program did not live on"
+  kill -0 "$pid" || fail "$program died"
   kill -9 "$pid"
 done
 

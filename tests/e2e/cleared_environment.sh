@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A program that clears its environment, as daemons do, and one that is started without any: with all that they fork and start.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
-started=()
 
 cat >cleared.c <<'C'
 #include <stdio.h>
@@ -37,8 +35,7 @@ run penna record -k alloc -o cleared.penna ./cleared
 expect_eq 0 "$status" status
 expect_eq $'3\n3\n3' "$(seen cleared.penna)" "allocations of the program, of forked children, and of programs it starts"
 
-./cleared forever >output.txt </dev/null & pid=$!
-started+=("$pid")
+start output.txt ./cleared forever
 await output.txt '^3$'
 run penna record -p "$pid" -k alloc -o attached.penna --duration 1s
 expect_eq 0 "$status" "status: $err"

@@ -6,6 +6,7 @@
 #   expect_eq / expect_contains / expect_missing / expect_match / fail     end the script with a sentence
 #   as_root CMD...            with sudo where this is not root
 #   doc_block PAGE WORD       the code block of docs/PAGE that holds WORD
+#   start FILE CMD...         in the background, until the script ends; $pid. The file, empty at first, gets what it says
 #   await FILE REGEX          until a line of the file matches, or fails after ten seconds
 #   need PACKAGE...           installs the Debian packages that are missing, or fails
 set -euo pipefail
@@ -17,7 +18,8 @@ export XDG_CONFIG_HOME=/nonexistent # defaults of whoever runs the tests
 [ -x "$PENNA" ] || { echo "FAIL: no penna at $PENNA; run ./run build"; exit 1; }
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/penna-e2e.XXXXXX")
-trap 'status=$?; cd /; rm -rf "$work"; exit $status' EXIT
+started=()
+trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
 cd "$work"
 
 fail() { echo "FAIL: $*" >&2; [ -z "${out:-}${err:-}" ] || printf -- '--- out\n%s\n--- err\n%s\n' "${out:-}" "${err:-}" >&2; exit 1; }
@@ -56,7 +58,15 @@ build_c() {
     fail "$source does not compile"
 }
 
+# Emptied here, and not by the background, which may be late: what the file held before is no answer to await.
+start() {
+  : >"$1"
+  "${@:2}" >"$1" 2>&1 </dev/null & pid=$!
+  started+=("$pid")
+}
+
 await() {
+  local i
   for ((i = 0; i < 500; ++i)); do
     ! grep -Eq "$2" "$1" 2>/dev/null || return 0
     sleep 0.02
