@@ -57,7 +57,7 @@ try() {
   expect_eq 0 "$status" "$name"
   expect_eq "$plain" "$out" "output of $name"
   expect_missing "$err" "not recorded"
-  python3 matched.py "$PENNA" "$name.penna" "$without" || fail "$name: the blocks are not right"
+  python3 matched.py "$PENNA" "$name.penna" "$without" || fail "$name: wrong blocks"
 }
 library=/usr/lib/x86_64-linux-gnu
 try libc -

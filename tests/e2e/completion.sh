@@ -36,6 +36,6 @@ complete -p penna"
 expect_contains "$out" _penna
 
 for shell in bash zsh fish; do
-  PATH=$(dirname "$PENNA"):$PATH /usr/bin/python3 "$PENNA_SOURCE/tests/e2e/completion.py" "$shell" "$work" || fail "$shell"
+  PATH=$(dirname "$PENNA"):$PATH /usr/bin/python3 "$PENNA_SOURCE/tests/e2e/completion.py" "$shell" "$work" || fail "$shell: completion differs"
 done
 echo PASS

@@ -183,5 +183,5 @@ print(sum(int(row["p50_ns"]) for row in csv.DictReader(sys.stdin) if row["functi
     tried+=" $plain:$net"
     [ $((net * 10)) -lt $((plain * 7)) ] || [ $((net * 10)) -gt $((plain * 13)) ] || continue 2
   done
-  fail "net times $way: not recorded : net$tried"
+  fail "net times $way, unrecorded : net:$tried"
 done

@@ -13,7 +13,7 @@ import json, sys
 tables = [t for t in json.load(sys.stdin).values() if t and isinstance(t, list) and isinstance(t[0], dict)]
 rows = [r for r in tables[0] if r.get("function") == sys.argv[1]]
 assert len(rows) == 1, f"{len(rows)} rows of {sys.argv[1]}"
-print(*(f"{c}={rows[0][c]}" for c in sys.argv[2].split()))' "$2" "$3" || fail "report $*"
+print(*(f"{c}={rows[0][c]}" for c in sys.argv[2].split()))' "$2" "$3" || fail "report $*: wrong output"
 }
 columns="count bytes live_bytes peak_bytes processes pid"
 expect_eq "count=3 bytes=900000 live_bytes=900000 peak_bytes=0 processes=3 pid=None" "$(row alloc work "$columns" --size 10000..)"

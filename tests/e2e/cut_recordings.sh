@@ -25,7 +25,7 @@ while at < len(data) and data[at:at + 8] == magic:
     at += 48 + struct.unpack_from('<H', data, at + 10)[0] + struct.unpack_from('<I', data, at + 20)[0]
 print(at)
 PYTHON
-[ "$(wc -l <blocks.txt)" -gt 5 ] || fail "its blocks were not found"
+[ "$(wc -l <blocks.txt)" -gt 5 ] || fail "the blocks of the recording were not found"
 for cut in $sizes $(<blocks.txt); do
   head -c "$cut" whole.penna >cut.penna
   run penna info cut.penna

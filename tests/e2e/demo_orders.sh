@@ -31,7 +31,7 @@ expect_contains "$out" "shop::serve"
 
 # The lock: the bookkeeper sleeps 50 ms with it after a till has come; a till that is late sees less, but not nothing.
 waited=$(value locks locks 'max(r["max_wait_ns"] for r in rows if "ledger" in r["lock"])')
-[ "$waited" -ge 10000000 ] || fail "the ledger was waited for only $waited ns"
+[ "$waited" -ge 10000000 ] || fail "waits for the ledger: only $waited ns"
 expect_eq 41 "$(value locks locks 'sum(r["taken"] for r in rows if "ledger" in r["lock"])')" "times the ledger was taken"
 run penna report orders.penna waits
 expect_contains "$out" "shop::pay"

@@ -6,7 +6,7 @@ build=$(readlink -f "$(dirname "$PENNA")/..")
 etrace=$build/bin/etrace library=$build/lib/libpenna-etrace.so
 linked=(-L"$build/lib" "-Wl,-rpath,$build/lib" -lpenna-etrace)
 instrumented=(-finstrument-functions -finstrument-functions-exclude-file-list=/usr)
-waited() { for _ in $(seq 600); do ! "$@" || return 0; sleep 0.1; done; fail "in vain: $*"; }
+waited() { for _ in $(seq 600); do ! "$@" || return 0; sleep 0.1; done; fail "no effect: $*"; }
 shown() { grep -q -- "$1" "$2"; }
 # live [ARGS of etrace...]: waits in the background, its output in live.txt
 live() {
@@ -35,7 +35,7 @@ for program in ./crumble_linked 'preloaded ./crumble' 'preloaded ./crumble_fixed
   $program
   wait $reader
   expect_eq "$tree" "$(<live.txt)" "the tree of $program, live"
-  [ ! -L TRACE ] || fail "TRACE stayed when etrace had ended"
+  [ ! -L TRACE ] || fail "TRACE still exists after etrace ended"
   touch TRACE
   $program
   expect_eq "$tree" "$("$etrace" crumble)" "the tree of $program, from its file"
@@ -186,7 +186,7 @@ waited shown '^|   step$' live.txt
 touch two
 kill -KILL $reader
 wait $reader || true
-[ -L TRACE ] || fail "an etrace that was killed cannot have removed TRACE"
+[ -L TRACE ] || fail "TRACE is gone although etrace was killed"
 touch three
 status=0; wait $program || status=$?
 expect_eq "4 done" "$status $(<steps.txt)" "the program when its reader was killed"

@@ -5,7 +5,7 @@
 build=$(readlink -f "$(dirname "$PENNA")/..")
 etrace=$build/bin/etrace library=$build/lib/libpenna-etrace.so
 instrumented=(-finstrument-functions -finstrument-functions-exclude-file-list=/usr)
-waited() { for _ in $(seq 600); do ! "$@" || return 0; sleep 0.1; done; fail "in vain: $*"; }
+waited() { for _ in $(seq 600); do ! "$@" || return 0; sleep 0.1; done; fail "no effect: $*"; }
 shown() { grep -q -- "$1" "$2"; }
 preloaded() { LD_PRELOAD=$library "$@"; }
 # listening ADDRESS [ARGS of etrace...]: its output in ../there/tree.txt, its port in $port
@@ -43,7 +43,7 @@ for address in "${addresses[@]}"; do
   expect_eq "0 " "$status $(<connect.out)" "who sends to $address"
   ended $listener
   expect_eq "0 $tree" "$status $(<../there/tree.txt)" "the tree at $address"
-  [ ! -L TRACE ] || fail "TRACE stayed when etrace had ended"
+  [ ! -L TRACE ] || fail "TRACE still exists after etrace ended"
 done
 # Only where it was asked to: another address of this machine is not answered.
 listening 127.0.0.1:0
@@ -141,9 +141,9 @@ for signal in KILL STOP; do
   ended $connector
   expect_eq 125 "$status" "status of who could not tell everything"
   told=$(grep -o 'too early: [0-9,]* calls' connect.err | tr -dc 0-9)
-  ((told > 0)) || fail "it is not told that calls are missing: $(<connect.err)"
+  ((told > 0)) || fail "missing calls are not reported: $(<connect.err)"
   # All that were made after the kill, and no call twice
-  [ $signal = STOP ] || ((told >= 6000000 && told <= 6000004)) || fail "$told of 6,000,000 calls are said to be missing"
+  [ $signal = STOP ] || ((told >= 6000000 && told <= 6000004)) || fail "reported missing: $told of 6,000,000 calls"
   kill -KILL $listener 2>/dev/null || true
   ended $listener
   rm -f one two

@@ -29,7 +29,7 @@ penna export csv app.penna >stdout.csv
 cmp app.csv stdout.csv || fail "-o FILE and standard output differ"
 penna export chrome app.penna -o app.json
 penna info app.penna --format json >info.json
-/usr/bin/python3 - <<'PYTHON' || fail "the exports are wrong"
+/usr/bin/python3 - <<'PYTHON' || fail "wrong exports"
 import csv, json
 from collections import Counter
 rows = list(csv.DictReader(open('app.csv', errors='surrogateescape', newline='')))
@@ -75,7 +75,7 @@ PYTHON
 
 # speedscope's file, by its schema: all that it requires, nothing that it does not know; each thread's calls nest.
 penna export speedscope app.penna -o app.speedscope.json
-/usr/bin/python3 - <<'PYTHON' || fail "the speedscope file is not one"
+/usr/bin/python3 - <<'PYTHON' || fail "the speedscope file is malformed"
 import csv, json
 from collections import Counter
 file = json.load(open('app.speedscope.json', encoding='utf-8'))

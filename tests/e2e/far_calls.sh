@@ -51,5 +51,5 @@ for way in -finstrument-functions '-pg -mfentry' -fpatchable-function-entry=5 -p
   run penna record -q -f -k calls -F pass -F quick -F main -o far.penna -- ./far
   expect_eq "0 " "$status $err" "record, $way"
   penna export csv -o far.csv far.penna
-  /usr/bin/python3 check.py || fail "calls are not as long as the program saw them, $way: $(<far.csv)"
+  /usr/bin/python3 check.py || fail "durations differ from those that the program measured, $way: $(<far.csv)"
 done

@@ -69,10 +69,10 @@ others() { penna export csv "$@" 2>/dev/null | awk -F, '$4 == "point" { print $4
 # both OPTIONS...: the same rows and trees, whether it is filtered while recording or afterwards, and not those of everything.
 both() {
   penna record -f -q -o some.penna "$@" -- ./calls
-  cmp <(rows all.penna "$@") <(rows some.penna) || fail "$*: other rows"
-  cmp <(tree all.penna "$@" | sort) <(tree some.penna | sort) || fail "$*: other trees"
-  [ "$(rows all.penna "$@")" != "$(rows all.penna)" ] || fail "$*: leaves nothing out"
-  [ -n "$(rows some.penna)" ] || fail "$*: leaves nothing"
+  cmp <(rows all.penna "$@") <(rows some.penna) || fail "$*: rows differ"
+  cmp <(tree all.penna "$@" | sort) <(tree some.penna | sort) || fail "$*: call trees differ"
+  [ "$(rows all.penna "$@")" != "$(rows all.penna)" ] || fail "$*: filtered out nothing"
+  [ -n "$(rows some.penna)" ] || fail "$*: filtered out everything"
   penna report health some.penna -n 0 >health.txt
   expect_eq "" "$(grep -E '^(stray exits|unwound calls|missing chunks|damaged chunks) ' health.txt | grep -v ' 0  ')" "$*: what went wrong"
 }
@@ -124,7 +124,7 @@ both --min-time 120ms -F outer -F pause
 
 # What is no call stays: allocations, points, their number.
 penna record -f -q -o some.penna -F nothing -- ./calls
-cmp <(others all.penna) <(others some.penna) || fail "events of other kinds"
+cmp <(others all.penna) <(others some.penna) || fail "events of other kinds differ"
 
 # It is smaller, and says what is not there.
 run penna record -f -o some.penna -k calls -F 'shop::leaf' --depth 1 -- ./calls
@@ -134,7 +134,7 @@ expect_match "$out" '^left out +[0-9,]+ calls by filters$'
 expect_match "$out" '^options .*function=shop::leaf, depth=1'
 penna record -f -q -o calls.penna -k calls -- ./calls
 penna record -f -q -o some.penna -k calls -F fib -- ./calls
-[ "$(stat -c %s some.penna)" -lt "$(($(stat -c %s calls.penna) / 2))" ] || fail "the recording is no smaller"
+[ "$(stat -c %s some.penna)" -lt "$(($(stat -c %s calls.penna) / 2))" ] || fail "the recording did not get smaller"
 run penna record -f -o some.penna -F laef -- ./calls
 expect_contains "$err" "no function that was called matches -F 'laef'"
 # A function that was called but cannot be entered is named as such, not as never called.
@@ -167,8 +167,8 @@ expect_eq "" "$(others all.penna -r "$range")" "other events in a pause"
 # The same program takes other times each time: what is recorded of a part lies in it.
 for range in 0ms-20ms 25ms- 5ms+10ms; do
   penna record -f -q -o some.penna -r $range -- ./calls
-  cmp <(rows some.penna) <(rows some.penna -r $range) || fail "-r $range leaves out what was recorded with it"
-  cmp <(others some.penna) <(others some.penna -r $range) || fail "-r $range leaves out events that were recorded with it"
+  cmp <(rows some.penna) <(rows some.penna -r $range) || fail "-r $range filters out what it should keep"
+  cmp <(others some.penna) <(others some.penna -r $range) || fail "-r $range filters out events that it should keep"
 done
 
 # A killed program loses nothing that was told before.

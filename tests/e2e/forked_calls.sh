@@ -130,5 +130,5 @@ size=$(stat -c %s plain.penna)
 for part in 2 3 4; do
   head -c $((size * part / 5)) plain.penna >cut.penna
   run penna replay --tree cut.penna
-  [ "$status" = 0 ] || [ "$status" = 1 ] || [ "$status" = 125 ] || fail "replay of a cut recording: $status"
+  [ "$status" = 0 ] || [ "$status" = 1 ] || [ "$status" = 125 ] || fail "replay of a truncated recording: exit status $status"
 done

@@ -63,8 +63,8 @@ penna record -q -o all.penna -- ./ways
 both() {
   penna record -f -q -o some.penna "$@" -- ./ways 2>notes.txt || fail "record $* failed: $(<notes.txt)"
   cmp <(rows all.penna "$@") <(rows some.penna) || fail "$*: $(diff <(rows all.penna "$@") <(rows some.penna) | head -n 20)"
-  cmp <(tree all.penna "$@") <(tree some.penna) || fail "$*: other trees"
-  cmp <(others all.penna "$@") <(others some.penna) || fail "$*: other events"
+  cmp <(tree all.penna "$@") <(tree some.penna) || fail "$*: call trees differ"
+  cmp <(others all.penna "$@") <(others some.penna) || fail "$*: events differ"
 }
 both -T goal@depth=1
 expect_eq "" "$(tree some.penna | grep -A 1 'goal$' | grep leaf)" "calls of goal"
@@ -76,9 +76,9 @@ expect_eq "5" "$(rows some.penna | awk '$2 == "nap" { print $1 }')" "long calls 
 both --min-time 120ms -T goal@time=0ns
 both --min-time 120ms -T deep@time=0ns,depth=3
 both -T goal@filter
-cmp <(rows some.penna) <(rows all.penna --caller goal) || fail "filter is not --caller"
+cmp <(rows some.penna) <(rows all.penna --caller goal) || fail "the filter differs from --caller"
 both -T goal@notrace
-cmp <(rows some.penna) <(rows all.penna --hide goal) || fail "notrace is not --hide"
+cmp <(rows some.penna) <(rows all.penna --hide goal) || fail "notrace differs from --hide"
 both -T goal@filter,depth=2 -N leaf
 both -T last@finish
 expect_eq "" "$(rows some.penna | awk '$2 == "work" && $1 > 2')" "work after the end"
@@ -105,7 +105,7 @@ PROGRAM
   # as_uftrace OPTION...: uftrace and penna keep the same calls.
   as_uftrace() {
     rm -rf uftrace.data
-    uftrace record --no-libcall --no-event "${@/--depth/-D}" ./plain >/dev/null 2>&1 || fail "uftrace $*"
+    uftrace record --no-libcall --no-event "${@/--depth/-D}" ./plain >/dev/null 2>&1 || fail "uftrace $*: failed"
     uftrace report 2>/dev/null | awk '$1 ~ /^[0-9]/ { print $(NF - 1), $NF }' | sort >uftrace.txt
     cmp <(rows plain.penna "$@") uftrace.txt || fail "uftrace $*: $(diff <(rows plain.penna "$@") uftrace.txt)"
   }

@@ -43,11 +43,11 @@ gcc -O1 -g -D_GNU_SOURCE -finstrument-functions -I"$PENNA_SOURCE/include" -c "di
 objcopy --redefine-sym "hostile=$evil" work.o
 gcc work.o -o "dir$evil/program$evil" -pthread
 program="dir$evil/program$evil"
-nm "$program" | grep -q PWNED || fail "the function has no hostile name"
+nm "$program" | grep -q PWNED || fail "the test program lacks the function with a hostile name"
 
 # harmless FILE WHAT [COLOUR]: it holds lines of text alone; COLOUR: and colours.
 harmless() {
-  /usr/bin/python3 - "$@" <<'PYTHON' || fail "what a terminal obeys is in $2"
+  /usr/bin/python3 - "$@" <<'PYTHON' || fail "$2 contains terminal control sequences"
 import re, sys
 data = open(sys.argv[1], 'rb').read()
 if len(sys.argv) > 3:
@@ -145,7 +145,7 @@ safe export libleaks rec.penna -o exported.libleaks
 for file in exported.libleaks*; do [ -d "$file" ] || harmless "$file" "export libleaks: $file"; done
 safe export uftrace rec.penna -o exported.uftrace
 for file in exported.uftrace/*.sym exported.uftrace/*.map exported.uftrace/task.txt; do harmless "$file" "export uftrace: $file"; done
-/usr/bin/python3 - <<'PYTHON' || fail "JSON does not give the name back"
+/usr/bin/python3 - <<'PYTHON' || fail "the name does not survive JSON"
 import csv, json
 events = json.load(open('exported.chrome'))
 events = events['traceEvents'] if isinstance(events, dict) else events

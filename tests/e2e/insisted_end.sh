@@ -32,7 +32,7 @@ build_c stubborn
 recorder=
 heard() { # WORD TIMES
   for _ in $(seq 600); do [ "$(grep -cx "$1" heard.txt)" -lt "$2" ] || return 0; sleep 0.1; done
-  fail "in vain: $2 times $1 in $(<heard.txt)"
+  fail "expected $2 times $1 in $(<heard.txt)"
 }
 start() {
   rm -f end heard.txt s.penna

@@ -57,8 +57,8 @@ done
 
 # ---- It works there
 export PENNA_VERSION_WANTED=$version
-"$PENNA_SOURCE/tests/fresh/use_installed.sh" "$prefix" || fail "use"
-"$PENNA_SOURCE/tests/fresh/use_installed.sh" "$prefix" develop || fail "develop"
+"$PENNA_SOURCE/tests/fresh/use_installed.sh" "$prefix" || fail "what is installed cannot be used"
+"$PENNA_SOURCE/tests/fresh/use_installed.sh" "$prefix" develop || fail "a program cannot be built with what is installed"
 
 # etrace finds its library, and that finds etrace.
 mkdir traced && cd traced

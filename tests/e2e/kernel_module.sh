@@ -14,7 +14,7 @@ expect_match "$out" '^lost +nothing$'
 expect_match "$out" '^kernel +Linux 6\.[0-9]+.*, penna_example$'
 
 penna export csv kernel.penna >events.csv
-/usr/bin/python3 - <<'CHECK' || fail "the events are not those that were made"
+/usr/bin/python3 - <<'CHECK' || fail "the events differ from those that were emitted"
 import collections, csv
 ticks, writes, last = [], collections.Counter(), 0
 for event in csv.DictReader(open('events.csv')):

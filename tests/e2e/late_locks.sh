@@ -205,4 +205,4 @@ penna report holding.penna locks --json >holding.json
 /usr/bin/python3 -c '
 import json
 row = [row for row in json.load(open("holding.json"))["locks"] if row["lock"] == "outer"][0]
-assert row["taken"] == 1 and 0 < row["hold_ns"] < 250e6, row' || fail "outer is not held as long as it is"
+assert row["taken"] == 1 and 0 < row["hold_ns"] < 250e6, row' || fail "wrong hold time of outer"

@@ -14,7 +14,7 @@ int main(void) {
 }
 C
 build_c short
-there() { for _ in $(seq 1200); do [ ! -e "$1" ] || return 0; sleep 0.05; done; fail "$1 does not come"; }
+there() { for _ in $(seq 1200); do [ ! -e "$1" ] || return 0; sleep 0.05; done; fail "no $1 within the time allowed"; }
 recorder=
 # stopped COMMAND: starts it with a recorder that is stopped before it goes on.
 stopped() {

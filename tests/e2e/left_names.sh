@@ -29,7 +29,7 @@ free_name; ours=$name
 mkdir -m 700 "$ours"
 desert "$ours"
 recorded "beside a deserted directory"
-[ ! -e "$ours" ] || fail "the directory of a killed recorder stayed"
+[ ! -e "$ours" ] || fail "a killed recorder left its directory"
 
 # ---- A link of another user, to a directory of ours that looks like one that was left; one of our own is no better
 for who in nobody ''; do
@@ -41,7 +41,7 @@ for who in nobody ''; do
   before=$(kept "private$who")
   recorded "beside a link of '$who'"
   expect_eq "$before" "$(kept "private$who")" "our directory, behind a link of '$who'"
-  [ -L "$name" ] || fail "the link of '$who' is gone"
+  [ -L "$name" ] || fail "the link of '$who' was removed"
 done
 
 # ---- One that is ours, with files of other kinds and names: only sockets are taken, and what is not empty stays
@@ -77,7 +77,7 @@ SECONDS=0
 recorded "beside all that another user may leave"
 [ $SECONDS -lt 60 ] || fail "the recorder waits for a pipe of another user"
 expect_eq "$before" "$(kept "$theirs")" "the directory of another user"
-[ -p "$pipe" ] || fail "the pipe of another user is gone"
+[ -p "$pipe" ] || fail "the pipe of another user was removed"
 expect_eq precious "$(<file)" "our file"
 
 # ---- $XDG_RUNTIME_DIR that is another user's, as after su: its owner could exchange what we put there

@@ -31,7 +31,7 @@ expect_missing "$out" "trap:good"
 status=0
 penna lint --json ./trapped >found.json || status=$?
 expect_eq 1 "$status" "status with --json"
-/usr/bin/python3 - <<'PYTHON' || fail "the JSON is wrong"
+/usr/bin/python3 - <<'PYTHON' || fail "wrong JSON"
 import json
 found = json.load(open('found.json'))['findings']
 assert [(f['trap'], f['point']) for f in found] == [('float-marker', 'trap:half'), ('symbol-operand', 'trap:far')], found

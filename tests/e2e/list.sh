@@ -24,7 +24,7 @@ expect_match "$out" '^kind +dynamic, '
 # readelf sees the same points.
 expect_eq "$(readelf -n app | sed -n 's/ *Provider: //p' | sort -u | tr '\n' ' ')" "app db " "providers that readelf sees"
 penna list ./app --json >app.json
-/usr/bin/python3 - <<'PYTHON' || fail "the JSON is wrong"
+/usr/bin/python3 - <<'PYTHON' || fail "wrong JSON"
 import json, subprocess
 points = json.load(open('app.json'))['points']
 assert {p['point'] for p in points} == {'app:note', 'db:query'}, points

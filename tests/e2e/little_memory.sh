@@ -10,7 +10,7 @@ expect_nearly_all() {
   local alone=$out
   run penna record -q -f -k alloc -o grab.penna -- bash -c "ulimit -v $1; exec ./grab $2"
   expect_eq 0 "$status" "status with $1 kB"
-  [ $((alone - out)) -le $(($1 / 1024 / 32 + 16)) ] || fail "with $1 kB it had $out MB, and $alone MB alone"
+  [ $((alone - out)) -le $(($1 / 1024 / 32 + 16)) ] || fail "with $1 kB it used $out MB, unrecorded $alone MB"
   run penna report health grab.penna
   expect_contains "$out" 'nothing lost'
 }
@@ -26,5 +26,5 @@ for kilobytes in 100000 500000 2000000; do
   run penna record -q -f -k alloc -o grab.penna -- ./grab 0 $kilobytes
   expect_eq "0 $kilobytes" "$status $(head -n 1 <<<"$out")" "what it starts has its limit"
   lost=$(($(tail -n 1 <<<"$alone") - $(tail -n 1 <<<"$out")))
-  [ "${lost#-}" -le 16 ] || fail "with $kilobytes kB of its own it had $out MB, and $alone MB alone"
+  [ "${lost#-}" -le 16 ] || fail "with $kilobytes kB of its own it used $out MB, unrecorded $alone MB"
 done

@@ -102,7 +102,7 @@ for form in '' '--tree --all'; do
   expect_eq 5 "$status" "status of the fast program"
   expect_eq 6000001 "$(calls_of fast.penna)" "calls recorded"
   shown=$(grep -c '() {\|();\|\\-- ' out.txt) missing=$(told out.txt)
-  ((missing > 0)) || fail "nothing was too fast: this test needs a faster program"
+  ((missing > 0)) || fail "no function was throttled: the test needs a faster program"
   expect_eq 6000001 "$((shown + missing))" "calls shown ($shown) and not shown ($missing)"
 done
 

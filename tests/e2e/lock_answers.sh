@@ -19,7 +19,7 @@ plain=$out
 for kinds in locks locks,alloc; do
   run timeout 60 "$PENNA" record -q -f -k $kinds -o $kinds.penna -- ./lock_answers
   expect_eq 0 "$status" "exit status with -k $kinds"
-  diff <(echo "$plain") <(echo "$out") || fail "-k $kinds: other answers"
+  diff <(echo "$plain") <(echo "$out") || fail "-k $kinds: answers differ"
 done
 
 # What is robust, held by another thread and waited for is a wait still.

@@ -128,8 +128,8 @@ penna report waits account.penna --json | /usr/bin/python3 -c '
 import json, sys
 row = json.load(sys.stdin)["waits"][0]
 assert (row["function"], row["other"], row["other_function"]) == ("want", "held", "hold"), row
-assert any("hold (account.c:" in frame for frame in row["other_stack"]), row' || fail "who held it in the other program"
-penna export folded account.penna --weight wait-by-holder | grep ';hold ' >/dev/null || fail "no flame graph by who held it there"
+assert any("hold (account.c:" in frame for frame in row["other_stack"]), row' || fail "wrong holder in the other program"
+penna export folded account.penna --weight wait-by-holder | grep ';hold ' >/dev/null || fail "no flame graph of waits by holder"
 
 cat >parallel.c <<'PROGRAM'
 #include <unistd.h>

@@ -81,6 +81,6 @@ for program in direct delayed; do
     expect_eq 0 "$status" "status, $program $name"
     expect_contains "$err" "0 lost"
     penna export csv -o turns.csv turns.penna
-    /usr/bin/python3 check.py $name || fail "turns of $name, $program"
+    /usr/bin/python3 check.py $name || fail "$program: wrong turns of $name"
   done
 done

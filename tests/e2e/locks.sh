@@ -94,7 +94,7 @@ int main(void) {
 PROGRAM
 build_c many
 run penna record -o sample.penna -k locks --sample-locks 100 -- ./many
-/usr/bin/python3 - "$(penna report sample.penna locks --json)" "$(penna info sample.penna)" <<'PYTHON' || fail "the sample is not right"
+/usr/bin/python3 - "$(penna report sample.penna locks --json)" "$(penna info sample.penna)" <<'PYTHON' || fail "wrong sample"
 import json, re, sys
 row = next(row for row in json.loads(sys.argv[1])['locks'] if row['lock'] == 'lock')
 # Of 2,000 that are recorded, 6 standard deviations.
@@ -107,6 +107,6 @@ PYTHON
 for options in '--min-wait 5' '--holds never' '--sample-locks 0' '-k calls --holds 1ms'; do
   # shellcheck disable=SC2086
   run penna record -q -o bad.penna $options -- ./many
-  [ "$status" != 0 ] || fail "$options was taken"
+  [ "$status" != 0 ] || fail "$options was accepted"
   [ "$(wc -l <<<"$err")" -le 2 ] || fail "$options: more than a sentence"
 done

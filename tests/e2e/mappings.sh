@@ -9,7 +9,7 @@ run penna record -o m.penna -k alloc -- ./mappings
 expect_eq 0 "$status" "status"
 expect_eq "1 1" "$out" "output"
 penna export csv m.penna >m.csv
-python3 - <<'PYTHON' || fail "the mappings are not right: $(cat m.csv)"
+python3 - <<'PYTHON' || fail "wrong mappings: $(cat m.csv)"
 import csv
 rows = [row for row in csv.DictReader(open('m.csv')) if row['kind'] in ('map', 'unmap')]
 seen = [(row['name'], int(row['size'])) for row in rows]

@@ -54,7 +54,7 @@ expect_sections() {
   cp out.txt said.txt
   run csv "$(the_recording)"
   expect_eq 0 "$status" "status of mutex_ft2csv"
-  /usr/bin/python3 - said.txt out.txt <<'SCRIPT' || fail "the sections of $1 are wrong"
+  /usr/bin/python3 - said.txt out.txt <<'SCRIPT' || fail "wrong sections in $1"
 import re, sys, time
 said = [tuple(map(int, line.split())) for line in open(sys.argv[1])]
 lines = open(sys.argv[2]).read().splitlines()
@@ -108,7 +108,7 @@ expect_eq 0 "$status" "status with a sample"
 expect_contains "$err" 'this is a sample: of 4 sections that began without waiting, one is here'
 
 # ---- The end of a program waits for nobody: less than 50 ms that are no work, in one run at least --------------------------------
-/usr/bin/python3 - "$bin/mutex_trace" <<'SCRIPT' || fail "the end of a program is delayed"
+/usr/bin/python3 - "$bin/mutex_trace" <<'SCRIPT' || fail "the exit of the program was delayed"
 import resource, subprocess, sys, time
 def busy():
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -189,7 +189,7 @@ expect_eq "0 500000 0 0" "$status $(counts)" "of a million records"
 trace ./sections nested >/dev/null 2>&1
 head -c -700 "$(the_recording)" >cut.penna
 run csv cut.penna
-[ "$status" = 1 ] || [ -n "$out" ] || fail "of a recording that was cut: neither sections nor status 1"
+[ "$status" = 1 ] || [ -n "$out" ] || fail "a truncated recording: no sections, or exit status other than 1"
 expect_match "$err" '^mutex_ft2csv: '
 head -c 100 "$(the_recording)" >cut.penna
 run csv cut.penna

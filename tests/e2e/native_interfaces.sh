@@ -46,7 +46,7 @@ missing = [sorted(names) for address, names in symbols.items() if not known(addr
 assert not missing, f'{library}: {missing}'
 PYTHON
 for name in libjemalloc.so.2 $mimalloc libtcmalloc.so.4 libtcmalloc_minimal.so.4 libtcmalloc_minimal_debug.so.4; do
-  python3 listed.py "$PENNA_SOURCE/src/agent/hooks/alloc/entered.inc" $library/$name || fail "the table of functions is not whole"
+  python3 listed.py "$PENNA_SOURCE/src/agent/hooks/alloc/entered.inc" $library/$name || fail "the table of functions is incomplete"
 done
 
 # expect_all NAME: what the program said it got is in the recording, and was freed.
@@ -75,12 +75,12 @@ PYTHON
 expect_all() {
   local name=$1 plain
   shift
-  plain=$("$@") || fail "$name without us: $plain"
+  plain=$("$@") || fail "$name unrecorded: $plain"
   run penna record -f -k alloc -o "$name.penna" -- "$@"
   expect_eq "0 $plain" "$status $out" "$name"
   expect_missing "$err" "not recorded"
   # shellcheck disable=SC2086
-  python3 matched.py "$PENNA" "$name.penna" $plain || fail "$name: the blocks are not right"
+  python3 matched.py "$PENNA" "$name.penna" $plain || fail "$name: wrong blocks"
   expect_match "$(penna report health "$name.penna" -n 0)" '^allocators refused +0 '
 }
 build() {

@@ -117,7 +117,7 @@ for name in old.csv link.csv link_new.csv all/mine.csv all/mine.csv; do
   penna export csv r.penna -o $name
   cmp -s want.csv $name || fail "export to $name"
 done
-[ -L link.csv ] || fail "the link to our own file is gone"
+[ -L link.csv ] || fail "the link to our own file was removed"
 penna export csv r.penna -o /dev/stdout >stdout.csv
 penna export csv r.penna -o /dev/stdout | cmp - want.csv || fail "export to /dev/stdout, a pipe"
 penna export csv r.penna -o /dev/fd/3 3>fd.csv
@@ -141,7 +141,7 @@ expect_eq 600 "$(stat -c %a fresh.penna)" "mode of a recording that replaces a f
 mkdir deep
 ln -s deep way
 penna record -q -o way/r.penna true
-[ -f deep/r.penna ] || fail "a link of our own to a directory is no way to a file"
+[ -f deep/r.penna ] || fail "a link of our own to a directory was not followed"
 refused "no such directory" "cannot write none/r.penna: No such file or directory" penna record -q -o none/r.penna true
 refused "a directory" "cannot write deep: Is a directory" penna record -q -f -o deep true
 refused "an empty directory name" "cannot write deep/: Is a directory" penna record -q -f -o deep/ true

@@ -28,8 +28,8 @@ same() {
   cmp -s <(rows python.penna $1) <(rows some.penna) && cmp -s <(tree python.penna $1) <(tree some.penna)
 }
 for filter in '--paths-to PyObject_RichCompareBool' '--paths-to PyObject_RichCompare --hide PyImport_*' '--hide PyImport_* --hide PyObject_Call*'; do
-  same "$filter" || fail "$filter: other rows or trees"
-  [ "$(stat -c %s some.penna)" -lt "$(stat -c %s python.penna)" ] || fail "$filter: the recording is no smaller"
+  same "$filter" || fail "$filter: rows or call trees differ"
+  [ "$(stat -c %s some.penna)" -lt "$(stat -c %s python.penna)" ] || fail "$filter: the recording did not get smaller"
 done
 
 # Threads, a child, a longjmp, a switch of stacks; a recording that is cut.
@@ -77,9 +77,9 @@ for filter in '--paths-to goal' '--paths-to goal --hide work' '--paths-to goal -
   # shellcheck disable=SC2086
   penna record -f -q -k calls -o some.penna $filter -- ./ways
   # shellcheck disable=SC2086
-  cmp <(rows ways.penna $filter) <(rows some.penna) || fail "$filter: other rows"
+  cmp <(rows ways.penna $filter) <(rows some.penna) || fail "$filter: rows differ"
   # shellcheck disable=SC2086
-  cmp <(tree ways.penna $filter | sort) <(tree some.penna | sort) || fail "$filter: other trees"
+  cmp <(tree ways.penna $filter | sort) <(tree some.penna | sort) || fail "$filter: call trees differ"
 done
 expect_eq "20001 20003" "$(rows ways.penna --paths-to goal | awk '$2 == "goal" || $2 == "way" { print $1 }' | sort | xargs)" "calls of goal, and ways to it"
 head -c $(($(stat -c %s ways.penna) - 1500)) ways.penna >cut.penna

@@ -61,7 +61,7 @@ run penna replay a.penna --stacks
 expect_match "$(grep -A1 'point shop:plain' <<<"$out")" 'leaf\(double'
 expect_match "$(penna export csv a.penna | grep ',shop:plain,')" ';main;middle\(long\);leaf\(double'
 expect_contains "$(penna info a.penna)" "point-stacks"
-penna report a.penna flame --weight points >flame.txt || fail "flame"
+penna report a.penna flame --weight points >flame.txt || fail "wrong flame graph"
 
 # Without it nothing changes, and who asks for stacks is told.
 run penna record -f -k points -o b.penna ./prog

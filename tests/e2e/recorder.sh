@@ -76,7 +76,7 @@ run env PENNA_RECORD=x.penna PENNA_RECORD_KINDS=points,alloc ./quiet
 expect_contains "$err" 'add -lpenna-agent behind -lpenna'
 run env PENNA_RECORD=x.penna PENNA_RECORD_KINDS=sounds ./quiet
 expect_contains "$err" "there is no kind 'sounds' to record"
-[ ! -e x.penna ] || fail "a recording that was refused left a file"
+[ ! -e x.penna ] || fail "a refused recording left a file"
 # A limit that leaves no room for events.
 run bash -c 'ulimit -f 1000; PENNA_RECORD=x.penna ./quiet'
 expect_eq "3 $said" "$status $out" "the program with a limit"
@@ -91,7 +91,7 @@ for program in plain privileged; do
   nobody PENNA_RECORD="$work/open/$program.penna" "$work/open/$program" >said.txt 2>&1 || status=$?
   expect_eq "3 $said" "$status $(<said.txt)" "status and words of a $program program"
 done
-[ -s open/plain.penna ] || fail "a program that may write a recording did not"
+[ -s open/plain.penna ] || fail "a program with write permission wrote no recording"
 [ ! -e open/privileged.penna ] || fail "a privileged program wrote a file that its caller named"
 chmod 700 .
 # Under penna record, that one records.
@@ -287,7 +287,7 @@ expect_eq 137 "$status" "status of the killed program"
 run penna info ends.penna
 expect_eq 0 "$status" "status of penna info"
 kept=$(events ends.penna point)
-((kept > 800000)) || fail "of 1,000,000 points a killed program left $kept"
+((kept > 800000)) || fail "$kept of 1,000,000 points of a killed program"
 # Events that come one by one reach the file within a second, and another one where the machine is busy: all that the program saw so
 # long before the end.
 cat >slow.c <<'PROGRAM'
@@ -338,7 +338,7 @@ for way in stopped abandoned; do
   rm -f child.done
   run ./ends $way
   for _ in $(seq 600); do [ ! -e child.done ] || break; sleep 0.1; done
-  [ -e child.done ] || fail "the child of a recorder that was $way waits for it"
+  [ -e child.done ] || fail "a child still waits for its recorder, which was $way"
 done
 
 # ---- The example ----------------------------------------------------------------------------------------------------------

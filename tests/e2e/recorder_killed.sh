@@ -48,7 +48,7 @@ until_all() { # what the file holds has WANT calls, as soon as the recorder has 
     [ "$(calls_of tick)" != "$1" ] || return 0
     sleep 0.5
   done
-  fail "of $1 calls, the file holds $(calls_of tick)"
+  fail "the file holds $(calls_of tick) of $1 calls"
 }
 
 # killed INNER OPTIONS...: all calls of tick() and INNER of each inner() are in the file.

@@ -15,7 +15,7 @@ replaces() {
   before=$(stat -Lc %i "$file")
   run "$@"
   expect_eq 0 "$status" "$*"
-  cmp -s before - <&5 || fail "who holds $file open has not the whole of it: $*"
+  cmp -s before - <&5 || fail "an open descriptor of $file does not see all of it: $*"
   exec 5<&-
   [ "$before" != "$(stat -Lc %i "$file")" ] || fail "$* wrote over $file"
   ! cmp -s before "$file" || fail "$* replaced nothing"
@@ -26,12 +26,12 @@ head -c 300000 /dev/zero >f.csv
 chmod 640 f.csv
 ln -s f.csv link.csv
 replaces f.csv penna export csv r.penna -o f.csv
-cmp -s want.csv f.csv || fail "the new file is not that of the export"
+cmp -s want.csv f.csv || fail "the new file is not the export"
 expect_eq 640 "$(stat -c %a f.csv)" "mode"
 echo old >f.csv
 replaces f.csv penna export csv r.penna -o link.csv
-[ -L link.csv ] || fail "the link is gone"
-cmp -s want.csv f.csv || fail "the new file behind a link"
+[ -L link.csv ] || fail "the link was removed"
+cmp -s want.csv f.csv || fail "wrong file behind a link"
 replaces r.penna penna record -f -q -k alloc -o r.penna -- sh -c :
 expect_eq 600 "$(stat -c %a r.penna)" "mode of a recording"
 run penna info r.penna

@@ -33,7 +33,7 @@ penna record -q -k calls,alloc,locks,points -o shop.penna ./shop
 # The three columns that are there without it; more of them, others, none.
 penna replay shop.penna >plain.txt
 penna replay shop.penna --fields time,duration,tid >same.txt
-cmp plain.txt same.txt || fail "time, duration and tid are other columns than those without --fields"
+cmp plain.txt same.txt || fail "the columns time, duration and tid differ from those without --fields"
 run penna replay shop.penna -f none -F leaf
 expect_match "$out" '^leaf\(\);$'
 run penna replay shop.penna -f +module,source,delta --thread first
@@ -84,4 +84,4 @@ run penna replay shop.penna --json -F no_such -r 5s-
 expect_contains "$out" '{"lines":[],"about":["There are no events to show'
 
 # Who stops reading is no error.
-for format in csv json; do penna replay shop.penna --format $format | head -n 1 >/dev/null || fail "$format | head"; done
+for format in csv json; do penna replay shop.penna --format $format | head -n 1 >/dev/null || fail "$format | head: wrong exit status or output"; done

@@ -168,7 +168,7 @@ run penna record -q -k calls -o ways.penna -- ./ways
 expect_eq 0 "$status" "status of ./ways"
 penna report tree ways.penna -n 0 --format csv >tree.csv
 penna export folded ways.penna >ways.folded
-/usr/bin/python3 - <<'CHECK' || fail "the tree, the folded stacks or both are not the calls that were made"
+/usr/bin/python3 - <<'CHECK' || fail "the tree or the folded stacks differ from the calls that were made"
 import collections, csv
 rows = list(csv.DictReader(open('tree.csv')))
 path, calls, own = [], collections.Counter(), {}

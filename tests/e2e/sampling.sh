@@ -8,7 +8,7 @@ run penna record -o s.penna -k alloc --sample-bytes=64k -- ./sampled
 expect_eq 0 "$status" "status"
 expect_eq done "$out" "output"
 penna export csv s.penna >s.csv
-python3 - <<'PYTHON' || fail "the estimates are wrong"
+python3 - <<'PYTHON' || fail "wrong estimates"
 import csv, math
 MEAN = 65536
 weight = lambda size: size / -math.expm1(-size / MEAN)
@@ -35,7 +35,7 @@ PYTHON
 run penna report s.penna alloc
 expect_match "$out" '^estimated from a sample of [0-9,]+ allocations: in 19 cases of 20, sums of bytes are right to [0-9.]+ %'
 penna report s.penna alloc --by function --format csv -n 0 >by.csv
-python3 - <<'PYTHON' || fail "the report's estimates are wrong"
+python3 - <<'PYTHON' || fail "wrong estimates in the report"
 import csv
 rows = {row['function'].split('(')[0]: row for row in csv.DictReader(open('by.csv'))}
 for function, made in ('small_blocks', 48e6), ('medium_blocks', 80e6), ('large_blocks', 100e6):

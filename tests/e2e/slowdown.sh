@@ -37,7 +37,7 @@ cost = json.load(sys.stdin)["cost"]
 assert cost["slowdown_percent"] >= 50 and cost["event_ps_calls"] > 0 and cost["event_ps_locks"] == 0, cost'
 
 gross=$(total_of fib) net=$(total_of fib --net)
-[ "$net" -lt "$gross" ] || fail "net $net is not less than $gross"
+[ "$net" -lt "$gross" ] || fail "net time $net is not below gross time $gross"
 expect_contains "$(penna report fib.penna calls --net)" "times are net"
 expect_missing "$(penna report fib.penna calls --net)" "times slower"
 run penna report fib.penna calls --net -F fib

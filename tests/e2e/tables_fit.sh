@@ -61,7 +61,7 @@ fits() {
 }
 
 tables=$(penna completion words 3 report before.penna '' | awk '/^[a-z]/ {print $1}')
-[ "$(wc -w <<<"$tables")" -ge 18 ] || fail "these are not all tables: $tables"
+[ "$(wc -w <<<"$tables")" -ge 18 ] || fail "incomplete list of tables: $tables"
 fits report before.penna
 for table in $tables; do
   fits report before.penna "$table"
@@ -141,7 +141,7 @@ paged 0 xterm "PAGER=cat $report"
 paged 0 xterm "PAGER= $report"
 paged 0 xterm "PAGER=/nonexistent/pager $report" # then the text goes without
 run env PAGER="$work/pager" TERM=xterm "$PENNA" report before.penna calls
-[ ! -e mark ] || fail "a pager runs without a terminal"
+[ ! -e mark ] || fail "a pager was started without a terminal"
 
 # Without $PAGER it is less, which needs a height.
 mkdir bin

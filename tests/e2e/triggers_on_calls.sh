@@ -187,8 +187,8 @@ expect_eq 0 "$status"
 expect_contains "$err" "1 snapshot was taken; "
 expect_eq 1 "$(calls_of trouble)" "calls of trouble"
 expect_eq 1 "$(calls_of main)" "calls of main"
-[ "$(calls_of before)" -ge 300 ] && [ "$(calls_of before)" -lt 10000 ] || fail "$(calls_of before) calls before"
-[ "$(calls_of after)" -lt 10000 ] || fail "$(calls_of after) calls after"
+[ "$(calls_of before)" -ge 300 ] && [ "$(calls_of before)" -lt 10000 ] || fail "before: $(calls_of before) calls"
+[ "$(calls_of after)" -lt 10000 ] || fail "after: $(calls_of after) calls"
 for name in 'stray exits' 'unwound calls' 'missing chunks' 'lost calls'; do expect_eq 0 "$(counter "$name")" "$name"; done
 [ "$(counter 'thrown away')" -gt 4000000 ] || fail "thrown away: $(counter 'thrown away')"
 expect_match "$(penna info flight.penna)" '^left out +[0-9,]+ events before, between and behind snapshots'
@@ -212,7 +212,7 @@ expect_eq 100 "$(calls_of before)" "calls that fit"
 # With a filter; without preparation.
 run penna record -f -o flight.penna -k calls -T trouble@snapshot --keep 1 -F before ./flight 5000 200
 expect_eq "" "$(calls_of trouble)$(calls_of leaf)" "calls that are left out"
-[ "$(calls_of before)" -ge 300 ] || fail "$(calls_of before) calls before"
+[ "$(calls_of before)" -ge 300 ] || fail "before: $(calls_of before) calls"
 gcc -O1 -g flight.c -o flight -pthread
 run penna record -f -o flight.penna -k calls -T trouble@snapshot ./flight 10 0
 expect_eq 1 "$(calls_of trouble)" "calls of a function that nobody prepared"

@@ -65,5 +65,5 @@ for what in './still' 'bash -c "./still; ./still"' './starts system ./nothing' '
   run strace -qq -e signal=none -e trace=poll,ppoll,select,pselect6,nanosleep,clock_nanosleep,epoll_wait -o waits.txt \
     "$PENNA" record -q -f -k alloc -o waits.penna -- bash -c "$what"
   grep -v 'epoll_wait(.*, 0) ' waits.txt | grep -Ev ', (-1|1000)\) ' >timed.txt || true
-  [ ! -s timed.txt ] || fail "$what is waited for: $(<timed.txt)"
+  [ ! -s timed.txt ] || fail "the recorder waits for $what: $(<timed.txt)"
 done

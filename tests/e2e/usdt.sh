@@ -77,7 +77,7 @@ for way in 'gcc -std=gnu11' 'clang -std=c11' 'g++ -std=c++20 -x c++' 'clang++ -s
     expect_eq 3 "$(grep -c '^test:plain 0x0* ' notes.txt)" "$way $level: probes without a semaphore"
     own=$(awk '$1 == "test:own" { print $2 }' notes.txt | sort -u) given=$(awk '$1 == "test:given" { print $2 }' notes.txt | sort -u)
     expect_eq "1 1" "$(wc -l <<<"$own") $(wc -l <<<"$given")" "$way $level: one semaphore each"
-    [ "$own" != "$given" ] || fail "$way $level: two semaphores are one"
+    [ "$own" != "$given" ] || fail "$way $level: two semaphores share one address"
     expect_match "$(<notes.txt)" '^test:own 0x0*[1-9a-f][0-9a-f]* +-4@[^ ]+ 1@[^ ]+$'
     expect_match "$(<notes.txt)" '^test:given 0x0*[1-9a-f][0-9a-f]* +-4@[^ ]+ 8@[^ ]+$'
     expect_match "$(<notes.txt)" '^test:twelve 0x0* ( -4@[^ ]+){12}$'

@@ -60,7 +60,7 @@ expect_eq 5 "$(count both.penna point db:read)" "reads"
 penna record -q -k points -e 'db:*' -o all.penna -- ./rows
 rows() { penna export csv "$@" 2>/dev/null | cut -d, -f4,5,10- | sort; }
 condition='table ~ "ord*" && rows < 100'
-cmp <(rows all.penna --where "$condition" --where 'cost == 24999.5') <(rows both.penna) || fail "--where afterwards gives other points"
+cmp <(rows all.penna --where "$condition" --where 'cost == 24999.5') <(rows both.penna) || fail "--where gives other points when applied to a report"
 run penna report points all.penna --where 'rows < 100'
 expect_match "$out" '^ +401 .* db:read '
 expect_match "$out" '^ +401 .* db:query '
@@ -72,7 +72,7 @@ expect_eq "125 " "$status $out" "a condition that cannot be read"
 run penna record -k points --where 'rows >' -o bad.penna -- ./rows
 expect_eq 125 "$status" "status of a condition that cannot be read"
 expect_contains "$err" "the condition 'rows >' cannot be read: behind 'rows >' a number or a quoted string is expected here"
-[ ! -e bad.penna ] || fail "it left a recording"
+[ ! -e bad.penna ] || fail "a recording was left"
 run penna record -k points --where 'rwos > 5' -o none.penna -- ./rows
 expect_contains "$err" "--where 'rwos > 5' filtered out nothing: no point has such arguments"
 expect_contains "$err" "such arguments, rwos (is it rows?) (see: penna list)"

@@ -36,7 +36,7 @@ use() {
   ln -s "$(readlink -f "$prefix/bin/penna")" here
   ./here record -q -o link.penna -- true
   PATH=$prefix/bin:$PATH bash -c 'penna record -q -o path.penna -- true'
-  for link in link path; do penna info $link.penna | grep -Eq '^lost +nothing$' || fail "$link.penna"; done
+  for link in link path; do penna info $link.penna | grep -Eq '^lost +nothing$' || fail "$link.penna: events lost"; done
   # The environment names no other agent.
   PENNA_AGENT=/nonexistent LD_LIBRARY_PATH=/nonexistent penna record -q -o env.penna -- true
   for tool in etrace functracer mutex_trace mutex_ft2csv; do
@@ -81,10 +81,10 @@ target_link_libraries(points_cc Penna::point)
 CMAKE
   local here=(-DCMAKE_PREFIX_PATH="$prefix")
   [ "$prefix" != /usr ] || here=()
-  { cmake -S . -B built "${here[@]}" && cmake --build built; } >log 2>&1 || { cat log; fail "find_package(Penna)"; }
+  { cmake -S . -B built "${here[@]}" && cmake --build built; } >log 2>&1 || { cat log; fail "find_package(Penna) failed"; }
   mv built/points built/points_cc built/recorder .
   sed -i 's/Penna 0.1/Penna 99/' CMakeLists.txt
-  if cmake -S . -B newer "${here[@]}" >log 2>&1; then fail "find_package(Penna 99) finds this version"; fi
+  if cmake -S . -B newer "${here[@]}" >log 2>&1; then fail "find_package(Penna 99) accepts this version"; fi
 }
 
 records_itself() {

@@ -7,7 +7,7 @@ tree=$(mktemp -d "${TMPDIR:-/tmp}/penna-verbs.XXXXXX")
 trap 'rm -rf "$tree"' EXIT
 cd "$tree"
 fail() { echo "FAIL: $*" >&2; cat out >&2; exit 1; }
-says() { grep -qF -- "$1" out || fail "it does not say: $1"; }
+says() { grep -qF -- "$1" out || fail "missing sentence: $1"; }
 command_is() { cat >"commands/$1" && chmod +x "commands/$1"; }
 verb() { status=0; PATH=$tree/commands:$PATH ./run "$@" >out 2>&1 || status=$?; }
 
@@ -92,16 +92,16 @@ expect_built "$products obj/tests/unit/all obj/tests/abi/all obj/tests/golden/al
 for name in lock nosuch model; do
   : >asked
   verb test unit.model_test $name
-  [ $status = 1 ] || fail "test of what there is not: exit status $status"
+  [ $status = 1 ] || fail "an unknown test: exit status $status"
   says "no test in build/release matches $name"
-  ! grep -qE -- '--build|ctest' asked || fail "test of what there is not: $(cat asked)"
+  ! grep -qE -- '--build|ctest' asked || fail "an unknown test was run: $(cat asked)"
 done
 
 # Without git, every file is looked at, and what is wrong is found.
 echo 'int  wrong ;' >src/one.cc
 verb check
 if command -v clang-format-14 >/dev/null; then
-  [ $status = 1 ] || fail "check of a wrong file: exit status $status"
+  [ $status = 1 ] || fail "check of a malformed file: exit status $status"
   says 'check format: failed'
   says 'src/one.cc:1'
 else
@@ -113,11 +113,11 @@ echo "\"$tree/src/one.cc\"" >build/clang/compile_commands.json
 printf '#!/bin/sh\necho "tidy $*" >>asked\n' | command_is clang-tidy-14
 : >asked
 verb check
-[ $status = 0 ] || fail "check of a right file: exit status $status"
+[ $status = 0 ] || fail "check of a valid file: exit status $status"
 says 'git does not know what changed here: every file is checked'
 grep -q '^tidy .*src/one.cc' asked || fail "clang-tidy did not get the file: $(cat asked)"
 rm src/one.cc
 verb check
-[ $status = 1 ] || fail "check of no file at all: exit status $status"
+[ $status = 1 ] || fail "check of a missing file: exit status $status"
 says 'there are no source files'
 echo PASS
