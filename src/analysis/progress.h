@@ -17,6 +17,7 @@ class ProgressObserver {
   virtual void begin(const std::string& what, uint64_t total, const std::string& unit) = 0;
   virtual void at(uint64_t done) = 0;
   virtual void end() = 0;
+  virtual void make_way() {}  // something is about to be printed meanwhile
 };
 
 // The span of one pass: begins with the constructor and ends with the destructor, whichever way the
@@ -39,6 +40,11 @@ class Progress {
     const uint64_t before = done_;
     done_ += steps;
     if (before >> 16 != done_ >> 16 && observer_ != nullptr) observer_->at(done_);
+  }
+
+  uint64_t done() const { return done_; }
+  void make_way() const {
+    if (observer_ != nullptr) observer_->make_way();
   }
 
   // For steps that take more than a microsecond: tells the observer each time.

@@ -8,6 +8,7 @@
 #include "analysis/analyses.h"
 #include "analysis/progress.h"
 #include "base/fd.h"
+#include "cli/export_size.h"
 #include "cli/options/export_options.h"
 #include "export/libleaks_export.h"
 #include "export/text_sink.h"
@@ -22,6 +23,7 @@ struct ExportWork {
   Names& names;
   Analyses& analyses;
   Progress& progress;
+  ExportSize& size;     // through it goes all that is written into a file
   const Fd& directory;  // into which is written what takes one
 };
 

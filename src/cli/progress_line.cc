@@ -36,7 +36,9 @@ class ProgressLine : public ProgressObserver {
     std::fflush(stderr);
   }
 
-  void end() override {
+  void end() override { make_way(); }
+
+  void make_way() override {
     if (shown_) std::fputs("\r\x1b[K", stderr);
     shown_ = false;
   }

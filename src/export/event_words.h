@@ -58,6 +58,7 @@ bool for_each_line_by_thread(const Recording& recording, const TimelineOptions& 
   for (uint32_t thread = 0; thread < recording.threads().size(); ++thread) {
     walk->add(for_each_timeline_line(recording, thread, options, [&](const TimelineLine& line) {
       step();
+      if (line.kind == LineKind::kLeaf) step();  // entry and exit
       return on_line(line);
     }));
     if (walk->stopped) return false;

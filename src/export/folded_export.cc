@@ -234,6 +234,22 @@ uint32_t classes_of(FoldedWeight weight) {
   }
 }
 
+const char* unit_word(FoldedWeight weight) {
+  switch (weight) {
+    case FoldedWeight::kTime:
+    case FoldedWeight::kWait:
+    case FoldedWeight::kWaitByHolder: return "ns";
+    case FoldedWeight::kCalls: return "calls";
+    case FoldedWeight::kAllocBytes:
+    case FoldedWeight::kLive:
+    case FoldedWeight::kPeak: return "bytes";
+    case FoldedWeight::kAllocs:
+    case FoldedWeight::kTemp: return "allocations";
+    case FoldedWeight::kPoints: return "points";
+  }
+  return "";
+}
+
 // One way for each class of events; `weight` decides.
 FoldedReport fold_stacks(const Recording& recording, Names& names, const FoldedOptions& options,
                          const StackVisitor& visit, const std::function<void(uint64_t)>& step) {

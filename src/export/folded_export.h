@@ -24,6 +24,8 @@ namespace penna {
 enum class FoldedWeight { kTime, kCalls, kAllocBytes, kAllocs, kLive, kPeak, kTemp, kWait, kWaitByHolder, kPoints };
 // The events that a weight is made of: a bit of EventFilter::classes.
 uint32_t classes_of(FoldedWeight weight);
+// Of its numbers: "ns", "bytes", "calls", "allocations" or "points".
+const char* unit_word(FoldedWeight weight);
 
 struct FoldedOptions {
   FoldedWeight weight = FoldedWeight::kTime;

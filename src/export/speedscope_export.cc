@@ -13,18 +13,38 @@
 namespace penna {
 namespace {
 
+void begin_profiles(JsonWriter& json) {
+  json.begin_object();
+  json.field("$schema", "https://www.speedscope.app/file-format-schema.json");
+  json.field("exporter", "penna");
+  json.key("profiles");
+  json.begin_array();
+}
+
+// Names of frames, which are known by now. `write_fields`: those of one of them.
+void end_file(JsonWriter& json, size_t frames, const std::function<void(size_t)>& write_fields) {
+  json.new_line();
+  json.key("shared");
+  json.begin_object();
+  json.key("frames");
+  json.begin_array();
+  for (size_t i = 0; i < frames; ++i) {
+    json.new_line();
+    json.begin_object();
+    write_fields(i);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  json.end_object();
+}
+
 class SpeedscopeExport {
  public:
   SpeedscopeExport(const Recording& recording, Names& names, const TextSink& sink)
       : recording_(recording), summary_(summarize(recording)), frames_(recording, names), json_(sink) {}
 
-  void begin() {
-    json_.begin_object();
-    json_.field("$schema", "https://www.speedscope.app/file-format-schema.json");
-    json_.field("exporter", "penna");
-    json_.key("profiles");
-    json_.begin_array();
-  }
+  void begin() { begin_profiles(json_); }
 
   bool line(const TimelineLine& line) {
     const bool opens = line.kind == LineKind::kEnter || line.kind == LineKind::kSpanBegin;
@@ -47,15 +67,7 @@ class SpeedscopeExport {
   bool finish() {
     end_profile();
     json_.end_array();
-    json_.new_line();
-    json_.key("shared");
-    json_.begin_object();
-    json_.key("frames");
-    json_.begin_array();
-    for (uint32_t i = 0; i < frames_.size(); ++i) frame(frames_.at(i));
-    json_.end_array();
-    json_.end_object();
-    json_.end_object();
+    end_file(json_, frames_.size(), [this](size_t i) { frame(frames_.at(static_cast<uint32_t>(i))); });
     return json_.finish();
   }
 
@@ -84,12 +96,9 @@ class SpeedscopeExport {
   }
 
   void frame(const CallFrame& frame) {
-    json_.new_line();
-    json_.begin_object();
     json_.field("name", frame.name);
     if (!frame.file.empty()) json_.field("file", frame.file);
     if (frame.line != 0) json_.field("line", frame.line);
-    json_.end_object();
   }
 
   const Recording& recording_;
@@ -100,7 +109,74 @@ class SpeedscopeExport {
   int64_t last_ = 0;
 };
 
+// The schema's words for units; "none" is for counts.
+const char* schema_unit(FoldedWeight weight) {
+  const std::string_view unit = unit_word(weight);
+  return unit == "ns" ? "nanoseconds" : unit == "bytes" ? "bytes" : "none";
+}
+
+class AggregatedExport {
+ public:
+  AggregatedExport(FoldedWeight weight, const TextSink& sink) : json_(sink) {
+    begin_profiles(json_);
+    json_.new_line();
+    json_.begin_object();
+    json_.field("type", "sampled");
+    json_.field("name", fmt::format("{} by stack", unit_word(weight)));
+    json_.field("unit", schema_unit(weight));
+    json_.field("startValue", 0);
+    json_.key("samples");
+    json_.begin_array();
+  }
+
+  bool stack(std::span<const std::string_view> frames, uint64_t weight) {
+    json_.begin_array();
+    for (std::string_view frame : frames) {
+      auto [found, added] = numbers_.try_emplace(std::string(frame), static_cast<uint32_t>(names_.size()));
+      if (added) names_.emplace_back(frame);
+      json_.value(found->second);
+    }
+    json_.end_array();
+    weights_.push_back(weight);
+    return json_.ok();
+  }
+
+  void finish() {
+    json_.end_array();
+    json_.new_line();
+    json_.key("weights");
+    json_.begin_array();
+    uint64_t all = 0;
+    for (uint64_t weight : weights_) {
+      json_.value(weight);
+      all += weight;
+    }
+    json_.end_array();
+    json_.field("endValue", all);
+    json_.end_object();
+    json_.end_array();
+    end_file(json_, names_.size(), [this](size_t i) { json_.field("name", names_[i]); });
+    json_.finish();
+  }
+
+ private:
+  JsonWriter json_;
+  TextMap<uint32_t> numbers_;
+  std::vector<std::string> names_;  // by number
+  std::vector<uint64_t> weights_;   // by sample
+};
+
 }  // namespace
+
+FoldedReport export_aggregated_speedscope(const Recording& recording, Names& names, const FoldedOptions& options,
+                                          const TextSink& sink, const std::function<void(uint64_t)>& step) {
+  AggregatedExport out(options.weight, sink);
+  FoldedReport report = fold_stacks(
+      recording, names, options,
+      [&](std::span<const std::string_view> frames, uint64_t weight) { return out.stack(frames, weight); }, step);
+  out.finish();
+  return report;
+}
 
 bool export_speedscope(const Recording& recording, Names& names, const TextSink& sink,
                        const std::function<void()>& step, WalkReport* walk) {

@@ -131,7 +131,7 @@ penna replay rec.penna --color=always >coloured.txt
 harmless coloured.txt "replay --color=always" colour
 
 # ---- Exports. What ctf, perfetto, pprof and uftrace's records hold is binary: each name has its length there.
-for format in csv chrome folded speedscope massif rtrace; do
+for format in csv chrome folded speedscope callgrind graphviz massif rtrace; do
   safe export $format rec.penna -o exported.$format
   harmless exported.$format "export $format"
   # of massif names are below its threshold

@@ -255,4 +255,4 @@ CHECK
 run penna export folded ways.penna --weight wait
 expect_contains "$err" "holds no locks, and so there is nothing for folded: record it with -k locks"
 run penna export csv ways.penna --weight calls
-expect_contains "$err" "--weight and --threads are for the format folded"
+expect_contains "$err" "--weight is for the formats folded, callgrind, graphviz"

@@ -17,7 +17,8 @@ struct ExportOptions {
   std::string format;                // one of export_formats()
   FoldedOptions folded;              // its choice is made of `allocations`
   bool has_weight = false;           // else folded.weight is that of default_weight()
-  AllocFilterOptions allocations;    // of folded, with a weight of allocations
+  bool aggregate = false;            // speedscope: by stack, instead of in time order
+  AllocFilterOptions allocations;    // of formats of stacks, with a weight of allocations
   std::optional<ProcessChoice> pid;  // of formats of one process
   std::string output;                // empty or "-": standard output; of ctf and uftrace a directory
 };

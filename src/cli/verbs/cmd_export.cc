@@ -17,10 +17,12 @@
 #include "cli/progress_line.h"
 #include "cli/verbs.h"
 #include "cli/weights.h"
+#include "export/callgrind_export.h"
 #include "export/chrome_export.h"
 #include "export/csv_export.h"
 #include "export/ctf_export.h"
 #include "export/folded_export.h"
+#include "export/graphviz_export.h"
 #include "export/perfetto_export.h"
 #include "export/speedscope_export.h"
 #include "export/uftrace_export.h"
@@ -41,13 +43,33 @@ bool write_with(ExportWork& work, const TextSink& sink) {
 
 // Call paths that found no room in the tree were added to their callers: totals are right, the
 // deepest frames are missing.
-bool write_folded(ExportWork& work, const TextSink& sink) {
-  FoldedReport done = export_folded(work.recording, work.names, work.options.folded, sink,
-                                    [&](uint64_t events) { work.progress.step(events); });
+void note_folded(ExportWork& work, FoldedReport done) {
   work.analyses.walk = std::move(done.walk);
   if (done.folded != 0)
     say(fmt::format("there are too many distinct call paths: {} were added to their callers",
                     plural_text(static_cast<int64_t>(done.folded), "call")));
+}
+
+// Adapts a writer of stacks.
+template <auto kExport>
+bool write_stacks_with(ExportWork& work, const TextSink& sink) {
+  note_folded(work, kExport(work.recording, work.names, work.options.folded, sink,
+                            [&](uint64_t events) { work.progress.step(events); }));
+  return true;
+}
+
+bool write_speedscope(ExportWork& work, const TextSink& sink) {
+  if (work.options.aggregate) return write_stacks_with<export_aggregated_speedscope>(work, sink);
+  return write_with<export_speedscope>(work, sink);
+}
+
+bool write_graphviz(ExportWork& work, const TextSink& sink) {
+  GraphReport done = export_graphviz(work.recording, work.names, work.options.folded, sink,
+                                     [&](uint64_t events) { work.progress.step(events); });
+  note_folded(work, std::move(done.folded));
+  if (done.drawn < done.functions)
+    say(fmt::format("{} of {} with less than 0.5 % of all are not drawn", done.functions - done.drawn,
+                    plural_text(static_cast<int64_t>(done.functions), "function")));
   return true;
 }
 
@@ -59,7 +81,8 @@ int write_ctf(ExportWork& work) {
   if (!stream || !metadata) return fail(stream ? metadata.error().text : stream.error().text);
   std::string text;
   export_ctf(
-      work.recording, work.names, stream->sink(), &text, [&] { work.progress.step(); }, &work.analyses.walk);
+      work.recording, work.names, work.size.through(stream->sink()), &text, [&] { work.progress.step(); },
+      &work.analyses.walk);
   metadata->write(text);
   const int status = finish_output(*stream);
   return status != 0 ? status : finish_output(*metadata);
@@ -74,7 +97,7 @@ int write_uftrace(ExportWork& work) {
       status = fail(file.error().text);
       return false;
     }
-    const bool filled = fill(file->sink());
+    const bool filled = fill(work.size.through(file->sink()));
     status = finish_output(*file);
     return filled && status == 0;
   };
@@ -96,18 +119,24 @@ struct ExportFormat {
   int (*write_elsewhere)(ExportWork&);
   int passes = 1;  // over the events
   bool of_one_process() const { return passes > 1; }
-  enum class Into { kFile, kDirectory, kFiles } into = Into::kFile;  // kDirectory: an empty one
+  enum class Into { kFile, kDirectory, kFiles } into = Into::kFile;   // kDirectory: an empty one
+  enum class Shape { kText, kBinary, kStacks } shape = Shape::kText;  // kStacks: text that takes --weight
 };
+constexpr auto kStacks = ExportFormat::Shape::kStacks;
 constexpr ExportFormat kFormats[] = {
     {"csv", "one line for each event, in time order", kEventClasses, write_with<export_csv>, nullptr},
     {"chrome", "Trace Event Format, for chrome://tracing and ui.perfetto.dev", kEventClasses, write_with<export_chrome>,
      nullptr},
     {"perfetto", "protobuf trace, for ui.perfetto.dev: smaller than chrome", kEventClasses, write_with<export_perfetto>,
-     nullptr},
-    {"folded", "calls as stacks with their time, for flame graphs; other things by --weight", kCallEvents, write_folded,
-     nullptr},
-    {"speedscope", "calls and spans of each thread, for speedscope.app", kCallEvents | kPointEvents,
-     write_with<export_speedscope>, nullptr},
+     nullptr, 1, ExportFormat::Into::kFile, ExportFormat::Shape::kBinary},
+    {"folded", "calls as stacks with their time, for flame graphs; other things by --weight", kCallEvents,
+     write_stacks_with<export_folded>, nullptr, 1, ExportFormat::Into::kFile, kStacks},
+    {"speedscope", "calls and spans of each thread, for speedscope.app; with --aggregate stacks",
+     kCallEvents | kPointEvents, write_speedscope, nullptr},
+    {"callgrind", "functions and their callers, for KCachegrind and callgrind_annotate", kCallEvents,
+     write_stacks_with<export_callgrind>, nullptr, 1, ExportFormat::Into::kFile, kStacks},
+    {"graphviz", "the same as a graph for dot, xdot and other viewers of Graphviz", kCallEvents, write_graphviz,
+     nullptr, 1, ExportFormat::Into::kFile, kStacks},
     {"ctf", "Common Trace Format 1.8, a directory for babeltrace2 and Trace Compass", kEventClasses, nullptr, write_ctf,
      1, ExportFormat::Into::kDirectory},
     {"heaptrack", "allocations of a process, for heaptrack_print and heaptrack_gui", kAllocEvents, write_heaptrack,
@@ -118,8 +147,8 @@ constexpr ExportFormat kFormats[] = {
      write_rtrace, nullptr, 2},
     {"libleaks", "blocks of a process that were not freed: OUT.N.map and OUT.N.trace, as functracer wrote them",
      kAllocEvents, nullptr, write_libleaks, 2, ExportFormat::Into::kFiles},
-    {"pprof", "allocations as profile.proto, compressed by gzip, for go tool pprof", kAllocEvents, write_pprof,
-     nullptr},
+    {"pprof", "allocations as profile.proto, compressed by gzip, for go tool pprof", kAllocEvents, write_pprof, nullptr,
+     1, ExportFormat::Into::kFile, ExportFormat::Shape::kBinary},
     {"uftrace", "a directory for uftrace's replay, report, graph, tui and dump", kCallEvents, nullptr, write_uftrace, 1,
      ExportFormat::Into::kDirectory}};
 
@@ -137,10 +166,35 @@ const ExportFormat* find_format(const std::string& name) {
   return nullptr;
 }
 
+// Whether it sums by stack, and so takes a --weight.
+bool is_of_stacks(const ExportOptions& options) {
+  return find_format(options.format)->shape == kStacks || options.aggregate;
+}
+
+// Whether some of the events are not written.
+bool leaves_out(const InputOptions& options) {
+  return !filter_text(options.filter).empty() || !thread_text(options.threads).empty() || !options.conditions.empty();
+}
+
+// What makes it smaller.
+std::string advice_on_size(const ExportFormat& format) {
+  if (format.write == write_speedscope) return "with --aggregate it has one sample a stack; --depth and -r help, too";
+  if (format.classes == kAllocEvents) return "-r makes it smaller";
+  return "-r, -F, --depth and --min-time make it smaller";
+}
+
 // Standard output, or a file that takes the place of the one that is there. A recording must not be
 // replaced by its own export.
-Result<Output> open_output(const ExportOptions& options, const std::string& recording) {
-  if (options.output.empty() || options.output == "-") return Output();
+Result<Output> open_output(const ExportFormat& format, const ExportOptions& options, const std::string& recording) {
+  if (options.output.empty() || options.output == "-") {
+    Output output;
+    if (format.shape == ExportFormat::Shape::kBinary && is_terminal(output.fd()))
+      return Error{
+          fmt::format("{0} is binary, and standard output is a terminal: name a file, as in 'penna export {0} "
+                      "-o FILE', or a pipe",
+                      format.name)};
+    return output;
+  }
   if (is_same_file(options.output, recording))
     return Error{fmt::format("{} is the recording itself: choose another output", options.output)};
   return Output::create(options.output);
@@ -158,7 +212,7 @@ Result<Fd> make_directory(const std::string& path, const char* format) {
 // The writer's own result is not needed: it is false only when the sink refused, and finish() knows
 // why.
 int write_file(const ExportFormat& format, Output& output, ExportWork& work) {
-  format.write(work, output.sink());
+  format.write(work, work.size.through(output.sink()));
   return finish_output(output);
 }
 
@@ -166,7 +220,7 @@ int write_file(const ExportFormat& format, Output& output, ExportWork& work) {
 // the same, valid and empty.
 std::string what_is_missing(const ExportFormat& format, const ExportOptions& options, const Recording& recording,
                             const Summary& summary) {
-  const uint32_t classes = format.write == write_folded ? classes_of(options.folded.weight) : format.classes;
+  const uint32_t classes = is_of_stacks(options) ? classes_of(options.folded.weight) : format.classes;
   if (classes == kEventClasses || recording.processes().empty()) return "";  // its report of health says why
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     if ((classes & 1u << i) != 0 && summary.events[i] != 0) return "";
@@ -205,12 +259,15 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
               "how the names of its files begin, default allocs-PID. heaptrack, massif and rtrace are compressed when "
               "it ends in .gz or .zst");
   std::optional<FoldedWeight> weight;
-  add_weight_option(parser, weight, "folded");
+  add_weight_option(parser, weight, "folded, callgrind, graphviz");
   add_process_option(parser, "--pid", options.pid,
                      fmt::format("{}: of which process; default the one that allocated most", of_one_process()));
   add_alloc_filter_options(parser, options.allocations);
   parser.section("Output");
   parser.flag("--threads", options.folded.threads, "folded: process and thread as the outermost of each stack");
+  parser.flag("--aggregate", options.aggregate,
+              "speedscope: one profile of all stacks with their --weight, instead of every call in time order: small, "
+              "however long the program ran");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   // FORMAT, REC and OUT in this order, but the format may stand anywhere: "penna export app.penna
@@ -229,16 +286,24 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   }
   if (options.format.empty()) return Error{fmt::format("a format is missing: name one of {}", formats)};
   // Options of one format are refused for the others rather than ignored.
-  if ((weight || options.folded.threads) && options.format != "folded")
-    return Error{"--weight and --threads are for the format folded"};
+  if (options.aggregate && options.format != "speedscope") {
+    return Error{is_of_stacks(options) ? fmt::format("{} is aggregated already: leave out --aggregate", options.format)
+                                       : "--aggregate is for the format speedscope"};
+  }
+  if (weight && !is_of_stacks(options))
+    return Error{"--weight is for the formats folded, callgrind, graphviz and, with --aggregate, speedscope"};
+  if (options.folded.threads && options.format != "folded" && !options.aggregate)
+    return Error{"--threads is for the formats folded and, with --aggregate, speedscope"};
   if (options.pid && !find_format(options.format)->of_one_process())
     return Error{fmt::format("--pid is for {}", of_one_process())};
   options.has_weight = weight.has_value();
   options.folded.weight = weight.value_or(FoldedWeight::kTime);
   if (options.folded.threads && options.folded.weight == FoldedWeight::kWaitByHolder)
     return Error{"--threads is not for --weight wait-by-holder: it counts the stacks of all holders together"};
-  if (options.allocations.any() && (options.format != "folded" || classes_of(options.folded.weight) != kAllocEvents))
-    return Error{"--family, --size, --lifetime and --stack are for the format folded with a --weight of allocations"};
+  if (options.allocations.any() && (!is_of_stacks(options) || classes_of(options.folded.weight) != kAllocEvents))
+    return Error{
+        "--family, --size, --lifetime and --stack are for a --weight of allocations, as in 'penna export folded "
+        "--weight alloc-bytes'"};
   return parsed;
 }
 
@@ -250,7 +315,7 @@ int cmd_export(const ExportOptions& options) {
   // Where to write. Before anything is read: an output that cannot be opened is known at once.
   const bool is_file = format.into == ExportFormat::Into::kFile;
   const bool is_directory = format.into == ExportFormat::Into::kDirectory;
-  Result<Output> output = is_file ? open_output(options, recording->path()) : Output();
+  Result<Output> output = is_file ? open_output(format, options, recording->path()) : Output();
   if (!output) return fail(output.error().text);
   Result<Fd> directory = is_directory ? make_directory(options.output, format.name) : Fd();
   if (!directory) return fail(directory.error().text);
@@ -265,7 +330,7 @@ int cmd_export(const ExportOptions& options) {
     return fail("export: " + known.error().text);
   // Only the recording says what a flame graph of it can be made of, when no --weight was given.
   ExportOptions chosen = options;
-  if (format.write == write_folded && !options.has_weight && default_weight(summary) != options.folded.weight) {
+  if (is_of_stacks(options) && !options.has_weight && default_weight(summary) != options.folded.weight) {
     chosen.folded.weight = default_weight(summary);
     say("there are no calls: the weights are bytes allocated, as with --weight alloc-bytes");
   }
@@ -280,8 +345,11 @@ int cmd_export(const ExportOptions& options) {
   {
     const std::unique_ptr<ProgressObserver> line =
         progress_line(!options.input.no_progress && (!is_file || !is_terminal(output->fd())));
-    Progress progress("exporting", summary.total_events() * (format.passes), "events", line.get());
-    ExportWork work{chosen, *recording, names, analyses, progress, *directory};
+    const uint64_t steps = summary.total_events() * format.passes;
+    Progress progress("exporting", steps, "events", line.get());
+    ExportSize size(options.output.empty() || options.output == "-" ? "standard output" : options.output,
+                    advice_on_size(format), progress, leaves_out(options.input) ? 0 : steps);
+    ExportWork work{chosen, *recording, names, analyses, progress, size, *directory};
     status = is_file ? write_file(format, *output, work) : format.write_elsewhere(work);
   }
   // All bytes have arrived. What is not in them is said on stderr: standard output may be the export itself.
