@@ -9,12 +9,11 @@
 #include <cstdlib>
 #include <memory>
 
+#include "symbols/name_parts.h"
+#include "symbols/shortened_name.h"
+
 namespace penna {
 namespace {
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
-}
 
 // Reads the <seq-id> of "S_", "S1A_", "T_", "T2_" behind its letter at `at`; false when it is something else ("St").
 bool read_reference(std::string_view text, size_t at, size_t* index, size_t* end) {
@@ -36,45 +35,6 @@ bool read_reference(std::string_view text, size_t at, size_t* index, size_t* end
   return true;
 }
 
-// Takes "operator…" at the start of `rest`: its signs must not be read as brackets. Appends it to `out` and returns the
-// characters taken.
-size_t take_operator(std::string_view rest, std::string* out) {
-  static constexpr std::array<std::string_view, 12> kSigns = {"()", "[]", "<=>", "<<=", ">>=", "->*",
-                                                              "<<", ">>", "<=",  ">=",  "->",  "<"};
-  size_t size = 8;
-  for (std::string_view sign : kSigns) {
-    if (rest.substr(8, sign.size()) == sign) {
-      size = 8 + sign.size();
-      break;
-    }
-  }
-  if (size == 8) {  // operator new[], operator bool, operator+: up to what follows
-    size = rest.substr(8, 1) == ">" ? 9 : std::min(rest.find_first_of("(<", 8), rest.size());
-  }
-  out->append(rest.substr(0, size));
-  if (rest.substr(size, 2) == " <") ++size;  // "operator< <int>": the blank ends no return type
-  return size;
-}
-
-// Skips a bracket pair that opens at `at`; returns the position behind its end (or the end of the text).
-size_t skip_brackets(std::string_view text, size_t at) {
-  size_t depth = 0;
-  for (size_t i = at; i < text.size(); ++i) {
-    char c = text[i];
-    if (c == '-' && i + 1 < text.size() && text[i + 1] == '>') {
-      ++i;
-      continue;
-    }
-    if (c == '(' || c == '<' || c == '[' || c == '{') ++depth;
-    if ((c == ')' || c == '>' || c == ']' || c == '}') && --depth == 0) return i + 1;
-  }
-  return text.size();
-}
-
-constexpr std::string_view kAnonymous = "(anonymous namespace)";
-
-bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
-
 // Behind the "X for " or "X thunk to " of a name that stands for something about another one; 0 for all others.
 size_t subject_at(std::string_view full) {
   for (std::string_view link : {" for ", " thunk to "}) {
@@ -90,7 +50,7 @@ size_t pointer_size(std::string_view text) {
   while (i < text.size() && text[i] != '*' && text[i] != '&') {
     if (is_word(text[i]) || text[i] == ':') {
       ++i;
-    } else if (text[i] == '<' || text[i] == '{' || starts_with(text.substr(i), kAnonymous)) {
+    } else if (text[i] == '<' || text[i] == '{' || text.substr(i).starts_with(kAnonymous)) {
       i = skip_brackets(text, i);
     } else {
       return 0;
@@ -99,7 +59,7 @@ size_t pointer_size(std::string_view text) {
   if (i >= text.size() || (i != 0 && text[i - 1] != ':')) return 0;
   while (i < text.size() && (text[i] == '*' || text[i] == '&')) ++i;
   for (std::string_view word : {" const", " volatile", " "})
-    if (starts_with(text.substr(i), word)) i += word.size();
+    if (text.substr(i).starts_with(word)) i += word.size();
   return i;
 }
 
@@ -110,9 +70,8 @@ std::string_view without_return_type(std::string_view full) {
   size_t name = 0;
   for (size_t i = 0; i < full.size();) {
     const std::string_view rest = full.substr(i);
-    const bool in_word = i != 0 && is_word(full[i - 1]);
-    if (starts_with(rest, "operator") && !in_word && (rest.size() == 8 || !is_word(rest[8]))) break;
-    if (starts_with(rest, kAnonymous) || rest[0] == '<' || rest[0] == '{' || rest[0] == '[') {
+    if (begins_operator(rest, full.substr(0, i))) break;
+    if (rest.starts_with(kAnonymous) || rest[0] == '<' || rest[0] == '{' || rest[0] == '[') {
       i += skip_brackets(rest, 0);
     } else if (rest[0] == '(') {
       const std::string_view before = full.substr(0, i);
@@ -192,10 +151,9 @@ std::string simple_name(std::string_view full) {
   bool after_parameters = false;
   for (size_t i = 0; i < full.size();) {
     std::string_view rest = full.substr(i);
-    bool in_word = !out.empty() && is_word(out.back());
-    if (rest.substr(0, 8) == "operator" && !in_word && (rest.size() == 8 || !is_word(rest[8]))) {
+    if (begins_operator(rest, out)) {
       i += take_operator(rest, &out);
-    } else if (starts_with(rest, kAnonymous)) {
+    } else if (rest.starts_with(kAnonymous)) {
       out += kAnonymous;
       i += kAnonymous.size();
     } else if (rest[0] == '{') {  // "{lambda(int)#2}" is "{lambda#2}"
@@ -224,6 +182,11 @@ std::string simple_name(std::string_view full) {
   return out.empty() ? std::string(full) : out;
 }
 
+std::string in_style(std::string_view full, Demangle style) {
+  if (style == Demangle::kShort) return shortened_name(full);
+  return style == Demangle::kSimple ? simple_name(full) : std::string(full);
+}
+
 std::string demangle(std::string_view raw, Demangle style) {
   if (style == Demangle::kNo) return std::string(raw);
   std::string name(without_artificial_suffix(raw.substr(0, raw.find('@'))));
@@ -237,7 +200,7 @@ std::string demangle(std::string_view raw, Demangle style) {
   std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
   if (status != 0 || text == nullptr) return name;
   const std::string_view full = without_return_type(text.get());
-  return style == Demangle::kSimple ? simple_name(full) : std::string(full);
+  return in_style(full, style);
 }
 
 std::optional<size_t> parameter_count(std::string_view full) {

@@ -16,6 +16,7 @@ namespace penna {
 enum class Demangle : uint8_t {
   kNo,      // _ZN2ns3BoxIlE3getEl
   kSimple,  // ns::Box::get
+  kShort,   // std::vector<Order>::push_back(Order const&), see shortened_name.h
   kFull,    // ns::Box<long>::get(long), without the type that it returns
 };
 
@@ -26,6 +27,9 @@ inline constexpr uint64_t kDemangleLimit = uint64_t{1} << 24;
 // that link-time optimisation appends ("init.lto_priv.0" is "init"); kSimple drops the mark of clones too ("f.part.0"
 // is "f"). Otherwise names that are not C++, or cannot be demangled, come back unchanged.
 std::string demangle(std::string_view raw, Demangle style);
+
+// A name that is demangled in full, in another style; kNo leaves it as it is.
+std::string in_style(std::string_view full, Demangle style);
 
 // Upper bound of the demangled size of an Itanium-mangled name (C++ ABI, 5.1.10: <substitution>).
 uint64_t demangled_size_bound(std::string_view raw);

@@ -249,7 +249,7 @@ FrameName SymbolFile::name_frame(const DwarfFrame& frame, uint64_t address) {
   } else if (frame.linkage_name != nullptr) {
     name.function = display(frame.linkage_name);
   } else if (!unnamed) {
-    name.function = keep(options_.demangle == Demangle::kSimple ? simple_name(frame.name) : frame.name);
+    name.function = keep(in_style(frame.name, options_.demangle));
   }
   return name;
 }
