@@ -46,6 +46,13 @@ Result<std::string> newest_recording(const std::string& directory) {
   return directory == "." ? std::get<2>(newest) : directory + "/" + std::get<2>(newest);
 }
 
+// Names that are shortened are shortened where they are shown: patterns are of whole names.
+static SymbolOptions options_of_names(const InputOptions& options) {
+  SymbolOptions symbols = symbol_options(options);
+  if (symbols.demangle == Demangle::kShort) symbols.demangle = Demangle::kFull;
+  return symbols;
+}
+
 Result<Recording> open_input(const InputOptions& options) {
   PENNA_TRY(check_symbol_options(options));
   std::string path = options.recording;
@@ -62,7 +69,7 @@ Result<Recording> open_input(const InputOptions& options) {
   selection.threads = PENNA_TRY(choose_threads(*recording, options.threads));
   if (!options.conditions.empty())
     selection.conditions = std::make_shared<const std::vector<Where>>(options.conditions);
-  CallRules rules = reading_rules(options.filter, *recording, symbol_options(options));
+  CallRules rules = reading_rules(options.filter, *recording, options_of_names(options));
   if (rules.any()) selection.calls = std::make_shared<const CallRules>(std::move(rules));
   recording->select(std::make_shared<const Selection>(std::move(selection)));
   return recording;
@@ -81,11 +88,21 @@ SymbolOptions symbol_options(const InputOptions& options) {
   SymbolOptions symbols;
   symbols.search.symfs = options.symfs;
   symbols.search.debug_dirs = options.debug_dirs;
-  symbols.demangle = options.demangle;
+  symbols.demangle = options.demangle.value_or(Demangle::kFull);
   const char* servers = std::getenv("DEBUGINFOD_URLS");
   symbols.search.debuginfod_urls =
       options.debuginfod == "default" ? (servers != nullptr ? servers : "") : options.debuginfod;
   return symbols;
+}
+
+NameStyle name_style(const InputOptions& options, Format format) {
+  const bool is_text = format == Format::kTable;
+  NameStyle style;
+  style.has_short_names = options.demangle ? *options.demangle == Demangle::kShort : is_text;
+  if (options.with_library) return style;
+  style.folds_stacks = is_text;
+  style.library = std::make_shared<const LibraryFrames>(options.library);
+  return style;
 }
 
 // A function with several names is shown by the one that an option asked for: see shown_names.h.
@@ -99,7 +116,7 @@ std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options, const Re
                                   TriggerAction::kDepth, TriggerAction::kTime, TriggerAction::kFinish}))
     asked.push_back(std::move(pattern));
   if (!function.empty()) asked.emplace_back(function);
-  SymbolOptions symbols = symbol_options(options);
+  SymbolOptions symbols = options_of_names(options);
   symbols.rank = rank_of_names(recording.session(), std::move(asked), called_names(recording, options.symfs));
   return make_symbol_source(symbols);
 }

@@ -12,8 +12,10 @@
 #include "base/result.h"
 #include "cli/options/arguments.h"
 #include "cli/options/input_options.h"
+#include "cli/options/table_options.h"
 #include "cli/options/thread_options.h"
 #include "filter/selection.h"
+#include "model/names/names.h"
 #include "model/names/symbol_source.h"
 #include "recording/reader.h"
 #include "symbols/symbol_file.h"
@@ -30,6 +32,8 @@ Result<> check_symbol_options(const InputOptions& options);
 Result<Recording> open_input(const InputOptions& options);
 // Where symbols are looked for, as the options say. No file is opened yet.
 SymbolOptions symbol_options(const InputOptions& options);
+// How names and stacks look in that format: programs get them whole.
+NameStyle name_style(const InputOptions& options, Format format);
 // `function`: one that is asked for besides those of the filters, or empty.
 std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options, const Recording& recording,
                                            const std::string& function = "");

@@ -37,7 +37,7 @@ FlameUnit unit_of(FoldedWeight weight) {
 
 Result<> show_flame(const Recording& recording, const ReportOptions& options, Output& output) {
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
-  Names names(recording, *symbols);
+  Names names(recording, *symbols, name_style(options.input, options.table.format));
   const Summary summary = summarize(recording);
   const FoldedWeight weight = options.weight.value_or(default_weight(summary));
   PENNA_TRY(check_weight_of_sample(recording, weight));

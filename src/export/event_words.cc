@@ -134,9 +134,9 @@ uint64_t EventWords::address(const TimelineLine& line) const { return line.pc !=
 std::vector<std::string> EventWords::folded_frames(uint32_t process, uint32_t id) {
   std::vector<std::string> frames;
   if (id == 0) return frames;
-  const NamedStack stack = names_.stack(process, id);
+  const NamedStack stack = names_.shown(process, id);
   for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
-    std::string& name = frames.emplace_back((*frame)->function);
+    std::string& name = frames.emplace_back(names_.line_name(**frame));
     std::replace(name.begin(), name.end(), ';', ':');
   }
   return frames;

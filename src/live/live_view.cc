@@ -60,9 +60,14 @@ struct LiveView::Fork {
 };
 
 LiveView::LiveView(LiveForm form, bool color, const Session& session, const ClockTriplet& start, SymbolSource& symbols,
-                   int fd, std::unique_ptr<LiveFilter> filter)
-    : form_(form), symbols_(symbols), filter_(std::move(filter)), output_(fd), live_(session, start) {
-  names_.emplace(live_.recording(), symbols_);
+                   int fd, NameStyle style, std::unique_ptr<LiveFilter> filter)
+    : form_(form),
+      symbols_(symbols),
+      style_(std::move(style)),
+      filter_(std::move(filter)),
+      output_(fd),
+      live_(session, start) {
+  names_.emplace(live_.recording(), symbols_, style_);
   const auto put = [this](std::string_view text) {
     output_.put(text);
     return true;
@@ -132,7 +137,7 @@ void LiveView::meet(const LiveBatch& batch) {
     if (filter_) filter_->learn(records);
   }
   // Names remember what they have looked up: with new modules they begin anew.
-  if (live_.prepare()) names_.emplace(live_.recording(), symbols_);
+  if (live_.prepare()) names_.emplace(live_.recording(), symbols_, style_);
 }
 
 // Leaves what the filter keeps.

@@ -32,9 +32,9 @@ enum class LiveForm { kLines, kTree, kAll };
 
 class LiveView {
  public:
-  // `symbols` must outlive it. `filter`: what it keeps is shown; null: everything.
+  // `symbols` must outlive it. `style`: of names. `filter`: what it keeps is shown; null: everything.
   LiveView(LiveForm form, bool color, const Session& session, const ClockTriplet& start, SymbolSource& symbols, int fd,
-           std::unique_ptr<LiveFilter> filter = nullptr);
+           NameStyle style = {}, std::unique_ptr<LiveFilter> filter = nullptr);
   ~LiveView();
   LiveView(const LiveView&) = delete;
   LiveView& operator=(const LiveView&) = delete;
@@ -82,6 +82,7 @@ class LiveView {
   // Everything from here on is used by the view's own thread alone; only `feed_` is shared.
   const LiveForm form_;
   SymbolSource& symbols_;
+  const NameStyle style_;
   std::unique_ptr<LiveFilter> filter_;
   LiveFeed feed_;
   LiveOutput output_;

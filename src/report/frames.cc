@@ -30,6 +30,23 @@ TableDetail frame_detail(const NameFrame& frame, const CodeMap& map) {
   return detail;
 }
 
+// Of a library it matters what was called; where in its headers that is does not.
+static TableDetail line_of(const NameFrame& frame, const Names& names) {
+  TableDetail detail = frame_detail(frame, names.map());
+  if (!names.is_folded(frame) || !frame.named) return detail;
+  detail.text = names.line_name(frame);
+  detail.where = frame.inlined ? "" : fmt::format("[{}]", names.map().file_name(frame.module));
+  return detail;
+}
+
+static std::vector<TableDetail> details_of(const NamedStack& stack, const Names& names) {
+  std::vector<TableDetail> details;
+  details.reserve(stack.frames.size() + 1);
+  for (const NameFrame* frame : stack.frames) details.push_back(line_of(*frame, names));
+  if (stack.end != StackEnd::kComplete) details.push_back({fmt::format("({})", stack_end_text(stack.end)), ""});
+  return details;
+}
+
 // All are filled late: names are looked up for the rows that are shown only.
 Columns<Placed> place_columns(std::string_view title) {
   return {{{"module", "MODULE", CellKind::kText, false, true},
@@ -69,11 +86,12 @@ void set_stack(TableRow& row, Placed& place, uint32_t process, uint32_t stack, N
 // Drops the frames between the lock and who took it (std::lock_guard and the like): the code to
 // blame comes first.
 std::vector<TableDetail> stack_of_wait(uint32_t process, uint32_t stack, Names& names) {
-  std::vector<TableDetail> details = stack_details(process, stack, names);
   const std::vector<const NameFrame*> frames = names.stack(process, stack).frames;
-  const auto origin = std::find(frames.begin(), frames.end(), names.origin(process, stack, is_way_to_lock));
-  if (origin != frames.end()) details.erase(details.begin(), details.begin() + (origin - frames.begin()));
-  return details;
+  const auto find = [&](auto is_meant) { return std::find_if(frames.begin(), frames.end(), is_meant); };
+  auto first = find([](const NameFrame* frame) { return !frame->is_way && !is_way_to_lock(frame->function); });
+  if (first == frames.end()) first = find([](const NameFrame* frame) { return !frame->is_way; });
+  if (first == frames.end() && first != frames.begin()) --first;
+  return details_of(names.shown(process, stack, static_cast<size_t>(first - frames.begin())), names);
 }
 
 void set_stack_of_wait(TableRow& row, Placed& place, uint32_t process, uint32_t stack, Names& names) {
@@ -95,12 +113,7 @@ void set_freer(TableRow& row, Placed& place, const Recording& recording, uint32_
 }
 
 std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& names) {
-  const NamedStack named = names.stack(process, stack);
-  std::vector<TableDetail> details;
-  details.reserve(named.frames.size() + 1);
-  for (const NameFrame* frame : named.frames) details.push_back(frame_detail(*frame, names.map()));
-  if (named.end != StackEnd::kComplete) details.push_back({fmt::format("({})", stack_end_text(named.end)), ""});
-  return details;
+  return details_of(names.shown(process, stack), names);
 }
 
 namespace {

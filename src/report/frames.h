@@ -14,7 +14,7 @@ namespace penna {
 // What a frame is called and where it is; a call that the compiler inlined says so.
 TableDetail frame_detail(const NameFrame& frame, const CodeMap& map);
 
-// A stack, innermost frame first, and behind it why it goes no further out, when it does not.
+// A stack as it is shown, innermost frame first, and behind it why it goes no further out, when it does not.
 std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& names);
 
 // The place in code that a row is about; items of such rows derive from it, and describing the row

@@ -2,6 +2,7 @@
 // The options that all reading verbs share: which recording, what of it, and how its names are looked up.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "cli/options/filter_options.h"
 #include "cli/options/thread_options.h"
 #include "filter/where.h"
+#include "model/names/library_frames.h"
 #include "symbols/demangle.h"
 
 namespace penna {
@@ -19,17 +21,21 @@ struct InputOptions {
   std::string recording;  // empty: the newest here
   std::string symfs;
   std::vector<std::string> debug_dirs;
-  Demangle demangle = Demangle::kFull;
-  std::string debuginfod;  // "": never; "default": DEBUGINFOD_URLS; else servers
+  std::optional<Demangle> demangle;  // none: short for people, in full for programs
+  std::string debuginfod;            // "": never; "default": DEBUGINFOD_URLS; else servers
   bool no_progress = false;
-  std::vector<Where> conditions;  // on the arguments of points: --where
-  FilterOptions filter;           // of calls and time
-  ThreadChoice threads;           // of the verbs that take them
+  bool with_library = false;            // --std: the frames of libraries are shown as all others
+  std::vector<LibraryPattern> library;  // what is one besides the language's own
+  std::vector<Where> conditions;        // on the arguments of points: --where
+  FilterOptions filter;                 // of calls and time
+  ThreadChoice threads;                 // of the verbs that take them
 };
 
 // Adds those of filter_options.h, --where, -i, --symfs, --debug-dir, --demangle, --debuginfod, --no-progress.
 void add_input_options(OptionParser& parser, InputOptions& options);
 void add_symbol_options(OptionParser& parser, InputOptions& options);
+// --std and --library, of verbs that show stacks.
+void add_stack_options(OptionParser& parser, InputOptions& options);
 void add_recording_option(OptionParser& parser, InputOptions& options);
 
 }  // namespace penna

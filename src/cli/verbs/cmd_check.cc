@@ -188,12 +188,13 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
   const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
-  Names names(recording, *symbols);
+  Names names(recording, *symbols, name_style(options.input, options.table.format));
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   // The events are read, once.
   const AnalysisChoice passes = passes_to_check(options, summary);
   const std::unique_ptr<ProgressObserver> progress = progress_line(!options.input.no_progress);
-  SameStacks same(recording, names, SameStacks::Of::kEachProcess);  // as the limit of the peak is on each
+  // As the limit of the peak is on each process, and patterns are of functions that may be folded.
+  SameStacks same(recording, names, SameStacks::Of::kEachProcess, SameStacks::Lines::kAll);
   const Analyses analyses =
       analyse(recording, summary, names.map(), passes, progress.get(), {choice.get(), 1, &same, PeakOf::kEachProcess});
   // Every limit is judged, and every doubt about it is known.
@@ -271,6 +272,7 @@ Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
   parser.section("Output");
   parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
   add_input_options(parser, options.input);
+  add_stack_options(parser, options.input);
   add_table_options(parser, options.table, true);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;

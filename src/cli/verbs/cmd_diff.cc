@@ -26,7 +26,7 @@ Result<> read_side(const char* side, const std::string& path, const DiffOptions&
   const Recording recording = PENNA_TRY(open_input(input));
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(input, recording);
-  Names names(recording, *symbols);
+  Names names(recording, *symbols, name_style(options.input, options.table.format));
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const std::unique_ptr<ProgressObserver> progress = progress_line(!input.no_progress);
   const Analyses analyses =
@@ -156,6 +156,7 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
   add_filter_options(parser, options.input.filter, FilterUse::kReading);
   add_thread_options(parser, options.input.threads);
   add_symbol_options(parser, options.input);
+  add_stack_options(parser, options.input);
   parser.section("Output");
   parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");
   parser.flag("--no-progress", options.input.no_progress, "show no progress on a terminal");

@@ -39,10 +39,10 @@ std::string not_found(const std::string& pattern, const Recording& recording, co
 Result<> show(const Recording& recording, const GraphOptions& options, Output& output) {
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording, options.function.text());
-  Names names(recording, *symbols);
+  Names names(recording, *symbols, name_style(options.input, options.table.format));
   // Which functions are meant is asked once for each function, not once for each call.
   CallGraph graph(recording, names.map(),
-                  [&](const CodePlace& place) { return options.function.matches(names.function_name(place)); });
+                  [&](const CodePlace& place) { return options.function.matches(names.full_function_name(place)); });
   Analyses analyses;
   {
     // One pass over the calls, thread by thread: callers and callees are of one thread, so no merge

@@ -24,6 +24,7 @@
 #include "cli/end_like.h"
 #include "cli/filter_rules.h"
 #include "cli/follow.h"
+#include "cli/input.h"
 #include "cli/installed_library.h"
 #include "cli/options/arguments.h"
 #include "cli/options/terminal.h"
@@ -261,6 +262,7 @@ Result<> RecordRun::prepare_live_view() {
   names.rank = rank_of_names(session_, {});
   symbols_ = make_symbol_source(names);
   live_.emplace(*options_.live, wants_color(options_.color, 1), session_, start_, *symbols_, 1,
+                name_style({}, Format::kTable),
                 LiveFilter::make(live_rules(filter(), ticks_per_ns_), options_.conditions, options_.threads));
   collector_->set_onlooker(live_->onlooker());
   return live_->start();

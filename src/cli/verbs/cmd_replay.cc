@@ -224,6 +224,7 @@ Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
   OptionParser parser("Shows what happened in each thread, in order, nested as the calls were.", "penna replay");
   parser.word("REC", options.input.recording, "the recording; default the newest *.penna here");
   add_input_options(parser, options.input);
+  add_stack_options(parser, options.input);
   add_thread_options(parser, options.input.threads, "-t,--tid");
   add_process_option(parser, "-p,--pid", options.pid, "only the threads of this process");
   parser.section("Output");
@@ -251,14 +252,15 @@ Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
 int cmd_replay(const ReplayOptions& options) {
   const Result<Recording> recording = open_input(options.input);
   if (!recording) return fail(recording.error().text);
-  return replay(*recording, *open_symbols(options.input, *recording), options);
+  return replay(*recording, *open_symbols(options.input, *recording), options,
+                name_style(options.input, options.table.format));
 }
 
 // Threads are chosen before the output is opened: a mistyped pid leaves no half-written table.
-int replay(const Recording& recording, SymbolSource& symbols, const ReplayOptions& options) {
+int replay(const Recording& recording, SymbolSource& symbols, const ReplayOptions& options, NameStyle style) {
   const Result<std::vector<uint32_t>> threads = wanted_threads(recording, options);
   if (!threads) return fail(threads.error().text);
-  Names names(recording, symbols);
+  Names names(recording, symbols, std::move(style));
 
   Output output = Output::paged(!options.table.no_pager);
   // Text that was stopped early (-n, | head) gets no closing sentences: nobody reads them, or they

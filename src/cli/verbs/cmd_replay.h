@@ -9,6 +9,7 @@
 #include "cli/options/process_option.h"
 #include "cli/options/table_options.h"
 #include "cli/replay_fields.h"
+#include "model/names/names.h"
 
 namespace penna {
 
@@ -26,6 +27,6 @@ struct ReplayOptions {
 Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments);
 int cmd_replay(const ReplayOptions& options);
 // The same of a recording that is open, with names from elsewhere. `options.input` does not count.
-int replay(const Recording& recording, SymbolSource& symbols, const ReplayOptions& options);
+int replay(const Recording& recording, SymbolSource& symbols, const ReplayOptions& options, NameStyle style = {});
 
 }  // namespace penna

@@ -164,13 +164,15 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   // What the recording holds, and how to name it.
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
-  Names names(recording, *symbols);
+  Names names(recording, *symbols, name_style(options.input, options.table.format));
   // What the options ask for is there, and the files that they name have been read.
   PENNA_TRY(check_net_is_known(options, recording, summary));
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
   LeakSuppressor suppressor(recording, names, listed, true);
   SameStacks same(recording, names);
+  if (which.does_take(kTakesSuppressions) && !options.suppressions.none)
+    same.keep_apart([&](uint32_t process, uint32_t stack) { return suppressor.suppresses(process, stack); });
   // One pass over the events, for all that this table needs (NamedReport::passes).
   const std::unique_ptr<ProgressObserver> progress = progress_line(!options.input.no_progress);
   const AllocationRequest request{choice.get(), options.within.value_or(1),
@@ -208,6 +210,7 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   parser.words("[REC] [TABLE]", words, fmt::format("the recording, and one of {}", fmt::join(report_names(), ", ")));
   parser.known(report_names());
   add_input_options(parser, options.input);
+  add_stack_options(parser, options.input);
   add_thread_options(parser, options.input.threads);
   add_table_options(parser, options.table, true);
   parser.number("--frames", options.frames, "N", "frames of each stack in text, 0 for all; default 10");

@@ -29,7 +29,7 @@ AllocationChoice::AllocationChoice(const Recording& recording, Names& names, All
               [this](const NameFrame& frame) {
                 bool any = false;
                 for (size_t i = 0; i < limits_.stacks.size(); ++i) {
-                  if (!limits_.stacks[i].matches(frame.function)) continue;
+                  if (!limits_.stacks[i].matches(frame.full_name())) continue;
                   met_[i] = any = true;
                 }
                 return uint64_t{any};

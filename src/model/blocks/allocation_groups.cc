@@ -23,7 +23,8 @@ class FrameGroups {
     groups_[own].self.add(stack);
     if (origin == nullptr) add_total(origin, stack);
     if (origin != nullptr)
-      for (const NameFrame* frame : named.frames) add_total(frame, stack);
+      for (const NameFrame* frame : named.frames)
+        if (frame == origin || frame->role == FrameRole::kOwn) add_total(frame, stack);
     return own;
   }
   std::vector<AllocationGroup> take() { return std::move(groups_); }
@@ -52,7 +53,7 @@ class FrameGroups {
     switch (by_) {
       case GroupBy::kModule: return module + "\n";
       case GroupBy::kFile: return frame->file.empty() ? module + "\n" : "\n" + frame->file;
-      default: return module + "\n" + frame->function;
+      default: return module + "\n" + frame->full_name();
     }
   }
 

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "penna/detail/regex.h"
-
 namespace penna {
 namespace {
 
@@ -26,14 +24,6 @@ bool is_same(const Module& a, const Module& b) {
 std::string limit_option(const FunctionLimit& limit) { return "-T '{}@" + limit.action + "'"; }
 
 }  // namespace
-
-bool PathPattern::matches(const std::string& path) const {
-  for (size_t at = 0;; ++at) {
-    if (penna_text_matches(text_.c_str(), path.c_str() + at) != 0) return true;
-    at = path.find('/', at);
-    if (at == std::string::npos) return false;
-  }
-}
 
 FunctionChooser::FunctionChooser(FunctionChoice choice, std::unique_ptr<SymbolSource> symbols)
     : choice_(std::move(choice)), symbols_(std::move(symbols)) {

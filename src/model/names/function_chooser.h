@@ -21,21 +21,11 @@
 #include "filter/call_sieve.h"
 #include "model/names/code_map.h"
 #include "model/names/function_pattern.h"
+#include "model/names/path_pattern.h"
 #include "model/names/symbol_source.h"
 #include "recording/module_map.h"
 
 namespace penna {
-
-// "shop/pay.c", "libshop.so*": a glob over a whole path, or over its last parts.
-class PathPattern {
- public:
-  explicit PathPattern(std::string text) : text_(std::move(text)) {}
-  bool matches(const std::string& path) const;
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
 
 // What holds inside of calls of a function: -T FUNC@depth=N, -T FUNC@time=TIME.
 struct FunctionLimit {

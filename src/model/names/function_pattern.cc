@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "penna/detail/regex.h"
+#include "symbols/shortened_name.h"
 
 namespace penna {
 namespace {
@@ -36,7 +37,8 @@ size_t last_word(std::string_view name) {
 }  // namespace
 
 std::string_view without_parameters(std::string_view name) {
-  const size_t end = name.rfind(')');
+  size_t end = name.rfind(')');
+  if (end != std::string_view::npos && name.find('>', end) != std::string_view::npos) end = std::string_view::npos;
   const size_t begin = end == std::string_view::npos ? end : opening_of(name, end);
   if (begin != std::string_view::npos && begin != 0) name = name.substr(0, begin);
   // The signs in operators are no brackets: what stands around them cannot be told by counting.
@@ -51,7 +53,16 @@ std::string_view name_for_pattern(std::string_view name, std::string_view patter
 FunctionPattern::FunctionPattern(std::string text)
     : text_(std::move(text)),
       is_regex_(penna_regex_in(text_.c_str()) != 0),
-      is_glob_(!is_regex_ && text_.find_first_of("*?") != std::string::npos) {}
+      is_glob_(!is_regex_ && text_.find_first_of("*?") != std::string::npos) {
+  if (!is_regex_ && may_be_shortened(text_)) short_text_ = shortened_name(text_);
+}
+
+bool FunctionPattern::matches_shortened(const std::string& name) const {
+  if (short_text_.empty() || !may_be_shortened(name)) return false;
+  const std::string shorter = shortened_name(name);
+  return shorter == short_text_ || without_parameters(shorter) == short_text_ ||
+         (is_glob_ && penna_text_matches(text_.c_str(), shorter.c_str()) != 0);
+}
 
 bool FunctionPattern::matches(const std::string& name) const {
   if (is_regex_)
@@ -67,7 +78,8 @@ bool FunctionPattern::matches(const std::string& name) const {
   if (plain == text_) return true;
   // The name alone: what stands behind the last "::".
   const size_t colons = plain.rfind("::");
-  return colons != std::string_view::npos && plain.substr(colons + 2) == text_;
+  if (colons != std::string_view::npos && plain.substr(colons + 2) == text_) return true;
+  return matches_shortened(name);
 }
 
 }  // namespace penna

@@ -2,7 +2,7 @@
 // FunctionPattern: which functions a user means: "pay" or "shop::pay" for all of that name, whatever their parameters,
 // "shop::pay(int)" for one, "shop::*" for a glob over whole names, "/^shop::(pay|book)/" for a regular expression that
 // is found in the name with its parameters or without.
-// Invariant: what a report prints as a function's name, given back as it is, matches that function.
+// Invariant: what a report prints as a function's name, shortened or not, given back as it is, matches that function.
 #pragma once
 
 #include <string>
@@ -13,11 +13,14 @@ namespace penna {
 class FunctionPattern {
  public:
   explicit FunctionPattern(std::string text);
-  bool matches(const std::string& name) const;  // demangled
+  bool matches(const std::string& name) const;  // demangled in full
   const std::string& text() const { return text_; }
 
  private:
+  bool matches_shortened(const std::string& name) const;
+
   std::string text_;
+  std::string short_text_;  // empty: no name that it could mean is shortened
   bool is_regex_, is_glob_;
 };
 

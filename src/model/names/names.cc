@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <utility>
+
+#include "symbols/shortened_name.h"
 
 namespace penna {
 namespace {
@@ -124,8 +127,12 @@ const char* stack_end_text(StackEnd end) {
   return "";
 }
 
-Names::Names(const Recording& recording, SymbolSource& symbols)
-    : recording_(recording), symbols_(symbols), map_(recording), counts_(map_.module_count() + 1) {
+Names::Names(const Recording& recording, SymbolSource& symbols, NameStyle style)
+    : recording_(recording),
+      symbols_(symbols),
+      style_(std::move(style)),
+      map_(recording),
+      counts_(map_.module_count() + 1) {
   for (const RecordedProcess& process : recording.processes()) {
     ModuleId main = kNoModule;
     for (ModuleId id = 0; id < map_.module_count() && main == kNoModule; ++id)
@@ -153,6 +160,15 @@ void Names::name_by_place(const CodePlace& place, NameFrame* frame) {
   frame->offset = place.address - start.address;
 }
 
+void Names::judge(const CodePlace& place, NameFrame* frame) const {
+  frame->is_way = is_way_of_language(frame->function);
+  if (style_.library != nullptr)
+    frame->role = style_.library->role(frame->function, frame->file, place.known() ? map_.path(place.module) : "");
+  if (!style_.has_short_names) return;
+  if (std::string shorter = shortened_name(frame->function); shorter != frame->function)
+    frame->whole = std::exchange(frame->function, std::move(shorter));
+}
+
 NameFrames Names::resolve(const CodePlace& place) {
   Count& count = counts_[place.known() ? place.module : map_.module_count()];
   ++count.addresses;
@@ -165,8 +181,10 @@ NameFrames Names::resolve(const CodePlace& place) {
     }
   }
   if (frames.empty()) frames.push_back({"", "", 0, false, false, place.module});
-  for (NameFrame& frame : frames)
+  for (NameFrame& frame : frames) {
     if (!frame.named) name_by_place(place, &frame);
+    judge(place, &frame);
+  }
   frames.back().inlined = false;  // the outermost is the function itself
   frames.back().is_agents = place.known() && map_.file_name(place.module) == "libpenna-agent.so";
   count.unnamed += !frames.back().named;
@@ -197,23 +215,46 @@ NamedStack Names::stack(uint32_t process, uint32_t stack) {
   return result;
 }
 
+NamedStack Names::shown(uint32_t process, uint32_t stack, size_t without) {
+  NamedStack named = this->stack(process, stack);
+  std::vector<const NameFrame*>& frames = named.frames;
+  std::vector<const NameFrame*> shown;
+  if (style_.folds_stacks && !frames.empty()) {
+    StackFold fold(named.end == StackEnd::kComplete || frames.back()->role == FrameRole::kStart);
+    for (size_t i = frames.size(); i-- > 0;)
+      if (fold.shows(frames[i]->role) && i >= without) shown.push_back(frames[i]);
+    std::reverse(shown.begin(), shown.end());
+  }
+  if (shown.empty())
+    shown.assign(frames.begin() + static_cast<ptrdiff_t>(std::min(without, frames.size())), frames.end());
+  frames = std::move(shown);
+  return named;
+}
+
+std::string_view Names::line_name(const NameFrame& frame) const {
+  return is_folded(frame) ? without_parameters(frame.function) : frame.function;
+}
+
 bool Names::is_entry(uint32_t process, uint64_t pc, uint16_t generation) {
   const CodePlace place = map_.locate_return(process, pc, generation);
   return place.known() && symbols_.is_entry({map_.path(place.module), map_.build_id(place.module)}, place.address);
 }
 
 const NameFrame* Names::origin(uint32_t process, uint32_t stack, bool (*is_way_too)(std::string_view function)) {
-  const NameFrame *last = nullptr, *innermost = nullptr;
+  const NameFrame *last = nullptr, *innermost = nullptr, *own = nullptr;
   for (auto node = recording_.stack_node(process, stack); node; node = recording_.stack_node(process, node->parent)) {
     const NameFrames& frames = frame(process, node->pc, node->generation);
     if (frames.back().is_agents) continue;
     for (const NameFrame& one : frames) {
       last = &one;
-      if (is_way_of_language(one.function)) continue;
+      if (one.is_way) continue;
       if (innermost == nullptr) innermost = &one;
+      if (one.role != FrameRole::kOwn) continue;
+      if (own == nullptr) own = &one;
       if (is_way_too == nullptr || !is_way_too(one.function)) return &one;
     }
   }
+  if (own != nullptr) return own;
   return innermost != nullptr ? innermost : last;
 }
 
@@ -228,7 +269,7 @@ const NameFrame* Names::named_caller(uint32_t process, uint32_t stack, const Nam
   bool is_behind = false;
   for (auto node = recording_.stack_node(process, stack); node; node = recording_.stack_node(process, node->parent)) {
     for (const NameFrame& one : this->frame(process, node->pc, node->generation)) {
-      if (is_behind && one.named && !is_way_of_language(one.function) && !is_way_too(one.function))
+      if (is_behind && one.named && !one.is_way && !is_way_too(one.function))
         return is_file_of_libc(map_.file_name(one.module)) ? frame : &one;
       if (is_behind && !one.named && one.module != frame->module) return frame;
       is_behind |= &one == frame;

@@ -12,16 +12,18 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/hash.h"
 #include "model/names/code_map.h"
+#include "model/names/library_frames.h"
 #include "model/names/symbol_source.h"
 
 namespace penna {
 
 struct NameFrame {
-  std::string function;  // demangled, or the fall-back
+  std::string function;  // as it is shown: demangled, or the fall-back
   std::string file;      // source; may be empty
   uint32_t line = 0;     // 0 = unknown
   bool inlined = false;  // into the frame behind it
@@ -32,6 +34,11 @@ struct NameFrame {
   // Of the outermost: a function of Penna itself, as that which calls the function of a pthread_once(). No stack shows
   // it.
   bool is_agents = false;
+  bool is_way = false;  // of the language itself to allocate, lock or wait
+  FrameRole role = FrameRole::kOwn;
+  std::string whole{};  // of a name that is shortened
+
+  const std::string& full_name() const { return whole.empty() ? function : whole; }
 };
 using NameFrames = std::vector<NameFrame>;  // innermost first; never empty
 
@@ -61,12 +68,20 @@ struct ModuleNames {
   std::string problem;  // a sentence with the next step; empty when all is well
 };
 
+// What people want to see of names and stacks. Programs get all there is.
+struct NameStyle {
+  bool has_short_names = false;                    // symbols/shortened_name.h
+  bool folds_stacks = false;                       // shown() is not stack()
+  std::shared_ptr<const LibraryFrames> library{};  // null: all frames are the user's own
+};
+
 class Names {
  public:
   // `recording` and `symbols` must outlive it.
-  Names(const Recording& recording, SymbolSource& symbols);
+  Names(const Recording& recording, SymbolSource& symbols, NameStyle style = {});
 
   const CodeMap& map() const { return map_; }
+  const NameStyle& style() const { return style_; }
 
   const NameFrames& at(const CodePlace& place);
   // A function, by the address of its first instruction as in a call record.
@@ -82,16 +97,23 @@ class Names {
     return function(process, pc, ticks).back().function;
   }
   const std::string& function_name(const CodePlace& place) { return at(place).back().function; }
+  const std::string& full_function_name(const CodePlace& place) { return at(place).back().full_name(); }
 
   // How far the return address of a frame lies behind the beginning of its function; nothing without a symbol.
   std::optional<uint64_t> offset_in_function(uint32_t process, uint64_t pc, uint16_t generation);
 
   NamedStack stack(uint32_t process, uint32_t stack);
+  // The same without what the style folds (StackFold), and without so many of the innermost frames.
+  NamedStack shown(uint32_t process, uint32_t stack, size_t without = 0);
+  // Does it stand for a run of frames in libraries?
+  bool is_folded(const NameFrame& frame) const { return style_.folds_stacks && frame.role == FrameRole::kLibrary; }
+  // What a line of such a stack calls a frame: of libraries that are folded, without parameters.
+  std::string_view line_name(const NameFrame& frame) const;
   // True for an outermost frame where the process began: the stack is complete, even when its walk met no rule there.
   bool is_entry(uint32_t process, uint64_t pc, uint16_t generation);
-  // The frame that is said to have allocated or waited: the innermost one that is not a way of the language itself
-  // to do so (operator new, std::allocator, std::mutex::lock, a malloc of the dynamic linker's own). Null for a stack
-  // without frames.
+  // The frame that is said to have allocated or waited: the innermost one of the user's own, where the style knows
+  // libraries, and that is not a way of the language itself to do so (operator new, std::allocator, std::mutex::lock, a
+  // malloc of the dynamic linker's own). Null for a stack without frames.
   // `is_way_too`: what is a way besides, where anything else is behind it.
   const NameFrame* origin(uint32_t process, uint32_t stack, bool (*is_way_too)(std::string_view function) = nullptr);
 
@@ -118,12 +140,14 @@ class Names {
     uint64_t addresses = 0, unnamed = 0, without_line = 0;
   };
   NameFrames resolve(const CodePlace& place);
+  void judge(const CodePlace& place, NameFrame* frame) const;
   void name_by_place(const CodePlace& place, NameFrame* frame);
   std::string name_nameless(const CodePlace& place) const;
   Site described(const Site& site, const CodePlace& place);
 
   const Recording& recording_;
   SymbolSource& symbols_;
+  NameStyle style_;
   CodeMap map_;
   std::vector<ModuleId> main_modules_;  // by process: of its program
   std::vector<Count> counts_;           // by module; the last is of unknown addresses

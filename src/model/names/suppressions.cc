@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "model/names/library_frames.h"
+
 namespace penna {
 namespace {
 
@@ -24,15 +26,6 @@ constexpr std::string_view kKept[] = {
     "^textdomain$", "^setenv$", "^putenv$", "^register_printf_*",
     // Thread-local blocks of stacks, which wait for the next thread; handlers for the end.
     "^pthread_create*", "^__cxa_atexit$", "^__new_exitfn$"};
-constexpr std::string_view kLibraries[] = {"ld-linux",  "ld-musl",    "libc.so",      "libc-2",
-                                           "libc.musl", "libpthread", "libstdc++.so", "libc++.so"};
-
-bool is_library(const std::string& path) {
-  const std::string name = file_name_of(path);
-  return std::any_of(std::begin(kLibraries), std::end(kLibraries),
-                     [&](std::string_view library) { return name.starts_with(library); }) ||
-         is_allocator_file(path);
-}
 
 std::string_view trimmed(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r");
@@ -86,7 +79,7 @@ Result<> Suppressions::add(std::string_view text) {
 
 bool Suppressions::match(const NameFrame& frame, const CodeMap& map) const {
   for (const std::string& pattern : patterns_) {
-    if (suppression_matches(pattern, frame.function)) return true;
+    if (suppression_matches(pattern, frame.full_name())) return true;
     if (!frame.file.empty() && suppression_matches(pattern, frame.file)) return true;
     if (frame.module != kNoModule && suppression_matches(pattern, map.path(frame.module))) return true;
   }
@@ -104,9 +97,9 @@ bool LeakSuppressor::suppresses(uint32_t process, uint32_t stack) {
 
 bool LeakSuppressor::is_kept_by_libraries(uint32_t process, uint32_t stack) const {
   for (const NameFrame* frame : names_.stack(process, stack).frames) {
-    if (frame->module == kNoModule || !is_library(names_.map().path(frame->module))) return false;
+    if (frame->module == kNoModule || !is_library_file(names_.map().path(frame->module))) return false;
     for (const std::string_view pattern : kKept)
-      if (suppression_matches(pattern, frame->function)) return true;
+      if (suppression_matches(pattern, frame->full_name())) return true;
   }
   return false;
 }

@@ -16,7 +16,7 @@ uint64_t limit_bits(const std::vector<CallLimit>& limits, const std::string& fun
 std::vector<uint64_t> limit_bits_of_calls(const CallTree& tree, Names& names, const std::vector<CallLimit>& limits) {
   std::vector<uint64_t> of_function(tree.functions().size());
   for (FunctionId id = 0; id < of_function.size(); ++id)
-    of_function[id] = limit_bits(limits, names.function_name(tree.functions().place(id)));
+    of_function[id] = limit_bits(limits, names.full_function_name(tree.functions().place(id)));
   const std::vector<CallNode>& nodes = tree.nodes();
   std::vector<uint64_t> bits(nodes.size());
   for (size_t i = 1; i < nodes.size(); ++i)

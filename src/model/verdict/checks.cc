@@ -40,7 +40,7 @@ void join_blames(Verdict& verdict, SameStacks& same) {
 LimitedFunctions::LimitedFunctions(const Recording& recording, Names& names, const CallTree* tree,
                                    const std::vector<CallLimit>& limits)
     : limits_(limits),
-      in_stack_(recording, names, [&limits](const NameFrame& frame) { return limit_bits(limits, frame.function); }),
+      in_stack_(recording, names, [&limits](const NameFrame& frame) { return limit_bits(limits, frame.full_name()); }),
       ends_(recording, names),
       by_calls_(tree != nullptr),
       verdicts_(limits.size()),

@@ -143,8 +143,8 @@ StacksByName stacks_by_name(const Allocations& heap, Names& names, StackSums wha
         (stack.live_blocks == 0 || (suppressor != nullptr && suppressor->suppresses(stack.process, stack.stack))))
       continue;
     std::string key;
-    for (const NameFrame* frame : names.stack(stack.process, stack.stack).frames) {
-      key += plain(frame->function) + "\t";
+    for (const NameFrame* frame : names.shown(stack.process, stack.stack).frames) {
+      key += plain(std::string(names.line_name(*frame))) + "\t";
       if (frame->named && frame->module != kNoModule) key += plain(names.map().file_name(frame->module));
       key += '\n';
     }

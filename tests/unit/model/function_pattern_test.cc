@@ -17,6 +17,7 @@ TEST(FunctionPattern, NamesWithoutTheirParameters) {
   EXPECT_EQ(without_parameters("run(int)::{lambda(int)#1}::operator()(int) const"),
             "run(int)::{lambda(int)#1}::operator()");
   EXPECT_EQ(without_parameters("operator<<(std::ostream&, int)"), "operator<<");
+  EXPECT_EQ(without_parameters("run<main()::<lambda()> >"), "run<main()::<lambda()> >") << "as DWARF calls it";
   EXPECT_EQ(without_parameters("(anonymous namespace)::f(int)"), "(anonymous namespace)::f");
   for (const char* broken : {"", ")", "(", ")(", "f)", "<<<", "a b)", "operator"}) (void)without_parameters(broken);
 }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// LibraryFrames: which frames of a stack are not the user's own code, and what becomes of them when a stack is shown.
+//
+// Why: a vector that grows is six frames of the standard library, and one call for whoever made it.
+// Invariant: what a frame is depends on its name and file only, so it is found once for each place in code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/names/function_pattern.h"
+#include "model/names/path_pattern.h"
+
+namespace penna {
+
+enum class FrameRole : uint8_t {
+  kOwn,      // the user's code, or a library of whose inside he wants to know
+  kLibrary,  // of the language: std::, operator new, libc, an allocator
+  kStart,    // what begins a process or a thread, outside of main() and its like
+};
+
+// What the user takes for a library, too: functions, modules or source files.
+class LibraryPattern {
+ public:
+  explicit LibraryPattern(const std::string& text) : function_(text), path_(text) {}
+  bool matches(const std::string& function, const std::string& file, const std::string& module) const {
+    return function_.matches(function) || path_.matches(file) || path_.matches(module);
+  }
+
+ private:
+  FunctionPattern function_;
+  PathPattern path_;
+};
+
+class LibraryFrames {
+ public:
+  explicit LibraryFrames(std::vector<LibraryPattern> more = {}) : more_(std::move(more)) {}
+  // `function`: in full, demangled or not; `file`: its source, or empty; `module`: the path of its file.
+  FrameRole role(const std::string& function, const std::string& file, const std::string& module) const;
+
+ private:
+  std::vector<LibraryPattern> more_;
+};
+
+// libc, the dynamic linker, the library of C++, or an allocator.
+bool is_library_file(const std::string& path);
+
+// Which frames of a stack are shown, asked from the outermost one inwards: of neighbours in libraries the outermost,
+// which is the one that the user called; what is outside of the user's first function is not.
+class StackFold {
+ public:
+  enum class State : uint8_t { kOutside, kInOwn, kInLibrary };
+  // `leads_to_start`: the stack is known to its beginning. Of one that is cut, the outermost frame called no main().
+  explicit StackFold(bool leads_to_start) : state_(leads_to_start ? State::kOutside : State::kInOwn) {}
+  explicit StackFold(State state) : state_(state) {}
+  bool shows(FrameRole role);
+  State state() const { return state_; }
+  // No frame was the user's: then all are to be shown.
+  bool met_library_only() const { return state_ == State::kOutside; }
+
+ private:
+  State state_;
+};
+
+}  // namespace penna
