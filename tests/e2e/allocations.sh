@@ -30,7 +30,7 @@ expect_match "$(penna report flame leaking.penna --ascii)" '^\[all [0-9.]+ kB al
 run penna export folded leaking.penna
 expect_match "$out" ';main;lose\(int\) 123$'
 expect_contains "$err" "the weights are bytes allocated"
-run penna report leaks leaking.penna --no-suppressions
+run penna report leaks leaking.penna --no-suppressions --std
 expect_contains "$out" "_IO_file_doallocate"
 expect_missing "$out" "suppressed"
 # Times are rounded where nothing but allocations is recorded, and the recording says so.
