@@ -94,6 +94,7 @@ int show_file(const EtraceOptions& options, ProgramSymbols& symbols) {
   if (!recording) return fail_with(recording.error().text);
   symbols.set_program([&](const std::string& path) { return is_executable_of(*recording, path); });
   ReplayOptions tree;
+  tree.input.recording = recording->path();
   tree.tree = true;
   tree.all = options.all;
   return replay(*recording, symbols, tree);
@@ -114,6 +115,7 @@ int show_text(const EtraceOptions& options, ProgramSymbols& symbols) {
   if (program.empty()) tell(options, "name the program, and its functions have names: etrace PROGRAM");
   symbols.set_program([&](const std::string& path) { return path == program; });
   ReplayOptions tree;
+  tree.input.recording = trace->recording.path();
   tree.tree = true;
   tree.all = options.all;
   return replay(trace->recording, symbols, tree);

@@ -48,7 +48,7 @@ bool is_met(const std::string& pattern, const std::set<std::string>& names) {
 }  // namespace
 
 std::string unmet_text(const std::string& option) {
-  const size_t end = std::min(option.find(" (is it "), option.size());
+  const size_t end = std::min(option.find(kHintBegins), option.size());
   return fmt::format(
       "{} matched no function that was called{}: 'penna report calls -n 0' without filters lists their names",
       option.substr(0, end), option.substr(end));

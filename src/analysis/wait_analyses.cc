@@ -7,20 +7,35 @@
 
 #include <algorithm>
 
+#include "base/nearest_name.h"
 #include "model/calls/slowest_span.h"
+#include "recording/thread_choice.h"
 
 namespace penna {
 namespace {
 
+std::string near_span(const Recording& recording, const std::string& wanted) {
+  NearestName nearest(wanted);
+  const bool in_full = wanted.find(':') != std::string::npos;
+  for (const RecordedProcess& process : recording.processes())
+    for (const Site& site : process.sites)
+      if (site.kind == PENNA_SITE_SPAN) nearest.see(in_full ? site.provider + ':' + site.name : site.name);
+  return nearest.hint();
+}
+
 // By name or tid. Of several threads of one name none is chosen silently.
 Result<uint32_t> find_thread(const Recording& recording, const std::string& wanted) {
+  const ThreadChoice choice{{}, {wanted}};  // as everywhere: a name, a pattern of names, or a tid
+  NearestName nearest(wanted);
   std::vector<uint32_t> found;
   for (uint32_t i = 0; i < recording.threads().size(); ++i) {
     const RecordedThread& thread = recording.threads()[i];
-    if (thread.name == wanted || std::to_string(thread.tid) == wanted) found.push_back(i);
+    nearest.see(thread.name);
+    if (choice.means(thread.tid) || choice.means(thread.name)) found.push_back(i);
   }
   if (found.empty())
-    return Error{fmt::format("no thread is '{}': 'penna report threads' lists their names and tids", wanted)};
+    return Error{
+        fmt::format("no thread matches --thread '{}'{}: 'penna report threads' lists them", wanted, nearest.hint())};
   if (found.size() == 1) return found[0];
   constexpr size_t kMostListed = 8;
   std::vector<uint32_t> tids;
@@ -50,8 +65,8 @@ Result<CriticalPath> find_path(const Recording& recording, const Summary& summar
   if (!options.span.empty()) {
     const std::optional<SpanTime> span = slowest_span(recording, options.span);
     if (!span)
-      return Error{
-          fmt::format("no span '{}' has a beginning and an end: 'penna report points' lists them", options.span)};
+      return Error{fmt::format("no span '{}' has a beginning and an end{}: 'penna report points' lists them",
+                               options.span, near_span(recording, options.span))};
     return critical_path(history, span->thread, span->begin, span->end);
   }
   const uint32_t thread = PENNA_TRY(find_thread(recording, options.thread));

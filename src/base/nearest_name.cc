@@ -2,7 +2,11 @@
 // See nearest_name.h.
 #include "base/nearest_name.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cctype>
 #include <utility>
 #include <vector>
 
@@ -12,6 +16,10 @@ namespace {
 constexpr size_t kLongest = 200;  // what is longer is compared with nothing
 
 }  // namespace
+
+std::string hint_of(std::string_view name) {
+  return name.empty() ? std::string() : fmt::format("{}'{}'?)", kHintBegins, name);
+}
 
 NearestName::NearestName(std::string pattern) : pattern_(std::move(pattern)) {
   const auto stars = static_cast<size_t>(std::count(pattern_.begin(), pattern_.end(), '*'));
@@ -29,6 +37,8 @@ void NearestName::see(std::string_view name) {
   least_ = wrong;
   name_ = name;
 }
+
+std::string NearestName::hint() const { return hint_of(name_); }
 
 // The table of Wagner and Fischer, row by row, with swapped neighbours (optimal string alignment).
 size_t NearestName::wrong_letters(std::string_view name) const {
@@ -50,6 +60,27 @@ size_t NearestName::wrong_letters(std::string_view name) const {
     before = std::exchange(last, row);
   }
   return last.back();
+}
+
+// A beginning of two letters says too little.
+std::string nearest_of(const std::string& typed, std::span<const std::string> words) {
+  std::string word = typed;
+  for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  NearestName nearest(word);
+  for (const std::string& one : words) nearest.see(one);
+  if (!nearest.name().empty() || word.size() < 3) return nearest.name();
+  std::string found;
+  for (const std::string& one : words) {
+    if (!one.starts_with(word)) continue;
+    if (!found.empty()) return {};
+    found = one;
+  }
+  return found;
+}
+
+std::string there_is_no(std::string_view what, const std::string& word, std::span<const std::string> words) {
+  return fmt::format("there is no {} '{}'{}: choose from {}", what, word, hint_of(nearest_of(word, words)),
+                     fmt::join(words, ", "));
 }
 
 }  // namespace penna

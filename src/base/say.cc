@@ -10,8 +10,10 @@
 
 namespace penna {
 
-void say(std::string_view text) {
-  std::string line = "penna: " + printable(text) + "\n";
+void say(std::string_view text) { say_of("penna", text); }
+
+void say_of(std::string_view who, std::string_view text) {
+  const std::string line = std::string(who) + ": " + printable(text) + "\n";
   // One write: lines of ours and of the program do not mix. What cannot be written has no reader.
   (void)!::write(STDERR_FILENO, line.data(), line.size());
 }

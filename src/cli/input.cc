@@ -3,15 +3,19 @@
 #include "cli/input.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <tuple>
 
 #include "base/file.h"
+#include "base/nearest_name.h"
 #include "base/say.h"
 #include "cli/filter_rules.h"
+#include "cli/options/standard_input.h"
 #include "cli/options/terminal.h"
 #include "cli/shown_names.h"
 
@@ -21,6 +25,18 @@ namespace {
 bool is_recording_name(std::string_view name) {
   constexpr std::string_view kSuffix = ".penna";
   return name.size() > kSuffix.size() && name.substr(name.size() - kSuffix.size()) == kSuffix;
+}
+
+// " (did you mean 'app.12.penna'?)": of the recordings in its directory.
+std::string near_recording(const std::string& path) {
+  const size_t slash = path.rfind('/') + 1;  // 0 where there is none
+  DIR* opened = ::opendir(slash == 0 ? "." : path.substr(0, slash).c_str());
+  if (opened == nullptr) return {};
+  NearestName nearest(path.substr(slash));
+  while (const dirent* entry = ::readdir(opened))
+    if (is_recording_name(entry->d_name)) nearest.see(entry->d_name);
+  ::closedir(opened);
+  return nearest.name().empty() ? std::string() : hint_of(path.substr(0, slash) + nearest.name());
 }
 
 }  // namespace
@@ -46,6 +62,14 @@ Result<std::string> newest_recording(const std::string& directory) {
   return directory == "." ? std::get<2>(newest) : directory + "/" + std::get<2>(newest);
 }
 
+Result<Recording> open_recording(const std::string& path) {
+  if (path == "-")
+    return Recording::open(Fd(::open(PENNA_TRY(readable_path(path)).c_str(), O_RDONLY | O_CLOEXEC)), path);
+  Result<Recording> recording = Recording::open(path);
+  if (!recording && ::access(path.c_str(), F_OK) != 0) return Error{recording.error().text + near_recording(path)};
+  return recording;
+}
+
 // Names that are shortened are shortened where they are shown: patterns are of whole names.
 static SymbolOptions options_of_names(const InputOptions& options) {
   SymbolOptions symbols = symbol_options(options);
@@ -61,7 +85,7 @@ Result<Recording> open_input(const InputOptions& options) {
     // Only a person needs to be told; scripts should name the file.
     if (is_terminal(2)) say(fmt::format("reading {}", path));
   }
-  Result<Recording> recording = Recording::open(path);
+  Result<Recording> recording = open_recording(path);
   if (!recording) return recording;
   // What the options leave out is left out by the reader itself: no analysis behind it can forget
   // to.
@@ -73,6 +97,11 @@ Result<Recording> open_input(const InputOptions& options) {
   if (rules.any()) selection.calls = std::make_shared<const CallRules>(std::move(rules));
   recording->select(std::make_shared<const Selection>(std::move(selection)));
   return recording;
+}
+
+std::string chosen_text(const InputOptions& options, const Recording& recording) {
+  if (!options.recording.empty()) return {};
+  return fmt::format("of {}, the newest recording here", recording.path());
 }
 
 // Before anything is opened: without a server, a report would only be slower and say nothing about

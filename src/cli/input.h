@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Opens the recording that a verb reads, with what its options leave out of it, and the symbols for its names.
 //
-// Invariant: a recording that was not named is the newest *.penna of the current directory, and a person at a terminal
-// is told which one that is.
+// Invariant: a recording that was not named is the newest *.penna of the current directory, and it is told which one
+// that is: by the report, and at a terminal before anything is read.
 #pragma once
 
 #include <memory>
@@ -28,8 +28,12 @@ Result<std::string> newest_recording(const std::string& directory);
 
 // That servers are known, where --debuginfod names none.
 Result<> check_symbol_options(const InputOptions& options);
+// "-" is standard input. Of a file that is not there the error offers the nearest name.
+Result<Recording> open_recording(const std::string& path);
 // Opens what the options name, after that check.
 Result<Recording> open_input(const InputOptions& options);
+// Which recording that is, where none was named; else empty.
+std::string chosen_text(const InputOptions& options, const Recording& recording);
 // Where symbols are looked for, as the options say. No file is opened yet.
 SymbolOptions symbol_options(const InputOptions& options);
 // How names and stacks look in that format: programs get them whole.

@@ -63,12 +63,12 @@ std::vector<ReplayField> default_fields(Format format) {
 
 // Three names mean one field: ours, the key of JSON, and what uftrace calls it.
 Result<ReplayField> find_field(std::string_view word) {
-  NearestName nearest{std::string(word)};
+  std::vector<std::string> names;
   for (const FieldInfo& one : kFields) {
     if (!word.empty() && (word == one.name || word == one.key || word == one.other)) return one.field;
-    nearest.see(one.name);
+    names.emplace_back(one.name);
   }
-  return Error{fmt::format("there is no field '{}'{}: choose from {}", word, nearest.hint(), replay_field_names())};
+  return Error{there_is_no("field", std::string(word), names)};
 }
 
 // To the right for numbers, to the left for words.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/options/filter_options.h"
+#include "cli/options/wrong_words.h"
 #include "cli/report_table.h"
 
 namespace penna {
@@ -123,9 +124,8 @@ Result<> check_pairs(const ReportOptions& options) {
     return Error{fmt::format("--net needs all calls, for each had its cost: leave out {}", text)};
   if (options.unmatched && options.by)
     return Error{"--unmatched is a table of its own: penna report alloc --unmatched"};
-  if (options.by == ReportBy::kThread && options.lock)
-    return Error{"waits --by thread adds up all locks: it cannot be combined with --lock"};
-  if (!options.path.thread.empty() && !options.path.span.empty()) return Error{"give either --thread or --span"};
+  if (options.by == ReportBy::kThread && options.lock) return contradiction("--by thread", "--lock");
+  if (!options.path.thread.empty() && !options.path.span.empty()) return contradiction("--thread", "--span");
   return ok();
 }
 

@@ -114,9 +114,7 @@ class TomlReader {
 
  private:
   static Error no_such_verb(const std::string& at, const std::string& name) {
-    NearestName nearest(name);
-    for (const Verb& verb : verbs()) nearest.see(verb.name);
-    return Error{fmt::format("{}: there is no verb {}", at, nearest.text())};
+    return Error{fmt::format("{}: {}", at, no_such_verb_text(name))};
   }
 
   Result<> add(const std::string& verb, const std::string& name, const toml::node& node, const std::string& at) {

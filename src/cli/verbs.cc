@@ -47,12 +47,22 @@ OptionTable option_table(const Verb& verb) {
   return option_table([&verb] { verb.run({}); });
 }
 
+namespace {
+
+std::vector<std::string> verb_names() {
+  std::vector<std::string> names;
+  for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
+  return names;
+}
+
+}  // namespace
+
+std::string no_such_verb_text(const std::string& word) { return there_is_no("verb", word, verb_names()); }
+
 const Verb* similar_verb(const std::string& word) {
   // Too long to be a slip in a verb, a path, or a program that exists.
   if (word.size() > 12 || word.find('/') != std::string::npos || !find_program(word).empty()) return nullptr;
-  NearestName nearest(word);
-  for (const Verb& verb : kVerbs) nearest.see(verb.name);
-  return find_verb(nearest.name());
+  return find_verb(nearest_of(word, verb_names()));
 }
 
 }  // namespace penna

@@ -19,6 +19,8 @@ struct Verb {
 std::span<const Verb> verbs();
 const Verb* find_verb(const std::string& name);  // null: there is none of that name
 OptionTable option_table(const Verb& verb);
+// "there is no verb 'recrod' (did you mean 'record'?): choose from ...".
+std::string no_such_verb_text(const std::string& word);
 // The verb that was probably meant by a misspelt word; null: none is near.
 const Verb* similar_verb(const std::string& word);
 

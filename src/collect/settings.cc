@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/nearest_name.h"
 #include "base/pattern.h"
 #include "collect/clocks.h"
 #include "filter/where.h"
@@ -50,7 +51,7 @@ Result<uint32_t> classes_of(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto* found = std::find(std::begin(kClassNames), std::end(kClassNames), name);
     if (found == std::end(kClassNames))
-      return Error{fmt::format("there is no kind '{}' to record: choose from {}", name, fmt::join(kClassNames, ", "))};
+      return Error{there_is_no("kind", name, std::vector<std::string>(std::begin(kClassNames), std::end(kClassNames)))};
     classes |= 1u << (found - std::begin(kClassNames));
   }
   return classes;

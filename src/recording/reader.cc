@@ -35,6 +35,10 @@ Result<Recording> Recording::open(const std::string& path) {
   // A FIFO of that name must not hang us, and a terminal not become ours.
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return Error{fmt::format("cannot open {}: {}", path, errno_text(errno))};
+  return open(std::move(fd), path);
+}
+
+Result<Recording> Recording::open(Fd fd, const std::string& path) {
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return Error{fmt::format("cannot stat {}: {}", path, errno_text(errno))};
   if (!S_ISREG(status.st_mode)) return Error{fmt::format("{} is not a regular file, so it is not a recording", path)};

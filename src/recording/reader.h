@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/result.h"
 #include "recording/inherited_calls.h"
 #include "recording/layout.h"
@@ -93,6 +94,8 @@ class Recording {
  public:
   // Errors: cannot be read, is not a recording, is of a newer version.
   static Result<Recording> open(const std::string& path);
+  // `path`: what it is called.
+  static Result<Recording> open(Fd file, const std::string& path);
   Recording(Recording&&) noexcept;
   Recording& operator=(Recording&&) noexcept;
   ~Recording();

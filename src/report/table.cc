@@ -3,7 +3,6 @@
 #include "report/table.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -45,13 +44,6 @@ std::vector<std::string> column_names(const Table& table) {
   return names;
 }
 
-// ", did you mean 'total'?", or nothing.
-std::string meant(const std::string& word, const std::vector<std::string>& names) {
-  NearestName nearest(word);
-  for (const std::string& name : names) nearest.see(name);
-  return nearest.name().empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest.name());
-}
-
 bool is_list(const Table& table, const std::string& name) {
   return !name.empty() && (name == table.details_key || name == table.other_key);
 }
@@ -87,9 +79,7 @@ Result<SortOrder> find_order(const Table& table, std::string_view order) {
     return Error{fmt::format("cannot sort in direction '{}': write {}:asc or {}:desc", direction, name, name)};
   const std::optional<size_t> index = find_column(table, name);
   if (!index) {
-    const std::vector<std::string> names = column_names(table);
-    return Error{fmt::format("there is no column '{}' to sort by{}: choose one of {}", name, meant(name, names),
-                             fmt::join(names, ", "))};
+    return Error{there_is_no("column", name, column_names(table))};
   }
   return SortOrder{*index, direction.empty() ? table.columns[*index].kind == CellKind::kText : direction == "asc"};
 }
@@ -207,9 +197,7 @@ Result<> check_columns(const std::vector<Table>& tables, const std::vector<std::
     const auto has = [name = lower(name)](const Table& table) {
       return find_column(table, name).has_value() || is_list(table, name);
     };
-    if (std::none_of(tables.begin(), tables.end(), has))
-      return Error{fmt::format("there is no field '{}'{}: choose of {}", name, meant(lower(name), known),
-                               fmt::join(known, ", "))};
+    if (std::none_of(tables.begin(), tables.end(), has)) return Error{there_is_no("field", name, known)};
   }
   return ok();
 }

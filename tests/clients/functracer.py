@@ -209,8 +209,8 @@ def signal_cases(space, program):
 
 
 def wrong_uses(space, program):
-    for options, sentence in ((['-p', '1', 'x'], 'mutually exclusive'), ([], 'a program to run is missing'),
-                              (['-t', '257', 'x'], 'not in range'),
+    for options, sentence in ((['-p', '1', 'x'], 'contradict each other'), ([], 'a program to run is missing'),
+                              (['-t', '257', 'x'], 'is a whole number from'),
                               *((['-M', sizes, 'y'], '-M takes sizes') for sizes in ('x', '16,,24', '16,', ',16', '-1')),
                               (['-o', '/nowhere', 'x'], 'no directory'),
                               (['-e', 'a', '-a', 'b', 'x'], '-e and -a'), (['-L', 'libc', 'x'], '-L is for functions')):

@@ -28,7 +28,7 @@ run penna record -p 0
 expect_eq 125 "$status"
 run penna record -p 1 -- true
 expect_eq 125 "$status"
-expect_contains "$err" 'mutually exclusive'
+expect_contains "$err" '-p PID and a command contradict each other: give one of them'
 refused 4194305 'there is no process 4194305'
 
 echo 'int pause(void); int main(void) { for (;;) pause(); }' >waits.c

@@ -64,6 +64,7 @@ expect_eq 2 "$(grep -c '^|[| ]*catcher()$' <<<"$out")" "calls of catcher, by the
 
 run penna replay --tree --merge ends.penna
 expect_eq 125 "$status" "status of --tree with --merge"
+expect_contains "$err" "--tree and --merge contradict each other: give one of them"
 run penna replay --all ends.penna
 expect_contains "$err" "--all is for --tree"
 run penna replay --tree -n 3 crumble.penna

@@ -125,7 +125,7 @@ expect_missing "$out" "eat("
 # What is not there is told.
 run penna report calls pair.penna --thread eatre
 expect_eq "125 " "$status $out" "status of a name that is none's"
-expect_contains "$err" "no thread matches --thread 'eatre' (is it eater?): 'penna report threads' lists them"
+expect_contains "$err" "no thread matches --thread 'eatre' (did you mean 'eater'?): 'penna report threads' lists them"
 run penna replay pair.penna --thread eater --tid 1
 expect_contains "$status $err" "no thread matches --tid '1'"
 expect_contains "$out" "eat"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Completion in bash, zsh and fish, as they are installed: verbs, options, values, recordings, functions.
+# Completion in bash, zsh, fish, as they are installed: verbs, options, values, recordings, functions.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need bash-completion zsh fish
 mkdir -p share/bash-completion/completions share/zsh/vendor-completions share/fish/vendor_completions.d typed
@@ -9,7 +9,7 @@ penna completion zsh >share/zsh/vendor-completions/_penna
 penna completion fish >share/fish/vendor_completions.d/penna.fish
 run penna completion csh
 expect_eq 125 "$status" "status for a shell that has no script"
-expect_contains "$err" "bash, zsh and fish"
+expect_contains "$err" "bash, zsh, fish"
 
 cd typed
 cat >shop.cc <<'PROGRAM'

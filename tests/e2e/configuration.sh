@@ -70,18 +70,18 @@ expect_eq 2 "$status" "status of a damaged file"
 blamed "$project:3: " penna record true
 expect_eq 125 "$status" "status of penna record with a damaged file"
 printf '[report]\nfarmes = 3\n' >"$project"
-blamed "$project:2: penna report has no option farmes (is it frames?)" penna report rec.penna
+blamed "$project:2: penna report has no option farmes (did you mean 'frames'?)" penna report rec.penna
 blamed "$project:2: " penna config
 expect_eq 2 "$status" "status of penna config"
 printf 'farmes = 3\n' >"$project"
-blamed "$project:1: no verb has an option farmes (is it frames?)" penna info rec.penna
+blamed "$project:1: no verb has an option farmes (did you mean 'frames'?)" penna info rec.penna
 printf '[reprot]\n' >"$project"
-blamed "$project:1: there is no verb reprot (is it report?)" penna info rec.penna
+blamed "$project:1: there is no verb 'reprot' (did you mean 'report'?)" penna info rec.penna
 printf '[report]\nframes = "many"\n' >"$project"
-blamed "$project:2: --frames: 'many'" penna report rec.penna
+blamed "$project:2: --frames is a whole number, not 'many'" penna report rec.penna
 expect_eq 2 "$status" "status of a wrong value"
 printf '[report]\nformat = "xml"\n' >"$project"
-blamed "$project:2: format is one of table, csv, json, not 'xml'" penna report rec.penna
+blamed "$project:2: there is no --format 'xml': choose from table, csv, json" penna report rec.penna
 printf '[record]\nquiet = "yes"\n' >"$project"
 blamed "$project:2: quiet is true or false" penna record true
 PENNA_OPTIONS='frames=3' blamed "PENNA_OPTIONS: 'frames=3' is neither a verb nor an option" penna info rec.penna

@@ -115,7 +115,7 @@ expect_missing "$out" look_up
 run penna report waits.penna holds --lock 'led*' --min-hold 50ms
 expect_contains "$out" "2 holds left out as shorter than --min-hold"
 run penna report waits.penna locks --lock nothing
-expect_contains "$out" "No lock is called nothing."
+expect_contains "$out" "No lock is called nothing: 'penna report locks' without --lock lists them."
 
 # In the replay, and as flame graphs by waiter and by holder.
 run penna replay waits.penna

@@ -81,7 +81,7 @@ expect_match "$err" '^penna: --max-overhead 10%: all calls were recorded$'
 for wrong in 0 -1 10x 2000; do
   run penna record -k calls --max-overhead "$wrong" -o wrong.penna -- true
   expect_eq 125 "$status" "status of --max-overhead $wrong"
-  expect_match "$err" '^penna: .*--max-overhead'
+  expect_match "$err" '^penna record: --max-overhead'
 done
 run penna record -k alloc --max-overhead 10% -o wrong.penna -- true
-expect_match "$err" '^penna: .*--max-overhead is about calls: add calls to -k'
+expect_match "$err" '^penna record: --max-overhead is about calls: add calls to -k'

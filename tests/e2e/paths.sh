@@ -96,7 +96,7 @@ expect_contains "$out" "main
 expect_missing "$out" "goal"
 expect_missing "$out" "leaf"
 run penna report calls ways.penna --paths-to gaol
-expect_contains "$out" "--paths-to 'gaol' matched no function that was called (is it goal?)"
+expect_contains "$out" "--paths-to 'gaol' matched no function that was called (did you mean 'goal'?)"
 run penna record -f -o some.penna -k calls --hide laef -- ./ways
 expect_contains "$err" "no function that was called matches --hide 'laef'"
 

@@ -85,7 +85,7 @@ wrong() {
   expect_eq 1 "$(wc -l <<<"$err")" "lines on stderr of penna $*: $err"
 }
 wrong report app.penna calls --sort size
-expect_contains "$err" "choose one of calls, total, self"
+expect_contains "$err" "choose from calls, total, self"
 wrong report nothing.penna
 wrong report app.c
 wrong report app.penna more calls

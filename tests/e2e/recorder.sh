@@ -75,7 +75,7 @@ expect_contains "$err" 'penna: PENNA_RECORD=nowhere/x.penna: cannot write nowher
 run env PENNA_RECORD=x.penna PENNA_RECORD_KINDS=points,alloc ./quiet
 expect_contains "$err" 'add -lpenna-agent behind -lpenna'
 run env PENNA_RECORD=x.penna PENNA_RECORD_KINDS=sounds ./quiet
-expect_contains "$err" "there is no kind 'sounds' to record"
+expect_contains "$err" "there is no kind 'sounds': choose from"
 [ ! -e x.penna ] || fail "a refused recording left a file"
 # A limit that leaves no room for events.
 run bash -c 'ulimit -f 1000; PENNA_RECORD=x.penna ./quiet'

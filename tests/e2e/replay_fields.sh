@@ -46,7 +46,7 @@ expect_match "$out" '^0x[0-9a-f]+ second  +leaf\(\) \{$'
 # What is not known: the nearest name, and all of them.
 run penna replay shop.penna --fields tid,modul
 expect_eq 125 "$status" "status of an unknown field"
-expect_contains "$err" "there is no field 'modul' (is it module?): choose from time, duration, delta"
+expect_contains "$err" "there is no field 'modul' (did you mean 'module'?): choose from time, duration, delta"
 run penna replay shop.penna --tree --json
 expect_eq 125 "$status" "status of --tree --json"
 

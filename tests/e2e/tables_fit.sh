@@ -107,7 +107,7 @@ expect_eq "['calls', 'function']" "$(penna report before.penna calls -f calls,fu
   python3 -c 'import json, sys; print(sorted(json.load(sys.stdin)["calls"][0]))')" "keys of JSON"
 run penna report before.penna calls --fields function,cals
 expect_eq 125 "$status" "status for a field that is not there"
-expect_match "$err" "there is no field 'cals'.*did you mean 'calls'.*choose of .*function"
+expect_match "$err" "there is no field 'cals'.*did you mean 'calls'.*choose from .*function"
 run penna diff before.penna after.penna --fields function,dleta
 expect_eq 125 "$status" "status of diff for a field that is not there"
 expect_contains "$err" "did you mean 'delta'"

@@ -129,7 +129,7 @@ expect_contains "$err" "values of work [plain] are not recorded: the hooks that 
 expect_match "$(penna replay --stacks plain.penna)" '^ +left \(plain.c:3\)'
 run penna report calls plain.penna -T work@stack
 expect_eq 125 "$status"
-expect_contains "$err" "--trigger 'work@stack' is for penna record"
+expect_contains "$err" "-T 'work@stack' is for penna record"
 run penna record -f -o wrong.penna -k alloc -T work@stack ./plain
 expect_eq 125 "$status"
 expect_contains "$err" "-T is about calls: add calls to -k"
@@ -247,4 +247,4 @@ for wrong in '--keep 5' '-T work@snap' '-T @snapshot' '--keep 0 -T work@snapshot
 done
 run penna report calls flight.penna -T trouble@snapshot
 expect_eq 125 "$status"
-expect_contains "$err" "--trigger 'trouble@snapshot' is for penna record"
+expect_contains "$err" "-T 'trouble@snapshot' is for penna record"

@@ -18,34 +18,34 @@ build_c shop -fpatchable-function-entry=8
 recorded() { run penna record -f -o shop.penna "$@" -- ./shop; }
 
 recorded -e 'shpo:*'
-expect_contains "$err" "-e 'shpo:*' met no point (is it shop:sold?)"
+expect_contains "$err" "-e 'shpo:*' met no point (did you mean 'shop:sold'?)"
 recorded -e 'nothing:like:it'
 expect_contains "$err" "-e 'nothing:like:it' met no point (see: penna list)"
 recorded -A 'chekout@arg1'
-expect_contains "$err" "no function of the program or its libraries matches -A 'chekout' (is it checkout?)"
+expect_contains "$err" "no function of the program or its libraries matches -A 'chekout' (did you mean 'checkout'?)"
 recorded -T 'chekout@stack'
-expect_contains "$err" "matches -T 'chekout@stack' (is it checkout?)"
-expect_contains "$(penna report health shop.penna)" "matches -T 'chekout@stack' (is it checkout?)"
+expect_contains "$err" "matches -T 'chekout@stack' (did you mean 'checkout'?)"
+expect_contains "$(penna report health shop.penna)" "matches -T 'chekout@stack' (did you mean 'checkout'?)"
 recorded -F 'chekout'
-expect_contains "$err" "no function that was called matches -F 'chekout' (is it checkout?)"
+expect_contains "$err" "no function that was called matches -F 'chekout' (did you mean 'checkout'?)"
 cat >shelf.cc <<'CC'
 __attribute__((noinline)) int place(int item) { return item ? place(item - 1) + 1 : 0; }
 int main() { return place(3) - 3; }
 CC
 build_c shelf -fpatchable-function-entry=8
 run penna record -f -o shelf.penna -A 'plase(int)' -R 'place(long)' -F 'plase(int)' -- ./shelf
-expect_contains "$err" "-A 'plase(int)' (is it place(int)?)"
-expect_contains "$err" "-R 'place(long)' (is it place(int)?)"
-expect_contains "$err" "-F 'plase(int)' (is it place(int)?)"
+expect_contains "$err" "-A 'plase(int)' (did you mean 'place(int)'?)"
+expect_contains "$err" "-R 'place(long)' (did you mean 'place(int)'?)"
+expect_contains "$err" "-F 'plase(int)' (did you mean 'place(int)'?)"
 # What is met is not told, nor what only other patterns leave out.
 recorded -e 'shop:*' -A 'checkout@arg1' -F checkout
 expect_missing "$err" ' met no '
 expect_missing "$err" ' matches '
 recorded -F checkout -e 'shop:*'
 run penna report calls shop.penna -F 'chekout'
-expect_contains "$out$err" "-F 'chekout' matched no function that was called (is it checkout?)"
+expect_contains "$out$err" "-F 'chekout' matched no function that was called (did you mean 'checkout'?)"
 run penna report points shop.penna --where 'prise > 1'
-expect_contains "$out$err" "--where 'prise > 1' filtered out nothing: no point has such arguments, prise (is it price?)"
+expect_contains "$out$err" "--where 'prise > 1' filtered out nothing: no point has such arguments, prise (did you mean 'price'?)"
 run penna report points shop.penna --where 'price > 1'
 expect_missing "$out$err" 'filtered out nothing'
 

@@ -75,9 +75,9 @@ expect_contains "$err" "the condition 'rows >' cannot be read: behind 'rows >' a
 [ ! -e bad.penna ] || fail "a recording was left"
 run penna record -k points --where 'rwos > 5' -o none.penna -- ./rows
 expect_contains "$err" "--where 'rwos > 5' filtered out nothing: no point has such arguments"
-expect_contains "$err" "such arguments, rwos (is it rows?) (see: penna list)"
+expect_contains "$err" "such arguments, rwos (did you mean 'rows'?) (see: penna list)"
 run penna record -f -k points --where 'rwos > 5' --where 'rows >= 49990' -o one.penna -- ./rows
-expect_contains "$err" "--where 'rwos > 5' filtered out nothing: no point has such arguments, rwos (is it rows?)"
+expect_contains "$err" "--where 'rwos > 5' filtered out nothing: no point has such arguments, rwos (did you mean 'rows'?)"
 expect_contains "$err" "left out 599,883 points"
 expect_eq 200002 "$(count none.penna point db:read)" "points that the condition does not apply to"
 
@@ -88,5 +88,5 @@ for view in "report few.penna" "report few.penna points" "report few.penna point
   "export chrome few.penna"; do
   # shellcheck disable=SC2086
   run penna $view --where 'byts > 1'
-  expect_contains "$out$err" "--where 'byts > 1' filtered out nothing: no point has such arguments, byts (is it bytes?)"
+  expect_contains "$out$err" "--where 'byts > 1' filtered out nothing: no point has such arguments, byts (did you mean 'bytes'?)"
 done

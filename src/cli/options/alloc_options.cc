@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/nearest_name.h"
+#include "cli/options/standard_input.h"
 
 namespace penna {
 namespace {
@@ -31,7 +33,7 @@ void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options,
   parser.values("--stack", options.stacks, "PATTERN",
                 "only allocations with a matching function in their stack, as for -F; may be repeated",
                 parse_pattern<FunctionPattern>);
-  if (has_pid) add_process_option(parser, "--pid", options.pid, "only allocations of processes with this id");
+  if (has_pid) add_process_option(parser, "-p,--pid", options.pid, "only allocations of processes with this id");
 }
 
 Result<std::unique_ptr<AllocationChoice>> make_choice(const AllocFilterOptions& options, const Recording& recording,
@@ -55,10 +57,10 @@ Result<std::unique_ptr<AllocationChoice>> make_choice(const AllocFilterOptions& 
 std::vector<std::string> unmet_stacks(const AllocationChoice* choice) {
   std::vector<std::string> sentences;
   if (choice == nullptr) return sentences;
-  for (const std::string& pattern : choice->unmet())
+  for (const NearestName& pattern : choice->unmet())
     sentences.push_back(fmt::format(
-        "--stack '{}' matched no function that allocates: 'penna report alloc --by function -n 0' lists them",
-        pattern));
+        "--stack '{}' matched no function that allocates{}: 'penna report alloc --by function -n 0' lists them",
+        pattern.pattern(), pattern.hint()));
   return sentences;
 }
 
@@ -76,6 +78,7 @@ void add_suppression_options(OptionParser& parser, SuppressionOptions& options) 
       "known leaks to hide, in LeakSanitizer syntax: lines leak:PATTERN, matching a function, source file or module");
   parser.flag("--no-suppressions", options.none,
               "show known leaks too, such as memory the C and C++ libraries never free");
+  parser.either({"--suppressions", "--no-suppressions"});
 }
 
 // Without a file there is still a list: what the C and C++ libraries are known to keep.
@@ -83,7 +86,7 @@ Result<Suppressions> read_suppressions(const SuppressionOptions& options) {
   Suppressions list;
   if (options.file.empty() || options.none) return list;
   // One byte more than is allowed, to tell a list of the greatest size from one that is longer.
-  const Result<std::string> text = read_file(options.file, kMostListBytes + 1);
+  const Result<std::string> text = read_file(PENNA_TRY(readable_path(options.file)), kMostListBytes + 1);
   if (!text) return text.error();
   if (text->size() > kMostListBytes)
     return Error{fmt::format("{} is larger than a list of suppressions", options.file)};

@@ -12,10 +12,12 @@
 #include <map>
 #include <stdexcept>
 
+#include "base/nearest_name.h"
 #include "base/say.h"
 #include "cli/options/help_page.h"
 #include "cli/options/terminal.h"
 #include "cli/options/verb_help.h"
+#include "cli/options/wrong_words.h"
 
 namespace penna {
 namespace {
@@ -54,6 +56,12 @@ const char* well_formed(const char* names) {
   return names;
 }
 
+// "--top" of "-n,--top".
+std::string long_name(const std::string& names) {
+  const size_t at = std::min(names.find("--"), names.size());
+  return names.substr(at, names.find(',', at) - at);
+}
+
 // Where option_table() wants what the next parse() would parse by.
 OptionTable* wanted_table = nullptr;
 
@@ -79,11 +87,27 @@ struct OptionParser::Parts {
   std::map<const CLI::Option*, std::string> typed;  // words that have a meaning by their order are one list to CLI11
   const char* section = nullptr;                    // of what is declared now
   std::map<const CLI::Option*, const char*> sections;
+  std::map<const void*, std::string> chosen;  // by which option
+  std::vector<std::vector<std::string>> contradictory;
   std::optional<Error> error;  // the first one that a parser of a value gave
   // Parsing goes on after an error, as CLI11's callbacks cannot return one; the first is what
   // parse() gives.
   void note(const Result<>& taken) {
     if (!taken && !error) error = taken.error();
+  }
+  // `words`: backwards.
+  std::optional<Error> read(std::vector<std::string> words, const OptionTable& table) {
+    try {
+      app.parse(std::move(words));
+    } catch (const CLI::ExtrasError&) {
+      const std::vector<std::string> unexpected = app.remaining();
+      return unexpected_word(table, unexpected.empty() ? std::string() : unexpected.front());
+    } catch (const CLI::RequiredError&) {
+      return missing_word(table);
+    } catch (const CLI::ParseError& wrong) {
+      return Error{in_sentence(wrong.what())};
+    }
+    return std::nullopt;
   }
 };
 
@@ -130,30 +154,29 @@ void OptionParser::add_repeated(const char* names, const char* shown, const std:
       ->allow_extra_args(false);
 }
 
-// Checked before it is taken, so that CLI11 words the error as its own, with the option's name in
-// front.
 void OptionParser::add_number(const char* names, const char* shown, const std::string& help, uint64_t low,
                               uint64_t high, const std::function<void(uint64_t)>& set) {
-  const auto check = [low, high](const std::string& text) {
+  add_parsed(names, shown, help, [name = long_name(names), low, high, set](const std::string& text) -> Result<> {
     const std::optional<uint64_t> value = whole_number(text);
-    if (value && *value >= low && *value <= high) return std::string();
-    return high == UINT64_MAX ? fmt::format("'{}' is no whole number", text)
-                              : fmt::format("Value {} not in range {} to {}", text, low, high);
-  };
-  const auto take = [set](const std::string& text) { set(whole_number(text).value_or(0)); };
-  parts_->declared(parts_->app.add_option_function<std::string>(well_formed(names), take, help))
-      ->type_name(shown)
-      ->check(check);
+    const std::string range = high < UINT32_MAX ? fmt::format(" from {} to {}", low, high)
+                              : low != 0        ? fmt::format(" of at least {}", low)
+                                                : std::string();
+    if (!value || *value < low || *value > high)
+      return Error{fmt::format("{} is a whole number{}, not '{}'", name, range, text)};
+    set(*value);
+    return ok();
+  });
 }
 
 void OptionParser::add_choice(const char* names, const std::string& help, const std::vector<std::string>& words,
                               const std::function<void(size_t)>& set) {
-  const auto take = [words, set](const std::string& word) {
-    set(static_cast<size_t>(std::find(words.begin(), words.end(), word) - words.begin()));
+  const auto take = [name = long_name(names), words, set](const std::string& word) -> Result<> {
+    const auto found = std::find(words.begin(), words.end(), word);
+    if (found == words.end()) return Error{there_is_no(name, word, words)};
+    set(static_cast<size_t>(found - words.begin()));
+    return ok();
   };
-  parts_->declared(parts_->app.add_option_function<std::string>(well_formed(names), take, help))
-      ->type_name(joined(words, "|"))
-      ->check(CLI::IsMember(words).description(""));
+  add_parsed(names, joined(words, "|").c_str(), help, take);
   known(words);
 }
 
@@ -174,6 +197,13 @@ void OptionParser::known(std::vector<std::string> values) { parts_->known[parts_
 void OptionParser::section(const char* title) { parts_->section = title; }
 
 void OptionParser::sets(const void* what) { parts_->group[parts_->last] = what; }
+
+void OptionParser::either(std::vector<std::string> names) { parts_->contradictory.push_back(std::move(names)); }
+
+void OptionParser::chose(const void* what, const std::string& names, bool is_same) {
+  const auto [first, fresh] = parts_->chosen.try_emplace(what, long_name(names));
+  if (!fresh && !is_same) parts_->note(contradiction(first->second, long_name(names)));
+}
 
 void OptionParser::command(std::vector<std::string>& command) {
   parts_->app.prefix_command();
@@ -205,6 +235,7 @@ void OptionParser::describe(OptionTable& table) const {
     row.value = option->get_expected_max() == 0 ? std::string() : option->get_type_name();
     row.alone = option->get_expected_min() == 0 && !row.value.empty();
     row.at_commas = option->get_delimiter() == ',';
+    row.repeats = option->get_expected_max() > 1;
     table.options.push_back(std::move(row));
   }
 }
@@ -232,12 +263,24 @@ Error OptionParser::blamed(Error error, const OptionTable& table, const Settings
   return error;
 }
 
+Result<> OptionParser::check_contradictions(const std::vector<TypedOption>& typed) const {
+  for (const std::vector<std::string>& names : parts_->contradictory) {
+    const TypedOption* first = nullptr;
+    for (const TypedOption& option : typed) {
+      const auto is_one = [&](const std::string& name) { return option.row->has_name(name); };
+      if (std::none_of(names.begin(), names.end(), is_one)) continue;
+      if (first != nullptr && first->row != option.row) return contradiction(first->name, option.name);
+      first = &option;
+    }
+  }
+  return ok();
+}
+
 // Who asks for help gets it, whatever stands in files.
-Result<Arguments> OptionParser::default_words(const Arguments& arguments, OptionTable& table,
+Result<Arguments> OptionParser::default_words(const Arguments& arguments, const OptionTable& table,
                                               Settings& settings) const {
   if (settings_source == nullptr || (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")))
     return Arguments{};
-  describe(table);
   if (table.options.size() == 1) return Arguments{};  // --help
   const std::string verb = table.command.substr(table.command.rfind(' ') + 1);
   const Settings written = PENNA_TRY(settings_source(verb));
@@ -258,6 +301,14 @@ Result<std::string> OptionParser::parse(const Arguments& arguments) {
       parts_->command == nullptr ? arguments.end() : std::find(arguments.begin(), arguments.end(), "--");
   Arguments ours(arguments.begin(), dashes);
   OptionTable table;
+  describe(table);
+  const std::vector<TypedOption> typed = typed_options(table, ours);
+  const bool wants_help = std::any_of(typed.begin(), typed.end(), [](const TypedOption& one) {
+    return one.row != nullptr && one.row->has_name("--help");
+  });
+  if (wants_help) return help_text(arguments);
+  PENNA_TRY(check_options(table, typed));
+  PENNA_TRY(check_contradictions(typed));
   Settings settings;
   const auto defaults = default_words(ours, table, settings);
   if (!defaults) {
@@ -266,14 +317,9 @@ Result<std::string> OptionParser::parse(const Arguments& arguments) {
   }
   ours.insert(ours.begin(), defaults->begin(), defaults->end());
   std::reverse(ours.begin(), ours.end());  // as CLI11 wants them
-  try {
-    app.parse(std::move(ours));
-  } catch (const CLI::CallForHelp&) {
-    return help_text(arguments);
-  } catch (const CLI::ParseError& error) {
-    return blamed({in_sentence(error.what())}, table, settings, arguments);
-  }
-  if (parts_->error) return blamed(*parts_->error, table, settings, arguments);
+  std::optional<Error> wrong = parts_->read(std::move(ours), table);
+  if (parts_->error) wrong = in_typed_words(*parts_->error, typed);  // values come before words
+  if (wrong) return blamed(*wrong, table, settings, arguments);
   if (parts_->command == nullptr) return std::string();
 
   // What CLI11 did not know starts the command, and then the "--" was part of it; or it is a mistake.
@@ -281,8 +327,7 @@ Result<std::string> OptionParser::parse(const Arguments& arguments) {
   command = app.remaining();
   // A lone "-" is a word. So is what stands behind the command's name: it is the command's own
   // option.
-  if (!command.empty() && command[0].size() > 1 && command[0][0] == '-')
-    return Error{fmt::format("there is no option {}", command[0])};
+  if (!command.empty() && command[0].size() > 1 && command[0][0] == '-') return no_such_option(table, command[0]);
   const auto rest = command.empty() && dashes != arguments.end() ? dashes + 1 : dashes;
   command.insert(command.end(), rest, arguments.end());
   return std::string();
@@ -303,7 +348,13 @@ int fail(const std::string& text) {
   return kOurFailure;
 }
 
-// The way to the verb's help is part of every error: whoever mistypes an option wants the list.
+int fail(const char* verb, const std::string& text) {
+  say_of(std::string("penna ") + verb, text);
+  return kOurFailure;
+}
+
+// The way to the verb's help is part of every error: whoever mistypes an option wants the list, unless the error ends
+// with a question that is the answer.
 bool may_run(const char* verb, const Error* error, const std::string& help, int* status) {
   if (wanted_table != nullptr) return false;
   if (error != nullptr) {
@@ -312,7 +363,9 @@ bool may_run(const char* verb, const Error* error, const std::string& help, int*
       *status = kBadSettings;
       return false;
     }
-    *status = fail(fmt::format("{}: {}; 'penna help {}' shows what is possible", verb, error->text, verb));
+    *status = fail(verb, error->text.ends_with('?')
+                             ? error->text
+                             : fmt::format("{}; 'penna help {}' shows what is possible", error->text, verb));
     return false;
   }
   if (help.empty()) return true;

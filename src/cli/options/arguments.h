@@ -91,14 +91,20 @@ class OptionParser {
       words.push_back(one.word);
       values.push_back(one.value);
     }
-    add_choice(names, help, words, [&value, values](size_t index) { value = values[index]; });
+    add_choice(names, help, words, [this, &value, values, name = std::string(names)](size_t index) {
+      chose(&value, name, value == values[index]);
+      value = values[index];
+    });
     sets(&value);
   }
 
   // A flag that gives a choice one of its values.
   template <typename Value>
   void shorthand(const char* names, Value& value, Value given, const std::string& help) {
-    add_action(names, help, [&value, given] { value = given; });
+    add_action(names, help, [this, &value, given, name = std::string(names)] {
+      chose(&value, name, value == given);
+      value = given;
+    });
     sets(&value);
   }
 
@@ -117,6 +123,9 @@ class OptionParser {
   // The first word begins a command, which is everything from there on, whatever it looks like. A "--" may stand in
   // front.
   void command(std::vector<std::string>& command);
+
+  // Of these, two on one command line contradict each other: by name, "--merge".
+  void either(std::vector<std::string> names);
 
   // Sets the variables. The value is the help text when --help was given, else empty.
   Result<std::string> parse(const Arguments& arguments);
@@ -138,12 +147,15 @@ class OptionParser {
   using Take = std::function<Result<>(const std::string& text)>;
   void add_parsed(const char* names, const char* shown, const std::string& help, const Take& take);
   void add_repeated(const char* names, const char* shown, const std::string& help, const Take& take);
+  // Of options that set one variable, the second that is given must give it the same value.
+  void chose(const void* what, const std::string& names, bool is_same);
   void add_action(const char* names, const std::string& help, const std::function<void()>& act);
 
   void describe(OptionTable& table) const;
   std::string help_text(const Arguments& arguments) const;
   Error blamed(Error error, const OptionTable& table, const Settings& settings, const Arguments& arguments) const;
-  Result<Arguments> default_words(const Arguments& arguments, OptionTable& table, Settings& settings) const;
+  Result<> check_contradictions(const std::vector<TypedOption>& typed) const;
+  Result<Arguments> default_words(const Arguments& arguments, const OptionTable& table, Settings& settings) const;
 
   struct Parts;  // CLI11's
   std::unique_ptr<Parts> parts_;
@@ -153,8 +165,9 @@ class OptionParser {
 // other programs do not depend on files of whoever runs them.
 void use_settings(Result<Settings> (*source)(const std::string& verb));
 
-// "penna: TEXT" to stderr; gives 125.
+// "penna: TEXT" to stderr, of a verb "penna VERB: TEXT"; gives 125.
 int fail(const std::string& text);
+int fail(const char* verb, const std::string& text);
 
 // Prints an error of parse_*() with the way to the verb's help, or the help, or neither: true when the verb may run.
 bool may_run(const char* verb, const Error* error, const std::string& help, int* status);

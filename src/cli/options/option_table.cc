@@ -22,6 +22,33 @@ const OptionRow* OptionTable::find(const std::string& name) const {
   return nullptr;
 }
 
+std::vector<TypedOption> typed_options(const OptionTable& table, const std::vector<std::string>& arguments) {
+  std::vector<TypedOption> found;
+  for (size_t at = 0; at < arguments.size(); ++at) {
+    const std::string& word = arguments[at];
+    if (word == "--") break;
+    if (word.size() < 2 || word[0] != '-') {
+      if (table.runs_command) break;
+      continue;
+    }
+    const bool is_long = word[1] == '-';
+    const size_t equals = is_long ? word.find('=') : std::string::npos;
+    // Flags of one letter may stand together: "-qf".
+    for (size_t letter = 1; letter < (is_long ? 2 : word.size()); ++letter) {
+      TypedOption option{is_long ? word.substr(0, equals) : std::string{'-', word[letter]}};
+      option.row = table.find(option.name);
+      option.has_value = equals != std::string::npos;
+      if (option.row == nullptr && !is_long && letter == 1) option.name = word;  // "-thread"
+      const bool takes_value = option.row != nullptr && !option.row->value.empty();
+      if (takes_value) option.has_value |= !is_long && letter + 1 < word.size();
+      if (takes_value && !option.has_value && !option.row->alone) option.lacks_value = ++at >= arguments.size();
+      found.push_back(option);
+      if (takes_value || option.row == nullptr) break;
+    }
+  }
+  return found;
+}
+
 std::vector<OptionSection> in_sections(const std::vector<const OptionRow*>& rows) {
   std::vector<OptionSection> sections;
   for (const OptionRow* row : rows) {

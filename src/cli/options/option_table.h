@@ -19,6 +19,7 @@ struct OptionRow {
   const void* group = nullptr;  // of options that stand for one another: --json and --format
   bool alone = false;           // may stand without its value
   bool at_commas = false;       // a value may hold several
+  bool repeats = false;         // may be given several times
 
   bool has_name(const std::string& name) const;
   // "output" of "-o,--output": its name in configuration files.
@@ -50,6 +51,16 @@ struct OptionSection {
 
 // By their titles, in the order of the first option of each; what is declared apart and has one title is one section.
 std::vector<OptionSection> in_sections(const std::vector<const OptionRow*>& rows);
+
+// An option of a command line.
+struct TypedOption {
+  std::string name;                // as it was typed, without a value: "-n", "--top"
+  const OptionRow* row = nullptr;  // null: there is none of that name
+  bool has_value = false;          // behind a '=', or in the same word
+  bool lacks_value = false;        // needs one, and the line ends
+};
+// All of them; what is behind the first word of a command is its own.
+std::vector<TypedOption> typed_options(const OptionTable& table, const std::vector<std::string>& arguments);
 
 // The table of the verb that `run` starts without arguments. It parses nothing then, and does nothing.
 OptionTable option_table(const std::function<void()>& run);

@@ -8,14 +8,17 @@
 #include <array>
 #include <charconv>
 
+#include "cli/options/standard_input.h"
+#include "cli/options/wrong_words.h"
+
 namespace penna {
 namespace {
 
 // What several options together can get wrong. An option for a class that is not recorded would do
 // nothing: it is refused, and -k named, which is what was forgotten.
 Result<> check(const RecordOptions& options) {
-  if (!options.pids.empty() && !options.command.empty())
-    return Error{"-p PID and a command are mutually exclusive: give one of them"};
+  if (!options.pids.empty() && !options.command.empty()) return contradiction("-p PID", "a command");
+  if (options.output == "-") return Error{kNoRecordingToOutput};
   if (options.pids.empty() && options.command.empty())
     return Error{"there is no command to run: write it after the options, or after --"};
   if (options.pids.empty() && options.command[0].empty()) return Error{"the name of the command is empty"};

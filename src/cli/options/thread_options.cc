@@ -70,12 +70,13 @@ std::vector<std::string> choose_all(const Recording& recording, const std::vecto
 
 }  // namespace
 
-void add_thread_options(OptionParser& parser, ThreadChoice& options, const char* tid) {
+void add_thread_options(OptionParser& parser, ThreadChoice& options) {
   parser.section("Which threads and processes");
-  parser.values(tid, options.tids, "TID", "only events of the thread with this id; may be repeated", parse_tid);
+  parser.values("--tid", options.tids, "TID", "only events of the thread with this id; may be repeated", parse_tid);
   parser.values(
-      "--thread", options.names, "NAME|TID",
-      "only events of threads with this name: a glob such as 'worker*', or /regular expression/; may be repeated",
+      "-t,--thread", options.names, "NAME|TID",
+      "only events of threads with this name or id: 1234, a glob such as 'worker*', or /regular expression/; may be "
+      "repeated",
       parse_thread_name);
 }
 

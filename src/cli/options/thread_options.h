@@ -16,8 +16,7 @@
 
 namespace penna {
 
-// `tid`: how the first is called, "--tid" or with a letter.
-void add_thread_options(OptionParser& parser, ThreadChoice& options, const char* tid = "--tid");
+void add_thread_options(OptionParser& parser, ThreadChoice& options);
 // Selection::threads: those that are meant, of those that the recording was made with; empty where all are. The error
 // says that none is met.
 Result<std::vector<bool>> choose_threads(const Recording& recording, const ThreadChoice& options);

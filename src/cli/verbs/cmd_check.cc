@@ -221,6 +221,8 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
       table.most_details = frames;
   for (std::string& sentence : choice_notes(options.allocations, recording, choice.get()))
     report.tail.push_back(std::move(sentence));
+  if (std::string chosen = chosen_text(options.input, recording); !chosen.empty())
+    report.head.push_back(std::move(chosen));
   // Programs that were not entered have kept no limit: say so even when every verdict is "kept".
   for (const std::string& note : recording.collector().notes)
     if (!is_told(note, verdicts)) report.tail.push_back(note);
@@ -290,7 +292,7 @@ int cmd_check(const CheckOptions& options) {
   if (!recording) return fail(recording.error().text);
   Output output = Output::paged(!options.table.no_pager);
   const Result<int> status = show(*recording, options, output);
-  if (!status) return fail("check: " + status.error().text);
+  if (!status) return fail("check", status.error().text);
   const int written = finish_output(output);
   return written != 0 ? written : *status;
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/nearest_name.h"
 #include "cli/complete/completion.h"
 #include "cli/complete/scripts.h"
 #include "cli/verbs.h"
@@ -32,10 +33,11 @@ Result<Parsed<CompletionOptions>> parse_completion(const Arguments& arguments) {
       "functions of the program. Where penna is installed, shells find it themselves.",
       "penna completion");
   parser.word("SHELL", parsed.options.shell, "bash, zsh or fish", OptionParser::Need::kRequired);
-  parser.known({"bash", "zsh", "fish"});
+  const std::vector<std::string> shells = {"bash", "zsh", "fish"};
+  parser.known(shells);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (parsed.help.empty() && completion_script(parsed.options.shell) == nullptr)
-    return Error{"there are scripts for bash, zsh and fish"};
+    return Error{there_is_no("shell", parsed.options.shell, shells)};
   return parsed;
 }
 

@@ -28,7 +28,7 @@ Result<Parsed<ConfigOptions>> parse_config(const Arguments& arguments) {
   parser.known(std::move(names));
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.options.verb.empty() && find_verb(parsed.options.verb) == nullptr)
-    return Error{fmt::format("there is no verb '{}'", parsed.options.verb)};
+    return Error{no_such_verb_text(parsed.options.verb)};
   return parsed;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <sstream>
@@ -13,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/nearest_name.h"
 #include "base/pattern.h"
 #include "base/say.h"
 #include "cli/verbs.h"
@@ -110,19 +112,26 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
       "penna ctl");
   parser.words("PID on|off|stop [PATTERN...]", words,
                "PATTERN: PROVIDER:NAME with * and ?, or the number of a trigger");
-  parser.known({"on", "off", "stop"});
+  const std::vector<std::string> ways = {"on", "off", "stop"};
+  parser.known(ways);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
-  parsed.options.stop = words.size() == 2 && words[1] == "stop";
-  if (!parsed.options.stop && (words.size() < 3 || (words[1] != "on" && words[1] != "off")))
-    return Error{"write penna ctl PID on PATTERN, or off instead of on; or penna ctl PID stop"};
+  if (words.empty()) return Error{"write penna ctl PID on PATTERN, or off instead of on; or penna ctl PID stop"};
   // from_chars, not atoi: "12abc" and "0" are typing errors, and a negative number would mean a
   // process group.
   const char* end = words[0].data() + words[0].size();
   const auto [at, error] = std::from_chars(words[0].data(), end, parsed.options.pid);
   if (error != std::errc() || at != end || parsed.options.pid <= 0)
     return Error{fmt::format("'{}' is no process number", words[0])};
-  parsed.options.on = words[1] == "on";
+  const std::string what = words.size() > 1 ? words[1] : std::string();
+  if (!what.empty() && std::find(ways.begin(), ways.end(), what) == ways.end())
+    return Error{there_is_no("command", what, ways)};
+  parsed.options.stop = what == "stop";
+  if (parsed.options.stop && words.size() > 2)
+    return Error{fmt::format("unexpected argument '{}': stop ends the whole recording", words[2])};
+  if (!parsed.options.stop && words.size() < 3)
+    return Error{fmt::format("write penna ctl {0} on PATTERN, or off instead of on; or penna ctl {0} stop", words[0])};
+  parsed.options.on = what == "on";
   parsed.options.patterns.assign(words.begin() + 2, words.end());
   for (const std::string& pattern : parsed.options.patterns) {
     PENNA_TRY(check_pattern(pattern));

@@ -77,7 +77,7 @@ Result<StacksByName> read_stacks(const char* side, const std::string& path, cons
 Result<DiffOf> what_both_have(const DiffOptions& options) {
   bool calls = true, allocations = true;
   for (const std::string& path : {options.a, options.b}) {
-    const Recording recording = PENNA_TRY(Recording::open(path));
+    const Recording recording = PENNA_TRY(open_recording(path));
     const Summary summary = summarize(recording);
     calls &= summary.events[PENNA_CALLS] != 0;
     allocations &= summary.events[PENNA_ALLOC] != 0;
@@ -177,7 +177,7 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
 int cmd_diff(const DiffOptions& options) {
   Output output = Output::paged(!options.table.no_pager);
   const Result<> shown = show(options, output);
-  return shown ? finish_output(output) : fail("diff: " + shown.error().text);
+  return shown ? finish_output(output) : fail("diff", shown.error().text);
 }
 
 int diff_verb(const Arguments& arguments) { return run_parsed("diff", parse_diff(arguments), cmd_diff); }

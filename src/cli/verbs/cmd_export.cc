@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/count_text.h"
+#include "base/nearest_name.h"
 #include "base/say.h"
 #include "cli/export_heap.h"
 #include "cli/input.h"
@@ -15,6 +16,7 @@
 #include "cli/options/terminal.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"
+#include "cli/sort_words.h"
 #include "cli/verbs.h"
 #include "cli/weights.h"
 #include "export/callgrind_export.h"
@@ -233,6 +235,23 @@ std::string what_is_missing(const ExportFormat& format, const ExportOptions& opt
                      format.name, calls ? kBuildForCalls : fmt::format("record it with -k {}", kind));
 }
 
+// FORMAT, REC and OUT in this order, but the format may stand anywhere: "penna export app.penna ctf".
+Result<> take_words(const std::vector<std::string>& words, ExportOptions& options) {
+  std::vector<std::string*> places;
+  for (std::string* place : {&options.input.recording, &options.output})
+    if (place->empty()) places.push_back(place);  // -i and -o name them, too
+  SortedWords sorted = PENNA_TRY(
+      sort_words(words, {"format", export_formats(), places.size(), "one format, one recording and one output"}));
+  if (sorted.known.empty()) {
+    const auto wrong = std::find_if_not(words.begin(), words.end(), is_meant_as_file);
+    if (wrong != words.end()) return Error{there_is_no("format", *wrong, export_formats())};
+    return Error{fmt::format("a format is missing: name one of {}", fmt::join(export_formats(), ", "))};
+  }
+  options.format = std::move(sorted.known);
+  for (size_t i = 0; i < sorted.files.size(); ++i) *places[i] = std::move(sorted.files[i]);
+  return ok();
+}
+
 }  // namespace
 
 std::vector<std::string> export_formats() {
@@ -260,7 +279,7 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
               "it ends in .gz or .zst");
   std::optional<FoldedWeight> weight;
   add_weight_option(parser, weight, "folded, callgrind, graphviz");
-  add_process_option(parser, "--pid", options.pid,
+  add_process_option(parser, "-p,--pid", options.pid,
                      fmt::format("{}: of which process; default the one that allocated most", of_one_process()));
   add_alloc_filter_options(parser, options.allocations);
   parser.section("Output");
@@ -270,21 +289,7 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
               "however long the program ran");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
-  // FORMAT, REC and OUT in this order, but the format may stand anywhere: "penna export app.penna
-  // ctf".
-  for (const std::string& word : words) {
-    if (options.format.empty() && find_format(word) != nullptr) {
-      options.format = word;
-    } else if (options.input.recording.empty()) {
-      options.input.recording = word;
-    } else if (options.output.empty()) {
-      options.output = word;
-    } else {
-      return Error{
-          fmt::format("unexpected argument '{}': give a format ({}), one recording and one output", word, formats)};
-    }
-  }
-  if (options.format.empty()) return Error{fmt::format("a format is missing: name one of {}", formats)};
+  PENNA_TRY(take_words(words, options));
   // Options of one format are refused for the others rather than ignored.
   if (options.aggregate && options.format != "speedscope") {
     return Error{is_of_stacks(options) ? fmt::format("{} is aggregated already: leave out --aggregate", options.format)
@@ -325,9 +330,9 @@ int cmd_export(const ExportOptions& options) {
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, *recording);
   Names names(*recording, *symbols);
   const Result<std::unique_ptr<AllocationChoice>> choice = make_choice(options.allocations, *recording, names);
-  if (!choice) return fail("export: " + choice.error().text);
+  if (!choice) return fail("export", choice.error().text);
   if (const Result<> known = check_weight_of_sample(*recording, options.folded.weight); !known)
-    return fail("export: " + known.error().text);
+    return fail("export", known.error().text);
   // Only the recording says what a flame graph of it can be made of, when no --weight was given.
   ExportOptions chosen = options;
   if (is_of_stacks(options) && !options.has_weight && default_weight(summary) != options.folded.weight) {
@@ -337,8 +342,7 @@ int cmd_export(const ExportOptions& options) {
   chosen.folded.choice = choice->get();
   // --pid names processes that exist: the writers below rely on it.
   if (options.pid)
-    if (const auto meant = meant_processes(*recording, *options.pid); !meant)
-      return fail("export: " + meant.error().text);
+    if (const auto meant = meant_processes(*recording, *options.pid); !meant) return fail("export", meant.error().text);
   Analyses analyses;
   // The events are read and written; the progress line is gone before any sentence is printed.
   int status = 0;

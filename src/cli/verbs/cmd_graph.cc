@@ -10,12 +10,14 @@
 #include <set>
 
 #include "analysis/analyses.h"
+#include "base/nearest_name.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"
 #include "cli/table_output.h"
 #include "cli/verbs.h"
 #include "model/calls/slowdown.h"
+#include "model/names/function_pattern.h"
 #include "report/file_state.h"
 #include "report/frames.h"
 #include "report/reports.h"
@@ -23,16 +25,19 @@
 namespace penna {
 namespace {
 
-// What to say when no function has the name: up to five that contain it, in alphabetical order.
+// What to say when no function has the name: up to five that contain it, in alphabetical order; else the nearest.
 std::string not_found(const std::string& pattern, const Recording& recording, const CallGraph& graph, Names& names) {
   if (graph.counts().calls == 0) return "the recording holds no calls: " + why_no_calls(recording);
   std::set<std::string> similar;
-  for (FunctionId function = 0; function < graph.functions().size() && similar.size() < 5; ++function)
-    if (const std::string& name = names.function_name(graph.functions().place(function));
-        name.find(pattern) != std::string::npos)
-      similar.insert(name);
+  NearestName nearest(pattern);
+  for (FunctionId function = 0; function < graph.functions().size() && similar.size() < 5; ++function) {
+    const std::string& name = names.function_name(graph.functions().place(function));
+    if (name.find(pattern) != std::string::npos) similar.insert(name);
+    nearest.see(name_for_pattern(name, pattern));
+  }
   return fmt::format("no function that was called has the name '{}'{}: 'penna report calls -n 0' lists them all",
-                     pattern, similar.empty() ? "" : fmt::format("; there is {}", fmt::join(similar, ", ")));
+                     pattern,
+                     similar.empty() ? nearest.hint() : fmt::format("; there is {}", fmt::join(similar, ", ")));
 }
 
 // The steps of a graph: names, the one pass, the tables.
@@ -60,6 +65,8 @@ Result<> show(const Recording& recording, const GraphOptions& options, Output& o
   if (graph.chosen().calls == 0) return Error{not_found(options.function.text(), recording, graph, names)};
   Report report = graph_report(recording, graph, names, options.function.text(), options.table.format == Format::kCsv);
   if (std::string slowdown = slowdown_text(recording); !slowdown.empty()) report.head.push_back(std::move(slowdown));
+  if (std::string chosen = chosen_text(options.input, recording); !chosen.empty())
+    report.head.push_back(std::move(chosen));
   PENNA_TRY(select_report_rows(report, options.table));
   add_health(report, recording, examine(recording, summary, analyses, names));
   write_report(report, options.table, output);
@@ -99,7 +106,7 @@ int cmd_graph(const GraphOptions& options) {
   if (!recording) return fail(recording.error().text);
   Output output = Output::paged(!options.table.no_pager);
   const Result<> shown = show(*recording, options, output);
-  return shown ? finish_output(output) : fail("graph: " + shown.error().text);
+  return shown ? finish_output(output) : fail("graph", shown.error().text);
 }
 
 int graph_verb(const Arguments& arguments) { return run_parsed("graph", parse_graph(arguments), cmd_graph); }

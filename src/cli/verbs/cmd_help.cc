@@ -59,7 +59,7 @@ int cmd_help(const HelpOptions& options) {
   if (const Verb* verb = find_verb(options.verb)) {
     return verb->run(options.all ? Arguments{"--help", "--all"} : Arguments{"--help"});
   }
-  return fail(fmt::format("there is no verb '{}'; 'penna help' lists them", options.verb));
+  return fail("help", no_such_verb_text(options.verb));
 }
 
 }  // namespace

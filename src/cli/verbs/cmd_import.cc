@@ -7,8 +7,11 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/nearest_name.h"
 #include "base/say.h"
+#include "cli/options/standard_input.h"
 #include "cli/output.h"
+#include "cli/sort_words.h"
 #include "cli/verbs.h"
 #include "collect/import/rtrace_import.h"
 #include "collect/import/stream_import.h"
@@ -102,16 +105,23 @@ Result<Parsed<ImportOptions>> parse_import(const Arguments& arguments) {
   if (words.empty()) return Error{"the file to import is missing"};
   if (words.size() == 2 && words[0] == "rtrace") {
     options.format = ImportOptions::Format::kRtrace;
+  } else if (words.size() == 2 && !is_meant_as_file(words[0])) {
+    return Error{there_is_no("format", words[0], std::vector<std::string>{"rtrace"})};
   } else if (words.size() != 1) {
     return Error{fmt::format("unexpected argument '{}': give one file, preceded by the word rtrace if it is an rtrace",
                              words[1])};
   }
   options.input = words.back();
+  if (options.output == "-") return Error{kNoRecordingToOutput};
+  if (options.input == "-" && options.output.empty())
+    return Error{"standard input has no name to make one of: name the recording with -o"};
   return parsed;
 }
 
 int cmd_import(const ImportOptions& options) {
-  const Result<Mapping> bytes = load_file(options.input);
+  const Result<std::string> path = readable_path(options.input);
+  if (!path) return fail(path.error().text);
+  const Result<Mapping> bytes = load_file(*path);
   if (!bytes) return fail(bytes.error().text);
   std::string output = options.output;
   if (output.empty()) output = std::filesystem::path(options.input).filename().replace_extension(".penna").string();

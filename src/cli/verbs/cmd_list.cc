@@ -87,6 +87,7 @@ Result<ListReport> report_of(const ListOptions& options) {
     return list;
   }
   if (pid && ::access(options.target.c_str(), F_OK) != 0) return process_report(*pid, symbol_options(options.input));
+  if (options.target == "-") return recording_report(PENNA_TRY(open_recording("-")));
   const std::string path = program_path(options.target);
   if (path.empty()) return no_such_program(options.target);
   if (is_program_file(path)) return program_report(path, symbol_options(options.input));

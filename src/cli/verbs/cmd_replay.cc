@@ -19,6 +19,7 @@
 #include "report/calls/replay.h"
 #include "report/calls/tree_lines.h"
 #include "report/file_state.h"
+#include "report/frames.h"
 #include "report/reports.h"
 
 namespace penna {
@@ -186,10 +187,13 @@ Report closing_of(const Recording& recording, Names& names, const ReplayOptions&
     closing.head.push_back(call_rules(recording) != nullptr
                                ? "There are no events to show: options such as -r and -F filtered out all of them."
                                : "There are no events to show: 'penna report health' says what went wrong.");
+  if (complete && lacks_calls(recording, summarize(recording))) closing.tail.push_back(no_calls_text(recording));
   if (!complete) closing.tail.push_back(fmt::format("Stopped after {}, as -n says.", plural_text(shown, "line")));
   if (complete && !ends.empty()) closing.tail.push_back(ends);
   if (const std::string several = several_text(recording, options.pid); !several.empty())
     closing.tail.push_back(several + ".");
+  if (std::string chosen = chosen_text(options.input, recording); !chosen.empty())
+    closing.tail.push_back(std::move(chosen));
   add_health(closing, recording, examine(recording, summarize(recording), Analyses{}, names));
   return closing;
 }
@@ -197,8 +201,6 @@ Report closing_of(const Recording& recording, Names& names, const ReplayOptions&
 // Options that exclude each other; which of them is left out is for the user to decide.
 Result<> check_replay(const ReplayOptions& options) {
   if (options.all && !options.tree) return Error{"--all is for --tree: a replay shows every call anyway"};
-  if (options.tree && (options.merge || options.stacks))
-    return Error{"--tree cannot be combined with --merge or --stacks"};
   if (options.tree && (options.fields || options.table.format != Format::kTable))
     return Error{"--tree shows names only: leave it out for --fields, csv and json"};
   return ok();
@@ -225,7 +227,7 @@ Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
   parser.word("REC", options.input.recording, "the recording; default the newest *.penna here");
   add_input_options(parser, options.input);
   add_stack_options(parser, options.input);
-  add_thread_options(parser, options.input.threads, "-t,--tid");
+  add_thread_options(parser, options.input.threads);
   add_process_option(parser, "-p,--pid", options.pid, "only the threads of this process");
   parser.section("Output");
   parser.number("-n,--top", options.lines, "N", "stop after N lines; default all");
@@ -242,6 +244,7 @@ Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments) {
           "delta and elapsed count from the line before and the first one of the thread. Of {}",
           replay_field_names()));
   add_table_options(parser, options.table, false);
+  for (const char* other : {"--merge", "--stacks", "--fields"}) parser.either({"--tree", other});
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   PENNA_TRY(choose_fields(fields, options));

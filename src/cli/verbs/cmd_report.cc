@@ -9,6 +9,7 @@
 
 #include "analysis/analyses.h"
 #include "base/count_text.h"
+#include "base/nearest_name.h"
 #include "base/say.h"
 #include "cli/input.h"
 #include "cli/options/terminal.h"
@@ -17,6 +18,7 @@
 #include "cli/report_flame.h"
 #include "cli/report_rules.h"
 #include "cli/report_table.h"
+#include "cli/sort_words.h"
 #include "cli/table_output.h"
 #include "cli/verbs.h"
 #include "cli/weights.h"
@@ -28,22 +30,12 @@
 namespace penna {
 namespace {
 
-// find_report() gives the overview, whose name is empty, for anything it does not know.
-bool is_report(const std::string& word) { return !find_report(word).name.empty(); }
-
 // Of the words that are no options, the one that names a table and the one that names a recording.
 Result<> take_words(const std::vector<std::string>& words, ReportOptions& options) {
-  // A word that is a table's name is a table, even when a file is called so: ./NAME names the file.
-  for (const std::string& word : words) {
-    if (options.which.empty() && is_report(word)) {
-      options.which = word;
-    } else if (options.input.recording.empty()) {
-      options.input.recording = word;
-    } else {
-      return Error{fmt::format("unexpected argument '{}': give one recording and one of {}", word,
-                               fmt::join(report_names(), ", "))};
-    }
-  }
+  const size_t most = options.input.recording.empty() ? 1 : 0;  // -i names it, too
+  SortedWords sorted = PENNA_TRY(sort_words(words, {"table", report_names(), most, "one recording and one table"}));
+  options.which = std::move(sorted.known);
+  if (!sorted.files.empty()) options.input.recording = std::move(sorted.files.front());
   return ok();
 }
 
@@ -152,6 +144,8 @@ void add_sentences(Report& report, const NamedReport& which, const ReportOptions
   for (std::string& sentence : choice_notes(options.allocations, recording, choice))
     report.tail.push_back(std::move(sentence));
   if (selects_threads(recording)) report.head.push_back(selected_text(recording));
+  if (std::string chosen = chosen_text(options.input, recording); !chosen.empty())
+    report.head.push_back(std::move(chosen));
   if (which.does_take(kTakesNet)) add_cost(report, recording, options.net);
 }
 
@@ -239,9 +233,10 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   parser.value("--min-hold", options.min_hold, "DURATION", "holds: leave out shorter holds",
                ParseDuration{"--min-hold"});
   parser.flag("--ascii", options.ascii, "heap, locks, flame: draw with ASCII characters only");
-  parser.text("--span", options.path.span, "NAME",
-              "chains: show the critical path of the slowest span with this name (with --thread, of that thread): what "
-              "it ran, and what the threads it waited for ran");
+  parser.text(
+      "--span", options.path.span, "NAME",
+      "chains: show the critical path of the slowest span with this name (with --thread, that of a thread): what "
+      "it ran, and what the threads it waited for ran");
   parser.number("--width", options.width, "COLUMNS", "flame: default as wide as the terminal, else 100", 20, 10000);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
@@ -253,12 +248,19 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   return parsed;
 }
 
+// A word alone that is neither a table nor a file is more likely a table that was misspelt.
+int not_opened(const ReportOptions& options, const Error& error) {
+  const std::string& word = options.input.recording;
+  if (word.empty() || !options.which.empty() || is_meant_as_file(word)) return fail(error.text);
+  return fail("report", there_is_no("table and no recording", word, report_names()));
+}
+
 int cmd_report(const ReportOptions& options) {
   const Result<Recording> recording = open_input(options.input);
-  if (!recording) return fail(recording.error().text);
+  if (!recording) return not_opened(options, recording.error());
   Output output = Output::paged(!options.table.no_pager);
   const Result<> shown = show(*recording, options, output);
-  return shown ? finish_output(output) : fail("report: " + shown.error().text);
+  return shown ? finish_output(output) : fail("report", shown.error().text);
 }
 
 int report_verb(const Arguments& arguments) { return run_parsed("report", parse_report(arguments), cmd_report); }

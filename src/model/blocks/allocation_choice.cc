@@ -29,14 +29,18 @@ AllocationChoice::AllocationChoice(const Recording& recording, Names& names, All
               [this](const NameFrame& frame) {
                 bool any = false;
                 for (size_t i = 0; i < limits_.stacks.size(); ++i) {
-                  if (!limits_.stacks[i].matches(frame.full_name())) continue;
-                  met_[i] = any = true;
+                  const bool matches = limits_.stacks[i].matches(frame.full_name());
+                  any |= matches;
+                  asked_[i].met |= matches;
+                  if (!asked_[i].met)
+                    asked_[i].nearest.see(name_for_pattern(frame.full_name(), limits_.stacks[i].text()));
                 }
                 return uint64_t{any};
               }),
       ends_(recording, names),
-      met_(limits_.stacks.size()),
-      lives_(recording.threads().size()) {}
+      lives_(recording.threads().size()) {
+  for (const FunctionPattern& pattern : limits_.stacks) asked_.push_back({NearestName(pattern.text())});
+}
 
 void AllocationChoice::let_live(uint32_t thread, uint64_t sequence) {
   std::vector<bool>& bits = lives_[thread];
@@ -44,11 +48,11 @@ void AllocationChoice::let_live(uint32_t thread, uint64_t sequence) {
   bits[sequence] = true;
 }
 
-std::vector<std::string> AllocationChoice::unmet() const {
-  std::vector<std::string> texts;
-  for (size_t i = 0; i < met_.size(); ++i)
-    if (!met_[i]) texts.push_back(limits_.stacks[i].text());
-  return texts;
+std::vector<NearestName> AllocationChoice::unmet() const {
+  std::vector<NearestName> patterns;
+  for (const Asked& one : asked_)
+    if (!one.met) patterns.push_back(one.nearest);
+  return patterns;
 }
 
 void learn_lifetimes(const Recording& recording, AllocationChoice& choice, const std::function<void()>& step) {

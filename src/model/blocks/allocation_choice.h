@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/nearest_name.h"
 #include "model/blocks/block_family.h"
 #include "model/names/function_pattern.h"
 #include "model/names/stack_matcher.h"
@@ -56,14 +57,18 @@ class AllocationChoice {
   // known.
   uint64_t doubtful() const { return doubtful_; }
   // Patterns that met no function so far.
-  std::vector<std::string> unmet() const;
+  std::vector<NearestName> unmet() const;
 
  private:
   AllocationLimits limits_;
   StackMatcher stacks_;
   StackEnds ends_;
   uint64_t doubtful_ = 0;
-  std::vector<bool> met_;                 // by pattern
+  struct Asked {
+    NearestName nearest;
+    bool met = false;
+  };
+  std::vector<Asked> asked_;              // by pattern
   std::vector<std::vector<bool>> lives_;  // by thread, by sequence
 };
 

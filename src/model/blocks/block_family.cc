@@ -3,7 +3,8 @@
 #include "model/blocks/block_family.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
+
+#include "base/nearest_name.h"
 
 namespace penna {
 namespace {
@@ -56,7 +57,7 @@ Result<BlockFamily> BlockFamily::find(const Recording& recording, const std::str
   }
   std::vector<std::string> known = {"heap", "maps", "maps:file", "maps:anonymous"};
   for (const std::string& pool : pool_names(recording)) known.push_back(fmt::format("{}{}", kPoolPrefix, pool));
-  return Error{fmt::format("--family is one of {}, not '{}'", fmt::join(known, ", "), name)};
+  return Error{there_is_no("--family", name, known)};
 }
 
 uint32_t block_kind(const BlockRecord& block) {

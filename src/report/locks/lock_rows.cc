@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/nearest_name.h"
 #include "model/events/sampling.h"
 #include "model/names/function_pattern.h"
 #include "report/frames.h"
@@ -44,11 +45,14 @@ LockChoice::LockChoice(const Locks& locks, const LockNames& name_of, const std::
     : locks_(locks), name_of_(name_of), wanted_(wanted) {
   if (wanted.empty()) return;
   const FunctionPattern pattern(wanted);
+  NearestName nearest(wanted);
   for (const LockStats& lock : locks.all()) {
     const std::string name = name_of(lock);
+    nearest.see(name);
     // The very name first: a name with brackets or '*' is no pattern.
     chosen_.push_back(name == wanted || pattern.matches(name));
   }
+  near_ = nearest.name();
 }
 
 // by_wait() has the most first.
@@ -67,7 +71,8 @@ std::vector<std::string> LockChoice::head(const Recording& recording) const {
     return head;
   }
   if (!chosen_.empty() && std::find(chosen_.begin(), chosen_.end(), true) == chosen_.end())
-    return {fmt::format("No lock is called {}.", wanted_)};
+    return {fmt::format("No lock is called {}{}: 'penna report locks' without --lock lists them.", wanted_,
+                        hint_of(near_))};
   std::vector<std::string> head = {lock_verdict(recording, locks_, name_of_, worst(), filter())};
   if (counts.contended != 0)
     head.push_back(fmt::format(

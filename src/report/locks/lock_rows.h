@@ -36,6 +36,7 @@ class LockChoice {
   const Locks& locks_;
   const LockNames& name_of_;
   std::string wanted_;
+  std::string near_;          // where none is chosen: what is called nearly so
   std::vector<bool> chosen_;  // empty: all
 };
 

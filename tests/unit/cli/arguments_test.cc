@@ -10,8 +10,10 @@
 #include "cli/report_table.h"
 #include "cli/verbs.h"
 #include "cli/verbs/cmd_check.h"
+#include "cli/verbs/cmd_ctl.h"
 #include "cli/verbs/cmd_diff.h"
 #include "cli/verbs/cmd_export.h"
+#include "cli/verbs/cmd_import.h"
 #include "cli/verbs/cmd_info.h"
 #include "cli/verbs/cmd_lint.h"
 #include "cli/verbs/cmd_list.h"
@@ -24,6 +26,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 template <typename Options>
 std::string refused(Result<Parsed<Options>> (*parse)(const Arguments&), const Arguments& arguments) {
@@ -133,7 +136,7 @@ TEST(ParseReport, FiltersOfCallsLeaveOutNothingElse) {
   EXPECT_THAT(refused(parse_report, {"waits", "--depth", "3"}), HasSubstr("locks are chosen by --lock"));
   EXPECT_EQ(parsed(parse_report, {"alloc", "--by", "call", "-F", "pay"}).which, "alloc");
   EXPECT_EQ(parsed(parse_report, {"leaks", "-r", "1s-2s"}).which, "leaks");
-  EXPECT_THAT(refused(parse_report, {"leaks", "-T", "no_action"}), HasSubstr("--trigger is a function"));
+  EXPECT_THAT(refused(parse_report, {"leaks", "-T", "no_action"}), HasSubstr("-T is a function"));
   EXPECT_EQ(parsed(parse_report, {"calls", "-F", "pay"}).which, "calls");
 }
 
@@ -204,14 +207,80 @@ TEST(ParseDiff, WhatIsComparedAndWhatIsNoise) {
 
 TEST(ParseReport, WrongUse) {
   EXPECT_THAT(refused(parse_report, {"a.penna", "alloc", "b.penna"}), HasSubstr("b.penna"));
-  EXPECT_EQ(refused(parse_report, {"--format", "xml"}), "--format: xml not in {table,csv,json}");
+  EXPECT_EQ(refused(parse_report, {"--format", "xml"}), "there is no --format 'xml': choose from table, csv, json");
   EXPECT_THAT(refused(parse_report, {"--format", "csv"}), HasSubstr("name one of calls"));
-  EXPECT_EQ(refused(parse_report, {"-n", "many"}), "--top: 'many' is no whole number");
-  EXPECT_EQ(refused(parse_report, {"-n", "-3"}), "--top: '-3' is no whole number");
-  EXPECT_EQ(refused(parse_report, {"-n", "0x10"}), "--top: '0x10' is no whole number");
-  EXPECT_EQ(refused(parse_report, {"-n"}), "--top: 1 required N missing");
-  EXPECT_EQ(refused(parse_report, {"-n", "1", "-n", "2"}), "--top: At Most 1 required but received 2");
-  EXPECT_EQ(refused(parse_report, {"--what"}), "the following argument was not expected: --what");
+  EXPECT_EQ(refused(parse_report, {"-n", "many"}), "-n is a whole number, not 'many'");
+  EXPECT_EQ(refused(parse_report, {"-n", "-3"}), "-n is a whole number, not '-3'");
+  EXPECT_EQ(refused(parse_report, {"--top=0x10"}), "--top is a whole number, not '0x10'");
+  EXPECT_EQ(refused(parse_report, {"-n"}), "-n needs a value: N");
+  EXPECT_EQ(refused(parse_report, {"-n", "1", "--top", "2"}), "-n is given more than once: give it once");
+  EXPECT_EQ(refused(parse_report, {"--what"}), "there is no option --what");
+}
+
+TEST(WrongWords, TheNearestOptionIsOffered) {
+  EXPECT_EQ(refused(parse_report, {"--tread", "main"}), "there is no option --tread; did you mean --thread?");
+  EXPECT_EQ(refused(parse_report, {"-wide"}), "there is no option -wide; did you mean --wide?");
+  EXPECT_EQ(refused(parse_report, {"--no-supp=x"}), "there is no option --no-supp; did you mean --no-suppressions?");
+  EXPECT_EQ(refused(parse_report, {"--no"}), "there is no option --no");
+  EXPECT_EQ(refused(parse_report, {"-Q"}), "there is no option -Q");
+  EXPECT_EQ(refused(parse_check, {"--max-leek", "0"}), "there is no option --max-leek; did you mean --max-leak?");
+  EXPECT_EQ(refused(parse_diff, {"a", "b", "--leak"}), "there is no option --leak; did you mean --leaks?");
+}
+
+TEST(WrongWords, ValuesOfOptions) {
+  EXPECT_EQ(refused(parse_report, {"alloc", "--by", "thred"}),
+            "there is no --by 'thred' (did you mean 'thread'?): choose from function, stack, file, module, process, "
+            "thread, call, kind, freer, holder, lock");
+  EXPECT_EQ(refused(parse_report, {"--by"}),
+            "--by needs a value: function, stack, file, module, process, thread, call, kind, freer, holder, lock");
+  EXPECT_EQ(refused(parse_report, {"--color=Never"}),
+            "there is no --color 'Never' (did you mean 'never'?): choose "
+            "from auto, always, never");
+  EXPECT_EQ(refused(parse_report, {"--json=yes"}), "--json takes no value: leave out what is behind '='");
+  EXPECT_EQ(refused(parse_report, {"flame", "--width", "5"}), "--width is a whole number from 20 to 10000, not '5'");
+  EXPECT_THAT(refused(parse_report, {"-T", "x"}), StartsWith("-T is a function and what happens there"));
+}
+
+TEST(WrongWords, TheWordThatIsNeitherInTheListNorAFileIsBlamed) {
+  EXPECT_THAT(refused(parse_report, {"cals", "a.penna"}),
+              StartsWith("there is no table 'cals' (did you mean 'calls'?)"));
+  EXPECT_THAT(refused(parse_report, {"a.penna", "cals"}),
+              StartsWith("there is no table 'cals' (did you mean 'calls'?)"));
+  EXPECT_EQ(refused(parse_report, {"a.penna", "calls", "b.penna"}),
+            "unexpected argument 'b.penna': give one recording and one table");
+  EXPECT_THAT(refused(parse_export, {"cvs"}),
+              StartsWith("there is no format 'cvs' (did you mean 'csv'?): choose from"));
+  EXPECT_THAT(refused(parse_export, {"a.penna", "chrom"}),
+              StartsWith("there is no format 'chrom' (did you mean 'chrome'?)"));
+  EXPECT_THAT(refused(parse_export, {"a.penna"}), StartsWith("a format is missing: name one of csv, "));
+  EXPECT_EQ(refused(parse_info, {"a", "b", "c"}), "unexpected argument 'b': write penna info [REC]");
+  EXPECT_EQ(refused(parse_list, {}), "BIN|PID|REC is missing: write penna list BIN|PID|REC");
+  EXPECT_EQ(refused(parse_ctl, {"12", "offf"}),
+            "there is no command 'offf' (did you mean 'off'?): choose from on, off, stop");
+  EXPECT_EQ(refused(parse_ctl, {"twelve", "on"}), "'twelve' is no process number");
+  EXPECT_THAT(refused(parse_ctl, {"12", "on"}), StartsWith("write penna ctl 12 on PATTERN"));
+  EXPECT_THAT(refused(parse_import, {"rtrac", "x"}), StartsWith("there is no format 'rtrac' (did you mean 'rtrace'?)"));
+  EXPECT_THAT(no_such_verb_text("recrod"),
+              StartsWith("there is no verb 'recrod' (did you mean 'record'?): choose from record, "));
+}
+
+TEST(WrongWords, ContradictionsAreRefusedAlike) {
+  EXPECT_EQ(refused(parse_replay, {"--tree", "--merge"}), "--tree and --merge contradict each other: give one of them");
+  EXPECT_EQ(refused(parse_report, {"--json", "--format", "csv", "calls"}),
+            "--format and --json contradict each other: give one of them");
+  EXPECT_EQ(parsed(parse_report, {"--json", "--format", "json", "calls"}).table.format, Format::kJson);
+  EXPECT_EQ(refused(parse_diff, {"--alloc", "--leaks", "a", "b"}),
+            "--alloc and --leaks contradict each other: give one of them");
+  EXPECT_EQ(refused(parse_check, {"--suppressions", "x", "--no-suppressions", "--max-leak", "0"}),
+            "--suppressions and --no-suppressions contradict each other: give one of them");
+  EXPECT_EQ(refused(parse_report, {"chains", "--thread", "a", "--span", "b"}),
+            "--thread and --span contradict each other: give one of them");
+}
+
+TEST(WrongWords, ARecordingIsReadFromAPipeAndNotWrittenToOne) {
+  EXPECT_EQ(parsed(parse_report, {"-", "calls"}).input.recording, "-");
+  EXPECT_THAT(refused(parse_import, {"x", "-o", "-"}), StartsWith("a recording cannot go to standard output"));
+  EXPECT_THAT(refused(parse_import, {"-"}), StartsWith("standard input has no name"));
 }
 
 TEST(ParseReplay, Options) {
@@ -219,7 +288,8 @@ TEST(ParseReplay, Options) {
       parsed(parse_replay, {"a.penna", "--thread", "12", "--pid", "7", "-n", "100", "--merge", "--stacks"});
   EXPECT_EQ(options.input.recording, "a.penna");
   EXPECT_THAT(options.input.threads.names, ElementsAre("12"));
-  EXPECT_THAT(parsed(parse_replay, {"-t", "12", "--tid", "13"}).input.threads.tids, ElementsAre("12", "13"));
+  EXPECT_THAT(parsed(parse_replay, {"-t", "12", "-t", "work*"}).input.threads.names, ElementsAre("12", "work*"));
+  EXPECT_THAT(parsed(parse_replay, {"--tid", "12", "--tid", "13"}).input.threads.tids, ElementsAre("12", "13"));
   EXPECT_EQ(options.pid->pid, 7u);
   EXPECT_EQ(options.lines, 100u);
   EXPECT_TRUE(options.merge);
@@ -233,7 +303,7 @@ TEST(ParseReplay, Fields) {
   const ReplayOptions json = parsed(parse_replay, {"--json", "--stacks"});
   EXPECT_EQ(json.table.format, Format::kJson);
   EXPECT_EQ(json.fields->back(), ReplayField::kStack);
-  EXPECT_THAT(refused(parse_replay, {"--fields", "tid,knid"}), HasSubstr("(is it kind?)"));
+  EXPECT_THAT(refused(parse_replay, {"--fields", "tid,knid"}), HasSubstr("(did you mean 'kind'?)"));
   EXPECT_THAT(refused(parse_replay, {"--tree", "--fields", "tid"}), HasSubstr("--tree"));
   EXPECT_THAT(refused(parse_replay, {"--tree", "--format", "csv"}), HasSubstr("--tree"));
 }
@@ -260,7 +330,7 @@ TEST(ParseInfoAndList, Words) {
   EXPECT_EQ(parsed(parse_lint, {"a", "b"}).targets, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(refused(parse_lint, {}), "a program is missing: name one or more");
   EXPECT_EQ(parsed(parse_list, {"/bin/ls"}).target, "/bin/ls");
-  EXPECT_EQ(refused(parse_list, {}), "BIN|PID|REC is required");
+  EXPECT_EQ(refused(parse_list, {}), "BIN|PID|REC is missing: write penna list BIN|PID|REC");
 }
 
 TEST(Parse, HelpShowsNamesValuesAndWords) {

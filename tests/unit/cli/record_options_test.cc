@@ -129,11 +129,16 @@ TEST(ParseRecord, WrongUseIsOneSentence) {
   EXPECT_THAT(refused({"-q"}), HasSubstr("no command"));
   EXPECT_THAT(refused({""}), HasSubstr("empty"));
   EXPECT_THAT(refused({"--bogus", "ls"}), HasSubstr("--bogus"));
-  EXPECT_THAT(refused({"-o"}), HasSubstr("-o"));
-  EXPECT_EQ(refused({"--on-full", "wait", "ls"}), "--on-full: wait not in {block,drop}");
+  EXPECT_EQ(refused({"-o"}), "-o needs a value: FILE");
+  EXPECT_EQ(refused({"-k", "cals", "ls"}),
+            "there is no kind 'cals' (did you mean 'calls'?): choose from calls, alloc, locks, points");
+  EXPECT_EQ(refused({"--tread", "x", "ls"}), "there is no option --tread; did you mean --thread?");
+  EXPECT_EQ(refused({"-p", "1", "ls"}), "-p PID and a command contradict each other: give one of them");
+  EXPECT_THAT(refused({"-o", "-", "ls"}), HasSubstr("a recording cannot go to standard output"));
+  EXPECT_EQ(refused({"--on-full", "wait", "ls"}), "there is no --on-full 'wait': choose from block, drop");
   EXPECT_EQ(refused({"--pool", "1", "ls"}), "--pool 1: give MiB from 4 to 4096, or a size such as 64M");
-  EXPECT_EQ(refused({"--stack-depth", "0", "ls"}), "--stack-depth: Value 0 not in range 1 to 256");
-  EXPECT_EQ(refused({"--stack-depth", "many", "ls"}), "--stack-depth: Value many not in range 1 to 256");
+  EXPECT_EQ(refused({"--stack-depth", "0", "ls"}), "--stack-depth is a whole number from 1 to 256, not '0'");
+  EXPECT_EQ(refused({"--stack-depth", "many", "ls"}), "--stack-depth is a whole number from 1 to 256, not 'many'");
   EXPECT_THAT(refused({"-e", std::string(500, 'x'), "ls"}), HasSubstr("469"));
   for (const Arguments& arguments : {Arguments{}, {"--bogus", "ls"}, {"-o"}})
     EXPECT_THAT(refused(arguments), Not(HasSubstr("\n")));

@@ -41,7 +41,7 @@ TEST(ReplayFields, HaveTheNamesOfKeysAndOfUftrace) {
 
 TEST(ReplayFields, UnknownOnesAreToldWithTheNearest) {
   EXPECT_THAT(refused("time,durration"),
-              HasSubstr("no field 'durration' (is it duration?): choose from time, duration, "));
+              HasSubstr("no field 'durration' (did you mean 'duration'?): choose from time, duration, "));
   EXPECT_THAT(refused("what"), HasSubstr("no field 'what': choose from time, "));
   EXPECT_THAT(refused("time,"), HasSubstr("no field ''"));
   EXPECT_THAT(refused("none", Format::kJson), HasSubstr("leaves csv and json without fields"));

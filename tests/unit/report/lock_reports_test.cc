@@ -173,7 +173,7 @@ TEST_F(LockReports, OneLockCanBeChosen) {
   EXPECT_THAT(locks_report(*recording_, *locks_, *names_).tail, Contains(HasSubstr("ended by time-out")));
   view.lock = "nobody";
   const Report none = locks_report(*recording_, *locks_, *names_, view);
-  EXPECT_EQ(none.head.at(0), "No lock is called nobody.");
+  EXPECT_EQ(none.head.at(0), "No lock is called nobody: 'penna report locks' without --lock lists them.");
   EXPECT_TRUE(has_no_rows(none));
 }
 

@@ -55,7 +55,7 @@ TEST(SelectRows, UnknownColumnsAreAnsweredWithTheKnownOnes) {
   Table table = sample();
   const auto column = select_rows(table, "size", 0);
   ASSERT_FALSE(column);
-  EXPECT_THAT(column.error().text, HasSubstr("choose one of name, total"));
+  EXPECT_THAT(column.error().text, HasSubstr("choose from name, total"));
   const auto direction = select_rows(table, "total:up", 0);
   ASSERT_FALSE(direction);
   EXPECT_THAT(direction.error().text, HasSubstr("total:asc"));
@@ -181,7 +181,7 @@ TEST(ChooseColumns, ANameThatNoTableHasIsAnsweredWithTheNearestAndAll) {
   EXPECT_TRUE(check_columns({Table(), table}, {"name"}));
   const Result<> checked = check_columns({table}, {"name", "totl"});
   ASSERT_FALSE(checked);
-  EXPECT_EQ(checked.error().text, "there is no field 'totl' (did you mean 'total'?): choose of name, total, stack");
+  EXPECT_EQ(checked.error().text, "there is no field 'totl' (did you mean 'total'?): choose from name, total, stack");
 }
 
 }  // namespace

@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A wrong word of a command line: the one that is wrong is blamed, the nearest that there is is offered, alike for all verbs.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cat >calls.c <<'PROGRAM'
+#include <stdlib.h>
+__attribute__((noinline)) void leaf(int n) { free(malloc((size_t)n)); }
+int main(void) {
+  for (int i = 1; i < 10; ++i) leaf(i);
+}
+PROGRAM
+build_c calls -finstrument-functions
+penna record -q -o rec.penna ./calls >/dev/null
+
+# blamed SENTENCE ARGS...: one line, and nothing else happens
+blamed() {
+  local want=$1
+  shift
+  run penna "$@"
+  expect_eq "$want" "$(cut -c "1-${#want}" <<<"$err")" "what penna $* says"
+  expect_eq "1 " "$(wc -l <err.txt) $out" "lines of penna $*"
+  [ "$status" = 125 ] || [ "$1 $status" = "check 2" ] || fail "exit status $status of penna $*"
+}
+
+# ---- options: of every verb that has any ------------------------------------------------------------------------------------------
+for verb in record report replay graph diff check info list lint export ctl doctor import config completion help; do
+  blamed "penna $verb: there is no option --hepl; did you mean --help?" "$verb" --hepl
+  blamed "penna $verb: there is no option -Q; 'penna help $verb' shows what is possible" "$verb" -Q
+done
+for verb in report replay graph diff export; do
+  blamed "penna $verb: there is no option --tread; did you mean --thread?" "$verb" --tread main
+done
+blamed "penna record: there is no option --tread; did you mean --thread?" record --tread main ./calls
+for verb in report replay graph diff check info list lint doctor; do
+  blamed "penna $verb: there is no --format 'jsn' (did you mean 'json'?): choose from table, csv, json" "$verb" --format jsn x y
+  blamed "penna $verb: --format and --json contradict each other: give one of them" "$verb" --json --format csv x y
+  blamed "penna $verb: --json takes no value" "$verb" --json=no x y
+done
+
+# ---- words ------------------------------------------------------------------------------------------------------------------------
+tables="did you mean 'calls'?): choose from calls, tree, flame"
+blamed "penna report: there is no table and no recording 'cals' ($tables" report cals
+blamed "penna report: there is no table 'cals' ($tables" report cals rec.penna
+blamed "penna report: there is no table 'cals' ($tables" report rec.penna cals
+blamed "penna: cannot open rce.penna: No such file or directory (did you mean 'rec.penna'?)" report rce.penna
+blamed "penna export: there is no format 'cvs' (did you mean 'csv'?): choose from csv, chrome" export rec.penna cvs
+blamed "penna help: there is no verb 'recrod' (did you mean 'record'?)" help recrod
+blamed "penna config: there is no verb 'recrod' (did you mean 'record'?)" config recrod
+blamed "penna: there is no verb and no program 'recrod'; did you mean 'penna record'?" recrod
+blamed "penna completion: there is no shell 'bsh' (did you mean 'bash'?): choose from bash, zsh, fish" completion bsh
+blamed "penna ctl: there is no command 'stopp' (did you mean 'stop'?): choose from on, off, stop" ctl $$ stopp
+blamed "penna graph: no function that was called has the name 'laef' (did you mean 'leaf'?)" graph laef rec.penna
+
+# ---- which recording was taken ----------------------------------------------------------------------------------------------------
+sleep 0.01
+cp rec.penna newer.penna
+for verb in "report calls" "report alloc" "report threads" "graph leaf" replay "replay --json" "report calls --json"; do
+  expect_contains "$(penna $verb)" "of newer.penna, the newest recording here"
+  expect_missing "$(penna $verb rec.penna)" "the newest recording here"
+done
+expect_contains "$(penna report)" "of newer.penna, the newest recording here"
+expect_contains "$(penna info)" newer.penna
+
+# ---- standard input ---------------------------------------------------------------------------------------------------------------
+for verb in "report calls" "replay" "graph leaf" "export csv" "info --json" "list"; do
+  # shellcheck disable=SC2086
+  expect_eq "$(penna $verb rec.penna | sed 's/rec\.penna/-/')" "$(penna $verb - <rec.penna)" "penna $verb of a file"
+  expect_eq "$(penna $verb rec.penna | sed 's/rec\.penna/-/')" "$(cat rec.penna | penna $verb -)" "penna $verb of a pipe"
+done
+expect_eq "$(penna diff rec.penna rec.penna)" "$(penna diff - rec.penna <rec.penna)" "penna diff of a pipe"
+blamed "penna record: a recording cannot go to standard output" record -o - ./calls
+[ ! -e ./- ] || fail "a file named - was made"
