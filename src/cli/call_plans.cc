@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "model/names/function_chooser.h"
@@ -77,7 +78,7 @@ void add_value_requests(const RecordOptions& options, const std::shared_ptr<Aske
   for (const ValueRequest& request : list) entered.push_back(request.function);
   // Without -F only functions that compilers have prepared are patched. Those that are named must
   // be entered, too, however they were compiled.
-  if (options.filter.functions.empty() && !options.libcalls && !entered.empty())
+  if (options.filter.functions.empty() && !options.libcalls && !options.all_functions && !entered.empty())
     requests->also = [entered](const std::string& name, const std::string&) { return any_matches(entered, name); };
   if (list.empty() && !options.auto_arguments) return;
   for (const ValueRequest& request : list) asked->add(request.text(), request.function.text());
@@ -155,7 +156,7 @@ PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr
   requests.attaches = !options.pids.empty();
   add_value_requests(options, values, &requests);
   const FilterOptions& filter = options.filter;
-  if (filter.functions.empty()) return requests;
+  if (filter.functions.empty() && !options.all_functions) return requests;
   std::vector<FunctionPattern> deciding = filter.callers;
   for (const auto* patterns : {&filter.hidden, &filter.targets})
     deciding.insert(deciding.end(), patterns->begin(), patterns->end());
@@ -163,11 +164,12 @@ PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr
   for (const FunctionPattern& pattern : filter.functions)
     filters->add(fmt::format("-F '{}'", pattern.text()), pattern.text());
   // Asked for each function of each file that is planned for; `name` is demangled.
-  requests.wanted = [filters, only = filter.functions, never = filter.not_functions, deciding,
-                     modules = filter.modules](const std::string& name, const std::string& file) {
+  requests.wanted = [filters, all = options.all_functions, only = filter.functions, never = filter.not_functions,
+                     deciding, modules = filter.modules](const std::string& name, const std::string& file) {
     for (size_t i = 0; i < only.size(); ++i) filters->see(i, name, only[i].matches(name));
     if (any_matches(deciding, name)) return true;
-    return any_matches(only, name) && !any_matches(never, name) && (modules.empty() || any_matches(modules, file));
+    return (all || any_matches(only, name)) && !any_matches(never, name) &&
+           (modules.empty() || any_matches(modules, file));
   };
   return requests;
 }
@@ -276,12 +278,40 @@ uint32_t missed_by(const RefusedFunction& one) {
   return one.what == RefusedFunction::kLock ? 1u << PENNA_LOCKS : 0;
 }
 
+// Takes the calls out of `refused`: how many there are for each reason, with an example. Gives their number.
+size_t note_refused_calls(std::vector<RefusedFunction>& refused, Collector& collector) {
+  struct Many {
+    int64_t count = 0;
+    const RefusedFunction* first = nullptr;
+  };
+  std::map<std::string, Many> by_reason;
+  size_t count = 0;
+  for (const RefusedFunction& one : refused) {
+    if (one.what != RefusedFunction::kCalls) continue;
+    Many& many = by_reason[one.reason];
+    if (many.count++ == 0) many.first = &one;
+    ++count;
+  }
+  for (const auto& [reason, many] : by_reason)
+    collector.note(many.count == 1 ? sentence_about(*many.first)
+                                   : fmt::format("calls of {} are not recorded, as {} [{}]: each {}",
+                                                 plural_text(many.count, "function"), many.first->name,
+                                                 std::filesystem::path(many.first->file).filename().string(), reason),
+                   false);
+  std::erase_if(refused, [](const RefusedFunction& one) { return one.what == RefusedFunction::kCalls; });
+  return count;
+}
+
 }  // namespace
 
-std::string note_refused(const PatchPlanner& planner, Collector& collector) {
+std::string note_refused(const PatchPlanner& planner, Collector& collector, bool all) {
   // A large program can refuse tens of thousands; the file need not hold them all.
   constexpr size_t kMostNotes = 1000;
   std::vector<RefusedFunction> refused = planner.refused();
+  const size_t calls = all ? note_refused_calls(refused, collector) : 0;
+  if (refused.empty() && calls != 0)
+    return fmt::format("calls of {} are not recorded: they cannot be entered (see: penna report health)",
+                       plural_text(static_cast<int64_t>(calls), "function"));
   if (refused.empty()) return {};
   // What makes numbers of other things wrong comes first.
   std::stable_partition(refused.begin(), refused.end(),
@@ -291,9 +321,10 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector) {
   std::stable_partition(refused.begin(), refused.end(), is_of_allocator);
   for (size_t i = 0; i < std::min(refused.size(), kMostNotes); ++i)
     collector.note(sentence_about(refused[i]), false, missed_by(refused[i]));
-  if (refused.size() == 1) return sentence_about(refused[0]);
+  const size_t more = refused.size() - 1 + calls;
+  if (more == 0) return sentence_about(refused[0]);
   return fmt::format("{}, and {} more (see: penna report health)", sentence_about(refused[0]),
-                     count_text(static_cast<int64_t>(refused.size() - 1)));
+                     count_text(static_cast<int64_t>(more)));
 }
 
 // Both are told otherwise, and contradict each other: "no function matches" and "it cannot be

@@ -62,8 +62,8 @@ std::string note_locks(const PatchPlanner& planner, Collector& collector);
 std::string note_unmet(const AskedFunctions& values, Collector& collector);
 
 // Puts the refused functions into the recording's notes, before it is closed. Gives one sentence about them; empty:
-// there are none.
-std::string note_refused(const PatchPlanner& planner, Collector& collector);
+// there are none. `all`: functions were not asked for by name, so they are counted by reason.
+std::string note_refused(const PatchPlanner& planner, Collector& collector, bool all);
 
 // Of `unmet`, options of a filter that no recorded function met, those that mean no refused function either: of these
 // nobody knows whether they were called, and they are named as refused.

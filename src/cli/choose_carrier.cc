@@ -26,6 +26,7 @@ const char* why_no_agent(const std::string& program) {
 // The first option given that breakpoints cannot serve, as they have no code in the process; null:
 // none is.
 const char* unserved_option(const RecordOptions& options) {
+  if (options.all_functions) return "--all-functions";
   if (options.libcalls) return "--libcalls";
   if (!options.arguments.empty()) return "-A";
   if (!options.results.empty()) return "-R";

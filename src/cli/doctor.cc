@@ -261,7 +261,7 @@ Result<DoctorFindings> examine_program(const std::string& path) {
                         "setuid, setgid or with capabilities: recorded only when root runs it", "record it as root"});
   if (facts.call_options.empty())
     findings.push_back({"calls", Diagnosis::kLimited, "its functions were not prepared for being traced",
-                        "penna record -F NAME or --libcalls; or compile it with -fpatchable-function-entry=5"});
+                        "penna record --all-functions, or -F NAME; or compile it with -fpatchable-function-entry=5"});
   else
     findings.push_back(
         {"calls", Diagnosis::kOk, fmt::format("built with {}", fmt::join(facts.call_options, " and ")), ""});

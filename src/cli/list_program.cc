@@ -42,7 +42,7 @@ std::string calls_text(const ElfFacts& facts, SymbolFile* symbols) {
   const CallSites sites = call_sites(facts, symbols);
   std::vector<std::string> options = facts.call_options;
   if (options.empty() && !sites.sites.empty()) options.emplace_back("-pg -mfentry -mnop-mcount");
-  if (options.empty()) return fmt::format("no: {}", kBuildForCalls);
+  if (options.empty()) return "no: it was not built for them; penna record --all-functions records them";
   std::string text = fmt::format("yes, built with {}", fmt::join(options, " and "));
   if (sites.too_short != 0)
     text += fmt::format("; not of {} whose nops have no room: -fpatchable-function-entry=5 has it",

@@ -142,6 +142,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   for (const std::string& limit : totals.limits) say(limit);
   if (!unrecorded.empty()) say(unrecorded);
   for (const std::string& line : lines_of_unrecorded(totals)) say(line);
+  if (!times.way_to_calls.empty()) say(times.way_to_calls);
   say(fmt::format("next: penna report {}", times.path));
 }
 

@@ -29,7 +29,8 @@ struct RecordingTimes {
   std::string overhead;  // what --max-overhead did; empty: not asked for
   // With -T FUNC@snapshot, those of them that no function met.
   std::optional<std::vector<std::string>> snapshots = {};
-  bool waits = true;  // --on-full=block
+  bool waits = true;         // --on-full=block
+  std::string way_to_calls;  // where there should be some; empty: there are, or none were wanted
 };
 
 // File, time and events; what was lost; what it cost; what was not recorded; the next command.

@@ -33,7 +33,12 @@ void Silencer::work() {
 void Silencer::carry_out(const SilenceOrder& order, ControlPage& page) {
   for (const BusyFunction& function : order.functions) {
     const std::string name = name_of_(function.module, function.pc);
-    const bool done = silence(order.pid, page, function);
+    const std::optional<bool> answer = silence(order.pid, page, function);
+    if (!answer) {
+      ++unanswered_;
+      continue;
+    }
+    const bool done = *answer;
     std::string& first = done ? first_ : first_refused_;
     if (first.empty()) first = name;
     ++(done ? silenced_ : refused_);
@@ -45,12 +50,13 @@ void Silencer::carry_out(const SilenceOrder& order, ControlPage& page) {
   }
 }
 
-bool Silencer::silence(uint32_t pid, ControlPage& page, const BusyFunction& function) {
+std::optional<bool> Silencer::silence(uint32_t pid, ControlPage& page, const BusyFunction& function) {
   const uint64_t functions[] = {function.pc};
-  if (deaf_.count(page.inode()) != 0) return false;
+  if (deaf_.count(page.inode()) != 0) return std::nullopt;
   const auto answer = ask_process(pid, page, silence_request(functions), call_);
   if (!answer) deaf_.insert(page.inode());  // each call could cost us seconds again
-  return answer && answer->matched != 0 && answer->refused == 0;
+  if (!answer) return std::nullopt;
+  return answer->matched != 0 && answer->refused == 0;
 }
 
 std::string Silencer::summary() const {
@@ -58,12 +64,16 @@ std::string Silencer::summary() const {
     return count == 1 ? first : fmt::format("{} and {} more (see: penna info)", first, count - 1);
   };
   std::string text = fmt::format("--max-overhead {}%: ", percent_);
-  if (silenced_ == 0 && refused_ == 0) return text + "all calls were recorded";
+  if (silenced_ == 0 && refused_ == 0 && unanswered_ == 0) return text + "all calls were recorded";
   if (silenced_ != 0) text += fmt::format("calls of {} are not recorded from some time on", several(first_, silenced_));
   if (refused_ != 0)
     text += fmt::format(
         "{}{} could not be silenced: -finstrument-functions, and -pg in a program that counts for gprof, leave no way",
         silenced_ != 0 ? "; " : "", several(first_refused_, refused_));
+  if (unanswered_ != 0)
+    text += fmt::format("{}{} could not be silenced, as their process did not answer or had ended",
+                        silenced_ + refused_ != 0 ? "; " : "",
+                        unanswered_ == 1 ? std::string("1 function") : fmt::format("{} functions", unanswered_));
   return text;
 }
 

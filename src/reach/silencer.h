@@ -44,7 +44,8 @@ class Silencer {
         collector_(collector),
         name_of_(std::move(name_of)) {}
   void carry_out(const SilenceOrder& order, ControlPage& page);
-  bool silence(uint32_t pid, ControlPage& page, const BusyFunction& function);
+  // Nothing: the process did not answer.
+  std::optional<bool> silence(uint32_t pid, ControlPage& page, const BusyFunction& function);
 
   uint32_t percent_;
   OverheadGovernor governor_;
@@ -53,7 +54,7 @@ class Silencer {
   NameOf name_of_;
   CallIn call_ = call_in;
   std::set<ino_t> deaf_;  // processes that did not answer, by the inode of their channel
-  size_t silenced_ = 0, refused_ = 0;
+  size_t silenced_ = 0, refused_ = 0, unanswered_ = 0;
   std::string first_, first_refused_;
 };
 

@@ -32,6 +32,9 @@ inline constexpr ClassNouns kClassNouns[PENNA_CLASS_COUNT] = {
 #undef PENNA_EVENT_CLASS
 };
 
+// Of Session::options: calls of all functions were asked for.
+inline constexpr const char* kAllFunctionsWord = "all-functions";
+
 // One moment on three clocks. Ticks are those of penna_now(); nanoseconds of CLOCK_MONOTONIC and CLOCK_REALTIME.
 struct ClockTriplet {
   uint64_t ticks = 0;

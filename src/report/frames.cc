@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/info.h"
 #include "report/locks/lock_names.h"
 #include "report/reports.h"
 
@@ -118,6 +119,10 @@ std::vector<TableDetail> stack_details(uint32_t process, uint32_t stack, Names& 
 
 namespace {
 
+bool asked_for_all_functions(const Session& session) {
+  return std::find(session.options.begin(), session.options.end(), kAllFunctionsWord) != session.options.end();
+}
+
 // A program that no agent could enter: building it differently would not help, and a note says what
 // would.
 bool nothing_entered(const Recording& recording) {
@@ -125,6 +130,14 @@ bool nothing_entered(const Recording& recording) {
 }
 
 }  // namespace
+
+// As one would type it. A command that fills a line is left out.
+std::string record_all_calls(const Session& session) {
+  constexpr size_t kMost = 60;
+  const std::string command = command_text(session.command, session.command_cut);
+  if (command.empty() || command.size() > kMost) return kRecordAllCalls;
+  return fmt::format("'penna record --all-functions {}' records those of any program", command);
+}
 
 // From the most certain cause to the likeliest: most programs were not built for it.
 std::string why_no_calls(const Recording& recording) {
@@ -135,7 +148,15 @@ std::string why_no_calls(const Recording& recording) {
   if (recording.collector().calls_left_out != 0) return "the filters that it was recorded with left out all of them";
   if (recording.collector().snapshots == 0 && recording.collector().thrown_away[PENNA_CALLS] != 0)
     return "no snapshot was taken, so none was kept";
-  return kBuildForCalls;
+  return asked_for_all_functions(recording.session())
+             ? "none of its functions could be entered ('penna report health' says why)"
+             : record_all_calls(recording.session());
+}
+
+bool lacks_calls(const Recording& recording, const Summary& summary) {
+  return (recording.session().classes & 1u << PENNA_CALLS) != 0 && summary.events[PENNA_CALLS] == 0 &&
+         !recording.processes().empty() && call_rules(recording) == nullptr &&
+         recording.collector().calls_left_out == 0;
 }
 
 std::string no_calls_text(const Recording& recording) {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "model/events/summary.h"
 #include "model/names/names.h"
 #include "model/names/same_stacks.h"
 #include "report/columns.h"
@@ -43,13 +44,13 @@ void set_freer(TableRow& row, Placed& place, const Recording& recording, uint32_
 // "function" where a stack allocated, freed or waited; "" when it is not known.
 std::string place_text(uint32_t process, uint32_t stack, Names& names);
 
-// What to do so that a program's calls are recorded.
-inline constexpr const char* kBuildForCalls =
-    "build the program with -finstrument-functions, -pg, -fpatchable-function-entry=5 or -fxray-instrument to record "
-    "them, "
-    "or name functions with record -F";
-// Why a report of calls has none, and what to do: "build the program with ... to record them".
+// What to do so that the calls of a program are recorded that nobody has prepared.
+inline constexpr const char* kRecordAllCalls = "'penna record --all-functions CMD' records those of any program";
+std::string record_all_calls(const Session& session);  // with the command of a recording
+// Why a report of calls has none, and what to do: "'penna record --all-functions ./app' records those of any program".
 std::string why_no_calls(const Recording& recording);
+// Calls were wanted, and are not there: then there is a sentence about that.
+bool lacks_calls(const Recording& recording, const Summary& summary);
 // The head of such a report, as a sentence.
 std::string no_calls_text(const Recording& recording);
 

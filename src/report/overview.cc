@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "report/frames.h"
 #include "report/info.h"
 #include "report/units.h"
 
@@ -68,6 +69,7 @@ Report overview_report(const Recording& recording, const Summary& summary, const
     append(report, points_report(recording, *inputs.points, names), "Points");
   else
     append_empty(report, {"points", "stacks"});
+  if (lacks_calls(recording, summary)) report.tail.push_back(no_calls_text(recording));
   if (std::all_of(report.tables.begin(), report.tables.end(), [](const Table& table) { return table.rows.empty(); }))
     report.tail.push_back(
         "There is nothing to show: 'penna info' says what should have been recorded, 'penna report health' what went "

@@ -71,7 +71,7 @@ for command in 'graph main closed.penna' 'report calls closed.penna' 'report tre
   # shellcheck disable=SC2086
   run penna $command
   expect_contains "$out$err" "it is statically linked, so no agent can be preloaded" "$command"
-  expect_missing "$out$err" "build the program with"
+  expect_missing "$out$err" "--all-functions"
   expect_eq 1 "$(grep -c "it is statically linked" <<<"$out$err")" "sentences of $command"
 done
 expect_missing "$err" "record it with -k alloc"

@@ -89,7 +89,7 @@ expect_match "$out" '^calls +yes, built with -fpatchable-function-entry; not of 
 run penna record -q -k calls -o short.penna -- ./short
 expect_eq 0 "$(health_of short.penna 'functions patched')" "functions patched with three bytes"
 run penna report calls short.penna
-expect_contains "$out" "No calls were recorded: build the program with -finstrument-functions, -pg, -fpatchable-function-entry=5"
+expect_contains "$out" "No calls were recorded: 'penna record --all-functions ./short' records those of any program."
 
 # A program whose objects and libraries were built in different ways has one tree.
 cat >mixed.c <<'PROGRAM'

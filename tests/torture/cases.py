@@ -271,6 +271,8 @@ class Way:
 WAYS = {f'mode.{mode}': Way(mode) for mode in ('pg', 'fentry', 'fentry_nops', 'patchable', 'patchable_cet', 'patchable_clang', 'xray',
                                                'pg_clang', 'hooks_clang')} | {
     'mode.plain': Way('plain', ('calls',), ('-F*',), ('dlopen_loop',)),
+    # The same, and everything else beside it, within the limit that this has by itself.
+    'zero': Way('plain', ('all',), ('--all-functions',), ('dlopen_loop',)),
     'libcalls': Way('plain', BY_CALLS, ('--libcalls',)),
     # Functions silenced while they run, in programs that take some time.
     'silenced': Way('patchable', ('calls',), ('--max-overhead=1%',)),

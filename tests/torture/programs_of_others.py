@@ -26,7 +26,7 @@ from others import PROGRAMS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PENNA = pathlib.Path(os.environ.get('PENNA', ROOT / 'build/release/bin/penna')).absolute()
-WAYS = {'alloc': ['-k', 'alloc'], 'locks': ['-k', 'locks'], 'points': ['-k', 'points'], 'functions': ['-k', 'calls'], 'every': ['-k', 'calls', '-F', '*'],
+WAYS = {'alloc': ['-k', 'alloc'], 'locks': ['-k', 'locks'], 'points': ['-k', 'points'], 'functions': ['-k', 'calls'], 'every': ['-k', 'calls', '-F', '*'], 'zero': ['--all-functions'],
         'libcalls': ['-k', 'calls', '--libcalls'], 'all': ['-k', 'calls,alloc,locks,points', '--libcalls']}
 OWN_LINE = re.compile(r'^penna: .*\n?', re.MULTILINE)
 USUAL = {'PATH': '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', 'LC_ALL': 'C.UTF-8', 'TERM': 'dumb', 'NO_COLOR': '1'}

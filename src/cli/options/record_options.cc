@@ -34,6 +34,8 @@ Result<> check(const RecordOptions& options) {
       std::all_of(options.filter.triggers.begin(), options.filter.triggers.end(),
                   [](const auto& option) { return !triggers_of({option}, {TriggerAction::kPointStack}).empty(); });
   if (!of_points && (options.classes & (1u << PENNA_CALLS)) == 0) return Error{"-T is about calls: add calls to -k"};
+  if (options.all_functions && (options.classes & (1u << PENNA_CALLS)) == 0)
+    return Error{"--all-functions is about calls: add calls to -k"};
   if (options.max_overhead && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"--max-overhead is about calls: add calls to -k"};
   if (options.keep_mib && triggered(options.filter, {TriggerAction::kSnapshot}).empty())
@@ -105,6 +107,10 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                 fmt::format("record {}; without other kinds: only these", kClassNames[i]));
     parser.sets(&kinds);
   }
+  parser.flag("--all-functions", options.all_functions,
+              fmt::format("record calls of all functions, however they were built; --max-overhead is {}% then",
+                          kOverheadOfAll));
+  parser.either({"--all-functions", "--function"});
   parser.flag("--libcalls", options.libcalls,
               "also record calls between libraries and programs, however they were built");
   parser.values(
@@ -184,6 +190,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
     if (switches[i]) kinds.push_back(kClassNames[i]);
   if (tree && !live) return Error{"--tree is for --live: afterwards, penna replay --tree shows the calls as a tree"};
   if (all && !tree) return Error{"--all is for --live --tree: lines show every call anyway"};
+  if (options.all_functions && !options.max_overhead) options.max_overhead = kOverheadOfAll;
   options.timed_locks = !options.lock_functions.empty();
   if (live) options.live = all ? LiveForm::kAll : tree ? LiveForm::kTree : LiveForm::kLines;
   options.pids = PENNA_TRY(parse_pids(pids));
@@ -203,6 +210,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   for (const auto& spec : options.results) options.filter_words.push_back("result=" + spec.text);
   if (point_stacks) options.filter_words.emplace_back(kPointStacksWord);
   if (options.libcalls) options.filter_words.emplace_back("libcalls");
+  if (options.all_functions) options.filter_words.emplace_back(kAllFunctionsWord);
   return parsed;
 }
 

@@ -42,6 +42,7 @@ struct RecordOptions : RecordSettings {
   std::vector<OwnLock> lock_functions;               // of a program's own locks
   bool auto_arguments = false;                       // those of all functions whose types are known
   std::optional<uint32_t> keep_mib;                  // of newest events in memory, with -T FUNC@snapshot
+  bool all_functions = false;                        // calls of all functions are recorded, however they were built
   std::optional<uint32_t> max_overhead;              // percent of the program's own time that recording calls may cost
   bool quiet = false;                                // no text of ours, except errors
   std::optional<LiveForm> live;                      // shown on standard output meanwhile
@@ -49,6 +50,9 @@ struct RecordOptions : RecordSettings {
   bool short_report = false;     // penna CMD: print a short report afterwards
   bool optional_values = false;  // it need not be told that -A, -R or -T meant no function
 };
+
+// max_overhead of --all-functions: at most twice as slow.
+inline constexpr uint32_t kOverheadOfAll = 100;
 
 Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments);
 

@@ -8,10 +8,11 @@
 namespace penna {
 namespace {
 
-constexpr const char* kRecordCommon[] = {"-o",     "-p", "-k", "-F", "-N", "-A", "-e", "--duration", "--max-overhead",
-                                         "--live", "-f", "-q"};
+constexpr const char* kRecordCommon[] = {
+    "-o", "-p", "-k", "--all-functions", "-F", "-N", "-e", "--duration", "--max-overhead", "--live", "-f", "-q"};
 constexpr Example kRecordExamples[] = {
     {"penna record ./app", "everything it does: calls, allocations, locks, points"},
+    {"penna record --all-functions ./app", "calls of all functions, however it was built"},
     {"penna record -o pay.penna -k calls -F 'shop::*' ./app", "only calls of some functions"},
     {"penna record -p PID --duration 1s", "a process that runs, which is left as it was"}};
 

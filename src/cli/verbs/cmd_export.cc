@@ -232,7 +232,7 @@ std::string what_is_missing(const ExportFormat& format, const ExportOptions& opt
                      calls                     ? "calls"
                      : classes == kAllocEvents ? "allocations"
                                                : kind,
-                     format.name, calls ? kBuildForCalls : fmt::format("record it with -k {}", kind));
+                     format.name, calls ? kRecordAllCalls : fmt::format("record it with -k {}", kind));
 }
 
 // FORMAT, REC and OUT in this order, but the format may stand anywhere: "penna export app.penna ctf".

@@ -42,6 +42,7 @@
 #include "reach/ask_process.h"
 #include "reach/inject.h"
 #include "reach/silencer.h"
+#include "report/frames.h"
 
 namespace penna {
 namespace {
@@ -147,6 +148,7 @@ class RecordRun {
  private:
   const FilterOptions& filter() const { return options_.filter; }
   void say_unmet_points() const;
+  std::string way_to_calls() const;
 
   const RecordOptions& options_;
   CarrierChoice choice_;
@@ -309,7 +311,7 @@ void RecordRun::leave_processes() {
 void RecordRun::close_file() {
   if (!server_->has_met(static_cast<uint32_t>(carrier_->pid()))) unrecorded_ = why_unrecorded(carrier_->command()[0]);
   if (!unrecorded_.empty()) collector_->note(unrecorded_, false, kNoteOfAllClasses);
-  refused_ = note_refused(*planner_, *collector_);
+  refused_ = note_refused(*planner_, *collector_, options_.all_functions);
   without_locks_ = note_locks(*planner_, *collector_);
   if (!options_.optional_values) without_values_ = note_unmet(*asked_for_values_, *collector_);
   const auto closed = collector_->stop(outcome_.hurried);
@@ -322,6 +324,14 @@ void RecordRun::close_file() {
 void RecordRun::say_unmet_points() const {
   for (const std::string& sentence : unmet_points("-e", options_.point_patterns, "", path_)) say(sentence);
   for (const std::string& sentence : unmet_points("-T", stacked_points(filter()), "@stack", path_)) say(sentence);
+}
+
+// Said where calls were wanted and none came, though nothing leaves them out. A short report says it by itself.
+std::string RecordRun::way_to_calls() const {
+  const CollectorTotals& totals = collector_->totals();
+  const bool wanted = (options_.classes & 1u << PENNA_CALLS) != 0 && !options_.all_functions && !options_.short_report;
+  if (!wanted || totals.processes == 0 || totals.stored[PENNA_CALLS] != 0 || !filter_text(filter()).empty()) return {};
+  return "no calls: " + record_all_calls(session_);
 }
 
 void RecordRun::say_what_came() const {
@@ -338,7 +348,8 @@ void RecordRun::say_what_came() const {
   print_closing_lines(
       {path_, start_, end_, options_.conditions, unmet_conditions(path_, options_.conditions), filter_text(filter()),
        unmet, thread_text(options_.threads), unmet_threads(path_, options_.threads), outcome_.goes_on, refused_,
-       silencer_ ? silencer_->summary() : std::string{}, without_snapshot, options_.on_full == PENNA_ON_FULL_BLOCK},
+       silencer_ ? silencer_->summary() : std::string{}, without_snapshot, options_.on_full == PENNA_ON_FULL_BLOCK,
+       way_to_calls()},
       *collector_, unrecorded_);
   for (const std::string& sentence : restored_.notes) say(sentence);
   if (!pids_.empty() && some_go_on_) say(restored_text(restored_));
