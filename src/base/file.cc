@@ -13,6 +13,17 @@
 
 namespace penna {
 
+bool write_all(const Fd& file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
+    if (written >= 0)
+      bytes.remove_prefix(static_cast<size_t>(written));
+    else if (errno != EINTR)
+      return false;
+  }
+  return true;
+}
+
 std::string errno_text(int error) { return std::generic_category().message(error); }
 
 Result<Mapping> load_file(const std::string& path) {

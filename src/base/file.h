@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Whole files: a copy of one in memory, and reading a small one (also of /proc) into a string.
+// Whole files: a copy of one in memory, reading a small one (also of /proc) into a string, and writing all of a text.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/fd.h"
 #include "base/result.h"
@@ -18,6 +19,9 @@ Error changed_while_read(const std::string& path);
 
 // Reads at most `limit` bytes (works on /proc, whose files have no size).
 Result<std::string> read_file(const std::string& path, size_t limit = 16 << 20);
+
+// Writes all of it, also after signals. False: errno says why not.
+bool write_all(const Fd& file, std::string_view bytes);
 
 // The text of an errno value, thread-safe.
 std::string errno_text(int error);

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/file.h"
 #include "cli/find_program.h"
 #include "cli/options/terminal.h"
 
@@ -65,13 +66,7 @@ bool Pager::write(std::string_view text) {
     kept_ += text;
   else
     kept_.clear();
-  while (!text.empty() && !ended_) {
-    const ssize_t written = ::write(to_.get(), text.data(), text.size());
-    if (written >= 0)
-      text.remove_prefix(static_cast<size_t>(written));
-    else if (errno != EINTR)
-      ended_ = true;
-  }
+  ended_ = ended_ || !write_all(to_, text);
   return !ended_;
 }
 

@@ -66,15 +66,6 @@ Fd open_memory_file(pid_t pid, int fd) {
   return is_ours ? std::move(file) : Fd();
 }
 
-bool write_all_of(const Fd& file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(file.get(), bytes.data(), bytes.size());
-    if (put <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(put));
-  }
-  return true;
-}
-
 // What the guest is started with.
 struct Start {
   GuestTexts texts;
@@ -134,7 +125,7 @@ std::string start_guest(const Target& target, BorrowedThread& thread, Start* sta
 
 // Lets the guest begin. Here, because copying the agent takes milliseconds: the borrowed thread is back at its work.
 std::string let_guest_go(const Target& target, const Start& start) {
-  if (start.agent_file && !write_all_of(start.agent_file, start.agent)) return kCannotGiveAgent;
+  if (start.agent_file && !write_all(start.agent_file, start.agent)) return kCannotGiveAgent;
   return Guest(start.place).go(target.memory) ? "" : "has ended";
 }
 

@@ -14,29 +14,20 @@
 namespace penna {
 namespace {
 
-Result<> write_all(int fd, const char* bytes, size_t count) {
-  while (count != 0) {
-    const ssize_t put = ::write(fd, bytes, count);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return Error{fmt::format("cannot keep standard input in memory: {}", errno_text(errno))};
-    bytes += put;
-    count -= static_cast<size_t>(put);
-  }
-  return ok();
-}
+Error cannot_keep() { return Error{fmt::format("cannot keep standard input in memory: {}", errno_text(errno))}; }
 
 Result<Fd> copy_of_standard_input() {
   if (::isatty(STDIN_FILENO) != 0)
     return Error{"- is standard input, and that is a terminal: redirect a file to it, or name one"};
   Fd copy(::memfd_create("penna-standard-input", MFD_CLOEXEC));
-  if (!copy) return Error{fmt::format("cannot keep standard input in memory: {}", errno_text(errno))};
+  if (!copy) return cannot_keep();
   char buffer[1 << 16];
   for (;;) {
     const ssize_t got = ::read(STDIN_FILENO, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Error{fmt::format("cannot read standard input: {}", errno_text(errno))};
     if (got == 0) return copy;
-    PENNA_TRY(write_all(copy.get(), buffer, static_cast<size_t>(got)));
+    if (!write_all(copy, {buffer, static_cast<size_t>(got)})) return cannot_keep();
   }
 }
 
