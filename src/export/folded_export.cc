@@ -16,7 +16,6 @@
 #include "base/printable.h"
 #include "export/event_words.h"
 #include "model/blocks/allocations.h"
-#include "model/calls/call_tree.h"
 #include "model/events/summary.h"
 #include "model/locks/locks.h"
 #include "model/locks/wait_rows.h"
@@ -250,6 +249,17 @@ const char* unit_word(FoldedWeight weight) {
   return "";
 }
 
+FoldedReport read_calls(const Recording& recording, CallTree& tree, const std::function<void(uint64_t)>& step) {
+  FoldedReport report;
+  report.walk = for_each_thread_event(recording, {.classes = kCallEvents}, [&](const auto& some) {
+    step(count_of(some));
+    tree(some);
+  });
+  tree.finish();
+  report.folded = tree.folded();
+  return report;
+}
+
 // One way for each class of events; `weight` decides.
 FoldedReport fold_stacks(const Recording& recording, Names& names, const FoldedOptions& options,
                          const StackVisitor& visit, const std::function<void(uint64_t)>& step) {
@@ -257,12 +267,7 @@ FoldedReport fold_stacks(const Recording& recording, Names& names, const FoldedO
   const uint32_t classes = classes_of(options.weight);
   if (classes == kCallEvents) {
     CallTree tree(recording, names.map(), options.threads);
-    report.walk = for_each_thread_event(recording, {.classes = classes}, [&](const auto& some) {
-      step(count_of(some));
-      tree(some);
-    });
-    tree.finish();
-    report.folded = tree.folded();
+    report = read_calls(recording, tree, step);
     visit_calls(recording, names, options, tree, visit);
   } else if (classes == kAllocEvents) {
     AllocationOptions counted;

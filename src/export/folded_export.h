@@ -16,6 +16,7 @@
 
 #include "export/text_sink.h"
 #include "model/blocks/allocation_choice.h"
+#include "model/calls/call_tree.h"
 #include "model/events/events.h"
 #include "model/names/names.h"
 
@@ -37,6 +38,9 @@ struct FoldedReport {
   WalkReport walk;
   uint64_t folded = 0;  // calls that were added to their callers, for want of room
 };
+
+// Reads all calls into the tree. `step` is called with the number of events that were read since.
+FoldedReport read_calls(const Recording& recording, CallTree& tree, const std::function<void(uint64_t)>& step);
 
 // A stack, outermost frame first, and its weight, never 0. False: no more.
 using StackVisitor = std::function<bool(std::span<const std::string_view> frames, uint64_t weight)>;

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <set>
 
 #include "base/hash.h"
-#include "model/calls/call_tree.h"
 
 namespace penna {
 namespace {
@@ -126,11 +125,10 @@ class StackSums {
     out_.functions[numbers_.back()].self += weight;
     seen_.clear();
     for (size_t i = 0; i < numbers_.size(); ++i) {
-      if (seen_.try_emplace(pair_key(numbers_[i], UINT32_MAX), true).second)
-        out_.functions[numbers_[i]].total += weight;
+      if (seen_.insert(pair_key(numbers_[i], UINT32_MAX)).second) out_.functions[numbers_[i]].total += weight;
       if (i == 0) continue;
       EdgeSum& edge = sums_.edge(numbers_[i - 1], numbers_[i]);
-      if (seen_.try_emplace(pair_key(numbers_[i - 1], numbers_[i]), true).second) edge.total += weight;
+      if (seen_.insert(pair_key(numbers_[i - 1], numbers_[i])).second) edge.total += weight;
     }
   }
   void finish() { sums_.finish(); }
@@ -146,7 +144,7 @@ class StackSums {
   Sums sums_;
   TextMap<uint32_t> by_name_;
   std::vector<uint32_t> numbers_;  // of the frames of one stack
-  std::map<uint64_t, bool> seen_;  // functions and edges of one stack
+  std::set<uint64_t> seen_;        // functions and edges of one stack
 };
 
 }  // namespace
@@ -162,14 +160,8 @@ FoldedReport sum_functions(const Recording& recording, Names& names, const Folde
     stacks.finish();
     return report;
   }
-  FoldedReport report;
   CallTree tree(recording, names.map(), false);
-  report.walk = for_each_thread_event(recording, {.classes = kCallEvents}, [&](const auto& some) {
-    step(count_of(some));
-    tree(some);
-  });
-  tree.finish();
-  report.folded = tree.folded();
+  FoldedReport report = read_calls(recording, tree, step);
   sum_calls(recording, names, tree, options.weight, sums);
   return report;
 }

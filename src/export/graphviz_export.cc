@@ -43,23 +43,22 @@ class GraphvizExport {
   }
   bool is_drawn(uint32_t function) const { return share(sums_.functions[function].total) >= kLeastFunction; }
 
-  // In quotes; what would end them, or is a line of its own, is escaped.
-  static std::string quoted(const std::string& text) {
-    std::string safe = "\"";
+  // What would end the quotes around it, or is a line of its own, is escaped.
+  static std::string escaped(const std::string& text) {
+    std::string safe;
     for (char c : valid_utf8(one_line(text))) {
       if (c == '"' || c == '\\') safe += '\\';
       safe += c;
     }
-    return safe + '"';
+    return safe;
   }
   // From yellow to red by the share of the function itself.
   void function(uint32_t number) {
     const FunctionSum& of = sums_.functions[number];
-    std::string label = quoted(of.name);
-    label.pop_back();
+    std::string label = escaped(of.name);
     label += fmt::format("\\n{:.1f} % (itself {:.1f} %)", 100 * share(of.total), 100 * share(of.self));
     if (of.calls != 0) label += "\\n" + plural_text(static_cast<int64_t>(of.calls), "call");
-    out_.format("  f{} [label={}\", fillcolor=\"0.15 {:.2f} 1\"];\n", number, label,
+    out_.format("  f{} [label=\"{}\", fillcolor=\"0.15 {:.2f} 1\"];\n", number, label,
                 0.05 + 0.75 * std::sqrt(share(of.self)));
   }
   void call(const EdgeSum& edge) {
