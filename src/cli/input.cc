@@ -27,15 +27,25 @@ bool is_recording_name(std::string_view name) {
   return name.size() > kSuffix.size() && name.substr(name.size() - kSuffix.size()) == kSuffix;
 }
 
+// What is called like one, in the order of the directory.
+Result<std::vector<std::string>> recording_names(const std::string& directory) {
+  DIR* opened = ::opendir(directory.c_str());
+  if (opened == nullptr)
+    return Error{fmt::format("cannot look for recordings in {}: {}", directory, errno_text(errno))};
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(opened))
+    if (is_recording_name(entry->d_name)) names.emplace_back(entry->d_name);
+  ::closedir(opened);
+  return names;
+}
+
 // " (did you mean 'app.12.penna'?)": of the recordings in its directory.
 std::string near_recording(const std::string& path) {
   const size_t slash = path.rfind('/') + 1;  // 0 where there is none
-  DIR* opened = ::opendir(slash == 0 ? "." : path.substr(0, slash).c_str());
-  if (opened == nullptr) return {};
+  const auto names = recording_names(slash == 0 ? "." : path.substr(0, slash));
+  if (!names) return {};
   NearestName nearest(path.substr(slash));
-  while (const dirent* entry = ::readdir(opened))
-    if (is_recording_name(entry->d_name)) nearest.see(entry->d_name);
-  ::closedir(opened);
+  for (const std::string& name : *names) nearest.see(name);
   return nearest.name().empty() ? std::string() : hint_of(path.substr(0, slash) + nearest.name());
 }
 
@@ -43,20 +53,14 @@ std::string near_recording(const std::string& path) {
 
 // Ties are broken by name, so that the choice does not depend on the order in a directory.
 Result<std::string> newest_recording(const std::string& directory) {
-  DIR* opened = ::opendir(directory.c_str());
-  if (opened == nullptr)
-    return Error{fmt::format("cannot look for recordings in {}: {}", directory, errno_text(errno))};
+  const std::vector<std::string> names = PENNA_TRY(recording_names(directory));
   std::tuple<int64_t, int64_t, std::string> newest;
-  while (const dirent* entry = ::readdir(opened)) {
-    const std::string name = entry->d_name;
+  for (const std::string& name : names) {
     struct stat status {};
     // Follows links: a link to a recording is one. Anything else of that name is not.
-    if (!is_recording_name(name) || ::fstatat(::dirfd(opened), name.c_str(), &status, 0) != 0 ||
-        !S_ISREG(status.st_mode))
-      continue;
+    if (::stat((directory + "/" + name).c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
     newest = std::max(newest, {status.st_mtim.tv_sec, status.st_mtim.tv_nsec, name});
   }
-  ::closedir(opened);
   if (std::get<2>(newest).empty())
     return Error{"no recording (*.penna) in this directory: make one with 'penna record CMD', or name one"};
   return directory == "." ? std::get<2>(newest) : directory + "/" + std::get<2>(newest);
