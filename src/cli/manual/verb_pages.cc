@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cli/manual/mdoc.h"
-#include "cli/options/help_page.h"
 #include "cli/options/verb_help.h"
 
 namespace penna {
@@ -37,16 +36,12 @@ void add_options(MdocPage& page, const OptionTable& table) {
   }
 }
 
-void add_about(MdocPage& page, const std::string& about) {
-  bool in_list = false;
-  for (const AboutLine& line : about_lines(about)) {
-    if (line.term.empty() == in_list) {
-      in_list ? page.end() : page.begin(MdocPage::List::kTagged);
-      in_list = !in_list;
-    }
-    line.term.empty() ? page.paragraph(line.text) : page.item("Ic " + mdoc_word(line.term), line.text);
-  }
-  if (in_list) page.end();
+void add_about(MdocPage& page, const OptionTable& table) {
+  page.paragraph(table.about);
+  if (table.list.empty()) return;
+  page.begin(MdocPage::List::kTagged);
+  for (const AboutRow& row : table.list) page.item("Ic " + mdoc_word(row.word), row.is);
+  page.end();
 }
 
 void add_examples(MdocPage& page, std::span<const Example> examples) {
@@ -77,7 +72,7 @@ std::string verb_page(const Verb& verb) {
   page.heading("SYNOPSIS");
   page.macro(fmt::format(".Nm {}\n.Ar {}", mdoc_word(table.command), mdoc_word(verb.usage)));
   page.heading("DESCRIPTION");
-  add_about(page, table.about);
+  add_about(page, table);
   for (const WordRow& words : table.words) page.paragraph(fmt::format("`{}`: {}", words.typed, words.help));
   add_options(page, table);
   if (name == "check" || name == "doctor") {

@@ -80,6 +80,7 @@ struct OptionParser::Parts {
     return option;
   }
   CLI::App app;
+  std::vector<AboutRow> list;
   std::vector<std::string>* command = nullptr;
   const CLI::Option* last = nullptr;  // that was declared
   std::map<const CLI::Option*, std::vector<std::string>> known;
@@ -114,6 +115,8 @@ struct OptionParser::Parts {
 OptionParser::OptionParser(const std::string& about, const char* command)
     : parts_(std::make_unique<Parts>(about, command)) {}
 OptionParser::~OptionParser() = default;
+
+void OptionParser::about_row(const char* word, const char* is) { parts_->list.push_back({word, is}); }
 
 void OptionParser::flag(const char* names, bool& value, const std::string& help) {
   parts_->declared(parts_->app.add_flag(well_formed(names), value, help));
@@ -213,6 +216,7 @@ void OptionParser::command(std::vector<std::string>& command) {
 void OptionParser::describe(OptionTable& table) const {
   table.command = parts_->app.get_name();
   table.about = parts_->app.get_description();
+  table.list = parts_->list;
   table.runs_command = parts_->command != nullptr;
   for (const CLI::Option* option : parts_->app.get_options()) {
     const auto found = parts_->known.find(option);

@@ -43,6 +43,8 @@ class OptionParser {
   OptionParser(const OptionParser&) = delete;
   OptionParser& operator=(const OptionParser&) = delete;
 
+  // A row of the list below `about`.
+  void about_row(const char* word, const char* is);
   void flag(const char* names, bool& value, const std::string& help);
   void text(const char* names, std::string& value, const char* shown, const std::string& help);
   // As text(), but the option may stand alone: then the value is `alone`.

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 #include <vector>
 
 #include "report/text.h"
@@ -57,22 +56,6 @@ void add_section(std::string& page, const std::string& title, const std::vector<
 
 }  // namespace
 
-std::vector<AboutLine> about_lines(const std::string& about) {
-  std::vector<AboutLine> rows;
-  std::istringstream lines(about);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t begin = line.find_first_not_of(' ');
-    if (begin == 0 || begin == std::string::npos) {
-      rows.push_back({"", line});
-      continue;
-    }
-    const size_t end = std::min(line.find(' ', begin), line.size());
-    const size_t text = std::min(line.find_first_not_of(' ', end), line.size());
-    rows.push_back({line.substr(begin, end - begin), line.substr(text)});
-  }
-  return rows;
-}
-
 void add_paragraph(std::string& page, const std::string& text, size_t width, size_t indent) {
   for (const std::string& line : wrapped(text, width - indent)) page += std::string(indent, ' ') + line + "\n";
 }
@@ -93,12 +76,8 @@ void add_term(std::string& page, const std::string& term, const std::string& tex
 std::string help_page(const OptionTable& table, const VerbHelp& help, bool all, size_t width) {
   std::string page;
   add_paragraph(page, usage(table), width);
-  for (const AboutLine& line : about_lines(table.about)) {
-    if (line.term.empty())
-      add_paragraph(page, line.text, width);
-    else
-      add_term(page, line.term, line.text, width, kColumnOfAbout);
-  }
+  add_paragraph(page, table.about, width);
+  for (const AboutRow& row : table.list) add_term(page, row.word, row.is, width, kColumnOfAbout);
   if (!table.words.empty()) page += "\n";
   for (const WordRow& row : table.words) add_term(page, row.typed, row.help, width);
   add_examples(page, help.examples, width);

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "cli/options/option_table.h"
 
@@ -26,11 +25,6 @@ struct VerbHelp {
 
 void add_paragraph(std::string& page, const std::string& text, size_t width, size_t indent = 0);
 // Adds "  TERM  text", the text wrapped to `width` columns and beginning at one of them.
-// The lines of what a verb is about: paragraphs, which have no term; and those that begin with spaces: rows of a list.
-struct AboutLine {
-  std::string term, text;
-};
-std::vector<AboutLine> about_lines(const std::string& about);
 void add_term(std::string& page, const std::string& term, const std::string& text, size_t width, size_t column = 30);
 
 std::string help_page(const OptionTable& table, const VerbHelp& help, bool all, size_t width);

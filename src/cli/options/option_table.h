@@ -33,9 +33,15 @@ struct WordRow {
   std::vector<std::string> known;
 };
 
+// What a verb offers: a word, and what it is.
+struct AboutRow {
+  std::string word, is;
+};
+
 struct OptionTable {
   std::string command;  // "penna report"
   std::string about;
+  std::vector<AboutRow> list;  // below it
   std::vector<OptionRow> options;
   std::vector<WordRow> words;
   bool runs_command = false;  // the first word begins a command

@@ -185,10 +185,12 @@ std::string advice_on_size(const ExportFormat& format) {
   return "-r, -F, --depth and --min-time make it smaller";
 }
 
+bool is_standard_output(const std::string& path) { return path.empty() || path == "-"; }
+
 // Standard output, or a file that takes the place of the one that is there. A recording must not be
 // replaced by its own export.
 Result<Output> open_output(const ExportFormat& format, const ExportOptions& options, const std::string& recording) {
-  if (options.output.empty() || options.output == "-") {
+  if (is_standard_output(options.output)) {
     Output output;
     if (format.shape == ExportFormat::Shape::kBinary && is_terminal(output.fd()))
       return Error{
@@ -205,7 +207,7 @@ Result<Output> open_output(const ExportFormat& format, const ExportOptions& opti
 // Opens the directory of a format that needs one. It must be empty or not there: these formats are
 // read as a whole directory, and files of an older export would be taken for a part of this one.
 Result<Fd> make_directory(const std::string& path, const char* format) {
-  if (path.empty() || path == "-")
+  if (is_standard_output(path))
     return Error{fmt::format(
         "{0} is a directory: name one that is empty or not there yet, as in 'penna export {0} REC DIR'", format)};
   return open_output_directory(path);
@@ -265,9 +267,8 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   ExportOptions& options = parsed.options;
   std::vector<std::string> words;
   const std::string formats = fmt::format("{}", fmt::join(export_formats(), ", "));
-  std::string about = "Writes the events of a recording for other tools.";
-  for (const ExportFormat& format : kFormats) about += fmt::format("\n  {:11} {}", format.name, format.about);
-  OptionParser parser(about, "penna export");
+  OptionParser parser("Writes the events of a recording for other tools.", "penna export");
+  for (const ExportFormat& format : kFormats) parser.about_row(format.name, format.about);
   parser.words("FORMAT [REC [OUT]]", words, "one of " + formats + ", the recording, and where to (as -o)");
   parser.known(export_formats());
   add_input_options(parser, options.input);
@@ -351,8 +352,8 @@ int cmd_export(const ExportOptions& options) {
         progress_line(!options.input.no_progress && (!is_file || !is_terminal(output->fd())));
     const uint64_t steps = summary.total_events() * format.passes;
     Progress progress("exporting", steps, "events", line.get());
-    ExportSize size(options.output.empty() || options.output == "-" ? "standard output" : options.output,
-                    advice_on_size(format), progress, leaves_out(options.input) ? 0 : steps);
+    ExportSize size(is_standard_output(options.output) ? "standard output" : options.output, advice_on_size(format),
+                    progress, leaves_out(options.input) ? 0 : steps);
     ExportWork work{chosen, *recording, names, analyses, progress, size, *directory};
     status = is_file ? write_file(format, *output, work) : format.write_elsewhere(work);
   }
