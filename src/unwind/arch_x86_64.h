@@ -130,4 +130,24 @@ inline bool builds_frame(const uint8_t* code) {
   return code[0] == 0x55 && sets_frame_pointer(code + (compares ? 9 : 1));
 }
 
+// Stubs of a procedure linkage table (psABI 5.2), which lld and mold give no CFI. `stack` bytes lie between sp and CFA:
+//
+//   first:  push link_map(%rip)  16    later:  jmp *slot(%rip)   8       with IBT:  endbr64; push $index; jmp first
+//           jmp *resolver(%rip)  24            push $index       8                  endbr64; jmp *slot(%rip)
+//                                              jmp first        16
+//
+// `byte(i)` gives the byte at pc + i, 0 where that is not code. Returns 0 where no instruction of a stub is.
+template <typename Byte>
+int32_t cfa_of_plt_stub(Byte&& byte) {
+  constexpr int kJump = 6, kPushIndex = 5;  // their lengths
+  const auto memory_operand = [&](int at, int operation) { return byte(at) == 0xff && byte(at + 1) == operation; };
+  const auto jumps = [&](int at) { return memory_operand(byte(at) == 0xf2 ? at + 1 : at, 0x25); };  // f2: bnd
+  const auto pushes_index = [&](int at) { return byte(at) == 0x68 && byte(at + kPushIndex) == 0xe9; };
+  if (byte(0) == 0xe9) return byte(-kPushIndex) == 0x68 ? 16 : 0;
+  if (memory_operand(0, 0x35)) return jumps(kJump) ? 16 : 0;
+  if (jumps(0)) return memory_operand(-kJump, 0x35) ? 24 : 8;
+  const bool marked = byte(0) == 0xf3 && byte(1) == 0x0f && byte(2) == 0x1e && byte(3) == 0xfa;
+  return pushes_index(0) || (marked && (jumps(kEndbrBytes) || pushes_index(kEndbrBytes))) ? 8 : 0;
+}
+
 }  // namespace penna::unwind

@@ -2,6 +2,7 @@
 // Module lookup by _dl_find_object and the module's own ELF headers. See module.h.
 #include "unwind/module.h"
 
+#include "unwind/arch.h"
 #include "unwind/program_headers.h"
 
 namespace penna::unwind {
@@ -28,6 +29,18 @@ Section section(uintptr_t begin, uintptr_t end) {
   return {reinterpret_cast<const uint8_t*>(begin), end - begin, begin};
 }
 
+// The rule at a pc that no FDE is for.
+FrameRule rule_without_fde(uintptr_t pc, const dl_find_object& module, const EhFrame& eh_frame) {
+  const int32_t cfa_offset = cfa_of_plt_stub([&](int offset) -> int {
+    const uintptr_t at = pc + static_cast<uintptr_t>(intptr_t{offset});
+    return is_code(module, at, at + 1) ? *reinterpret_cast<const uint8_t*>(at) : 0;
+  });
+  if (cfa_offset != 0) return {0, cfa_offset, 0};
+  Fde next;
+  const bool planted = find_fde(eh_frame, pc + 1, next) && next.begin == pc + 1;
+  return special_rule(planted ? FrameRule::kEnd : FrameRule::kNone);
+}
+
 }  // namespace
 
 bool find_module(uintptr_t pc, dl_find_object& module) {
@@ -37,7 +50,9 @@ bool find_module(uintptr_t pc, dl_find_object& module) {
 EhFrame eh_frame_of(const dl_find_object& module) {
   const auto header = reinterpret_cast<uintptr_t>(module.dlfo_eh_frame);
   if (header == 0) return {};
-  const Segment around_header = segment_of(module, header, PF_R);
+  const Segment around_header = header == made_table.address && made_table.size != 0
+                                    ? Segment{header, header + made_table.size}
+                                    : segment_of(module, header, PF_R);
   if (!around_header.holds(header)) return {};
   EhFrame result;
   result.header = section(header, around_header.end);
@@ -58,9 +73,7 @@ FrameRule rule_of_module(uintptr_t pc, const dl_find_object& module) {
   const EhFrame eh_frame = eh_frame_of(module);
   if (eh_frame.header.size == 0) return special_rule(FrameRule::kNone);
   const FrameRule rule = rule_at(eh_frame, pc);
-  Fde next;
-  const bool planted = rule.is(FrameRule::kNone) && find_fde(eh_frame, pc + 1, next) && next.begin == pc + 1;
-  return planted ? special_rule(FrameRule::kEnd) : rule;
+  return rule.is(FrameRule::kNone) ? rule_without_fde(pc, module, eh_frame) : rule;
 }
 
 FrameRule rule_of_pc(uintptr_t pc) {

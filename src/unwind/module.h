@@ -19,11 +19,15 @@ bool find_module(uintptr_t pc, dl_find_object& module);
 // The CFI of a module; both sections are empty when it has none or its headers make no sense.
 EhFrame eh_frame_of(const dl_find_object& module);
 
-// The rule at pc by the CFI of its module: kNone without module or CFI. About a microsecond; nothing is cached.
-// kEnd where no function is, but the next one starts right behind: no call ends there, so the return address that led
-// here was planted under the first frame of a stack, as makecontext() does.
+// The rule at pc by the CFI of its module, or by the code itself in a stub of its PLT: kNone without module or CFI.
+// About a microsecond; nothing is cached. kEnd where no function is, but the next one starts right behind: no call ends
+// there, so the return address that led here was planted under the first frame of a stack, as makecontext() does.
 FrameRule rule_of_module(uintptr_t pc, const dl_find_object& module);
 FrameRule rule_of_pc(uintptr_t pc);
+
+// A table that was made for the module whose .eh_frame_hdr it stands for (dlfo_eh_frame), as statically linked programs
+// have none; it lies anywhere within reach. Empty: there is none. Set before the first lookup.
+inline Section made_table;
 
 // True when [from, to) lies in one executable segment of the module, so that its instructions can be read.
 bool is_code(const dl_find_object& module, uintptr_t from, uintptr_t to);

@@ -25,9 +25,14 @@ for how in -no-pie "-pie -fPIE"; do
   expect_eq "0" "$status" "$how"
   penna export csv calls.penna >calls.csv
   expect_eq 1 "$(grep -c ',enter,second,' calls.csv || true)" "calls of second, $how"
-  # Another program in its place is told from it.
+  run penna record -q -k alloc --no-names -f -o nameless.penna -- ./holes
+  expect_eq "0" "$status" "$how"
+  # Another program in its place is told from it: only the names that were recorded are given.
   echo 'int main(void) { return 0; }' >other.c
   gcc -O1 -g other.c -o holes || fail "other.c does not compile"
-  run penna report leaks holes.penna
+  run penna report leaks nameless.penna
   expect_missing "$out" "holes.c:3"
+  expect_missing "$out" "other.c"
+  run penna report leaks holes.penna
+  expect_match "$out" "^12\.3 kB .* third \(holes\.c:3\)"
 done

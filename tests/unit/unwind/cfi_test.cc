@@ -8,10 +8,12 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <random>
 #include <sstream>
 
 #include "elf_cfi.h"
+#include "unwind/arch.h"
 #include "unwind/module.h"
 
 namespace penna::unwind {
@@ -207,11 +209,47 @@ TEST(Cfi, PltExpressionIsFollowed) {
   EXPECT_GE(found, 1U);
 }
 
+// The words between sp and CFA at each instruction of PLTs that have no CFI, as lld and mold write them.
+TEST(Cfi, PltStubsAreKnownByTheirCode) {
+  const std::vector<uint8_t> lazy = {
+      0xff, 0x35, 1, 2, 0, 0, 0xff, 0x25, 3, 2, 0, 0,    0x0f, 0x1f, 0x40, 0,  // push; jmp; nopl
+      0xff, 0x25, 5, 2, 0, 0, 0x68, 0,    0, 0, 0, 0xe9, 0xe0, 0xff, 0xff, 0xff};
+  const std::vector<uint8_t> marked = {
+      0xff, 0x35, 1,    2,    0,    0, 0xf2, 0xff, 0x25, 3,    2,    0,    0,    0x0f, 0x1f, 0,  // push; bnd jmp; nopl
+      0xf3, 0x0f, 0x1e, 0xfa, 0x68, 0, 0,    0,    0,    0xe9, 0xe2, 0xff, 0xff, 0xff, 0x66, 0x90, 0xf3,
+      0x0f, 0x1e, 0xfa, 0xff, 0x25, 5, 2,    0,    0,    0x66, 0x0f, 0x1f, 0x44, 0,    0};
+  const auto words = [](const std::vector<uint8_t>& code, int pc) {
+    return cfa_of_plt_stub([&](int offset) -> int {
+             const size_t at = static_cast<size_t>(pc) + static_cast<size_t>(offset);
+             return at < code.size() ? code[at] : 0;
+           }) /
+           8;
+  };
+  const std::map<int, int> of_lazy = {{0, 2}, {6, 3}, {12, 0}, {16, 1}, {22, 1}, {27, 2}};
+  const std::map<int, int> of_marked = {{0, 2}, {6, 3}, {13, 0}, {16, 1}, {20, 1}, {25, 2}, {30, 0}, {32, 1}, {36, 1}};
+  for (const auto& [pc, expected] : of_lazy) EXPECT_EQ(words(lazy, pc), expected) << "lazy, " << pc;
+  for (const auto& [pc, expected] : of_marked) EXPECT_EQ(words(marked, pc), expected) << "with IBT, " << pc;
+  EXPECT_EQ(words({0x68, 1, 0, 0, 0, 0xc3}, 0), 0) << "a push of a constant that is not a stub's";
+}
+
+// Every function that has CFI.
+std::vector<Fde> functions_of(const EhFrame& eh_frame) {
+  std::vector<Fde> all;
+  uint64_t address = eh_frame.frame.address, next = 0;
+  for (Fde fde;; address = next) {
+    const Entry entry = read_entry(eh_frame.frame, address, fde, next);
+    if (entry == Entry::terminator) return all;
+    if (entry == Entry::fde && fde.end > fde.begin) all.push_back(fde);
+  }
+}
+
 // Damaged bytes on exact heap blocks: run under AddressSanitizer this proves that nothing outside is read.
 TEST(Cfi, DamagedSectionsNeverReadOutside) {
   const ElfCfi elf("/proc/self/exe");
   std::mt19937_64 random(11);
   const EhFrame& whole = elf.eh_frame;
+  const std::vector<Fde> functions = functions_of(whole);
+  ASSERT_GT(functions.size(), 100U);
   size_t rules = 0;
   for (int round = 0; round < 3000; ++round) {
     std::vector<uint8_t> header(whole.header.data, whole.header.data + whole.header.size);
@@ -226,7 +264,8 @@ TEST(Cfi, DamagedSectionsNeverReadOutside) {
     const EhFrame damaged{{header.data(), round % 3 ? header.size() : 0, whole.header.address},
                           {frame.data(), frame.size(), whole.frame.address}};
     for (int i = 0; i < (round % 3 ? 40 : 2); ++i) {
-      const uint64_t pc = whole.frame.address - random() % 0x80000;
+      const Fde& function = functions[random() % functions.size()];
+      const uint64_t pc = function.begin + random() % (function.end - function.begin);
       rules += !rule_at(damaged, pc).is(FrameRule::kNone);
     }
   }
