@@ -81,14 +81,15 @@ class Visit:
             tool.wait()
             raise Failed(f'{pathlib.Path(command[0]).name} hangs') from None
         self.end = time.monotonic()
+        self.text = text.decode(errors='replace')
         if tool.returncode not in (0, -signal.SIGINT) or self.first is None:
             raise Failed(f'{pathlib.Path(command[0]).name} ended with {tool.returncode}: {last_words(text)}')
 
 
 def ours(bench, pid):
     """By --live: the first line is the first event."""
-    return Visit([str(bench.penna), 'record', '-p', pid, '-q', '--live', '-k', 'alloc', '-o', str(bench.recording_path())],
-                 lambda text: b'malloc' in text, signal.SIGINT)
+    return Visit([str(bench.penna), 'record', '-p', pid, '--live', '-k', 'alloc', '-o', str(bench.recording_path())],
+                 lambda text: b' malloc(' in text, signal.SIGINT)
 
 
 def gdb(bench, pid):
@@ -111,11 +112,17 @@ def heaptrack(bench, pid):
                  any(file.stat().st_size > 1000 for file in bench.data.glob('heaptrack.*')), signal.SIGINT, bench.data)
 
 
+def stopped_ms(text):
+    said = re.search(r'stopped for at most ([\d.]+) (us|ms|s)\b', text)
+    return float(said.group(1)) * {'us': 1e-3, 'ms': 1, 's': 1e3}[said.group(2)] if said else None
+
+
 VISITORS = (('penna record -p', ours, 1.0), ('gdb -p, one breakpoint', gdb, 0.4), ('bpftrace -p, a uprobe', bpftrace, 0.4), ('heaptrack -p', heaptrack, 0.2))
 
 
 def visits(bench, visitor, rounds):
-    """Of each: seconds until the first event, the longest gaps when it came and went, ns an operation before, meanwhile, afterwards."""
+    """Of each: milliseconds until the first event, the longest gaps before, when it came and when it left, how long all threads were
+    stopped at most (as the tool says; None: it does not), ns an operation before, meanwhile, afterwards."""
     found = []
     for _ in range(rounds):
         with Program(bench) as program:
@@ -131,8 +138,8 @@ def visits(bench, visitor, rounds):
             def cost(lines):
                 return statistics.median(line['ns'] for line in lines) if lines else float('nan')
             found.append([(visit.first - visit.begin) * 1e3, *(max(line['gap_us'] for line in lines) / 1e3 for lines in (before, coming, leaving)),
-                          cost(before), cost(staying), cost(after)])
-    return [statistics.median(column) for column in zip(*found)]
+                          stopped_ms(visit.text), cost(before), cost(staying), cost(after)])
+    return [None if None in column else statistics.median(column) for column in zip(*found)]
 
 
 def started_with_us(bench):
@@ -146,21 +153,21 @@ def coming_and_going(bench):
     for name, visitor, share in VISITORS:
         tool = name.split()[0]
         if tool != 'penna' and shutil.which(tool) is None:
-            rows.append([name, *[''] * 7, 'is not installed'])
+            rows.append([name, *[''] * 8, 'is not installed'])
             continue
         try:
-            first, *rest = visits(bench, visitor, max(1, int(bench.rounds * 5 * share)))
-            rows.append([name, number(first), *map(number, rest), ''])
+            rows.append([name, *map(number, visits(bench, visitor, max(1, int(bench.rounds * 5 * share)))), ''])
         except Failed as failure:
-            rows.append([name, *[''] * 7, str(failure)])
+            rows.append([name, *[''] * 8, str(failure)])
     try:
         notes = [f'Started with `penna record -k alloc`, the same costs {number(started_with_us(bench))} ns.']
     except Failed as failure:
         notes = [f'Started with us: {failure}']
-    return markdown(f'Attaching, {THREADS} threads', ['<who', 'first event, ms', 'gap before, ms', 'coming, ms', 'leaving, ms', 'before, ns',
-                                                       'meanwhile, ns', 'after, ns', '<'], rows, [
+    titles = ['<who', 'first event, ms', 'gap before, ms', 'coming, ms', 'leaving, ms', 'all stopped, ms', 'before, ns', 'meanwhile, ns', 'after, ns', '<']
+    return markdown(f'Attaching, {THREADS} threads', titles, rows, [
         'Medians. *First event*: from the start of the tool until it shows one. *Gap*: the longest time for which a thread that never',
-        'waits did not run: before, while the tool came, and while it left. *ns*: of a malloc and its free.', *notes])
+        'waits did not run: before, while the tool came, and while it left; also because somebody else had its processor. *All stopped*: the',
+        'longest time for which the tool had all threads stopped. *ns*: of a malloc and its free.', *notes])
 
 
 def requests(port):

@@ -21,6 +21,7 @@ install(TARGETS penna etrace functracer mutex_trace mutex_ft2csv RUNTIME COMPONE
 install(TARGETS penna_etrace penna_functracer LIBRARY COMPONENT runtime)
 install(TARGETS penna_point penna_recorder penna_agent EXPORT Penna
   LIBRARY COMPONENT library NAMELINK_COMPONENT dev INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS penna_agent_alone LIBRARY COMPONENT library)
 install(EXPORT Penna NAMESPACE Penna:: FILE PennaTargets.cmake DESTINATION ${packages} COMPONENT dev)
 
 install(DIRECTORY include/penna DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)

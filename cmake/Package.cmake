@@ -1,7 +1,16 @@
 # `cpack -G DEB`: penna (programs and libraries) and libpenna-dev (headers, pkg-config, CMake). tools/package calls it.
 include_guard()
 set(CPACK_PACKAGE_NAME penna)
-set(CPACK_PACKAGE_CONTACT "Penna's authors <penna@localhost>")
+# Whoever makes the package, as Debian's own tools are told (debchange(1)).
+if(DEFINED ENV{DEBEMAIL})
+  if(DEFINED ENV{DEBFULLNAME})
+    set(CPACK_PACKAGE_CONTACT "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+  else()
+    set(CPACK_PACKAGE_CONTACT "$ENV{DEBEMAIL}")
+  endif()
+else()
+  set(CPACK_PACKAGE_CONTACT "Penna's authors <penna@localhost>")
+endif()
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "records calls, allocations, locks and points of programs")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)

@@ -164,7 +164,9 @@ struct penna_control {
   uint32_t reserved;
   union {
     char pattern[232];
-    uint64_t functions[PENNA_CONTROL_FUNCTIONS + 1]; /* run-time addresses, as records of calls have them */
+    /* Run-time addresses, as records of calls have them, up to the first 0. The last is the answer: bit i says that
+     * calls of functions[i] are not recorded any more. */
+    uint64_t functions[PENNA_CONTROL_FUNCTIONS + 1];
   };
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_control) == 256, "penna_control is 256 bytes");

@@ -25,6 +25,9 @@ class FileVersion {
   static FileVersion of(int fd);
   bool is_current(int fd) const;
   uint64_t size() const { return size_; }
+  uint64_t written_ns() const {  // CLOCK_REALTIME
+    return static_cast<uint64_t>(written_.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(written_.tv_nsec);
+  }
 
  private:
   FileVersion(const struct stat& status, bool rests);

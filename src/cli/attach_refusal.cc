@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/proc_stat.h"
 #include "cli/record_notes.h"
+#include "reach/alone_program.h"
 #include "reach/call_filters.h"
 #include "reach/find_recorder.h"
 #include "reach/stopped_process.h"
@@ -117,6 +118,7 @@ Result<ProcessFacts> read_process_facts(pid_t pid) {
   if (const auto program = read_elf_facts(fmt::format("/proc/{}/exe", pid)); program && program->is_elf) {
     facts.bits = program->bits;
     facts.is_static = program->is_static;
+    if (facts.is_static) facts.why_not_alone = why_not_alone(program->path);
     facts.is_musl = is_of_musl(*program);
   }
   return facts;
@@ -139,9 +141,11 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, 
     return sentence(fmt::format("is stopped: let it run first, with: kill -CONT {}", process.pid));
   if (!process.permitted) return sentence(why_not_permitted(process, user));
   if (process.bits == 32) return sentence("is a 32-bit program, and Penna's agent is for 64 bits");
-  if (!by_breakpoints && (process.is_static || process.is_musl))
-    return sentence(fmt::format("{}, so it can have no agent: record it alone, by breakpoints",
-                                process.is_static ? "is statically linked" : "uses musl"));
+  if (!by_breakpoints && process.is_static && !process.why_not_alone.empty())
+    return sentence(fmt::format("is statically linked and {}, so it can have no agent: record it with --via breakpoint",
+                                process.why_not_alone));
+  if (!by_breakpoints && process.is_musl)
+    return sentence("uses musl, so it can have no agent: record it with --via breakpoint");
   // A seccomp filter can kill a process for a system call that it never made itself. What such a
   // filter allows is read by reach/; here it is only asked whether that is possible.
   if (process.filters_calls && by_breakpoints)

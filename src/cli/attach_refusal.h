@@ -30,6 +30,7 @@ struct ProcessFacts {
   bool filters_calls = false;     // seccomp
   bool may_read_filters = false;  // by which it is decided then
   bool is_static = false, is_musl = false;
+  std::string why_not_alone;  // of a static one: alone_program.h
 };
 
 // Error: there is no such process, as a sentence.

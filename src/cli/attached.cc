@@ -6,6 +6,7 @@
 #include <poll.h>
 
 #include "base/count_text.h"
+#include "report/units.h"
 
 namespace penna {
 
@@ -26,11 +27,19 @@ std::string restored_text(const Restored& restored) {
   if (restored.kept != 0)
     parts.push_back(fmt::format("{} left alone, as something else has changed them since",
                                 plural_text(static_cast<int64_t>(restored.kept), "place")));
+  if (restored.waiting != 0)
+    parts.push_back(
+        fmt::format("{} kept until the next recording, for threads that wait in functions which were "
+                    "entered: they only tell unwinders the way",
+                    plural_text(static_cast<int64_t>(restored.waiting), "place")));
   const auto others = static_cast<int64_t>(restored.other_programs);
   if (others != 0)
     parts.push_back(fmt::format("{} by exec meanwhile, and not recorded any more, {}",
                                 plural_text(others, "program that was started", "programs that were started"),
                                 others == 1 ? "keeps the agent until it ends" : "keep the agent until they end"));
+  if (restored.stopped_ns != 0)
+    parts.push_back(
+        fmt::format("all threads stopped for at most {}", duration_text(static_cast<int64_t>(restored.stopped_ns))));
   if (!restored.trouble.empty()) parts.push_back(restored.trouble);
   return fmt::format("{}", fmt::join(parts, "; "));
 }

@@ -202,10 +202,12 @@ std::string note_locks(const PatchPlanner& planner, Collector& collector) {
                     "the lock to have them exactly (--lock-functions ...,try=FUNCTION)",
                     fmt::join(timed, ", "), kTimedWaitNs / 1000),
         false);
-  const std::vector<std::string> unmet = planner.unmet_locks();
+  std::vector<std::string> unmet;
+  for (const PatchPlanner::UnmetLock& one : planner.unmet_locks())
+    unmet.push_back(fmt::format("'{}'{}", one.text, hint_of(one.near)));
   if (unmet.empty()) return {};
   std::string sentence =
-      fmt::format("--lock-functions '{}': {}", fmt::join(unmet, "' and '"),
+      fmt::format("--lock-functions {}: {}", fmt::join(unmet, " and "),
                   planner.was_asked_about_locks()
                       ? "no such function is defined in the program or its libraries (see: nm -C)"
                       : "no function was entered, because no process was recorded (is the program linked statically?)");

@@ -6,6 +6,7 @@
 
 #include "breakpoint/breakpoint_carrier.h"
 #include "cli/record_notes.h"
+#include "reach/alone_program.h"
 #include "reach/inject.h"
 #include "reach/launch.h"
 #include "symbols/elf/elf_facts.h"
@@ -21,6 +22,13 @@ const char* why_no_agent(const std::string& program) {
   if (!facts || !facts->is_elf || facts->bits != 64 || facts->machine_name != "x86-64" || facts->setuid) return nullptr;
   if (facts->is_static) return "is statically linked";
   return is_of_musl(*facts) ? "uses musl" : nullptr;
+}
+
+// Where an agent would come alone to a running program, if it were asked for.
+std::string other_way(const RecordOptions& options, const std::string& program) {
+  const auto facts = read_elf_facts(program);
+  const bool may = !options.pids.empty() && facts && facts->is_static && why_not_alone(program).empty();
+  return may ? "; with --via inject an agent comes" : "";
 }
 
 // The first option given that breakpoints cannot serve, as they have no code in the process; null:
@@ -56,7 +64,8 @@ Result<CarrierChoice> choose_carrier(const RecordOptions& options) {
     return Error{"breakpoints record one process at a time: give one PID, or leave out --via breakpoint"};
   const std::string who = options.pids.empty() ? options.command[0] : fmt::format("process {}", options.pids[0]);
   if (reason != nullptr)
-    choice.reason = fmt::format("{} {}: recording it by breakpoints, at about 10 us an event", who, reason);
+    choice.reason = fmt::format("{} {}: recording it by breakpoints, at about 10 us an event{}", who, reason,
+                                other_way(options, program));
   if (const char* option = choice.by_breakpoints ? unserved_option(options) : nullptr)
     return Error{fmt::format("{} cannot be had with breakpoints{}: leave it out", option,
                              reason != nullptr ? fmt::format(", by which {} is recorded as it {}", who, reason) : "")};

@@ -19,6 +19,7 @@
 #include "cli/installed_library.h"
 #include "cli/record_notes.h"
 #include "collect/socket_directory.h"
+#include "reach/alone_program.h"
 #include "reach/call_filters.h"
 #include "reach/stop_thread.h"
 #include "report/units.h"
@@ -246,9 +247,15 @@ Result<DoctorFindings> examine_program(const std::string& path) {
   findings.push_back({"machine", native ? Diagnosis::kOk : Diagnosis::kNo,
                       fmt::format("{} bits, {}", facts.bits, facts.machine_name),
                       native ? "" : "build it for 64-bit x86-64: the agent runs there only"});
+  const std::string why_not = facts.is_static ? why_not_alone(facts.elf_path()) : "";
   if (facts.is_static)
     findings.push_back({"linking", Diagnosis::kLimited,
-                        "statically linked: recorded by breakpoints, at about 10 us an event",
+                        why_not.empty()
+                            ? "statically linked: recorded by breakpoints, at about 10 us an event; once it runs, "
+                              "-p with --via inject records it by an agent"
+                            : fmt::format("statically linked, and {}: recorded by breakpoints, at about 10 us "
+                                          "an event",
+                                          why_not),
                         "link it dynamically, so that the agent can be loaded"});
   else if (is_of_musl(facts))
     findings.push_back({"linking", Diagnosis::kLimited, "uses musl: recorded by breakpoints, at about 10 us an event",

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "cli/point_listing.h"
 #include "plan/call_sites.h"
+#include "reach/alone_program.h"
 #include "report/facts.h"
 #include "report/frames.h"
 #include "report/units.h"
@@ -21,7 +22,10 @@ namespace {
 // How it is linked, with what that means for penna record.
 std::string linking(const ElfFacts& facts) {
   if (!facts.is_program) return "shared library";
-  if (facts.is_static) return "static: penna record records it by breakpoints";
+  if (facts.is_static)
+    return why_not_alone(facts.elf_path()).empty()
+               ? "static: penna record records it by breakpoints, -p --via inject by an agent"
+               : "static: penna record records it by breakpoints";
   std::string text = fmt::format("dynamic, {}", facts.interpreter);
   if (facts.setuid) text += "; setuid or with capabilities: penna record runs it, and records nothing";
   return text;

@@ -109,18 +109,22 @@ AllocatorFunctions find_named(const ElfFile& file, const std::set<std::string>& 
   return functions;
 }
 
-AllocatorFunctions find_allocator(const ElfFile& file, const std::set<std::string>& names) {
+AllocatorFunctions find_allocator(const ElfFile& file, const std::set<std::string>& names,
+                                  const std::function<const DetourFinder&()>& finder) {
   std::map<std::string, uint64_t> found = find_starts(file, names);
   // Most files end here, before any of their code is looked at.
   keep_allocators(found, names.count("malloc") != 0);
   AllocatorFunctions functions;
   if (found.empty()) return functions;
-  const DetourFinder finder(file, functions_in(file));
-  std::set<uint64_t> starts;
-  for (const auto& [name, start] : found) starts.insert(start);
+  std::vector<uint64_t> starts;
+  starts.reserve(found.size());
+  for (const auto& [name, start] : found) starts.push_back(start);
+  const std::vector<DetourOffer> offers = finder().find_at(starts);
+  const std::set<uint64_t> all(starts.begin(), starts.end());
+  size_t i = 0;
   for (const auto& [name, start] : found) {
-    AllocatorFunction function{start, finder.find_at(start)};
-    if (!function.offer.site) function.goes_on_at = end_of_the_way(file, start, starts);
+    AllocatorFunction function{start, offers[i++]};
+    if (!function.offer.site) function.goes_on_at = end_of_the_way(file, start, all);
     functions.emplace(name, std::move(function));
   }
   return functions;

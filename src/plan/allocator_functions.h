@@ -4,6 +4,7 @@
 // Invariant: nothing is looked at but the file's own symbol tables and code, and little of a file without an allocator.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -32,8 +33,9 @@ bool only_controls(std::string_view name);
 // Those of `names` that the file defines, shown to others or not. Where malloc is among the names and the file has
 // none, only native interfaces: operators that a program replaces are no allocator, they reach malloc, or a pool. Of a
 // native interface nothing, where the file has no function that gives blocks, or none that takes them: another one has
-// that name.
-AllocatorFunctions find_allocator(const ElfFile& file, const std::set<std::string>& names);
+// that name. `finder`: of the file; asked for only where there is an allocator.
+AllocatorFunctions find_allocator(const ElfFile& file, const std::set<std::string>& names,
+                                  const std::function<const DetourFinder&()>& finder);
 // Those that are defined, whatever they are: only where they begin.
 AllocatorFunctions find_named(const ElfFile& file, const std::set<std::string>& names);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plan/file_to_enter.h"
 #include "plan/patch_planner.h"
 #include "plan/plan_parts.h"
 
@@ -92,16 +93,19 @@ void leave_out(Entries& entries, bool operators) {
 const AllocatorFunctions& PatchPlanner::allocator_of(const penna_patch_question& question,
                                                      const std::set<std::string>& names, const std::string& root) {
   const std::string path = path_of(question);
-  const BuildId build_id = build_id_of(question);
   const bool asks_first = question.unless == PENNA_UNLESS_FOUND;
-  auto [known, is_new] = allocators_.try_emplace(path + '\0' + std::string(build_id.begin(), build_id.end()) +
-                                                 (asks_first                   ? "first"
-                                                  : names.count("malloc") != 0 ? "all"
-                                                                               : "some"));
-  if (!is_new && !build_id.empty()) return known->second;
-  const auto file = open_file(question, root);
-  if (file) known->second = asks_first ? find_named(*file, names) : find_allocator(*file, names);
-  if (file && !has_changed(*file, path)) return known->second;
+  auto [known, is_new] = allocators_.try_emplace(key_of(question) + (asks_first                   ? "first"
+                                                                     : names.count("malloc") != 0 ? "all"
+                                                                                                  : "some"));
+  if (!is_new && question.build_id_bytes != 0) return known->second;
+  if (const auto entered = file_to_enter(question, root)) {
+    const ElfFile& file = entered->file;
+    known->second = asks_first
+                        ? find_named(file, names)
+                        : find_allocator(file, names, [&]() -> const DetourFinder& { return entered->finder(); });
+    keep(question, entered);
+    if (!has_changed(file, path)) return known->second;
+  }
   known->second.clear();
   refuse_allocator(path, {}, "its file is gone, or is not the one that is mapped", RefusedFunction::kAllocatorUnknown,
                    false);

@@ -15,6 +15,15 @@ namespace {
 
 constexpr const char* kEnteredBehind = "may be entered behind its first instruction by a branch from elsewhere";
 
+Window window_of(const DetourSite& site) { return {site.place, site.place + site.code.size()}; }
+
+// Not the window's first byte: a branch to it executes what replaces it.
+void mark_inside(const Window& window, CodeMarks* marks) {
+  for (uint64_t at = window.begin + 1; at < window.end; ++at) marks->mark(at);
+}
+
+bool any_inside(const CodeMarks& marks, const Window& window) { return marks.any_from(window.begin + 1, window.end); }
+
 }  // namespace
 
 DetourFinder::DetourFinder(const ElfFile& file, std::vector<FunctionRange> functions)
@@ -154,24 +163,22 @@ DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
       nullptr};
 }
 
-// By all four bytes that look like the distance of a direct branch: also those that are something else. Only what leads
-// into code. visit(address of its first byte, target)
+// By all four bytes that look like the distance of a direct branch: also those that are something else.
+// visit(address of its first byte, target)
 template <typename Visit>
 void DetourFinder::for_each_seeming_branch(Visit&& visit) const {
-  for (const ElfSection& section : file_.sections()) {
-    if (!section.executable() || section.range().end == 0) continue;
-    penna::for_each_seeming_branch(file_.raw(section), section.address, [&](uint64_t from, uint64_t target) {
-      if (range_of(file_.code_ranges(), target) != nullptr) visit(from, target);
-    });
-  }
+  for (const ElfSection& section : file_.sections())
+    if (section.executable() && section.range().end != 0)
+      penna::for_each_seeming_branch(file_.raw(section), section.address, visit);
 }
 
-void DetourFinder::collect_branches() const {
-  if (std::exchange(has_targets_, true)) return;
-  for_each_seeming_branch([&](uint64_t, uint64_t target) { targets_.push_back(target); });
-  std::sort(targets_.begin(), targets_.end());
-  targets_.erase(std::unique(targets_.begin(), targets_.end()), targets_.end());
-  targets_.shrink_to_fit();
+// For whoever asks about one place after another.
+const CodeMarks& DetourFinder::seeming_targets() const {
+  if (!targets_) {
+    targets_.emplace(file_);
+    for_each_seeming_branch([&](uint64_t, uint64_t target) { targets_->mark(target); });
+  }
+  return *targets_;
 }
 
 // Whether the bytes there are part of another instruction, or of several: as the function over them says, decoded from
@@ -185,48 +192,47 @@ bool DetourFinder::is_inside_instruction(uint64_t address) const {
   return at == over.end;
 }
 
-// The larger a file, the more of its bytes look like branches by chance. Those that seem to lead into one of these
-// sites are looked at each; the sites that are left are refused.
-void DetourFinder::refuse_branched_into(std::vector<DetourOffer*> doubtful) const {
-  if (doubtful.empty()) return;
-  std::vector<DetourOffer*> found;
+// The larger a file, the more of its bytes look like branches by chance: what seems to lead to one of the places is
+// looked at.
+CodeMarks DetourFinder::branched_to(const CodeMarks& places) const {
+  CodeMarks found(file_);
   for_each_seeming_branch([&](uint64_t from, uint64_t target) {
-    for (DetourOffer* offer : doubtful)
-      if (Window{offer->site->place, offer->site->place + offer->site->code.size()}.has_inside(target) &&
-          !is_inside_instruction(from))
-        found.push_back(offer);
-  });
-  for (DetourOffer* offer : found) *offer = {{}, kEnteredBehind};
-}
-
-// The same of any bytes.
-bool DetourFinder::is_branched_into(uint64_t begin, uint64_t end) const {
-  collect_branches();
-  const Window window{begin, end};
-  const auto next = std::upper_bound(targets_.begin(), targets_.end(), begin);
-  if (next == targets_.end() || !window.has_inside(*next)) return false;
-  bool found = false;
-  for_each_seeming_branch([&](uint64_t from, uint64_t target) {
-    found = found || (window.has_inside(target) && !is_inside_instruction(from));
+    if (places.is_marked(target) && !found.is_marked(target) && !is_inside_instruction(from)) found.mark(target);
   });
   return found;
 }
 
+void DetourFinder::refuse_branched_into(std::span<DetourOffer> offers) const {
+  CodeMarks places(file_);
+  bool any = false;
+  for (const DetourOffer& offer : offers) {
+    if (!offer.site) continue;
+    // One that is asked for alone is one after another (dlsym): where branches seem to lead is kept, and most need no
+    // pass over the code.
+    const bool is_doubtful = offers.size() > 1 || any_inside(seeming_targets(), window_of(*offer.site));
+    if (is_doubtful) mark_inside(window_of(*offer.site), &places);
+    any = any || is_doubtful;
+  }
+  if (!any) return;
+  const CodeMarks found = branched_to(places);
+  for (DetourOffer& offer : offers)
+    if (offer.site && any_inside(found, window_of(*offer.site))) offer = {{}, kEnteredBehind};
+}
+
+// The same of any bytes.
+bool DetourFinder::is_branched_into(uint64_t begin, uint64_t end) const {
+  const Window window{begin, end};
+  if (!any_inside(seeming_targets(), window)) return false;
+  CodeMarks places(file_);
+  mark_inside(window, &places);
+  return any_inside(branched_to(places), window);
+}
+
 std::vector<DetourOffer> DetourFinder::find(std::span<const FunctionRange> wanted) const {
   std::vector<DetourOffer> offers;
-  std::vector<DetourOffer*> doubtful;
   offers.reserve(wanted.size());
-  for (const FunctionRange& function : wanted) {
-    offers.push_back(look_at(function));
-    if (!offers.back().site) continue;
-    collect_branches();
-    const DetourSite& site = *offers.back().site;
-    // Not the site's first byte: a branch to it executes the jump. targets_ knows where branches seem to lead, but
-    // not from where, which would double its size: only doubtful sites are worth another pass over the code.
-    const auto next = std::upper_bound(targets_.begin(), targets_.end(), site.place);
-    if (next != targets_.end() && *next < site.place + site.code.size()) doubtful.push_back(&offers.back());
-  }
-  refuse_branched_into(std::move(doubtful));
+  for (const FunctionRange& function : wanted) offers.push_back(look_at(function));
+  refuse_branched_into(offers);
   // Code that could not be read is code without branches.
   if (!file_.unchanged())
     for (DetourOffer& offer : offers)
@@ -234,11 +240,20 @@ std::vector<DetourOffer> DetourFinder::find(std::span<const FunctionRange> wante
   return offers;
 }
 
-DetourOffer DetourFinder::find_at(uint64_t start) const {
-  const auto found = std::lower_bound(functions_.begin(), functions_.end(), start,
-                                      [](const FunctionRange& one, uint64_t at) { return one.start < at; });
-  if (found == functions_.end() || found->start != start) return {{}, "does not begin where a function does"};
-  return find({&*found, 1})[0];
+std::vector<DetourOffer> DetourFinder::find_at(std::span<const uint64_t> starts) const {
+  std::vector<FunctionRange> known;
+  std::vector<DetourOffer> offers(starts.size(), {{}, "does not begin where a function does"});
+  std::vector<size_t> places;  // of `known` among the offers
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const auto found = std::lower_bound(functions_.begin(), functions_.end(), starts[i],
+                                        [](const FunctionRange& one, uint64_t at) { return one.start < at; });
+    if (found == functions_.end() || found->start != starts[i]) continue;
+    known.push_back(*found);
+    places.push_back(i);
+  }
+  std::vector<DetourOffer> found = find(known);
+  for (size_t i = 0; i < found.size(); ++i) offers[places[i]] = std::move(found[i]);
+  return offers;
 }
 
 namespace {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "plan/arch.h"
+#include "plan/code_marks.h"
 #include "plan/near_memory.h"
 #include "plan/walked_code.h"
 #include "symbols/elf/elf_file.h"
@@ -55,10 +56,11 @@ class DetourFinder {
  public:
   // `functions`: all that are known, by start.
   DetourFinder(const ElfFile& file, std::vector<FunctionRange> functions);
-  // For those that are asked for. The first time all code is searched for branches; their targets are kept.
+  // For those that are asked for: each time all code is searched for branches into them, so ask for all at once.
   std::vector<DetourOffer> find(std::span<const FunctionRange> wanted) const;
-  // For the one that begins at `start`, which must be known.
-  DetourOffer find_at(uint64_t start) const;
+  // For those that begin there, which must be known.
+  std::vector<DetourOffer> find_at(std::span<const uint64_t> starts) const;
+  DetourOffer find_at(uint64_t start) const { return find_at({&start, 1})[0]; }
   // For probes, by the addresses of their nops; `all`: of all probes that the file has.
   std::vector<ProbeOffer> find_probes(std::span<const uint64_t> wanted, std::span<const uint64_t> all) const;
 
@@ -73,9 +75,10 @@ class DetourFinder {
   bool neighbours_branch_into(const FunctionRange& function, uint64_t begin, uint64_t end) const;
   template <typename Visit>
   void for_each_seeming_branch(Visit&& visit) const;
-  void collect_branches() const;
+  const CodeMarks& seeming_targets() const;
   bool is_inside_instruction(uint64_t address) const;
-  void refuse_branched_into(std::vector<DetourOffer*> doubtful) const;
+  CodeMarks branched_to(const CodeMarks& places) const;
+  void refuse_branched_into(std::span<DetourOffer> offers) const;
   bool is_branched_into(uint64_t begin, uint64_t end) const;
   const ElfFile& file_;
   UnwindTable unwind_table_;
@@ -84,8 +87,7 @@ class DetourFinder {
   // Caches behind const functions, without a lock: a finder belongs to one thread at a time.
   mutable FunctionRange last_gap_;
   mutable bool last_gap_is_code_ = false;
-  mutable std::vector<uint64_t> targets_;  // of all that looks like a direct branch, sorted
-  mutable bool has_targets_ = false;
+  mutable std::optional<CodeMarks> targets_;  // of all that looks like a direct branch
 };
 
 // Appends `code`, which stands at `from`, to near memory, where it does the same. False: what it

@@ -3,8 +3,11 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/nearest_name.h"
 #include "plan/patch_planner.h"
 #include "plan/plan_parts.h"
+#include "symbols/demangle.h"
+#include "symbols/symbol_file.h"
 
 namespace penna {
 namespace {
@@ -41,9 +44,8 @@ bool is_libc(const std::string& path) {
 
 const LockFunctions& PatchPlanner::locks_of(const penna_patch_question& question, const std::string& root) {
   const std::string path = path_of(question);
-  const BuildId build_id = build_id_of(question);
-  auto [known, is_new] = locks_.try_emplace(path + '\0' + std::string(build_id.begin(), build_id.end()));
-  if (!is_new && !build_id.empty()) return known->second;
+  auto [known, is_new] = locks_.try_emplace(key_of(question));
+  if (!is_new && question.build_id_bytes != 0) return known->second;
   known->second = {};
   if (is_libc(path)) return known->second;
   const auto file = open_file(question, root);
@@ -103,10 +105,23 @@ void PatchPlanner::add_locks(PatchPlan* plan, const penna_patch_question& questi
   answer.finish();
 }
 
-std::vector<std::string> PatchPlanner::unmet_locks() const {
-  std::vector<std::string> unmet;
-  for (size_t i = 0; i < requests_.own_locks.size(); ++i)
-    if (met_locks_.count(i) == 0) unmet.push_back(requests_.own_locks[i].text);
+std::vector<PatchPlanner::UnmetLock> PatchPlanner::unmet_locks() const {
+  std::vector<UnmetLock> unmet;
+  std::vector<NearestName> wanted;
+  for (size_t i = 0; i < requests_.own_locks.size(); ++i) {
+    if (met_locks_.count(i) != 0) continue;
+    unmet.push_back({requests_.own_locks[i].text, ""});
+    wanted.emplace_back(requests_.own_locks[i].takes.text);
+  }
+  if (unmet.empty()) return unmet;
+  for (const auto& [key, functions] : locks_) {
+    const size_t end = key.find('\0');  // key_of(): path, build-id
+    const auto symbols = SymbolFile::open({key.substr(0, end), BuildId(key.begin() + end + 1, key.end())}, {});
+    if (!symbols) continue;
+    for (const Symbol& symbol : (*symbols)->functions())
+      for (NearestName& one : wanted) one.see(simple_name(symbol.name));
+  }
+  for (size_t i = 0; i < unmet.size(); ++i) unmet[i].near = wanted[i].name();
   return unmet;
 }
 

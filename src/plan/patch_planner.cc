@@ -12,6 +12,7 @@
 #include "plan/call_sites.h"
 #include "plan/detour.h"
 #include "plan/file_symbols.h"
+#include "plan/file_to_enter.h"
 #include "plan/import_sites.h"
 #include "plan/left_alone.h"
 #include "plan/near_memory.h"
@@ -74,6 +75,10 @@ size_t add_module(PatchPlan* plan, const penna_patch_question& question, const M
   return left;
 }
 
+bool asks_for_function(const penna_patch_question& question) {
+  return question.instead != 0 && question.symbol[0] != '\0' && question.function != 0;
+}
+
 constexpr const char* kIsResolver =
     "is an ifunc, of which one form is chosen when the program starts (--libcalls records its calls from other files)";
 // Where functions begin, by the file's own symbols; sorted.
@@ -130,11 +135,9 @@ void PatchPlanner::refuse_file(const std::string& path, std::string reason) {
 }
 
 PatchPlanner::Module& PatchPlanner::module_of(const penna_patch_question& question, const std::string& root) {
-  const std::string path = path_of(question);
-  const BuildId build_id = build_id_of(question);
-  const std::string key = path + '\0' + std::string(build_id.begin(), build_id.end());
+  const std::string path = path_of(question), key = key_of(question);
   // Without a build-id nothing says that it is the same file: it is read for each process.
-  if (auto known = modules_.find(key); known != modules_.end() && !build_id.empty()) return *known->second;
+  if (auto known = modules_.find(key); known != modules_.end() && question.build_id_bytes != 0) return *known->second;
   auto module = std::make_unique<Module>();
   if (auto file = open_file(question, root)) {
     read_module(*file, path, module.get());
@@ -186,11 +189,10 @@ void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Mod
 // What a file calls elsewhere is known by one name, and may be asked for by another: the file that has the function
 // knows all.
 void PatchPlanner::learn_exports(const penna_patch_question& question, const std::string& root) {
-  const std::string path = path_of(question);
-  const BuildId build_id = build_id_of(question);
-  if (!known_exports_.insert(path + '\0' + std::string(build_id.begin(), build_id.end())).second) return;
-  const auto file = ElfFile::open(root + path);
-  const ElfSection* section = file && file->build_id() == build_id ? file->section_of_type(SHT_DYNSYM) : nullptr;
+  if (!known_exports_.insert(key_of(question)).second) return;
+  const auto file = ElfFile::open(root + path_of(question));
+  const ElfSection* section =
+      file && file->build_id() == build_id_of(question) ? file->section_of_type(SHT_DYNSYM) : nullptr;
   if (section == nullptr) return;
   SymbolTable table;
   table.add(*file, *section);
@@ -315,25 +317,53 @@ void PatchPlanner::add_pointer(PatchPlan* plan, const penna_patch_question& ques
     refused_.push_back({name, path_of(question), reason});
 }
 
-// One of libc's that the agent stands in front of where it comes in time: entered by itself.
-void PatchPlanner::add_function(PatchPlan* plan, const penna_patch_question& question, const std::string& root) {
-  PlanAnswer answer(plan, question);
-  const Pointers* pointers = pointers_of(question, root);
-  const uint64_t start = question.function - question.bias;
-  const char* reason = why_not_now(question);
-  if (pointers == nullptr || pointers->functions.count(start) == 0) reason = "is no function that its file names";
-  if (reason == nullptr) {
-    const DetourOffer offer = pointers->finder->find_at(start);
-    answer.near = near_memory_of(question, question.instead);
-    const auto patch = offer.site ? patch_instead(*offer.site, question.bias, &answer.near) : std::nullopt;
-    if (!patch) reason = offer.site ? kOutOfReach : offer.refusal;
-    answer.add(question.function, patch);
-    note_entered(root, patch);
+// Null: as open_file().
+std::shared_ptr<FileToEnter> PatchPlanner::file_to_enter(const penna_patch_question& question,
+                                                         const std::string& root) {
+  if (const auto known = files_to_enter_.find(key_of(question)); known != files_to_enter_.end()) return known->second;
+  auto file = open_file(question, root);
+  return file ? std::make_shared<FileToEnter>(std::move(*file)) : nullptr;
+}
+
+// Without a build-id nothing says that another process maps the same file.
+void PatchPlanner::keep(const penna_patch_question& question, const std::shared_ptr<FileToEnter>& file) {
+  if (question.build_id_bytes != 0 && file->is_to_be_kept()) files_to_enter_[key_of(question)] = file;
+}
+
+// Questions about libc's functions that the agent stands in front of where it comes in time: each is entered by itself.
+// How many they were.
+size_t PatchPlanner::add_functions(PatchPlan* plan, std::span<const penna_patch_question> questions,
+                                   const std::string& root) {
+  const penna_patch_question& first = questions[0];
+  const std::string path = path_of(first);
+  std::vector<uint64_t> starts;
+  for (const penna_patch_question& question : questions) {
+    if (!asks_for_function(question) || question.start != first.start) break;
+    starts.push_back(question.function - question.bias);
   }
-  answer.finish();
-  const std::string path = path_of(question), name = symbol_of(question);
-  if (reason != nullptr && refused_pointers_.insert(path + '\0' + name).second)
-    refused_.push_back({name, path, reason, RefusedFunction::kLibc});
+  std::vector<DetourOffer> offers(starts.size(), {{}, "is no function that its file names"});
+  if (const auto entered = file_to_enter(first, root); entered && !calls_hooks(entered->file, kHooks)) {
+    offers = entered->finder().find_at(starts);
+    keep(first, entered);
+  }
+  for (size_t i = 0; i < offers.size(); ++i) {
+    const penna_patch_question& question = questions[i];
+    PlanAnswer answer(plan, question);
+    const char* reason = why_not_now(question);
+    if (reason == nullptr && !offers[i].site) reason = offers[i].refusal;
+    if (reason == nullptr) {
+      answer.near = near_memory_of(question, question.instead);
+      const auto patch = patch_instead(*offers[i].site, question.bias, &answer.near);
+      if (!patch) reason = kOutOfReach;
+      answer.add(question.function, patch);
+      note_entered(root, patch);
+    }
+    answer.finish();
+    const std::string name = symbol_of(question);
+    if (reason != nullptr && refused_pointers_.insert(path + '\0' + name).second)
+      refused_.push_back({name, path, reason, RefusedFunction::kLibc});
+  }
+  return starts.size();
 }
 
 // The detour into it; or why there is none.
@@ -360,7 +390,7 @@ std::vector<PreparedBeginning> PatchPlanner::beginnings_of(const ElfFile& file, 
 // What a question is about is told by which of its fields are set (penna_patch_question):
 //    values                       the module's probes
 //    instead, no symbol           all of its lock functions
-//    instead, symbol, function    one function of libc, for the agent's own hook
+//    instead, symbol, function    one function of libc, for the agent's own hook; several in a row
 //    instead, symbol              an allocator's functions: one for each, in a row
 //    function                     one function, which dlsym returned
 //    nothing                      calls
@@ -377,8 +407,8 @@ std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> 
       add_probes(&plan, question, root);
     else if (question.instead != 0 && question.symbol[0] == '\0')
       add_locks(&plan, question, root, &locks);
-    else if (question.instead != 0 && question.function != 0)
-      add_function(&plan, question, root);
+    else if (asks_for_function(question))
+      i += add_functions(&plan, questions.subspan(i), root) - 1;
     else if (question.instead != 0)
       i += add_allocator(&plan, questions.subspan(i), root) - 1;
     else if (question.function != 0)

@@ -79,6 +79,7 @@ inline constexpr char kTooManyAllocators[] = "is of a fifth allocator, and four 
 
 struct PatchPlan;  // in the making
 class PlanAnswer;  // its part for one question
+class FileToEnter;
 
 class PatchPlanner {
  public:
@@ -92,8 +93,13 @@ class PatchPlanner {
 
   const std::vector<RefusedFunction>& refused() const { return refused_; }
   const std::vector<TimedLock>& timed_locks() const { return timed_locks_; }
-  // Those of requests.own_locks of which no file had a function, as typed. Only of use when somebody asked about locks.
-  std::vector<std::string> unmet_locks() const;
+  // Those of requests.own_locks of which no file had a function. Only of use when somebody asked about locks. Reads all
+  // these files again, for the name that is nearest.
+  struct UnmetLock {
+    std::string text;  // as typed
+    std::string near;  // a function that is called nearly like the one that takes it; empty: none
+  };
+  std::vector<UnmetLock> unmet_locks() const;
   bool was_asked_about_locks() const { return asked_about_locks_; }
   bool wants_probes() const { return static_cast<bool>(requests_.probes); }
 
@@ -110,7 +116,9 @@ class PatchPlanner {
   void note_entered(const std::string& root, const std::optional<penna_patch>& patch);
   void add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
   size_t add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions, const std::string& root);
-  void add_function(PatchPlan* plan, const penna_patch_question& question, const std::string& root);
+  std::shared_ptr<FileToEnter> file_to_enter(const penna_patch_question& question, const std::string& root);
+  void keep(const penna_patch_question& question, const std::shared_ptr<FileToEnter>& file);
+  size_t add_functions(PatchPlan* plan, std::span<const penna_patch_question> questions, const std::string& root);
   const AllocatorFunctions& allocator_of(const penna_patch_question& question, const std::set<std::string>& names,
                                          const std::string& root);
   void refuse_allocator(const std::string& path, const std::string& function, const char* reason,
@@ -132,7 +140,8 @@ class PatchPlanner {
                         Module* module);
 
   PatchRequests requests_;
-  std::map<std::string, std::unique_ptr<Module>> modules_;  // by path and build-id
+  std::map<std::string, std::unique_ptr<Module>> modules_;              // by path and build-id
+  std::map<std::string, std::shared_ptr<FileToEnter>> files_to_enter_;  // the same
   std::vector<RefusedFunction> refused_;
   std::map<std::string, AllocatorFunctions> allocators_;  // by path and build-id
   std::set<std::pair<std::string, uint64_t>> entered_;    // by root: places that lead to hooks of their own

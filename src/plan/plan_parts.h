@@ -131,6 +131,12 @@ inline BuildId build_id_of(const penna_patch_question& question) {
   return {question.build_id, question.build_id + std::min<size_t>(question.build_id_bytes, 32)};
 }
 
+// The file as it is mapped: its path and build-id. Without a build-id nothing says that another process maps the same.
+inline std::string key_of(const penna_patch_question& question) {
+  const BuildId build_id = build_id_of(question);
+  return path_of(question) + '\0' + std::string(build_id.begin(), build_id.end());
+}
+
 // Lets the calls of the function go to what the question says, `near` being near_memory_of(question, question.instead).
 // Nothing: it is out of reach.
 std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, NearMemory* near);

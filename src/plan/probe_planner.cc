@@ -41,9 +41,8 @@ PlannedProbe describe(const SdtNote& note, const ProbeSite& site, const std::str
 const std::vector<PlannedProbe>& PatchPlanner::probes_of(const penna_patch_question& question,
                                                          const std::string& root) {
   const std::string path = path_of(question);
-  const BuildId build_id = build_id_of(question);
-  auto& known = probes_[path + '\0' + std::string(build_id.begin(), build_id.end())];
-  if (known && !build_id.empty()) return *known;
+  auto& known = probes_[key_of(question)];
+  if (known && question.build_id_bytes != 0) return *known;
   // A file without a build-id is read again for each process, because nothing says that it is still the same; what
   // is wrong with it is told once.
   const bool is_new = !known;

@@ -13,7 +13,13 @@ namespace penna {
 // The kernel says how many bytes it has filled in: 27 words of a 64-bit thread, fewer of a 32-bit one.
 using GeneralRegisters = user_regs_struct;  // NT_PRSTATUS
 
+inline constexpr uint16_t kMachineOfFiles = 62;  // EM_X86_64
+
 // The relocation whose value is the module's bias and an addend.
 inline constexpr uint32_t kRelativeRelocation = 8;  // R_X86_64_RELATIVE
+// Of imports; of the function that finds a thread-local variable (its first word); of a module's number.
+inline constexpr uint32_t kImportRelocation = 6;   // R_X86_64_GLOB_DAT
+inline constexpr uint32_t kThreadRelocation = 36;  // R_X86_64_TLSDESC
+inline constexpr uint32_t kModuleRelocation = 16;  // R_X86_64_DTPMOD64
 
 }  // namespace penna

@@ -26,8 +26,10 @@ namespace penna {
 struct BorrowedCode {
   uint64_t system_call = 0;  // makes one, and returns
   uint64_t sigreturn = 0;    // returns from a signal handler
+  uint64_t pop_number = 0;   // takes rax from the stack, and returns: where there is no sigreturn, as no handler is
+  bool is_enough() const { return system_call != 0 && (sigreturn != 0 || pop_number != 0); }
 };
-// Both from libc's code; zero: it has none.
+// From libc's code; zero: it has none.
 BorrowedCode find_borrowed_code(const RemoteMemory& memory, const RemoteRange& code);
 
 class BorrowedThread {

@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <string>
+#include <vector>
 
 #include "penna/detail/remote.h"
 #include "reach/stop_thread.h"
@@ -39,6 +40,8 @@ bool get_registers(pid_t thread, GeneralRegisters* registers) {
 //
 //    b8 0f 00 00 00              mov $15, %eax     the same, of other builds
 //    0f 05                       syscall
+//
+//    58 c3                       pop %rax; ret
 BorrowedCode find_borrowed_code(const RemoteMemory& memory, const RemoteRange& code) {
   constexpr size_t kMost = 64 << 20;
   const std::string bytes = memory.part(code.start, std::min<size_t>(code.end - code.start, kMost));
@@ -47,7 +50,7 @@ BorrowedCode find_borrowed_code(const RemoteMemory& memory, const RemoteRange& c
     return at != bytes.npos ? code.start + at : 0;
   };
   using namespace std::string_view_literals;
-  BorrowedCode found{find("\x0f\x05\xc3"sv), find("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"sv)};
+  BorrowedCode found{find("\x0f\x05\xc3"sv), find("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"sv), find("\x58\xc3"sv)};
   if (found.sigreturn == 0) found.sigreturn = find("\xb8\x0f\x00\x00\x00\x0f\x05"sv);
   return found;
 }
@@ -57,10 +60,15 @@ std::optional<BorrowedThread> BorrowedThread::borrow(pid_t pid, pid_t thread, co
   BorrowedThread borrowed(pid, thread, code);
   if (!borrowed.saved_.save(thread)) return {};
   const HomeFrame frame = borrowed.saved_.frame_at_home(thread);
-  borrowed.way_home_ = frame.context().number() - 8;
   // The frame must be whole before the first register changes, and its return address lies right below it: what a
-  // signal handler would find on its stack.
-  if (!frame.write(thread) || !memory.write(borrowed.way_home_, &code.sigreturn, 8)) return {};
+  // signal handler would find on its stack. Without such code the thread takes the call's number from there, too.
+  std::vector<uint64_t> way;
+  if (code.sigreturn != 0)
+    way = {code.sigreturn};
+  else
+    way = {code.pop_number, SYS_rt_sigreturn, code.system_call};
+  borrowed.way_home_ = frame.context().number() - 8 * way.size();
+  if (!frame.write(thread) || !memory.write(borrowed.way_home_, way.data(), 8 * way.size())) return {};
   return borrowed;
 }
 

@@ -28,13 +28,17 @@ struct Restored {
     places += other.places;
     modules = std::max(modules, other.modules);
     kept += other.kept;
+    waiting += other.waiting;
     other_programs += other.other_programs;
+    stopped_ns = std::max(stopped_ns, other.stopped_ns);
   }
 
   uint64_t places = 0, modules = 0;
-  uint64_t kept = 0;               // places that somebody else has changed since
-  uint64_t other_programs = 0;     // by exec: nothing of them was changed by us
-  std::string trouble;             // a sentence; empty: there was none
+  uint64_t kept = 0;            // places that somebody else has changed since
+  uint64_t waiting = 0;         // places that stay as long as threads wait in functions that were entered
+  uint64_t other_programs = 0;  // by exec: nothing of them was changed by us
+  uint64_t stopped_ns = 0;      // the longest time for which all threads of a process stood still; 0: it is not known
+  std::string trouble;          // a sentence; empty: there was none
   std::vector<std::string> notes;  // what could not be recorded, in sentences
 };
 

@@ -23,7 +23,7 @@ namespace penna {
 
 // What the guest needs of the process.
 struct GuestNeeds {
-  uint64_t dlopen = 0, dlsym = 0, dlerror = 0, ctype_init = 0;
+  uint64_t dlopen = 0, dlsym = 0, dlerror = 0, ctype_init = 0;  // 0: it does without (alone_program.h)
   // Of struct pthread, and of link_map: nptl's own descriptions for debuggers (libthread_db).
   uint32_t pthread_bytes = 0, tid_at = 0, dtv_at = 0, tls_offset_at = 0;
   int64_t rseq_at = 0;               // from the thread pointer; 0: libc does not register any
@@ -71,6 +71,8 @@ class Guest {
   // The same of one that has been there before: all that libc knows of it stays.
   bool prepare_again(const RemoteMemory& memory, uint64_t attach, const GuestTexts& texts) const;
 
+  // Of the prepared one: penna_agent_attach, where it is known only now.
+  bool say_attach(const RemoteMemory& memory, uint64_t attach) const;
   // Of the prepared one: penna_attachment::refusals.
   bool say_refusals(const RemoteMemory& memory, uint32_t refusals) const;
 

@@ -52,6 +52,7 @@ asm(".section .rodata\n"
     "jmp 9f\n"
     "8: call *24(%rbx)\n mov %rax, 88(%rbx)\n movl $2, (%rbx)\n"  // dlerror()
     "9: mov $60, %eax\n xor %edi, %edi\n syscall\n ud2\n"         // exit(0)
+    "penna_guest_nothing: ret\n"
     "penna_guest_name: .asciz \"penna\"\n"
     "penna_guest_entry: .asciz \"penna_agent_attach\"\n"
     "penna_guest_forgotten: .asciz \"its recorder ended\"\n"
@@ -60,7 +61,7 @@ asm(".section .rodata\n"
     "penna_guest_code_end:\n"
     ".text\n");
 extern "C" {
-extern const char penna_guest_code[], penna_guest_code_end[];
+extern const char penna_guest_code[], penna_guest_nothing[], penna_guest_code_end[];
 }
 
 namespace penna {
@@ -187,7 +188,9 @@ bool Guest::prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>
   words.attach = attach;
   words.code = place_.code;
   words.dlopen = needs.dlopen, words.dlsym = needs.dlsym, words.dlerror = needs.dlerror;
-  words.ctype_init = needs.ctype_init;
+  words.ctype_init = needs.ctype_init != 0
+                         ? needs.ctype_init
+                         : place_.code + static_cast<uint64_t>(penna_guest_nothing - penna_guest_code);
   words.path = place_.memory + offsetof(GuestWords, path_text);
   words.attachment = attachment();
   words.agent_fd = static_cast<uint64_t>(agent_fd);
@@ -252,6 +255,10 @@ bool Guest::prepare_again(const RemoteMemory& memory, uint64_t attach, const Gue
          memory.write(place_.code, penna_guest_code, static_cast<size_t>(penna_guest_code_end - penna_guest_code));
 }
 
+bool Guest::say_attach(const RemoteMemory& memory, uint64_t attach) const {
+  return memory.write(place_.memory + offsetof(GuestWords, attach), &attach, sizeof attach);
+}
+
 bool Guest::say_refusals(const RemoteMemory& memory, uint32_t refusals) const {
   return memory.write(attachment() + offsetof(penna_attachment, refusals), &refusals, sizeof refusals);
 }
@@ -263,6 +270,8 @@ std::optional<std::string> Guest::outcome(const RemoteMemory& memory) const {
   if (words->state != 1 || words->tid != 0) return {};
   switch (words->answer) {
     case PENNA_ATTACHED: return "";
+    case PENNA_ATTACH_UNWINDER:
+      return "has an unwinder (_Unwind_Find_FDE) that cannot be told of the agent: record it with --via breakpoint";
     case PENNA_ATTACH_AGAIN: return "was recorded before, by another way: start it anew";
     default: return "could not meet the recorder: it has no socket, or too little memory for the event buffer";
   }

@@ -22,8 +22,10 @@
 
 #include "base/command_line.h"
 #include "base/file.h"
+#include "base/memory_ranges.h"
 #include "base/proc_stat.h"
 #include "penna/patch_plan.h"
+#include "reach/alone_agent.h"
 #include "reach/call_filters.h"
 #include "reach/guest.h"
 #include "reach/residue.h"
@@ -70,34 +72,57 @@ Fd open_memory_file(pid_t pid, int fd) {
 struct Start {
   GuestTexts texts;
   std::optional<Residue> residue;
-  std::string agent;      // what is loaded of its file; empty: it is there already
-  GuestPlace place;       // found or made
-  uint32_t refusals = 0;  // penna_attachment::refusals
-  Fd agent_file;          // made: where `agent` belongs
+  std::string agent;                // what is loaded of its file; empty: it is there already
+  GuestPlace place;                 // found or made
+  uint32_t refusals = 0;            // penna_attachment::refusals
+  Fd agent_file;                    // made: where `agent` belongs
+  std::optional<AloneAgent> alone;  // the agent, where it has to be loaded by us
+  uint64_t base = 0, frames = 0;    // alone: where it is; map_frames()
+  uint64_t attach() const { return residue ? residue->attach : alone->attach_at(base); }
 };
+
+bool may_map(const std::optional<int64_t>& got) { return got && (*got > 0 || *got < -4095); }  // 0 cannot be mapped
+
+// A memfd of the process's, which we have open, too. Words behind "process N "; empty: it is made.
+std::string make_agent_file(const Target& target, BorrowedThread& thread, Start* start, int* made) {
+  // In memory that is zero and will be the guest's.
+  if (!target.memory.write(start->place.memory, AloneAgent::kMemoryFile, sizeof AloneAgent::kMemoryFile))
+    return "has ended meanwhile";
+  const auto fd = thread.call(SYS_memfd_create, {start->place.memory, MFD_CLOEXEC, 0, 0, 0, 0});
+  if (!fd || *fd < 0) return "may not make a memfd, by which the agent would come";
+  *made = static_cast<int>(*fd);
+  start->agent_file = open_memory_file(target.pid, *made);
+  return start->agent_file ? "" : kCannotGiveAgent;
+}
+
+// The agent's memory, where no dynamic linker will map it. Words behind "process N "; empty: it is done.
+std::string map_alone(const Target& target, BorrowedThread& thread, Start* start) {
+  start->frames = map_frames(thread, *target.alone, memory_ranges(target.pid));
+  if (start->frames == 0 && target.alone->told.frame_bytes != 0)
+    return "has no free memory near its code for its unwind information";
+  int made = -1;
+  std::string trouble = make_agent_file(target, thread, start, &made);
+  if (trouble.empty()) trouble = start->alone->map(thread, made, &start->base);
+  if (made >= 0) thread.call(SYS_close, {static_cast<uint64_t>(made), 0, 0, 0, 0, 0});
+  return trouble;
+}
 
 // Memory for the guest, and a memfd for the agent where it is not there yet. Words behind "process N "; empty: it is
 // done.
 std::string bring_guest(const Target& target, BorrowedThread& thread, Start* start) {
   constexpr uint64_t kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
-  // Errors are -4095 to -1; 0 cannot be mapped.
-  const auto mapped = [](const std::optional<int64_t>& got) { return got && (*got > 0 || *got < -4095); };
   const auto code = thread.call(SYS_mmap, {0, Guest::kCodeBytes, PROT_READ | PROT_EXEC, kPrivate, ~uint64_t{0}, 0});
-  if (!mapped(code)) return "may not map memory that can be executed";
+  if (!may_map(code)) return "may not map memory that can be executed";
   start->place.code = static_cast<uint64_t>(*code);
   const auto memory = thread.call(
       SYS_mmap, {0, Guest::kMemoryBytes, PROT_READ | PROT_WRITE, kPrivate | MAP_NORESERVE, ~uint64_t{0}, 0});
-  if (!mapped(memory)) return "has too little memory left for the agent";
+  if (!may_map(memory)) return "has too little memory left for the agent";
   start->place.memory = static_cast<uint64_t>(*memory);
   int agent_fd = -1;
-  if (!start->residue) {
-    constexpr char kName[] = "penna-agent";
-    if (!target.memory.write(start->place.memory, kName, sizeof kName)) return "has ended meanwhile";
-    const auto fd = thread.call(SYS_memfd_create, {start->place.memory, MFD_CLOEXEC, 0, 0, 0, 0});
-    if (!fd || *fd < 0) return "may not make a memfd, by which the agent would come";
-    agent_fd = static_cast<int>(*fd);
-    start->agent_file = open_memory_file(target.pid, agent_fd);
-    if (!start->agent_file) return kCannotGiveAgent;
+  if (!start->residue && target.alone) {
+    if (std::string trouble = map_alone(target, thread, start); !trouble.empty()) return trouble;
+  } else if (!start->residue) {
+    if (std::string trouble = make_agent_file(target, thread, start, &agent_fd); !trouble.empty()) return trouble;
   }
   const uint64_t attach = start->residue ? start->residue->attach : 0;
   const bool prepared = Guest(start->place)
@@ -106,8 +131,16 @@ std::string bring_guest(const Target& target, BorrowedThread& thread, Start* sta
   return prepared ? "" : "could not be prepared: has it ended?";
 }
 
+// By the way in which an agent that is alone knows threads.
+bool is_known_thread(const Target& target, const BorrowedThread& thread) {
+  const uint64_t pointer = thread.state().thread_pointer();
+  return target.memory.word(pointer) == pointer &&
+         target.memory.get<uint32_t>(pointer + target.needs.tid_at).value_or(0) != 0;
+}
+
 // The thread is ours for a moment. Words behind "process N "; empty: the guest runs.
 std::string start_guest(const Target& target, BorrowedThread& thread, Start* start) {
+  if (target.alone && !is_known_thread(target, thread)) return "has threads that its libc does not know of";
   if (start->place.memory == 0) {
     if (std::string trouble = bring_guest(target, thread, start); !trouble.empty()) return trouble;
   } else if (!Guest(start->place).prepare_again(target.memory, start->residue->attach, start->texts)) {
@@ -125,7 +158,11 @@ std::string start_guest(const Target& target, BorrowedThread& thread, Start* sta
 
 // Lets the guest begin. Here, because copying the agent takes milliseconds: the borrowed thread is back at its work.
 std::string let_guest_go(const Target& target, const Start& start) {
-  if (start.agent_file && !write_all(start.agent_file, start.agent)) return kCannotGiveAgent;
+  const std::string& agent = start.alone ? start.alone->image_at(start.base) : start.agent;
+  if (start.agent_file && !write_all(start.agent_file, agent)) return kCannotGiveAgent;
+  if (target.alone && (!tell_alone_agent(target.memory, start.base, *target.alone, start.frames) ||
+                       !Guest(start.place).say_attach(target.memory, start.attach())))
+    return "has ended";
   return Guest(start.place).go(target.memory) ? "" : "has ended";
 }
 
@@ -165,19 +202,26 @@ std::string Inject::bring_in(Patient& patient) {
   if (!target) return sentence(target.error().text);
   const auto refusals = judge_call_filters(pid, target->code.system_call);
   if (!refusals) return sentence(refusals.error().text);
-  Start start{{socket_path_, agent_}, find_residue(target->memory, target->libraries), {}, {}, *refusals, {}};
+  Start start{{socket_path_, agent_}, find_residue(*target), {}, {}, *refusals, {}, {}};
   const auto journal_of = [&](uint64_t attachment) {
-    return Journal(pid, attachment, target->code.sigreturn, target->system_code);
+    Journal journal(pid, attachment, target->code.sigreturn, target->system_code);
+    if (target->alone) journal.set_unwinder(target->alone->unwinder);
+    return journal;
   };
   if (start.residue && start.residue->attachment != 0) {
     const Guest before = Guest::of(target->memory, start.residue->attachment);
     if (before.is_running(target->memory)) return sentence("is just being attached to by another recorder");
-    const auto renewed = renew(pid, target->memory, *start.residue, journal_of(start.residue->attachment), agent_,
-                               target->needs.tls_offset_at);
+    const auto renewed = renew(pid, target->memory, *start.residue, journal_of(start.residue->attachment),
+                               target->alone ? alone_agent_file(agent_) : agent_, target->needs.tls_offset_at);
     if (!renewed) return renewed.error().text;
     start.place = before.place();
   }
-  if (!start.residue) {
+  if (start.residue && target->alone) start.base = start.residue->agent.bias;
+  if (!start.residue && target->alone) {
+    auto agent = AloneAgent::load(agent_);
+    if (!agent) return agent.error().text;
+    start.alone = std::move(*agent);
+  } else if (!start.residue) {
     auto agent = loaded_part(agent_);
     if (!agent) return agent.error().text;
     start.agent = std::move(*agent);
@@ -197,7 +241,7 @@ std::string Inject::bring_in(Patient& patient) {
     if (std::chrono::steady_clock::now() > end) return sentence("does not let the agent be loaded: a lock is held");
   }
   if (until_ == InjectUntil::kPlanned) return patient.journal.reset(), "";
-  name_agent(pid, target->memory, agent_);
+  if (!target->alone) name_agent(pid, target->memory, agent_);
   const auto written = patient.journal->write_all();
   return written ? "" : written.error().text;
 }
@@ -250,7 +294,8 @@ std::string Inject::carry_out(const Surgeon::Order& order) {
   auto restored = journal->put_back();
   if (!restored) return restored.error().text;
   for (const pid_t child : children_of(order.pid)) put_back_family(child, &*restored);
-  return fmt::format("{} {} {} {}", restored->places, restored->modules, restored->kept, restored->other_programs);
+  return fmt::format("{} {} {} {} {} {}", restored->places, restored->modules, restored->kept, restored->other_programs,
+                     restored->stopped_ns, restored->waiting);
 }
 
 // What is still changed there and in all that descend from it: the recorder may not have met those that were forked
@@ -317,7 +362,9 @@ Result<Restored> Inject::give_back(pid_t pid) const {
   const std::string answer = PENNA_TRY(surgeon_->tell({kGiveBack, pid}, serve_));
   Restored restored;
   std::istringstream numbers(answer);
-  if (numbers >> restored.places >> restored.modules >> restored.kept >> restored.other_programs) return restored;
+  if (numbers >> restored.places >> restored.modules >> restored.kept >> restored.other_programs >>
+      restored.stopped_ns >> restored.waiting)
+    return restored;
   return Error{answer};
 }
 

@@ -3,16 +3,19 @@
 #include "reach/journal.h"
 
 #include <fmt/core.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <utility>
 
 #include "base/command_line.h"
+#include "base/file.h"
 #include "base/memory_ranges.h"
 #include "reach/remote_call.h"
 #include "reach/returns.h"
@@ -44,6 +47,56 @@ size_t count_modules(const std::vector<MemoryRange>& ranges, const Places& place
         std::any_of(places.begin(), places.end(), [&](const auto& one) { return range.holds(one.address); }))
       files.insert(range.name);
   return files.size();
+}
+
+// What penna_attachment::cursor counts from, of each thread that the agent knows; none, if it was refused before it had
+// said where that is.
+std::vector<uint64_t> threads_in(const RemoteMemory& memory, const StoppedProcess& process,
+                                 const penna_attachment& head) {
+  constexpr uint32_t kMostThreads = 1 << 20, kMostBytes = 4096;
+  std::vector<uint64_t> threads;
+  if (head.code_start == 0) return threads;
+  if (head.threads == 0) {
+    for (const StoppedThread& one : process.threads())
+      if (const uint64_t at = one.state.thread_pointer(); at != 0) threads.push_back(at);
+    return threads;
+  }
+  if (head.thread_count > kMostThreads || head.thread_bytes > kMostBytes) return threads;
+  const std::string keys = memory.part(head.threads, uint64_t{head.thread_count} * PENNA_THREAD_KEY_BYTES);
+  for (uint64_t i = 0; (i + 1) * PENNA_THREAD_KEY_BYTES <= keys.size(); ++i) {
+    uint64_t pointer;
+    std::memcpy(&pointer, keys.data() + i * PENNA_THREAD_KEY_BYTES, sizeof pointer);
+    if (pointer != 0) threads.push_back(head.thread_slots + i * head.thread_bytes);
+  }
+  return threads;
+}
+
+// Of the thread with this thread pointer; 0: the agent does not know it.
+uint64_t slot_of(const RemoteMemory& memory, const penna_attachment& head, uint64_t pointer) {
+  const std::string keys = memory.part(head.threads, uint64_t{head.thread_count} * PENNA_THREAD_KEY_BYTES);
+  for (uint64_t i = 0; (i + 1) * PENNA_THREAD_KEY_BYTES <= keys.size(); ++i)
+    if (std::memcmp(keys.data() + i * PENNA_THREAD_KEY_BYTES, &pointer, sizeof pointer) == 0)
+      return head.thread_slots + i * head.thread_bytes;
+  return 0;
+}
+
+// The id by which libc knows the thread: that in its own PID namespace. 0: unknown.
+uint32_t own_id(pid_t pid, pid_t thread) {
+  const auto status = read_file(fmt::format("/proc/{}/task/{}/status", pid, thread), 64 << 10);
+  const size_t at = status ? status->find("\nNSpid:") : std::string::npos;
+  if (at == std::string::npos) return 0;
+  const std::string line = status->substr(at + 1, status->find('\n', at + 1) - at - 1);
+  return static_cast<uint32_t>(std::strtoul(line.c_str() + line.rfind('\t') + 1, nullptr, 10));
+}
+
+// An agent that is alone knows threads by what libc has noted of them. Is that so for all that there are? (0: it is
+// just ending.)
+bool knows_threads(pid_t pid, const RemoteMemory& memory, const StoppedProcess& process, const penna_attachment& head) {
+  return head.threads == 0 ||
+         std::all_of(process.threads().begin(), process.threads().end(), [&](const StoppedThread& one) {
+           const auto noted = memory.get<uint32_t>(one.state.thread_pointer() + static_cast<uint64_t>(head.tid_at));
+           return noted && (*noted == 0 || *noted == own_id(pid, one.id));
+         });
 }
 
 // A thread that waits in vfork cannot be stopped until its child has become another program.
@@ -110,6 +163,10 @@ struct Journal::Changes {
       return one.kind == PENNA_CHANGED_CODE && pc - one.address - 1 < uint64_t{one.bytes} - 1;
     });
   }
+  bool is_unwinder(const penna_change& one) const {
+    constexpr uint64_t kMost = sizeof one.before;
+    return head.unwinder != 0 && one.kind == PENNA_CHANGED_CODE && one.address - head.unwinder < kMost;
+  }
   bool is_agents(uint64_t pc) const {
     return pc - head.code_start < head.code_end - head.code_start ||
            std::any_of(mappings.begin(), mappings.end(),
@@ -125,10 +182,13 @@ Result<> Journal::while_stopped(const Attempt& attempt) const {
   const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
   std::string obstacle;
   for (int i = 0; i < kMostTries; ++i, ::usleep(kBetweenTriesUs)) {
-    const StoppedProcess process = PENNA_TRY(stop_patiently(pid_));
+    StoppedProcess process = PENNA_TRY(stop_patiently(pid_));
     const auto changes = Changes::read(memory, attachment_);
     if (!changes) return Error{fmt::format("process {} has become another program, which is not recorded", pid_)};
     obstacle = attempt(memory, process, *changes);
+    process.let_go();
+    longest_stop_ =
+        std::max<std::chrono::nanoseconds>(longest_stop_, std::chrono::steady_clock::now() - process.since());
     if (obstacle.empty()) return ok();
   }
   return Error{fmt::format("a thread of process {} is always {}", pid_, obstacle)};
@@ -160,6 +220,7 @@ Result<std::vector<penna_change>> Journal::planned() const {
 Result<> Journal::write_all() const {
   return while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be changed";
+    if (!knows_threads(pid_, memory, process, changes.head)) return "one that its libc does not know of";
     for (const Changes::Place& one : changes.places) Changes::write(memory, one);
     set_state(memory, PENNA_ATTACH_RUNS);
     return "";
@@ -199,7 +260,7 @@ Result<Restored> Journal::put_back() const {
     places = changes.places;
     // In reverse: where a place was changed twice, the first change has the program's own bytes.
     for (auto one = changes.places.rbegin(); one != changes.places.rend(); ++one) {
-      if (!Changes::is_there(memory, *one)) continue;
+      if (!Changes::is_there(memory, *one) || changes.is_unwinder(*one)) continue;
       Holds holds = look_at(memory, *one);
       if (holds == Holds::kAfter && memory.write(one->address, one->before, one->bytes)) holds = look_at(memory, *one);
       ++(holds == Holds::kBefore ? restored.places : restored.kept);
@@ -212,14 +273,67 @@ Result<Restored> Journal::put_back() const {
   restored.modules = count_modules(ranges, places);
   PENNA_TRY(while_unused([&](const RemoteMemory& memory, const StoppedProcess& process, const penna_attachment& head) {
     // Unless the agent was refused before it had said where that is.
-    for (const StoppedThread& one : process.threads())
-      if (const uint64_t at = one.state.thread_pointer(); at != 0 && head.code_start != 0)
-        memory.write(at + static_cast<uint64_t>(head.cursor), &kNoChunk, sizeof kNoChunk);
+    for (const uint64_t at : threads_in(memory, process, head))
+      memory.write(at + static_cast<uint64_t>(head.cursor), &kNoChunk, sizeof kNoChunk);
     put_back_returns(memory, process, head);
     set_state(memory, PENNA_ATTACH_LEFT);
     return std::string();
   }));
+  put_back_unwinder(&restored);
+  restored.stopped_ns = static_cast<uint64_t>(longest_stop_.count());
   return restored;
+}
+
+// Is a stack that has frames of the agent's, or return addresses that were its own, just being unwound, or may it be
+// before they are gone? What a thread does is known by its slot; only what it is just unwinding, by its stack.
+bool Journal::may_unwind(const RemoteMemory& memory, const StoppedThread& thread, const Changes& changes) const {
+  constexpr size_t kMostStack = 256 << 10;
+  constexpr uint64_t kCallsOfUnwinders[] = {SYS_futex,  SYS_mmap,    SYS_munmap,  SYS_brk,
+                                            SYS_mremap, SYS_madvise, SYS_mprotect};
+  const penna_attachment& head = changes.head;
+  if (changes.is_agents(thread.state.pc())) return true;
+  if (const uint64_t slot = slot_of(memory, head, thread.state.thread_pointer()); slot != 0)
+    if (memory.word(slot + head.lock_call) != 0 || memory.get<uint32_t>(slot + head.in_allocator).value_or(0) != 0)
+      return true;
+  const auto call = thread.state.system_call();
+  if (call &&
+      std::find(std::begin(kCallsOfUnwinders), std::end(kCallsOfUnwinders), *call) == std::end(kCallsOfUnwinders))
+    return false;
+  const std::string stack = stack_of(memory, thread.state, kMostStack);
+  for (size_t at = 0; at + 8 <= stack.size(); at += 8) {
+    uint64_t word;
+    std::memcpy(&word, stack.data() + at, sizeof word);
+    if ((!call && changes.is_agents(word)) ||
+        std::any_of(unwinder_.begin(), unwinder_.end(), [word](const RemoteRange& one) { return one.holds(word); }))
+      return true;
+  }
+  return false;
+}
+
+// Last: where it is not told of the agent's frames any more, no thread may come upon one. For one that is always in a
+// function that was entered, as a wait for a condition, the place stays, and does nothing else.
+void Journal::put_back_unwinder(Restored* restored) const {
+  constexpr int kMostLooks = 1000;
+  if (unwinder_.empty()) return;  // nor is it stopped once more
+  const auto memory = RemoteMemory::open(pid_);
+  std::set<pid_t> clean;
+  for (int i = 0; memory && i < kMostLooks; ++i, ::usleep(kBetweenTriesUs)) {
+    const auto process = stop_patiently(pid_);
+    const auto changes = Changes::read(*memory, attachment_);
+    if (!process || !changes || changes->head.unwinder == 0) return;
+    for (const StoppedThread& one : process->threads())
+      if (clean.count(one.id) == 0 && !may_unwind(*memory, one, *changes)) clean.insert(one.id);
+    const bool all = std::all_of(process->threads().begin(), process->threads().end(),
+                                 [&](const StoppedThread& one) { return clean.count(one.id) != 0; });
+    if (i + 1 < kMostLooks && (!all || is_amid_place(*memory, *process, *changes))) continue;
+    for (const Changes::Place& one : changes->places) {
+      if (!changes->is_unwinder(one)) continue;
+      if (all && look_at(*memory, one) == Holds::kAfter) memory->write(one.address, one.before, one.bytes);
+      const Holds holds = look_at(*memory, one);
+      ++(holds == Holds::kBefore ? restored->places : holds == Holds::kAfter ? restored->waiting : restored->kept);
+    }
+    return;
+  }
 }
 
 // In its code, or in libc's on behalf of it: then the way back lies near. What waits in the kernel for something of the

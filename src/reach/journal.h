@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -29,7 +30,13 @@ class Journal {
   Journal(pid_t pid, uint64_t attachment, uint64_t sigreturn, std::vector<RemoteRange> system_code)
       : pid_(pid), attachment_(attachment), sigreturn_(sigreturn), system_code_(std::move(system_code)) {}
   // That of a process which was forked by this one: it lies at the same place.
-  Journal of(pid_t child) const { return {child, attachment_, sigreturn_, system_code_}; }
+  Journal of(pid_t child) const {
+    Journal its(child, attachment_, sigreturn_, system_code_);
+    its.unwinder_ = unwinder_;
+    return its;
+  }
+  // Of a program that was entered by an agent that is alone: the functions of its unwinder.
+  void set_unwinder(std::vector<RemoteRange> functions) { unwinder_ = std::move(functions); }
 
   enum class State {
     kOtherProgram,  // by exec: the process has no journal
@@ -46,6 +53,12 @@ class Journal {
   // Takes all of them back; the agent records nothing any more, and threads have no chunks: what comes late is recorded
   // nowhere. Error: not all is put back; what is left does nothing.
   Result<Restored> put_back() const;
+  // What put_back() had to leave for threads that wait: can it be put back now?
+  bool finish_putting_back() const {
+    Restored rest;
+    put_back_unwinder(&rest);
+    return rest.waiting == 0;
+  }
   // Calls work(memory, process, head) while all threads are stopped, and none runs code of the agent or is about to
   // come back to it. Error: that did not happen. work() says what else stands against it for now; empty: nothing.
   using Work = std::function<std::string(const RemoteMemory&, const StoppedProcess&, const penna_attachment&)>;
@@ -60,10 +73,13 @@ class Journal {
   void set_state(const RemoteMemory& memory, uint32_t state) const;
   void stop_agent() const;
   bool is_used(const RemoteMemory& memory, const StoppedThread& thread, const Changes& changes) const;
+  bool may_unwind(const RemoteMemory& memory, const StoppedThread& thread, const Changes& changes) const;
+  void put_back_unwinder(Restored* restored) const;
 
   pid_t pid_;
   uint64_t attachment_, sigreturn_;
-  std::vector<RemoteRange> system_code_;
+  std::vector<RemoteRange> system_code_, unwinder_;
+  mutable std::chrono::nanoseconds longest_stop_{};  // of all threads, by while_stopped()
 };
 
 }  // namespace penna

@@ -90,7 +90,7 @@ std::string bytes_of(const uint8_t* bytes, size_t count) { return {reinterpret_c
 Result<std::vector<PlannedChange>> changes_of(const Target& process, pid_t copy) {
   const auto there = examine(copy);
   if (!there) return Error{"could not be copied: the copy has ended"};
-  const auto residue = find_residue(there->memory, there->libraries);
+  const auto residue = find_residue(*there);
   const auto planned = residue ? Journal(copy, residue->attachment, 0, {}).planned() : Error{"has no agent"};
   if (!planned) return Error{"could not be copied: the copy was not entered"};
   Changes changes;
@@ -113,7 +113,7 @@ Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& sta
   ProcessCopy copy = PENNA_TRY(ProcessCopy::make(process.pid));
   // Another thread may have been in the middle of dlopen: in the copy, it never comes out of there.
   const auto memory = RemoteMemory::open(copy.pid());
-  *again = memory && !list_libraries(copy.pid(), *memory);
+  *again = memory && !process.alone && !list_libraries(copy.pid(), *memory);
   if (*again) {
     PENNA_TRY(copy.end());
     return Error{"could not be copied: it is always loading libraries"};

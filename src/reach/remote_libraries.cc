@@ -31,22 +31,6 @@ void find_headers(const RemoteMemory& memory, RemoteLibrary* library) {
   library->phdr_count = header->e_phnum;
 }
 
-RemoteLibrary program_of(pid_t pid, const RemoteMemory& memory) {
-  RemoteLibrary program;
-  const auto auxv = read_file(fmt::format("/proc/{}/auxv", pid), 4096);
-  for (size_t at = 0; auxv && at + sizeof(Elf64_auxv_t) <= auxv->size(); at += sizeof(Elf64_auxv_t)) {
-    Elf64_auxv_t entry;
-    std::memcpy(&entry, auxv->data() + at, sizeof entry);
-    if (entry.a_type == AT_PHDR) program.phdrs = entry.a_un.a_val;
-    if (entry.a_type == AT_PHNUM) program.phdr_count = static_cast<uint32_t>(entry.a_un.a_val);
-  }
-  for (const Elf64_Phdr& header : headers_of(memory, program)) {
-    if (header.p_type == PT_PHDR) program.bias = program.phdrs - header.p_vaddr;
-    if (header.p_type == PT_DYNAMIC) program.dynamic = program.bias + header.p_vaddr;
-  }
-  return program;
-}
-
 template <typename Visit>
 void for_each_entry(const RemoteMemory& memory, uint64_t dynamic, Visit&& visit) {
   for (size_t i = 0; dynamic != 0 && i < kMostEntries; ++i) {
@@ -80,6 +64,22 @@ size_t count_by_gnu_hash(const RemoteMemory& memory, uint64_t table) {
 }
 
 }  // namespace
+
+RemoteLibrary program_of(pid_t pid, const RemoteMemory& memory) {
+  RemoteLibrary program;
+  const auto auxv = read_file(fmt::format("/proc/{}/auxv", pid), 4096);
+  for (size_t at = 0; auxv && at + sizeof(Elf64_auxv_t) <= auxv->size(); at += sizeof(Elf64_auxv_t)) {
+    Elf64_auxv_t entry;
+    std::memcpy(&entry, auxv->data() + at, sizeof entry);
+    if (entry.a_type == AT_PHDR) program.phdrs = entry.a_un.a_val;
+    if (entry.a_type == AT_PHNUM) program.phdr_count = static_cast<uint32_t>(entry.a_un.a_val);
+  }
+  for (const Elf64_Phdr& header : headers_of(memory, program)) {
+    if (header.p_type == PT_PHDR) program.bias = program.phdrs - header.p_vaddr;
+    if (header.p_type == PT_DYNAMIC) program.dynamic = program.bias + header.p_vaddr;
+  }
+  return program;
+}
 
 Result<std::vector<RemoteLibrary>> list_libraries(pid_t pid, const RemoteMemory& memory) {
   const RemoteLibrary program = program_of(pid, memory);

@@ -33,6 +33,9 @@ struct RemoteLibrary {
   uint32_t phdr_count = 0;
 };
 
+// The program itself, by what the kernel told it.
+RemoteLibrary program_of(pid_t pid, const RemoteMemory& memory);
+
 // In the dynamic linker's order. Error, as words that follow "process N ": it has no dynamic linker, or is not that far
 // yet.
 Result<std::vector<RemoteLibrary>> list_libraries(pid_t pid, const RemoteMemory& memory);

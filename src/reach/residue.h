@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "reach/journal.h"
 #include "reach/remote_libraries.h"
+#include "reach/target.h"
 
 namespace penna {
 
@@ -27,7 +28,7 @@ struct Residue {
   uint64_t attachment_at = 0;  // penna_agent_attachment
   uint64_t attachment = 0;     // what that holds; 0: it was loaded, and never used
 };
-std::optional<Residue> find_residue(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries);
+std::optional<Residue> find_residue(const Target& target);
 
 // The bytes of the agent's file that are loaded: a third of it, without what is there for debuggers. `agent`: its path.
 Result<std::string> loaded_part(const std::string& agent);

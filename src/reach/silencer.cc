@@ -3,12 +3,37 @@
 #include "reach/silencer.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "collect/control_request.h"
+#include "reach/stop_thread.h"
 
 namespace penna {
+namespace {
+
+bool has_ended(pid_t pid) {
+  const std::vector<pid_t> threads = threads_of(pid);
+  return std::all_of(threads.begin(), threads.end(), [pid](pid_t thread) {
+    const char state = state_of(pid, thread);
+    return state == 'Z' || state == 'X';
+  });
+}
+
+// One that is just ending cannot be asked any more, and is given a moment to do so.
+bool stays_alive(pid_t pid) {
+  constexpr int kTries = 50;
+  constexpr useconds_t kPauseUs = 20'000;
+  for (int i = 0; i < kTries; ++i) {
+    if (has_ended(pid)) return false;
+    ::usleep(kPauseUs);
+  }
+  return true;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Silencer>> Silencer::make(std::optional<uint32_t> percent, Server& server, Collector& collector,
                                                  Onlooker* next, NameOf name_of) {
@@ -29,34 +54,41 @@ void Silencer::work() {
   }
 }
 
-// One by one, so that each result is known; a call of the process takes about 50 us.
+// As many at once as a request holds: for each request a thread of the process is stopped, and nothing may be loaded
+// meanwhile.
 void Silencer::carry_out(const SilenceOrder& order, ControlPage& page) {
-  for (const BusyFunction& function : order.functions) {
-    const std::string name = name_of_(function.module, function.pc);
-    const std::optional<bool> answer = silence(order.pid, page, function);
-    if (!answer) {
-      ++unanswered_;
-      continue;
-    }
-    const bool done = *answer;
-    std::string& first = done ? first_ : first_refused_;
-    if (first.empty()) first = name;
-    ++(done ? silenced_ : refused_);
-    collector_.note(
-        fmt::format("calls of {} in pid {} {} after {:.2f} s of processor time: recording them added {:.0f} % to it",
-                    name, order.pid, done ? "are not recorded" : "could not be silenced", order.seconds,
-                    function.share * 100),
-        false);
+  for (std::span<const BusyFunction> left = order.functions; !left.empty();) {
+    const auto some = left.first(std::min<size_t>(left.size(), PENNA_CONTROL_FUNCTIONS));
+    left = left.subspan(some.size());
+    const std::optional<uint64_t> silent = silence(order.pid, page, some);
+    for (size_t i = 0; silent && i < some.size(); ++i) note(order, some[i], (*silent >> i & 1) != 0);
+    if (silent) continue;
+    // Of one that has ended there is nothing more to record.
+    if (stays_alive(static_cast<pid_t>(order.pid))) unanswered_ += some.size() + left.size();
+    return;
   }
 }
 
-std::optional<bool> Silencer::silence(uint32_t pid, ControlPage& page, const BusyFunction& function) {
-  const uint64_t functions[] = {function.pc};
+void Silencer::note(const SilenceOrder& order, const BusyFunction& function, bool done) {
+  const std::string name = name_of_(function.module, function.pc);
+  std::string& first = done ? first_ : first_refused_;
+  if (first.empty()) first = name;
+  ++(done ? silenced_ : refused_);
+  collector_.note(
+      fmt::format("calls of {} in pid {} {} after {:.2f} s of processor time: recording them added {:.0f} % to it",
+                  name, order.pid, done ? "are not recorded" : "could not be silenced", order.seconds,
+                  function.share * 100),
+      false);
+}
+
+std::optional<uint64_t> Silencer::silence(uint32_t pid, ControlPage& page, std::span<const BusyFunction> functions) {
   if (deaf_.count(page.inode()) != 0) return std::nullopt;
-  const auto answer = ask_process(pid, page, silence_request(functions), call_);
+  std::vector<uint64_t> pcs;
+  for (const BusyFunction& function : functions) pcs.push_back(function.pc);
+  const auto answer = ask_process(pid, page, silence_request(pcs), call_);
   if (!answer) deaf_.insert(page.inode());  // each call could cost us seconds again
   if (!answer) return std::nullopt;
-  return answer->matched != 0 && answer->refused == 0;
+  return answer->functions[PENNA_CONTROL_FUNCTIONS];
 }
 
 std::string Silencer::summary() const {
@@ -71,7 +103,7 @@ std::string Silencer::summary() const {
         "{}{} could not be silenced: -finstrument-functions, and -pg in a program that counts for gprof, leave no way",
         silenced_ != 0 ? "; " : "", several(first_refused_, refused_));
   if (unanswered_ != 0)
-    text += fmt::format("{}{} could not be silenced, as their process did not answer or had ended",
+    text += fmt::format("{}{} could not be silenced, as their process did not answer",
                         silenced_ + refused_ != 0 ? "; " : "",
                         unanswered_ == 1 ? std::string("1 function") : fmt::format("{} functions", unanswered_));
   return text;

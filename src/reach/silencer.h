@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 
 #include "collect/collector.h"
@@ -44,8 +45,10 @@ class Silencer {
         collector_(collector),
         name_of_(std::move(name_of)) {}
   void carry_out(const SilenceOrder& order, ControlPage& page);
-  // Nothing: the process did not answer.
-  std::optional<bool> silence(uint32_t pid, ControlPage& page, const BusyFunction& function);
+  // At most as many as a request holds. By bit, those that are not recorded any more; nothing: the process did not
+  // answer.
+  std::optional<uint64_t> silence(uint32_t pid, ControlPage& page, std::span<const BusyFunction> functions);
+  void note(const SilenceOrder& order, const BusyFunction& function, bool done);
 
   uint32_t percent_;
   OverheadGovernor governor_;

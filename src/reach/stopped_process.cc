@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/command_line.h"
+#include "base/file.h"
 #include "reach/stop_thread.h"
 
 namespace penna {
@@ -54,6 +55,7 @@ Result<StoppedProcess> StoppedProcess::try_to_stop(pid_t pid, bool* is_traced) {
   StoppedProcess process;
   for (size_t before = 0;; before = process.threads_.size()) {
     std::optional<Error> trouble = process.seize_new(pid, is_traced);
+    if (before == 0) process.since_ = std::chrono::steady_clock::now();
     for (size_t i = before; i < process.threads_.size(); ++i) traced(PTRACE_INTERRUPT, process.threads_[i].id, 0, 0);
     // Also after trouble: only who has stopped can be let go of.
     for (size_t i = before; i < process.threads_.size(); ++i)

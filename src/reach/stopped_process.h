@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <span>
 #include <utility>
@@ -37,11 +38,14 @@ class StoppedProcess {
   StoppedProcess& operator=(StoppedProcess&& other) noexcept {
     let_go();
     threads_ = std::move(other.threads_);
+    since_ = other.since_;
     return *this;
   }
   ~StoppedProcess() { let_go(); }
 
   std::span<const StoppedThread> threads() const { return threads_; }
+  // When the first of them was stopped.
+  std::chrono::steady_clock::time_point since() const { return since_; }
   // Is any thread in one of these ranges, or will it be when it comes back from a signal handler? `sigreturn`: where
   // handlers return to.
   template <typename IsInside>
@@ -63,6 +67,7 @@ class StoppedProcess {
   std::optional<Error> seize_new(pid_t pid, bool* is_traced);
   static std::optional<Error> await(pid_t pid, StoppedThread* one);
   std::vector<StoppedThread> threads_;
+  std::chrono::steady_clock::time_point since_;
 };
 
 }  // namespace penna

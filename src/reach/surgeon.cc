@@ -5,7 +5,9 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,11 +30,27 @@ ssize_t receive(int socket, void* to, size_t bytes) {
   return got;
 }
 
+// While it stops a process it shall not wait for the collector to have used up its share of a processor, which is 3 ms.
+// Who asks for less at a time comes sooner (Linux 6.12; older kernels take it and change nothing).
+void ask_for_short_turns() {
+  struct {  // struct sched_attr of sched_setattr(2), version 0
+    uint32_t size = 48, policy = 0;
+    uint64_t flags = 0;
+    int32_t nice = 0;
+    uint32_t priority = 0;
+    uint64_t runtime = 100'000, deadline = 0, period = 0;  // ns
+  } attributes;
+  static_assert(sizeof attributes == 48);
+  attributes.nice = ::getpriority(PRIO_PROCESS, 0);
+  (void)::syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
 // Nobody shall wait for it to close what it has of theirs.
 [[noreturn]] void live(int socket, const Surgeon::Work& work) {
   // Out of our session: what a terminal sends its foreground group shall not reach it.
   ::setsid();
   ::prctl(PR_SET_NAME, "penna-surgeon");
+  ask_for_short_turns();
   if (socket > 0) ::close_range(0, static_cast<unsigned>(socket) - 1, 0);
   ::close_range(static_cast<unsigned>(socket) + 1, UINT_MAX, 0);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_IGN);

@@ -21,10 +21,36 @@ constexpr long kStopUs = 2'000'000;
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+// Of the program's code.
+BorrowedCode find_code(const Target& target) {
+  BorrowedCode code;
+  for (const RemoteRange& range : target.system_code) {
+    const BorrowedCode found = find_borrowed_code(target.memory, range);
+    if (code.system_call == 0) code.system_call = found.system_call;
+    if (code.sigreturn == 0) code.sigreturn = found.sigreturn;
+    if (code.pop_number == 0) code.pop_number = found.pop_number;
+  }
+  return code;
+}
+
+Result<Target> examine_alone(Target target, const RemoteLibrary& program) {
+  target.alone = PENNA_TRY(look_at_alone_program(target.pid, target.memory, program));
+  target.libraries.push_back(program);
+  target.libraries.back().bias = target.alone->told.bias;
+  target.libc = &target.libraries.back();
+  target.needs.tid_at = static_cast<uint32_t>(target.alone->told.tid_at);
+  target.system_code = code_of(target.memory, *target.libc);
+  target.code = find_code(target);
+  if (!target.code.is_enough()) return Error{"has a libc whose code Penna does not know"};
+  return target;
+}
+
 Result<Target> try_to_examine(pid_t pid) {
   auto memory = RemoteMemory::open(pid);
   if (!memory) return Error{"may not be traced, or has ended"};
-  Target target{pid, std::move(*memory), {}, nullptr, nullptr, {}, {}, {}};
+  Target target{pid, std::move(*memory), {}, nullptr, nullptr, {}, {}, {}, {}};
+  if (const RemoteLibrary program = program_of(pid, target.memory); is_alone(target.memory, program))
+    return examine_alone(std::move(target), program);
   target.libraries = PENNA_TRY(list_libraries(pid, target.memory));
   for (const RemoteLibrary& one : target.libraries) {
     if (file_name(one.name) == "libc.so.6") target.libc = &one;
@@ -36,8 +62,7 @@ Result<Target> try_to_examine(pid_t pid) {
     if (one != nullptr)
       for (const RemoteRange& range : code_of(target.memory, *one)) target.system_code.push_back(range);
   if (!target.system_code.empty()) target.code = find_borrowed_code(target.memory, target.system_code.front());
-  if (target.code.system_call == 0 || target.code.sigreturn == 0)
-    return Error{"has a libc whose code Penna does not know"};
+  if (!target.code.is_enough()) return Error{"has a libc whose code Penna does not know"};
   return target;
 }
 
@@ -109,10 +134,15 @@ std::optional<std::string> work_with(const Target& target, pid_t thread, bool ev
 
 }  // namespace
 
+bool is_alone(pid_t pid) {
+  const auto memory = RemoteMemory::open(pid);
+  return memory && is_alone(*memory, program_of(pid, *memory));
+}
+
 Result<Target> examine(pid_t pid) {
   constexpr int kMostLooks = 2000;
   auto target = try_to_examine(pid);
-  for (int i = 0; i < kMostLooks && !target && ::kill(pid, 0) == 0; ++i, ::usleep(kLookAgainUs))
+  for (int i = 0; i < kMostLooks && !target && ::kill(pid, 0) == 0 && !is_alone(pid); ++i, ::usleep(kLookAgainUs))
     target = try_to_examine(pid);
   return target;
 }

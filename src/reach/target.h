@@ -7,10 +7,12 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "reach/alone_program.h"
 #include "reach/borrowed_thread.h"
 #include "reach/guest.h"
 #include "reach/remote_libraries.h"
@@ -27,7 +29,11 @@ struct Target {
   std::vector<RemoteRange> system_code;  // of these two
   GuestNeeds needs;
   BorrowedCode code;
+  std::optional<AloneProgram> alone;  // of a program without a dynamic linker: then it is its own libc
 };
+
+// Does it run a program that no dynamic linker has loaded?
+bool is_alone(pid_t pid);
 
 // Waits for a process that is just starting. Error, as words behind "process N ".
 Result<Target> examine(pid_t pid);

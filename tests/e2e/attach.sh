@@ -66,7 +66,7 @@ expect_eq 0 "$status" status
 expect_eq "" "$out" "standard output"
 expect_match "$err" 'it.penna: .* processes'
 expect_contains "$err" '0 lost'
-expect_match "$err" 'restored [0-9]+ places in [0-9]+ modules?, verified$'
+expect_match "$err" 'restored [0-9]+ places in [0-9]+ modules?, verified; all threads stopped for at most [0-9.]+ (us|ms|s)$'
 penna report alloc it.penna >alloc.txt
 expect_match "$(<alloc.txt)" 'make \(busy.c:'
 expect_match "$(<alloc.txt)" '[1-9] frees? of blocks whose allocation was not recorded'

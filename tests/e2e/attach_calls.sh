@@ -118,7 +118,7 @@ expect_match "$(<report.txt)" 'nanosleep'
 run penna record -p "$pid" -f -o it.penna --duration 1s -k calls -F leaf -F twice --max-overhead 1%
 expect_eq 0 "$status" "$err"
 expect_contains "$err" 'are not recorded from some time on'
-expect_match "$err" 'restored [0-9]+ places in [0-9]+ modules?, verified$'
+expect_match "$err" 'restored [0-9]+ places in [0-9]+ modules?, verified; all threads stopped for at most [0-9.]+ (us|ms|s)$'
 afterwards "--max-overhead"
 
 # Killed in the middle: what was entered leads nowhere else afterwards.

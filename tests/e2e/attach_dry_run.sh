@@ -84,15 +84,15 @@ build_c busy_static -static
 start output.txt ./busy_static one two
 await output.txt round
 state "$pid" >before.txt
-run penna record -p "$pid" --dry-run --json -F churn
+run penna record -p "$pid" --via breakpoint --dry-run --json -F churn
 state "$pid" >after.txt
 expect_eq 0 "$status" "$err"
 expect_eq "" "$(diff before.txt after.txt || true)" "what is new"
 cp out.txt record.json
-run penna record -p "$pid" --dry-run -F churn
+run penna record -p "$pid" --via breakpoint --dry-run -F churn
 expect_match "$out" "Recording process $pid \(busy_static\) by breakpoints would change [0-9]+ places in 1 module, and one byte"
 expect_match "$out" 'code +[0-9a-f]{2} +cc +churn \[busy_static\]'
-as_said "$pid" record.json 10 -F churn
+as_said "$pid" record.json 10 --via breakpoint -F churn
 
 run penna record --dry-run -- true
 expect_eq 125 "$status" "--dry-run of a command"

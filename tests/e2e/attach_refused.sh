@@ -84,10 +84,10 @@ traced=$(pgrep -P "$tracer" -x waits)
 started+=("$traced")
 refused "$traced" "is traced by process $tracer"
 
-build_c waits -static
+build_c waits -static -s
 start /dev/null ./waits
 await "/proc/$pid/maps" waits
-refused "$pid" 'statically linked, so it can have no agent: record it alone, by breakpoints' --via inject
+refused "$pid" 'statically linked and has no symbols (it was stripped), so it can have no agent' --via inject
 musl-gcc waits.c -o waits_musl
 start /dev/null ./waits_musl
 await "/proc/$pid/maps" waits_musl

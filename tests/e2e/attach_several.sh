@@ -31,7 +31,7 @@ for file in a b c; do await $file.txt '^20$'; done
 run penna record -p "$a,$b,$c" -p "$a" -o it.penna --duration 300ms
 expect_eq 0 "$status"
 expect_match "$err" 'it.penna: .* 3 processes'
-expect_match "$err" 'restored [0-9]+ places in [0-9]+ modules?, verified$'
+expect_match "$err" 'restored [0-9]+ places in [0-9]+ modules?, verified; all threads stopped for at most [0-9.]+ (us|ms|s)$'
 penna replay it.penna >events.txt
 for bytes in 1111 2222 3333; do expect_match "$(grep -Em1 "malloc\($bytes\)" events.txt || true)" "malloc"; done
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs that can have no agent, static ones and those of musl, are recorded by breakpoints: calls, allocations, locks and
+# Programs that cannot be started with an agent, static ones and those of musl, are recorded by breakpoints: calls, allocations, locks and
 # points, as an agent records them; and they are what they were afterwards.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need musl-tools
@@ -130,13 +130,13 @@ for program in glibc_static musl_static musl; do
   start output.txt ./$program 4 forever
   await output.txt right
   before=$(code "$pid")
-  run penna record -q -f -o it.penna -F leaf -k calls,alloc,locks --duration 200ms -p "$pid"
+  run penna record --via breakpoint -q -f -o it.penna -F leaf -k calls,alloc,locks --duration 200ms -p "$pid"
   expect_eq 0 "$status" "status of -p of $program"
-  run penna record -f -o it.penna -F leaf -k calls,alloc,locks --duration 200ms -p "$pid"
+  run penna record --via breakpoint -f -o it.penna -F leaf -k calls,alloc,locks --duration 200ms -p "$pid"
   expect_match "$err" 'restored [1-9][0-9]* places in [12] modules?, verified'
   expect_contains "$err" '0 lost'
   expect_eq "$before" "$(code "$pid")" "code of $program"
-  "$PENNA" record -q -f -o it.penna -F leaf -p "$pid" &
+  "$PENNA" record --via breakpoint -q -f -o it.penna -F leaf -p "$pid" &
   recorder=$!
   for _ in {1..500}; do
     grep -q '^TracerPid:.0$' "/proc/$pid/status" || break

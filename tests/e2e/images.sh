@@ -18,7 +18,7 @@ build_c first
 build_c second
 penna record -q -k alloc -o a.penna ./first
 run penna info a.penna
-expect_match "$out" '^ +PID +N +PARENT '
+expect_match "$out" '^ *PID +N +PARENT '
 expect_match "$out" '^ *[0-9]+ +1 .* ./first$'
 expect_match "$out" '^ *[0-9]+ +2 .* ./second$'
 pid=$(penna info a.penna --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["processes"][0]["pid"])')

@@ -3,13 +3,6 @@
 # penna/alloc.h: blocks of pools are recorded by pool, in C and C++, by gcc and clang; nothing without a recorder, also in static programs.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source=$PENNA_SOURCE/examples/pools.c
-# As docs/embedding.md says.
-ln -s "$PENNA_SOURCE/include" include
-ln -s "$PENNA_SOURCE/examples" examples
-run bash -ec "penna() { \"$PENNA\" \"\$@\"; }; $(doc_block embedding.md examples/pools.c)"
-expect_eq 0 "$status" "status of the example in docs/embedding.md"
-expect_match "$out" 'pool requests: allocate\(16\)'
-rm -r pools.penna
 due='pool requests: allocate(16)
 pool texts: allocate(6)
 pool requests: allocate(16)

@@ -75,7 +75,7 @@ def unit_tests(port, build):
     prefix = port.prefix
     include = f'-I{GOOGLETEST}/include'
     objects = [compile_one(prefix, GOOGLETEST / 'src' / f'gtest{part}.cc', build / f'gtest{part}.o', include,
-                           f'-I{GOOGLETEST}') for part in ('-all', '_main')]
+                           f'-I{GOOGLETEST}', '-O0') for part in ('-all', '_main')]
     objects += [compile_one(prefix, ROOT / 'tests' / 'unit' / 'core' / name, build / f'{name}.o', include, f'-I{ROOT}/tests/unit', *WARNINGS)
                 for name in SOURCES + (SWITCHED if port.name != 'armv7' else [])]
     run(prefix + 'g++', '-static', *objects, '-o', build / 'core_tests', '-pthread')

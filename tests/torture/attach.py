@@ -35,6 +35,7 @@ class Target:
     check: list = None     # afterwards, must succeed
     package: str = None
     options: tuple = ()    # of each recording
+    ways: tuple = ()       # one of which each recording takes, in place of all
     build: list = None     # makes it
     unloads: str = ''      # a library that it closes and opens all the time
     rehearsed: str = r'^Recording process \d+ '  # what a dry run says
@@ -75,7 +76,9 @@ PG = sorted(pathlib.Path('/usr/lib/postgresql').glob('*/bin'))[-1:]
 PG = PG[0] if PG else pathlib.Path('/usr/lib/postgresql/bin')
 PG_AT = ['-h', '127.0.0.1', '-p', '7396', '-U', 'me']
 WAYS = ((), ('-F', '*'), ('-F', '*', '-k', 'calls'), ('--libcalls',), ('-k', 'alloc,locks'), ('-k', 'points'))
-BY_BREAKPOINTS = ('-k', 'calls,alloc,locks', '-F', 'leaf', '-F', 'branch', '-F', 'leave')
+BY_BREAKPOINTS = ('--via', 'breakpoint', '-k', 'calls,alloc,locks', '-F', 'leaf', '-F', 'branch', '-F', 'leave')
+MUSL_STATIC = ['musl-gcc', '-O2', '-static', SOURCES / 'programs/breakpointed.c', '-o', 'breakpointed']
+ALONE = tuple(('--via', 'inject', *way) for way in WAYS)
 LIBRARIES = {'plain': [], 'instrumented': ['-finstrument-functions'], 'pg': ['-pg'], 'fentry': ['-pg', '-mfentry'],
              'patchable': ['-fpatchable-function-entry=5']}
 BUILD_LIBRARIES = ' && '.join(
@@ -88,9 +91,13 @@ TARGETS = {
     'many': Target([PROGRAMS / 'attached', '32', 'signals'], ready='.', unloads='/libm.so.6'),
     'filtered': Target([PROGRAMS / 'filters', 'list'], ready='^20$', rehearsed='refuses close_range, which a dry run needs'),
     'starter': Target([PROGRAMS / 'starter', '.'], ready='^3$'),
-    'static': Target([PROGRAMS / 'breakpointed', '32', 'signals'], ready='.', options=BY_BREAKPOINTS),
-    'musl': Target(['./breakpointed', '4', 'signals'], ready='.', options=BY_BREAKPOINTS, package='musl-tools',
-                   build=['musl-gcc', '-O2', '-static', SOURCES / 'programs/breakpointed.c', '-o', 'breakpointed']),
+    'breakpoints': Target([PROGRAMS / 'breakpointed', '32', 'signals'], ready='.', options=BY_BREAKPOINTS),
+    'breakpoints_musl': Target(['./breakpointed', '4', 'signals'], ready='.', options=BY_BREAKPOINTS, package='musl-tools', build=MUSL_STATIC),
+    'static': Target([PROGRAMS / 'breakpointed', '32', 'signals'], ready='.', ways=ALONE),
+    'unwound': Target([PROGRAMS / 'unwound'], ready='right', ways=ALONE),
+    'unwound_pie': Target([PROGRAMS / 'unwound_pie'], ready='right', ways=ALONE),
+    # Without points nothing is changed for them.
+    'musl': Target(['./breakpointed', '4', 'signals'], ready='.', package='musl-tools', build=MUSL_STATIC, ways=ALONE[:-1]),
     'libraries': Target(['./libraries', *(f'./{name}.so' for name in LIBRARIES)], ready='^round 3$', unloads='.so',
                         build=['sh', '-c', BUILD_LIBRARIES]),
     'python': Target(['/usr/bin/python3', '-c', PYTHON], ready='round'),
@@ -172,7 +179,7 @@ def record(pids, where, kill, options):
     if recorder.returncode == -signal.SIGKILL:
         return None
     assert recorder.returncode == 0, f'status {recorder.returncode}: {text}'
-    assert re.search(r'restored [1-9][\d,]* places in \d+ modules?, verified[\n;]', text), text
+    assert re.search(r'restored [1-9][\d,]* places? in \d+ modules?, verified[\n;]', text), text
     assert '0 lost' in text, text
     return text
 
@@ -243,7 +250,7 @@ def cycle(name, target, process, where, learned, last):
     """One recording, perhaps after a dry run. Whether it was killed."""
     pids = family(process.pid) if target.with_children else [process.pid]
     learned.learn(pids)
-    options = target.options or random.choice(WAYS)
+    options = target.options or random.choice(target.ways or WAYS)
     if random.random() < REHEARSED_SHARE:
         rehearse(process.pid, random.random() < KILLED_SHARE, target, options)
     text = record(pids, where, random.random() < KILLED_SHARE, options)

@@ -31,6 +31,12 @@
  *   144  +---------------------+----------------------+
  *        | links               | link_count_at        |
  *   160  +---------------------+----------------------+
+ *        | threads             | thread_slots         |
+ *   176  +----------+----------+----------------------+
+ *        | t._count | t._bytes | tid_at               |
+ *   192  +----------+----------+----------+-----------+
+ *        | unwinder            | lock_c.  | in_alloc. |
+ *   208  +---------------------+----------+-----------+
  *        | penna_change[room] ...                     |
  *        +--------------------------------------------+
  */
@@ -104,8 +110,32 @@ struct penna_attachment {
    * stacks that nobody runs on, as those of coroutines, may hold them longer than we record. */
   uint64_t trampolines, trampoline_bytes, links;
   uint64_t link_count_at; /* of 4 bytes: how many links are in use */
+  /* Of an agent that is alone; else 0, and `cursor` and `thread_kept` are distances from the thread pointer. It has
+   * `thread_count` keys of PENNA_THREAD_KEY_BYTES, which begin with the thread pointer or 0, and as many slots, of
+   * `thread_bytes` each, in which the two are. */
+  uint64_t threads, thread_slots;
+  uint32_t thread_count, thread_bytes;
+  int64_t tid_at; /* penna_alone::tid_at */
+  /* The program's function that finds unwind information (_Unwind_Find_FDE), in front of which the agent tells of its
+   * own; 0: it has none. It is put back last. Of a slot: 8 and 4 bytes that are not 0 while a function that was
+   * entered, for locks or for blocks, runs on behalf of the agent, and may be left by an exception. */
+  uint64_t unwinder;
+  uint32_t lock_call, in_allocator;
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_attachment) == 160, "penna_attachment is 160 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_attachment) == 208, "penna_attachment is 208 bytes");
+enum { PENNA_THREAD_KEY_BYTES = 16 };
+
+/* What an agent that no dynamic linker has loaded is told by the recorder, which has loaded it instead, before its
+ * first instruction. In the agent. */
+struct penna_alone {
+  int64_t tid_at, errno_at; /* from the thread pointer: where libc has the thread's id, and errno; 4 bytes each */
+  uint64_t program, program_end, bias;
+  uint64_t phdrs, phdr_count;   /* of the program */
+  uint64_t frames, frame_bytes; /* its .eh_frame_hdr, or one made for it, of `frame_bytes`; 0: there is none */
+  uint64_t vdso;                /* 0: there is none */
+  uint64_t stack_end;           /* the stack pointer of the program's first instruction */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_alone) == 88, "penna_alone is 88 bytes");
 enum { PENNA_TRAMPOLINE_BYTES = 16, PENNA_TRAMPOLINE_RETURNS = 4, PENNA_LINK_BYTES = 32 };
 
 static inline struct penna_change* penna_changes_of(struct penna_attachment* attachment) {
@@ -117,9 +147,17 @@ static inline struct penna_change* penna_changes_of(struct penna_attachment* att
  * but for `real`, in_linker, thread_kept and the links; the attachment still has the changes of that time. */
 enum penna_attach_answer {
   PENNA_ATTACHED = 0,
-  PENNA_ATTACH_AGAIN = 1,  /* this process is recorded, or was recorded, by another way */
-  PENNA_ATTACH_REFUSED = 2 /* the recorder does not answer, or there is no memory for a channel */
+  PENNA_ATTACH_AGAIN = 1,    /* this process is recorded, or was recorded, by another way */
+  PENNA_ATTACH_UNWINDER = 3, /* alone: _Unwind_Find_FDE cannot be entered */
+  PENNA_ATTACH_REFUSED = 2   /* the recorder does not answer, or there is no memory for a channel */
 };
+
+/* The functions of the program that such an agent looks for: a list, ended by an empty name. */
+struct penna_alone_symbol {
+  char name[32];
+  uint64_t address; /* run-time; 0: the program has none */
+};
+PENNA_STATIC_ASSERT(sizeof(struct penna_alone_symbol) == 40, "penna_alone_symbol is 40 bytes");
 
 #ifdef __cplusplus
 extern "C" {
@@ -127,6 +165,9 @@ extern "C" {
 enum penna_attach_answer penna_agent_attach(const char* socket_path, struct penna_attachment* attachment,
                                             const char* agent_path);
 extern struct penna_attachment* penna_agent_attachment; /* the last one; null: none yet */
+/* Only of the agent that is alone. */
+extern struct penna_alone penna_agent_alone;
+extern struct penna_alone_symbol penna_agent_symbols[];
 #ifdef __cplusplus
 }
 #endif

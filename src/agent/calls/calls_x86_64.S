@@ -130,9 +130,24 @@
         jne     1b
 .endm
 
+/* rdx: of `thread`, from the thread pointer. Alone (alone/thread_x86_64.S) it also clobbers rax, and what KEEP has
+ * stored below the stack pointer stays. */
+.macro THREAD_OFFSET
+#ifdef PENNA_ALONE
+        lea     -64(%rsp), %rsp
+        .cfi_adjust_cfa_offset 64
+        call    penna_thread_offset
+        lea     64(%rsp), %rsp
+        .cfi_adjust_cfa_offset -64
+        mov     %rax, %rdx
+#else
+        mov     _ZN5penna5agent6threadE@gottpoff(%rip), %rdx
+#endif
+.endm
+
 /* rcx function: writes its call record, as write_call() of writer.h. Clobbers rax, rdx, rsi, rdi. */
 .macro RECORD tag, no_room, far
-        mov     _ZN5penna5agent6threadE@gottpoff(%rip), %rdx
+        THREAD_OFFSET
         mov     $8, %esi
         xadd    %rsi, %fs:(%rdx)                /* thread.cursor: chunk number << 32, offset */
         mov     %esi, %edi

@@ -173,6 +173,7 @@ void lose_for(penna_loss why, penna_event_class event_class, uint32_t events) {
 
 uint64_t* reserve_in_new_chunk(uint64_t at, uint32_t bytes, penna_event_class event_class) {
   if (thread.muted != 0) {
+    if (thread.muted == kNoRoom && process.channel != nullptr) lose(event_class);
     __atomic_store_n(&thread.cursor, kNoChunk, __ATOMIC_RELAXED);
     return nullptr;
   }

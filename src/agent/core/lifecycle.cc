@@ -10,6 +10,8 @@
 #include <sys/un.h>
 #include <time.h>
 
+#include "agent/alone/alone.h"
+#include "agent/alone/threads.h"
 #include "agent/calls/call_values.h"
 #include "agent/core/attachment.h"
 #include "agent/core/call_filters.h"
@@ -40,8 +42,8 @@
 namespace penna::agent {
 
 Process process;
-__thread Thread thread __attribute__((tls_model("initial-exec"))) = {
-    kNoChunk, nullptr, 0, 0, 0, 0, 0, {}, 0, 0, 0, 0, 0, nullptr, 0, 0, {}, {}, nullptr, nullptr, 0, 0, 0};
+__thread Thread thread PENNA_TLS_MODEL = {kNoChunk, nullptr, 0, 0, 0,  0,  0,       {},      0, 0, 0, 0,
+                                          0,        nullptr, 0, 0, {}, {}, nullptr, nullptr, 0, 0, 0};
 
 namespace {
 
@@ -207,7 +209,10 @@ bool start() {
   start_points(config, forked);
   // What is entered by its own hook records more than a call does, so it comes first where both want libc's functions.
   if (attachment == nullptr) start_call_patches(config, forked);
-  if (attachment != nullptr && !forked) enter_libc_functions(config.classes);
+  if (attachment != nullptr && !forked) {
+    enter_libc_functions(config.classes);
+    if (!is_unwinder_told()) return false;
+  }
   enter_functions(config, forked);
   if (attachment != nullptr) {
     start_call_patches(config, forked);
@@ -225,18 +230,22 @@ bool start() {
 
 // For the recorder, which leaves by itself, also where this process does not run.
 void describe_agent(penna_attachment* shared) {
-  const auto from_thread = [](const void* variable) {
-    return static_cast<int64_t>(reinterpret_cast<uintptr_t>(variable) -
-                                reinterpret_cast<uintptr_t>(__builtin_thread_pointer()));
-  };
   own_code(&shared->code_start, &shared->code_end);
   shared->armed = reinterpret_cast<uintptr_t>(&process.armed);
   shared->real = reinterpret_cast<uintptr_t>(&real);
   shared->real_before = reinterpret_cast<uintptr_t>(&real_before);
   shared->real_bytes = sizeof real;
   shared->in_linker = reinterpret_cast<uintptr_t>(&threads_in_linker);
+#ifdef PENNA_ALONE
+  describe_threads(shared);
+#else
+  const auto from_thread = [](const void* variable) {
+    return static_cast<int64_t>(reinterpret_cast<uintptr_t>(variable) -
+                                reinterpret_cast<uintptr_t>(__builtin_thread_pointer()));
+  };
   shared->cursor = from_thread(&thread.cursor);
   shared->thread_kept = from_thread(&thread.linker_stays);
+#endif
   describe_returns(shared);
   offer_stop(shared);
   static_assert(offsetof(Thread, linker_turns) == offsetof(Thread, linker_stays) + 2);
@@ -247,21 +256,22 @@ bool is_recording() { return (armed() & ((1u << PENNA_CLASS_COUNT) - 1)) != 0; }
 
 __attribute__((constructor)) void agent_loaded() {
   if (armed() == 0) after_fork_or_start();
-  pthread_atfork(
-      [] {
-        if (fork_refused()) return;
-        expect_process(1);
-        if (!is_recording()) return;
-        if ((armed() & class_bit(PENNA_CALLS)) != 0) close_chunk();  // so the recorder has it before it meets the child
-        thread.fork_ticks = penna_now();
-      },
-      [] { thread.fork_ticks = 0; },
-      [] {
-        if (armed() == 0) after_fork_or_start();
-      });
+  pthread_atfork(before_fork, after_fork, [] {
+    if (armed() == 0) after_fork_or_start();
+  });
 }
 
 }  // namespace
+
+void before_fork() {
+  if (fork_refused()) return;
+  expect_process(1);
+  if (!is_recording()) return;
+  if ((armed() & class_bit(PENNA_CALLS)) != 0) close_chunk();  // so the recorder has it before it meets the child
+  thread.fork_ticks = penna_now();
+}
+
+void after_fork() { thread.fork_ticks = 0; }
 
 uint32_t after_fork_or_start() {
   // One thread starts; others, and handlers that come meanwhile, find the agent inert.
@@ -309,6 +319,7 @@ PENNA_EXPORT penna_join penna_agent_join(const char* socket_path) {
 PENNA_EXPORT penna_attach_answer penna_agent_attach(const char* socket_path, penna_attachment* shared,
                                                     const char* agent_path) {
   using namespace penna::agent;
+  begin_alone(agent_path);
   thread = {};
   thread.cursor = kNoChunk;
   libc_was_ready = true;
@@ -319,7 +330,8 @@ PENNA_EXPORT penna_attach_answer penna_agent_attach(const char* socket_path, pen
   describe_agent(shared);
   if (shared->refusals != 0) system_calls_filtered = true;
   set_agent_path(agent_path);
-  if (!set_recorder_socket(socket_path) || !start()) return PENNA_ATTACH_REFUSED;
+  if (!set_recorder_socket(socket_path)) return PENNA_ATTACH_REFUSED;
+  if (!start()) return process.channel != nullptr && !is_unwinder_told() ? PENNA_ATTACH_UNWINDER : PENNA_ATTACH_REFUSED;
   call_refusals |= shared->refusals & ~PENNA_CALLS_FILTERED;
   close_chunk();
   release_thread_state();

@@ -20,4 +20,8 @@ bool enter_thread();
 // recording in between. A hint: it only decides how long the recorder waits at the end.
 void expect_process(int count);
 
+// Around fork, in the parent; the child calls after_fork_or_start(), if its armed() is 0.
+void before_fork();
+void after_fork();
+
 }  // namespace penna::agent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The agent's own memcpy, memmove, memset and memcmp, for the calls that compilers generate.
+// The agent's own memcpy, memmove, memset, memcmp and bcmp, for the calls that compilers generate.
 //
 // Why not libc's: the user may want to record calls of them, and would then see ours. Also, libc's may use vector
 // registers, which hold values of the program where the agent is entered from a patch.
@@ -55,3 +55,6 @@ PENNA_HIDDEN int memcmp(const void* a, const void* b, size_t bytes) {
     if (*left != *right) return *left - *right;
   return 0;
 }
+
+// What clang makes of a memcmp whose sign nobody looks at.
+PENNA_HIDDEN int bcmp(const void* a, const void* b, size_t bytes) { return memcmp(a, b, bytes); }

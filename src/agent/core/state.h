@@ -56,6 +56,9 @@ struct ThreadState;  // thread_state.h: the larger part, allocated from a pool
 // Thread::cursor: {chunk number, offset of the next record}; an offset at or past the end means: take a new chunk.
 inline constexpr uint64_t kNoChunk = PENNA_NO_CHUNK;
 
+// Thread::muted of all threads for which there is no room (alone/threads.h): what they do is lost, and counted.
+inline constexpr uint32_t kNoRoom = 2;
+
 inline constexpr uint32_t kMostHeld = 8;  // a power of two
 
 struct Thread {
@@ -83,6 +86,13 @@ struct Thread {
   uint64_t fork_ticks;                  // when fork was called; 0: not forking, or by a bare system call
 };
 
+// Without a dynamic linker each access calls penna_thread_offset (alone/threads.h), as it would call that linker.
+#ifdef PENNA_ALONE
+#define PENNA_TLS_MODEL __attribute__((tls_model("global-dynamic")))
+#else
+#define PENNA_TLS_MODEL __attribute__((tls_model("initial-exec")))
+#endif
+
 #pragma GCC visibility push(hidden)  // or each access would load the address from the GOT first
 extern Process process;
 
@@ -91,7 +101,7 @@ inline void count(uint64_t penna_counters::*counter, uint64_t by = 1) {
   if (process.channel != nullptr) __atomic_fetch_add(&(process.channel->counters.*counter), by, __ATOMIC_RELAXED);
 }
 extern uint32_t module_generation;  // incremented when code is unmapped; a forked child continues its parent's count
-extern __thread Thread thread __attribute__((tls_model("initial-exec")));
+extern __thread Thread thread PENNA_TLS_MODEL;
 #pragma GCC visibility pop
 
 // This process has installed a seccomp filter that may kill it for a system call: the agent then makes only those that

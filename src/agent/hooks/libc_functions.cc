@@ -2,6 +2,7 @@
 // See libc_functions.h.
 #include "agent/hooks/libc_functions.h"
 
+#include "agent/alone/alone.h"
 #include "agent/core/state.h"
 #include "agent/modules/loader.h"
 #include "agent/modules/modules.h"
@@ -28,8 +29,8 @@ struct LibcFunctions {
   LibcFunction list[kMost];
   uint32_t count = 0;
 
-  template <typename Function>
   // What this libc does not have is 0 in `real`, and left out.
+  template <typename Function>
   void add(const char* name, Function* hook, Function*& real) {
     auto* const where = reinterpret_cast<uintptr_t*>(&real);
     if (*where != 0 && count < kMost) list[count++] = {{name, reinterpret_cast<uintptr_t>(hook), *where}, where};
@@ -129,6 +130,14 @@ void add_unwinder(LibcFunctions& functions) { PENNA_ADD(_Unwind_Backtrace); }
 
 #undef PENNA_ADD
 
+// Alone: by which the program's unwinder finds our frames; and fork, about which libc tells elsewhere.
+void add_alone([[maybe_unused]] LibcFunctions& functions) {
+#ifdef PENNA_ALONE
+  functions.add("fork", &entered_fork, program_fork);
+  functions.add("_Unwind_Find_FDE", &find_frame, program_find_frame);
+#endif
+}
+
 // One request to the recorder for all of a library's functions: it reads the file once. A function that cannot be
 // entered keeps its address in `real`, and the recording names it.
 void enter(const LibcFunctions& functions, const link_map* map) {
@@ -144,16 +153,19 @@ void enter(const LibcFunctions& functions, const link_map* map) {
 
 }  // namespace
 
+// Alone, locks are entered as the program's own (locks/entered_locks.cc), whose libc may be another one; and mappings
+// of its allocator cannot be told from the program's.
 void enter_libc_functions(uint32_t classes) {
   LibcFunctions functions, unwinders;
   // These, whatever is recorded: modules, filters and programs concern all kinds.
-  add_loader(functions);
+  if (!kAlone) add_loader(functions);
   add_system_calls(functions);
   add_starts(functions);
-  if ((classes & class_bit(PENNA_ALLOC)) != 0) add_maps(functions);
-  if ((classes & class_bit(PENNA_LOCKS)) != 0) add_locks(functions);
-  if ((classes & class_bit(PENNA_CALLS)) != 0) add_calls(functions), add_unwinder(unwinders);
-  enter(functions, libc_map());
+  add_alone(functions);
+  if (!kAlone && (classes & class_bit(PENNA_ALLOC)) != 0) add_maps(functions);
+  if (!kAlone && (classes & class_bit(PENNA_LOCKS)) != 0) add_locks(functions);
+  if (!kAlone && (classes & class_bit(PENNA_CALLS)) != 0) add_calls(functions), add_unwinder(unwinders);
+  if (functions.count != 0) enter(functions, libc_map());
   if (unwinders.count != 0) enter(unwinders, map_of(unwinders.list[0].entered.function));
 }
 

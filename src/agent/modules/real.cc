@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <sys/single_threaded.h>
 
+#include "agent/alone/alone.h"
 #include "agent/core/text.h"
 #include "agent/modules/dynamic_symbols.h"
 #include "agent/modules/loader.h"
@@ -27,6 +28,9 @@ uint32_t progress;
 
 // Nothing stands behind us: libc's own, of several versions the default one; what it has not, the first there is.
 void* find_late(const char* name) {
+#ifdef PENNA_ALONE
+  return reinterpret_cast<void*>(program_function(name));
+#endif
   DynamicSymbols::Found found = DynamicSymbols(*libc_map()).find(name);
   if (found.address == 0) found = first_definition(name);
   return reinterpret_cast<void*>(resolved(found));

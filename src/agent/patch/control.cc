@@ -32,10 +32,13 @@ penna_control_status switch_points(const penna_control& request, bool on, penna_
   return change_points(pattern, on, change);
 }
 
-penna_control_status silence(const penna_control& request, penna_change_counts* change) {
+penna_control_status silence(const penna_control& asked, penna_control* request, penna_change_counts* change) {
   uint32_t count = 0;
-  while (count < PENNA_CONTROL_FUNCTIONS && request.functions[count] != 0) ++count;
-  return silence_functions(request.functions, count, change);
+  while (count < PENNA_CONTROL_FUNCTIONS && asked.functions[count] != 0) ++count;
+  uint64_t silent = 0;
+  const penna_control_status status = silence_functions(asked.functions, count, change, &silent);
+  request->functions[PENNA_CONTROL_FUNCTIONS] = silent;
+  return status;
 }
 
 void answer(penna_control* request) {
@@ -47,7 +50,7 @@ void answer(penna_control* request) {
     return;
   }
   request->status = asked.operation == PENNA_CONTROL_SILENCE
-                        ? silence(asked, &change)
+                        ? silence(asked, request, &change)
                         : switch_points(asked, asked.operation == PENNA_CONTROL_POINTS_ON, &change);
   request->matched = change.matched;
   request->changed = change.changed;

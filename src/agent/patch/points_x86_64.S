@@ -109,7 +109,13 @@ ENTRY penna_point_reserve_entry
         STEP_IN
         testl   $POINTS_BIT, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
         jz      .Lnot_armed
+#ifdef PENNA_ALONE
+        mov     %rax, %r10
+        call    penna_thread_offset
+        xchg    %rax, %r10
+#else
         mov     _ZN5penna5agent6threadE@gottpoff(%rip), %r10
+#endif
         movzbl  STATE_BYTES(%rax), %ecx
         mov     %ecx, %edx
         xadd    %rdx, %fs:(%r10)                /* thread.cursor: chunk number << 32, offset */

@@ -57,11 +57,12 @@ class CallSilencer {
 
 }  // namespace
 
-penna_control_status silence_functions(const uint64_t* functions, uint32_t count, penna_change_counts* counts) {
+penna_control_status silence_functions(const uint64_t* functions, uint32_t count, penna_change_counts* counts,
+                                       uint64_t* silent) {
   BoardLock lock(BoardLock::kTry);
   if (!lock) return PENNA_CONTROL_BUSY;
   CallSilencer silencer;
-  uint64_t met = 0;  // by bit: the functions of which a call was found
+  uint64_t met = 0, heard = 0;  // by bit: the functions of which a call was found, and one that stays
   static_assert(PENNA_CONTROL_FUNCTIONS <= 64);
   for (const ReturnLink& link : penna_return_links) {
     const uintptr_t caller = __atomic_load_n(&link.caller, __ATOMIC_ACQUIRE);  // pairs with publish()
@@ -73,9 +74,11 @@ penna_control_status silence_functions(const uint64_t* functions, uint32_t count
       const Outcome outcome = silencer.silence(link.resume);
       counts->changed += outcome == Outcome::kChanged;
       counts->refused += outcome == Outcome::kRefused;
+      if (outcome == Outcome::kRefused) heard |= uint64_t{1} << i;
     }
   }
   counts->matched += static_cast<uint32_t>(__builtin_popcountll(met));
+  *silent = met & ~heard;
   return PENNA_CONTROL_DONE;
 }
 

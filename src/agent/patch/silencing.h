@@ -13,8 +13,10 @@
 
 namespace penna::agent {
 
-// `functions`: their entries, as in records. Counts functions that have such a call, calls that were changed, and calls
-// that could not be. Async-signal-safe; PENNA_CONTROL_BUSY: another thread is patching, try again.
-penna_control_status silence_functions(const uint64_t* functions, uint32_t count, penna_change_counts* counts);
+// `functions`: their entries, as in records; PENNA_CONTROL_FUNCTIONS at most. Counts functions that have such a call,
+// calls that were changed, and calls that could not be; `silent`: by bit, the functions that have one and none that
+// could not be. Async-signal-safe; PENNA_CONTROL_BUSY: another thread is patching, try again.
+penna_control_status silence_functions(const uint64_t* functions, uint32_t count, penna_change_counts* counts,
+                                       uint64_t* silent);
 
 }  // namespace penna::agent

@@ -241,6 +241,10 @@ void release_thread_state() {
   ThreadState* state = thread.state;
   if (state == nullptr) return;
   thread.state = nullptr;
+  give_thread_state(state);
+}
+
+void give_thread_state(ThreadState* state) {
   state->memory.stacks = {};  // the next thread has another stack
   state->memory.forget();
   give_state(state);

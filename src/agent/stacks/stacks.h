@@ -22,6 +22,9 @@ void forget_last_stack();
 
 // The current thread ends: its ThreadState goes back to the pool.
 void release_thread_state();
+// The same for a thread that has ended without it.
+struct ThreadState;
+void give_thread_state(ThreadState* state);
 
 // Code was unmapped: cached rules must not be used for what is mapped in its place.
 void forget_unwind_rules();

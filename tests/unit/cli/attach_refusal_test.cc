@@ -61,7 +61,9 @@ TEST(AttachRefusal, EachReason) {
   EXPECT_EQ(refusal(facts), "");
   facts = usual();
   facts.is_static = true;
-  expect(facts, "statically linked");
+  EXPECT_EQ(refusal(facts), "");
+  facts.why_not_alone = "has no symbols";
+  expect(facts, "statically linked and has no symbols, so it can have no agent");
   facts = usual();
   facts.is_musl = true;
   expect(facts, "musl");

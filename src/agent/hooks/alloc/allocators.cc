@@ -113,7 +113,7 @@ bool is_known_allocator(const link_map& map) {
 // Whether our functions call another library than libc, for example one that was preloaded to count or to check. Its
 // functions may call each other through the dynamic linker, and thus ours again.
 bool behind_a_layer() {
-  const link_map* libc = map_of(reinterpret_cast<uintptr_t>(&__errno_location));
+  const link_map* libc = libc_map();
   const uintptr_t functions[] = {
       reinterpret_cast<uintptr_t>(real.malloc),         reinterpret_cast<uintptr_t>(real.calloc),
       reinterpret_cast<uintptr_t>(real.realloc),        reinterpret_cast<uintptr_t>(real.free),

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// See threads.h. What thread_x86_64.S does not find at once.
+#include "agent/alone/threads.h"
+
+#include <errno.h>
+
+#include "agent/alone/alone.h"
+#include "agent/core/signal_block.h"
+#include "agent/core/sys.h"
+#include "agent/stacks/stacks.h"
+
+namespace penna::agent {
+
+extern "C" {
+ThreadKey penna_thread_keys[kMostThreads + kThreadProbes];
+ThreadSlot penna_thread_slots[kMostThreads + kThreadProbes];
+}
+
+namespace {
+
+// Of all threads for which there is no room. They record nothing, and say how much.
+ThreadSlot nobodys;
+
+uint32_t home_of(uintptr_t pointer) { return static_cast<uint32_t>(pointer * kThreadMix >> (64 - kThreadBits)); }
+
+// As libc has noted it in the thread's control block; 0: the thread is just ending.
+uint32_t noted_tid(uintptr_t pointer) {
+  uint32_t tid;
+  __builtin_memcpy(&tid, reinterpret_cast<const void*>(pointer + static_cast<uintptr_t>(penna_agent_alone.tid_at)),
+                   sizeof tid);
+  return tid;
+}
+
+bool has_ended(uint32_t tid) { return sys(SYS_tgkill, sys(SYS_getpid), tid, 0) == -ESRCH; }
+
+bool take(ThreadKey& key, uintptr_t seen) {
+  return __atomic_compare_exchange_n(&key.pointer, &seen, kKeyTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+// kMostThreads: it has none. Signals may come: another thread's key is never taken for one's own.
+uint32_t find(uintptr_t pointer) {
+  for (uint32_t i = home_of(pointer), end = i + kThreadProbes; i < end; ++i) {
+    const uintptr_t seen = __atomic_load_n(&penna_thread_keys[i].pointer, __ATOMIC_RELAXED);
+    if (seen == pointer) return i;
+    if (seen == 0) break;
+  }
+  return UINT32_MAX;
+}
+
+// Of a thread that is new: nothing of whoever had it before, but for its memory. Where nothing was recorded since this
+// process was forked, the thread is that which called fork, and its child shall find what it knew (forget_parent()).
+void fill(uint32_t number, uintptr_t pointer, uint32_t tid, bool is_own) {
+  Thread& its = penna_thread_slots[number].thread;
+  if (!is_own || armed() != 0) {
+    ThreadState* const state = its.state;
+    its = {};
+    its.cursor = kNoChunk;
+    if (state != nullptr) give_thread_state(state);
+  }
+  penna_thread_keys[number].tid = tid;
+  __atomic_store_n(&penna_thread_keys[number].pointer, pointer, __ATOMIC_RELEASE);
+}
+
+// A free entry, or that of a thread which has ended.
+Thread* make(uintptr_t pointer, uint32_t tid) {
+  for (uint32_t i = home_of(pointer), end = i + kThreadProbes; i < end; ++i) {
+    ThreadKey& key = penna_thread_keys[i];
+    const uintptr_t seen = __atomic_load_n(&key.pointer, __ATOMIC_RELAXED);
+    if (seen == kKeyTaken || (seen != 0 && !has_ended(key.tid)) || !take(key, seen)) continue;
+    fill(i, pointer, tid, false);
+    return &penna_thread_slots[i].thread;
+  }
+  nobodys.thread.cursor = kNoChunk;
+  nobodys.thread.muted = kNoRoom;
+  return &nobodys.thread;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("hidden"), used)) Thread* penna_find_thread(uintptr_t pointer) {
+  const uint32_t tid = noted_tid(pointer), found = find(pointer);
+  if (found != UINT32_MAX && (tid == 0 || penna_thread_keys[found].tid == tid))
+    return &penna_thread_slots[found].thread;
+  SignalBlock signals;
+  if (found != UINT32_MAX && take(penna_thread_keys[found], pointer)) {
+    fill(found, pointer, tid, true);
+    return &penna_thread_slots[found].thread;
+  }
+  return make(pointer, tid);
+}
+
+void describe_threads(penna_attachment* shared) {
+  shared->threads = reinterpret_cast<uintptr_t>(penna_thread_keys);
+  shared->thread_slots = reinterpret_cast<uintptr_t>(penna_thread_slots);
+  shared->thread_count = kMostThreads + kThreadProbes;
+  shared->thread_bytes = sizeof(ThreadSlot);
+  shared->tid_at = penna_agent_alone.tid_at;
+  shared->cursor = offsetof(Thread, cursor);
+  shared->lock_call = offsetof(Thread, lock_call);
+  shared->in_allocator = offsetof(Thread, in_allocator);
+  shared->unwinder = program_function("_Unwind_Find_FDE");
+  shared->thread_kept = offsetof(Thread, linker_stays);
+}
+
+}  // namespace penna::agent

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "reach/alone_program.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "reach/alone_agent.h"
+#include "reach/target.h"
+
+namespace penna {
+namespace {
+
+// This test is linked dynamically.
+TEST(AloneProgram, IsNoneThatADynamicLinkerHasLoaded) {
+  EXPECT_FALSE(is_alone(::getpid()));
+  EXPECT_NE(why_not_alone("/proc/self/exe"), "");
+  EXPECT_NE(why_not_alone("/nowhere"), "");
+  EXPECT_EQ(why_not_alone("/proc/self/status"), "has a program file that cannot be read");
+}
+
+TEST(AloneProgram, CountsItsTableFromWhereItLies) {
+  AloneProgram program;
+  constexpr uint64_t kCode = 0x401000, kEntry = 0x480000, kAt = 0x3f0000;
+  program.made_frames = std::string(16, 'h');
+  for (const uint64_t address : {kCode, kEntry})
+    program.made_frames.append(reinterpret_cast<const char*>(&address), sizeof address);
+  const std::string table = frames_at(program, kAt);
+  ASSERT_EQ(table.size(), 16u + 8);
+  int32_t row[2];
+  std::memcpy(row, table.data() + 16, sizeof row);
+  EXPECT_EQ(row[0], static_cast<int32_t>(kCode - kAt));
+  EXPECT_EQ(row[1], static_cast<int32_t>(kEntry - kAt));
+  EXPECT_EQ(table.substr(0, 16), program.made_frames.substr(0, 16));
+}
+
+TEST(AloneProgram, FindsItsFunctionsByName) {
+  AloneProgram program;
+  program.functions["malloc"] = 7;
+  EXPECT_EQ(program.function("malloc"), 7u);
+  EXPECT_EQ(program.function("free"), 0u);
+}
+
+TEST(AloneAgent, LiesBesideTheOther) {
+  EXPECT_EQ(alone_agent_file("/usr/lib/libpenna-agent.so"), "/usr/lib/libpenna-agent-alone.so");
+  EXPECT_EQ(alone_agent_file("libpenna-agent.so"), "libpenna-agent-alone.so");
+  EXPECT_FALSE(AloneAgent::load("/nowhere/libpenna-agent.so"));
+}
+
+}  // namespace
+}  // namespace penna
