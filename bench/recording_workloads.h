@@ -142,8 +142,8 @@ class Interpreter {
   void grow(Node* list) {
     Scope scope(5);
     uint32_t capacity = list->capacity != 0 ? list->capacity * 2 : 2;
-    auto** items = static_cast<Node**>(get(capacity * sizeof(Node*)));
-    if (list->count != 0) std::memcpy(items, list->items, list->count * sizeof(Node*));
+    auto** items = static_cast<Node**>(get(capacity * sizeof(void*)));
+    if (list->count != 0) std::memcpy(items, list->items, list->count * sizeof(void*));
     if (list->items != nullptr) put(list->items);
     list->items = items;
     list->capacity = capacity;

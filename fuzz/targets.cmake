@@ -1,5 +1,5 @@
 penna_fuzz_target(channel_fuzz LIBS penna_collect)
-penna_fuzz_target(pages_fuzz LIBS penna_collect RUNS 2000)
+penna_fuzz_target(pages_fuzz LIBS penna_collect RUNS 800)
 target_sources(pages_fuzz PRIVATE guarded_maps.cc)
 target_link_options(pages_fuzz PRIVATE -Wl,--wrap=mmap,--wrap=munmap)
 penna_fuzz_target(stream_fuzz LIBS penna_collect)

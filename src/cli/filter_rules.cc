@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "base/pattern.h"
 #include "model/calls/first_entry.h"
 #include "model/events/summary.h"
+#include "model/names/recorded_names.h"
 #include "report/units.h"
 
 namespace penna {
@@ -28,8 +30,8 @@ bool asks_functions(const FilterOptions& options) {
 
 // The three closures share one chooser: it remembers what it has decided, and which patterns met no
 // function.
-void ask_chooser(FunctionChoice choice, const SymbolOptions& symbols, CallRules& rules) {
-  auto chooser = std::make_shared<FunctionChooser>(std::move(choice), make_symbol_source(symbols));
+void ask_chooser(FunctionChoice choice, std::unique_ptr<SymbolSource> symbols, CallRules& rules) {
+  auto chooser = std::make_shared<FunctionChooser>(std::move(choice), std::move(symbols));
   rules.ask = [chooser](uint32_t process, uint64_t pc, uint64_t ticks) { return chooser->traits(process, pc, ticks); };
   rules.learn = [chooser](uint32_t process, const Module& module) { return chooser->learn(process, module); };
   rules.unmet = [chooser] { return chooser->unmet(); };
@@ -53,7 +55,7 @@ FunctionLimit limit_of(const Trigger& trigger, double ticks_per_ns) {
 // `recorded`: FUNC@time limits that the recording was made with. They hold for readers, too,
 // because the recorder applied them roughly: what it kept may include calls that are too short.
 void choose_functions(const FilterOptions& options, const std::vector<Trigger>& recorded, double ticks_per_ns,
-                      const SymbolOptions& symbols, CallRules& rules) {
+                      std::unique_ptr<SymbolSource> symbols, CallRules& rules) {
   FunctionChoice choice;
   choice.only = options.functions;
   choice.never = options.not_functions;
@@ -76,16 +78,19 @@ void choose_functions(const FilterOptions& options, const std::vector<Trigger>& 
   rules.inside_callers = !choice.callers.empty() || !choice.filters.empty();
   rules.only_paths = !options.targets.empty();
   rules.starts_off = !choice.on.empty();
-  ask_chooser(std::move(choice), symbols, rules);
+  ask_chooser(std::move(choice), std::move(symbols), rules);
 }
 
-// What is the same for recording and reading.
-CallRules common_rules(const FilterOptions& options, double ticks_per_ns, const SymbolOptions& symbols = {},
+std::unique_ptr<SymbolSource> of_this_machine() { return make_symbol_source(); }
+
+// What is the same for recording and reading. `symbols` makes them where they are needed.
+CallRules common_rules(const FilterOptions& options, double ticks_per_ns,
+                       const std::function<std::unique_ptr<SymbolSource>()>& symbols,
                        const std::vector<Trigger>& recorded = {}) {
   CallRules rules;
   if (options.depth) rules.depth = *options.depth;
   rules.min_ticks = ticks_of(options.min_time ? static_cast<int64_t>(options.min_time->value) : 0, ticks_per_ns);
-  if (asks_functions(options) || !recorded.empty()) choose_functions(options, recorded, ticks_per_ns, symbols, rules);
+  if (asks_functions(options) || !recorded.empty()) choose_functions(options, recorded, ticks_per_ns, symbols(), rules);
   return rules;
 }
 
@@ -143,7 +148,7 @@ uint64_t end_by_function(const FilterOptions& options, const Recording& recordin
   FunctionChoice choice;
   choice.finishes = triggered(options, {TriggerAction::kFinish});
   if (!choice.finishes.empty()) {
-    FunctionChooser chooser(std::move(choice), make_symbol_source(symbols));
+    FunctionChooser chooser(std::move(choice), make_symbol_source(symbols, recording));
     for (uint32_t process = 0; process < recording.processes().size(); ++process)
       for (const Module& module : recording.processes()[process].modules) (void)chooser.learn(process, module);
     end = std::min(end, first_entry(recording, [&chooser](uint32_t process, uint64_t pc, uint64_t ticks) {
@@ -172,7 +177,8 @@ CallRules reading_rules(const FilterOptions& options, const Recording& recording
   // What leads to them may have been kept for more than that: calls that were open where a chunk ended.
   if (options.targets.empty()) narrowed.targets = recorded.targets;
   const double ticks_per_ns = 1 / recording.time().ns_per_tick();
-  CallRules rules = common_rules(narrowed, ticks_per_ns, symbols, recorded.times);
+  CallRules rules = common_rules(
+      narrowed, ticks_per_ns, [&] { return make_symbol_source(symbols, recording); }, recorded.times);
   TimeRange range = options.range ? options.range->value : TimeRange{};
   range.begin = std::max(range.begin, recorded.range.begin);
   range.end = std::min(range.end, recorded.range.end);
@@ -198,7 +204,8 @@ CallRules watched_functions(const FilterOptions& options, TriggerAction action) 
   FunctionChoice choice;
   (action == TriggerAction::kFinish ? choice.finishes : choice.snapshots) = triggered(options, {action});
   CallRules rules;
-  if (!choice.snapshots.empty() || !choice.finishes.empty()) ask_chooser(std::move(choice), SymbolOptions{}, rules);
+  if (!choice.snapshots.empty() || !choice.finishes.empty())
+    ask_chooser(std::move(choice), make_symbol_source(), rules);
   return rules;
 }
 
@@ -211,7 +218,7 @@ bool needs_clock(const FilterOptions& options) {
 CallRules recording_rules(const FilterOptions& options, double ticks_per_ns) {
   constexpr double kClockDoubt = 0.002;       // of the rate, as it is measured in a moment
   constexpr int64_t kStartDoubt = 1'000'000;  // ns
-  CallRules rules = common_rules(options, ticks_per_ns * (1 - kClockDoubt));
+  CallRules rules = common_rules(options, ticks_per_ns * (1 - kClockDoubt), of_this_machine);
   rules.rough = true;
   rules.finishes = !triggered(options, {TriggerAction::kFinish}).empty();
   if (!options.range) return rules;
@@ -225,7 +232,7 @@ CallRules recording_rules(const FilterOptions& options, double ticks_per_ns) {
 }
 
 CallRules live_rules(const FilterOptions& options, double ticks_per_ns) {
-  CallRules rules = common_rules(options, ticks_per_ns);
+  CallRules rules = common_rules(options, ticks_per_ns, of_this_machine);
   rules.finishes = !triggered(options, {TriggerAction::kFinish}).empty();
   if (!options.range) return rules;
   const TimeRange& range = options.range->value;

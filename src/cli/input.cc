@@ -18,6 +18,7 @@
 #include "cli/options/standard_input.h"
 #include "cli/options/terminal.h"
 #include "cli/shown_names.h"
+#include "model/names/recorded_names.h"
 
 namespace penna {
 namespace {
@@ -151,7 +152,7 @@ std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options, const Re
   if (!function.empty()) asked.emplace_back(function);
   SymbolOptions symbols = options_of_names(options);
   symbols.rank = rank_of_names(recording.session(), std::move(asked), called_names(recording, options.symfs));
-  return make_symbol_source(symbols);
+  return make_symbol_source(symbols, recording);
 }
 
 }  // namespace penna

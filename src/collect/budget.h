@@ -136,6 +136,7 @@ inline uint64_t monotonic_ms() {
 class Patience {
  public:
   void begin(uint64_t ms) { until_.store(monotonic_ms() + ms, std::memory_order_relaxed); }
+  bool has_begun() const { return until_.load(std::memory_order_relaxed) != UINT64_MAX; }
   bool is_over() const {
     const uint64_t until = until_.load(std::memory_order_relaxed);
     return until != UINT64_MAX && monotonic_ms() >= until;

@@ -22,7 +22,6 @@ namespace {
 
 // How many chunks of one process are drained before the next process.
 constexpr size_t kTurn = 64;
-constexpr int kMostTurns = 64;  // for what a parent handed over before its child connected
 constexpr size_t kMostNotes = 1000;
 constexpr int kOpenMs = 500;  // between checks of open chunks: what is older than a second is in the file
 constexpr int kLookMs = 20;   // the same with an onlooker
@@ -155,7 +154,7 @@ Result<> Collector::stop(bool hurried) {
   if (hurried) patience_.begin(Budget::kStopMs);
   {
     std::lock_guard hold(mutex_);
-    stopping_ = true;
+    told_to_stop_ = penna_now();
   }
   doorbell_.ring();
   thread_.join();
@@ -180,7 +179,7 @@ void Collector::run() {
     if (!worked) doorbell_.wait(bell, onlooker_ != nullptr ? kLookMs : until_open_chunks_ms());
   }
   for (size_t i = 0; i < drains_.size(); ++i)
-    end_process(i, EndKind::kStopped, 0, penna_now(), false, processor_ns(drains_[i]->pid()));
+    end_process(i, EndKind::kStopped, 0, stop_ticks_, false, processor_ns(drains_[i]->pid()));
   // They have handed over all that was open. What their processes write from now on is not part of the recording.
   drains_.clear();
   take_snapshot_if_due();
@@ -207,6 +206,7 @@ void Collector::run() {
   note_unrecorded();
   note_limits();
   (void)writer_.write_collector(health_);
+  if (last_words_ && !patience_.has_begun()) last_words_(writer_);
   outcome_ = writer_.finish();
 }
 
@@ -249,31 +249,37 @@ void Collector::note_limits() {
 // Takes over news from other threads; true: this is the end.
 bool Collector::take_news() {
   std::vector<News> news;
-  bool stopping;
   {
     std::lock_guard hold(mutex_);
     news.swap(news_);
-    stopping = stopping_;
+    stop_ticks_ = told_to_stop_;
   }
+  // Processes go on meanwhile, and might fill chunks as fast as they are drained.
+  for (auto& drain : drains_) drain->stop_at(stop_ticks_);
+  drained_.clear();
   for (News& one : news) apply(one);
-  return stopping;
+  return stop_ticks_ != UINT64_MAX;
 }
 
 void Collector::apply(News& news) {
   switch (news.kind) {
-    case News::kAdd:
+    case News::kAdd: {
       ++totals_.processes;
       (void)writer_.write_process(news.process);
-      if (onlooker_ != nullptr) begin_for_onlooker(news.process);
+      const bool needs_parent = onlooker_ != nullptr || news.drain->filter() != nullptr;
+      ProcessDrain* const parent = needs_parent && news.process.forked_by != 0 ? drained_parent(news.process) : nullptr;
+      if (onlooker_ != nullptr) begin_for_onlooker(news.process, parent);
       news.drain->set_onlooker(onlooker_);
       news.drain->set_flight_recorder(flight_.get());
       news.drain->set_started_programs(&programs_);
       news.drain->set_patience(&patience_);
       news.drain->look_at_threads();
       if (news.process.after_exec) programs_.met(news.process.pid, news.process.start_ticks);
-      inherit(news.process, *news.drain);
+      inherit(news.process, *news.drain, parent);
+      news.drain->stop_at(stop_ticks_);
       drains_.push_back(std::move(news.drain));
       break;
+    }
     case News::kEnd:
       for (size_t i = 0; i < drains_.size(); ++i) {
         if (drains_[i]->number() != news.number) continue;
@@ -295,28 +301,25 @@ void Collector::apply(News& news) {
   }
 }
 
-// The thread that forked has handed over its chunk before, which may still wait in the ring: it is taken. Null: the
-// parent has ended.
+// The thread that forked has handed over its chunk before, which may still wait in the ring: it is taken. Once for all
+// children that were told of together, as a program that forks all the time has many. Null: the parent has ended.
 ProcessDrain* Collector::drained_parent(const Process& child) {
   const auto parent =
       std::find_if(drains_.rbegin(), drains_.rend(), [&](const auto& one) { return one->pid() == child.parent_pid; });
   if (parent == drains_.rend()) return nullptr;
-  for (int turns = 0; turns < kMostTurns && (*parent)->drain(writer_, kTurn) != 0; ++turns) {
-  }
+  if (drained_.insert((*parent)->number()).second) (*parent)->drain_full(writer_);
   return parent->get();
 }
 
 // What the parent did before the fork comes first: the child's calls stand below those that were open there.
-void Collector::begin_for_onlooker(const Process& process) {
-  ProcessDrain* const parent = process.forked_by != 0 ? drained_parent(process) : nullptr;
+void Collector::begin_for_onlooker(const Process& process, ProcessDrain* parent) {
   if (parent != nullptr) parent->show_open_chunks(writer_);
   onlooker_->began(process);
 }
 
-void Collector::inherit(const Process& child, ProcessDrain& drain) {
+void Collector::inherit(const Process& child, ProcessDrain& drain, const ProcessDrain* parent) {
   if (child.after_exec) left_open_.erase(child.pid);
   if (child.forked_by == 0 || child.fork_ticks == child.start_ticks || drain.filter() == nullptr) return;
-  ProcessDrain* const parent = drained_parent(child);
   const OpenThen* then = nullptr;
   if (parent != nullptr && parent->filter() != nullptr) {
     then = &parent->filter()->open_then();

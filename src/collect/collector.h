@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -61,6 +62,10 @@ class Collector {
   ~Collector();
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
+
+  // What is written behind all else, as the recording's own names: called on the collector's thread once everything is
+  // drained, but not at a hurried stop. Call before start().
+  void set_last_words(std::function<void(RecordingWriter&)> last_words) { last_words_ = std::move(last_words); }
 
   // Sets an onlooker until the collector has stopped. Call before start().
   void set_onlooker(Onlooker& onlooker) { onlooker_ = &onlooker; }
@@ -122,8 +127,8 @@ class Collector {
   void apply(News& news);
   bool drain_all();
   ProcessDrain* drained_parent(const Process& child);
-  void begin_for_onlooker(const Process& process);
-  void inherit(const Process& child, ProcessDrain& drain);
+  void begin_for_onlooker(const Process& process, ProcessDrain* parent);
+  void inherit(const Process& child, ProcessDrain& drain, const ProcessDrain* parent);
   void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone, uint64_t processor_ns);
   void add_note(std::string sentence, uint32_t missed);
   void note_unrecorded();
@@ -141,19 +146,22 @@ class Collector {
   bool rules_have_start_ = false;
   Doorbell& doorbell_;
   uint32_t time_shift_ = 0;
+  std::function<void(RecordingWriter&)> last_words_;
   Onlooker* onlooker_ = nullptr;
   std::unique_ptr<FlightRecorder> flight_;  // then the onlooker is this one,
   std::unique_ptr<FinishWatch> finish_;     // or this one, forwarding to it
   Fd finished_;
   std::shared_ptr<const ThreadChoice> wanted_;
   std::shared_ptr<StoreCounts> counts_ = std::make_shared<StoreCounts>();
-  std::mutex mutex_;  // guards news_, stopping_ and held_
+  std::mutex mutex_;  // guards news_, told_to_stop_ and held_
   // Other threads only append here, and never wait for the collector's work: mutex_ is held for a push or a swap.
   std::vector<News> news_;
-  bool stopping_ = false;
-  std::set<ChannelMap::FileId> held_;  // of channels that it still works on
+  uint64_t told_to_stop_ = UINT64_MAX;  // when
+  std::set<ChannelMap::FileId> held_;   // of channels that it still works on
   std::shared_ptr<Budget> budget_ = std::make_shared<Budget>();
   std::vector<std::unique_ptr<ProcessDrain>> drains_;
+  uint64_t stop_ticks_ = UINT64_MAX;  // told_to_stop_, as of the last take_news()
+  std::set<uint32_t> drained_;        // by number: the parents that were drained for their children since then
   static constexpr size_t kMostLeft = 64;
   std::map<uint32_t, OpenThen> left_open_;  // by pid: of processes that have ended
   StartedPrograms programs_;

@@ -82,6 +82,12 @@ size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   return taken;
 }
 
+void ProcessDrain::drain_full(RecordingWriter& writer) {
+  uint32_t in_use = 0;  // so many can be full
+  each_taken([&](uint32_t) { ++in_use; });
+  drain(writer, in_use);
+}
+
 // A program that records itself also has threads of the recorder.
 void ProcessDrain::look_at_threads() {
   if (channel_.geometry().pid == pid_ && pid_ != static_cast<uint32_t>(::getpid())) quiet_.look(pid_);
@@ -135,6 +141,10 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
   size_t bytes = channel_.copy_chunk(chunk, buffer_.data());
   if (bytes < sizeof(penna_chunk)) {
     if (was_full) channel_.free_pages(chunk, true);
+    return true;
+  }
+  if (is_later(header_of(buffer_))) {
+    channel_.free_pages(chunk, was_full);
     return true;
   }
   ChunkSummary summary = sink_->round_and_scan({buffer_.data(), bytes});
@@ -360,8 +370,7 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
   hear_of_starts(gone);
   if (!gone) look_at_threads();
   if (programs_ != nullptr) programs_->add_unreported(channel_.starts_unreported());
-  // A living target may go on for ever; at this moment each chunk can be full at most once.
-  drain(writer, channel_.geometry().chunk_count);
+  drain_full(writer);
   for (const Unfinished& one : unfinished_)
     if (!is_over()) take(writer, one.chunk, Origin::kRing, false);
   unfinished_.clear();
@@ -372,6 +381,7 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
       take(writer, chunk, Origin::kDeadProcess, false);
     } else if (size_t bytes = channel_.copy_chunk(chunk, buffer_.data()); bytes >= sizeof(penna_chunk)) {
       const std::span<uint8_t> copy(buffer_.data(), bytes);
+      if (is_later(header_of(copy))) return;
       store(writer, copy, sink_->round_and_scan(copy));
     }
   });

@@ -53,6 +53,8 @@ class ProcessDrain {
   // Moves up to `limit` full chunks; returns how many. The writer remembers write errors: chunks are returned to the
   // target all the same, and counted as lost.
   size_t drain(RecordingWriter& writer, size_t limit);
+  // What is full by now: the target goes on, and may fill chunks as fast as they are returned.
+  void drain_full(RecordingWriter& writer);
 
   // Writes what was added to open chunks since the last call: if the recorder dies, that much is in the file.
   void write_open_chunks(RecordingWriter& writer);
@@ -72,6 +74,8 @@ class ProcessDrain {
   void report_cpu_ns(uint64_t ns);
   // Whether all calls so far came from hooks of -finstrument-functions (penna_channel).
   bool calls_at_once() const { return channel_.calls_at_once(); }
+  // The recording ends then: what threads begin later is returned to them unread.
+  void stop_at(uint64_t ticks) { stops_at_ = ticks; }
   // The clock rate, for the cost of events. Call before finish(); otherwise the recording has no costs.
   void set_clock(double ns_per_tick, const HookCosts& hooks) { ns_per_tick_ = ns_per_tick, hooks_ = hooks; }
 
@@ -104,6 +108,7 @@ class ProcessDrain {
   // first case can an unfinished record still be completed.
   enum class Origin { kRing, kVanishedThread, kDeadProcess };
   bool is_over() const { return patience_ != nullptr && patience_->is_over(); }
+  bool is_later(const penna_chunk& header) const { return header.time_begin > stops_at_; }
   bool take(RecordingWriter& writer, uint32_t chunk, Origin origin, bool wait_for_open_records);
   void store(RecordingWriter& writer, std::span<const uint8_t> chunk, ChunkSummary summary);
   uint64_t recorded_processor_ns(uint64_t end_ticks) const;
@@ -144,6 +149,7 @@ class ProcessDrain {
   FlightRecorder* flight_ = nullptr;
   StartedPrograms* programs_ = nullptr;
   const Patience* patience_ = nullptr;
+  uint64_t stops_at_ = UINT64_MAX;
   uint64_t left_behind_ = 0;
   std::optional<FreshRecords> fresh_;  // for the onlooker
   uint32_t nodes_written_ = 0;

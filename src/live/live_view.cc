@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -21,9 +22,10 @@ namespace penna {
 namespace {
 
 constexpr size_t kBehind = 4 << 20;  // bytes of records that may wait before lines are left out: half a second's work
-constexpr size_t kMaxHeldLines = 4096;  // of a tree
-constexpr int kNice = 10;               // the program, and who collects, come first
-constexpr int kLastPatienceMs = 2000;   // with a reader, at the end
+constexpr size_t kMaxHeldLines = 4096;     // of a tree
+constexpr int kNice = 10;                  // the program, and who collects, come first
+constexpr std::chrono::seconds kEager(1);  // but for the first lines, which somebody waits for
+constexpr int kLastPatienceMs = 2000;      // with a reader, at the end
 
 }  // namespace
 
@@ -96,9 +98,9 @@ void LiveView::finish() {
 }
 
 void LiveView::run() {
-  // For this thread alone: on Linux a nice value belongs to a thread, see setpriority(2).
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
   if (form_ == LiveForm::kLines) printer_->titles();
+  const auto began = std::chrono::steady_clock::now();
+  bool is_nice = false;
   // One batch behind: what another thread has described before it was met has come with the next batch at the latest.
   LiveBatch batch, next;
   for (bool more = true; more;) {
@@ -107,6 +109,11 @@ void LiveView::run() {
     const uint64_t now = penna_now();
     meet(next);
     show(batch);
+    if (!is_nice && std::chrono::steady_clock::now() - began > kEager) {
+      // For this thread alone: on Linux a nice value belongs to a thread, see setpriority(2).
+      ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
+      is_nice = true;
+    }
     batch = std::exchange(next, {});
     if (!more) show(batch);
     complete_until_ = now;

@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "base/check.h"
-#include "recording/columns.h"
 #include "recording/stack_columns.h"
 
 namespace penna {
@@ -114,6 +113,8 @@ Compressor::Compressor(int level, bool columns) : state_(std::make_unique<State>
 Compressor::Compressor(Compressor&&) noexcept = default;
 Compressor& Compressor::operator=(Compressor&&) noexcept = default;
 Compressor::~Compressor() = default;
+
+const ColumnEncoder& Compressor::encoder() const { return state_->encoder; }
 
 Codec Compressor::compress(BlockType type, std::span<const uint8_t> raw, std::vector<uint8_t>& stored) {
   State& state = *state_;

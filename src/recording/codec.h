@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "recording/columns.h"
 #include "recording/layout.h"
 
 namespace penna {
@@ -26,6 +27,9 @@ class Compressor {
   // Fills `stored` (reused) and tells by which codec; kNone when nothing else helps or the limit of expansion forbids
   // it.
   layout::Codec compress(layout::BlockType type, std::span<const uint8_t> raw, std::vector<uint8_t>& stored);
+
+  // Of the chunk before: see ColumnEncoder. Without columns, those of none.
+  const ColumnEncoder& encoder() const;
 
  private:
   struct State;

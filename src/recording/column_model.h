@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <tuple>
 
 #include "penna/channel.h"
@@ -30,6 +31,7 @@ class Dictionary {
   uint64_t newest() const { return count_ != 0 ? values_[count_ - 1] : 0; }
   bool full() const { return count_ == values_.size(); }
   void add(uint64_t value) { values_[count_++] = value; }
+  std::span<const uint64_t> all() const { return {values_.data(), count_}; }
 
   // The index of `value`, or count(). Slots of earlier chunks need no clearing: they are checked.
   uint32_t find(uint64_t value) const {

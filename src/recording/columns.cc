@@ -3,12 +3,16 @@
 #include "recording/columns.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "penna/event.h"
 #include "recording/column_io.h"
 #include "recording/column_model.h"
 #include "recording/column_records.h"
+#include "recording/records.h"
 
 namespace penna {
 
@@ -22,6 +26,24 @@ uint64_t word_at(const uint8_t* from) {
   return word;
 }
 
+// Numbers in the order in which they were seen; most that come again are left out.
+class SeenNumbers {
+ public:
+  void clear() {
+    all_.clear();
+    last_.fill(0);
+  }
+  void add(uint64_t number) {
+    uint64_t& last = last_[hash_bits(number, 8)];
+    if (std::exchange(last, number) != number || number == 0) all_.push_back(number);
+  }
+  std::span<const uint64_t> all() const { return all_; }
+
+ private:
+  std::vector<uint64_t> all_;
+  std::array<uint64_t, 256> last_{};
+};
+
 }  // namespace
 
 // ---- Encoding
@@ -29,6 +51,7 @@ uint64_t word_at(const uint8_t* from) {
 struct ColumnEncoder::State {
   ColumnModel model;
   ColumnWriter io;
+  SeenNumbers call_pcs, lock_words;  // of records in no dictionary of the model
 
   void op(uint8_t value) { io.byte(Column::kOps, value); }
   size_t step(const uint8_t* at, size_t words);
@@ -110,6 +133,11 @@ size_t ColumnEncoder::State::full(uint64_t header, const uint8_t* at, size_t wor
   std::memcpy(payload, at + 8, (count - 1) * 8);
   op(kFull);
   code_full(io, model, kind_busy, count, time, payload);
+  const uint32_t kind = penna_header_kind(header);
+  if (const penna_event_class what = classify(kind); count >= 2 && (what == PENNA_LOCKS || what == PENNA_CALLS)) {
+    (what == PENNA_LOCKS ? lock_words : call_pcs).add(payload[0]);
+    if (kind == PENNA_KIND_COND_WAIT && count >= 3) lock_words.add(payload[1]);
+  }
   return count;
 }
 
@@ -132,6 +160,8 @@ bool ColumnEncoder::encode(std::span<const uint8_t> chunk, std::vector<uint8_t>&
   uint64_t time_begin = word_at(chunk.data() + offsetof(penna_chunk, time_begin));
   state.io.begin();
   state.model.reset(time_begin);
+  state.call_pcs.clear();
+  state.lock_words.clear();
   auto shift = static_cast<uint8_t>(time_shift(chunk, time_begin));
   state.model.time_shift = shift;
   state.io.byte(Column::kRaw, shift);
@@ -147,8 +177,14 @@ bool ColumnEncoder::encode(std::span<const uint8_t> chunk, std::vector<uint8_t>&
   }
   state.io.pack(Column::kOps);
   state.io.finish(out);
+  const uint64_t pc_high = uint64_t{header_of(chunk).pc_high} << 32;
+  for (const uint64_t pc : state.model.pcs.all()) state.call_pcs.add(pc_high | static_cast<uint32_t>(pc));
+  for (const uint64_t word : state.model.locks.all()) state.lock_words.add(word);
   return true;
 }
+
+std::span<const uint64_t> ColumnEncoder::call_pcs() const { return state_->call_pcs.all(); }
+std::span<const uint64_t> ColumnEncoder::lock_words() const { return state_->lock_words.all(); }
 
 // ---- Decoding
 

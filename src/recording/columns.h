@@ -70,6 +70,11 @@ class ColumnEncoder {
   // Table and columns in `out` (reused). False when `chunk` has no header or is longer than a chunk.
   bool encode(std::span<const uint8_t> chunk, std::vector<uint8_t>& out);
 
+  // Of the chunk that was encoded last: the pcs of its calls, and the words of its records of locks with addresses. All
+  // that occur, few of them more than once.
+  std::span<const uint64_t> call_pcs() const;
+  std::span<const uint64_t> lock_words() const;
+
  private:
   struct State;
   std::unique_ptr<State> state_;

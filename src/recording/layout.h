@@ -128,6 +128,7 @@ enum class BlockType : uint8_t {
   kOpen =
       // pieces of chunks that threads still fill: each a penna_chunk and the records that came since the last piece
   13,
+  kNames = 14,  // of places in one file
 };
 
 enum class Codec : uint8_t {

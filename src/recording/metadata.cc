@@ -88,6 +88,10 @@ class Putter {
     if (site.is_of_call())
       for (const SiteArgument& argument : site.arguments) text(argument.format);
   }
+  void frames(const std::vector<FileNames::Frame>& frames) {
+    number(static_cast<uint32_t>(frames.size()));
+    for (const FileNames::Frame& frame : frames) out_.put(frame);
+  }
   template <typename T>
   void later_number(T value) {
     number(value);
@@ -166,6 +170,10 @@ class Getter {
     if (site.is_of_call())
       for (SiteArgument& argument : site.arguments) argument.format = in_.string();
   }
+  void frames(std::vector<FileNames::Frame>& frames) {
+    for (uint32_t count = in_.u32(); count > 0 && in_.ok(); --count) frames.push_back(in_.get<FileNames::Frame>());
+  }
+  size_t remaining() const { return in_.remaining(); }
   // A field that older files do not have: the value stays as it is.
   template <typename T>
   void later_number(T& value) {
@@ -311,6 +319,14 @@ void entry_fields(A& a, V& entry) {
   }
 }
 
+template <typename A, typename V>
+void place_fields(A& a, V& place) {
+  a.number(place.address);
+  a.number(place.start);
+  a.number(place.flags);
+  a.frames(place.frames);
+}
+
 template <typename T>
 Bytes encode_one(const T& value) {
   Putter fields;
@@ -365,6 +381,15 @@ Bytes encode_collector(const CollectorHealth& health) {
   collector_fields(fields, health);
   return fields.release();
 }
+Bytes encode_names(const FileNames& names) {
+  Putter fields;
+  fields.bytes(names.build_id);
+  fields.text(names.path);
+  fields.number(static_cast<uint32_t>(names.texts.size()));
+  for (const std::string& text : names.texts) fields.text(text);
+  for (const FileNames::Place& place : names.places) place_fields(fields, place);
+  return fields.release();
+}
 Bytes encode_entry(const Thread& thread) { return encode_one(thread); }
 Bytes encode_entry(const Module& module) { return encode_one(module); }
 Bytes encode_entry(const Site& site) { return encode_one(site); }
@@ -403,6 +428,23 @@ std::optional<CollectorHealth> decode_collector(ByteSpan payload, uint32_t versi
   CollectorHealth health;
   collector_fields(fields, health);
   return fields.ok() ? std::optional(std::move(health)) : std::nullopt;
+}
+
+std::optional<FileNames> decode_names(ByteSpan payload) {
+  Getter fields(payload);
+  FileNames names;
+  fields.bytes(names.build_id);
+  fields.text(names.path);
+  uint32_t texts = 0;
+  fields.number(texts);
+  for (; texts > 0 && fields.ok(); --texts) fields.text(names.texts.emplace_back());
+  while (fields.ok() && fields.remaining() > 0) {
+    FileNames::Place& place = names.places.emplace_back();
+    place_fields(fields, place);
+    for (const FileNames::Frame& frame : place.frames)
+      if (std::max(frame.function, frame.file) >= names.texts.size()) return std::nullopt;
+  }
+  return fields.ok() ? std::optional(std::move(names)) : std::nullopt;
 }
 
 bool decode_entries(ByteSpan payload, std::vector<Thread>& threads) { return decode_all(payload, threads); }

@@ -32,6 +32,7 @@ Bytes encode_clock(const ClockTriplet& clock);
 Bytes encode_process(const Process& process);
 Bytes encode_process_end(const ProcessEnd& end);
 Bytes encode_collector(const CollectorHealth& health);
+Bytes encode_names(const FileNames& names);  // as long as it is: the caller divides it into blocks
 // One entry, with its length in front.
 Bytes encode_entry(const Thread& thread);
 Bytes encode_entry(const Module& module);
@@ -44,6 +45,8 @@ std::optional<ClockTriplet> decode_clock(ByteSpan payload);
 std::optional<Process> decode_process(ByteSpan payload, uint32_t number);
 std::optional<ProcessEnd> decode_process_end(ByteSpan payload, uint32_t number, uint32_t version = layout::kVersion);
 std::optional<CollectorHealth> decode_collector(ByteSpan payload, uint32_t version = layout::kVersion);
+// Frames never name a text that is not there.
+std::optional<FileNames> decode_names(ByteSpan payload);
 // Appends the entries; false when one of them contradicts itself (those before it are kept).
 bool decode_entries(ByteSpan payload, std::vector<Thread>& threads);
 bool decode_entries(ByteSpan payload, std::vector<Module>& modules);

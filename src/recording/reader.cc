@@ -114,7 +114,7 @@ void Recording::State::read_blocks(const std::vector<BlockRef>& blocks) {
       gathered[block.header.process].tids.emplace(block.head.thread_serial, block.head.tid);
       continue;
     }
-    if (block.header.type == 0 || block.type() > BlockType::kOpen) {
+    if (block.header.type == 0 || block.type() > BlockType::kNames) {
       ++damage.unknown_blocks;
       continue;
     }
@@ -156,6 +156,7 @@ bool Recording::State::take_in(const BlockRef& block, ByteSpan payload) {
     case BlockType::kHealth: return decode_entries(payload, gathered[number].health);
     case BlockType::kStacks: return take_in_stacks(number, payload);
     case BlockType::kOpen: return take_in_pieces(block, payload);
+    case BlockType::kNames: return assign(names.emplace_back(), decode_names(payload)) || (names.pop_back(), false);
     case BlockType::kChunk:
     case BlockType::kIndex: break;
   }
@@ -377,6 +378,7 @@ std::span<const RecordedProcess> Recording::processes() const { return state_->p
 std::span<const RecordedThread> Recording::threads() const { return state_->threads; }
 const ModuleMap& Recording::module_map(uint32_t process) const { return state_->module_maps[process]; }
 const CollectorHealth& Recording::collector() const { return state_->collector; }
+std::span<const FileNames> Recording::names() const { return state_->names; }
 void Recording::select(std::shared_ptr<const Selection> selection) { state_->selection = std::move(selection); }
 const Selection* Recording::selection() const { return state_->selection.get(); }
 const InheritedCalls& Recording::inherited_calls() const {

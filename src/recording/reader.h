@@ -118,6 +118,7 @@ class Recording {
   const ModuleMap& module_map(uint32_t process) const;  // over processes()[process].modules
   const Site* site(uint32_t process, uint32_t id) const;
   const CollectorHealth& collector() const;
+  std::span<const FileNames> names() const;  // some files may stand there several times, with other places each
 
   // What readers of events leave out (selection.h); null: nothing. The file itself knows nothing of it.
   void select(std::shared_ptr<const Selection> selection);

@@ -35,6 +35,7 @@ struct Recording::State {
   Damage damage;
   Session session;
   CollectorHealth collector;
+  std::vector<FileNames> names;
   std::vector<ClockTriplet> clocks;
   TimeMap time;
   std::vector<RecordedProcess> processes;

@@ -128,6 +128,31 @@ struct Module {
   uint64_t ticks = 0;  // from when on it is there
 };
 
+// What places in a file were called when the recording ended.
+struct FileNames {
+  enum Flag : uint32_t {
+    kData = 1,   // the place of a variable, else of code
+    kEntry = 2,  // where a process begins: nothing called that
+    kStart = 4,  // `start` is known
+  };
+  struct Frame {
+    uint32_t function = 0, file = 0;  // in `texts`; function: empty where it has no name
+    uint32_t line = 0;                // 0 = unknown
+    uint32_t inlined = 0;             // into the frame behind it
+  };
+  struct Place {
+    uint64_t address = 0;  // in the file's own numbering; of a call in a stack, of the byte before the return address
+    uint64_t start = 0;    // of the function or the variable that holds it
+    uint32_t flags = 0;    // Flag
+    // Of code, the innermost inlined one first. Of data: one, with the variable and in `file` what lies there: ".next".
+    std::vector<Frame> frames;
+  };
+  std::string path;
+  std::vector<uint8_t> build_id;
+  std::vector<std::string> texts;
+  std::vector<Place> places;
+};
+
 struct SiteArgument {
   uint8_t type = 0;      // penna_arg_type; other values: unknown, 8 bytes
   std::string name;      // may be empty

@@ -26,6 +26,7 @@
 #include "recording/block.h"
 #include "recording/codec.h"
 #include "recording/metadata.h"
+#include "recording/names_block.h"
 
 namespace penna {
 
@@ -104,12 +105,14 @@ struct RecordingWriter::State {
       : fd(std::move(file)),
         path(std::move(name)),
         compressor(options.zstd_level, options.columns),
+        seen(options.remembers_code ? std::make_unique<SeenCode>() : nullptr),
         do_pwrite(options.pwrite != nullptr ? options.pwrite : &::pwrite) {}
 
   // None: nowhere(), which counts and writes nothing.
   Fd fd;
   std::string path;
   Compressor compressor;
+  std::unique_ptr<SeenCode> seen;  // null: not asked for
   ssize_t (*do_pwrite)(int, const void*, size_t, off_t);
 
   uint64_t end = 0;       // of the last whole block
@@ -304,15 +307,18 @@ Result<> RecordingWriter::write_process(const Process& process) {
   return state_->metadata(BlockType::kProcess, process.number, encode_process(process));
 }
 Result<> RecordingWriter::write_process_end(const ProcessEnd& end) {
+  if (state_->seen) state_->seen->end(end.number);
   return state_->metadata(BlockType::kProcessEnd, end.number, encode_process_end(end));
 }
 Result<> RecordingWriter::write_threads(uint32_t process, std::span<const Thread> threads) {
   return state_->entries(BlockType::kThread, process, threads);
 }
 Result<> RecordingWriter::write_modules(uint32_t process, std::span<const Module> modules) {
+  if (state_->seen) state_->seen->add_modules(process, modules);
   return state_->entries(BlockType::kModule, process, modules);
 }
 Result<> RecordingWriter::write_sites(uint32_t process, std::span<const Site> sites) {
+  if (state_->seen) state_->seen->add_sites(process, sites);
   return state_->entries(BlockType::kSite, process, sites);
 }
 Result<> RecordingWriter::write_health(uint32_t process, std::span<const Health> health) {
@@ -322,10 +328,32 @@ Result<> RecordingWriter::write_collector(const CollectorHealth& health) {
   return state_->metadata(BlockType::kCollector, 0, encode_collector(health));
 }
 
+Result<> RecordingWriter::write_names(const FileNames& names) {
+  Result<> result = ok();
+  NamesBlock block(names);
+  const auto flush = [&] {
+    if (block.part().places.empty()) return;
+    auto written = state_->metadata(BlockType::kNames, 0, encode_names(block.part()));
+    if (!written) result = std::move(written);
+    block.clear();
+  };
+  for (const FileNames::Place& place : names.places) {
+    block.add(place);
+    if (block.bytes() >= kEntryBlockBytes) flush();
+  }
+  flush();
+  return result;
+}
+
+std::vector<SeenFile> RecordingWriter::seen_code() {
+  return state_->seen ? state_->seen->files() : std::vector<SeenFile>{};
+}
+
 // Nodes that were reserved and never filled (pc_generation 0) are left out at both ends of a part;
 // in the middle they stay, as ids are counted from the first.
 Result<> RecordingWriter::write_stacks(uint32_t process, uint32_t first_id, std::span<const penna_stack_node> nodes) {
   Result<> result = ok();
+  if (state_->seen) state_->seen->add_stacks(process, nodes);
   while (!nodes.empty()) {
     auto part = nodes.first(std::min(nodes.size(), kStackBlockNodes));
     nodes = nodes.subspan(part.size());
@@ -377,8 +405,13 @@ int RecordingWriter::State::append_chunk(uint32_t process, std::span<const uint8
   head.torn = summary.torn + summary.holes;
   head.damaged = summary.damaged ? 1 : 0;
 
-  const int error = append_pending();
-  return error != 0 ? error : append(BlockType::kChunk, process, &head, content);
+  int error = append_pending();
+  if (error == 0) error = append(BlockType::kChunk, process, &head, content);
+  if (error == 0 && seen) {
+    seen->add_calls(process, compressor.encoder().call_pcs());
+    seen->add_locks(process, compressor.encoder().lock_words());
+  }
+  return error;
 }
 
 // 0, or an errno. `blocks`: those in front of the index. The trailer comes last: only a whole index

@@ -17,6 +17,7 @@
 
 #include "base/result.h"
 #include "recording/records.h"
+#include "recording/seen_code.h"
 #include "recording/types.h"
 
 namespace penna {
@@ -24,7 +25,8 @@ namespace penna {
 struct WriterOptions {
   bool overwrite = false;  // else an existing file is an error
   int zstd_level = 1;
-  bool columns = true;  // chunks as columns (layout::Codec::kColumns): smaller, and no slower
+  bool remembers_code = false;  // for seen_code()
+  bool columns = true;          // chunks as columns (layout::Codec::kColumns): smaller, and no slower
   // Test seam: pwrite(2).
   ssize_t (*pwrite)(int fd, const void* data, size_t size, off_t offset) = nullptr;
 };
@@ -60,6 +62,11 @@ class RecordingWriter {
   Result<> write_open_pieces(uint32_t process, std::span<const uint8_t> pieces);
   Result<> write_health(uint32_t process, std::span<const Health> health);
   Result<> write_collector(const CollectorHealth& health);
+  Result<> write_names(const FileNames& names);
+
+  // The places in files that what was written so far refers to; none unless asked for (WriterOptions). Forgets what
+  // it knew of processes.
+  std::vector<SeenFile> seen_code();
 
   // Writes the index and marks the file as finished cleanly. Nothing can be written afterwards. An error means that the
   // recording is as good as after a crash: readable, without index.

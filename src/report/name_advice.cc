@@ -37,4 +37,18 @@ void advise_on_names(Report& report, Names& names) {
       if (one.path == files[i].first && !one.problem.empty()) report.tail.push_back(one.problem + ".");
 }
 
+std::vector<std::string> lost_files(Names& names) {
+  constexpr size_t kMost = 2;
+  std::vector<std::string> sentences;
+  for (const ModuleNames& one : names.modules())
+    if (one.is_lost && one.unnamed != 0 && sentences.size() < kMost) sentences.push_back(one.problem + ".");
+  return sentences;
+}
+
+void tell_lost_files(Report& report, Names& names) {
+  for (std::string& sentence : lost_files(names))
+    if (std::find(report.tail.begin(), report.tail.end(), sentence) == report.tail.end())
+      report.tail.push_back(std::move(sentence));
+}
+
 }  // namespace penna

@@ -117,6 +117,7 @@ std::string joined(const std::vector<std::string>& parts, size_t most) {
 
 std::vector<std::string> shorten_all(const std::vector<std::string_view>& arguments, size_t depth) {
   std::vector<std::string> parts;
+  parts.reserve(arguments.size());
   for (std::string_view argument : arguments) parts.push_back(shorten(argument, depth));
   return parts;
 }
@@ -132,6 +133,7 @@ void add_arguments(std::string_view list, size_t depth, std::string& out) {
   std::vector<std::string_view> arguments = split(list);
   if (arguments.empty()) arguments.emplace_back();
   std::vector<std::string> heads;  // without inline namespaces
+  heads.reserve(arguments.size());
   for (std::string_view argument : arguments) heads.push_back(shorten(head_of(argument), 0));
   const bool may_drop = is_of_library(name) && !is_any(name, {"std::pair", "std::tuple", "std::variant"});
   while (may_drop && arguments.size() > 1 &&

@@ -37,7 +37,8 @@ Result<ElfFile> open_vdso() {
 }
 
 // The module's own file, verified; the error says why it cannot serve.
-Result<ElfFile> open_module(const ModuleFile& module, const std::string& path, const DebugSearch& search) {
+Result<ElfFile> open_module(const ModuleFile& module, const std::string& path, const SymbolOptions& options) {
+  const DebugSearch& search = options.search;
   auto file = path == "[vdso]" ? open_vdso() : ElfFile::open(search.symfs + path);
   // Outside of symfs only what proves to be the recorded file is taken.
   if (!file && !search.symfs.empty() && !module.build_id.empty()) {
@@ -52,6 +53,11 @@ Result<ElfFile> open_module(const ModuleFile& module, const std::string& path, c
                     file->path(), file->build_id().empty() ? "without id" : build_id_text(file->build_id()),
                     build_id_text(module.build_id))};
   }
+  if (module.build_id.empty() && search.symfs.empty() && file->written_ns() > options.unverified_until)
+    return Error{
+        fmt::format("{} was written since the recording, and has no build-id by which it could be known: keep "
+                    "the old file and name its folder with --symfs, or link with -Wl,--build-id",
+                    file->path())};
   return file;
 }
 
@@ -65,7 +71,7 @@ bool has_symtab(const ElfFile& file) {
 Result<std::unique_ptr<SymbolFile>> SymbolFile::open(const ModuleFile& module, const SymbolOptions& options) {
   std::unique_ptr<SymbolFile> result(new SymbolFile(options));
   std::string path = without_deleted(module.path);
-  auto file = open_module(module, path, options.search);
+  auto file = open_module(module, path, options);
   if (file) {
     BuildId id = file->build_id();
     result->main_ = std::move(*file);
@@ -150,6 +156,7 @@ void SymbolFile::set_status(const std::string& path, bool alone) {
 
 void SymbolFile::open_dwarf() {
   dwarf_opened_ = true;
+  if (!options_.reads_dwarf) return;
   const ElfFile* file = main_ && has_dwarf(*main_) ? &*main_ : debug_ && has_dwarf(*debug_) ? &*debug_ : nullptr;
   if (file == nullptr) return;
   std::string missing;

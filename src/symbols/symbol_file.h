@@ -38,6 +38,12 @@ struct ModuleFile {
 struct SymbolOptions {
   DebugSearch search;
   Demangle demangle = Demangle::kFull;
+  // Whether debug information is read: lines, inlined calls, members of variables. Without it, only symbols are: that
+  // is quick also for libraries with much of it.
+  bool reads_dwarf = true;
+  // A file whose build-id was not recorded is taken if it was written last at that time or before (CLOCK_REALTIME, ns),
+  // or lies under symfs.
+  uint64_t unverified_until = UINT64_MAX;
   // Of a function's names the one with the highest rank is shown, else the best known; empty: that is always.
   std::function<int(const std::string& name)> rank;
 };

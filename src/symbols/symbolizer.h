@@ -40,6 +40,7 @@ class Symbolizer {
 
   // What is known of the module, for health: opens it when it is not open yet.
   const ModuleStatus& status(ModuleId module);
+  bool is_there(ModuleId module) { return open(module).symbols != nullptr; }
   const ModuleFile& file(ModuleId module) const { return modules_[module].file; }
   size_t module_count() const { return modules_.size(); }
 

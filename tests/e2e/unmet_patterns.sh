@@ -49,6 +49,49 @@ expect_contains "$out$err" "--where 'prise > 1' filtered out nothing: no point h
 run penna report points shop.penna --where 'price > 1'
 expect_missing "$out$err" 'filtered out nothing'
 
+# Functions of the program's own locks, limits on functions, points that penna ctl switches.
+cat >latch.c <<'C'
+#include <unistd.h>
+#include <stdlib.h>
+#include "penna/point.h"
+__attribute__((noipa)) void latch_take(int *latch) { *latch = 1; }
+__attribute__((noipa)) void latch_give(int *latch) { *latch = 0; }
+__attribute__((noipa)) void *reserve(int n) { return malloc(n); }
+int main(int argc, char **argv) {
+  int latch;
+  latch_take(&latch);
+  PENNA_EVENT(shop, sold, argc);
+  free(reserve(argc));
+  latch_give(&latch);
+  while (argc > 1 && access(argv[1], F_OK) != 0) usleep(10000);
+  return 0;
+}
+C
+build_c latch -finstrument-functions
+run penna record -f -o latch.penna --lock-functions 'latch_taek=latch_give' -- ./latch
+expect_contains "$err" "--lock-functions 'latch_taek=latch_give' (did you mean 'latch_take'?): no such function is defined"
+run penna record -f -o latch.penna --lock-functions 'nothing_like_it=latch_give' -- ./latch
+expect_contains "$err" "--lock-functions 'nothing_like_it=latch_give': no such function is defined"
+run penna record -f -o latch.penna --lock-functions 'latch_take=latch_give' -- ./latch
+expect_missing "$err" --lock-functions
+run penna check latch.penna --max-allocs 'reserfe=0' --no-lock-in 'reserv'
+expect_contains "$out$err" "no function of this name was called (did you mean 'reserve'?): it is kept, if the name is right"
+expect_eq 2 "$(grep -c "did you mean 'reserve'?" <<<"$out$err")" "limits on functions that are not there"
+run penna check latch.penna --max-allocs 'reserve=5'
+expect_missing "$out$err" 'did you mean'
+start said "$PENNA" record -f -o latch.penna -- ./latch "$PWD/stop"
+recorder=$pid
+for ((i = 0; i < 500; ++i)); do pgrep -P "$recorder" -x latch >/dev/null && penna ctl "$recorder" on 'shop:sold' 2>/dev/null && break; sleep 0.02; done
+for who in "$recorder" "$(pgrep -P "$recorder" -x latch)"; do
+  run penna ctl "$who" off 'shop:slod'
+  expect_eq 1 "$status" "a pattern that names no point"
+  expect_contains "$err" "'shop:slod' names no point of 1 process yet (did you mean 'shop:sold'?); it holds for what is loaded later"
+  run penna ctl "$who" off 'nothing:like:it'
+  expect_contains "$err" "'nothing:like:it' names no point of 1 process yet; it holds"
+done
+touch stop
+wait "$recorder"
+
 # An ifunc is met, and why its calls are not recorded is said; --libcalls records them by its name.
 cat >forms.c <<'C'
 static int by_one(int n) { return n + 1; }

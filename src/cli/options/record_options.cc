@@ -91,6 +91,8 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
       "--via", options.via, {{"inject", Via::kInject}, {"breakpoint", Via::kBreakpoint}},
       "how events are recorded: by an agent in the process, or by breakpoints (about 10 us an event; -F, alloc, "
       "locks, points); default an agent, and breakpoints where there can be none: static and musl programs");
+  parser.flag("--no-names", options.no_names,
+              "keep no names of the functions and lines that occur: reports then need the files as they were");
   parser.flag("--dry-run", options.dry_run,
               "with -p: list every byte that recording would change in the process, and change nothing");
   add_format_option(parser, options.dry_run_format, "with --dry-run: the list as text for people, or raw");

@@ -36,6 +36,7 @@ struct RecordOptions : RecordSettings {
   std::string stem;                                  // of that name, in place of "CMD."
   FilterOptions filter;                              // of calls and time
   ThreadChoice threads;                              // none: all
+  bool no_names = false;                             // the recording does not keep names of what occurs in it
   bool force = false;                                // an existing output may be overwritten
   bool libcalls = false;                             // calls from one module into another are recorded, too
   std::vector<Typed<ValueSpec>> arguments, results;  // of calls

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <fstream>
 #include <sstream>
 #include <system_error>
 
@@ -22,6 +23,8 @@
 #include "collect/control_request.h"
 #include "reach/ask_process.h"
 #include "reach/find_recorder.h"
+#include "symbols/elf/process_modules.h"
+#include "symbols/points/point_list.h"
 
 namespace penna {
 namespace {
@@ -82,13 +85,36 @@ Result<Counts> change(const Recorder& recorder, bool on, const std::string& patt
   return Counts{1, done.matched, done.changed, done.refused};
 }
 
+// The points of a process, and of those that it started: `pid` may be that of penna record. Stops at a bound, for trees
+// of any size.
+void see_points(int pid, NearestName& nearest, int& left) {
+  if (left-- <= 0) return;
+  if (const auto process = read_process_modules(static_cast<uint32_t>(pid)))
+    for (const ProcessModule& module : process->modules) {
+      PointList points;
+      points.add(module.file, nullptr);
+      for (const ListedPoint& point : points.take()) nearest.see(point.full_name());
+    }
+  std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", pid));
+  for (int child = 0; children >> child;) see_points(child, nearest, left);
+}
+
+std::string near_point(const std::string& pattern, int pid) {
+  constexpr int kMostProcesses = 64;
+  NearestName nearest(pattern);
+  int left = kMostProcesses;
+  see_points(pid, nearest, left);
+  return nearest.hint();
+}
+
 // A pattern without a match is no error: it holds for libraries that are loaded later, too.
-std::string sentence(const Counts& counts, const std::string& pattern, bool on) {
+std::string sentence(const Counts& counts, const std::string& pattern, bool on, int pid) {
   const char* way = on ? "on" : "off";
   const std::string where =
       counts.processes == 1 ? std::string("1 process") : fmt::format("{} processes", counts.processes);
   if (counts.matched == 0)
-    return fmt::format("'{}' names no point of {} yet; it holds for what is loaded later", pattern, where);
+    return fmt::format("'{}' names no point of {} yet{}; it holds for what is loaded later", pattern, where,
+                       near_point(pattern, pid));
   std::string text = fmt::format("'{}' names {} site{} of {}: {} switched {}", pattern, counts.matched,
                                  counts.matched == 1 ? "" : "s", where, counts.changed, way);
   if (const uint32_t were = counts.matched - counts.changed - counts.refused; were != 0)
@@ -157,7 +183,7 @@ int cmd_ctl(const CtlOptions& options) {
   for (const std::string& pattern : options.patterns) {
     const auto counts = change(*recorder, options.on, pattern);
     if (!counts) return fail(counts.error().text);
-    say(sentence(*counts, pattern, options.on));
+    say(sentence(*counts, pattern, options.on, options.pid));
     all_known &= counts->matched != 0;
   }
   return all_known ? 0 : 1;

@@ -26,6 +26,7 @@
 #include "cli/follow.h"
 #include "cli/input.h"
 #include "cli/installed_library.h"
+#include "cli/last_names.h"
 #include "cli/options/arguments.h"
 #include "cli/options/terminal.h"
 #include "cli/record_notes.h"
@@ -52,14 +53,15 @@ namespace {
 // exists, unless forced.
 Result<RecordingWriter> create_recording(const RecordOptions& options, const std::vector<std::string>& command,
                                          pid_t pid) {
-  if (!options.output.empty()) return RecordingWriter::create(options.output, {.overwrite = options.force});
+  const WriterOptions how{.overwrite = options.force, .remembers_code = !options.no_names};
+  if (!options.output.empty()) return RecordingWriter::create(options.output, how);
   std::string name = std::filesystem::path(command[0]).filename().string();
   if (!options.pids.empty()) name = name.substr(0, name.find(' '));  // of a title: "redis-server *:6379"
   const std::string stem = !options.stem.empty() ? options.stem : (name.empty() ? "recording" : name) + ".";
   const std::string base = stem + std::to_string(pid);
   std::string path = base + ".penna";
   for (int i = 1; !options.force && is_taken(path); ++i) path = fmt::format("{}.{}.penna", base, i);
-  return RecordingWriter::create(path, {.overwrite = options.force});
+  return RecordingWriter::create(path, how);
 }
 
 // The recorder holds a descriptor for each living process. The program is not affected: it was
@@ -238,6 +240,8 @@ Result<> RecordRun::prepare_collector() {
   snapshots_ = snapshots_of(options_);
   collector_.emplace(std::move(*writer_), *doorbell_, options_.conditions, rules_, snapshots_);
   collector_->set_time_shift(time_shift_of(options_));
+  if (!options_.no_names)
+    collector_->set_last_words([this](RecordingWriter& writer) { write_last_names(writer, session_); });
   if (options_.threads.any()) collector_->set_threads(options_.threads);
   if (CallRules finishes = watched_functions(filter(), TriggerAction::kFinish); finishes.ask)
     PENNA_TRY(collector_->set_finish(std::move(finishes)));

@@ -20,6 +20,7 @@
 #include "report/calls/tree_lines.h"
 #include "report/file_state.h"
 #include "report/frames.h"
+#include "report/name_advice.h"
 #include "report/reports.h"
 
 namespace penna {
@@ -194,6 +195,7 @@ Report closing_of(const Recording& recording, Names& names, const ReplayOptions&
     closing.tail.push_back(several + ".");
   if (std::string chosen = chosen_text(options.input, recording); !chosen.empty())
     closing.tail.push_back(std::move(chosen));
+  tell_lost_files(closing, names);
   add_health(closing, recording, examine(recording, summarize(recording), Analyses{}, names));
   return closing;
 }

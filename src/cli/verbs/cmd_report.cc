@@ -186,6 +186,7 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   PENNA_TRY(select_report_rows(report, options.table));
   limit_stacks(report, options.frames.value_or(which.frames));
   if (which.does_take(kTakesAllocations)) advise_on_names(report, names);
+  if (!which.is_of_health) tell_lost_files(report, names);
   // After the rows: only now is it known which names were missing.
   if (!which.is_of_health) add_health(report, recording, examine(recording, summary, analyses, names));
   write_report(report, options.table, output);

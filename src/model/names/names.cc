@@ -331,6 +331,7 @@ std::vector<ModuleNames> Names::modules() {
                       count.unnamed,          count.without_line,         ""};
     if (known) {
       names.problem = symbols_.problem({map_.path(id), map_.build_id(id)});
+      names.is_lost = symbols_.is_lost({map_.path(id), map_.build_id(id)});
     } else {
       names.problem =
           fmt::format("{} in no mapped file: generated code, or a library whose loading was not recorded.",

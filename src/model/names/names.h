@@ -65,7 +65,8 @@ struct ModuleNames {
   uint64_t addresses = 0;
   uint64_t unnamed = 0;
   uint64_t without_line = 0;
-  std::string problem;  // a sentence with the next step; empty when all is well
+  std::string problem;   // a sentence with the next step; empty when all is well
+  bool is_lost = false;  // that build of the file is no longer to be found
 };
 
 // What people want to see of names and stacks. Programs get all there is.
@@ -84,6 +85,11 @@ class Names {
   const NameStyle& style() const { return style_; }
 
   const NameFrames& at(const CodePlace& place);
+  // The name of the file of the first process's program; empty: it is not known.
+  std::string program() const {
+    return main_modules_.empty() || main_modules_[0] == kNoModule ? "" : map_.file_name(main_modules_[0]);
+  }
+
   // A function, by the address of its first instruction as in a call record.
   const NameFrames& function(uint32_t process, uint64_t pc, uint64_t ticks) {
     return at(map_.locate(process, pc, ticks));

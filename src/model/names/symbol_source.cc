@@ -53,6 +53,8 @@ class ElfSymbolSource : public SymbolSource {
 
   std::string problem(const NamedFile& file) override { return symbolizer_.status(module(file)).advice; }
 
+  bool is_lost(const NamedFile& file) override { return !symbolizer_.is_there(module(file)); }
+
  private:
   Symbolizer::ModuleId module(const NamedFile& file) {
     return symbolizer_.add({file.path, {file.build_id.begin(), file.build_id.end()}});

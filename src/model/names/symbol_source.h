@@ -56,6 +56,8 @@ class SymbolSource {
   virtual bool is_entry(const NamedFile& file, uint64_t address) = 0;
   // What is wrong with the names of this file, as a sentence with the next step; empty when all is well.
   virtual std::string problem(const NamedFile& file) = 0;
+  // True when that build of the file is no longer to be found: it is gone, or was rebuilt.
+  virtual bool is_lost(const NamedFile&) { return false; }
 };
 
 struct SymbolOptions;  // symbols/symbol_file.h: where to look, how to demangle

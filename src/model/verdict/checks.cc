@@ -40,15 +40,28 @@ void join_blames(Verdict& verdict, SameStacks& same) {
 LimitedFunctions::LimitedFunctions(const Recording& recording, Names& names, const CallTree* tree,
                                    const std::vector<CallLimit>& limits)
     : limits_(limits),
-      in_stack_(recording, names, [&limits](const NameFrame& frame) { return limit_bits(limits, frame.full_name()); }),
+      in_stack_(recording, names,
+                [this, &limits](const NameFrame& frame) {
+                  see(frame.full_name());
+                  return limit_bits(limits, frame.full_name());
+                }),
       ends_(recording, names),
       by_calls_(tree != nullptr),
       verdicts_(limits.size()),
       known_(limits.size()),
       doubtful_(limits.size()) {
   PENNA_CHECK(limits.size() <= kMostCallLimits);
-  if (by_calls_) in_calls_ = limit_bits_of_calls(*tree, names, limits);
+  for (const CallLimit& limit : limits) nearest_.emplace_back(limit.pattern.text());
+  if (by_calls_) {
+    in_calls_ = limit_bits_of_calls(*tree, names, limits);
+    for (FunctionId id = 0; id < tree->functions().size(); ++id)
+      see(names.full_function_name(tree->functions().place(id)));
+  }
   for (const uint64_t bits : in_calls_) met_ |= bits;
+}
+
+void LimitedFunctions::see(const std::string& function) {
+  for (NearestName& one : nearest_) one.see(name_for_pattern(function, one.pattern()));
 }
 
 void LimitedFunctions::add(uint32_t process, uint32_t stack, uint32_t node, uint64_t amount) {
@@ -80,7 +93,7 @@ std::vector<Verdict> LimitedFunctions::verdicts(const char* op) {
     // wrong.
     if ((met_ >> i & 1) == 0)
       verdicts_[i].doubt = std::string("no function of this name ") + (by_calls_ ? "was called" : op) +
-                           ": it is kept, if the name is right";
+                           nearest_[i].hint() + ": it is kept, if the name is right";
     sort_blames(verdicts_[i]);
   }
   return std::move(verdicts_);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/nearest_name.h"
 #include "model/blocks/allocations.h"
 #include "model/calls/call_tree.h"
 #include "model/names/stack_matcher.h"
@@ -75,7 +76,10 @@ class LimitedFunctions {
   std::vector<Verdict> verdicts(const char* op);
 
  private:
+  void see(const std::string& function);
+
   const std::vector<CallLimit>& limits_;
+  std::vector<NearestName> nearest_;  // by limit: of the functions that were seen
   StackMatcher in_stack_;
   StackEnds ends_;
   bool by_calls_;

@@ -82,6 +82,8 @@ class ElfFile {
   std::optional<uint32_t> crc() const;
   // Ask last: was the file all the time what it was when it was opened? The error is a sentence for the user.
   Result<> unchanged() const;
+  // When it was written last, CLOCK_REALTIME; 0: from memory.
+  uint64_t written_ns() const { return version_.written_ns(); }
   // It ends before its section headers: it is being written, or damaged.
   bool is_cut() const { return copy_ && header_.e_shoff >= version_.size(); }
   // Some section claims more than the file holds, but for holes.

@@ -169,6 +169,34 @@ TEST_F(ProcessDrainTest, LivingTargetKeepsItsChunkWhenTheRecordingEnds) {
   EXPECT_NE(fake_.chunk(5)[0], 0);
 }
 
+// Chunks that are returned may be full again at once: here the ring says so of those two, ten times more.
+TEST_F(ProcessDrainTest, NoMoreIsTakenThanWasFull) {
+  ProcessDrain drain = make_drain();
+  for (uint32_t chunk = 0; chunk < 2; ++chunk) {
+    fake_.write_chunk(chunk, 7, chunk, {kCall});
+    fake_.hand_over(chunk, 1);
+  }
+  for (uint32_t i = 0; i < 10; ++i) fake_.announce(i % 2);
+  drain.drain_full(*writer_);
+  EXPECT_EQ(drain.max_backlog(), 2u);
+  EXPECT_EQ(drain.drain(*writer_, 100), 10u);
+}
+
+// Or a recording of a busy program would end when the recorder has overtaken it.
+TEST_F(ProcessDrainTest, WhatALivingTargetBeginsAfterTheEndIsNotRecorded) {
+  ProcessDrain drain = make_drain();
+  for (uint32_t chunk = 0; chunk < 6; ++chunk) {
+    fake_.write_chunk(chunk, 7, chunk, {kCall, kCall});
+    if (chunk % 2 == 0) fake_.hand_over(chunk, 2);
+    if (chunk >= 2) reinterpret_cast<penna_chunk*>(fake_.chunk(chunk))->time_begin = chunk < 4 ? 9999 : 10'000;
+  }
+  drain.stop_at(9999);
+  Recording recording = finish_and_open(drain, false);
+  EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 8u);
+  EXPECT_EQ(recording.chunks().size(), 4u);
+  EXPECT_EQ(fake_.bitmap()[0] & 0x3f, 0x15u) << "full ones are given back, open ones are their threads'";
+}
+
 TEST_F(ProcessDrainTest, OpenChunksAreInTheFileShouldTheRecorderDie) {
   ProcessDrain drain = make_drain();
   fake_.write_chunk(5, 7, 0, {kCall, kCall + 4});

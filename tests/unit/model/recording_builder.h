@@ -218,6 +218,7 @@ class RecordingBuilder {
   }
   void module(uint32_t process, const Module& module) { check(writer_->write_modules(process, {&module, 1})); }
   void site(uint32_t process, const Site& site) { check(writer_->write_sites(process, {&site, 1})); }
+  void names(const FileNames& names) { check(writer_->write_names(names)); }
   void health(uint32_t process, const Health& health) { check(writer_->write_health(process, {&health, 1})); }
   // A stack of these return addresses, the innermost first; its nodes get the ids first, first + 1, ...: the last is it.
   uint32_t stack(uint32_t process, uint32_t first, const std::vector<uint64_t>& frames, uint32_t end = 0) {

@@ -148,7 +148,7 @@ TEST(Hostile, AlteredTypes) {
     ASSERT_NE(section, nullptr) << name;
     GElf_Shdr header;
     ASSERT_NE(::gelf_getshdr(::elf_getscn(file->handle(), section->index), &header), nullptr);
-    for (int round = 0; round < 300; ++round) {
+    for (int round = 0; round < 100; ++round) {
       auto bytes = whole;
       for (size_t i = 0, n = 1 + random() % 4; i < n; ++i) {
         bytes[header.sh_offset + random() % header.sh_size] = static_cast<uint8_t>(random());
