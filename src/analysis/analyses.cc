@@ -40,6 +40,7 @@ struct PastVisitor {
     made.locks->begin_range(begin);
     if (made.relations) made.relations->begin_range(begin);
     made.holders->begin_range(begin);
+    if (made.held_calls) made.held_calls->begin_range(begin);
   }
 };
 
@@ -53,7 +54,10 @@ struct Visitor {
   void operator()(const Event& event) {
     line.step();
     if (made.net) return add_net((*made.net)(event));
-    switch (class_bit(event.record.kind)) {
+    const uint32_t what = class_bit(event.record.kind);
+    if (made.held_calls && (what & (kCallEvents | kLockEvents)) != 0)
+      made.held_calls->pass(event.thread, event.time, event.after_loss);
+    switch (what) {
       case kCallEvents: return add_calls(event);
       case kAllocEvents:
         if (made.allocations) (*made.allocations)(event);
@@ -71,6 +75,7 @@ struct Visitor {
   }
   void operator()(const CallRun& run) {
     line.step(run.calls.size());
+    if (made.held_calls && made.held_calls->holds(run.thread)) return add_held(run);
     made.net ? add_calls((*made.net)(run)) : add_calls(run);
   }
 
@@ -87,10 +92,17 @@ struct Visitor {
     made.holders->apply(event, step);
     if (made.relations) (*made.relations)(event, step);
   }
+  // No lock is taken or given back within a run: the thread holds what it does through all of it.
+  void add_held(const CallRun& run) {
+    for (size_t i = 0; i < run.calls.size(); ++i) {
+      made.held_calls->pass(run.thread, run.calls[i].time);
+      add_calls(CallRun{run.process, run.thread, run.calls.subspan(i, 1)});
+    }
+  }
   template <typename Some>  // an Event or a CallRun
   void add_calls(const Some& some) {
     if (!takes_thread(recording, some.thread)) return;
-    (*made.calls)(some);
+    if (made.calls) (*made.calls)(some);
     if (made.tree) (*made.tree)(some);
     if (made.call_groups) (*made.call_groups)(some);
   }
@@ -191,13 +203,16 @@ Analyses passes_of(const Recording& recording, const Summary& summary, const Cod
                    ProgressObserver* progress, const AllocationRequest& request, const LockOptions& locks) {
   Analyses made;
   if ((choice.classes & kCallEvents) != 0) made.calls = std::make_unique<Calls>(recording, map);
-  if (choice.call_tree) made.tree = std::make_unique<CallTree>(recording, map, false);
+  const bool has_held =
+      choice.held_calls && summary.events[PENNA_CALLS] != 0 && summary.events[PENNA_LOCKS] != 0 && !choice.net_times;
+  if (choice.call_tree || has_held) made.tree = std::make_unique<CallTree>(recording, map, false);
   if (choice.call_groups) made.call_groups = std::make_unique<CallGroups>(recording, map, *choice.call_groups);
   if ((choice.classes & kAllocEvents) != 0) add_allocations(recording, summary, choice, request, progress, made);
   if ((choice.classes & kLockEvents) != 0) {
     made.holders = std::make_unique<HolderTracker>(recording);
     made.locks = std::make_unique<Locks>(*made.holders, locks);
   }
+  if (has_held) made.held_calls = std::make_unique<HeldCalls>(*made.holders, *made.locks, *made.tree);
   if (choice.lock_places) made.lock_places = std::make_unique<LockPlaces>(made.tree.get());
   if (made.holders && choice.relates_waits())
     made.relations =
@@ -208,6 +223,7 @@ Analyses passes_of(const Recording& recording, const Summary& summary, const Cod
 }
 
 void finish(const Recording& recording, const Summary& summary, Analyses& made) {
+  if (made.held_calls) made.held_calls->finish(end_of_reading(recording, summary));
   if (made.calls) made.calls->finish();
   if (made.tree) made.tree->finish();
   if (made.call_groups) made.call_groups->finish();
@@ -242,6 +258,7 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   if (classes == 0) return made;
   // A new block of memory says that the locks in it are new.
   if (made.locks && summary.events[PENNA_LOCKS] != 0) classes |= kAllocEvents;
+  if (made.held_calls) classes |= kCallEvents;
   {
     Progress line("reading", events_of(summary, classes), "events", progress);
     // Who holds what at the beginning of the range is known.

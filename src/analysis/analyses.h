@@ -21,6 +21,7 @@
 #include "model/calls/calls.h"
 #include "model/calls/slowdown.h"
 #include "model/events/points.h"
+#include "model/locks/held_calls.h"
 #include "model/locks/lock_blocks.h"
 #include "model/locks/locks.h"
 #include "model/names/names.h"
@@ -44,6 +45,7 @@ struct Analyses {
   std::unique_ptr<HolderTracker> holders;     // with locks and relations, which observe it
   std::unique_ptr<Locks> locks;
   std::unique_ptr<LockPlaces> lock_places;  // AnalysisChoice::lock_places
+  std::unique_ptr<HeldCalls> held_calls;    // AnalysisChoice::held_calls, where calls and locks were recorded
   std::unique_ptr<LockBlocks> lock_blocks;  // with locks, when some lie in allocated blocks
   std::unique_ptr<WaitAnalyses> relations;  // AnalysisChoice::relates_waits(), or hangs
   std::unique_ptr<Points> points;
@@ -70,7 +72,8 @@ struct AnalysisChoice {
   // Of locks.
   bool lock_places = false;  // where they are taken; in which calls, together with call_tree
   bool lock_order = false, wait_chains = false, wait_path = false, deadlocks = false;
-  bool hangs = false;  // deadlocks, when threads wait for locks at the end
+  bool hangs = false;       // deadlocks, when threads wait for locks at the end
+  bool held_calls = false;  // what was called while they were held; reads calls, too, where there are any
 
   bool relates_waits() const { return lock_order || wait_chains || wait_path || deadlocks; }
 };

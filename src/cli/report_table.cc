@@ -15,7 +15,7 @@ namespace penna {
 namespace {
 
 LockView view_of_locks(const Material& m) {
-  return {m.analyses.lock_blocks.get(), m.options.lock.value_or(""), m.ascii};
+  return {m.analyses.lock_blocks.get(), m.options.lock.value_or(""), m.ascii, false, m.analyses.held_calls.get()};
 }
 
 WaitTexts wait_texts(const Material& m) {
@@ -109,7 +109,7 @@ constexpr NamedReport kReports[] = {
      {},
      [](const Material& m) { return heap_report(m.recording, *m.analyses.allocations, *m.analyses.history, m.ascii); }},
     {"locks",
-     {.classes = kLockEvents, .hangs = true},
+     {.classes = kLockEvents, .hangs = true, .held_calls = true},
      kTakesLock | kTakesMinWait | kTakesAscii,
      {},
      [](const Material& m) {
@@ -170,16 +170,22 @@ constexpr NamedReport kReports[] = {
 };
 
 Report build_overview(const Material& m) {
-  Report report = overview_report(m.recording, m.summary,
-                                  {m.analyses.calls.get(), m.analyses.allocations.get(), m.analyses.locks.get(),
-                                   m.analyses.lock_blocks.get(), m.analyses.points.get(), m.view.suppressor},
-                                  m.names);
+  Report report = overview_report(
+      m.recording, m.summary,
+      {m.analyses.calls.get(), m.analyses.allocations.get(), m.analyses.locks.get(), m.analyses.lock_blocks.get(),
+       m.analyses.points.get(), m.view.suppressor, m.analyses.held_calls.get()},
+      m.names);
   for (std::string& sentence : deadlock_sentences(m.analyses.relations->deadlocks(), wait_texts(m)))
     report.head.push_back(std::move(sentence));
   return report;
 }
-constexpr NamedReport kOverview = {
-    "", {.classes = kEventClasses, .deadlocks = true}, kTakesSuppressions, {}, build_overview, ThreadUse::kChoose, 6};
+constexpr NamedReport kOverview = {"",
+                                   {.classes = kEventClasses, .deadlocks = true, .held_calls = true},
+                                   kTakesSuppressions,
+                                   {},
+                                   build_overview,
+                                   ThreadUse::kChoose,
+                                   6};
 
 }  // namespace
 

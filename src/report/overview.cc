@@ -59,6 +59,7 @@ Report overview_report(const Recording& recording, const Summary& summary, const
   if (inputs.locks != nullptr) {
     LockView view{inputs.lock_blocks};
     view.with_stacks = true;
+    view.held = inputs.held_calls;
     Report locks = locks_report(recording, *inputs.locks, names, view);
     report.tail = std::move(locks.tail);
     append(report, std::move(locks), "Locks");

@@ -14,6 +14,7 @@ struct OverviewInputs {
   const LockBlocks* lock_blocks = nullptr;
   const Points* points = nullptr;
   LeakSuppressor* suppressor = nullptr;
+  const HeldCalls* held_calls = nullptr;
 };
 Report overview_report(const Recording& recording, const Summary& summary, const OverviewInputs& inputs, Names& names);
 

@@ -20,6 +20,7 @@
 #include "model/calls/calls.h"
 #include "model/events/points.h"
 #include "model/events/summary.h"
+#include "model/locks/held_calls.h"
 #include "model/locks/lock_blocks.h"
 #include "model/locks/locks.h"
 #include "model/names/names.h"
@@ -85,6 +86,7 @@ struct LockView {
   std::string lock{};                  // only those of this name, which may be a glob; empty: all
   bool ascii = true;                   // of drawings
   bool with_stacks = false;            // locks: the waits by stack, and not by length
+  const HeldCalls* held = nullptr;     // locks: what was called while they were held; null: not known
 };
 // Locks, the waits for the worst of them by length (or all by stack), what else was waited for, condition variables;
 // and what that means.

@@ -165,6 +165,7 @@ void choose_columns(Table& table, const std::vector<std::string>& names) {
   const bool in_row = table.details_in_row && !chosen.empty() && chosen.back() + 1 == last;
   for (TableRow& row : table.rows) {
     std::vector<Cell> cells;
+    cells.reserve(chosen.size());
     for (size_t index : chosen) cells.push_back(row.cells[index]);
     row.cells = std::move(cells);
     if (!listed(table.details_key)) row.details.resize(std::min<size_t>(row.details.size(), in_row));

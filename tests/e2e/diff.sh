@@ -65,3 +65,68 @@ penna record -q -k alloc -o none.penna -- ./app
 run penna diff a.penna none.penna
 expect_eq 125 "$status" "status without calls"
 expect_contains "$err" "none.penna holds no calls"
+
+# Allocations of a build under another name: the program is the same, the stack, too.
+cat >hoard.c <<'C'
+#include <stdlib.h>
+__attribute__((noipa)) void *hoard(int n) { void *p = malloc(n); __asm__("" : "+r"(p)); return p; }
+int main(void) { for (int i = 0; i < N; i++) (void)hoard(64); }
+C
+cp hoard.c hoard_more.c
+build_c hoard -DN=10
+build_c hoard_more -DN=30
+penna record -q -k alloc -o few.penna -- ./hoard
+penna record -q -k alloc -o many.penna -- ./hoard_more
+run penna diff --leaks few.penna many.penna --fields count_a,count_b,function
+expect_match "$out" '^ *10 +30 +hoard \[hoard_more\]$'
+
+# Locks: how long each was waited for, by name.
+cat >queue.c <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t shared = PTHREAD_MUTEX_INITIALIZER, own = PTHREAD_MUTEX_INITIALIZER;
+static void *hold(void *arg) {
+  for (int i = 0; i < 5; i++) {
+    pthread_mutex_lock(&shared);
+    usleep(HOLD);
+    pthread_mutex_unlock(&shared);
+  }
+  return arg;
+}
+int main(void) {
+  pthread_t other;
+  pthread_mutex_lock(&own);
+  pthread_mutex_unlock(&own);
+  pthread_create(&other, 0, hold, 0);
+  hold(0);
+  pthread_join(other, 0);
+}
+C
+cp queue.c quicker.c
+build_c queue -DHOLD=20000
+build_c quicker -DHOLD=100
+penna record -q -k locks -o slow.penna -- ./queue
+penna record -q -k locks -o quick.penna -- ./quicker
+run penna diff --locks slow.penna quick.penna
+expect_eq 0 "$status" "diff of locks"
+expect_match "$out" '^A: 2 locks taken 11 times, [0-9]+ after waiting'
+expect_contains "$out" '1 lock taken as often in both, with waits that changed by at most 1.0 %'
+penna diff --locks slow.penna quick.penna --json >diff.json
+for side in slow quick; do penna report locks $side.penna --json >$side.json; done
+/usr/bin/python3 - <<'PYTHON' || fail "the difference of locks is not that of both tables"
+import json
+tables = {side: {row['lock']: row for row in json.load(open(f'{side}.json'))['locks']} for side in ('slow', 'quick')}
+rows = json.load(open('diff.json'))['locks']
+assert [row['lock'] for row in rows] == ['shared', 'own'], rows
+for row in rows:
+    for side, table in ('a', 'slow'), ('b', 'quick'):
+        of = tables[table][row['lock']]
+        assert [row[f'waits_{side}'], row[f'wait_{side}_ns'], row[f'hold_{side}_ns'], row[f'taken_{side}']] == \
+            [of['waits'], of['wait_ns'], of['hold_ns'], of['taken']], (row, of)
+    assert row['delta_ns'] == row['wait_b_ns'] - row['wait_a_ns'], row
+assert rows[0]['taken_a'] == 10 and rows[1]['quiet'] == 1 and rows[1]['delta_percent'] is None, rows
+PYTHON
+run penna diff --locks slow.penna quick.penna --min-delta 4k
+expect_contains "$err" "--min-delta is a time or a percentage"
+run penna diff --locks slow.penna a.penna
+expect_contains "$err" "a.penna holds no locks: record it with -k locks"

@@ -12,6 +12,8 @@
 #include "cli/verbs.h"
 #include "report/alloc/alloc_diff.h"
 #include "report/frames.h"
+#include "report/locks/lock_diff.h"
+#include "report/name_advice.h"
 #include "report/reports.h"
 
 namespace penna {
@@ -36,6 +38,7 @@ Result<> read_side(const char* side, const std::string& path, const DiffOptions&
     warnings.push_back(fmt::format("{}: {}", side, sentence));
   for (const std::string& warning : health_warnings(examine(recording, summary, analyses, names)))
     warnings.push_back(fmt::format("{}: {}", side, warning));
+  for (const std::string& sentence : lost_files(names)) warnings.push_back(fmt::format("{}: {}", side, sentence));
   return ok();
 }
 
@@ -72,6 +75,18 @@ Result<StacksByName> read_stacks(const char* side, const std::string& path, cons
   return stacks;
 }
 
+Result<LocksByName> read_locks(const char* side, const std::string& path, const DiffOptions& options,
+                               std::vector<std::string>& warnings) {
+  LocksByName locks;
+  PENNA_TRY(read_side(side, path, options, kLockEvents, warnings,
+                      [&](const Recording& recording, const Analyses& analyses, Names& names) -> Result<> {
+                        locks = locks_by_name(recording, *analyses.locks, names, analyses.lock_blocks.get());
+                        if (!locks.locks.empty()) return ok();
+                        return Error{fmt::format("{} holds no locks: record it with -k locks", path)};
+                      }));
+  return locks;
+}
+
 // What to compare when --of does not say: calls, unless one of both has none and both have
 // allocations. This opens each recording once more, but reads its index only (Summary).
 Result<DiffOf> what_both_have(const DiffOptions& options) {
@@ -98,6 +113,11 @@ Result<> show(const DiffOptions& options, Output& output) {
     // A and B have been read, one after the other, and both are closed.
     report = diff_report(a, b, quiet);
     PENNA_TRY(select_report_rows(report, options.table));
+  } else if (of == DiffOf::kLocks) {
+    const LocksByName a = PENNA_TRY(read_locks("A", options.a, options, warnings));
+    const LocksByName b = PENNA_TRY(read_locks("B", options.b, options, warnings));
+    report = lock_diff_report(a, b, quiet);
+    PENNA_TRY(select_report_rows(report, options.table));
   } else {
     const StackSums what = of == DiffOf::kLeaks ? StackSums::kLeaked : StackSums::kAllocated;
     const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
@@ -123,11 +143,11 @@ Result<> show(const DiffOptions& options, Output& output) {
 Result<QuietLimit> quiet_limit(const std::optional<Typed<MinDelta>>& delta, DiffOf of) {
   if (!delta) return QuietLimit{};
   const MinDelta& least = delta->value;
-  if (const auto absolute = of == DiffOf::kCalls ? least.ns : least.bytes) return QuietLimit{0, *absolute};
+  const bool is_time = of == DiffOf::kCalls || of == DiffOf::kLocks;
+  if (const auto absolute = is_time ? least.ns : least.bytes) return QuietLimit{0, *absolute};
   if (least.percent) return QuietLimit{*least.percent, 0};
   return Error{fmt::format("--min-delta is {} or a percentage, as {} or 5%, not '{}'",
-                           of == DiffOf::kCalls ? "a time" : "a number of bytes", of == DiffOf::kCalls ? "10us" : "4k",
-                           delta->text)};
+                           is_time ? "a time" : "a number of bytes", is_time ? "10us" : "4k", delta->text)};
 }
 
 // Like every parse_*: declare the options, parse, return early for --help, then check what only
@@ -138,15 +158,19 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
   DiffOptions& options = parsed.options;
   std::vector<std::string> words;
   OptionParser parser(
-      "Compares the calls of two recordings, function by function, or their allocations, stack by stack, by name. What "
+      "Compares the calls of two recordings, function by function, their allocations, stack by stack, or their "
+      "locks, by name. What "
       "changed least comes last; what is noise is grey on a terminal and has quiet = 1 in csv and json.",
       "penna diff");
   parser.words("A B", words, "the recordings: before, and after");
   parser.section("What is compared");
-  parser.choice("--of", options.of, {{"calls", DiffOf::kCalls}, {"alloc", DiffOf::kAlloc}, {"leaks", DiffOf::kLeaks}},
-                "what is compared; default calls, or where there are none, alloc");
+  parser.choice(
+      "--of", options.of,
+      {{"calls", DiffOf::kCalls}, {"alloc", DiffOf::kAlloc}, {"leaks", DiffOf::kLeaks}, {"locks", DiffOf::kLocks}},
+      "what is compared; default calls, or where there are none, alloc");
   parser.shorthand("--alloc", options.of, std::optional(DiffOf::kAlloc), "the same as --of alloc");
   parser.shorthand("--leaks", options.of, std::optional(DiffOf::kLeaks), "the same as --of leaks");
+  parser.shorthand("--locks", options.of, std::optional(DiffOf::kLocks), "the same as --of locks: waits, by lock");
   parser.value("--min-delta", options.min_delta, "LIMIT",
                "noise is what changed by less: a time as 10us, of allocations bytes as 4k, or a part as 5% (where both "
                "made as many calls; of bytes and number of allocations); default 1%",

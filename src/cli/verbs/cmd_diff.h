@@ -10,7 +10,7 @@
 
 namespace penna {
 
-enum class DiffOf : uint8_t { kCalls, kAlloc, kLeaks };
+enum class DiffOf : uint8_t { kCalls, kAlloc, kLeaks, kLocks };
 
 // A comes first on the command line and is what B is compared with: changes are B minus A.
 struct DiffOptions {

@@ -20,6 +20,7 @@
 #include "model/names/function_pattern.h"
 #include "report/file_state.h"
 #include "report/frames.h"
+#include "report/name_advice.h"
 #include "report/reports.h"
 
 namespace penna {
@@ -68,6 +69,7 @@ Result<> show(const Recording& recording, const GraphOptions& options, Output& o
   if (std::string chosen = chosen_text(options.input, recording); !chosen.empty())
     report.head.push_back(std::move(chosen));
   PENNA_TRY(select_report_rows(report, options.table));
+  tell_lost_files(report, names);
   add_health(report, recording, examine(recording, summary, analyses, names));
   write_report(report, options.table, output);
   return ok();

@@ -54,6 +54,8 @@ class Locks {
   const std::vector<LostWakeup>& lost_wakeups() const { return conditions_.lost(); }
   // Of those that have holders, and that are wanted; without a filter of all.
   LockCounts counts(const LockFilter& wanted = {}) const;
+  // Where an object of the tracker is counted just now; kNoIndex: not yet.
+  uint32_t lock_of(uint32_t object) const { return object < lock_of_.size() ? lock_of_[object] : kNoIndex; }
 
  private:
   // One that is under way, as it counts here.
@@ -99,8 +101,6 @@ class Locks {
   void note_use(const Event& event, uint32_t index);
   uint32_t add_lock(const Event& event, uint32_t object);
   uint32_t new_lock(const Event& event, LockKind kind, uint64_t address, uint32_t object);
-  // Of an object; kNoIndex: none yet.
-  uint32_t lock_of(uint32_t object) const { return object < lock_of_.size() ? lock_of_[object] : kNoIndex; }
   uint32_t lock_at(uint32_t process, LockKind kind, uint64_t address) const {
     return lock_of(tracker_.object_at(process, kind, address));
   }

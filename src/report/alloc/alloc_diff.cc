@@ -51,10 +51,18 @@ bool is_within_error(const Sides& sides, const StacksByName& a, const StacksByNa
          kTwoSided95 * kTwoSided95 * (variance(sides.a, a.sample_mean) + variance(sides.b, b.sample_mean));
 }
 
+// A key with the frames of one program as those of the other: a new build may have another name.
+std::string in_program(std::string key, const std::string& before, const std::string& after) {
+  if (before == after || before.empty() || after.empty()) return key;
+  const std::string old = "\t" + before + "\n", now = "\t" + after + "\n";
+  for (size_t at = 0; (at = key.find(old, at)) != key.npos; at += now.size()) key.replace(at, old.size(), now);
+  return key;
+}
+
 // The largest change first, whether up or down; of equal ones, that of the number.
 std::vector<Sides> sides_of(const StacksByName& a, const StacksByName& b) {
   std::map<std::string, Sides> by_name;
-  for (const auto& [key, sums] : a.stacks) by_name[key].a = &sums;
+  for (const auto& [key, sums] : a.stacks) by_name[in_program(key, a.program, b.program)].a = &sums;
   for (const auto& [key, sums] : b.stacks) by_name[key].b = &sums;
   std::vector<Sides> all;
   for (auto& [key, sides] : by_name) {
@@ -137,6 +145,7 @@ Columns<SidesItem> sides_columns() {
 StacksByName stacks_by_name(const Allocations& heap, Names& names, StackSums what, LeakSuppressor* suppressor) {
   StacksByName result;
   result.sample_mean = heap.sample_mean();
+  result.program = plain(names.program());
   for (const StackAllocations& stack : heap.stacks()) {
     const bool leaked = what == StackSums::kLeaked;
     if (leaked &&

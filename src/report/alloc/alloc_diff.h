@@ -25,6 +25,7 @@ struct StacksByName {
   std::map<std::string, NamedStackSums> stacks;
   uint64_t count = 0, bytes = 0;
   uint64_t sample_mean = 0;  // Allocations'
+  std::string program{};     // the name of its file: another name for it is no other program
 };
 
 enum class StackSums : uint8_t { kAllocated, kLeaked };

@@ -43,6 +43,7 @@ Table table_of_sizes(const char* key, const char* title, const std::vector<SizeC
   uint64_t largest = 0;
   for (const SizeCounts& counts : sizes) largest = std::max(largest, counts.allocations);
   std::vector<SizeItem> items;
+  items.reserve(sizes.size());
   for (const SizeCounts& counts : sizes) items.push_back({counts, largest});
   Table table;
   table.key = key;

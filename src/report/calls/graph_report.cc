@@ -93,6 +93,7 @@ class GraphReport {
   }
   std::vector<EdgeItem> items(size_t role, const std::vector<CallGraph::Neighbour>& neighbours) const {
     std::vector<EdgeItem> items;
+    items.reserve(neighbours.size());
     for (const CallGraph::Neighbour& one : neighbours) items.push_back(item(role, one.function, one.edge));
     return items;
   }

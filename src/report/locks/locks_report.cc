@@ -182,6 +182,7 @@ Table conditions_table(const Recording& recording, const Locks& locks, const Loc
     return lock_of(a).wait.sum() > lock_of(b).wait.sum();
   });
   std::vector<LockItem> items;
+  items.reserve(shown.size());
   for (const ConditionStats* one : shown) items.push_back({recording, locks, name_of, lock_of(one), nullptr, one});
   Columns<LockItem> columns = wait_columns(false, true);
   columns.add(timeouts_column(true));
@@ -256,6 +257,64 @@ Table histogram_table(const Recording& recording, const LockStats* lock, const L
   return table;
 }
 
+// What was done while a lock was held, by function.
+struct HeldItem {
+  const Recording& recording;
+  Names& names;
+  const HeldCalls& held;
+  HeldCalls::Sum sum;
+  uint64_t all = 0;  // ticks
+};
+
+std::string held_function(const HeldItem& item) {
+  return item.sum.function == kNoFunction ? "(no recorded call)"
+                                          : item.names.function_name(item.held.place(item.sum.function));
+}
+double held_percent(const HeldItem& item) {
+  return 100 * static_cast<double>(item.sum.time) / static_cast<double>(std::max<uint64_t>(item.all, 1));
+}
+
+// Of a lock (null: there is none), most time first; empty where no call was recorded in any of its holds.
+std::vector<HeldItem> held_items(const Recording& recording, Names& names, const HeldCalls* held,
+                                 const LockChoice& choice, const LockStats* lock) {
+  std::vector<HeldItem> items;
+  if (held == nullptr || lock == nullptr) return items;
+  const std::vector<HeldCalls::Sum> sums = held->of(choice.index(*lock));
+  uint64_t all = 0;
+  for (const HeldCalls::Sum& sum : sums) all += sum.time;
+  if (std::all_of(sums.begin(), sums.end(), [](const HeldCalls::Sum& sum) { return sum.function == kNoFunction; }))
+    return items;
+  for (const HeldCalls::Sum& sum : sums) items.push_back({recording, names, *held, sum, all});
+  return items;
+}
+
+Table held_table(std::vector<HeldItem> items, const LockStats* lock, const LockNames& name_of) {
+  const Columns<HeldItem> columns = {
+      {{"self_ns", "TIME", CellKind::kDuration},
+       [](const HeldItem& item) { return ticks_to_ns(item.recording, item.sum.time); }},
+      {{"percent", "SHARE", CellKind::kPercent}, [](const HeldItem& item) { return held_percent(item); }},
+      {{"function", "FUNCTION", CellKind::kText, true},
+       [](const HeldItem& item) { return held_function(item); },
+       Fill::kWhenShown}};
+  Table table;
+  table.key = "held";
+  if (lock != nullptr)
+    table.title = "While " + name_of.in_sentence(*lock) + " was held, by function (without what it called)";
+  columns.fill(table, std::move(items));
+  return table;
+}
+
+// "While holding queue.mutex: flush 82 %, format 12 %.": the functions with most of the time, and no more than tell.
+std::string held_sentence(const std::vector<HeldItem>& items, const std::string& lock) {
+  constexpr size_t kMost = 3;
+  constexpr double kLeast = 1;  // percent
+  std::string text;
+  for (size_t i = 0; i < std::min(items.size(), kMost); ++i)
+    if (const double share = held_percent(items[i]); i == 0 || share >= kLeast)
+      text += fmt::format("{} {} {}", i == 0 ? "" : ",", held_function(items[i]), percent_text(share));
+  return fmt::format("While holding {}:{}.", lock, text);
+}
+
 }  // namespace
 
 // Linear in the threads of a process, for rows that are shown only.
@@ -274,6 +333,13 @@ Report locks_report(const Recording& recording, const Locks& locks, Names& names
   Report report;
   report.head = choice.head(recording);
   const LockStats* worst = choice.worst();
+  std::vector<HeldItem> held = held_items(recording, names, view.held, choice, worst);
+  if (!held.empty()) {
+    const std::string sentence = held_sentence(held, name_of.in_sentence(*worst));
+    // Of an overview, only the first sentence is shown.
+    view.with_stacks ? void(report.head[0] += " " + sentence)
+                     : void(report.head.insert(report.head.begin() + 1, sentence));
+  }
   Table second;
   if (view.with_stacks) {
     second = waits_table(recording, locks, choice, names, name_of, true);
@@ -281,10 +347,11 @@ Report locks_report(const Recording& recording, const Locks& locks, Names& names
   } else {
     second = histogram_table(recording, worst, name_of, view.ascii);
   }
-  for (Table table :
-       {locks_table(recording, locks, choice, name_of), std::move(second),
-        others_table(recording, locks, choice, name_of), conditions_table(recording, locks, choice, name_of)})
-    report.add(std::move(table));
+  report.add(locks_table(recording, locks, choice, name_of));
+  report.add(std::move(second));
+  if (!view.with_stacks) report.add(held_table(std::move(held), worst, name_of));
+  report.add(others_table(recording, locks, choice, name_of));
+  report.add(conditions_table(recording, locks, choice, name_of));
   report.tail = lock_findings(recording, locks, name_of, choice.filter());
   return report;
 }

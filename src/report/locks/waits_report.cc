@@ -122,6 +122,7 @@ Table holds_table(const Recording& recording, const Locks& locks, const LockChoi
   std::stable_sort(shown.begin(), shown.end(),
                    [](const HoldGroup* a, const HoldGroup* b) { return a->time.sum() > b->time.sum(); });
   std::vector<HoldItem> items;
+  items.reserve(shown.size());
   for (const HoldGroup* group : shown)
     items.emplace_back(StackItem(recording, locks, names, name_of, group->lock), *group);
   Table table;
@@ -192,6 +193,7 @@ Table waits_table(const Recording& recording, const Locks& locks, const LockChoi
   }
   std::stable_sort(shown.begin(), shown.end(), [](const WaitPair* a, const WaitPair* b) { return a->time > b->time; });
   std::vector<WaitItem> items;
+  items.reserve(shown.size());
   for (const WaitPair* pair : shown) items.emplace_back(StackItem(recording, locks, names, name_of, pair->lock), *pair);
   Table table;
   table.key = of_holders ? "waits" : "other_waits";
