@@ -23,6 +23,7 @@
 #include "export/chrome_export.h"
 #include "export/csv_export.h"
 #include "export/ctf_export.h"
+#include "export/firefox_export.h"
 #include "export/folded_export.h"
 #include "export/graphviz_export.h"
 #include "export/perfetto_export.h"
@@ -63,6 +64,11 @@ bool write_stacks_with(ExportWork& work, const TextSink& sink) {
 bool write_speedscope(ExportWork& work, const TextSink& sink) {
   if (work.options.aggregate) return write_stacks_with<export_aggregated_speedscope>(work, sink);
   return write_with<export_speedscope>(work, sink);
+}
+
+bool write_firefox(ExportWork& work, const TextSink& sink) {
+  if (work.options.aggregate) return write_stacks_with<export_aggregated_firefox>(work, sink);
+  return write_with<export_firefox>(work, sink);
 }
 
 bool write_graphviz(ExportWork& work, const TextSink& sink) {
@@ -135,6 +141,8 @@ constexpr ExportFormat kFormats[] = {
      write_stacks_with<export_folded>, nullptr, 1, ExportFormat::Into::kFile, kStacks},
     {"speedscope", "calls and spans of each thread, for speedscope.app; with --aggregate stacks",
      kCallEvents | kPointEvents, write_speedscope, nullptr},
+    {"firefox", "calls, waits, points and allocations with their stacks, for profiler.firefox.com; --aggregate, too",
+     kEventClasses, write_firefox, nullptr},
     {"callgrind", "functions and their callers, for KCachegrind and callgrind_annotate", kCallEvents,
      write_stacks_with<export_callgrind>, nullptr, 1, ExportFormat::Into::kFile, kStacks},
     {"graphviz", "the same as a graph for dot, xdot and other viewers of Graphviz", kCallEvents, write_graphviz,
@@ -168,6 +176,10 @@ const ExportFormat* find_format(const std::string& name) {
   return nullptr;
 }
 
+bool can_aggregate(const ExportFormat& format) {
+  return format.write == write_speedscope || format.write == write_firefox;
+}
+
 // Whether it sums by stack, and so takes a --weight.
 bool is_of_stacks(const ExportOptions& options) {
   return find_format(options.format)->shape == kStacks || options.aggregate;
@@ -180,7 +192,7 @@ bool leaves_out(const InputOptions& options) {
 
 // What makes it smaller.
 std::string advice_on_size(const ExportFormat& format) {
-  if (format.write == write_speedscope) return "with --aggregate it has one sample a stack; --depth and -r help, too";
+  if (can_aggregate(format)) return "with --aggregate it has one sample a stack; --depth and -r help, too";
   if (format.classes == kAllocEvents) return "-r makes it smaller";
   return "-r, -F, --depth and --min-time make it smaller";
 }
@@ -285,21 +297,24 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   add_alloc_filter_options(parser, options.allocations);
   parser.section("Output");
   parser.flag("--threads", options.folded.threads, "folded: process and thread as the outermost of each stack");
-  parser.flag("--aggregate", options.aggregate,
-              "speedscope: one profile of all stacks with their --weight, instead of every call in time order: small, "
-              "however long the program ran");
+  parser.flag(
+      "--aggregate", options.aggregate,
+      "speedscope, firefox: one profile of all stacks with their --weight, instead of every call in time order: small, "
+      "however long the program ran");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   PENNA_TRY(take_words(words, options));
   // Options of one format are refused for the others rather than ignored.
-  if (options.aggregate && options.format != "speedscope") {
-    return Error{is_of_stacks(options) ? fmt::format("{} is aggregated already: leave out --aggregate", options.format)
-                                       : "--aggregate is for the format speedscope"};
+  if (options.aggregate && !can_aggregate(*find_format(options.format))) {
+    return Error{find_format(options.format)->shape == kStacks
+                     ? fmt::format("{} is aggregated already: leave out --aggregate", options.format)
+                     : "--aggregate is for the formats speedscope and firefox"};
   }
   if (weight && !is_of_stacks(options))
-    return Error{"--weight is for the formats folded, callgrind, graphviz and, with --aggregate, speedscope"};
+    return Error{
+        "--weight is for the formats folded, callgrind, graphviz and, with --aggregate, speedscope and firefox"};
   if (options.folded.threads && options.format != "folded" && !options.aggregate)
-    return Error{"--threads is for the formats folded and, with --aggregate, speedscope"};
+    return Error{"--threads is for the formats folded and, with --aggregate, speedscope and firefox"};
   if (options.pid && !find_format(options.format)->of_one_process())
     return Error{fmt::format("--pid is for {}", of_one_process())};
   options.has_weight = weight.has_value();
