@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A program that records itself: no other process, one recording for each of its runs.
 //
-//     c++ -std=c++17 -O2 -I include examples/recorder.cc -o recorder -L build/release/lib -Wl,-rpath,build/release/lib -lpenna
+//     c++ -std=c++17 -O2 -g examples/recorder.cc $(pkg-config --cflags --libs penna) \
+//       -Wl,-rpath,$(pkg-config --variable=libdir penna) -o recorder
 //     ./recorder && penna report points
 // With -lpenna-agent behind -lpenna it could record calls, allocations and locks, too.
 #include "penna/recorder.h"

@@ -4,9 +4,10 @@
 # are. They do what they do alone, and there are as many calls as there was work: lines of text, calls in a script.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need dpkg-dev libreadline-dev 'python3.11-dbg|python3.13-dbg'
-build=$PENNA_SOURCE/examples/build-program
-ln -s "$PENNA_SOURCE/examples" examples
-cp "$PENNA_SOURCE/README.md" .
+"$PENNA_SOURCE/tools/install-packages" --sources
+copy_of_pages
+cd copy
+build=examples/build-program
 
 # count FUNCTION RECORDING: how often it was called
 count() { penna report calls "$2" --format csv | /usr/bin/python3 -c '
@@ -21,7 +22,7 @@ nothing_missing() {
 }
 
 # ---- cmark: as docs/calls.md says ----------------------------------------------------------------------------------------------
-run bash -ec "penna() { \"$PENNA\" \"\$@\"; }; $(doc_block calls.md examples/build-program)"
+run bash -ec "$(doc_block calls.md examples/build-program)"
 expect_eq 0 "$status" "status of the example in docs/calls.md"
 expect_match "$out" ' S_process_line \(blocks.c:[0-9]+\) \[cmark\]$'
 nothing_missing cmark.penna

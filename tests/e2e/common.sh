@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 # Sourced first by every script of tests/e2e. Starts in an empty directory of its own, removed at the end.
 #   penna ARGS...             the binary under test ($PENNA)
-#   build_c NAME [OPT...]     compiles NAME.c (or .cc) here, or of tests/programs, to ./NAME; -finstrument-functions is up to you
+#   build_c NAME [OPT...]     compiles NAME.c (or .cc) here, or of tests/programs or examples, to ./NAME; -finstrument-functions is up to you
 #   run CMD...                runs it: $out, $err and $status tell how it went; never ends the script
 #   expect_eq / expect_contains / expect_missing / expect_match / fail     end the script with a sentence
 #   as_root CMD...            with sudo where this is not root
 #   doc_block PAGE WORD       the code block of docs/PAGE that holds WORD
+#   copy_of_pages             ./copy: README.md, docs and examples without the rest of the tree; an installed Penna in PATH
 #   start FILE CMD...         in the background, until the script ends; $pid. The file, empty at first, gets what it says
 #   await FILE REGEX          until a line of the file matches, or fails after ten seconds
 #   need PACKAGE...           installs the Debian packages that are missing, or fails
+#   npm_packages NAME@VERSION...   the same of npm: $modules is where they are, kept for the next time
 set -euo pipefail
 export LC_ALL=C NO_COLOR=1
 unset LD_PRELOAD PENNA_OPTIONS 2>/dev/null || true
@@ -49,7 +51,7 @@ normalize() {
 build_c() {
   local name=$1 source compiler=gcc
   shift
-  for source in "$name.c" "$name.cc" "$PENNA_SOURCE/tests/programs/$name.c" "$PENNA_SOURCE/tests/programs/$name.cc"; do
+  for source in {,"$PENNA_SOURCE"/{tests/programs,examples}/}"$name".{c,cc}; do
     [ ! -e "$source" ] || break
   done
   case $source in *.cc) compiler='g++ -std=c++20' ;; esac
@@ -82,4 +84,27 @@ doc_block() {
                     inside {block = block $0 "\n"}' "$PENNA_SOURCE/docs/$1" | grep . || fail "docs/$1 has no example with '$2'"
 }
 
+copy_of_pages() {
+  local build
+  build=$(readlink -f "$(dirname "$PENNA")/..")
+  if [ -e "$build/cmake_install.cmake" ]; then
+    cmake --install "$build" --prefix "$work/penna" >install.log 2>&1 || fail "$(cat install.log)"
+  else
+    ln -s "$build" "$work/penna" # it is installed
+  fi
+  export PATH=$work/penna/bin:$PATH PKG_CONFIG_PATH=$work/penna/lib/pkgconfig PENNA_PACKAGES=$PENNA_SOURCE/build/packages
+  mkdir copy
+  cp -r "$PENNA_SOURCE"/{README.md,docs,examples} copy
+}
+
 need() { "$PENNA_SOURCE/tools/install-packages" --package "$@" || fail "needs the Debian packages $*"; }
+
+npm_packages() {
+  command -v npm >/dev/null || need npm
+  modules=${XDG_CACHE_HOME:-$HOME/.cache}/penna-tests/$(tr -c 'a-z0-9.\n' _ <<<"$*")/node_modules
+  [ -e "$modules/complete" ] || {
+    mkdir -p "${modules%/*}"
+    npm install --prefix "${modules%/*}" --no-fund --no-audit "$@" >npm.log 2>&1 || fail "needs $* of npm: $(cat npm.log)"
+    : >"$modules/complete"
+  }
+}

@@ -54,7 +54,7 @@ OWN int main(void) {
 #else
   seed = 1;
   n = build(12);
-  for (int i = 0; i < 600; ++i) sum += eval(n);
+  for (int i = 0; i < 300; ++i) sum += eval(n);
 #endif
   fprintf(stderr, "CPU %.0f\n", processor_ns() - began);
   return sum == 1;
@@ -67,7 +67,7 @@ OWN int main(void) {
   char text[100];
   long sum = 0;
   const double began = processor_ns();
-  for (int i = 0; i < 100000; ++i) {
+  for (int i = 0; i < 50000; ++i) {
     snprintf(text, sizeof text, "%d-%d", i, i * 3);
     char *copy = strdup(text);
     sum += (long)strlen(text) + atoi(text) + labs(i) + strcmp(copy, text) + toupper(copy[0]);
@@ -96,7 +96,7 @@ int main() {
   std::vector<std::unique_ptr<Shape>> shapes;
   double sum = 0;
   const double began = processor_ns();
-  for (int i = 0; i < 30000; ++i) {
+  for (int i = 0; i < 15000; ++i) {
     std::ostringstream out;
     out << "key" << i * 7919 % 1000;
     counts[out.str()] += i;
@@ -113,7 +113,7 @@ PROGRAM
 cat >digits.py <<'PROGRAM'
 import sys, time
 began, counts = time.thread_time(), {}
-for i in range(60000):
+for i in range(30000):
     text = str(i % 1000)
     counts[text] = counts.get(text, 0) + len(text)
     sorted(int(digit) for digit in text)

@@ -17,7 +17,7 @@ live() {
 }
 preloaded() { LD_PRELOAD=$library "$@"; }
 
-cp "$PENNA_SOURCE/tests/programs/crumble.c" .
+cp "$PENNA_SOURCE/examples/crumble.c" .
 gcc -O1 "${instrumented[@]}" crumble.c -o crumble
 gcc -O1 "${instrumented[@]}" crumble.c -o crumble_linked "${linked[@]}"
 gcc -O1 "${instrumented[@]}" -no-pie crumble.c -o crumble_fixed
@@ -239,12 +239,11 @@ preloaded ./crumble
 wait $reader
 expect_eq "$tree" "$(penna replay --tree kept.penna)" "what -o kept"
 
-# ---- docs/from-etrace.md: its commands, in a directory of their own -------------------------------------------------------------
-mkdir page page/build && cp crumble.c page && ln -s "$build" page/build/release
+# ---- docs/from-etrace.md: its commands, in a copy of the pages -----------------------------------------------------------------
+copy_of_pages
 (
-  export PATH=$build/bin:$PATH
-  cd page
-  gcc -finstrument-functions crumble.c -o crumble
+  cd copy
+  gcc -finstrument-functions examples/crumble.c -o crumble
   eval "$(doc_block from-etrace.md 'etrace ./crumble
 ')" >live.txt 2>live.err &
   reader=$!

@@ -26,7 +26,7 @@ connecting() {
 ended() { status=0; wait "$1" || status=$?; }
 
 mkdir here there && cd here
-cp "$PENNA_SOURCE/tests/programs/crumble.c" .
+cp "$PENNA_SOURCE/examples/crumble.c" .
 gcc -O1 -g "${instrumented[@]}" crumble.c -o crumble
 tree=$(<"$PENNA_SOURCE/tests/programs/crumble.tree")
 

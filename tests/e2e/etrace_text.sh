@@ -4,7 +4,7 @@
 # printed; a line REFERENCE tells where a movable program lay.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 etrace=$(readlink -f "$(dirname "$PENNA")/..")/bin/etrace
-cp "$PENNA_SOURCE/tests/programs/crumble.c" .
+cp "$PENNA_SOURCE/examples/crumble.c" .
 # Writes such a text.
 cat >writes.c <<'PROGRAM'
 #include <stdio.h>

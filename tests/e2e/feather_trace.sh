@@ -9,7 +9,7 @@ wanted='10:20 10:40 10:60 10:80 10:100'
 
 for way in 'gcc -std=c11 -O0' 'gcc -std=gnu11 -O3' 'clang -std=c11 -O2' 'g++ -std=c++17 -O2 -x c++' 'clang++ -std=c++17 -O2 -x c++'; do
   # shellcheck disable=SC2086
-  $way "${include[@]}" "$compat/example.c" -o kettle
+  $way "${include[@]}" "$PENNA_SOURCE/examples/kettle.c" -o kettle
   rm -f kettle.ft
   run ./kettle
   expect_eq '0
@@ -31,10 +31,10 @@ $out" "the example, built with $way"
   expect_eq "0 1 2 3 4 5" "$(od -An -v -t d8 -w8 flushed.ft | xargs)" "what was flushed beside a writer that never finishes"
 done
 
-# docs/from-feather-trace.md says how to build it.
-mkdir page && ln -s "$PENNA_SOURCE/compat" "$PENNA_SOURCE/include" page
-(cd page && eval "$(doc_block from-feather-trace.md 'example.c -o kettle')" >said.txt && cp kettle.ft ..)
-expect_eq "$(./kettle)" "$(<page/said.txt)" "the example, built as the page says"
+# docs/from-feather-trace.md says how to build and run it.
+copy_of_pages
+(cd copy && eval "$(doc_block from-feather-trace.md 'examples/kettle.c -o kettle' | sed -n 's/^\$ //p')" >said.txt && cp kettle.ft ..)
+expect_eq "$(./kettle)" "$(<copy/said.txt)" "the example, built as the page says"
 
 # All of its headers' names, as its examples use them.
 cat >all.c <<'PROGRAM'

@@ -66,9 +66,9 @@ cmp events events.aarch64 || fail "the recordings differ"
 boot aarch64 AArch64 'CC=clang --target=aarch64-linux-gnu'
 
 # As docs/embedding.md says, and as the image itself does: the span of a job holds its point, interrupts are a thread of their own.
-ln -s "$PENNA_SOURCE/examples" examples
-rm firmware.*
-run bash -ec "penna() { \"$PENNA\" \"\$@\"; }; $(doc_block embedding.md examples/firmware/run)"
+copy_of_pages
+cd copy
+run bash -ec "$(doc_block embedding.md examples/firmware/run)"
 expect_eq 0 "$status" "status of the example in docs/embedding.md"
 expect_match "$out" '1  span fw:work job=2 name="copper" \{'
 expect_match "$out" '1    point fw:result sum=2870 mean=143.5 odd=false'

@@ -342,10 +342,9 @@ for way in stopped abandoned; do
 done
 
 # ---- The example ----------------------------------------------------------------------------------------------------------
-mkdir build && ln -s "$lib/.." build/release && ln -s "$PENNA_SOURCE"/{examples,include} .
-run bash -ec "penna() { \"$PENNA\" \"\$@\"; }; $(doc_block embedding.md examples/recorder.cc)"
-expect_eq 0 "$status" "status of the example in docs/embedding.md"
-expect_contains "$out" "4,000 requests"
-expect_match "$out" '^4,000 +[0-9-].* demo:bytes '
+build_c recorder -O2 "${points[@]}"
+run ./recorder
+expect_eq "0 4,000 requests" "$status $out" "the example"
+expect_match "$(penna report recorder.penna points)" '^4,000 +[0-9-].* demo:bytes '
 run penna info recorder.penna
 expect_match "$out" '^lost +nothing$'

@@ -63,7 +63,9 @@ by_pkg_config() {
   [ "$prefix" = /usr ] || export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
   [ "$(pkg-config --modversion penna)" = "$PENNA_VERSION_WANTED" ] || fail "pkg-config --modversion penna"
   bash -euc "$(block 'pkg-config --cflags penna')"
-  # The headers with the names of others, of C.
+  # The headers with the names of others, of C and C++.
+  # shellcheck disable=SC2046
+  c++ -O2 -g compat.cc $(pkg-config --cflags penna) -I"$(pkg-config --variable=compatdir penna)" -o compat
   printf '#include "ft_userspace.h"\n#include "gcc-helper.h"\nint main(void) { return 0; }\n' >feather.c
   # shellcheck disable=SC2046
   cc feather.c -I"$(pkg-config --variable=compatdir penna)/feather-trace" $(pkg-config --cflags penna) -o feather -pthread
@@ -73,9 +75,9 @@ by_find_package() {
   cat >CMakeLists.txt <<CMAKE
 cmake_minimum_required(VERSION 3.16)
 project(user C CXX)
-add_executable(points points.c)
-add_executable(points_cc points.cc)
-add_executable(recorder recorder.cc)
+add_executable(points examples/points.c)
+add_executable(points_cc examples/points.cc)
+add_executable(recorder examples/recorder.cc)
 $(block find_package)
 target_link_libraries(points_cc Penna::point)
 CMAKE
@@ -95,7 +97,8 @@ records_itself() {
 
 develop() {
   local way
-  cp "$docs"/examples/{points.c,points.cc,recorder.cc} .
+  mkdir examples
+  cp "$docs"/examples/{points.c,points.cc,recorder.cc} examples
   printf '#include <usdt.h>\n#include <folly/tracing/StaticTracepoint.h>\nint main() { FOLLY_SDT(a, b); }\n' >compat.cc
   for way in by_pkg_config by_find_package; do
     $way

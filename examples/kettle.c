@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A program in the manner of Feather-Trace: two events, and a buffer that a thread saves to kettle.ft.
- *     gcc -I compat/feather-trace -I include compat/feather-trace/example.c -o kettle
+ *     gcc $(pkg-config --cflags penna) -I$(pkg-config --variable=compatdir penna)/feather-trace examples/kettle.c -o kettle
  * Invariant: an event that is off does nothing.
  */
 #include <stdio.h>
