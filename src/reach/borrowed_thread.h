@@ -57,7 +57,7 @@ class BorrowedThread {
  private:
   BorrowedThread(pid_t pid, pid_t thread, const BorrowedCode& code) : pid_(pid), thread_(thread), code_(code) {}
   std::optional<pid_t> new_child();
-  bool settle(uint64_t stack_of_program);
+  bool settle(const ThreadState& original);
   bool prepare_call(long number, const std::array<uint64_t, 6>& arguments);
   bool to_next_call_stop();
 

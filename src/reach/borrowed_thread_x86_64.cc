@@ -137,7 +137,7 @@ std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMe
   if (!child) return Child{0, static_cast<int64_t>(there.rax)};
   BorrowedThread copy(*child, *child, code_);
   copy.way_home_ = stack;
-  if (!copy.settle(saved_.stack())) return ::kill(*child, SIGKILL), std::nullopt;
+  if (!copy.settle(saved_)) return ::kill(*child, SIGKILL), std::nullopt;
   return Child{*child, static_cast<int64_t>(there.rax)};
 }
 
@@ -146,12 +146,14 @@ std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMe
 // The sleep is none of those whose rest the kernel keeps: the time that is left lies in the copy's memory, so it
 // outlives the system calls of a borrowed thread.
 // Between the copy's stack and that of the program lie the way home of the thread that was borrowed, and whatever the
-// program has left there, frames of signal handlers that have returned, too. None of it means anything to the copy.
-bool BorrowedThread::settle(uint64_t stack_of_program) {
+// program has left there, frames of signal handlers that have returned, too. None of it means anything to the copy, nor
+// do the handlers that the program is just in: whatever they have interrupted, the copy does not return there.
+bool BorrowedThread::settle(const ThreadState& original) {
   constexpr int64_t kTime[] = {600, 0};  // timeval
   const uint64_t time_at = way_home_ + 64, dead_at = time_at + sizeof kTime;
   const auto memory = RemoteMemory::open(pid_);
-  const std::string nothing(stack_of_program - dead_at, '\0');
+  const std::string nothing(original.stack() - dead_at, '\0');
+  if (memory) forget_signal_frames(*memory, original, code_.sigreturn);
   return memory && memory->write(time_at, kTime, sizeof kTime) &&
          memory->write(dead_at, nothing.data(), nothing.size()) && await_interrupt(pid_, thread_, kLongestCallUs) &&
          call(SYS_prctl, {PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0, 0}) &&

@@ -191,7 +191,7 @@ Result<> Journal::while_stopped(const Attempt& attempt) const {
         std::max<std::chrono::nanoseconds>(longest_stop_, std::chrono::steady_clock::now() - process.since());
     if (obstacle.empty()) return ok();
   }
-  return Error{fmt::format("a thread of process {} is always {}", pid_, obstacle)};
+  return Error{fmt::format("a thread of process {}{}{}", pid_, kIsAlways, obstacle)};
 }
 
 bool Journal::is_amid_place(const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) const {

@@ -63,6 +63,8 @@ class Journal {
   // come back to it. Error: that did not happen. work() says what else stands against it for now; empty: nothing.
   using Work = std::function<std::string(const RemoteMemory&, const StoppedProcess&, const penna_attachment&)>;
   Result<> while_unused(const Work& work) const;
+  // What the sentences have in common that say so: some thread never got out of the way.
+  static constexpr const char* kIsAlways = " is always ";
 
  private:
   struct Changes;

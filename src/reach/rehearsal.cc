@@ -129,7 +129,9 @@ Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& sta
   CarrierError trouble;
   if (!inject->start(&trouble)) {
     const std::string who = fmt::format("process {} ", copy.pid());
-    *again = state_of(copy.pid(), copy.pid()) == 'Z';
+    // Or something of an earlier recording's had to go first, and a thread was amid it, or in the dynamic linker: in
+    // the copy, nothing comes out of there.
+    *again = state_of(copy.pid(), copy.pid()) == 'Z' || trouble.text.find(Journal::kIsAlways) != std::string::npos;
     PENNA_TRY(copy.end());
     return Error{trouble.text.starts_with(who) ? trouble.text.substr(who.size())
                                                : "could not be tried in a copy: " + trouble.text};

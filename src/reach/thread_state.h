@@ -67,5 +67,7 @@ std::string stack_of(const RemoteMemory& memory, const ThreadState& thread, uint
 // Where the signal handlers on a stopped thread's stack will come back to. `sigreturn`: the code that handlers return
 // to, of which each has the address. Looks at some 64 KiB; a word that only looks like one is one more address.
 std::vector<uint64_t> interrupted_pcs(const RemoteMemory& memory, const ThreadState& thread, uint64_t sigreturn);
+// From now on there are none. For a thread that will never return to them.
+void forget_signal_frames(const RemoteMemory& memory, const ThreadState& thread, uint64_t sigreturn);
 
 }  // namespace penna

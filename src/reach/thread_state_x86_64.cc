@@ -151,18 +151,38 @@ std::string stack_of(const RemoteMemory& memory, const ThreadState& thread, uint
 
 // The kernel's frame: the address that the handler returns to, and the ucontext, which has the registers from byte 40
 // on, the program counter as the 17th.
-std::vector<uint64_t> interrupted_pcs(const RemoteMemory& memory, const ThreadState& thread, uint64_t sigreturn) {
-  constexpr uint64_t kMost = 64 << 10, kProgramCounter = 8 + 40 + 16 * 8;
-  const std::string words = stack_of(memory, thread, kMost);
-  std::vector<uint64_t> pcs;
+namespace {
+constexpr uint64_t kProgramCounter = 8 + 40 + 16 * 8;
+
+// Offsets in `words` at which such a frame lies.
+std::vector<size_t> signal_frames(const std::string& words, uint64_t sigreturn) {
+  std::vector<size_t> frames;
   for (size_t at = 0; sigreturn != 0 && at + kProgramCounter + 8 <= words.size(); at += 8) {
-    uint64_t word, pc;
+    uint64_t word;
     std::memcpy(&word, words.data() + at, 8);
-    if (word != sigreturn) continue;
+    if (word == sigreturn) frames.push_back(at);
+  }
+  return frames;
+}
+constexpr uint64_t kMostSignalFrames = 64 << 10;
+}  // namespace
+
+std::vector<uint64_t> interrupted_pcs(const RemoteMemory& memory, const ThreadState& thread, uint64_t sigreturn) {
+  const std::string words = stack_of(memory, thread, kMostSignalFrames);
+  std::vector<uint64_t> pcs;
+  for (const size_t at : signal_frames(words, sigreturn)) {
+    uint64_t pc;
     std::memcpy(&pc, words.data() + at + kProgramCounter, 8);
     pcs.push_back(pc);
   }
   return pcs;
+}
+
+void forget_signal_frames(const RemoteMemory& memory, const ThreadState& thread, uint64_t sigreturn) {
+  constexpr uint64_t kNothing = 0;
+  const uint64_t begin = thread.stack() & ~uint64_t{7};
+  for (const size_t at : signal_frames(stack_of(memory, thread, kMostSignalFrames), sigreturn))
+    (void)memory.write(begin + at, &kNothing, sizeof kNothing);
 }
 
 bool ThreadState::is_at_end(pid_t thread, const RemoteCode& code) {
