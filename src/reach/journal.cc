@@ -49,11 +49,18 @@ size_t count_modules(const std::vector<MemoryRange>& ranges, const Places& place
   return files.size();
 }
 
+// Of an agent that is alone: its table of threads. Empty: it says that there are more than can be.
+std::string thread_keys(const RemoteMemory& memory, const penna_attachment& head) {
+  constexpr uint32_t kMostThreads = 1 << 20;
+  const uint64_t threads = head.thread_count <= kMostThreads ? head.thread_count : 0;
+  return memory.part(head.threads, threads * PENNA_THREAD_KEY_BYTES);
+}
+
 // What penna_attachment::cursor counts from, of each thread that the agent knows; none, if it was refused before it had
 // said where that is.
 std::vector<uint64_t> threads_in(const RemoteMemory& memory, const StoppedProcess& process,
                                  const penna_attachment& head) {
-  constexpr uint32_t kMostThreads = 1 << 20, kMostBytes = 4096;
+  constexpr uint32_t kMostBytes = 4096;
   std::vector<uint64_t> threads;
   if (head.code_start == 0) return threads;
   if (head.threads == 0) {
@@ -61,8 +68,8 @@ std::vector<uint64_t> threads_in(const RemoteMemory& memory, const StoppedProces
       if (const uint64_t at = one.state.thread_pointer(); at != 0) threads.push_back(at);
     return threads;
   }
-  if (head.thread_count > kMostThreads || head.thread_bytes > kMostBytes) return threads;
-  const std::string keys = memory.part(head.threads, uint64_t{head.thread_count} * PENNA_THREAD_KEY_BYTES);
+  if (head.thread_bytes > kMostBytes) return threads;
+  const std::string keys = thread_keys(memory, head);
   for (uint64_t i = 0; (i + 1) * PENNA_THREAD_KEY_BYTES <= keys.size(); ++i) {
     uint64_t pointer;
     std::memcpy(&pointer, keys.data() + i * PENNA_THREAD_KEY_BYTES, sizeof pointer);
@@ -73,7 +80,7 @@ std::vector<uint64_t> threads_in(const RemoteMemory& memory, const StoppedProces
 
 // Of the thread with this thread pointer; 0: the agent does not know it.
 uint64_t slot_of(const RemoteMemory& memory, const penna_attachment& head, uint64_t pointer) {
-  const std::string keys = memory.part(head.threads, uint64_t{head.thread_count} * PENNA_THREAD_KEY_BYTES);
+  const std::string keys = thread_keys(memory, head);
   for (uint64_t i = 0; (i + 1) * PENNA_THREAD_KEY_BYTES <= keys.size(); ++i)
     if (std::memcmp(keys.data() + i * PENNA_THREAD_KEY_BYTES, &pointer, sizeof pointer) == 0)
       return head.thread_slots + i * head.thread_bytes;
@@ -250,6 +257,8 @@ Result<Restored> Journal::put_back() const {
   Restored restored;
   const State before = PENNA_TRY(state());
   restored.other_programs = before == State::kOtherProgram ? 1 : 0;
+  // It was forked while its parent was given back: all is, but what is put back last.
+  if (before == State::kTakenBack && is_unwinder_entered()) put_back_unwinder(&restored);
   if (before != State::kInForce) return restored;
   stop_agent();
   const std::vector<MemoryRange> ranges = memory_ranges(pid_);
@@ -308,6 +317,14 @@ bool Journal::may_unwind(const RemoteMemory& memory, const StoppedThread& thread
       return true;
   }
   return false;
+}
+
+bool Journal::is_unwinder_entered() const {
+  const auto memory = RemoteMemory::open(pid_);
+  const auto changes = memory && !unwinder_.empty() ? Changes::read(*memory, attachment_) : std::nullopt;
+  return changes && std::any_of(changes->places.begin(), changes->places.end(), [&](const Changes::Place& one) {
+           return changes->is_unwinder(one) && look_at(*memory, one) == Holds::kAfter;
+         });
 }
 
 // Last: where it is not told of the agent's frames any more, no thread may come upon one. For one that is always in a

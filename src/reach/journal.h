@@ -76,6 +76,7 @@ class Journal {
   void stop_agent() const;
   bool is_used(const RemoteMemory& memory, const StoppedThread& thread, const Changes& changes) const;
   bool may_unwind(const RemoteMemory& memory, const StoppedThread& thread, const Changes& changes) const;
+  bool is_unwinder_entered() const;
   void put_back_unwinder(Restored* restored) const;
 
   pid_t pid_;

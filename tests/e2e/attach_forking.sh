@@ -63,20 +63,22 @@ for pid in filter(str.isdigit, os.listdir('/proc')):
 assert compared > 5, compared
 PYTHON
 
-for program in forks forks_static; do
+for way in forks forks_static 'forks_static --via breakpoint'; do
+  read -ra options <<<"$way"
+  program=${options[0]}
   # By breakpoints it is stopped again and again, and that time is not told.
   told='; all threads stopped for at most [0-9.]+ (us|ms|s)'
-  [ $program = forks ] || told=
+  case $way in *breakpoint) told= ;; esac
   setsid ./$program >$program.txt 2>&1 </dev/null &
   session=$!
   disown
   await $program.txt forks
   for round in 1 2 3 4 5 6; do
-    run timeout 100 "$PENNA" record -p "$session" -f -o it.penna --duration 100ms -F leaf -k calls,alloc
-    expect_eq 0 "$status" "$program, round $round: status"
+    run timeout 100 "$PENNA" record "${options[@]:1}" -p "$session" -f -o it.penna --duration 100ms -F leaf -k calls,alloc
+    expect_eq 0 "$status" "$way, round $round: status"
     expect_match "$err" 'restored [0-9,]+ places in [0-9]+ modules?, verified'"$told\$"
     run python3 code.py "$session"
-    expect_eq 0 "$status" "$program, round $round"
+    expect_eq 0 "$status" "$way, round $round"
   done
   pkill -9 -s "$session"
 done
