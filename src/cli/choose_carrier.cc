@@ -14,21 +14,16 @@
 namespace penna {
 namespace {
 
-// Why the program can have no agent, though breakpoints can record it: "is statically linked".
-// Null: it can have one, or nothing records it (32 bits, another machine, more rights than we
-// have).
-const char* why_no_agent(const std::string& program) {
+// Why the program can have no agent, though breakpoints can record it: "is statically linked". Empty: it can have one,
+// or nothing records it (32 bits, another machine, more rights than we have). To static programs that run, the agent
+// comes alone.
+std::string why_no_agent(const std::string& program, bool runs) {
   const auto facts = read_elf_facts(program);
-  if (!facts || !facts->is_elf || facts->bits != 64 || facts->machine_name != "x86-64" || facts->setuid) return nullptr;
-  if (facts->is_static) return "is statically linked";
-  return is_of_musl(*facts) ? "uses musl" : nullptr;
-}
-
-// Where an agent would come alone to a running program, if it were asked for.
-std::string other_way(const RecordOptions& options, const std::string& program) {
-  const auto facts = read_elf_facts(program);
-  const bool may = !options.pids.empty() && facts && facts->is_static && why_not_alone(program).empty();
-  return may ? "; with --via inject an agent comes" : "";
+  if (!facts || !facts->is_elf || facts->bits != 64 || facts->machine_name != "x86-64" || facts->setuid) return "";
+  if (!facts->is_static) return is_of_musl(*facts) ? "uses musl" : "";
+  if (!runs) return "is statically linked";
+  const std::string why_not = why_not_alone(program);
+  return why_not.empty() ? "" : fmt::format("is statically linked and {}", why_not);
 }
 
 // The first option given that breakpoints cannot serve, as they have no code in the process; null:
@@ -56,19 +51,18 @@ Result<CarrierChoice> choose_carrier(const RecordOptions& options) {
   const bool is_one = options.pids.size() < 2;
   const std::string program =
       options.pids.empty() ? file_of_command(options.command[0]) : fmt::format("/proc/{}/exe", options.pids[0]);
-  const char* reason = options.via == Via::kAuto && is_one ? why_no_agent(program) : nullptr;
+  std::string reason = options.via == Via::kAuto && is_one ? why_no_agent(program, !options.pids.empty()) : "";
   // A program that we start runs, whatever of it can be recorded; why nothing was is said when it has ended.
-  if (options.pids.empty() && unserved_option(options) != nullptr) reason = nullptr;
-  choice.by_breakpoints = options.via == Via::kBreakpoint || reason != nullptr;
+  if (options.pids.empty() && unserved_option(options) != nullptr) reason.clear();
+  choice.by_breakpoints = options.via == Via::kBreakpoint || !reason.empty();
   if (choice.by_breakpoints && !is_one)
     return Error{"breakpoints record one process at a time: give one PID, or leave out --via breakpoint"};
   const std::string who = options.pids.empty() ? options.command[0] : fmt::format("process {}", options.pids[0]);
-  if (reason != nullptr)
-    choice.reason = fmt::format("{} {}: recording it by breakpoints, at about 10 us an event{}", who, reason,
-                                other_way(options, program));
+  if (!reason.empty())
+    choice.reason = fmt::format("{} {}: recording it by breakpoints, at about 10 us an event", who, reason);
   if (const char* option = choice.by_breakpoints ? unserved_option(options) : nullptr)
     return Error{fmt::format("{} cannot be had with breakpoints{}: leave it out", option,
-                             reason != nullptr ? fmt::format(", by which {} is recorded as it {}", who, reason) : "")};
+                             !reason.empty() ? fmt::format(", by which {} is recorded as it {}", who, reason) : "")};
   return choice;
 }
 

@@ -219,7 +219,8 @@ DoctorFindings examine_system() {
 Result<DoctorFindings> examine_process(pid_t pid) {
   const ProcessFacts facts = PENNA_TRY(read_process_facts(pid));
   DoctorFindings findings;
-  const std::string refusal = why_not_attached(pid, facts.is_static || facts.is_musl);
+  const bool by_breakpoints = facts.is_static ? !facts.why_not_alone.empty() : facts.is_musl;
+  const std::string refusal = why_not_attached(pid, by_breakpoints);
   if (refusal.empty())
     findings.push_back({"attach", Diagnosis::kOk, fmt::format("penna record -p {} can attach", pid), ""});
   else
@@ -252,7 +253,7 @@ Result<DoctorFindings> examine_program(const std::string& path) {
     findings.push_back({"linking", Diagnosis::kLimited,
                         why_not.empty()
                             ? "statically linked: recorded by breakpoints, at about 10 us an event; once it runs, "
-                              "-p with --via inject records it by an agent"
+                              "-p records it by the agent"
                             : fmt::format("statically linked, and {}: recorded by breakpoints, at about 10 us "
                                           "an event",
                                           why_not),

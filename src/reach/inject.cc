@@ -277,6 +277,7 @@ std::string Inject::carry_out(const Surgeon::Order& order) {
       patient->turn.reset();
     }
     if (!trouble.empty()) {
+      if (patient->turn && is_alone(order.pid)) trouble += "; --via breakpoint can record it";
       Restored given_up;  // what is told is the trouble
       put_back_family(order.pid, &given_up);
       patient->journal.reset();

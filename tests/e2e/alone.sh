@@ -97,8 +97,9 @@ for program in glibc_static glibc_pie musl_static musl_plain throws_static throw
   before=$(code "$pid")
   for options in "-k alloc" "-k alloc,locks -F leaf -F throws" "-k alloc,locks,points,calls -F leaf"; do
     # shellcheck disable=SC2086  # words
-    run penna record --via inject -f -o it.penna $options --duration 300ms -p "$pid"
+    run penna record -f -o it.penna $options --duration 300ms -p "$pid"
     expect_eq 0 "$status" "status of -p of $program: $err"
+    expect_missing "$err" breakpoint
     expect_match "$err" 'restored [1-9][0-9]* places? in 1 module, verified'
     expect_contains "$err" '0 lost'
     expect_eq "$before" "$(code "$pid")" "code of $program after $options"
@@ -117,10 +118,10 @@ for program in glibc_static glibc_pie musl_static musl_plain throws_static throw
   case $program in glibc*) expect_contains "$(penna replay it.penna)" 'works:round' ;; esac
 done
 
-# What it would change is known beforehand; what it cannot enter, it says.
+# What it would change is known beforehand. What it cannot enter is recorded by breakpoints, and that is said.
 start output.txt ./glibc_static
 await output.txt right
-run penna record --via inject -p "$pid" --dry-run -F leaf
+run penna record -p "$pid" --dry-run -F leaf
 expect_eq 0 "$status" "$err"
 expect_match "$out" 'code .* leaf \[glibc_static\]'
 kill -9 "$pid"
@@ -130,3 +131,5 @@ await output.txt right
 run penna record --via inject -p "$pid"
 expect_eq 125 "$status"
 expect_contains "$err" "process $pid is statically linked and has no symbols (it was stripped)"
+run penna record -p "$pid" -f -o it.penna --duration 100ms
+expect_contains "$err" "process $pid is statically linked and has no symbols (it was stripped): recording it by breakpoints"
