@@ -142,6 +142,41 @@ uint64_t free_bytes_of(const std::string& directory) {
   return ::statvfs(directory.c_str(), &system) == 0 ? uint64_t{system.f_bavail} * system.f_frsize : 0;
 }
 
+// How the agent gets there.
+DoctorFinding linking_finding(const ElfFacts& facts) {
+  if (facts.is_static) {
+    const std::string why_not = why_not_alone(facts.elf_path());
+    const std::string by_breakpoints = "recorded by breakpoints, at about 10 us an event";
+    return {"linking", Diagnosis::kLimited,
+            why_not.empty()
+                ? fmt::format("statically linked: {}; once it runs, -p records it by the agent", by_breakpoints)
+                : fmt::format("statically linked, and {}: {}", why_not, by_breakpoints),
+            "link it dynamically, so that the agent can be loaded"};
+  }
+  if (is_of_musl(facts))
+    return {"linking", Diagnosis::kLimited, "uses musl: recorded by breakpoints, at about 10 us an event",
+            "build it against glibc, so that the agent can be loaded"};
+  return {"linking", Diagnosis::kOk, "dynamically linked", ""};
+}
+
+// Breakpoints are set by symbols, and a static program exports none.
+bool has_no_names(const ElfFacts& facts) { return facts.is_static && !facts.has_symtab; }
+constexpr const char* kKeepSymbols = "do not strip it";
+
+DoctorFinding calls_finding(const ElfFacts& facts) {
+  if (has_no_names(facts))
+    return {"calls", Diagnosis::kNo, "its functions have no names, by which they are found", kKeepSymbols};
+  if (facts.call_options.empty())
+    return {"calls", Diagnosis::kLimited, "its functions were not prepared for being traced",
+            "penna record --all-functions, or -F NAME; or compile it with -fpatchable-function-entry=5"};
+  return {"calls", Diagnosis::kOk, fmt::format("built with {}", fmt::join(facts.call_options, " and ")), ""};
+}
+
+DoctorFinding allocations_finding(const ElfFacts& facts) {
+  if (has_no_names(facts)) return {"allocations", Diagnosis::kNo, "malloc is not found without symbols", kKeepSymbols};
+  return {"allocations", Diagnosis::kOk, facts.defines_malloc ? "its own malloc is entered" : "of libc", ""};
+}
+
 }  // namespace
 
 // Three things must hold: a constant rate (constant_tsc), also in deep sleep (nonstop_tsc), and the
@@ -248,33 +283,13 @@ Result<DoctorFindings> examine_program(const std::string& path) {
   findings.push_back({"machine", native ? Diagnosis::kOk : Diagnosis::kNo,
                       fmt::format("{} bits, {}", facts.bits, facts.machine_name),
                       native ? "" : "build it for 64-bit x86-64: the agent runs there only"});
-  const std::string why_not = facts.is_static ? why_not_alone(facts.elf_path()) : "";
-  if (facts.is_static)
-    findings.push_back({"linking", Diagnosis::kLimited,
-                        why_not.empty()
-                            ? "statically linked: recorded by breakpoints, at about 10 us an event; once it runs, "
-                              "-p records it by the agent"
-                            : fmt::format("statically linked, and {}: recorded by breakpoints, at about 10 us "
-                                          "an event",
-                                          why_not),
-                        "link it dynamically, so that the agent can be loaded"});
-  else if (is_of_musl(facts))
-    findings.push_back({"linking", Diagnosis::kLimited, "uses musl: recorded by breakpoints, at about 10 us an event",
-                        "build it against glibc, so that the agent can be loaded"});
-  else
-    findings.push_back({"linking", Diagnosis::kOk, "dynamically linked", ""});
+  findings.push_back(linking_finding(facts));
   // The dynamic linker preloads nothing then (ld.so(8), secure-execution mode).
   if (facts.setuid)
     findings.push_back({"rights", Diagnosis::kLimited,
                         "setuid, setgid or with capabilities: recorded only when root runs it", "record it as root"});
-  if (facts.call_options.empty())
-    findings.push_back({"calls", Diagnosis::kLimited, "its functions were not prepared for being traced",
-                        "penna record --all-functions, or -F NAME; or compile it with -fpatchable-function-entry=5"});
-  else
-    findings.push_back(
-        {"calls", Diagnosis::kOk, fmt::format("built with {}", fmt::join(facts.call_options, " and ")), ""});
-  findings.push_back(
-      {"allocations", Diagnosis::kOk, facts.defines_malloc ? "its own malloc is entered" : "of libc", ""});
+  findings.push_back(calls_finding(facts));
+  findings.push_back(allocations_finding(facts));
   const auto file = ElfFile::open(facts.elf_path());
   const bool has_rules = file && file->section(".eh_frame") != nullptr;
   findings.push_back(

@@ -53,6 +53,12 @@ build_c waits -static
 run penna doctor ./waits
 expect_eq 0 "$status"
 expect_finding linking limited 'statically linked'
+expect_finding allocations ok
+build_c waits -static -s
+run penna doctor ./waits
+expect_finding linking limited 'no symbols'
+expect_finding allocations no 'not found without symbols'
+expect_finding calls no
 musl-gcc waits.c -o waits_musl
 run penna doctor ./waits_musl
 expect_eq 0 "$status"

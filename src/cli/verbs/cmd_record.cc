@@ -335,6 +335,7 @@ std::string RecordRun::way_to_calls() const {
   const CollectorTotals& totals = collector_->totals();
   const bool wanted = (options_.classes & 1u << PENNA_CALLS) != 0 && !options_.all_functions && !options_.short_report;
   if (!wanted || totals.processes == 0 || totals.stored[PENNA_CALLS] != 0 || !filter_text(filter()).empty()) return {};
+  if (choice_.by_breakpoints) return "no calls: by breakpoints those of functions that -F names are recorded";
   return "no calls: " + record_all_calls(session_);
 }
 
