@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The JSON answers of `penna view`, version 1 (docs/view-protocol.md).
+//
+// Why: the one place where the page says what it expects of the server.
+// Invariant: times are nanoseconds since the recording's start.
+import type { CellKind, CellValue } from './units.ts';
+
+export interface Sentence { text: string; tab?: string; sort?: string }
+export interface Summary {
+  version: number;
+  recording: string;
+  command: string[];
+  pid: number;
+  start_utc_ns: string;
+  duration_ns: number;
+  threads: number;
+  processes: number;
+  events: { calls: number; allocations: number; locks: number; points: number };
+  lost: number;
+  kinds: string[];
+  sentences: Sentence[];
+  health: { warnings: string[]; counters: { name: string; count: number }[] };
+  missing: { kind: string; how: string }[];
+}
+
+export interface Thread {
+  id: number;
+  tid: number;
+  pid: number;
+  name: string;
+  process?: string;
+  begin_ns: number;
+  end_ns: number;
+  calls: number;
+  allocations: number;
+  waits: number;
+  points: number;
+  depth: number;
+}
+
+export interface TableName { key: string; title: string }
+export interface Detail { text: string; where: string }
+export interface Row { cells: CellValue[]; details?: Detail[]; other_title?: string; other_details?: Detail[] }
+export interface Column { key: string; title: string; kind: CellKind }
+export interface Table { key: string; title: string; columns: Column[]; rows: Row[]; rows_left_out: number }
+export interface Report { head: string[]; tables: Table[]; tail: string[]; warnings: string[] }
+
+export interface Match { kind: 'function' | 'thread' | 'lock' | 'point'; name: string; id: number; count: number; total_ns?: number }
+export interface Found { matches: Match[]; left_out: number }
+export interface Instance { thread?: number; start_ns?: number; duration_ns?: number; depth?: number }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Questions to the server: one function for JSON, one for columns, and the names that columns refer to.
+//
+// Why: what a newer question replaces is aborted here, so that no panel has to think of it.
+// Invariant: an answer reaches the caller only while no newer question of the same slot was asked; names are text, never markup.
+import { BadAnswer, decode, type Columns } from './columns.ts';
+
+export type Parameters = Record<string, string | number | undefined>;
+
+export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
+
+export function errorText(error: unknown): string {
+  if (error instanceof TypeError) return 'the server does not answer: has penna view ended?';
+  return error instanceof Error ? error.message : String(error);
+}
+
+export class Server {
+  private readonly running = new Map<string, AbortController>();
+  private readonly nameList: string[] = ['?'];
+  private fetchingNames: Promise<void> | undefined;
+  private namesNeeded = 1;
+
+  constructor(private readonly base = 'api/') {}
+
+  // slot: what a later question replaces; none: the question stands alone.
+  async json<T>(question: string, parameters: Parameters = {}, slot?: string): Promise<T> {
+    return (await this.ask(question, parameters, slot)).json() as Promise<T>;
+  }
+
+  async columns(question: string, parameters: Parameters, slot?: string): Promise<Columns> {
+    const response = await this.ask(question, parameters, slot);
+    const answer = decode(await response.arrayBuffer());
+    if (typeof answer.header.names === 'number') await this.needNames(answer.header.names);
+    return answer;
+  }
+
+  abort(slot: string): void {
+    this.running.get(slot)?.abort();
+    this.running.delete(slot);
+  }
+
+  name(id: number): string {
+    return this.nameList[id] ?? '?';
+  }
+
+  // The id of a name that has been seen, or -1.
+  idOf(name: string): number {
+    return this.nameList.indexOf(name);
+  }
+
+  private async ask(question: string, parameters: Parameters, slot: string | undefined): Promise<Response> {
+    const controller = new AbortController();
+    if (slot !== undefined) {
+      this.abort(slot);
+      this.running.set(slot, controller);
+    }
+    const query = new URLSearchParams();
+    for (const [key, value] of Object.entries(parameters)) if (value !== undefined) query.set(key, String(value));
+    const response = await fetch(`${this.base}${question}?${query}`, { signal: controller.signal });
+    if (response.ok) return response;
+    throw new Error(await errorOf(response));
+  }
+
+  // Several answers may arrive at once: one question for names at a time, until there are enough.
+  private async needNames(next: number): Promise<void> {
+    this.namesNeeded = Math.max(this.namesNeeded, next);
+    while (this.nameList.length < next) {
+      this.fetchingNames ??= this.fetchNames().finally(() => (this.fetchingNames = undefined));
+      await this.fetchingNames;
+    }
+  }
+
+  private async fetchNames(): Promise<void> {
+    const from = this.nameList.length;
+    const { names } = await this.json<{ names: string[] }>('names', { from });
+    if (!Array.isArray(names) || names.length === 0) throw new BadAnswer('the server does not tell all names');
+    if (this.nameList.length === from) for (const name of names) this.nameList.push(String(name));
+  }
+}
+
+async function errorOf(response: Response): Promise<string> {
+  try {
+    const { error } = (await response.json()) as { error?: unknown };
+    if (typeof error === 'string') return error;
+  } catch {
+    // Not the server's own words: the status has to do.
+  }
+  return `the server answers with status ${response.status}`;
+}

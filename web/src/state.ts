@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// What the page shows, as a value, and as the part of its address behind the #: who copies the address shares the view.
+//
+// Why: one value from which everything is drawn; undo is the removal of a crumb, the browser's Back an older address.
+// Invariant: parse(print(state)) equals state; parse() of anything else returns a state that is valid.
+
+export interface Range { t0: number; t1: number }
+export type Crumb = { kind: 'range'; t0: number; t1: number } | { kind: 'thread'; id: number };
+
+export interface PageState {
+  crumbs: Crumb[];       // the selection, from wide to narrow
+  tab: string;           // "summary", "flame", or the key of a table
+  sort: string;          // of that table: "column:desc"; empty: as it comes
+  top: number;           // rows of it
+  view?: Range;          // of the timeline; none: the whole run
+  marks: number[];       // instants
+  order: number[];       // threads that were moved, in their order, before all others
+  pinned: number[];
+  hidden: number[];
+  weight: string;        // of the flame graph; empty: the first that there is
+  shape: string;         // letters: i icicle, r reversed, n by name, c recursion collapsed
+  zoom: number[];        // name ids from the flame graph's root to what is zoomed
+}
+
+export const DEFAULT_TOP = 100;
+
+export function emptyState(): PageState {
+  return {
+    crumbs: [], tab: 'summary', sort: '', top: DEFAULT_TOP, marks: [], order: [], pinned: [], hidden: [], weight: '', shape: 'i',
+    zoom: [],
+  };
+}
+
+// The selection: the last crumb of each kind counts.
+export function selection(state: PageState): { t0?: number; t1?: number; thread?: number } {
+  const found: { t0?: number; t1?: number; thread?: number } = {};
+  for (const crumb of state.crumbs) {
+    if (crumb.kind === 'thread') found.thread = crumb.id;
+    else [found.t0, found.t1] = [crumb.t0, crumb.t1];
+  }
+  return found;
+}
+
+const printCrumb = (crumb: Crumb): string => (crumb.kind === 'thread' ? `t${crumb.id}` : `${crumb.t0}-${crumb.t1}`);
+
+export function print(state: PageState): string {
+  const parts = new URLSearchParams();
+  const empty = emptyState();
+  const put = (key: string, value: string, otherwise: string): void => {
+    if (value !== otherwise) parts.set(key, value);
+  };
+  put('tab', state.tab, empty.tab);
+  put('at', state.crumbs.map(printCrumb).join('_'), '');
+  put('sort', state.sort, '');
+  put('top', String(state.top), String(DEFAULT_TOP));
+  if (state.view) parts.set('view', `${state.view.t0}-${state.view.t1}`);
+  for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom'] as const) put(key, state[key].join('.'), '');
+  put('weight', state.weight, '');
+  put('shape', state.shape, empty.shape);
+  return parts.toString();
+}
+
+function parseRange(text: string): Range | undefined {
+  const [, t0, t1] = /^(\d{1,16})-(\d{1,16})$/.exec(text) ?? [];
+  if (t0 === undefined || t1 === undefined) return undefined;
+  const range = { t0: Number(t0), t1: Number(t1) };
+  return range.t0 < range.t1 && Number.isSafeInteger(range.t1) ? range : undefined;
+}
+
+function parseCrumb(text: string): Crumb | undefined {
+  const thread = /^t(\d{1,9})$/.exec(text)?.[1];
+  if (thread !== undefined) return { kind: 'thread', id: Number(thread) };
+  const range = parseRange(text);
+  return range && { kind: 'range', ...range };
+}
+
+const MOST = 1000;  // entries of a list: an address is at most some kB
+const numbers = (text: string | null): number[] =>
+  (text ?? '').split('.').filter((one) => /^\d{1,16}$/.test(one)).slice(0, MOST).map(Number).filter(Number.isSafeInteger);
+
+export function parse(hash: string): PageState {
+  const parts = new URLSearchParams(hash.replace(/^#/, ''));
+  const state = emptyState();
+  const word = (key: string, otherwise: string): string => {
+    const text = parts.get(key);
+    return text !== null && /^[\w.:+-]{0,64}$/.test(text) ? text : otherwise;
+  };
+  state.tab = word('tab', state.tab) || state.tab;
+  state.sort = word('sort', '');
+  state.weight = word('weight', '');
+  state.shape = word('shape', state.shape);
+  state.top = Math.min(100_000, Math.max(1, numbers(parts.get('top'))[0] ?? DEFAULT_TOP));
+  state.crumbs = (parts.get('at') ?? '').split('_').slice(0, MOST).map(parseCrumb).filter((one) => one !== undefined);
+  state.view = parseRange(parts.get('view') ?? '');
+  for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom'] as const) state[key] = numbers(parts.get(key));
+  if (state.view === undefined) delete state.view;
+  return state;
+}
