@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Goes from a function to one of its calls in time: the previous, the next, the slowest.
+//
+// Why: tables, flame graph, find and timeline all lead there.
+// Invariant: when there is no such call, that is said; the view stays.
+import type { Found, Instance } from './protocol.ts';
+import { store, type Shown } from './store.ts';
+import { durationText, instantText } from './units.ts';
+
+export type Which = { after: number } | { before: number } | { slowest: 1 };
+
+// A view in which it takes a fifth, so that its neighbours are seen.
+export function viewAround(start: number, duration: number, whole: number): { t0: number; t1: number } {
+  const margin = Math.max(2 * duration, 500);
+  const t0 = Math.floor(Math.max(0, start - margin));
+  return { t0, t1: Math.ceil(Math.min(Math.max(whole, t0 + 1), start + duration + margin)) };
+}
+
+export function callShown(name: number, thread: number, start: number, duration: number, depth: number, stack: string[]): Shown {
+  return {
+    title: store.server.name(name),
+    lines: [
+      ['thread', store.threadName(thread)], ['duration', durationText(duration)],
+      ['start', instantText(start, 1)], ['depth', String(depth)],
+    ],
+    stack, function: name, thread, start, duration, depth,
+  };
+}
+
+export async function showInstance(name: number, which: Which, thread?: number): Promise<void> {
+  try {
+    const found = await store.server.json<Instance>('instance', { name, thread, ...which }, 'instance');
+    if (found.start_ns === undefined || found.thread === undefined) {
+      throw new Error(`there is no ${'after' in which ? 'later' : 'before' in which ? 'earlier' : ''} call of ${store.server.name(name)}`);
+    }
+    const { start_ns: start, duration_ns: duration = 0, depth = 0 } = found;
+    store.forgive();
+    store.set({ chosen: callShown(name, found.thread, start, duration, depth, []) });
+    store.change({ view: viewAround(start, duration, store.duration()), hidden: store.state.hidden.filter((id) => id !== found.thread) });
+  } catch (error) {
+    store.fail(error);
+  }
+}
+
+// By name: the server's id of it is that of the function found.
+export async function showSlowest(name: string): Promise<void> {
+  try {
+    const { matches } = await store.server.json<Found>('find', { q: name }, 'slowest');
+    const match = matches.find((one) => one.kind === 'function' && one.name === name);
+    if (match === undefined) throw new Error(`the timeline has no call of ${name}`);
+    await showInstance(match.id, { slowest: 1 }, store.selection().thread);
+  } catch (error) {
+    store.fail(error);
+  }
+}

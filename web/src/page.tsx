@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// The page's frame: header, crumbs, timeline, tabs and details, and the keys that work everywhere.
+//
+// Why: what lies where is said in one place.
+// Invariant: below the crumbs everything is of the selection that they name.
+import { useEffect, useState } from 'preact/hooks';
+import { FlameView } from './flame/flame_view.tsx';
+import { Details } from './panels/details.tsx';
+import { FindView } from './panels/find_view.tsx';
+import { Help } from './panels/help.tsx';
+import { SummaryView } from './panels/summary_view.tsx';
+import { TableView } from './panels/table_view.tsx';
+import type { TableName } from './protocol.ts';
+import type { Crumb } from './state.ts';
+import { useStore, type Store } from './store.ts';
+import { TimelineView } from './timeline/timeline_view.tsx';
+import { countText, durationText, rangeText } from './units.ts';
+
+function crumbText(store: Store, crumb: Crumb): string {
+  return crumb.kind === 'range' ? rangeText(crumb.t0, crumb.t1) : `thread ${store.threadName(crumb.id)}`;
+}
+
+function Header() {
+  const store = useStore();
+  const { summary } = store;
+  const events = summary ? Object.values(summary.events).reduce((sum, one) => sum + one, 0) : 0;
+  return (
+    <header>
+      <strong>penna</strong>
+      {summary && (
+        <span class="what" title={summary.command.join(' ')}>
+          {summary.recording} · {durationText(summary.duration_ns)} · {countText(summary.threads)} threads · {countText(events)} events ·{' '}
+          <span class={summary.lost > 0 ? 'bad' : ''}>{countText(summary.lost)} lost</span>
+        </span>
+      )}
+      <span class="space" />
+      <button onClick={() => store.set({ find: true })} aria-keyshortcuts="/ Control+F">/ find</button>
+      <button onClick={() => store.set({ help: true })} aria-keyshortcuts="?">? keys</button>
+    </header>
+  );
+}
+
+function Crumbs() {
+  const store = useStore();
+  const { crumbs } = store.state;
+  return (
+    <nav aria-label="Selection" class="crumbs">
+      <button onClick={() => store.dropCrumbs(0)} aria-current={crumbs.length === 0 ? 'true' : undefined}>whole run</button>
+      {crumbs.map((crumb, at) => (
+        <button key={at} onClick={() => store.dropCrumbs(at + 1)} aria-current={at === crumbs.length - 1 ? 'true' : undefined}>
+          <span aria-hidden="true">▸ </span>{crumbText(store, crumb)}
+        </button>
+      ))}
+      {crumbs.length > 0 && <span class="hint">Esc goes back</span>}
+    </nav>
+  );
+}
+
+function ErrorLine() {
+  const store = useStore();
+  return (
+    <div role="alert" class="error" hidden={store.error === ''}>
+      <span>{store.error}</span> <button onClick={() => store.forgive()}>dismiss</button>
+    </div>
+  );
+}
+
+function useTables(store: Store): TableName[] {
+  const [tables, setTables] = useState<TableName[]>([]);
+  useEffect(() => {
+    if (store.summary === undefined) return;
+    store.server.json<{ tables: TableName[] }>('tables').then((answer) => setTables(answer.tables), (error) => store.fail(error));
+  }, [store.summary]);
+  return tables;
+}
+
+const hasFlames = (store: Store): boolean =>
+  ['calls', 'allocations', 'locks'].some((kind) => store.summary?.kinds.includes(kind) ?? false);
+
+function Tabs() {
+  const store = useStore();
+  const tables = useTables(store);
+  const tabs: TableName[] = [{ key: 'summary', title: 'Summary' }];
+  if (hasFlames(store)) tabs.push({ key: 'flame', title: 'Flame graph' });
+  tabs.push(...tables);
+  const current = tabs.find((one) => one.key === store.state.tab) ?? tabs[0]!;
+  const open = (key: string): void => store.change({ tab: key, sort: '', top: 100 }, true);
+  const step = (event: KeyboardEvent): void => {
+    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    const next = tabs[(tabs.indexOf(current) + by + tabs.length) % tabs.length];
+    if (by === 0 || next === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    open(next.key);
+    document.getElementById(`tab-${next.key}`)?.focus();
+  };
+  return (
+    <section class="tabs" aria-label="Of the selection">
+      <div role="tablist" onKeyDown={step}>
+        {tabs.map((tab) => (
+          <button key={tab.key} role="tab" id={`tab-${tab.key}`} aria-selected={tab === current} tabIndex={tab === current ? 0 : -1}
+            onClick={() => open(tab.key)}>{tab.title}</button>
+        ))}
+      </div>
+      <div role="tabpanel" aria-labelledby={`tab-${current.key}`} class="panel">
+        {current.key === 'summary' ? <SummaryView /> : current.key === 'flame' ? <FlameView /> : <TableView name={current} />}
+      </div>
+    </section>
+  );
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
+
+// Keys that mean the same everywhere; the canvases see theirs first.
+function pressed(store: Store, event: KeyboardEvent): void {
+  const isFind = (event.key === 'f' && (event.ctrlKey || event.metaKey)) || event.key === '/';
+  if (isFind && !(event.key === '/' && isTyping(event.target))) {
+    event.preventDefault();
+    store.set({ find: true, help: false });
+    return;
+  }
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === 'Escape' && (store.help || store.find)) store.set({ help: false, find: false });
+  else if (isTyping(event.target)) return;
+  else if (event.key === '?') store.set({ help: !store.help });
+  else if (event.key === 'Escape' && store.chosen) store.set({ chosen: undefined });
+  else if (event.key === 'Escape' || event.key === 'Backspace') store.dropCrumbs(store.state.crumbs.length - 1);
+  else return;
+  event.preventDefault();
+}
+
+export function Page() {
+  const store = useStore();
+  useEffect(() => {
+    const listener = (event: KeyboardEvent): void => pressed(store, event);
+    addEventListener('keydown', listener);
+    return () => removeEventListener('keydown', listener);
+  }, []);
+  return (
+    <>
+      <Header />
+      <Crumbs />
+      <ErrorLine />
+      {store.summary ? <TimelineView /> : <p class="wait">{store.error === '' ? 'The recording is being read …' : ''}</p>}
+      {store.summary && <main><Tabs /><Details /></main>}
+      {store.find && <FindView />}
+      {store.help && <Help />}
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// What is under the cursor, or was chosen: its numbers, the calls around it, and the ways on from there.
+//
+// Why: hovering must not hide what it explains, so this is a panel and no tip at the cursor.
+// Invariant: all of it is text of the recording, shown as text.
+import { useState } from 'preact/hooks';
+import { copyText } from '../copy.ts';
+import { showInstance } from '../instances.ts';
+import { store, useStore, type Shown } from '../store.ts';
+
+const asText = (shown: Shown): string =>
+  [shown.title, ...shown.lines.map(([label, value]) => `${label}: ${value}`), ...shown.stack.map((frame) => `    ${frame}`)].join('\n') + '\n';
+
+function selectTime(shown: Shown): void {
+  const t0 = Math.floor(shown.start!);
+  store.addCrumb({ kind: 'range', t0, t1: Math.max(t0 + 1, Math.ceil(shown.start! + shown.duration!)) });
+}
+
+function Ways({ shown }: { shown: Shown }) {
+  const { function: name, thread, start, duration } = shown;
+  const [said, say] = useState('');
+  const copy = async (): Promise<void> => say((await copyText(asText(shown))) ? 'copied' : 'the browser does not allow it');
+  return (
+    <p class="ways">
+      {name !== undefined && start !== undefined && <>
+        <button onClick={() => showInstance(name, { before: Math.floor(start) }, thread)}>[ previous</button>
+        <button onClick={() => showInstance(name, { after: Math.floor(start) }, thread)}>] next</button>
+      </>}
+      {name !== undefined && <button onClick={() => showInstance(name, { slowest: 1 })}>slowest</button>}
+      {start !== undefined && (duration ?? 0) > 0 && <button onClick={() => selectTime(shown)}>select its time</button>}
+      {thread !== undefined && <button onClick={() => store.addCrumb({ kind: 'thread', id: thread })}>only this thread</button>}
+      <button onClick={copy}>copy</button> <span role="status">{said}</span>
+    </p>
+  );
+}
+
+export function Details() {
+  const { hovered, chosen } = useStore();
+  const shown = chosen ?? hovered;
+  const other = chosen && hovered && hovered.title !== chosen.title ? hovered : undefined;
+  return (
+    <aside aria-label="Details" class="details">
+      {shown === undefined && <p class="hint">Point at something in the timeline or the flame graph: what it is stands here. A click keeps it.</p>}
+      {shown && <>
+        <h2>{shown.title}</h2>
+        <dl>{shown.lines.map(([label, value]) => [<dt key={label}>{label}</dt>, <dd key={`${label}=`}>{value}</dd>])}</dl>
+        {shown === chosen && <Ways shown={shown} />}
+        {shown.stack.length > 0 && <ol class="frames">{shown.stack.map((frame, at) => <li key={at}>{frame}</li>)}</ol>}
+      </>}
+      {other && <section class="other"><h2>{other.title}</h2>
+        <dl>{other.lines.map(([label, value]) => [<dt key={label}>{label}</dt>, <dd key={`${label}=`}>{value}</dd>])}</dl></section>}
+    </aside>
+  );
+}

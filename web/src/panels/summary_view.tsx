@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// The first tab: what stands out, in sentences that lead further; three curves; health; kinds that were not recorded.
+//
+// Why: nobody should have to know what to click first.
+// Invariant: an empty kind says how to record it; what was lost is said here.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { group } from '../columns.ts';
+import { colors } from '../colors.ts';
+import { drawCurve } from '../curve.ts';
+import type { Sentence } from '../protocol.ts';
+import { store, useStore } from '../store.ts';
+import { amountText, countText } from '../units.ts';
+
+const STEPS = 200;
+const CURVES = [
+  { key: 'calls', title: 'calls', kind: 'calls', tab: 'functions', unit: 'count' },
+  { key: 'live_bytes', title: 'live bytes', kind: 'allocations', tab: 'peak', unit: 'bytes' },
+  { key: 'waits', title: 'waits for locks', kind: 'locks', tab: 'waits', unit: 'count' },
+] as const;
+
+const open = ({ tab, sort }: Pick<Sentence, 'tab' | 'sort'>): void => {
+  if (tab) store.change({ tab, sort: sort === undefined ? '' : sort.includes(':') ? sort : `${sort}:desc` }, true);
+};
+
+function Curve({ of, values }: { of: (typeof CURVES)[number]; values: Float64Array }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    if (canvas.current) drawCurve(canvas.current, values, colors().curve);
+  }, [values]);
+  const most = values.reduce((a, b) => Math.max(a, b), 0);
+  return (
+    <button class="spark" onClick={() => open({ tab: of.tab })}>
+      <canvas ref={canvas} aria-hidden="true" />
+      <span>{of.title}, at most {amountText(most, of.unit)}{of.key === 'live_bytes' ? '' : ' a step'}</span>
+    </button>
+  );
+}
+
+function Curves() {
+  const { summary } = useStore();
+  const [values, setValues] = useState<Record<string, Float64Array>>();
+  useEffect(() => {
+    store.server.columns('counters', { px: STEPS }, 'summary').then(
+      (answer) => setValues(group(answer, { live_bytes: 'f64', calls: 'f64', waits: 'f64' })), (error) => store.fail(error));
+  }, []);
+  if (values === undefined || summary === undefined) return null;
+  const there = CURVES.filter((curve) => summary.kinds.includes(curve.kind));
+  return <div class="sparks">{there.map((curve) => <Curve key={curve.key} of={curve} values={values[curve.key]!} />)}</div>;
+}
+
+function Health() {
+  const { health, lost } = store.summary!;
+  return (
+    <section>
+      <h2>Health</h2>
+      {lost > 0 && <p class="bad">{countText(lost)} events were lost: all numbers are less than the truth.</p>}
+      {health.warnings.map((warning) => <p key={warning} class="bad">{warning}</p>)}
+      {lost === 0 && health.warnings.length === 0 && <p>Nothing was lost.</p>}
+      {health.counters.length > 0 && (
+        <dl class="counters">
+          {health.counters.map(({ name, count }) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`}>{countText(count)}</dd>])}
+        </dl>
+      )}
+    </section>
+  );
+}
+
+export function SummaryView() {
+  const { summary, state } = useStore();
+  if (summary === undefined) return null;
+  return (
+    <div class="summary">
+      {state.crumbs.length > 0 && <p class="hint">This tab is of the whole run; the others are of the selection.</p>}
+      <ul class="sentences">
+        {summary.sentences.map((sentence) => (
+          <li key={sentence.text}>
+            {sentence.tab ? <button class="link" onClick={() => open(sentence)}>{sentence.text}</button> : sentence.text}
+          </li>
+        ))}
+      </ul>
+      <Curves />
+      <p class="command"><span class="hint">Command</span> <code>{summary.command.join(' ') || '?'}</code>
+        <span class="hint"> process</span> {summary.pid}</p>
+      <Health />
+      {summary.missing.length > 0 && (
+        <section>
+          <h2>Not in this recording</h2>
+          <dl class="missing">
+            {summary.missing.map(({ kind, how }) => [<dt key={kind}>{kind}</dt>, <dd key={how}>{how}</dd>])}
+          </dl>
+        </section>
+      )}
+    </div>
+  );
+}

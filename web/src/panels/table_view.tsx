@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// A report's tables: sorted by their heads, filtered by a box, rows that unfold to stacks, copied as text or CSV.
+//
+// Why: one component shows every table that a report can have; what differs is in the table's own description.
+// Invariant: rows that are not shown are counted: filtered ones, and those that the server left out.
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { copyText } from '../copy.ts';
+import { showSlowest } from '../instances.ts';
+import type { Detail, Report, Row, Table, TableName } from '../protocol.ts';
+import { DEFAULT_TOP } from '../state.ts';
+import { store, useStore } from '../store.ts';
+import { filterRows, nextSort, parseSort, printSort, sortRows, toCsv, toText, type Sort } from '../tables.ts';
+import { cellText, countText } from '../units.ts';
+
+const MORE = 5;  // times as many rows for each "more"
+
+function useReport(name: string): Report | undefined {
+  const { state } = useStore();
+  const [report, setReport] = useState<Report>();
+  const { t0, t1, thread } = store.selection();
+  useEffect(() => {
+    let isCurrent = true;
+    const parameters = { name, t0, t1, thread, sort: state.sort || undefined, top: state.top };
+    store.server.json<Report>('table', parameters, 'table').then(
+      (answer) => {
+        if (!isCurrent) return;
+        setReport(answer);
+        store.forgive();
+      },
+      (error) => {
+        if (isCurrent) store.fail(error);
+      });
+    return () => {
+      isCurrent = false;
+      store.server.abort('table');
+    };
+  }, [name, t0, t1, thread, state.sort, state.top]);
+  return report;
+}
+
+function Frames({ details, title }: { details: Detail[]; title?: string | undefined }) {
+  return (
+    <>
+      {title && <p class="hint">{title}</p>}
+      <ol class="frames">
+        {details.map((detail, at) => <li key={at}>{detail.text} <span class="where">{detail.where}</span></li>)}
+      </ol>
+    </>
+  );
+}
+
+const hasDetails = (row: Row): boolean => (row.details?.length ?? 0) + (row.other_details?.length ?? 0) > 0;
+
+function RowView({ table, row }: { table: Table; row: Row }) {
+  const [isOpen, setOpen] = useState(false);
+  const foldable = hasDetails(row);
+  const name = table.key === 'functions' ? row.cells[table.columns.findIndex((column) => column.key === 'function')] : undefined;
+  const unfolds = foldable || typeof name === 'string';
+  return (
+    <>
+      <tr onClick={() => unfolds && getSelection()?.isCollapsed !== false && setOpen(!isOpen)} class={unfolds ? 'unfolds' : ''}>
+        <td class="fold">
+          {unfolds && <button aria-expanded={isOpen} aria-label="details" onClick={(event) => {
+            event.stopPropagation();
+            setOpen(!isOpen);
+          }}>{isOpen ? '▾' : '▸'}</button>}
+        </td>
+        {table.columns.map((column, at) => (
+          <td key={column.key} class={column.kind === 'text' ? 'text' : 'number'}>{cellText(row.cells[at], column.kind)}</td>
+        ))}
+      </tr>
+      {isOpen && (
+        <tr class="details-row">
+          <td />
+          <td colSpan={table.columns.length}>
+            {typeof name === 'string' && <button onClick={() => showSlowest(name)}>show the slowest call in the timeline</button>}
+            {row.details && row.details.length > 0 && <Frames details={row.details} />}
+            {row.other_details && row.other_details.length > 0 && <Frames details={row.other_details} title={row.other_title} />}
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+function Heads({ table, sort, onSort }: { table: Table; sort: Sort | undefined; onSort: (sort: Sort) => void }) {
+  return (
+    <tr>
+      <th class="fold"><span class="unseen">details</span></th>
+      {table.columns.map((column) => {
+        const isSorted = sort?.column === column.key;
+        const direction = !isSorted ? undefined : sort.descending ? 'descending' : 'ascending';
+        return (
+          <th key={column.key} scope="col" aria-sort={direction} class={column.kind === 'text' ? 'text' : 'number'}>
+            <button onClick={() => onSort(nextSort(sort, column.key, column.kind))} title={`sort by ${column.key}`}>
+              {column.title || column.key}{isSorted ? (sort.descending ? ' ▾' : ' ▴') : ''}
+            </button>
+          </th>
+        );
+      })}
+    </tr>
+  );
+}
+
+function Copies({ table, rows }: { table: Table; rows: Row[] }) {
+  const [said, say] = useState('');
+  const copy = (text: string) => async (): Promise<void> => say((await copyText(text)) ? 'copied' : 'the browser does not allow it');
+  return (
+    <span class="copies">
+      <button onClick={(event) => copy(toText(table, rows))().then(() => event)}>copy text</button>
+      <button onClick={(event) => copy(toCsv(table, rows))().then(() => event)}>copy CSV</button>
+      <span role="status">{said}</span>
+    </span>
+  );
+}
+
+function OneTable({ table, filter }: { table: Table; filter: string }) {
+  const { state } = useStore();
+  const sort = parseSort(state.sort);
+  const sorted = useMemo(() => sortRows(table, sort), [table, state.sort]);
+  const rows = useMemo(() => filterRows(table, sorted, filter), [table, sorted, filter]);
+  const unfound = sorted.length - rows.length;
+  return (
+    <section class="table" aria-label={table.title || table.key}>
+      <div class="caption">
+        {table.title && <h2>{table.title}</h2>}
+        <span class="hint">{countText(rows.length)} rows</span>
+        {unfound > 0 && <span class="hint">{countText(unfound)} hidden by the filter</span>}
+        <span class="space" />
+        <Copies table={table} rows={rows} />
+      </div>
+      <div class="scroll">
+        <table>
+          <thead><Heads table={table} sort={sort} onSort={(next) => store.change({ sort: printSort(next) })} /></thead>
+          <tbody>{rows.map((row, at) => <RowView key={at} table={table} row={row} />)}</tbody>
+        </table>
+      </div>
+      {rows.length === 0 && <p class="hint">{filter ? 'No row has this text.' : 'There is nothing of this in the selection.'}</p>}
+      {table.rows_left_out > 0 && (
+        <p class="hint">{countText(table.rows_left_out)} more rows are not here.{' '}
+          <button onClick={() => store.change({ top: state.top * MORE })}>more</button></p>
+      )}
+    </section>
+  );
+}
+
+export function TableView({ name }: { name: TableName }) {
+  const report = useReport(name.key);
+  const [filter, setFilter] = useState('');
+  useEffect(() => setFilter(''), [name.key]);
+  if (report === undefined) return <p class="hint">…</p>;
+  const typed = (event: JSX.TargetedEvent<HTMLInputElement>): void => setFilter(event.currentTarget.value);
+  return (
+    <div class="report">
+      <label class="filter">Rows with <input type="search" value={filter} onInput={typed} placeholder="any text" /></label>
+      {store.state.top !== DEFAULT_TOP && <span class="hint"> at most {countText(store.state.top)} rows</span>}
+      {report.warnings.map((line) => <p key={line} class="bad">{line}</p>)}
+      {report.head.map((line) => <p key={line}>{line}</p>)}
+      {report.tables.map((table) => <OneTable key={table.key} table={table} filter={filter} />)}
+      {report.tail.map((line) => <p key={line}>{line}</p>)}
+    </div>
+  );
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// The page's state for all its parts, kept in the address; and what is shown of errors and of the thing under the cursor.
+//
+// Why: panels neither know each other nor the address; they change the state and are told.
+// Invariant: what is shown is a function of `state`; every change goes through change() and is in the address at once.
+import { useEffect, useState } from 'preact/hooks';
+import type { Summary, Thread } from './protocol.ts';
+import { errorText, isAbort, Server } from './server.ts';
+import { parse, print, selection, type Crumb, type PageState } from './state.ts';
+
+// What the panel of details shows: lines of text, the calls around, and where in time it lies.
+export interface Shown {
+  title: string;
+  lines: [label: string, value: string][];
+  stack: string[];       // innermost first
+  function?: number;     // name id: there are other instances
+  thread?: number;
+  start?: number;
+  duration?: number;
+  depth?: number;
+}
+
+export class Store {
+  state: PageState = parse(location.hash);
+  summary: Summary | undefined;
+  threads: Thread[] = [];
+  error = '';
+  hovered: Shown | undefined;
+  chosen: Shown | undefined;
+  help = false;
+  find = false;
+  readonly server = new Server();
+  private readonly listeners = new Set<() => void>();
+
+  constructor() {
+    addEventListener('popstate', () => {
+      this.state = parse(location.hash);
+      this.tell();
+    });
+  }
+
+  // Is it a step that the browser's Back should undo? Panning is not.
+  change(part: Partial<PageState>, isStep = false): void {
+    this.state = { ...this.state, ...part };
+    const address = `#${print(this.state)}`;
+    if (isStep) history.pushState(null, '', address);
+    else this.keepAddress(address);
+    this.tell();
+  }
+
+  // A browser refuses more than some changes a second: the last one of a pan counts.
+  private addressTimer = 0;
+  private keepAddress(address: string): void {
+    clearTimeout(this.addressTimer);
+    this.addressTimer = window.setTimeout(() => history.replaceState(null, '', address), 150);
+  }
+
+  set(part: Partial<Pick<Store, 'summary' | 'threads' | 'hovered' | 'chosen' | 'help' | 'find'>>): void {
+    Object.assign(this, part);
+    this.tell();
+  }
+
+  fail(error: unknown): void {
+    if (isAbort(error)) return;
+    this.error = errorText(error);
+    this.tell();
+  }
+
+  forgive(): void {
+    if (this.error === '') return;
+    this.error = '';
+    this.tell();
+  }
+
+  addCrumb(crumb: Crumb): void {
+    const crumbs = this.state.crumbs.filter((one) => !(one.kind === 'thread' && crumb.kind === 'thread'));
+    this.change({ crumbs: [...crumbs, crumb], zoom: [] }, true);
+  }
+
+  dropCrumbs(keep: number): void {
+    if (keep < this.state.crumbs.length) this.change({ crumbs: this.state.crumbs.slice(0, Math.max(0, keep)), zoom: [] }, true);
+  }
+
+  selection(): { t0?: number; t1?: number; thread?: number } {
+    return selection(this.state);
+  }
+
+  duration(): number {
+    return Math.max(1, this.summary?.duration_ns ?? 1);
+  }
+
+  threadName(id: number): string {
+    const thread = this.threads.find((one) => one.id === id);
+    return thread === undefined ? 'unknown thread' : thread.name || String(thread.tid);
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private tell(): void {
+    for (const listener of this.listeners) listener();
+  }
+}
+
+export const store = new Store();
+
+// Draws the component again whenever the store changes.
+export function useStore(): Store {
+  const [, again] = useState(0);
+  useEffect(() => store.subscribe(() => again((n) => n + 1)), []);
+  return store;
+}
