@@ -49,6 +49,7 @@ export function withMargin(view: Range, width: number, whole: number): { range: 
 export class Tracks {
   private readonly tracks = new Map<number, Track>();
   private readonly loading = new Map<number, Range & { pixel: number }>();
+  private readonly refused = new Map<number, Range & { pixel: number }>();  // asked again only when the view is another
   private queue: (() => Promise<void>)[] = [];
   private running = 0;
 
@@ -68,9 +69,10 @@ export class Tracks {
     this.queue = [];
     const { range, px } = withMargin(view, width, whole);
     for (const wanted of threads) {
-      const has = this.tracks.get(wanted.thread), comes = this.loading.get(wanted.thread);
+      const has = this.tracks.get(wanted.thread);
       if (has && stillDoes(has.loaded, has.pixel, view, width)) continue;
-      if (comes && stillDoes(comes, comes.pixel, view, width)) continue;
+      const asked = [this.loading.get(wanted.thread), this.refused.get(wanted.thread)];
+      if (asked.some((one) => one && stillDoes(one, one.pixel, view, width))) continue;
       this.queue.push(() => this.load(wanted, range, px));
     }
     this.pump();
@@ -96,11 +98,14 @@ export class Tracks {
     this.loading.set(thread, mine);
     try {
       const track = await this.fetch(wanted, range, px);
+      this.refused.delete(thread);
       this.tracks.delete(thread);
       this.tracks.set(thread, track);
       if (this.tracks.size > MOST_TRACKS) this.tracks.delete(this.tracks.keys().next().value!);
     } catch (error) {
-      if (!isAbort(error)) throw error;
+      if (isAbort(error)) return;
+      this.refused.set(thread, mine);
+      throw error;
     } finally {
       if (this.loading.get(thread) === mine) this.loading.delete(thread);
     }
