@@ -35,7 +35,7 @@ export async function showInstance(name: number, which: Which, thread?: number):
     }
     const { start_ns: start, duration_ns: duration = 0, depth = 0 } = found;
     store.forgive();
-    store.set({ chosen: callShown(name, found.thread, start, duration, depth, []) });
+    store.show({ chosen: callShown(name, found.thread, start, duration, depth, []) });
     store.change({ view: viewAround(start, duration, store.duration()), hidden: store.state.hidden.filter((id) => id !== found.thread) });
   } catch (error) {
     store.fail(error);

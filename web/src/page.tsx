@@ -124,7 +124,7 @@ function pressed(store: Store, event: KeyboardEvent): void {
   if (event.key === 'Escape' && (store.help || store.find)) store.set({ help: false, find: false });
   else if (isTyping(event.target)) return;
   else if (event.key === '?') store.set({ help: !store.help });
-  else if (event.key === 'Escape' && store.chosen) store.set({ chosen: undefined });
+  else if (event.key === 'Escape' && store.chosen) store.show({ chosen: undefined });
   else if (event.key === 'Escape' || event.key === 'Backspace') store.dropCrumbs(store.state.crumbs.length - 1);
   else return;
   event.preventDefault();

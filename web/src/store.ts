@@ -20,6 +20,9 @@ export interface Shown {
   depth?: number;
 }
 
+// What changed: 'shown' does so with each move of the mouse, and is worth drawing the details again but nothing else.
+export type Topic = 'state' | 'shown';
+
 export class Store {
   state: PageState = parse(location.hash);
   summary: Summary | undefined;
@@ -30,7 +33,7 @@ export class Store {
   help = false;
   find = false;
   readonly server = new Server();
-  private readonly listeners = new Set<() => void>();
+  private readonly listeners: Record<Topic, Set<() => void>> = { state: new Set(), shown: new Set() };
 
   constructor() {
     addEventListener('popstate', () => {
@@ -55,9 +58,14 @@ export class Store {
     this.addressTimer = window.setTimeout(() => history.replaceState(null, '', address), 150);
   }
 
-  set(part: Partial<Pick<Store, 'summary' | 'threads' | 'hovered' | 'chosen' | 'help' | 'find'>>): void {
+  set(part: Partial<Pick<Store, 'summary' | 'threads' | 'help' | 'find'>>): void {
     Object.assign(this, part);
     this.tell();
+  }
+
+  show(part: Partial<Pick<Store, 'hovered' | 'chosen'>>): void {
+    Object.assign(this, part);
+    this.tell('shown');
   }
 
   fail(error: unknown): void {
@@ -94,21 +102,21 @@ export class Store {
     return thread === undefined ? 'unknown thread' : thread.name || String(thread.tid);
   }
 
-  subscribe(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+  subscribe(listener: () => void, topic: Topic = 'state'): () => void {
+    this.listeners[topic].add(listener);
+    return () => this.listeners[topic].delete(listener);
   }
 
-  private tell(): void {
-    for (const listener of this.listeners) listener();
+  private tell(topic: Topic = 'state'): void {
+    for (const listener of this.listeners[topic]) listener();
   }
 }
 
 export const store = new Store();
 
 // Draws the component again whenever the store changes.
-export function useStore(): Store {
+export function useStore(topic: Topic = 'state'): Store {
   const [, again] = useState(0);
-  useEffect(() => store.subscribe(() => again((n) => n + 1)), []);
+  useEffect(() => store.subscribe(() => again((n) => n + 1), topic), [topic]);
   return store;
 }

@@ -35,7 +35,7 @@ function Ways({ shown }: { shown: Shown }) {
 }
 
 export function Details() {
-  const { hovered, chosen } = useStore();
+  const { hovered, chosen } = useStore('shown');
   const shown = chosen ?? hovered;
   const other = chosen && hovered && hovered.title !== chosen.title ? hovered : undefined;
   return (

@@ -4,6 +4,7 @@
 // Why: by the same columns and the same layout as the drawing, so that what is seen is what is hit.
 // Invariant: of several things under the cursor the narrowest that contains it, else the nearest within SLOP pixels.
 import { callShown } from '../instances.ts';
+import type { Thread } from '../protocol.ts';
 import type { Shown, Store } from '../store.ts';
 import { countText, durationText, instantText, percentText } from '../units.ts';
 import { FLAGS, HOLDS, laneAt, ROW, WAITS, type Lane } from './layout.ts';
@@ -108,6 +109,18 @@ function densityShown(store: Store, track: Track, thread: number, at: number): S
       ['depth', String(d_depth[at]!)], ['start', instantText(track.loaded.t0 + d_px[at]! * pixel, 1)],
     ],
     stack: [], thread, function: d_name[at]!, start: track.loaded.t0 + d_px[at]! * pixel, duration: pixel,
+  };
+}
+
+export function threadShown(thread: Thread): Shown {
+  return {
+    title: `thread ${thread.name || thread.tid}`,
+    lines: [
+      ['process', `${thread.process ?? ''} ${thread.pid}`.trim()], ['thread', String(thread.tid)], ['begins', instantText(thread.begin_ns, 1)],
+      ['ends', instantText(thread.end_ns, 1)], ['calls', countText(thread.calls)], ['allocations', countText(thread.allocations)],
+      ['waits', countText(thread.waits)], ['points', countText(thread.points)], ['deepest', countText(thread.depth)],
+    ],
+    stack: [], thread: thread.id,
   };
 }
 
