@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// The tree of a flame graph: what the server sent, changed by focus, hide and collapse, laid out.
+//
+// Why: a few thousand nodes in typed arrays are changed and laid out faster than the server could be asked.
+// Invariant: parents stand before their children; node 0 is the root over all; a node's value is its own plus its children's.
+
+export interface Tree {
+  parent: Int32Array;
+  name: Int32Array;     // name id; -1 of the root
+  value: Float64Array;
+  self: Float64Array;
+  count: Float64Array;
+}
+
+export interface Changes {
+  focus: number;              // name id: only stacks through it; -1: all
+  hidden: ReadonlySet<number>;  // their callees take their place
+  isCollapsed: boolean;       // a function that calls itself is one node
+}
+
+export const NO_CHANGES: Changes = { focus: -1, hidden: new Set(), isCollapsed: false };
+
+class BadTree extends Error {}
+
+// From the columns of the answer, below one root. What a node has beyond its children is its own: that counts, whatever `self` says,
+// so that nothing that was folded into a parent gets lost.
+export function makeTree(parent: Int32Array, name: Uint32Array, value: Float64Array, count: Float64Array): Tree {
+  const size = parent.length + 1;
+  const tree: Tree = {
+    parent: new Int32Array(size), name: new Int32Array(size), value: new Float64Array(size), self: new Float64Array(size),
+    count: new Float64Array(size),
+  };
+  [tree.parent[0], tree.name[0]] = [-1, -1];
+  for (let at = 0; at < parent.length; ++at) {
+    if (parent[at]! >= at || parent[at]! < -1) throw new BadTree('the tree of the answer has a node before its parent');
+    tree.parent[at + 1] = parent[at]! + 1;
+    tree.name[at + 1] = name[at]!;
+    tree.self[at + 1] = tree.value[at + 1] = Math.max(0, value[at]!) || 0;
+    tree.count[at + 1] = count[at]!;
+  }
+  for (let at = size - 1; at > 0; --at) tree.self[tree.parent[at]!] = tree.self[tree.parent[at]!]! - (at > 0 ? tree.value[at]! : 0);
+  for (let at = 0; at < size; ++at) tree.self[at] = Math.max(0, tree.self[at]!);
+  tree.self[0] = 0;
+  sumUp(tree, size);
+  return tree;
+}
+
+// Values from what is each node's own, children before parents.
+function sumUp(tree: Tree, size: number): void {
+  for (let at = 0; at < size; ++at) tree.value[at] = tree.self[at]!;
+  for (let at = size - 1; at > 0; --at) tree.value[tree.parent[at]!] = tree.value[tree.parent[at]!]! + tree.value[at]!;
+}
+
+// Nodes of one parent with one name become one; what falls outside the focus is left out.
+export function changeTree(tree: Tree, { focus, hidden, isCollapsed }: Changes): Tree {
+  const OUTSIDE = -2, size = tree.parent.length;
+  const to = new Int32Array(size), children = new Map<string, number>();
+  const parent: number[] = [-1], name: number[] = [-1], self: number[] = [0], count: number[] = [0];
+  to[0] = focus < 0 ? 0 : OUTSIDE;
+  for (let at = 1; at < size; ++at) {
+    const above = to[tree.parent[at]!]!, id = tree.name[at]!;
+    const target = above === OUTSIDE ? (id === focus ? 0 : OUTSIDE) : above;
+    if (target === OUTSIDE) {
+      to[at] = OUTSIDE;
+      continue;
+    }
+    const isMerged = hidden.has(id) || (isCollapsed && name[target] === id);
+    const key = `${target} ${id}`;
+    const node = isMerged ? target : children.get(key) ?? parent.length;
+    if (!isMerged && node === parent.length) {
+      children.set(key, node);
+      parent.push(target);
+      name.push(id);
+      self.push(0);
+      count.push(0);
+    }
+    to[at] = node;
+    self[node] = self[node]! + tree.self[at]!;
+    if (!isMerged) count[node] = count[node]! + tree.count[at]!;
+  }
+  const changed: Tree = {
+    parent: Int32Array.from(parent), name: Int32Array.from(name), self: Float64Array.from(self), count: Float64Array.from(count),
+    value: new Float64Array(parent.length),
+  };
+  sumUp(changed, parent.length);
+  return changed;
+}
+
+export interface Layout {
+  x: Float64Array;       // share of the zoomed node's width, 0 to 1; may lie outside when it is above the zoomed node
+  width: Float64Array;
+  depth: Int32Array;
+  children: Int32Array[];  // by node, from left to right
+  depths: number;
+}
+
+// Every node's place below `zoomed`; its callers lie over its whole width, all else outside has no width.
+export function layOut(tree: Tree, zoomed: number, before: (a: number, b: number) => number): Layout {
+  const size = tree.parent.length, lists: number[][] = Array.from({ length: size }, () => []);
+  for (let at = 1; at < size; ++at) lists[tree.parent[at]!]!.push(at);
+  const children = lists.map((list) => Int32Array.from(list.sort(before)));
+  const x = new Float64Array(size), width = new Float64Array(size), depth = new Int32Array(size);
+  for (let at = zoomed; at >= 0; at = tree.parent[at]!) width[at] = 1;
+  let depths = 0;
+  for (let at = 0; at < size; ++at) {
+    if (at > 0) depth[at] = depth[tree.parent[at]!]! + 1;
+    if (width[at]! > 0) depths = Math.max(depths, depth[at]! + 1);
+    const isAbove = width[at] === 1 && at !== zoomed && isCaller(tree, at, zoomed);
+    if (isAbove || tree.value[at]! <= 0) continue;
+    let left = x[at]!;
+    for (const child of children[at]!) {
+      width[child] = (width[at]! * tree.value[child]!) / tree.value[at]!;
+      x[child] = left;
+      left += width[child]!;
+    }
+  }
+  return { x, width, depth, children, depths };
+}
+
+function isCaller(tree: Tree, node: number, of: number): boolean {
+  for (let at = tree.parent[of]!; at >= 0; at = tree.parent[at]!) if (at === node) return true;
+  return false;
+}
+
+// Names from the root's child to the node, and back: zooms are kept by names, for numbers of nodes change with the selection.
+export function pathOf(tree: Tree, node: number): number[] {
+  const path: number[] = [];
+  for (let at = node; at > 0; at = tree.parent[at]!) path.unshift(tree.name[at]!);
+  return path;
+}
+
+// The deepest node that the path leads to.
+export function nodeAt(tree: Tree, path: readonly number[]): number {
+  let node = 0;
+  for (const name of path) {
+    const next = tree.parent.findIndex((parent, at) => parent === node && tree.name[at] === name);
+    if (next < 0) break;
+    node = next;
+  }
+  return node;
+}
+
+// How much of the total is below functions that are found: each stack once, however often it has one.
+export function shareOf(tree: Tree, isFound: (name: number) => boolean): { value: number; nodes: number } {
+  const inside = new Uint8Array(tree.parent.length);
+  let value = 0, nodes = 0;
+  for (let at = 1; at < tree.parent.length; ++at) {
+    const isOne = isFound(tree.name[at]!);
+    if (isOne) ++nodes;
+    if (isOne && !inside[tree.parent[at]!]) value += tree.value[at]!;
+    inside[at] = isOne || inside[tree.parent[at]!] ? 1 : 0;
+  }
+  return { value, nodes };
+}
