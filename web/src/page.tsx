@@ -6,7 +6,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { FlameView } from './flame/flame_view.tsx';
 import { Details } from './panels/details.tsx';
-import { FindView } from './panels/find_view.tsx';
+import { FindView, stepFound } from './panels/find_view.tsx';
 import { Help } from './panels/help.tsx';
 import { SummaryView } from './panels/summary_view.tsx';
 import { TableView } from './panels/table_view.tsx';
@@ -124,6 +124,7 @@ function pressed(store: Store, event: KeyboardEvent): void {
   if (event.key === 'Escape' && (store.help || store.find)) store.set({ help: false, find: false });
   else if (isTyping(event.target)) return;
   else if (event.key === '?') store.set({ help: !store.help });
+  else if (event.key === 'n' || event.key === 'N') stepFound(event.key === 'n' ? 1 : -1);
   else if (event.key === 'Escape' && store.chosen) store.show({ chosen: undefined });
   else if (event.key === 'Escape' || event.key === 'Backspace') store.dropCrumbs(store.state.crumbs.length - 1);
   else return;

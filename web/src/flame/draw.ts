@@ -49,7 +49,7 @@ function drawNode(c: CanvasRenderingContext2D, scene: FlameScene, node: number, 
   const { tree, layout, colors } = scene, name = tree.name[node]!, x = layout.x[node]! * scene.width, y = rowY(scene, layout.depth[node]!);
   const isFound = scene.found !== undefined && name >= 0 && scene.found(name);
   if (name < 0 || (scene.found !== undefined && !isFound)) c.fillStyle = colors.grey;
-  else c.fillStyle = isFound ? (colors.isDark ? colors.found : colors.found) : colors.fills[scene.hues.of(name)]![shadeOf(layout.depth[node]!)]!;
+  else c.fillStyle = isFound ? colors.found : colors.fills[scene.hues.of(name)]![shadeOf(layout.depth[node]!)]!;
   c.fillRect(x, y, Math.max(0.5, w - 0.5), FLAME_ROW - 1);
   if (w < 24) return;
   c.fillStyle = colors.text;

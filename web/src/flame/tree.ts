@@ -38,7 +38,7 @@ export function makeTree(parent: Int32Array, name: Uint32Array, value: Float64Ar
     tree.self[at + 1] = tree.value[at + 1] = Math.max(0, value[at]!) || 0;
     tree.count[at + 1] = count[at]!;
   }
-  for (let at = size - 1; at > 0; --at) tree.self[tree.parent[at]!] = tree.self[tree.parent[at]!]! - (at > 0 ? tree.value[at]! : 0);
+  for (let at = size - 1; at > 0; --at) tree.self[tree.parent[at]!] = tree.self[tree.parent[at]!]! - tree.value[at]!;
   for (let at = 0; at < size; ++at) tree.self[at] = Math.max(0, tree.self[at]!);
   tree.self[0] = 0;
   sumUp(tree, size);

@@ -3,7 +3,6 @@
 //
 // Why: one component shows every table that a report can have; what differs is in the table's own description.
 // Invariant: rows that are not shown are counted: filtered ones, and those that the server left out.
-import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { copyText } from '../copy.ts';
 import { showSlowest } from '../instances.ts';
@@ -150,7 +149,7 @@ export function TableView({ name }: { name: TableName }) {
   const [filter, setFilter] = useState('');
   useEffect(() => setFilter(''), [name.key]);
   if (report === undefined) return <p class="hint">…</p>;
-  const typed = (event: JSX.TargetedEvent<HTMLInputElement>): void => setFilter(event.currentTarget.value);
+  const typed = (event: { currentTarget: HTMLInputElement }): void => setFilter(event.currentTarget.value);
   return (
     <div class="report">
       <label class="filter">Rows with <input type="search" value={filter} onInput={typed} placeholder="any text" /></label>

@@ -47,7 +47,7 @@ function draw(canvas: HTMLCanvasElement, values: Values | undefined, timeline: T
 
 export function Overview({ timeline, drawn }: { timeline: Timeline; drawn: { current: () => void } }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const values = useRef<Values>();
+  const values = useRef<Values | undefined>(undefined);
   const from = useRef(-1);
   useEffect(() => {
     const redraw = (): void => {

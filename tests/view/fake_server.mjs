@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// Speaks the protocol of `penna view` over a made-up recording, and serves the built page as the real one does.
+//
+//   node tests/view/fake_server.mjs [CALLS [THREADS]]    prints the address, serves until it is ended
+//
+// Why: the page is tested without a build of C++, against answers that are known.
+// Invariant: answers by the protocol alone (docs/view-protocol.md); errors are 400 or 404 with a sentence.
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { pack } from './columns.mjs';
+import { EVIL, makeRecording } from './made_up.mjs';
+import { tableNames, tableOf } from './tables.mjs';
+
+const TOKEN = '0123456789abcdef0123456789abcdef';
+const CSP = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data: blob:; " +
+  "worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+class Refused extends Error {}
+
+function range(query, of) {
+  const number = (key, otherwise) => {
+    const text = query.get(key);
+    if (text === null) return otherwise;
+    if (!/^\d{1,19}$/.test(text)) throw new Refused(`${key} is no number: ${text}`);
+    return Number(text);
+  };
+  const px = number('px', 1000), t0 = number('t0', 0), t1 = number('t1', of.duration);
+  if (px < 1 || px > 10_000) throw new Refused(`px is from 1 to 10000, not ${px}`);
+  if (t1 <= t0) throw new Refused('t1 is not after t0');
+  return { t0, t1, px, pixel: (t1 - t0) / px };
+}
+
+function threadsOf(query, of) {
+  const id = query.get('thread');
+  if (id === null) return of.threads;
+  const thread = of.threads[Number(id)];
+  if (thread === undefined) throw new Refused(`there is no thread ${id}`);
+  return [thread];
+}
+
+const overlaps = (one, { t0, t1 }) => one.start < t1 && one.start + one.duration > t0;
+
+function slices(query, of) {
+  const { t0, t1, px, pixel } = range(query, of), [thread] = threadsOf(query, of);
+  const long = [], short = new Map();
+  for (const call of thread.calls) {
+    if (!overlaps(call, { t0, t1 })) continue;
+    if (call.duration >= pixel) {
+      long.push(call);
+      continue;
+    }
+    const at = Math.max(0, Math.min(px - 1, Math.floor((call.start - t0) / pixel))), key = at * 4096 + call.depth;
+    const cell = short.get(key) ?? { px: at, depth: call.depth, time: 0, count: 0, name: call.name, most: 0 };
+    cell.time += call.duration;
+    ++cell.count;
+    if (call.duration > cell.most) [cell.most, cell.name] = [call.duration, call.name];
+    short.set(key, cell);
+  }
+  const cells = [...short.values()];
+  return pack({ density: { depths: 8, px }, names: of.names.list.length }, {
+    start: ['f64', long.map((one) => one.start)], duration: ['f64', long.map((one) => one.duration)],
+    depth: ['u32', long.map((one) => one.depth)], name: ['u32', long.map((one) => one.name)], flags: ['u8', long.map((one) => one.flags)],
+    d_depth: ['u32', cells.map((one) => one.depth)], d_px: ['u32', cells.map((one) => one.px)],
+    d_time: ['f64', cells.map((one) => Math.min(one.time, pixel))], d_count: ['u32', cells.map((one) => one.count)],
+    d_name: ['u32', cells.map((one) => one.name)],
+  });
+}
+
+function waits(query, of) {
+  const within = range(query, of), [thread] = threadsOf(query, of);
+  const seen = thread.waits.filter((one) => overlaps(one, within)), held = thread.holds.filter((one) => overlaps(one, within));
+  return pack({ names: of.names.list.length }, {
+    start: ['f64', seen.map((one) => one.start)], duration: ['f64', seen.map((one) => one.duration)],
+    lock: ['u32', seen.map((one) => one.lock)], kind: ['u8', seen.map((one) => one.kind)],
+    holder: ['i32', seen.map((one) => one.holder)], count: ['u32', seen.map(() => 1)],
+    h_start: ['f64', held.map((one) => one.start)], h_duration: ['f64', held.map((one) => one.duration)],
+    h_lock: ['u32', held.map((one) => one.lock)], h_count: ['u32', held.map(() => 1)],
+  });
+}
+
+function points(query, of) {
+  const { t0, t1, pixel } = range(query, of), [thread] = threadsOf(query, of), seen = [];
+  for (const point of thread.points) {
+    if (point.time < t0 || point.time >= t1) continue;
+    const before = seen.at(-1);
+    if (before && point.time - before.time < pixel) Object.assign(before, { count: before.count + 1, text: 0 });
+    else seen.push({ ...point, count: 1 });
+  }
+  return pack({ names: of.names.list.length }, {
+    time: ['f64', seen.map((one) => one.time)], name: ['u32', seen.map((one) => one.name)],
+    count: ['u32', seen.map((one) => one.count)], text: ['u32', seen.map((one) => one.text)],
+  });
+}
+
+function counters(query, of) {
+  const { t0, px, pixel } = range(query, of);
+  const columns = { calls: new Float64Array(px), waits: new Float64Array(px), events: new Float64Array(px) };
+  const add = (key, time) => {
+    const at = Math.floor((time - t0) / pixel);
+    if (at >= 0 && at < px) ++columns[key][at], ++columns.events[at];
+  };
+  for (const thread of of.threads) {
+    for (const call of thread.calls) add('calls', call.start);
+    for (const wait of thread.waits) add('waits', wait.start);
+  }
+  const step = Array.from({ length: px }, (_, at) => t0 + at * pixel);
+  const wave = step.map((time) => Math.round(1e6 * (1 + time / of.duration + 0.3 * Math.sin(time / 3e8))));
+  return pack({ names: of.names.list.length }, {
+    time: ['f64', step], live_bytes: ['f64', wave], allocations: ['f64', columns.calls], calls: ['f64', columns.calls],
+    waits: ['f64', columns.waits], events: ['f64', columns.events],
+  });
+}
+
+function flame(query, of) {
+  const within = range(query, of), byCount = query.get('weight') === 'calls';
+  const nodes = [], index = new Map();
+  const node = (parent, name) => {
+    const key = `${parent} ${name}`;
+    if (!index.has(key)) index.set(key, nodes.push({ parent, name, value: 0, self: 0, count: 0 }) - 1);
+    return nodes[index.get(key)];
+  };
+  for (const thread of threadsOf(query, of)) {
+    const open = [];
+    for (const call of thread.calls) {
+      open.length = Math.min(open.length, call.depth);
+      const parent = open.length > 0 ? open.at(-1) : -1, found = node(parent, call.name);
+      open.push(nodes.indexOf(found));
+      if (!overlaps(call, within)) continue;
+      const time = Math.min(call.start + call.duration, within.t1) - Math.max(call.start, within.t0);
+      found.value += byCount ? 1 : time;
+      ++found.count;
+    }
+  }
+  if (byCount) for (let at = nodes.length - 1; at >= 0; --at) if (nodes[at].parent >= 0) nodes[nodes[at].parent].value += nodes[at].value;
+  const total = nodes.filter((one) => one.parent < 0).reduce((sum, one) => sum + one.value, 0);
+  for (const one of nodes) one.self = one.value;
+  for (const one of nodes) if (one.parent >= 0) nodes[one.parent].self -= one.value;
+  return pack({ names: of.names.list.length, unit: byCount ? 'count' : 'ns', total, left_out: 0 }, {
+    parent: ['i32', nodes.map((one) => one.parent)], name: ['u32', nodes.map((one) => one.name)],
+    value: ['f64', nodes.map((one) => one.value)], self: ['f64', nodes.map((one) => one.self)], count: ['f64', nodes.map((one) => one.count)],
+  });
+}
+
+function instance(query, of) {
+  const name = Number(query.get('name')), after = query.get('after'), before = query.get('before');
+  const calls = threadsOf(query, of).flatMap((thread) => thread.calls.filter((call) => call.name === name).map((call) => ({ thread, call })));
+  let found;
+  if (after !== null) found = calls.filter(({ call }) => call.start > Number(after)).sort((a, b) => a.call.start - b.call.start)[0];
+  else if (before !== null) found = calls.filter(({ call }) => call.start < Number(before)).sort((a, b) => b.call.start - a.call.start)[0];
+  else found = calls.sort((a, b) => b.call.duration - a.call.duration)[0];
+  return found ? { thread: found.thread.id, start_ns: found.call.start, duration_ns: found.call.duration, depth: found.call.depth } : {};
+}
+
+function find(query, of) {
+  const wanted = (query.get('q') ?? '').toLowerCase(), matches = [], calls = new Map();
+  for (const thread of of.threads) for (const { name } of thread.calls) calls.set(name, (calls.get(name) ?? 0) + 1);
+  for (const [id, count] of calls)
+    if (of.names.list[id].toLowerCase().includes(wanted)) matches.push({ kind: 'function', name: of.names.list[id], id, count, total_ns: count * 1000 });
+  for (const thread of of.threads)
+    if (thread.name.toLowerCase().includes(wanted)) matches.push({ kind: 'thread', name: thread.name, id: thread.id, count: thread.calls.length });
+  for (const [kind, name] of [['lock', 'ledger.mutex'], ['point', 'shop:order']])
+    if (name.includes(wanted)) matches.push({ kind, name, id: of.names.id(name), count: 50 });
+  return { matches: matches.slice(0, 100), left_out: Math.max(0, matches.length - 100) };
+}
+
+const sum = (of, part) => of.threads.reduce((total, thread) => total + thread[part].length, 0);
+
+function summary(_query, of) {
+  return {
+    version: 1, recording: 'shop.penna', command: ['./shop', '--serve', '<b>'], pid: 4200, start_utc_ns: '1764300000000000000',
+    duration_ns: of.duration, threads: of.threads.length, processes: 1,
+    events: { calls: sum(of, 'calls'), allocations: 1234, locks: sum(of, 'waits'), points: sum(of, 'points') }, lost: 0,
+    kinds: ['calls', 'allocations', 'locks', 'points'],
+    sentences: [
+      { text: `Most of the time is spent in ${EVIL}.`, tab: 'functions', sort: 'total_ns' },
+      { text: 'Thread io-1 waited longest, 60.0 ms, for ledger.mutex.', tab: 'waits' }, { text: 'At most 2.20 MB were live.', tab: 'flame' },
+    ],
+    health: { warnings: ['3 stacks were cut.'], counters: [{ name: 'stacks cut', count: 3 }] },
+    missing: [{ kind: 'values', how: 'penna record --args' }],
+  };
+}
+const EVIL = '<img src=x onerror="document.title=1">';
+
+function threads(_query, of) {
+  return {
+    threads: of.threads.map((thread) => ({
+      id: thread.id, tid: thread.tid, pid: thread.pid, name: thread.name, process: thread.process, begin_ns: 0, end_ns: of.duration,
+      calls: thread.calls.length, allocations: 100, waits: thread.waits.length, points: thread.points.length,
+      depth: thread.calls.reduce((most, call) => Math.max(most, call.depth + 1), 0),
+    })),
+  };
+}
+
+const QUESTIONS = {
+  summary, threads, slices, waits, points, counters, flame, instance, find, tables: () => ({ tables: tableNames() }),
+  table: (query, of) => tableOf(query, range(query, of), threadsOf(query, of), of) ?? refuse(`there is no table ${query.get('name')}`),
+  names: (query, of) => ({ names: of.names.list.slice(Number(query.get('from'))), next: of.names.list.length }),
+};
+
+function refuse(sentence) {
+  throw new Refused(sentence);
+}
+
+function answer(request, response, of, page) {
+  const url = new URL(request.url, 'http://localhost');
+  const send = (status, type, body) => {
+    response.writeHead(status, { 'Content-Type': type, 'Content-Security-Policy': CSP, 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
+    response.end(body);
+  };
+  if (url.pathname === `/${TOKEN}/`) return send(200, 'text/html; charset=utf-8', page());
+  const question = url.pathname.startsWith(`/${TOKEN}/api/`) ? url.pathname.slice(TOKEN.length + 6) : '';
+  if (!Object.hasOwn(QUESTIONS, question)) return send(404, 'application/json', JSON.stringify({ error: 'there is no such question' }));
+  try {
+    const found = QUESTIONS[question](url.searchParams, of);
+    if (found instanceof Uint8Array) send(200, 'application/octet-stream', found);
+    else send(200, 'application/json', JSON.stringify(found));
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    send(400, 'application/json', JSON.stringify({ error: error.message }));
+  }
+}
+
+export async function serve(options = {}) {
+  const of = makeRecording(options), file = fileURLToPath(new URL('../../web/dist/index.html', import.meta.url));
+  const asked = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url.slice(TOKEN.length + 2));
+    answer(request, response, of, () => readFileSync(file));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${server.address().port}/${TOKEN}/`, recording: of, asked, close: () => server.close() };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [calls, threads] = process.argv.slice(2).map(Number);
+  console.log((await serve({ ...(calls ? { calls } : {}), ...(threads ? { threads } : {}) })).url);
+}
