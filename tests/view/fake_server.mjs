@@ -180,7 +180,6 @@ function summary(_query, of) {
     missing: [{ kind: 'values', how: 'penna record --args' }],
   };
 }
-const EVIL = '<img src=x onerror="document.title=1">';
 
 function threads(_query, of) {
   return {
