@@ -38,6 +38,8 @@ const FUNCTIONS = [
   ['json::digit(char)', 'memcpy', 'hash(long)'], ['step', 'leaf'],
 ];
 
+const ALWAYS = 3;  // depths that are always there; a third of the deeper calls have callees
+
 // Calls of `depth` and below in [start, end), until the thread's share is used up.
 function addCalls(thread, random, names, start, end, depth, left) {
   let at = start;
@@ -47,7 +49,7 @@ function addCalls(thread, random, names, start, end, depth, left) {
     const name = names.id(of[Math.floor(random() * of.length)]);
     --left.calls;
     thread.calls.push({ start: at, duration, depth, name, flags: 0 });
-    if (depth + 1 < FUNCTIONS.length && duration > 400) addCalls(thread, random, names, at + 10, at + duration - 10, depth + 1, left);
+    if (depth + 1 < FUNCTIONS.length && duration > 400 && (depth + 1 < ALWAYS || random() < 0.35)) addCalls(thread, random, names, at + 10, at + duration - 10, depth + 1, left);
     at += duration + Math.round(duration * 0.1 * random());
   }
 }

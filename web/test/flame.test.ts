@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// The flame graph's tree: whatever is focused, hidden or collapsed, nothing gets lost, and widths add up.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { changeTree, layOut, makeTree, nodeAt, NO_CHANGES, pathOf, shareOf, type Tree } from '../src/flame/tree.ts';
+
+// 1 → (2 → (2, 3), 3), 4: own 10, 20, 5, 7, 3, 55.
+const PARENT = [-1, 0, 1, 1, 0, -1], NAME = [1, 2, 2, 3, 3, 4], VALUE = [45, 32, 5, 7, 3, 55];
+const tree = (): Tree =>
+  makeTree(Int32Array.from(PARENT), Uint32Array.from(NAME), Float64Array.from(VALUE), Float64Array.from([1, 2, 3, 4, 5, 6]));
+const byValue = (of: Tree) => (a: number, b: number) => of.value[b]! - of.value[a]! || a - b;
+const named = (of: Tree): [number, number][] => [...of.name].map((name, at) => [name, of.value[at]!]);
+
+test('a value is what is its own and its children', () => {
+  const of = tree();
+  assert.equal(of.value[0], 100);
+  assert.deepEqual([...of.self], [0, 10, 20, 5, 7, 3, 55]);
+  assert.throws(() => makeTree(Int32Array.of(1, -1), Uint32Array.of(1, 1), Float64Array.of(1, 1), Float64Array.of(1, 1)));
+});
+
+test('what was folded into a parent stays in it', () => {
+  const of = makeTree(Int32Array.of(-1, 0), Uint32Array.of(1, 2), Float64Array.of(10, 4), Float64Array.of(1, 1));
+  assert.deepEqual([...of.value], [10, 10, 4]);
+});
+
+test('hidden functions leave their callees in their place', () => {
+  const of = changeTree(tree(), { ...NO_CHANGES, hidden: new Set([2]) });
+  assert.deepEqual(named(of), [[-1, 100], [1, 45], [3, 10], [4, 55]]);
+});
+
+test('focus keeps the stacks through a function', () => {
+  const of = changeTree(tree(), { ...NO_CHANGES, focus: 3 });
+  assert.deepEqual(named(of), [[-1, 10], [3, 10]]);
+  assert.equal(changeTree(tree(), { ...NO_CHANGES, focus: 2 }).value[0], 32);
+});
+
+test('recursion collapses into one', () => {
+  const of = changeTree(tree(), { ...NO_CHANGES, isCollapsed: true });
+  assert.equal(of.value[0], 100);
+  assert.equal([...of.name].filter((name) => name === 2).length, 1);
+});
+
+test('widths of children lie within their parent', () => {
+  const of = tree(), layout = layOut(of, 0, byValue(of));
+  assert.equal(layout.depths, 4);
+  assert.equal(layout.x[6], 0, 'the heaviest is on the left');
+  assert.ok(Math.abs(layout.width[6]! - 0.55) < 1e-9);
+  for (let node = 1; node < of.parent.length; ++node) {
+    const parent = of.parent[node]!;
+    assert.ok(layout.x[node]! >= layout.x[parent]! - 1e-9);
+    assert.ok(layout.x[node]! + layout.width[node]! <= layout.x[parent]! + layout.width[parent]! + 1e-9);
+  }
+});
+
+test('a zoomed node and its callers take the whole width', () => {
+  const of = tree(), layout = layOut(of, 2, byValue(of));
+  assert.deepEqual([0, 1, 2].map((node) => layout.width[node]), [1, 1, 1]);
+  assert.equal(layout.width[6], 0);
+  assert.equal(layout.width[5], 0);
+  assert.ok(Math.abs(layout.width[4]! - 7 / 32) < 1e-9);
+});
+
+test('a zoom is found again by its names', () => {
+  const of = tree();
+  assert.deepEqual(pathOf(of, 4), [1, 2, 3]);
+  assert.equal(nodeAt(of, [1, 2, 3]), 4);
+  assert.equal(nodeAt(of, [1, 9]), 1);
+});
+
+test('each stack is found once', () => {
+  assert.deepEqual(shareOf(tree(), (name) => name === 2), { value: 32, nodes: 2 });
+  assert.deepEqual(shareOf(tree(), (name) => name === 3), { value: 10, nodes: 2 });
+});

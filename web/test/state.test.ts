@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The address: every state survives it, and nothing that stands there can make a state that is not valid.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { emptyState, parse, print, selection, type PageState } from '../src/state.ts';
+
+test('the whole state is in the address', () => {
+  const state: PageState = {
+    crumbs: [{ kind: 'range', t0: 5, t1: 900 }, { kind: 'thread', id: 3 }, { kind: 'range', t0: 10, t1: 20 }], tab: 'functions',
+    sort: 'total_ns:desc', top: 500, view: { t0: 1, t1: 2 ** 52 }, marks: [7, 8], order: [2, 1], pinned: [1], hidden: [0, 4],
+    weight: 'self_time', shape: 'rn', zoom: [4, 4, 9],
+  };
+  assert.deepEqual(parse(`#${print(state)}`), state);
+  assert.deepEqual(parse(print(emptyState())), emptyState());
+  assert.equal(print(emptyState()), '');
+});
+
+test('the last crumb of a kind counts', () => {
+  const crumbs: PageState['crumbs'] = [{ kind: 'range', t0: 5, t1: 900 }, { kind: 'thread', id: 3 }, { kind: 'range', t0: 10, t1: 20 }];
+  assert.deepEqual(selection({ ...emptyState(), crumbs }), { t0: 10, t1: 20, thread: 3 });
+  assert.deepEqual(selection(emptyState()), {});
+});
+
+test('what is no state is left out', () => {
+  for (const hash of ['', '#', '#at=9-3', '#at=x_t_-', '#view=1', '#view=1-99999999999999999999', '#tab=<b>', '#top=0.x', '#zoom=a.-1.',
+    '#sort=a b', '#%', '#tab=%00']) {
+    assert.deepEqual({ ...parse(hash), top: 100 }, emptyState(), hash);
+  }
+  assert.equal(parse('#top=0').top, 1);
+  assert.equal(parse('#top=999999999').top, 100_000);
+  assert.equal(parse(`#marks=${'1.'.repeat(5000)}`).marks.length, 1000);
+});
