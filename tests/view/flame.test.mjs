@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// The flame graph, in a browser.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { address, settle, withBrowser } from './browser.mjs';
+
+const shared = withBrowser();
+const details = (page) => page.getByRole('complementary', { name: 'Details' });
+const canvas = (page) => page.locator('canvas.flame');
+const label = async (page) => canvas(page).getAttribute('aria-label');
+
+test('a click zooms in, crumbs and Esc zoom out', async () => {
+  const page = await shared.open('#tab=flame'), box = await canvas(page).boundingBox();
+  await page.mouse.click(box.x + 20, box.y + 18 + 9);
+  const name = await details(page).locator('h2').innerText();
+  assert.ok(['serve(Connection&)', 'shop::loop()'].includes(name), name);
+  const { zoom } = await address(page);
+  assert.equal(shared.server.recording.names.list[Number(zoom)], name);
+  const crumbs = page.getByRole('navigation', { name: 'Zoom of the flame graph' });
+  assert.match(await crumbs.innerText(), new RegExp(`all.*${name.slice(0, 5)}`, 's'));
+  // What is zoomed takes the whole width: its right end is the same function.
+  await page.mouse.move(box.x + box.width - 20, box.y + 18 + 9);
+  assert.equal(await details(page).locator('h2').first().innerText(), name);
+  await canvas(page).focus();
+  await page.keyboard.press('Escape');
+  assert.equal((await address(page)).zoom, undefined);
+  await page.end();
+});
+
+test('search tells how many, and their share of the total', async () => {
+  const page = await shared.open('#tab=flame');
+  await page.getByPlaceholder('function').fill('serve(');
+  await page.getByText(/^1 found/).waitFor();
+  const text = await page.locator('.flame-tools [role=status]').innerText();
+  const { threads, names } = shared.server.recording, tops = threads.flatMap((thread) => thread.calls).filter((call) => call.depth === 0);
+  const sum = (calls) => calls.reduce((total, call) => total + call.duration, 0);
+  const share = (100 * sum(tops.filter((call) => names.list[call.name].startsWith('serve')))) / sum(tops);
+  assert.ok(text.includes(`${share.toFixed(1)} % of the total`), `${text}, ${share}`);
+  await page.end();
+});
+
+test('weights and shapes are chosen, and stand in the address', async () => {
+  const page = await shared.open('#tab=flame');
+  assert.match(await label(page), /^Flame graph of \d+\.\d+ s/);
+  await page.getByLabel('Width is').selectOption('calls');
+  await settle(page);
+  const calls = shared.server.recording.threads.reduce((sum, thread) => sum + thread.calls.length, 0);
+  assert.ok((await label(page)).startsWith(`Flame graph of ${calls.toLocaleString('en-US')},`), await label(page));
+  await page.getByRole('button', { name: 'by callee' }).click();
+  await page.getByRole('button', { name: 'by name' }).click();
+  await page.getByRole('button', { name: 'icicle' }).click();
+  await settle(page);
+  const { weight, shape } = await address(page);
+  assert.deepEqual([weight, [...shape].sort().join('')], ['calls', 'nr']);
+  assert.ok(shared.server.asked.some((one) => one.startsWith('api/flame?') && one.includes('reverse=1')));
+  await page.end();
+});
+
+test('by keys: walk, zoom, focus, hide, undo', async () => {
+  const page = await shared.open('#tab=flame');
+  await canvas(page).focus();
+  const whole = await label(page);
+  await page.keyboard.press('ArrowDown');
+  const first = await details(page).locator('h2').innerText();
+  await page.keyboard.press('ArrowRight');
+  assert.notEqual(await details(page).locator('h2').innerText(), first);
+  await page.keyboard.press('ArrowLeft');
+  assert.equal(await details(page).locator('h2').innerText(), first);
+  await page.keyboard.press('Enter');
+  assert.notEqual((await address(page)).zoom, undefined);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('o');
+  await page.getByText('only stacks through').waitFor();
+  const focused = await label(page);
+  assert.notEqual(focused, whole);
+  await page.keyboard.press('u');
+  await page.waitForFunction((text) => document.querySelector('canvas.flame').getAttribute('aria-label') === text, whole);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('x');
+  await page.getByText('without').waitFor();
+  assert.equal((await label(page)).split(',')[0], whole.split(',')[0], 'what is hidden leaves its time to its caller');
+  await page.end();
+});
+
+test('the graph is of the selection', async () => {
+  const page = await shared.open('#tab=flame&at=1000000000-1500000000_t1');
+  const calls = shared.server.recording.threads[1].calls.filter((call) => call.depth === 0);
+  const inside = calls.reduce((sum, call) => sum + Math.max(0, Math.min(1.5e9, call.start + call.duration) - Math.max(1e9, call.start)), 0);
+  assert.ok((await label(page)).startsWith(`Flame graph of ${(inside / 1e6).toFixed(0)} ms`), `${await label(page)} ${inside}`);
+  await page.end();
+});

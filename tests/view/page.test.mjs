@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Frame, summary, tables and find, in a browser.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { address, settle, withBrowser } from './browser.mjs';
+import { EVIL } from './made_up.mjs';
+
+const shared = withBrowser();
+
+test('the summary is first, its sentences lead to tables, markup stays text', async () => {
+  const page = await shared.open();
+  assert.match(await page.locator('header').innerText(), /shop\.penna · 5\.00 s · 4 threads/);
+  assert.match(await page.locator('.missing').innerText(), /values\s+penna record --args/);
+  assert.match(await page.locator('.summary').innerText(), /3 stacks were cut\./);
+  assert.equal(await page.locator('.spark').count(), 3);
+  await page.getByRole('button', { name: `Most of the time is spent in ${EVIL}.` }).click();
+  await page.locator('tbody tr').first().waitFor();
+  assert.equal(await page.getByRole('tab', { selected: true }).innerText(), 'Functions');
+  assert.equal((await address(page)).sort, 'total_ns:desc');
+  assert.equal(await page.locator('th[aria-sort=descending]').innerText(), 'TOTAL ▾');
+  assert.ok((await page.locator('tbody').innerText()).includes(EVIL));
+  assert.equal(await page.locator('img').count(), 0);
+  assert.match(await page.title(), /^penna · shop/);
+  await page.goBack();
+  assert.equal(await page.getByRole('tab', { selected: true }).innerText(), 'Summary');
+  await page.end();
+});
+
+test('? shows the keys, Esc hides them', async () => {
+  const page = await shared.open();
+  await page.keyboard.press('?');
+  assert.match(await page.getByRole('dialog', { name: 'Keys' }).innerText(), /double-click/);
+  await page.keyboard.press('Escape');
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  await page.end();
+});
+
+test('an address is the whole view; crumbs go away one by one', async () => {
+  const page = await shared.open('#at=1000000000-2000000000_t1&tab=functions');
+  const crumbs = page.getByRole('navigation', { name: 'Selection' });
+  assert.match(await crumbs.innerText(), /1\.00 s – 2\.00 s[\s\S]*thread io-1/);
+  await page.keyboard.press('Escape');
+  assert.equal((await address(page)).at, '1000000000-2000000000');
+  await page.keyboard.press('Backspace');
+  assert.equal((await address(page)).at, undefined);
+  await page.goBack();
+  assert.equal((await address(page)).at, '1000000000-2000000000');
+  await crumbs.getByRole('button', { name: 'whole run' }).click();
+  assert.equal((await address(page)).at, undefined);
+  await page.end();
+});
+
+test('an error is said in a line, and goes away', async () => {
+  const page = await shared.open('', { mayFail: true });
+  await page.route('**/api/table?*', (route) => route.fulfill({ status: 400, contentType: 'application/json', body: `{"error": ${JSON.stringify(EVIL)}}` }));
+  await page.getByRole('tab', { name: 'Waits' }).click();
+  const line = page.getByRole('alert');
+  await line.getByText(EVIL).waitFor();
+  await line.getByRole('button', { name: 'dismiss' }).click();
+  assert.equal(await line.isVisible(), false);
+  await page.end();
+});
+
+test('a table is sorted by mouse and by keys', async () => {
+  const page = await shared.open('#tab=functions');
+  const first = async (column) => (await page.locator(`tbody tr >> nth=0 >> td`).nth(column).innerText()).trim();
+  await page.getByRole('button', { name: 'CALLS' }).click();
+  await settle(page);
+  const most = Number((await first(3)).replaceAll(',', ''));
+  await page.getByRole('button', { name: /CALLS/ }).press('Enter');
+  await settle(page);
+  assert.equal((await address(page)).sort, 'calls:asc');
+  const least = Number((await first(3)).replaceAll(',', ''));
+  assert.ok(least < most, `${least} < ${most}`);
+  const counts = shared.server.recording.threads.flatMap((thread) => thread.calls).reduce((map, { name }) => map.set(name, (map.get(name) ?? 0) + 1), new Map());
+  assert.equal(most, Math.max(...counts.values()));
+  assert.equal(least, Math.min(...counts.values()));
+  await page.end();
+});
+
+test('rows are filtered, unfolded and copied', async () => {
+  const page = await shared.open('#tab=waits');
+  await page.getByPlaceholder('any text').fill('60.0 ms');
+  assert.equal(await page.locator('tbody tr').count(), 1);
+  assert.match(await page.locator('.caption').innerText(), /1 rows\s+49 hidden by the filter/);
+  await page.getByRole('button', { name: 'details' }).press('Enter');
+  assert.match(await page.locator('.details-row').innerText(), /ledger::append\(Entry\) \(ledger\.c:7\)[\s\S]*held by[\s\S]*audit/);
+  await page.getByRole('button', { name: 'copy CSV' }).click();
+  await page.getByText('copied').waitFor();
+  const csv = await page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(csv.replaceAll('\r', ''), 'start_ns,wait_ns,thread,lock,holder\n20000000,60000000,io-1,ledger.mutex,audit\n');
+  await page.getByRole('button', { name: 'copy text' }).click();
+  await page.waitForTimeout(200);
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /60\.0 ms\s+io-1/);
+  await page.end();
+});
+
+test('rows that are left out are counted, and come with "more"', async () => {
+  const page = await shared.open('#tab=points');
+  assert.match(await page.locator('.panel').innerText(), /10 more rows are not here\./);
+  await page.getByRole('button', { name: 'more', exact: true }).click();
+  await settle(page);
+  assert.equal(await page.locator('tbody tr').count(), 110);
+  assert.doesNotMatch(await page.locator('.panel').innerText(), /more rows/);
+  await page.end();
+});
+
+test('tables over a partition add up to the whole', async () => {
+  const total = async (at) => {
+    const page = await shared.open(`#tab=functions${at}`);
+    const cells = await page.locator('tbody tr td:nth-child(4)').allInnerTexts();
+    await page.end();
+    return cells.reduce((sum, text) => sum + Number(text.replaceAll(',', '')), 0);
+  };
+  const parts = [await total('&at=0-1234567890'), await total('&at=1234567890-3000000000'), await total('&at=3000000000-5000000000')];
+  assert.equal(parts[0] + parts[1] + parts[2], await total(''));
+  assert.ok(parts.every((part) => part > 0));
+});
+
+test('a function leads to its slowest call in the timeline', async () => {
+  const page = await shared.open('#tab=functions');
+  await page.locator('tbody tr', { hasText: 'memcpy' }).click();
+  await page.getByRole('button', { name: 'show the slowest call' }).click();
+  const details = page.getByRole('complementary', { name: 'Details' });
+  await details.getByRole('heading', { name: 'memcpy' }).waitFor();
+  const { names, threads } = shared.server.recording;
+  const slowest = threads.flatMap((thread) => thread.calls).filter((call) => names.list[call.name] === 'memcpy').sort((a, b) => b.duration - a.duration)[0];
+  const [t0, t1] = (await address(page)).view.split('-').map(Number);
+  assert.ok(t0 <= slowest.start && slowest.start + slowest.duration <= t1);
+  await page.end();
+});
+
+test('find: functions, threads, locks and points; n goes on', async () => {
+  const page = await shared.open();
+  await page.keyboard.press('/');
+  await page.keyboard.type('json');
+  const dialog = page.getByRole('dialog', { name: 'Find' });
+  await dialog.getByText('3 found').waitFor();
+  await page.keyboard.press('ArrowDown');
+  const second = await dialog.locator('[aria-current] .name').innerText();
+  await page.keyboard.press('Enter');
+  const details = page.getByRole('complementary', { name: 'Details' });
+  await details.getByRole('heading', { name: second }).waitFor();
+  await page.keyboard.press('n');
+  await page.waitForFunction((before) => document.querySelector('.details h2')?.textContent !== before, second);
+  await page.keyboard.press('Control+f');
+  await page.keyboard.type('audit');
+  await dialog.getByText('1 found').waitFor();
+  await page.keyboard.press('Enter');
+  assert.equal((await address(page)).at, 't2');
+  await page.keyboard.press('/');
+  await page.keyboard.type('ledger.m');
+  await dialog.getByText('1 found').waitFor();
+  await page.keyboard.press('Enter');
+  assert.equal((await address(page)).tab, 'locks');
+  await page.end();
+});
