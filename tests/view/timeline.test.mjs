@@ -100,9 +100,9 @@ test('a call is shown, chosen, followed to its neighbours, and fitted by a doubl
 
 test('what is too short to draw is shown as density that says how many', async () => {
   const page = await shared.open(), box = await lanes(page);
-  const calls = shared.server.recording.threads[0].calls.filter((call) => call.depth === 2);
+  const calls = shared.server.recording.threads[0].calls.filter((call) => call.depth === 4);
   const dense = calls[Math.floor(calls.length / 2)];
-  await page.mouse.move(...box.at(dense.start / WHOLE, ROW(0, 2)));
+  await page.mouse.move(...box.at(dense.start / WHOLE, ROW(0, 4)));
   await details(page).getByText(/short calls, most of the time/).waitFor();
   await page.end();
 });

@@ -20,6 +20,13 @@ function crumbText(store: Store, crumb: Crumb): string {
   return crumb.kind === 'range' ? rangeText(crumb.t0, crumb.t1) : `thread ${store.threadName(crumb.id)}`;
 }
 
+// What the tabs are of, in the words of the crumbs.
+function selectionText(store: Store): string {
+  const { t0, t1, thread } = store.selection();
+  return [t0 !== undefined && t1 !== undefined ? rangeText(t0, t1) : '', thread !== undefined ? `thread ${store.threadName(thread)}` : '']
+    .filter((text) => text !== '').join(', ');
+}
+
 function Header() {
   const store = useStore();
   const { summary } = store;
@@ -101,6 +108,7 @@ function Tabs() {
           <button key={tab.key} role="tab" id={`tab-${tab.key}`} aria-selected={tab === current} tabIndex={tab === current ? 0 : -1}
             onClick={() => open(tab.key)}>{tab.title}</button>
         ))}
+        {store.state.crumbs.length > 0 && <span class="hint of">of {selectionText(store)}</span>}
       </div>
       <div role="tabpanel" aria-labelledby={`tab-${current.key}`} class="panel">
         {current.key === 'summary' ? <SummaryView /> : current.key === 'flame' ? <FlameView /> : <TableView name={current} />}

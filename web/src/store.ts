@@ -2,7 +2,7 @@
 // The page's state for all its parts, kept in the address; and what is shown of errors and of the thing under the cursor.
 //
 // Why: panels neither know each other nor the address; they change the state and are told.
-// Invariant: what is shown is a function of `state`; every change goes through change() and is in the address at once.
+// Invariant: what is shown is a function of `state`; every change goes through change() and is in the address soon after.
 import { useEffect, useState } from 'preact/hooks';
 import type { Summary, Thread } from './protocol.ts';
 import { errorText, isAbort, Server } from './server.ts';
@@ -23,6 +23,8 @@ export interface Shown {
 // What changed: 'shown' does so with each move of the mouse, and is worth drawing the details again but nothing else.
 export type Topic = 'state' | 'shown';
 
+const REST = 150;  // ms: a browser refuses more than some new addresses a second, so the last one of a pan counts
+
 export class Store {
   state: PageState = parse(location.hash);
   summary: Summary | undefined;
@@ -33,10 +35,12 @@ export class Store {
   help = false;
   find = false;
   readonly server = new Server();
+  private addressTimer = 0;
   private readonly listeners: Record<Topic, Set<() => void>> = { state: new Set(), shown: new Set() };
 
   constructor() {
     addEventListener('popstate', () => {
+      clearTimeout(this.addressTimer);
       this.state = parse(location.hash);
       this.tell();
     });
@@ -46,16 +50,10 @@ export class Store {
   change(part: Partial<PageState>, isStep = false): void {
     this.state = { ...this.state, ...part };
     const address = `#${print(this.state)}`;
-    if (isStep) history.pushState(null, '', address);
-    else this.keepAddress(address);
-    this.tell();
-  }
-
-  // A browser refuses more than some changes a second: the last one of a pan counts.
-  private addressTimer = 0;
-  private keepAddress(address: string): void {
     clearTimeout(this.addressTimer);
-    this.addressTimer = window.setTimeout(() => history.replaceState(null, '', address), 150);
+    if (isStep) history.pushState(null, '', address);
+    else this.addressTimer = window.setTimeout(() => history.replaceState(null, '', address), REST);
+    this.tell();
   }
 
   set(part: Partial<Pick<Store, 'summary' | 'threads' | 'help' | 'find'>>): void {
