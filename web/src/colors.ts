@@ -27,7 +27,7 @@ export interface Colors {
 
 function make(isDark: boolean): Colors {
   const fills = HUES.map(([hue, saturation]) =>
-    Array.from({ length: SHADES }, (_, at) => `hsl(${hue} ${saturation}% ${isDark ? 26 + at * 3 : 82 - at * 4}%)`));
+    Array.from({ length: SHADES }, (_, at) => `hsl(${hue} ${saturation}% ${isDark ? 22 + at * 2.5 : 82 - at * 4}%)`));
   return isDark
     ? {
         isDark, fills, text: '#f2f2f2', faint: '#b0b4ba', back: '#16181c', line: '#33373e', grey: '#3a3d43',
@@ -42,7 +42,7 @@ function make(isDark: boolean): Colors {
 }
 
 const isDarkNow = typeof matchMedia === 'function' ? matchMedia('(prefers-color-scheme: dark)') : undefined;
-const sets = [make(false), make(true)] as const;
+export const sets = [make(false), make(true)] as const;
 export const colors = (): Colors => sets[isDarkNow?.matches ? 1 : 0];
 export function onColorsChange(listener: () => void): () => void {
   isDarkNow?.addEventListener('change', listener);

@@ -3,7 +3,7 @@
 //
 // Why: one box for everything that has a name.
 // Invariant: the dialog says how many there are beyond those that it lists.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { showInstance } from '../instances.ts';
 import type { Found, Match } from '../protocol.ts';
 import { store } from '../store.ts';
@@ -34,7 +34,7 @@ const amount = (match: Match): string =>
 export function FindView() {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(''), [found, setFound] = useState<Found>(), [at, setAt] = useState(0);
-  useEffect(() => input.current?.focus(), []);
+  useLayoutEffect(() => input.current?.focus(), []);  // at once: the next key is already part of the name
   useEffect(() => {
     if (text === '') return setFound(undefined);
     const timer = setTimeout(() => {

@@ -3,7 +3,7 @@
 //
 // Why: everything that a mouse can do has a key, and nobody guesses keys.
 // Invariant: what is listed here works; a test presses each of them.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { store } from '../store.ts';
 
 const KEYS: readonly [part: string, keys: readonly [key: string, what: string][]][] = [
@@ -27,7 +27,7 @@ const KEYS: readonly [part: string, keys: readonly [key: string, what: string][]
 
 export function Help() {
   const close = useRef<HTMLButtonElement>(null);
-  useEffect(() => close.current?.focus(), []);
+  useLayoutEffect(() => close.current?.focus(), []);
   return (
     <div class="dialog" role="dialog" aria-modal="true" aria-label="Keys">
       <button ref={close} class="close" onClick={() => store.set({ help: false })}>close</button>

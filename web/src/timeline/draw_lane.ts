@@ -77,7 +77,7 @@ function drawWaits(c: Context, scene: Scene, track: Track, y: number): void {
     const width = Math.max(1, x1 - x0);
     c.fillStyle = scene.colors.wait[kind[at]!] ?? scene.colors.wait[3]!;
     c.fillRect(x0, y, width, WAITS - 1);
-    if (width > TEXT_ROOM) drawName(c, scene, lock[at]!, Math.max(0, x0), width, y + WAITS - 2.5);
+    if (width > TEXT_ROOM) drawName(c, scene, lock[at]!, Math.max(0, x0), width, y + WAITS - 3.5);
   }
 }
 

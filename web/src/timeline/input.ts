@@ -135,7 +135,7 @@ export class Input {
   // The keys of the timeline work wherever one is not typing; those that other parts need too only on it.
   private key(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('[role=dialog]')) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || this.timeline.store.find || this.timeline.store.help) return;
     if (target.closest('input, select, textarea, canvas.flame')) return;
     const isHere = target === this.canvas || target === document.body;
     if (event.key === 'Escape' && this.drag) this.drag = this.timeline.scene.dragged = undefined;

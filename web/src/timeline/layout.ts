@@ -9,7 +9,7 @@ export const ROW = 15;         // of a call
 export const FLAGS = 11;       // of points
 export const WAITS = 12;
 export const HOLDS = 5;
-export const FEW_DEPTHS = 8;   // rows until a track is opened
+export const FEW_DEPTHS = 6;   // rows until a track is opened
 export const MOST_DEPTHS = 256;
 const GAP = 5, LEAST = 30;
 
