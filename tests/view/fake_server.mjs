@@ -58,7 +58,7 @@ function slices(query, of) {
     short.set(key, cell);
   }
   const cells = [...short.values()];
-  return pack({ density: { depths: 8, px }, names: of.names.list.length }, {
+  return pack({ density: { depths: 8, px }, left_out: thread.id === 3 ? 12 : 0, names: of.names.list.length }, {
     start: ['f64', long.map((one) => one.start)], duration: ['f64', long.map((one) => one.duration)],
     depth: ['u32', long.map((one) => one.depth)], name: ['u32', long.map((one) => one.name)], flags: ['u8', long.map((one) => one.flags)],
     d_depth: ['u32', cells.map((one) => one.depth)], d_px: ['u32', cells.map((one) => one.px)],
@@ -173,7 +173,7 @@ function summary(_query, of) {
     events: { calls: sum(of, 'calls'), allocations: 1234, locks: sum(of, 'waits'), points: sum(of, 'points') }, lost: 0,
     kinds: ['calls', 'allocations', 'locks', 'points'],
     sentences: [
-      { text: `Most of the time is spent in ${EVIL}.`, tab: 'functions', sort: 'total_ns' },
+      { text: `Most of the time is spent in ${EVIL}.`, tab: 'calls', sort: 'total_ns' },
       { text: 'Thread io-1 waited longest, 60.0 ms, for ledger.mutex.', tab: 'waits' }, { text: 'At most 2.20 MB were live.', tab: 'flame' },
     ],
     health: { warnings: ['3 stacks were cut.'], counters: [{ name: 'stacks cut', count: 3 }] },

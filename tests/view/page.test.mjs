@@ -15,7 +15,7 @@ test('the summary is first, its sentences lead to tables, markup stays text', as
   assert.equal(await page.locator('.spark').count(), 3);
   await page.getByRole('button', { name: `Most of the time is spent in ${EVIL}.` }).click();
   await page.locator('tbody tr').first().waitFor();
-  assert.equal(await page.getByRole('tab', { selected: true }).innerText(), 'Functions');
+  assert.equal(await page.getByRole('tab', { selected: true }).innerText(), 'Calls');
   assert.equal((await address(page)).sort, 'total_ns:desc');
   assert.equal(await page.locator('th[aria-sort=descending]').innerText(), 'TOTAL ▾');
   assert.ok((await page.locator('tbody').innerText()).includes(EVIL));
@@ -36,7 +36,7 @@ test('? shows the keys, Esc hides them', async () => {
 });
 
 test('an address is the whole view; crumbs go away one by one', async () => {
-  const page = await shared.open('#at=1000000000-2000000000_t1&tab=functions');
+  const page = await shared.open('#at=1000000000-2000000000_t1&tab=calls');
   const crumbs = page.getByRole('navigation', { name: 'Selection' });
   assert.match(await crumbs.innerText(), /1\.00 s – 2\.00 s[\s\S]*thread io-1/);
   await page.keyboard.press('Escape');
@@ -62,7 +62,7 @@ test('an error is said in a line, and goes away', async () => {
 });
 
 test('a table is sorted by mouse and by keys', async () => {
-  const page = await shared.open('#tab=functions');
+  const page = await shared.open('#tab=calls');
   const first = async (column) => (await page.locator(`tbody tr >> nth=0 >> td`).nth(column).innerText()).trim();
   await page.getByRole('button', { name: 'CALLS' }).click();
   await settle(page);
@@ -107,7 +107,7 @@ test('rows that are left out are counted, and come with "more"', async () => {
 
 test('tables over a partition add up to the whole', async () => {
   const total = async (at) => {
-    const page = await shared.open(`#tab=functions${at}`);
+    const page = await shared.open(`#tab=calls${at}`);
     const cells = await page.locator('tbody tr td:nth-child(4)').allInnerTexts();
     await page.end();
     return cells.reduce((sum, text) => sum + Number(text.replaceAll(',', '')), 0);
@@ -118,7 +118,7 @@ test('tables over a partition add up to the whole', async () => {
 });
 
 test('a function leads to its slowest call in the timeline', async () => {
-  const page = await shared.open('#tab=functions');
+  const page = await shared.open('#tab=calls');
   await page.locator('tbody tr', { hasText: 'memcpy' }).click();
   await page.getByRole('button', { name: 'show the slowest call' }).click();
   const details = page.getByRole('complementary', { name: 'Details' });

@@ -4,7 +4,7 @@
 // Why: enough kinds of columns, details and left out rows for the page's tests.
 // Invariant: sums over a partition of the run are those of the run.
 
-const NAMES = { functions: 'Functions', waits: 'Waits', points: 'Points', threads: 'Threads', locks: 'Locks' };
+const NAMES = { calls: 'calls', waits: 'Waits', points: 'Points', threads: 'Threads', locks: 'Locks' };
 export const tableNames = () => Object.entries(NAMES).map(([key, title]) => ({ key, title }));
 
 const column = (key, title, kind) => ({ key, title, kind });
@@ -56,7 +56,7 @@ function others(name, { t0, t1 }, threads, of) {
 export function tableOf(query, range, threads, of) {
   const name = query.get('name'), top = Number(query.get('top') ?? 100);
   if (!Object.hasOwn(NAMES, name)) return undefined;
-  const { columns, rows } = name === 'functions' ? functions(range, threads, of)
+  const { columns, rows } = name === 'calls' ? functions(range, threads, of)
     : name === 'waits' || name === 'locks' ? waits(range, threads, of) : others(name, range, threads, of);
   const [key, direction] = (query.get('sort') ?? `${columns[0].key}:desc`).split(':'), at = columns.findIndex((one) => one.key === key);
   if (at >= 0) rows.sort((a, b) => (a.cells[at] < b.cells[at] ? -1 : a.cells[at] > b.cells[at] ? 1 : 0) * (direction === 'asc' ? 1 : -1));

@@ -43,7 +43,7 @@ test('keys zoom, pan, fit and reset', async () => {
 });
 
 test('a drag selects a range, of which everything is; f fits it', async () => {
-  const page = await shared.open('#tab=functions'), box = await lanes(page);
+  const page = await shared.open('#tab=calls'), box = await lanes(page);
   const before = await page.locator('tbody').innerText();
   await page.mouse.move(...box.at(0.2, 220));
   await page.mouse.down();
@@ -113,6 +113,12 @@ test('a wait tells who held the lock', async () => {
   await page.mouse.move(...box.at(0.5, ROW(0, depth) - 2));
   await details(page).getByRole('heading', { name: 'waits for ledger.mutex' }).waitFor();
   assert.match(await details(page).innerText(), /duration\s+60\.0 ms[\s\S]*held by\s+audit/);
+  await page.end();
+});
+
+test('calls that the server had no room for are said', async () => {
+  const page = await shared.open('#hidden=0.1.2');
+  await page.locator('.thread').getByText('12 calls left out').waitFor();
   await page.end();
 });
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Where the page begins: puts it together and asks for what all of it needs.
 //
-// Why: the summary and the threads are asked once; each panel asks for the rest itself.
+// Why: the summary, the threads and the list of tables are asked once; each panel asks for the rest itself.
 // Invariant: an error is shown, never swallowed.
 import { render } from 'preact';
 import { Page } from './page.tsx';
-import type { Summary, Thread } from './protocol.ts';
+import type { Summary, TableName, Thread } from './protocol.ts';
 import { store } from './store.ts';
+import { withUniqueNames } from './threads.ts';
 import './style.css';
 
 const VERSION = 1;
@@ -14,9 +15,11 @@ const VERSION = 1;
 async function start(): Promise<void> {
   const summary = await store.server.json<Summary>('summary');
   if (summary.version !== VERSION) throw new Error(`this page speaks version ${VERSION} of the protocol, the server ${summary.version}`);
-  const { threads } = await store.server.json<{ threads: Thread[] }>('threads');
-  document.title = `penna · ${summary.recording}`;
-  store.set({ summary, threads });
+  const [{ threads }, { tables }] = await Promise.all([
+    store.server.json<{ threads: Thread[] }>('threads'), store.server.json<{ tables: TableName[] }>('tables'),
+  ]);
+  document.title = `penna · ${summary.recording.replace(/^.*\//s, '')}`;
+  store.set({ summary, threads: withUniqueNames(threads), tables });
 }
 
 addEventListener('error', (event) => store.fail(event.error ?? event.message));

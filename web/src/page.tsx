@@ -3,7 +3,7 @@
 //
 // Why: what lies where is said in one place.
 // Invariant: below the crumbs everything is of the selection that they name.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { FlameView } from './flame/flame_view.tsx';
 import { Details } from './panels/details.tsx';
 import { FindView, stepFound } from './panels/find_view.tsx';
@@ -35,8 +35,8 @@ function Header() {
     <header>
       <strong>penna</strong>
       {summary && (
-        <span class="what" title={summary.command.join(' ')}>
-          {summary.recording} · {durationText(summary.duration_ns)} · {countText(summary.threads)} threads · {countText(events)} events ·{' '}
+        <span class="what" title={`${summary.recording}: ${summary.command.join(' ')}`}>
+          {summary.recording.replace(/^.*\//s, '')} · {durationText(summary.duration_ns)} · {countText(summary.threads)} threads · {countText(events)} events ·{' '}
           <span class={summary.lost > 0 ? 'bad' : ''}>{countText(summary.lost)} lost</span>
         </span>
       )}
@@ -72,24 +72,19 @@ function ErrorLine() {
   );
 }
 
-function useTables(store: Store): TableName[] {
-  const [tables, setTables] = useState<TableName[]>([]);
-  useEffect(() => {
-    if (store.summary === undefined) return;
-    store.server.json<{ tables: TableName[] }>('tables').then((answer) => setTables(answer.tables), (error) => store.fail(error));
-  }, [store.summary]);
-  return tables;
-}
+// Tables that have the name of their key alone, as people call them.
+const TITLES: Record<string, string> = { tree: 'Call tree', alloc: 'Allocations', temp: 'Temporary', order: 'Lock order' };
+const titleOf = ({ key, title }: TableName): string =>
+  title !== key ? title : Object.hasOwn(TITLES, key) ? TITLES[key]! : key.charAt(0).toUpperCase() + key.slice(1);
 
 const hasFlames = (store: Store): boolean =>
-  ['calls', 'allocations', 'locks'].some((kind) => store.summary?.kinds.includes(kind) ?? false);
+  ['calls', 'allocations', 'locks', 'points'].some((kind) => store.summary?.kinds.includes(kind) ?? false);
 
 function Tabs() {
   const store = useStore();
-  const tables = useTables(store);
   const tabs: TableName[] = [{ key: 'summary', title: 'Summary' }];
   if (hasFlames(store)) tabs.push({ key: 'flame', title: 'Flame graph' });
-  tabs.push(...tables);
+  tabs.push(...store.tables.map((table) => ({ key: table.key, title: titleOf(table) })));
   const current = tabs.find((one) => one.key === store.state.tab) ?? tabs[0]!;
   const open = (key: string): void => store.change({ tab: key, sort: '', top: 100 }, true);
   const step = (event: KeyboardEvent): void => {

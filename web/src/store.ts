@@ -4,7 +4,7 @@
 // Why: panels neither know each other nor the address; they change the state and are told.
 // Invariant: what is shown is a function of `state`; every change goes through change() and is in the address soon after.
 import { useEffect, useState } from 'preact/hooks';
-import type { Summary, Thread } from './protocol.ts';
+import type { Summary, TableName, Thread } from './protocol.ts';
 import { errorText, isAbort, Server } from './server.ts';
 import { parse, print, selection, type Crumb, type PageState } from './state.ts';
 
@@ -29,6 +29,7 @@ export class Store {
   state: PageState = parse(location.hash);
   summary: Summary | undefined;
   threads: Thread[] = [];
+  tables: TableName[] = [];
   error = '';
   hovered: Shown | undefined;
   chosen: Shown | undefined;
@@ -56,7 +57,7 @@ export class Store {
     this.tell();
   }
 
-  set(part: Partial<Pick<Store, 'summary' | 'threads' | 'help' | 'find'>>): void {
+  set(part: Partial<Pick<Store, 'summary' | 'threads' | 'tables' | 'help' | 'find'>>): void {
     Object.assign(this, part);
     this.tell();
   }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cutText, Labels } from '../src/labels.ts';
 import type { Thread } from '../src/protocol.ts';
+import { withUniqueNames } from '../src/threads.ts';
 import { laneAt, layOut, moveThread, orderThreads } from '../src/timeline/layout.ts';
 import { clampView, panBy, SHORTEST, stillDoes, tickStep, zoomAt } from '../src/timeline/scale.ts';
 import { withMargin } from '../src/timeline/tracks.ts';
@@ -54,6 +55,11 @@ test('threads are pinned, moved and hidden', () => {
   assert.deepEqual(ids(orderThreads(all, [3, 0, 77], [2], [1])), [2, 3, 0]);
   assert.deepEqual(moveThread(all, 1, -1), [1, 0, 2, 3]);
   assert.deepEqual(moveThread(all, 3, 1), [0, 1, 2, 3]);
+});
+
+test('threads of one name are told apart', () => {
+  const names = withUniqueNames([{ ...thread(1), name: 'shop' }, { ...thread(2), name: 'shop' }, { ...thread(3), name: 'io' }, { ...thread(4), name: '' }]);
+  assert.deepEqual(names.map((one) => one.name), ['shop 1', 'shop 2', 'io', 'thread 4']);
 });
 
 test('lanes follow one another, and what is too deep is counted', () => {

@@ -16,11 +16,11 @@ import { changeTree, layOut, makeTree, nodeAt, NO_CHANGES, pathOf, shareOf, type
 
 interface Weight { key: string; title: string; kind: string }
 const WEIGHTS: readonly Weight[] = [
-  { key: 'time', title: 'time', kind: 'calls' }, { key: 'self_time', title: 'self time', kind: 'calls' },
-  { key: 'calls', title: 'calls', kind: 'calls' }, { key: 'bytes', title: 'bytes allocated', kind: 'allocations' },
+  { key: 'time', title: 'time', kind: 'calls' }, { key: 'calls', title: 'calls', kind: 'calls' }, { key: 'bytes', title: 'bytes allocated', kind: 'allocations' },
   { key: 'allocations', title: 'allocations', kind: 'allocations' }, { key: 'live', title: 'live at the end', kind: 'allocations' },
   { key: 'peak', title: 'live at the peak', kind: 'allocations' }, { key: 'temporary', title: 'temporary', kind: 'allocations' },
-  { key: 'wait', title: 'waiting for locks', kind: 'locks' }, { key: 'hold', title: 'holding locks', kind: 'locks' },
+  { key: 'wait', title: 'waiting for locks', kind: 'locks' }, { key: 'hold', title: 'waits, by who held the lock', kind: 'locks' },
+  { key: 'points', title: 'points', kind: 'points' },
 ];
 
 interface Answer { tree: Tree; unit: string; total: number; leftOut: number }
@@ -215,7 +215,7 @@ function Graph({ answer }: { answer: Answer }) {
       <p class="hint">
         {answer.tree.value[0] === 0 && 'There is nothing of this in the selection. '}
         {narrow > 0 && `${countText(narrow)} nodes are too narrow to draw: zoom in. `}
-        {answer.leftOut > 0 && `${countText(answer.leftOut)} small nodes are folded into their callers. `}
+        {answer.leftOut > 0 && `${amountText(answer.leftOut, answer.unit)} of small nodes are folded into their callers. `}
       </p>
     </>
   );

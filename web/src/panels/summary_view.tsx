@@ -13,11 +13,12 @@ import { amountText, countText } from '../units.ts';
 
 const STEPS = 200;
 const CURVES = [
-  { key: 'calls', title: 'calls', kind: 'calls', tab: 'functions', unit: 'count' },
+  { key: 'calls', title: 'calls', kind: 'calls', tab: 'calls', unit: 'count' },
   { key: 'live_bytes', title: 'live bytes', kind: 'allocations', tab: 'peak', unit: 'bytes' },
   { key: 'waits', title: 'waits for locks', kind: 'locks', tab: 'waits', unit: 'count' },
 ] as const;
 
+const isThere = (tab: string | undefined): boolean => tab === 'flame' || store.tables.some((table) => table.key === tab);
 const open = ({ tab, sort }: Pick<Sentence, 'tab' | 'sort'>): void => {
   if (tab) store.change({ tab, sort: sort === undefined ? '' : sort.includes(':') ? sort : `${sort}:desc` }, true);
 };
@@ -29,7 +30,7 @@ function Curve({ of, values }: { of: (typeof CURVES)[number]; values: Float64Arr
   }, [values]);
   const most = values.reduce((a, b) => Math.max(a, b), 0);
   return (
-    <button class="spark" onClick={() => open({ tab: of.tab })}>
+    <button class="spark" onClick={() => isThere(of.tab) && open({ tab: of.tab })}>
       <canvas ref={canvas} aria-hidden="true" />
       <span>{of.title}, at most {amountText(most, of.unit)}{of.key === 'live_bytes' ? '' : ' a step'}</span>
     </button>
@@ -49,16 +50,16 @@ function Curves() {
 }
 
 function Health() {
-  const { health, lost } = store.summary!;
+  const { health, lost } = store.summary!, counted = health.counters.filter(({ count }) => count !== 0);
   return (
     <section>
       <h2>Health</h2>
       {lost > 0 && <p class="bad">{countText(lost)} events were lost: all numbers are less than the truth.</p>}
       {health.warnings.map((warning) => <p key={warning} class="bad">{warning}</p>)}
       {lost === 0 && health.warnings.length === 0 && <p>Nothing was lost.</p>}
-      {health.counters.length > 0 && (
+      {counted.length > 0 && (
         <dl class="counters">
-          {health.counters.map(({ name, count }) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`}>{countText(count)}</dd>])}
+          {counted.map(({ name, count }) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`}>{countText(count)}</dd>])}
         </dl>
       )}
     </section>
@@ -74,7 +75,7 @@ export function SummaryView() {
       <ul class="sentences">
         {summary.sentences.map((sentence) => (
           <li key={sentence.text}>
-            {sentence.tab ? <button class="link" onClick={() => open(sentence)}>{sentence.text}</button> : sentence.text}
+            {isThere(sentence.tab) ? <button class="link" onClick={() => open(sentence)}>{sentence.text}</button> : sentence.text}
           </li>
         ))}
       </ul>

@@ -54,7 +54,11 @@ const hasDetails = (row: Row): boolean => (row.details?.length ?? 0) + (row.othe
 function RowView({ table, row }: { table: Table; row: Row }) {
   const [isOpen, setOpen] = useState(false);
   const foldable = hasDetails(row);
-  const name = table.key === 'functions' ? row.cells[table.columns.findIndex((column) => column.key === 'function')] : undefined;
+  const isOfCalls = table.key === 'calls' || table.key === 'tree';
+  const name = isOfCalls ? row.cells[table.columns.findIndex((column) => column.key === 'function')] : undefined;
+  // The lines of a tree are its details: they are indented.
+  const text = (at: number): string => (table.key === 'tree' && at === table.columns.length - 1 && row.details?.[0]?.text) ||
+    cellText(row.cells[at], table.columns[at]!.kind);
   const unfolds = foldable || typeof name === 'string';
   return (
     <>
@@ -66,7 +70,7 @@ function RowView({ table, row }: { table: Table; row: Row }) {
           }}>{isOpen ? '▾' : '▸'}</button>}
         </td>
         {table.columns.map((column, at) => (
-          <td key={column.key} class={column.kind === 'text' ? 'text' : 'number'}>{cellText(row.cells[at], column.kind)}</td>
+          <td key={column.key} class={column.kind === 'text' ? 'text' : 'number'}>{text(at)}</td>
         ))}
       </tr>
       {isOpen && (

@@ -90,18 +90,22 @@ function drawHolds(c: Context, scene: Scene, track: Track, y: number): void {
   }
 }
 
+const APART = 10;  // pixels: nearer points have no poles, which would hide the calls
+
 // A pole through the lane with a flag on top; a broader flag stands for several.
 function drawPoints(c: Context, scene: Scene, track: Track, y: number, pole: number): void {
   const { time, name, count } = track.points;
   for (let at = 0; at < time.length; ++at) {
     const x = scene.x(time[at]!);
     if (x < -8 || x > scene.width) continue;
-    c.fillStyle = scene.colors.point;
-    c.globalAlpha = 0.3;
-    c.fillRect(x, y, 1, pole);
-    c.globalAlpha = 1;
-    c.fillRect(x, y, count[at]! > 1 ? 7 : 5, FLAGS - 5);
     const next = at + 1 < time.length ? scene.x(time[at + 1]!) : scene.width;
+    c.fillStyle = scene.colors.point;
+    if (next - x > APART) {
+      c.globalAlpha = 0.3;
+      c.fillRect(x, y, 1, pole);
+      c.globalAlpha = 1;
+    }
+    c.fillRect(x, y, Math.max(1, Math.min(count[at]! > 1 ? 7 : 5, next - x - 0.5)), FLAGS - 5);
     if (next - x > 60) {
       c.fillStyle = scene.colors.faint;
       c.fillText(scene.labels.cut(name[at]!, Math.floor((next - x - 14) / scene.charWidth)), x + 9, y + FLAGS - 2);

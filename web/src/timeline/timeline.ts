@@ -40,7 +40,7 @@ export class Timeline {
 
   constructor(readonly store: Store, private readonly canvas: HTMLCanvasElement, private readonly scroller: HTMLElement,
     private readonly changed: () => void) {
-    const tracks = new Tracks(store.server, () => this.frames.ask(), (error) => store.fail(error));
+    const tracks = new Tracks(store.server, () => this.arrived(), (error) => store.fail(error));
     this.scene = new Scene(colors(), tracks, store.server);
     this.scene.curves = this.kindsOf().map(({ title, unit }) => ({ title, unit, values: new Float64Array() }));
     const resized = new ResizeObserver(() => this.resize());
@@ -53,6 +53,11 @@ export class Timeline {
         this.frames.ask();
       }));
     this.sync();
+  }
+
+  private arrived(): void {
+    this.frames.ask();
+    this.changed();
   }
 
   end(): void {

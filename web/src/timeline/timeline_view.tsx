@@ -36,12 +36,13 @@ function ThreadButtons({ timeline, lane }: { timeline: Timeline; lane: Lane }) {
 }
 
 function ThreadLabel({ timeline, lane }: { timeline: Timeline; lane: Lane }) {
-  const { thread } = lane, isSelected = store.selection().thread === thread.id;
+  const { thread } = lane, leftOut = timeline.scene.tracks.get(thread.id)?.leftOut ?? 0, isSelected = store.selection().thread === thread.id;
   return (
     <div class={`thread${isSelected ? ' selected' : ''}`} style={{ top: `${timeline.scene.y(lane)}px`, height: `${lane.height}px` }}>
       <button class="name" title={`${thread.name} · thread ${thread.tid} of process ${thread.pid}: only this thread`}
         onPointerEnter={() => store.show({ hovered: threadShown(thread) })}
         onClick={() => store.addCrumb({ kind: 'thread', id: thread.id })}>{thread.name || thread.tid}</button>
+      {leftOut > 0 && <span class="bad left-out" title="there was no room for them in the server's memory">{countText(leftOut)} calls left out</span>}
       <ThreadButtons timeline={timeline} lane={lane} />
     </div>
   );

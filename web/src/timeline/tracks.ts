@@ -17,6 +17,7 @@ const MOST_PX = 10_000;
 export interface Track {
   loaded: Range;
   pixel: number;  // ns
+  leftOut: number;  // calls of the thread that the server had no room for
   slices: { start: Float64Array; duration: Float64Array; depth: Uint32Array; name: Uint32Array; flags: Uint8Array };
   density: { d_depth: Uint32Array; d_px: Uint32Array; d_time: Float64Array; d_count: Uint32Array; d_name: Uint32Array };
   densityPixel: number;  // ns
@@ -118,6 +119,7 @@ export class Tracks {
     const density = (slices?.header.density ?? {}) as { px?: unknown };
     return {
       loaded: range,
+      leftOut: Number(slices?.header.left_out ?? 0) || 0,
       pixel: (range.t1 - range.t0) / px,
       densityPixel: (range.t1 - range.t0) / (typeof density.px === 'number' && density.px > 0 ? density.px : px),
       slices: slices ? group(slices, { start: 'f64', duration: 'f64', depth: 'u32', name: 'u32', flags: 'u8' }) : nothing.slices,
