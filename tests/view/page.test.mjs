@@ -50,12 +50,16 @@ test('an address is the whole view; crumbs go away one by one', async () => {
   await page.end();
 });
 
-test('an error is said in a line, and goes away', async () => {
-  const page = await shared.open('', { mayFail: true });
+test('an error is said where the answer should be, or in a line that goes away', async () => {
+  const page = await shared.open('#tab=calls', { mayFail: true });
   await page.route('**/api/table?*', (route) => route.fulfill({ status: 400, contentType: 'application/json', body: `{"error": ${JSON.stringify(EVIL)}}` }));
   await page.getByRole('tab', { name: 'Waits' }).click();
-  const line = page.getByRole('alert');
-  await line.getByText(EVIL).waitFor();
+  await page.getByRole('tabpanel').getByText(EVIL).waitFor();
+  assert.equal(await page.locator('table').count(), 0, 'no other table in its place');
+  await page.locator('canvas.lanes').focus();
+  await page.keyboard.press(']');
+  const line = page.locator('.error');
+  await line.getByText('choose a call first').waitFor();
   await line.getByRole('button', { name: 'dismiss' }).click();
   assert.equal(await line.isVisible(), false);
   await page.end();

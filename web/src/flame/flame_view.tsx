@@ -8,6 +8,7 @@ import { colors, Hues, onColorsChange } from '../colors.ts';
 import { group } from '../columns.ts';
 import { fitCanvas } from '../curve.ts';
 import { Labels } from '../labels.ts';
+import { errorText } from '../server.ts';
 import { store, useStore, type Shown } from '../store.ts';
 import { amountText, countText, percentText } from '../units.ts';
 import { drawFlame, FLAME_ROW, nodeUnder, type FlameScene } from './draw.ts';
@@ -23,25 +24,30 @@ const WEIGHTS: readonly Weight[] = [
   { key: 'points', title: 'points', kind: 'points' },
 ];
 
-interface Answer { tree: Tree; unit: string; total: number; leftOut: number }
+interface Answer { tree: Tree; unit: string; leftOut: number }
 
-function useFlame(weight: string, isReversed: boolean): Answer | undefined {
+// What is shown belongs to the question; while another one is on its way, it is dimmed; an error takes its place.
+interface Asked { answer?: Answer; error?: string; isLoading: boolean }
+
+function useFlame(weight: string, isReversed: boolean): Asked {
   useStore();
-  const [answer, setAnswer] = useState<Answer>();
+  const [asked, setAsked] = useState<Asked>({ isLoading: true });
   const { t0, t1, thread } = store.selection();
   useEffect(() => {
     let isCurrent = true;
+    setAsked((before) => ({ ...before, isLoading: true }));
     store.server.columns('flame', { weight, t0, t1, thread, reverse: isReversed ? 1 : 0 }, 'flame').then((columns) => {
       if (!isCurrent) return;
       const { parent, name, value, count } = group(columns, { parent: 'i32', name: 'u32', value: 'f64', count: 'f64' });
-      const { unit, total, left_out: leftOut } = columns.header;
-      setAnswer({ tree: makeTree(parent, name, value, count), unit: String(unit), total: Number(total) || 0, leftOut: Number(leftOut) || 0 });
-    }).catch((error) => store.fail(error));
+      const { unit, left_out: leftOut } = columns.header;
+      const answer = { tree: makeTree(parent, name, value, count), unit: String(unit), leftOut: Number(leftOut) || 0 };
+      setAsked({ answer, isLoading: false });
+    }).catch((error) => isCurrent && setAsked({ error: errorText(error), isLoading: false }));
     return () => {
       isCurrent = false;
     };
   }, [weight, isReversed, t0, t1, thread]);
-  return answer;
+  return asked;
 }
 
 function toggleLetter(letter: string): void {
@@ -102,10 +108,10 @@ export function FlameView() {
   const { state, summary } = useStore();
   const weights = WEIGHTS.filter((one) => summary?.kinds.includes(one.kind));
   const weight = weights.find((one) => one.key === state.weight) ?? weights[0];
-  const answer = useFlame(weight?.key ?? '', state.shape.includes('r'));
+  const { answer, error, isLoading } = useFlame(weight?.key ?? '', state.shape.includes('r'));
   if (weight === undefined) return <p class="hint">The recording has no stacks.</p>;
   return (
-    <div class="flame-view">
+    <div class={`flame-view${isLoading ? ' busy' : ''}`} aria-busy={isLoading}>
       <div class="flame-tools">
         <label>Width is <select value={weight.key} onChange={(event) => store.change({ weight: event.currentTarget.value, zoom: [] })}>
           {weights.map((one) => <option key={one.key} value={one.key}>{one.title}</option>)}
@@ -113,7 +119,8 @@ export function FlameView() {
         <Toggle letter="i">icicle</Toggle><Toggle letter="r">by callee</Toggle><Toggle letter="n">by name</Toggle>
         <Toggle letter="c">collapse recursion</Toggle>
       </div>
-      {answer ? <Graph answer={answer} /> : <p class="hint">…</p>}
+      {error !== undefined && <p class="bad" role="alert">{error}</p>}
+      {answer ? <Graph answer={answer} /> : error === undefined && <p class="hint">…</p>}
     </div>
   );
 }

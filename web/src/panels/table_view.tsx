@@ -7,6 +7,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { copyText } from '../copy.ts';
 import { showSlowest } from '../instances.ts';
 import type { Detail, Report, Row, Table, TableName } from '../protocol.ts';
+import { errorText } from '../server.ts';
 import { DEFAULT_TOP } from '../state.ts';
 import { store, useStore } from '../store.ts';
 import { filterRows, nextSort, parseSort, printSort, sortRows, toCsv, toText, type Sort } from '../tables.ts';
@@ -14,28 +15,30 @@ import { cellText, countText } from '../units.ts';
 
 const MORE = 5;  // times as many rows for each "more"
 
-function useReport(name: string): Report | undefined {
+// What is shown belongs to the question that it names; an error takes its place.
+interface Answer { name: string; report?: Report; error?: string }
+
+function useReport(name: string): { answer: Answer; isLoading: boolean } {
   const { state } = useStore();
-  const [report, setReport] = useState<Report>();
+  const [answer, setAnswer] = useState<Answer>({ name });
+  const [isLoading, setLoading] = useState(false);
   const { t0, t1, thread } = store.selection();
   useEffect(() => {
     let isCurrent = true;
+    const done = (next: Answer): void => {
+      if (!isCurrent) return;
+      setAnswer(next);
+      setLoading(false);
+    };
+    setLoading(true);
     const parameters = { name, t0, t1, thread, sort: state.sort || undefined, top: state.top };
-    store.server.json<Report>('table', parameters, 'table').then(
-      (answer) => {
-        if (!isCurrent) return;
-        setReport(answer);
-        store.forgive();
-      },
-      (error) => {
-        if (isCurrent) store.fail(error);
-      });
+    store.server.json<Report>('table', parameters, 'table').then((report) => done({ name, report }), (error) => done({ name, error: errorText(error) }));
     return () => {
       isCurrent = false;
       store.server.abort('table');
     };
   }, [name, t0, t1, thread, state.sort, state.top]);
-  return report;
+  return { answer: answer.name === name ? answer : { name }, isLoading };
 }
 
 function Frames({ details, title }: { details: Detail[]; title?: string | undefined }) {
@@ -149,13 +152,14 @@ function OneTable({ table, filter }: { table: Table; filter: string }) {
 }
 
 export function TableView({ name }: { name: TableName }) {
-  const report = useReport(name.key);
+  const { answer: { report, error }, isLoading } = useReport(name.key);
   const [filter, setFilter] = useState('');
   useEffect(() => setFilter(''), [name.key]);
+  if (error !== undefined) return <p class="bad" role="alert">{error}</p>;
   if (report === undefined) return <p class="hint">…</p>;
   const typed = (event: { currentTarget: HTMLInputElement }): void => setFilter(event.currentTarget.value);
   return (
-    <div class="report">
+    <div class={`report${isLoading ? ' busy' : ''}`} aria-busy={isLoading}>
       <label class="filter">Rows with <input type="search" value={filter} onInput={typed} placeholder="any text" /></label>
       {store.state.top !== DEFAULT_TOP && <span class="hint"> at most {countText(store.state.top)} rows</span>}
       {report.warnings.map((line) => <p key={line} class="bad">{line}</p>)}
