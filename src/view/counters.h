@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Counters: how much went on at which time, of all threads together: the curves above the timeline.
+//
+// Usage: as AllocationOptions::observer, and count() for what is no allocation; finish(); answer().
+// Times are nanoseconds since the recording's first event.
+// Invariant: the sums over all steps are those of the recording; a step's `most` is the largest sum of live bytes that
+// there was in its time, so no peak is missed.
+// Memory: kSteps, however long the recording: a view that is shorter than a step has one value.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/blocks/allocations.h"
+#include "view/track_answers.h"
+
+namespace penna {
+
+class Counters : public AllocationObserver {
+ public:
+  static constexpr size_t kSteps = 1 << 16;
+  enum Kind : uint8_t { kCalls, kAllocations, kWaits, kPoints, kKinds };
+
+  // `length`: of the recording, in nanoseconds. `time_ns`: of ticks.
+  Counters(int64_t length, size_t processes, std::function<int64_t(uint64_t)> time_ns);
+
+  void count(Kind kind, int64_t time) { ++counts_[kind][step_of(time)]; }
+  void on_allocated(const Event& event, const HeapBlock&) override { count(kAllocations, time_ns_(event.time)); }
+  void on_live(uint32_t process, uint64_t time, uint64_t bytes, uint64_t blocks) override;
+  // All is counted. Before the first answer.
+  void finish();
+
+  std::string answer(const PixelView& view) const;
+
+ private:
+  size_t step_of(int64_t time) const;
+
+  int64_t step_ns_;
+  std::function<int64_t(uint64_t)> time_ns_;
+  std::array<std::vector<uint64_t>, kKinds> counts_;
+  struct Live {
+    uint64_t most = 0, at_end = 0;
+    bool changed = false;
+  };
+  std::vector<Live> live_;
+  std::vector<uint64_t> process_bytes_;
+  uint64_t now_ = 0;
+};
+
+}  // namespace penna

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// See directory.h.
+#include "view/directory.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "export/json_writer.h"
+
+namespace penna {
+namespace {
+
+constexpr size_t kMostMatches = 200;
+
+struct Sums {
+  uint64_t count = 0;
+  int64_t total_ns = 0;
+};
+using SumsByName = std::map<uint32_t, Sums>;
+
+void add(const SumsByName& sums, const char* kind, std::vector<DirectoryEntry>* entries) {
+  for (const auto& [id, sum] : sums) entries->push_back({kind, id, sum.count, sum.total_ns});
+}
+
+bool holds(std::string_view name, std::string_view text) {
+  const auto same = [](char one, char other) {
+    return std::tolower(static_cast<unsigned char>(one)) == std::tolower(static_cast<unsigned char>(other));
+  };
+  return std::search(name.begin(), name.end(), text.begin(), text.end(), same) != name.end();
+}
+
+}  // namespace
+
+std::string thread_name(const Summary& summary, uint32_t thread) {
+  const ThreadSummary& one = summary.threads[thread];
+  return one.name.empty() ? fmt::format("tid {}", one.tid) : fmt::format("{} (tid {})", one.name, one.tid);
+}
+
+Directory::Directory(ViewData& data) {
+  SumsByName functions, locks, points;
+  for (const Track& track : data.tracks()) {
+    for (const Slices& row : track.rows)
+      for (size_t i = 0; i < row.size(); ++i) {
+        Sums& sums = functions[row.name[i]];
+        ++sums.count;
+        sums.total_ns += row.end[i] - row.start[i];
+      }
+    for (const TrackHold& hold : track.holds) ++locks[hold.name].count;
+    for (const TrackWait& wait : track.waits) locks[wait.name].total_ns += wait.end - wait.start;
+    for (const TrackPoint& point : track.points) ++points[point.name].count;
+  }
+  add(functions, "function", &entries_);
+  add(locks, "lock", &entries_);
+  add(points, "point", &entries_);
+  const Summary& summary = data.summary();
+  for (uint32_t i = 0; i < summary.threads.size(); ++i) {
+    threads_.push_back(thread_name(summary, i));
+    entries_.push_back({"thread", i, summary.threads[i].total_events(), 0});
+  }
+  std::stable_sort(entries_.begin(), entries_.end(), [](const DirectoryEntry& one, const DirectoryEntry& other) {
+    return one.total_ns != other.total_ns ? one.total_ns > other.total_ns : one.count > other.count;
+  });
+}
+
+const std::string& Directory::name_of(const DirectoryEntry& entry, const NameIds& ids) const {
+  return std::string_view(entry.kind) == "thread" ? threads_[entry.id] : ids.name(entry.id);
+}
+
+std::string Directory::find(std::string_view text, const NameIds& ids) const {
+  std::string found;
+  JsonWriter json([&](std::string_view piece) { return found.append(piece), true; });
+  json.begin_object();
+  json.key("matches");
+  json.begin_array();
+  size_t matches = 0;
+  for (const DirectoryEntry& entry : entries_) {
+    const std::string& name = name_of(entry, ids);
+    if (!holds(name, text) || ++matches > kMostMatches) continue;
+    json.begin_object();
+    json.field("kind", entry.kind);
+    json.field("name", name);
+    json.field("id", entry.id);
+    json.field("count", entry.count);
+    json.field("total_ns", entry.total_ns);
+    json.end_object();
+  }
+  json.end_array();
+  json.field("left_out", uint64_t{matches > kMostMatches ? matches - kMostMatches : 0});
+  json.end_object();
+  json.finish();
+  return found;
+}
+
+}  // namespace penna

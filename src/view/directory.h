@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Directory: what can be found in a recording by its name: functions and spans, threads, locks, points.
+//
+// Invariant: an entry's count is that of the tracks; ids are NameIds', of a thread its index.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "view/view_data.h"
+
+namespace penna {
+
+struct DirectoryEntry {
+  const char* kind;  // "function", "thread", "lock", "point"
+  uint32_t id = 0;
+  uint64_t count = 0;
+  int64_t total_ns = 0;  // of a function and a lock: in it, waiting for it
+};
+
+class Directory {
+ public:
+  explicit Directory(ViewData& data);
+  // JSON: those whose names hold `text`, upper and lower case alike; the longest total first.
+  std::string find(std::string_view text, const NameIds& ids) const;
+
+ private:
+  const std::string& name_of(const DirectoryEntry& entry, const NameIds& ids) const;
+
+  std::vector<DirectoryEntry> entries_;
+  std::vector<std::string> threads_;  // names by index
+};
+
+// "worker (tid 12)", as the page shows it.
+std::string thread_name(const Summary& summary, uint32_t thread);
+
+}  // namespace penna

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// See flame_tree.h.
+#include "view/flame_tree.h"
+
+#include "view/columns.h"
+
+namespace penna {
+
+FlameTree::Node& FlameTree::node_of(std::span<const std::string_view> frames) {
+  uint32_t node = 0;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    const uint32_t name = ids_.id(frames[is_reversed_ ? frames.size() - 1 - i : i]);
+    const auto [found, is_new] = children_.try_emplace(pair_key(node, name), static_cast<uint32_t>(nodes_.size()));
+    if (is_new) nodes_.push_back({node, name});
+    node = found->second;
+  }
+  return nodes_[node];
+}
+
+std::string FlameTree::answer(const char* unit) {
+  constexpr uint64_t kSmallest = 4000;  // a node has at least this part of all
+  for (Node& node : nodes_) node.total = node.self;
+  for (size_t i = nodes_.size() - 1; i > 0; --i) nodes_[nodes_[i].parent].total += nodes_[i].total;
+  const uint64_t all = nodes_[0].total;
+  std::vector<int32_t> numbers(nodes_.size(), -1);  // in the answer
+  std::vector<int32_t> parent;
+  std::vector<uint32_t> name;
+  std::vector<double> value, self, count;
+  uint64_t left_out = 0;
+  for (size_t i = 1; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    const bool has_parent = node.parent == 0 || numbers[node.parent] >= 0;
+    if (!has_parent) continue;
+    if (node.total < all / kSmallest) {
+      left_out += node.total;
+      continue;
+    }
+    numbers[i] = static_cast<int32_t>(parent.size());
+    parent.push_back(node.parent == 0 ? -1 : numbers[node.parent]);
+    name.push_back(node.name);
+    value.push_back(static_cast<double>(node.total));
+    self.push_back(static_cast<double>(node.self));
+    count.push_back(static_cast<double>(node.count));
+  }
+  ColumnAnswer answer;
+  answer.add("parent", parent);
+  answer.add("name", name);
+  answer.add("value", value);
+  answer.add("self", self);
+  answer.add("count", count);
+  return answer.text([&](JsonWriter& json) {
+    json.field("names", ids_.size());
+    json.field("unit", unit);
+    json.field("total", all);
+    json.field("left_out", left_out);
+  });
+}
+
+}  // namespace penna

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// FlameTree: stacks merged from their outermost frame on, or from their innermost, as the page draws flame graphs.
+//
+// Invariant: a node's value is its own and that of all below it; what is too small to be seen is in its parent, and its
+// sum is told.
+// Memory: a node for each distinct path.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+#include "view/name_ids.h"
+
+namespace penna {
+
+class FlameTree {
+ public:
+  // `is_reversed`: the innermost frame is the root.
+  FlameTree(NameIds& ids, bool is_reversed) : ids_(ids), is_reversed_(is_reversed) {}
+
+  // `frames`: outermost first. How often: of stacks that were added before, or will be.
+  void add(std::span<const std::string_view> frames, uint64_t weight) { node_of(frames).self += weight; }
+  void add_count(std::span<const std::string_view> frames, uint64_t count) { node_of(frames).count += count; }
+
+  // Columns (docs/view-protocol.md). `unit`: "ns", "bytes", "count".
+  std::string answer(const char* unit);
+
+ private:
+  struct Node {
+    uint32_t parent = 0, name = 0;
+    uint64_t self = 0, count = 0, total = 0;
+  };
+  Node& node_of(std::span<const std::string_view> frames);
+
+  NameIds& ids_;
+  const bool is_reversed_;
+  std::vector<Node> nodes_ = {{}};  // the first is the root; parents come before their children
+  NumberMap<uint32_t> children_;    // pair_key of parent and name
+};
+
+}  // namespace penna

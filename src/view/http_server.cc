@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// See http_server.h.
+#include "view/http_server.h"
+
+#include <httplib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+namespace penna {
+namespace {
+
+constexpr size_t kMostQuery = 4096;  // bytes of a question's target
+
+// In a time that does not tell how much of it is right.
+bool is_same(const std::string& given, const std::string& wanted) {
+  if (given.size() != wanted.size()) return false;
+  unsigned different = 0;
+  for (size_t i = 0; i < wanted.size(); ++i)
+    different |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(wanted[i]);
+  return different == 0;
+}
+
+void say_plainly(httplib::Response& response, int status, const char* text) {
+  response.status = status;
+  response.set_content(std::string(text) + "\n", "text/plain; charset=utf-8");
+}
+
+// Of every answer: nothing from elsewhere, no other page may read or frame it, nothing of it is kept.
+httplib::Headers strict_headers() {
+  return {{"Content-Security-Policy",
+           "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
+           "img-src data: blob:; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+          {"X-Content-Type-Options", "nosniff"},
+          {"Referrer-Policy", "no-referrer"},
+          {"Cache-Control", "no-store"},
+          {"Cross-Origin-Resource-Policy", "same-origin"},
+          {"Cross-Origin-Opener-Policy", "same-origin"}};
+}
+
+class Server {
+ public:
+  explicit Server(const HttpService& service) : service_(service) {
+    server_.set_default_headers(strict_headers());
+    server_.set_payload_max_length(0);
+    server_.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+      return route(request, response), httplib::Server::HandlerResponse::Handled;
+    });
+    // No reuse of the port by another program at the same time.
+    server_.set_socket_options([](socket_t) {});
+  }
+
+  // The port that it has, or -1.
+  int bind() {
+    port_ = service_.port == 0 ? server_.bind_to_any_port("127.0.0.1")
+                               : (server_.bind_to_port("127.0.0.1", service_.port) ? service_.port : -1);
+    return port_;
+  }
+  void run() { server_.listen_after_bind(); }
+  void stop() { server_.stop(); }
+  bool runs() const { return server_.is_running(); }
+
+ private:
+  // A page of another origin may have us as its host by its own name server: then Host names that.
+  bool is_host(const std::string& host) const {
+    const std::string port = ":" + std::to_string(port_);
+    return host == "127.0.0.1" + port || host == "localhost" + port;
+  }
+
+  void route(const httplib::Request& request, httplib::Response& response) const {
+    if (request.method != "GET" && request.method != "HEAD") {
+      response.set_header("Allow", "GET, HEAD");
+      return say_plainly(response, 405, "only GET is answered");
+    }
+    if (request.get_header_value_count("Host") != 1 || !is_host(request.get_header_value("Host")))
+      return say_plainly(response, 403, "this is not the address that penna view has printed");
+    if (request.target.size() > kMostQuery) return say_plainly(response, 414, "the question is too long");
+    const std::string& path = request.path;
+    const size_t slash = path.find('/', 1);
+    if (slash == std::string::npos || !is_same(path.substr(1, slash - 1), service_.token))
+      return say_plainly(response, 404, "the address is the whole line that penna view has printed");
+    const std::string rest = path.substr(slash);
+    constexpr std::string_view kQuestions = "/api/";
+    if (rest == "/") return response.set_content(service_.page, "text/html; charset=utf-8");
+    if (rest.compare(0, kQuestions.size(), kQuestions) != 0) return say_plainly(response, 404, "there is no such page");
+    HttpParameters parameters;
+    for (const auto& [name, value] : request.params) parameters[name] = value;
+    HttpAnswer answer = service_.answer(rest.substr(kQuestions.size()), parameters);
+    response.status = answer.status;
+    response.set_content(std::move(answer.body), answer.type);
+  }
+
+  const HttpService& service_;
+  httplib::Server server_;
+  int port_ = -1;
+};
+
+}  // namespace
+
+std::string serve_http(const HttpService& service, const sigset_t& signals) {
+  Server server(service);
+  const int port = server.bind();
+  if (port < 0) {
+    const std::string wanted = service.port == 0 ? "a port" : "port " + std::to_string(service.port);
+    return "cannot listen on " + wanted + " of 127.0.0.1: " + std::strerror(errno);
+  }
+  std::thread listener([&] { server.run(); });
+  service.ready(static_cast<uint16_t>(port));
+  int signal = 0;
+  ::sigwait(&signals, &signal);
+  server.stop();
+  listener.join();
+  return {};
+}
+
+void penna_serve_http(const HttpService* service, const sigset_t* signals, std::string* error) {
+  *error = serve_http(*service, *signals);
+}
+
+}  // namespace penna

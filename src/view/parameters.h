@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Parameters: what stands behind the ? of a question, checked.
+//
+// Usage:  Parameters in(parameters); const int64_t t0 = in.number("t0", 0, 0, kMost); if (in.error()) …
+// Invariant: a value that it gives is within its bounds; what was wrong first is told.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/printable.h"
+#include "view/http_server.h"
+
+namespace penna {
+
+class Parameters {
+ public:
+  explicit Parameters(const HttpParameters& given) : given_(given) {}  // must outlive it
+
+  bool has(const std::string& name) const { return given_.count(name) != 0; }
+  // A whole number from `least` to `most`; `otherwise`, where it is not given.
+  int64_t number(const std::string& name, int64_t otherwise, int64_t least, int64_t most) {
+    const auto found = given_.find(name);
+    if (found == given_.end()) return otherwise;
+    const std::string& text = found->second;
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most) return value;
+    refuse(fmt::format("{} is a whole number from {} to {}", name, least, most));
+    return otherwise;
+  }
+  std::string text(const std::string& name, size_t most) {
+    const auto found = given_.find(name);
+    if (found == given_.end()) return {};
+    if (found->second.size() <= most) return found->second;
+    refuse(fmt::format("{} has more than {} bytes", name, most));
+    return {};
+  }
+  void refuse(const std::string& sentence) {
+    if (!error_) error_ = sentence;
+  }
+  const std::optional<std::string>& error() const { return error_; }
+
+ private:
+  const HttpParameters& given_;
+  std::optional<std::string> error_;
+};
+
+}  // namespace penna

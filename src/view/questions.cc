@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT
+// See questions.h.
+#include "view/questions.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "export/json_writer.h"
+#include "report/frames.h"
+#include "report/info.h"
+#include "view/flame_tree.h"
+#include "view/report_json.h"
+#include "view/track_answers.h"
+
+namespace penna {
+namespace {
+
+constexpr int64_t kMostNs = INT64_C(1) << 62;
+constexpr int64_t kMostPixels = 10'000;
+
+template <typename Write>
+std::string json_text(Write&& write) {
+  std::string text;
+  JsonWriter json([&](std::string_view piece) { return text.append(piece), true; });
+  json.begin_object();
+  write(json);
+  json.end_object();
+  json.finish();
+  return text;
+}
+
+HttpAnswer refusal(int status, const std::string& sentence) {
+  return {status, "application/json", json_text([&](JsonWriter& json) { json.field("error", sentence); })};
+}
+
+struct FlameWeight {
+  const char* key;
+  FoldedWeight weight, counted_by;  // the same: its value is the number
+  const char* unit;
+};
+constexpr FlameWeight kWeights[] = {{"time", FoldedWeight::kTime, FoldedWeight::kCalls, "ns"},
+                                    {"calls", FoldedWeight::kCalls, FoldedWeight::kCalls, "count"},
+                                    {"bytes", FoldedWeight::kAllocBytes, FoldedWeight::kAllocs, "bytes"},
+                                    {"allocations", FoldedWeight::kAllocs, FoldedWeight::kAllocs, "count"},
+                                    {"live", FoldedWeight::kLive, FoldedWeight::kLive, "bytes"},
+                                    {"peak", FoldedWeight::kPeak, FoldedWeight::kPeak, "bytes"},
+                                    {"temporary", FoldedWeight::kTemp, FoldedWeight::kTemp, "count"},
+                                    {"wait", FoldedWeight::kWait, FoldedWeight::kWait, "ns"},
+                                    {"hold", FoldedWeight::kWaitByHolder, FoldedWeight::kWaitByHolder, "ns"},
+                                    {"points", FoldedWeight::kPoints, FoldedWeight::kPoints, "count"}};
+
+std::string weight_words() {
+  std::string words;
+  for (const FlameWeight& one : kWeights) words += (words.empty() ? "" : ", ") + std::string(one.key);
+  return words;
+}
+
+bool is_of_columns(const std::string& name) {
+  return name == "flame" || name == "slices" || name == "waits" || name == "points" || name == "counters";
+}
+
+// What there may be, and how it is recorded.
+struct EventKind {
+  uint32_t event_class;
+  const char *kind, *how;
+};
+constexpr EventKind kEventKinds[] = {{PENNA_CALLS, "calls", "penna record --all-functions CMD"},
+                                     {PENNA_ALLOC, "allocations", "penna record -k alloc CMD"},
+                                     {PENNA_LOCKS, "locks", "penna record -k locks CMD"},
+                                     {PENNA_POINTS, "points", "penna record -k points CMD"}};
+
+void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {
+  json.key(key);
+  json.begin_array();
+  for (const std::string& text : texts) json.value(text);
+  json.end_array();
+}
+
+void write_kinds(JsonWriter& json, const Summary& all) {
+  json.key("events");
+  json.begin_object();
+  for (const EventKind& one : kEventKinds) json.field(one.kind, all.events[one.event_class]);
+  json.end_object();
+  std::vector<std::string> kinds;
+  for (const EventKind& one : kEventKinds)
+    if (all.events[one.event_class] != 0) kinds.emplace_back(one.kind);
+  write_texts(json, "kinds", kinds);
+  json.key("missing");
+  json.begin_array();
+  for (const EventKind& one : kEventKinds) {
+    if (all.events[one.event_class] != 0) continue;
+    json.begin_object();
+    json.field("kind", one.kind);
+    json.field("how", one.how);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+// "Calls: 2.9 M calls of 491 functions": the first table of a kind is titled by what there is of it. Of calls and
+// blocks, it is also told what its first row is about.
+void write_sentence(JsonWriter& json, const Table& table) {
+  const bool tells_all = table.key == "locks" || table.key == "points";
+  const char* const most = table.key == "calls"                           ? "longest in "
+                           : table.key == "alloc" || table.key == "leaks" ? "most by "
+                                                                          : nullptr;
+  if (table.rows.empty() || table.title.empty() || (most == nullptr && !tells_all)) return;
+  std::string text = table.title, name;
+  const TableRow& first = table.rows.front();
+  for (size_t i = 0; i < table.columns.size() && i < first.cells.size(); ++i)
+    if (const auto* cell = std::get_if<std::string>(&first.cells[i]); cell != nullptr && table.columns[i].cut)
+      name = *cell;
+  if (name.empty() && !first.details.empty()) name = first.details.front().text;
+  if (most != nullptr && !name.empty()) text += std::string("; ") + most + name;
+  json.begin_object();
+  json.field("text", text);
+  json.field("tab", table.key);
+  json.end_object();
+}
+
+void write_health(JsonWriter& json, const Result<Report>& overview) {
+  json.key("health");
+  json.begin_object();
+  write_texts(json, "warnings", overview ? overview->warnings : std::vector<std::string>{overview.error().text});
+  json.key("counters");
+  json.begin_array();
+  for (const LossNumber& number : overview ? overview->loss : std::vector<LossNumber>{}) {
+    json.begin_object();
+    json.field("name", number.name);
+    json.field("count", number.count);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
+}  // namespace
+
+Questions::Questions(ViewData& data, std::vector<TableName> tables, Readers readers)
+    : data_(data), tables_(std::move(tables)), readers_(std::move(readers)) {}
+
+HttpAnswer Questions::answer(const std::string& name, const HttpParameters& parameters) {
+  std::lock_guard hold(mutex_);
+  Parameters in(parameters);
+  bool is_known = true;
+  std::string body = work_out(name, in, &is_known);
+  if (!is_known) return refusal(404, "there is no such question");
+  if (in.error()) return refusal(400, *in.error());
+  return {200, is_of_columns(name) ? "application/octet-stream" : "application/json", std::move(body)};
+}
+
+std::string Questions::work_out(const std::string& name, Parameters& in, bool* is_known) {
+  if (name == "summary") return summary();
+  if (name == "threads") return threads();
+  if (name == "tables") return tables();
+  if (name == "table") return table(in);
+  if (name == "names") return names(in);
+  if (name == "find") return find(in);
+  if (name == "instance") return instance(in);
+  if (name == "flame") return flame(in);
+  if (is_of_columns(name)) return columns(name, in);
+  *is_known = false;
+  return {};
+}
+
+std::string Questions::summary() {
+  if (!summary_.empty()) return summary_;
+  const Recording& recording = data_.recording();
+  const Summary& all = data_.summary();
+  const Result<Report> overview = readers_.make_report({});
+  return summary_ = json_text([&](JsonWriter& json) {
+           json.field("version", 1);
+           json.field("recording", recording.path());
+           write_texts(json, "command", recording.session().command);
+           json.field("pid", all.processes.empty() ? 0u : all.processes.front().pid);
+           json.field("start_utc_ns", std::to_string(recording.time().realtime_ns(all.first_time)));
+           json.field("duration_ns", all.duration_ns);
+           json.field("threads", uint64_t{all.threads.size()});
+           json.field("processes", uint64_t{all.processes.size()});
+           json.field("lost", all.total_lost());
+           write_kinds(json, all);
+           json.key("sentences");
+           json.begin_array();
+           if (overview)
+             for (const Table& table : overview->tables) write_sentence(json, table);
+           json.end_array();
+           write_health(json, overview);
+         });
+}
+
+std::string Questions::threads() {
+  const Summary& all = data_.summary();
+  const auto ns = [&](uint64_t ticks) {
+    return ticks == 0 ? 0 : data_.recording().time().duration_ns(all.first_time, ticks);
+  };
+  const std::vector<Track>& tracks = data_.tracks();
+  return json_text([&](JsonWriter& json) {
+    json.key("threads");
+    json.begin_array();
+    for (const ThreadSummary& one : all.threads) {
+      const Track& track = tracks[one.thread];
+      const ProcessSummary& process = all.processes[one.process];
+      json.begin_object();
+      json.field("id", one.thread);
+      json.field("tid", one.tid);
+      json.field("pid", process.pid);
+      json.field("name", one.name.empty() ? fmt::format("tid {}", one.tid) : one.name);
+      json.field("process", process.name);
+      json.field("begin_ns", ns(one.first_time));
+      json.field("end_ns", ns(one.last_time));
+      json.field("calls", one.events[PENNA_CALLS]);
+      json.field("allocations", one.events[PENNA_ALLOC]);
+      json.field("waits", uint64_t{track.waits.size()});
+      json.field("points", one.events[PENNA_POINTS]);
+      json.field("depth", uint64_t{track.rows.size()});
+      json.end_object();
+    }
+    json.end_array();
+  });
+}
+
+std::string Questions::tables() const {
+  return json_text([&](JsonWriter& json) {
+    json.key("tables");
+    json.begin_array();
+    for (const TableName& one : tables_) {
+      json.begin_object();
+      json.field("key", one.key);
+      json.field("title", one.title);
+      json.end_object();
+    }
+    json.end_array();
+  });
+}
+
+std::string Questions::table(Parameters& in) {
+  constexpr size_t kMostText = 200;
+  constexpr int64_t kMostRows = 100'000;
+  ReportRequest request;
+  request.table = in.text("name", kMostText);
+  if (std::none_of(tables_.begin(), tables_.end(), [&](const TableName& one) { return one.key == request.table; }))
+    in.refuse("name is a table that `tables` lists");
+  request.of = selection(in);
+  request.sort = in.text("sort", kMostText);
+  request.rows = static_cast<size_t>(in.number("top", 100, 0, kMostRows));
+  if (in.error()) return {};
+  const Result<Report> report = readers_.make_report(request);
+  if (!report) return in.refuse(report.error().text), std::string();
+  return report_json(*report);
+}
+
+ViewSelection Questions::selection(Parameters& in) {
+  ViewSelection of;
+  if (in.has("t0")) of.t0 = in.number("t0", 0, 0, kMostNs);
+  if (in.has("t1")) of.t1 = in.number("t1", 0, 0, kMostNs);
+  if (in.has("thread")) of.thread = thread_of(in);
+  return of;
+}
+
+std::string Questions::flame(Parameters& in) {
+  constexpr size_t kMostText = 50;
+  const std::string key = in.text("weight", kMostText);
+  const auto found =
+      std::find_if(std::begin(kWeights), std::end(kWeights), [&](const FlameWeight& one) { return key == one.key; });
+  if (found == std::end(kWeights)) in.refuse("weight is one of " + weight_words());
+  const ViewSelection of = selection(in);
+  FlameTree tree(data_.ids(), in.number("reverse", 0, 0, 1) != 0);
+  if (in.error()) return {};
+  const auto add = [&](std::span<const std::string_view> frames, uint64_t value) {
+    return tree.add(frames, value), true;
+  };
+  const auto add_count = [&](std::span<const std::string_view> frames, uint64_t value) {
+    return tree.add_count(frames, value), true;
+  };
+  Result<> done = readers_.fold(of, found->weight, add);
+  if (done && found->counted_by != found->weight) done = readers_.fold(of, found->counted_by, add_count);
+  if (!done) return in.refuse(done.error().text), std::string();
+  return tree.answer(found->unit);
+}
+
+std::string Questions::names(Parameters& in) {
+  constexpr uint32_t kMostNames = 50'000;
+  const NameIds& ids = data_.ids();
+  const auto from = static_cast<uint32_t>(in.number("from", 0, 0, UINT32_MAX));
+  const uint32_t next = std::max(from, std::min(ids.size(), from + std::min(kMostNames, UINT32_MAX - from)));
+  return json_text([&](JsonWriter& json) {
+    json.key("names");
+    json.begin_array();
+    for (uint32_t id = from; id < next; ++id) json.value(ids.name(id));
+    json.end_array();
+    json.field("next", next);
+  });
+}
+
+const Directory& Questions::directory() {
+  if (!directory_) directory_ = std::make_unique<Directory>(data_);
+  return *directory_;
+}
+
+std::string Questions::find(Parameters& in) {
+  constexpr size_t kMostText = 500;
+  const std::string text = in.text("q", kMostText);
+  if (text.empty()) in.refuse("q is the text to look for");
+  return in.error() ? std::string() : directory().find(text, data_.ids());
+}
+
+uint32_t Questions::thread_of(Parameters& in) {
+  const auto threads = static_cast<int64_t>(data_.summary().threads.size());
+  if (!in.has("thread") || threads == 0) return in.refuse("thread is the id of one that `threads` lists"), 0;
+  return static_cast<uint32_t>(in.number("thread", 0, 0, threads - 1));
+}
+
+std::string Questions::instance(Parameters& in) {
+  InstanceChoice choice;
+  choice.name = static_cast<uint32_t>(in.number("name", 0, 0, UINT32_MAX));
+  if (in.has("before")) choice.before = in.number("before", 0, 0, kMostNs);
+  if (in.has("after")) choice.after = in.number("after", 0, 0, kMostNs);
+  const bool of_one = in.has("thread");
+  const uint32_t only = of_one ? thread_of(in) : 0;
+  if (in.error()) return {};
+  std::optional<Instance> best;
+  uint32_t best_thread = 0;
+  const std::vector<Track>& tracks = data_.tracks();
+  for (uint32_t thread = 0; thread < tracks.size(); ++thread) {
+    if (of_one && only != thread) continue;
+    const std::optional<Instance> one = find_instance(tracks[thread], choice);
+    if (one && (!best || is_better(*one, *best, choice))) best = one, best_thread = thread;
+  }
+  return json_text([&](JsonWriter& json) {
+    if (!best) return;
+    json.field("thread", best_thread);
+    json.field("start_ns", best->start);
+    json.field("duration_ns", best->duration);
+    json.field("depth", best->depth);
+  });
+}
+
+std::string Questions::columns(const std::string& name, Parameters& in) {
+  PixelView view;
+  view.t0 = in.number("t0", 0, 0, kMostNs);
+  view.t1 = in.number("t1", std::max<int64_t>(data_.summary().duration_ns, 0) + 1, 0, kMostNs);
+  view.pixels = static_cast<uint32_t>(in.number("px", 1000, 1, kMostPixels));
+  if (view.t1 <= view.t0) in.refuse("t1 is behind t0");
+  if (in.error()) return {};
+  if (name == "counters") return data_.counters().answer(view);
+  const uint32_t thread = thread_of(in);
+  if (in.error()) return {};
+  const Track& track = data_.tracks()[thread];
+  if (name == "slices") return slices_answer(track, view, data_.ids().size());
+  return name == "waits" ? waits_answer(track, view, data_.ids().size())
+                         : points_answer(track, view, data_.ids().size());
+}
+
+}  // namespace penna

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Questions: what the page asks, by name, and its answers (docs/view-protocol.md).
+//
+// Usage:  Questions questions(data, tables, make_report); questions.answer("slices", {{"thread", "0"}});
+// Invariant: every answer is bounded, and every refusal is a sentence. Thread-safe: one question at a time is worked on.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "export/folded_export.h"
+#include "report/table.h"
+#include "view/directory.h"
+#include "view/http_server.h"
+#include "view/parameters.h"
+#include "view/view_data.h"
+
+namespace penna {
+
+// What part of the recording is looked at: [t0, t1) of one thread, or of all.
+struct ViewSelection {
+  std::optional<int64_t> t0{}, t1{};
+  std::optional<uint32_t> thread{};  // index
+};
+// A table of `penna report`.
+struct ReportRequest {
+  std::string table{};  // "" is the summary
+  ViewSelection of{};
+  std::string sort{};  // COLUMN[:asc|desc]; empty: the table's own order
+  size_t rows = 100;
+};
+struct TableName {
+  std::string key, title;
+};
+
+class Questions {
+ public:
+  // How the parts are read: as `penna report` and `penna export folded` do. Errors are told to who asked.
+  struct Readers {
+    std::function<Result<Report>(const ReportRequest&)> make_report;
+    std::function<Result<>(const ViewSelection&, FoldedWeight, const StackVisitor&)> fold;
+  };
+  // `data` must outlive it.
+  Questions(ViewData& data, std::vector<TableName> tables, Readers readers);
+
+  HttpAnswer answer(const std::string& name, const HttpParameters& parameters);
+
+ private:
+  std::string work_out(const std::string& name, Parameters& in, bool* is_known);
+  std::string summary();
+  std::string threads();
+  std::string tables() const;
+  std::string table(Parameters& in);
+  std::string names(Parameters& in);
+  std::string find(Parameters& in);
+  std::string instance(Parameters& in);
+  std::string columns(const std::string& name, Parameters& in);
+  std::string flame(Parameters& in);
+  ViewSelection selection(Parameters& in);
+  uint32_t thread_of(Parameters& in);
+  const Directory& directory();
+
+  std::mutex mutex_;
+  ViewData& data_;
+  std::vector<TableName> tables_;
+  Readers readers_;
+  std::unique_ptr<Directory> directory_;
+  std::string summary_;  // once it was asked for
+};
+
+}  // namespace penna

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// See report_json.h.
+#include "view/report_json.h"
+
+#include <fmt/core.h>
+
+#include <type_traits>
+#include <variant>
+
+#include "export/json_writer.h"
+
+namespace penna {
+namespace {
+
+// By CellKind.
+constexpr const char* kCellKinds[] = {"count",        "number",       "bytes",          "duration", "percent", "change",
+                                      "bytes_change", "count_change", "percent_change", "address",  "text"};
+static_assert(std::size(kCellKinds) == static_cast<size_t>(CellKind::kText) + 1);
+
+bool is_shown(const TableColumn& column) { return !column.machine_only && !column.text_only; }
+
+void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {
+  json.key(key);
+  json.begin_array();
+  for (const std::string& text : texts) json.value(text);
+  json.end_array();
+}
+
+void write_details(JsonWriter& json, const char* key, const std::vector<TableDetail>& details) {
+  if (details.empty()) return;
+  json.key(key);
+  json.begin_array();
+  for (const TableDetail& detail : details) {
+    json.begin_object();
+    json.field("text", detail.text);
+    json.field("where", detail.where);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_cell(JsonWriter& json, const Cell& cell, CellKind kind) {
+  std::visit(
+      [&](const auto& value) {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, std::monostate>)
+          json.null();
+        else if constexpr (std::is_same_v<T, int64_t>)
+          kind == CellKind::kAddress ? json.address(static_cast<uint64_t>(value)) : json.value(value);
+        else
+          json.value(value);
+      },
+      cell);
+}
+
+void write_row(JsonWriter& json, const Table& table, const TableRow& row) {
+  json.begin_object();
+  json.key("cells");
+  json.begin_array();
+  for (size_t i = 0; i < table.columns.size(); ++i)
+    if (is_shown(table.columns[i])) write_cell(json, row.cells[i], table.columns[i].kind);
+  json.end_array();
+  write_details(json, "details", row.details);
+  write_details(json, "other_details", row.other_details);
+  if (!row.other_details.empty()) json.field("other_title", row.other_title);
+  json.end_object();
+}
+
+void write_table(JsonWriter& json, const Table& table) {
+  json.begin_object();
+  json.field("key", table.key);
+  json.field("title", table.title);
+  json.key("columns");
+  json.begin_array();
+  for (const TableColumn& column : table.columns) {
+    if (!is_shown(column)) continue;
+    json.begin_object();
+    json.field("key", column.key);
+    json.field("title", column.title);
+    json.field("kind", kCellKinds[static_cast<size_t>(column.kind)]);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("rows");
+  json.begin_array();
+  for (const TableRow& row : table.rows) write_row(json, table, row);
+  json.end_array();
+  json.field("rows_left_out", table.rows_left_out);
+  json.end_object();
+}
+
+}  // namespace
+
+std::string report_json(const Report& report) {
+  std::string text;
+  JsonWriter json([&](std::string_view piece) { return text.append(piece), true; });
+  json.begin_object();
+  write_texts(json, "head", report.head);
+  json.key("tables");
+  json.begin_array();
+  for (const Table& table : report.tables)
+    if (!table.columns.empty()) write_table(json, table);
+  json.end_array();
+  write_texts(json, "tail", report.tail);
+  write_texts(json, "warnings", report.warnings);
+  json.end_object();
+  json.finish();
+  return text;
+}
+
+}  // namespace penna

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Reports as the page gets them: tables with what their columns mean (docs/view-protocol.md).
+//
+// Why not the JSON of `penna report`: that has a name for each cell; the page wants titles, kinds and order, too.
+// Invariant: numbers are raw (nanoseconds, bytes), texts as the report has them.
+#pragma once
+
+#include <string>
+
+#include "report/table.h"
+
+namespace penna {
+
+std::string report_json(const Report& report);
+
+}  // namespace penna

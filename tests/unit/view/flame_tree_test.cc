@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Stacks that begin alike are one path; what is too small is told.
+#include "view/flame_tree.h"
+
+#include <gmock/gmock.h>
+
+#include "column_reader.h"
+
+namespace penna::flame_tree_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+void add(FlameTree& tree, std::vector<std::string_view> frames, uint64_t weight) { tree.add(frames, weight); }
+
+TEST(FlameTree, ValuesHoldAllThatIsBelow) {
+  NameIds ids;
+  FlameTree tree(ids, false);
+  add(tree, {"main", "serve", "parse"}, 30);
+  add(tree, {"main", "serve"}, 5);
+  add(tree, {"main", "audit"}, 7);
+  const std::vector<std::string_view> serve = {"main", "serve"};
+  tree.add_count(serve, 3);
+  const ColumnReader read(tree.answer("ns"));
+  EXPECT_THAT(read.column<int32_t>("parent"), ElementsAre(-1, 0, 1, 0));
+  EXPECT_THAT(read.column<double>("value"), ElementsAre(42, 35, 30, 7));
+  EXPECT_THAT(read.column<double>("self"), ElementsAre(0, 5, 30, 7));
+  EXPECT_THAT(read.column<double>("count"), ElementsAre(0, 3, 0, 0));
+  EXPECT_EQ(ids.name(read.column<uint32_t>("name")[3]), "audit");
+  EXPECT_THAT(read.header(), HasSubstr(R"("unit":"ns","total":42,"left_out":0)"));
+}
+
+TEST(FlameTree, ReversedBeginsAtTheInnermostFrame) {
+  NameIds ids;
+  FlameTree tree(ids, true);
+  add(tree, {"main", "serve", "parse"}, 30);
+  add(tree, {"audit", "parse"}, 12);
+  const ColumnReader read(tree.answer("ns"));
+  EXPECT_THAT(read.column<double>("value"), ElementsAre(42, 30, 30, 12));
+  EXPECT_EQ(ids.name(read.column<uint32_t>("name")[0]), "parse");
+}
+
+TEST(FlameTree, WhatIsTooSmallIsInItsParentAndTold) {
+  NameIds ids;
+  FlameTree tree(ids, false);
+  add(tree, {"main"}, 1'000'000);
+  add(tree, {"main", "small"}, 100);
+  add(tree, {"main", "small", "deeper"}, 50);
+  add(tree, {"tiny"}, 1);
+  const ColumnReader read(tree.answer("bytes"));
+  EXPECT_THAT(read.column<double>("value"), ElementsAre(1'000'150));
+  EXPECT_THAT(read.header(), HasSubstr(R"("total":1000151,"left_out":151)"));
+}
+
+TEST(FlameTree, NothingIsAnAnswer) {
+  NameIds ids;
+  FlameTree tree(ids, false);
+  EXPECT_THAT(ColumnReader(tree.answer("ns")).column<double>("value"), ElementsAre());
+}
+
+}  // namespace
+}  // namespace penna::flame_tree_test
