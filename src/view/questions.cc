@@ -70,13 +70,6 @@ constexpr EventKind kEventKinds[] = {{PENNA_CALLS, "calls", "penna record --all-
                                      {PENNA_LOCKS, "locks", "penna record -k locks CMD"},
                                      {PENNA_POINTS, "points", "penna record -k points CMD"}};
 
-void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {
-  json.key(key);
-  json.begin_array();
-  for (const std::string& text : texts) json.value(text);
-  json.end_array();
-}
-
 void write_kinds(JsonWriter& json, const Summary& all) {
   json.key("events");
   json.begin_object();

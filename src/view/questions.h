@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Questions: what the page asks, by name, and its answers (docs/view-protocol.md).
 //
-// Usage:  Questions questions(data, tables, make_report); questions.answer("slices", {{"thread", "0"}});
-// Invariant: every answer is bounded, and every refusal is a sentence. Thread-safe: one question at a time is worked on.
+// Usage:  Questions questions(data, tables, readers); questions.answer("slices", {{"thread", "0"}});
+// Invariant: every answer is bounded, and every refusal is a sentence. Thread-safe: one question is answered at a time.
 #pragma once
 
 #include <functional>

@@ -7,8 +7,6 @@
 #include <type_traits>
 #include <variant>
 
-#include "export/json_writer.h"
-
 namespace penna {
 namespace {
 
@@ -18,13 +16,6 @@ constexpr const char* kCellKinds[] = {"count",        "number",       "bytes",  
 static_assert(std::size(kCellKinds) == static_cast<size_t>(CellKind::kText) + 1);
 
 bool is_shown(const TableColumn& column) { return !column.machine_only && !column.text_only; }
-
-void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {
-  json.key(key);
-  json.begin_array();
-  for (const std::string& text : texts) json.value(text);
-  json.end_array();
-}
 
 void write_details(JsonWriter& json, const char* key, const std::vector<TableDetail>& details) {
   if (details.empty()) return;
@@ -90,6 +81,13 @@ void write_table(JsonWriter& json, const Table& table) {
 }
 
 }  // namespace
+
+void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {
+  json.key(key);
+  json.begin_array();
+  for (const std::string& text : texts) json.value(text);
+  json.end_array();
+}
 
 std::string report_json(const Report& report) {
   std::string text;

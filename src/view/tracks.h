@@ -3,8 +3,8 @@
 //
 // Why apart from Timeline: that is a walk; the page asks for any range at any zoom, again and again.
 // Times are nanoseconds since the recording's first event.
-// Invariant: the slices of a row do not overlap and are sorted, so that both their beginnings and their ends rise. Where
-// several stacks of a thread (coroutines) would overlap, the later slice is in the first row below that has room.
+// Invariant: the slices of a row are sorted and do not overlap: beginnings and ends rise. Where those of several
+// stacks of a thread (coroutines) would overlap, the later one is in the first row below that has room.
 // Memory: 37 bytes a call, of kMostSlices at most; what is left out is counted.
 #pragma once
 

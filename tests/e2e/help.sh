@@ -65,7 +65,9 @@ for verb in $verbs; do
     *) begin ./app long ;;
   esac
   while read -r example; do
-    run bash -c "${example//PID/$pid}"
+    ends=()
+    case $verb in view) ends=(timeout --preserve-status --signal TERM 2) ;; esac  # else it goes on
+    run "${ends[@]}" bash -c "${example//PID/$pid}"
     [ "$status" = 0 ] || [ "$verb$status" = doctor2 ] || fail "$example: ends with $status"
     count=$((count + 1))
   done < <(penna help "$verb" | awk '/^Examples:/ {inside = 1; next} /^$/ {inside = 0} inside && /^  [^ ]/' | sed 's/^  //; s/  .*//')

@@ -36,6 +36,11 @@ for format in csv chrome perfetto folded speedscope ctf heaptrack massif rtrace 
   verb '' export $format orders.penna orders.$format
   [ -n "$(find . -path "./orders.$format*" -size +0)" ] || fail "penna export $format wrote nothing"
 done
+start address.txt "$PENNA" view orders.penna --no-open
+await address.txt '^http://127.0.0.1:'
+verbs+=(view)
+kill -TERM "$pid"
+wait "$pid" || fail "penna view ends with $?"
 verb 'imported.penna' import rtrace orders.rtrace -o imported.penna
 verb 'copy_receipt' report imported.penna leaks
 verb 'complete -F' completion bash

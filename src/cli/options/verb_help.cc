@@ -67,6 +67,11 @@ constexpr Example kExportExamples[] = {
     {"penna export folded --weight alloc-bytes -o app.folded", "stacks for a flame graph of allocations"},
     {"penna export csv app.penna -", "every event, on standard output"}};
 
+constexpr const char* kViewCommon[] = {"--no-open", "--port", "-r", "-F", "-i"};
+constexpr Example kViewExamples[] = {{"penna view", "the newest recording, in the browser"},
+                                     {"penna view app.penna -r 1s-2s", "a second of it"},
+                                     {"penna view app.penna --no-open", "print the address only"}};
+
 constexpr Example kCtlExamples[] = {{"penna ctl PID off 'shop:*'", "record no points of shop from now on"},
                                     {"penna ctl PID on shop:order", "record this one again"},
                                     {"penna ctl PID stop", "end the recording; the program goes on"}};
@@ -106,6 +111,7 @@ constexpr HelpOfVerb kHelp[] = {
     {"info", {{}, kInfoExamples}},
     {"list", {{}, kListExamples}},
     {"lint", {{}, kLintExamples}},
+    {"view", {kViewCommon, kViewExamples}},
     {"export", {kExportCommon, kExportExamples}},
     {"ctl", {{}, kCtlExamples}},
     {"doctor", {{}, kDoctorExamples}},

@@ -149,12 +149,11 @@ void add_sentences(Report& report, const NamedReport& which, const ReportOptions
   if (which.does_take(kTakesNet)) add_cost(report, recording, options.net);
 }
 
-// The steps of a report. `output` is not written to before the last one, so an error leaves it
-// empty.
-Result<> show(const Recording& recording, const ReportOptions& options, Output& output) {
+}  // namespace
+
+// The steps of a report.
+Result<Report> make_report(const Recording& recording, const ReportOptions& options, bool ascii) {
   const NamedReport& which = find_report(options.which);
-  // "flame" is a drawing of stacks, not a table of rows.
-  if (which.build == nullptr) return show_flame(recording, options, output);
   // What the recording holds, and how to name it.
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
@@ -177,9 +176,7 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   // The analyses are complete and do not change any more: tables are built from them, with names.
   AllocationView view{groups_of(options), [] {}, analyses.tree.get(),
                       options.suppressions.none ? nullptr : &suppressor};
-  Report report = build(which,
-                        {recording, summary, analyses, names, view, options, wants_ascii(options.ascii, output.fd()),
-                         path ? &*path : nullptr},
+  Report report = build(which, {recording, summary, analyses, names, view, options, ascii, path ? &*path : nullptr},
                         view, progress.get());
   add_sentences(report, which, options, recording, summary, analyses.allocations.get(), choice.get());
   // All rows are there: they are sorted, and cut to -n. Columns that are dear to fill are filled now.
@@ -189,6 +186,16 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
   if (!which.is_of_health) tell_lost_files(report, names);
   // After the rows: only now is it known which names were missing.
   if (!which.is_of_health) add_health(report, recording, examine(recording, summary, analyses, names));
+  return report;
+}
+
+namespace {
+
+// `output` is not written to before the report is made, so an error leaves it empty.
+Result<> show(const Recording& recording, const ReportOptions& options, Output& output) {
+  // "flame" is a drawing of stacks, not a table of rows.
+  if (find_report(options.which).build == nullptr) return show_flame(recording, options, output);
+  const Report report = PENNA_TRY(make_report(recording, options, wants_ascii(options.ascii, output.fd())));
   write_report(report, options.table, output);
   return ok();
 }

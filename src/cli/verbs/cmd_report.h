@@ -6,12 +6,18 @@
 
 #include "cli/options/arguments.h"
 #include "cli/options/report_options.h"
+#include "recording/reader.h"
+#include "report/table.h"
 
 namespace penna {
 
 // REC and the table may come in either order.
 Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments);
 int cmd_report(const ReportOptions& options);
+
+// The table that the options name (not flame, a drawing), its rows sorted, cut and complete. `recording`: opened
+// by open_input() with the same options. `ascii`: of drawings.
+Result<Report> make_report(const Recording& recording, const ReportOptions& options, bool ascii);
 
 // The summary of a recording that was just made, on stderr: standard output belongs to the command. Errors are
 // sentences.

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// See cmd_view.h.
+#include "cli/verbs/cmd_view.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/random.h>
+
+#include <cstdlib>
+
+#include "base/say.h"
+#include "cli/input.h"
+#include "cli/installed_library.h"
+#include "cli/report_table.h"
+#include "cli/signals.h"
+#include "cli/verbs.h"
+#include "cli/verbs/cmd_report.h"
+#include "cli/weights.h"
+#include "view/http_server.h"
+#include "view/page.h"
+#include "view/questions.h"
+
+namespace penna {
+namespace {
+
+// 128 bits that nobody else on this machine can guess.
+Result<std::string> new_token() {
+  uint64_t number[2];
+  if (::getrandom(number, sizeof number, 0) != sizeof number) return Error{"the system gives no random numbers"};
+  return fmt::format("{:016x}{:016x}", number[0], number[1]);
+}
+
+// The tables that `report` has; those of drawings are left out, as the page draws by itself.
+std::vector<TableName> table_names(const Summary& summary) {
+  std::vector<TableName> names;
+  for (const NamedReport& report : named_reports()) {
+    bool has_events = report.passes.classes == 0;
+    for (uint32_t kind = 0; kind < PENNA_CLASS_COUNT; ++kind)
+      has_events |= (report.passes.classes & 1u << kind) != 0 && summary.events[kind] != 0;
+    if (report.build != nullptr && has_events) names.push_back({std::string(report.name), std::string(report.name)});
+  }
+  return names;
+}
+
+// As `penna report` reads these words: page and command line cannot tell different numbers.
+Result<ReportOptions> options_of(const InputOptions& input, const Recording& all, const ViewSelection& of,
+                                 Arguments words) {
+  if (of.t0 || of.t1)
+    words.push_back(fmt::format("--range={}ns..{}", of.t0.value_or(0), of.t1 ? fmt::format("{}ns", *of.t1) : ""));
+  if (of.thread) words.push_back(fmt::format("--tid={}", all.threads()[*of.thread].tid));
+  ReportOptions options = std::move(PENNA_TRY(parse_report(words)).options);
+  InputOptions chosen = input;
+  chosen.recording = all.path();
+  chosen.no_progress = true;
+  chosen.threads = options.input.threads;
+  if (options.input.filter.range) chosen.filter.range = options.input.filter.range;
+  options.input = std::move(chosen);
+  return options;
+}
+
+Result<Report> report_of(const InputOptions& input, const Recording& all, const ReportRequest& request) {
+  Arguments words = {fmt::format("-n{}", request.rows)};
+  if (!request.table.empty()) words.push_back(request.table);
+  if (!request.sort.empty()) words.push_back("--sort=" + request.sort);
+  const ReportOptions options = PENNA_TRY(options_of(input, all, request.of, std::move(words)));
+  const Recording part = PENNA_TRY(open_input(options.input));
+  return make_report(part, options, false);
+}
+
+Result<> fold_of(const InputOptions& input, const Recording& all, const ViewSelection& of, FoldedWeight weight,
+                 const StackVisitor& visit) {
+  const ReportOptions options = PENNA_TRY(options_of(input, all, of, {}));
+  const Recording part = PENNA_TRY(open_input(options.input));
+  PENNA_TRY(check_weight_of_sample(part, weight));
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, part);
+  Names names(part, *symbols, name_style(options.input, Format::kTable));
+  (void)fold_stacks(part, names, {weight, false, nullptr}, visit, [](uint64_t) {});
+  return ok();
+}
+
+// The default browser, whose end nobody waits for; without a display there is none.
+void open_browser(const std::string& address) {
+  if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
+  std::string words[] = {"xdg-open", address};
+  char* const arguments[] = {words[0].data(), words[1].data(), nullptr};
+  pid_t pid = 0;
+  (void)::posix_spawnp(&pid, arguments[0], nullptr, nullptr, arguments, environ);
+}
+
+using ServeHttp = decltype(&penna_serve_http);
+
+// Never unloaded.
+Result<ServeHttp> load_server() {
+  const std::string path = PENNA_TRY(installed_library(kHttpModule));
+  void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const entry = module != nullptr ? ::dlsym(module, kHttpEntry) : nullptr;
+  if (entry == nullptr)
+    return Error{fmt::format("cannot load the server ({}): install libcpp-httplib0.11, or what is newer", ::dlerror())};
+  return reinterpret_cast<ServeHttp>(entry);
+}
+
+Result<> serve(const ViewOptions& options, const Recording& recording) {
+  // Blocked before a thread is started, so that all have it so.
+  const sigset_t endings = ending_signals();
+  ::sigprocmask(SIG_BLOCK, &endings, nullptr);
+  const ServeHttp serve_http = PENNA_TRY(load_server());
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
+  Names names(recording, *symbols, name_style(options.input, Format::kTable));
+  ViewData data(recording, names);
+  Questions questions(data, table_names(data.summary()),
+                      {[&](const ReportRequest& request) { return report_of(options.input, recording, request); },
+                       [&](const ViewSelection& of, FoldedWeight weight, const StackVisitor& visit) {
+                         return fold_of(options.input, recording, of, weight, visit);
+                       }});
+  HttpService service;
+  service.port = options.port.value_or(0);
+  service.token = PENNA_TRY(new_token());
+  service.page = page();
+  service.answer = [&](const std::string& name, const HttpParameters& parameters) {
+    return questions.answer(name, parameters);
+  };
+  service.ready = [&](uint16_t port) {
+    const std::string address = fmt::format("http://127.0.0.1:{}/{}/", port, service.token);
+    fmt::print("{}\n", address);
+    std::fflush(stdout);
+    say(fmt::format("showing {} until Ctrl-C", recording.path()));
+    if (!options.no_open) open_browser(address);
+  };
+  std::string trouble;
+  serve_http(&service, &endings, &trouble);
+  if (!trouble.empty()) return Error{trouble};
+  return ok();
+}
+
+}  // namespace
+
+Result<Parsed<ViewOptions>> parse_view(const Arguments& arguments) {
+  Parsed<ViewOptions> parsed;
+  ViewOptions& options = parsed.options;
+  OptionParser parser("Shows a recording in the browser: a page for this user alone, on this machine.", "penna view");
+  parser.word("REC", options.input.recording, "the recording; default the newest *.penna here");
+  add_input_options(parser, options.input);
+  parser.section("Of the page");
+  parser.flag("--no-open", options.no_open, "print the address, and do not start a browser");
+  parser.number("--port", options.port, "N", "listen on this port of 127.0.0.1; default any that is free", 1, 65535);
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  return parsed;
+}
+
+int cmd_view(const ViewOptions& options) {
+  const Result<Recording> recording = open_input(options.input);
+  if (!recording) return fail(recording.error().text);
+  const Result<> served = serve(options, *recording);
+  return served ? 0 : fail("view", served.error().text);
+}
+
+int view_verb(const Arguments& arguments) { return run_parsed("view", parse_view(arguments), cmd_view); }
+
+}  // namespace penna
