@@ -79,6 +79,9 @@ test('by keys: walk, zoom, focus, hide, undo', async () => {
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('x');
   await page.getByText('without').waitFor();
+  await page.keyboard.press('i');
+  await page.keyboard.press('r');
+  assert.equal((await address(page)).shape, 'c', 'a flame, recursion collapsed');
   assert.equal((await label(page)).split(',')[0], whole.split(',')[0], 'what is hidden leaves its time to its caller');
   await page.end();
 });

@@ -147,6 +147,8 @@ test('find: functions, threads, locks and points; n goes on', async () => {
   await details.getByRole('heading', { name: second }).waitFor();
   await page.keyboard.press('n');
   await page.waitForFunction((before) => document.querySelector('.details h2')?.textContent !== before, second);
+  await page.keyboard.press('N');
+  await details.getByRole('heading', { name: second }).waitFor();
   await page.keyboard.press('Control+f');
   await page.keyboard.type('audit');
   await dialog.getByText('1 found').waitFor();
