@@ -43,11 +43,6 @@ export class Server {
     return this.nameList[id] ?? '?';
   }
 
-  // The id of a name that has been seen, or -1.
-  idOf(name: string): number {
-    return this.nameList.indexOf(name);
-  }
-
   private async ask(question: string, parameters: Parameters, slot: string | undefined): Promise<Response> {
     const controller = new AbortController();
     if (slot !== undefined) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Draws a flame graph and finds the node under the cursor.
 //
-// Why: one canvas, nodes that are too narrow are passed over by their parents' children.
+// Why: one canvas, however many nodes there are.
 // Invariant: both walk the same layout; nothing is allocated for a node.
 import { shadeOf, type Colors, type Hues } from '../colors.ts';
 import type { Labels } from '../labels.ts';
@@ -28,7 +28,7 @@ export interface FlameScene {
 export const rowY = (scene: FlameScene, depth: number): number =>
   (scene.isIcicle ? depth : scene.layout.depths - 1 - depth) * FLAME_ROW;
 
-// Nodes of a width of at least LEAST, parents first. They are told in order, so the rest of a parent's narrow ones is passed over.
+// Returns how many nodes are too narrow to be drawn.
 export function drawFlame(c: CanvasRenderingContext2D, scene: FlameScene): number {
   const { tree, layout, width } = scene;
   c.font = FONT;

@@ -111,11 +111,11 @@ function Heads({ table, sort, onSort }: { table: Table; sort: Sort | undefined; 
 
 function Copies({ table, rows }: { table: Table; rows: Row[] }) {
   const [said, say] = useState('');
-  const copy = (text: string) => async (): Promise<void> => say((await copyText(text)) ? 'copied' : 'the browser does not allow it');
+  const copy = async (text: string): Promise<void> => say((await copyText(text)) ? 'copied' : 'the browser does not allow it');
   return (
     <span class="copies">
-      <button onClick={(event) => copy(toText(table, rows))().then(() => event)}>copy text</button>
-      <button onClick={(event) => copy(toCsv(table, rows))().then(() => event)}>copy CSV</button>
+      <button onClick={() => copy(toText(table, rows))}>copy text</button>
+      <button onClick={() => copy(toCsv(table, rows))}>copy CSV</button>
       <span role="status">{said}</span>
     </span>
   );
