@@ -13,7 +13,7 @@ verb() { status=0; PATH=$tree/commands:$PATH ./run "$@" >out 2>&1 || status=$?; 
 
 mkdir commands tools src
 cp "$source/run" "$source/.clang-format" .
-for tool in install-packages check-layers check-links check-sizes check-symbols; do
+for tool in install-packages check-layers check-links check-sizes check-symbols check-web; do
   printf '#!/bin/sh\n' >"tools/$tool"
   chmod +x "tools/$tool"
 done
