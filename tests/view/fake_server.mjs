@@ -193,7 +193,7 @@ function threads(_query, of) {
 
 const QUESTIONS = {
   summary, threads, slices, waits, points, counters, flame, instance, find, tables: () => ({ tables: tableNames() }),
-  table: (query, of) => tableOf(query, range(query, of), threadsOf(query, of), of) ?? refuse(`there is no table ${query.get('name')}`),
+  table: (query, of) => (query.get('name') === 'threads' && query.has('thread') ? refuse('this is about all threads together') : undefined) ?? tableOf(query, range(query, of), threadsOf(query, of), of) ?? refuse(`there is no table ${query.get('name')}`),
   names: (query, of) => ({ names: of.names.list.slice(Number(query.get('from'))), next: of.names.list.length }),
 };
 

@@ -65,6 +65,15 @@ test('an error is said where the answer should be, or in a line that goes away',
   await page.end();
 });
 
+test('a table that is about all threads leads to them', async () => {
+  const page = await shared.open('#tab=threads&at=0-1000000000_t1', { mayFail: true });
+  await page.getByText('this is about all threads together').waitFor();
+  await page.getByRole('button', { name: 'all threads' }).click();
+  await page.locator('tbody tr').first().waitFor();
+  assert.equal((await address(page)).at, '0-1000000000');
+  await page.end();
+});
+
 test('a table is sorted by mouse and by keys', async () => {
   const page = await shared.open('#tab=calls');
   const first = async (column) => (await page.locator(`tbody tr >> nth=0 >> td`).nth(column).innerText()).trim();

@@ -151,11 +151,22 @@ function OneTable({ table, filter }: { table: Table; filter: string }) {
   );
 }
 
+// Some tables are about all threads together, and the server says so: then one click leads there.
+function Failed({ error }: { error: string }) {
+  const all = (): void => store.change({ crumbs: store.state.crumbs.filter((crumb) => crumb.kind !== 'thread') }, true);
+  return (
+    <div role="alert">
+      <p class="bad">{error}</p>
+      {store.selection().thread !== undefined && <button onClick={all}>all threads</button>}
+    </div>
+  );
+}
+
 export function TableView({ name }: { name: TableName }) {
   const { answer: { report, error }, isLoading } = useReport(name.key);
   const [filter, setFilter] = useState('');
   useEffect(() => setFilter(''), [name.key]);
-  if (error !== undefined) return <p class="bad" role="alert">{error}</p>;
+  if (error !== undefined) return <Failed error={error} />;
   if (report === undefined) return <p class="hint">…</p>;
   const typed = (event: { currentTarget: HTMLInputElement }): void => setFilter(event.currentTarget.value);
   return (
