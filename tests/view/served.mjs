@@ -49,7 +49,8 @@ async function slowest(page, wanted) {
   await details.getByRole('button', { name: 'select its time' }).click();
   const at = new URLSearchParams(new URL(page.url()).hash.slice(1)).get('at');
   const [t0, t1] = at.split('-').map(Number);
-  assert.equal(t1 - t0, Number(row.max_ns), `the slowest ${row.function}`);
+  // In the timeline, begin and end are whole nanoseconds each; the report rounds their distance.
+  assert.ok(Math.abs(t1 - t0 - Number(row.max_ns)) <= 1, `the slowest ${row.function}: ${t1 - t0} ns, ${row.max_ns} in the report`);
 }
 
 const browser = await chromium.launch({ executablePath: process.env.PENNA_CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
