@@ -4,7 +4,9 @@
 
 #include <httplib.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -44,6 +46,8 @@ class Server {
   explicit Server(const HttpService& service) : service_(service) {
     server_.set_default_headers(strict_headers());
     server_.set_payload_max_length(0);
+    // Seconds that an open page's idle connection holds one of a few threads, and the end by Ctrl-C.
+    server_.set_keep_alive_timeout(1);
     server_.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       return route(request, response), httplib::Server::HandlerResponse::Handled;
     });
@@ -105,7 +109,10 @@ std::string serve_http(const HttpService& service, const sigset_t& signals) {
     const std::string wanted = service.port == 0 ? "a port" : "port " + std::to_string(service.port);
     return "cannot listen on " + wanted + " of 127.0.0.1: " + std::strerror(errno);
   }
-  std::thread listener([&] { server.run(); });
+  std::atomic<bool> has_ended = false;
+  std::thread listener([&] { server.run(), has_ended = true; });
+  // The library forgets a stop() that comes before it runs: a signal right at the start would be waited for in vain.
+  while (!server.runs() && !has_ended) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   service.ready(static_cast<uint16_t>(port));
   int signal = 0;
   ::sigwait(&signals, &signal);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Questions over a small recording: what is refused, what strangers' names do, and that the answers fit together.
+#include "view/questions.h"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "../report/sample_recording.h"
+#include "report/reports.h"
+
+namespace penna::questions_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kHostile = "</script><img src=x onerror=alert(1)>";
+
+class QuestionsTest : public testing::Test {
+ protected:
+  QuestionsTest()
+      : recording_(sample_recording(build_)),
+        names_(recording_, symbols_),
+        data_(recording_, names_),
+        questions_(data_, {{"threads", "threads"}},
+                   {[&](const ReportRequest& request) { return report(request); },
+                    [&](const ViewSelection&, FoldedWeight, const StackVisitor& visit) {
+                      const std::string_view frames[] = {"main", kHostile};
+                      visit(frames, 40);
+                      return ok();
+                    }}) {}
+
+  // The error's sentence, or the body.
+  std::string ask(const std::string& name, const HttpParameters& parameters = {}, int status = 200) {
+    const HttpAnswer answer = questions_.answer(name, parameters);
+    EXPECT_EQ(answer.status, status) << name << ": " << answer.body;
+    return answer.body;
+  }
+
+  std::optional<Error> trouble_;
+  std::vector<ReportRequest> requests_;
+
+ private:
+  Result<Report> report(const ReportRequest& request) {
+    requests_.push_back(request);
+    if (trouble_) return *trouble_;
+    return threads_report(recording_, data_.summary());
+  }
+
+  RecordingBuilder build_;
+  Recording recording_;
+  SampleSymbols symbols_;
+  Names names_;
+  ViewData data_;
+  Questions questions_;
+};
+
+TEST_F(QuestionsTest, WhatIsNotAskedRightIsRefusedInASentence) {
+  EXPECT_THAT(ask("nothing", {}, 404), StartsWith(R"({"error":)"));
+  EXPECT_THAT(ask("", {}, 404), StartsWith(R"({"error":)"));
+  const std::pair<const char*, HttpParameters> wrong[] = {{"slices", {}},
+                                                          {"slices", {{"thread", "2"}}},
+                                                          {"slices", {{"thread", "0"}, {"px", "0"}}},
+                                                          {"slices", {{"thread", "0"}, {"px", "10001"}}},
+                                                          {"waits", {{"thread", "0"}, {"t0", "7"}, {"t1", "7"}}},
+                                                          {"points", {{"thread", "0"}, {"t0", "9223372036854775807"}}},
+                                                          {"counters", {{"t0", "-1"}}},
+                                                          {"table", {}},
+                                                          {"table", {{"name", "../threads"}}},
+                                                          {"table", {{"name", "threads"}, {"top", "100001"}}},
+                                                          {"flame", {{"weight", "love"}}},
+                                                          {"flame", {{"weight", "time"}, {"reverse", "2"}}},
+                                                          {"find", {}},
+                                                          {"find", {{"q", std::string(501, 'x')}}},
+                                                          {"names", {{"from", "-1"}}},
+                                                          {"instance", {{"name", "x"}}}};
+  for (const auto& [name, parameters] : wrong)
+    EXPECT_THAT(ask(name, parameters, 400), StartsWith(R"({"error":)")) << name;
+  EXPECT_TRUE(requests_.empty()) << "a refused question is not worked out";
+}
+
+TEST_F(QuestionsTest, ATableIsAskedForAsGiven) {
+  ask("table", {{"name", "threads"}, {"t0", "5"}, {"t1", "90"}, {"thread", "1"}, {"sort", "tid:asc"}, {"top", "7"}});
+  ASSERT_EQ(requests_.size(), 1u);
+  const ReportRequest& request = requests_[0];
+  EXPECT_EQ(request.table, "threads");
+  EXPECT_EQ(request.of.t0, 5);
+  EXPECT_EQ(request.of.t1, 90);
+  EXPECT_EQ(request.of.thread, 1u);
+  EXPECT_EQ(request.sort, "tid:asc");
+  EXPECT_EQ(request.rows, 7u);
+}
+
+TEST_F(QuestionsTest, WhatAReportRefusesIsTold) {
+  trouble_ = Error{"there is no column 'love'"};
+  EXPECT_THAT(ask("table", {{"name", "threads"}}, 400), HasSubstr("there is no column 'love'"));
+  EXPECT_THAT(ask("summary"), HasSubstr("there is no column 'love'")) << "the summary says that its tables are missing";
+}
+
+TEST_F(QuestionsTest, NamesOfStrangersAreTextOfJson) {
+  EXPECT_THAT(ask("flame", {{"weight", "time"}}), StartsWith("PNV1"));
+  EXPECT_THAT(ask("names"), HasSubstr(std::string("\"") + kHostile + "\""));
+}
+
+TEST_F(QuestionsTest, NamesKeepTheirNumbers) {
+  const std::string before = ask("names");
+  ask("slices", {{"thread", "0"}});
+  ask("slices", {{"thread", "1"}});
+  const std::string after = ask("names");
+  const std::string known = before.substr(0, before.find(']'));
+  EXPECT_EQ(after.substr(0, known.size()), known) << "names are only added";
+  EXPECT_GT(after.size(), before.size());
+  EXPECT_THAT(ask("names", {{"from", "4294967295"}}), HasSubstr(R"("names":[])"));
+}
+
+TEST_F(QuestionsTest, BrowsersAskAtTheSameTime) {
+  const std::string wanted = ask("slices", {{"thread", "0"}, {"px", "50"}});
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 20; ++k) EXPECT_EQ(ask("slices", {{"thread", "0"}, {"px", "50"}}), wanted);
+    });
+  for (std::thread& one : threads) one.join();
+}
+
+}  // namespace
+}  // namespace penna::questions_test
