@@ -16,6 +16,7 @@ export function drawLane(c: Context, scene: Scene, lane: Lane): void {
   const track = scene.tracks.get(lane.thread.id), y = scene.y(lane);
   c.fillStyle = scene.colors.line;
   c.fillRect(0, y + lane.height - 1, scene.width, 1);
+  drawLife(c, scene, lane, y);
   if (track === undefined) return;
   if (lane.calls >= 0) {
     drawDensity(c, scene, lane, track, y + lane.calls);
@@ -26,6 +27,17 @@ export function drawLane(c: Context, scene: Scene, lane: Lane): void {
     drawHolds(c, scene, track, y + lane.holds);
   }
   if (lane.points >= 0) drawPoints(c, scene, track, y + lane.points, lane.height - lane.points - 4);
+}
+
+// From the thread's first event to its last: also a thread of which nothing else can be drawn is seen.
+function drawLife(c: Context, scene: Scene, lane: Lane, y: number): void {
+  const x0 = Math.max(0, scene.x(lane.thread.begin_ns)), x1 = Math.min(scene.width, scene.x(lane.thread.end_ns));
+  if (x1 < 0 || x0 > scene.width) return;
+  const alpha = c.globalAlpha;
+  c.globalAlpha = alpha * 0.4;
+  c.fillStyle = scene.colors.grey;
+  c.fillRect(x0, y + 1, Math.max(1, x1 - x0), lane.height - 3);
+  c.globalAlpha = alpha;
 }
 
 function drawSlices(c: Context, scene: Scene, lane: Lane, track: Track, top: number): void {
@@ -101,9 +113,10 @@ function drawPoints(c: Context, scene: Scene, track: Track, y: number, pole: num
     const next = at + 1 < time.length ? scene.x(time[at + 1]!) : scene.width;
     c.fillStyle = scene.colors.point;
     if (next - x > APART) {
-      c.globalAlpha = 0.3;
+      const alpha = c.globalAlpha;
+      c.globalAlpha = alpha * 0.3;
       c.fillRect(x, y, 1, pole);
-      c.globalAlpha = 1;
+      c.globalAlpha = alpha;
     }
     c.fillRect(x, y, Math.max(1, Math.min(count[at]! > 1 ? 7 : 5, next - x - 0.5)), FLAGS - 5);
     if (next - x > 60) {
