@@ -9,7 +9,7 @@ namespace penna {
 FlameTree::Node& FlameTree::node_of(std::span<const std::string_view> frames) {
   uint32_t node = 0;
   for (size_t i = 0; i < frames.size(); ++i) {
-    const uint32_t name = ids_.id(frames[is_reversed_ ? frames.size() - 1 - i : i]);
+    const uint32_t name = names_.id(frames[is_reversed_ ? frames.size() - 1 - i : i]);
     const auto [found, is_new] = children_.try_emplace(pair_key(node, name), static_cast<uint32_t>(nodes_.size()));
     if (is_new) nodes_.push_back({node, name});
     node = found->second;
@@ -17,7 +17,7 @@ FlameTree::Node& FlameTree::node_of(std::span<const std::string_view> frames) {
   return nodes_[node];
 }
 
-std::string FlameTree::answer(const char* unit) {
+std::string FlameTree::answer(const char* unit, NameIds& ids) {
   constexpr uint64_t kSmallest = 4000;  // a node has at least this part of all
   for (Node& node : nodes_) node.total = node.self;
   for (size_t i = nodes_.size() - 1; i > 0; --i) nodes_[nodes_[i].parent].total += nodes_[i].total;
@@ -37,7 +37,7 @@ std::string FlameTree::answer(const char* unit) {
     }
     numbers[i] = static_cast<int32_t>(parent.size());
     parent.push_back(node.parent == 0 ? -1 : numbers[node.parent]);
-    name.push_back(node.name);
+    name.push_back(ids.id(names_.name(node.name)));
     value.push_back(static_cast<double>(node.total));
     self.push_back(static_cast<double>(node.self));
     count.push_back(static_cast<double>(node.count));
@@ -49,7 +49,7 @@ std::string FlameTree::answer(const char* unit) {
   answer.add("self", self);
   answer.add("count", count);
   return answer.text([&](JsonWriter& json) {
-    json.field("names", ids_.size());
+    json.field("names", ids.size());
     json.field("unit", unit);
     json.field("total", all);
     json.field("left_out", left_out);

@@ -20,14 +20,14 @@ namespace penna {
 class FlameTree {
  public:
   // `is_reversed`: the innermost frame is the root.
-  FlameTree(NameIds& ids, bool is_reversed) : ids_(ids), is_reversed_(is_reversed) {}
+  explicit FlameTree(bool is_reversed) : is_reversed_(is_reversed) {}
 
   // `frames`: outermost first. How often: of stacks that were added before, or will be.
   void add(std::span<const std::string_view> frames, uint64_t weight) { node_of(frames).self += weight; }
   void add_count(std::span<const std::string_view> frames, uint64_t count) { node_of(frames).count += count; }
 
-  // Columns (docs/view-protocol.md). `unit`: "ns", "bytes", "count".
-  std::string answer(const char* unit);
+  // Columns (docs/view-protocol.md). `unit`: "ns", "bytes", "count". `ids`: the page's, which get the names.
+  std::string answer(const char* unit, NameIds& ids);
 
  private:
   struct Node {
@@ -36,7 +36,7 @@ class FlameTree {
   };
   Node& node_of(std::span<const std::string_view> frames);
 
-  NameIds& ids_;
+  NameIds names_;  // its own, so that only answer() needs those that others use meanwhile
   const bool is_reversed_;
   std::vector<Node> nodes_ = {{}};  // the first is the root; parents come before their children
   NumberMap<uint32_t> children_;    // pair_key of parent and name

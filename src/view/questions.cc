@@ -133,8 +133,20 @@ void write_health(JsonWriter& json, const Result<Report>& overview) {
 Questions::Questions(ViewData& data, std::vector<TableName> tables, Readers readers)
     : data_(data), tables_(std::move(tables)), readers_(std::move(readers)) {}
 
-HttpAnswer Questions::answer(const std::string& name, const HttpParameters& parameters) {
+std::vector<std::string> Questions::weights_to_ask(const Summary& summary) {
+  std::vector<std::string> keys;
+  for (const FlameWeight& one : kWeights)
+    for (uint32_t kind = 0; kind < PENNA_CLASS_COUNT; ++kind)
+      if ((classes_of(one.weight) & 1u << kind) != 0 && summary.events[kind] != 0) keys.emplace_back(one.key);
+  return keys;
+}
+
+uint32_t Questions::name_count() {
   std::lock_guard hold(mutex_);
+  return data_.ids().size();
+}
+
+HttpAnswer Questions::answer(const std::string& name, const HttpParameters& parameters) {
   Parameters in(parameters);
   bool is_known = true;
   std::string body = work_out(name, in, &is_known);
@@ -144,14 +156,16 @@ HttpAnswer Questions::answer(const std::string& name, const HttpParameters& para
 }
 
 std::string Questions::work_out(const std::string& name, Parameters& in, bool* is_known) {
-  if (name == "summary") return summary();
-  if (name == "threads") return threads();
   if (name == "tables") return tables();
-  if (name == "table") return table(in);
+  if (name == "summary" || name == "table" || name == "flame") {
+    std::lock_guard hold(readers_mutex_);
+    return name == "summary" ? summary() : name == "table" ? table(in) : flame(in);
+  }
+  std::lock_guard hold(mutex_);
+  if (name == "threads") return threads();
   if (name == "names") return names(in);
   if (name == "find") return find(in);
   if (name == "instance") return instance(in);
-  if (name == "flame") return flame(in);
   if (is_of_columns(name)) return columns(name, in);
   *is_known = false;
   return {};
@@ -258,7 +272,7 @@ std::string Questions::flame(Parameters& in) {
       std::find_if(std::begin(kWeights), std::end(kWeights), [&](const FlameWeight& one) { return key == one.key; });
   if (found == std::end(kWeights)) in.refuse("weight is one of " + weight_words());
   const ViewSelection of = selection(in);
-  FlameTree tree(data_.ids(), in.number("reverse", 0, 0, 1) != 0);
+  FlameTree tree(in.number("reverse", 0, 0, 1) != 0);
   if (in.error()) return {};
   const auto add = [&](std::span<const std::string_view> frames, uint64_t value) {
     return tree.add(frames, value), true;
@@ -269,11 +283,11 @@ std::string Questions::flame(Parameters& in) {
   Result<> done = readers_.fold(of, found->weight, add);
   if (done && found->counted_by != found->weight) done = readers_.fold(of, found->counted_by, add_count);
   if (!done) return in.refuse(done.error().text), std::string();
-  return tree.answer(found->unit);
+  std::lock_guard hold(mutex_);
+  return tree.answer(found->unit, data_.ids());
 }
 
 std::string Questions::names(Parameters& in) {
-  constexpr uint32_t kMostNames = 50'000;
   const NameIds& ids = data_.ids();
   const auto from = static_cast<uint32_t>(in.number("from", 0, 0, UINT32_MAX));
   const uint32_t next = std::max(from, std::min(ids.size(), from + std::min(kMostNames, UINT32_MAX - from)));

@@ -2,7 +2,7 @@
 // Questions: what the page asks, by name, and its answers (docs/view-protocol.md).
 //
 // Usage:  Questions questions(data, tables, readers); questions.answer("slices", {{"thread", "0"}});
-// Invariant: every answer is bounded, and every refusal is a sentence. Thread-safe: one question is answered at a time.
+// Invariant: every answer is bounded, and every refusal is a sentence. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -50,6 +50,12 @@ class Questions {
 
   HttpAnswer answer(const std::string& name, const HttpParameters& parameters);
 
+  // For who asks all there is (packed_page.h).
+  static constexpr uint32_t kMostNames = 50'000;  // of one answer
+  const std::vector<TableName>& tables_to_ask() const { return tables_; }
+  static std::vector<std::string> weights_to_ask(const Summary& summary);
+  uint32_t name_count();
+
  private:
   std::string work_out(const std::string& name, Parameters& in, bool* is_known);
   std::string summary();
@@ -65,7 +71,9 @@ class Questions {
   uint32_t thread_of(Parameters& in);
   const Directory& directory();
 
-  std::mutex mutex_;
+  // What reads a part of its own shall not hold up the timeline. Both are taken in this order.
+  std::mutex readers_mutex_;  // guards summary_; one of the readers works at a time
+  std::mutex mutex_;          // guards data_, but for its summary, and directory_
   ViewData& data_;
   std::vector<TableName> tables_;
   Readers readers_;

@@ -12,11 +12,9 @@
 #include "base/say.h"
 #include "cli/input.h"
 #include "cli/installed_library.h"
-#include "cli/report_table.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
-#include "cli/verbs/cmd_report.h"
-#include "cli/weights.h"
+#include "cli/verbs/view_readers.h"
 #include "view/http_server.h"
 #include "view/page.h"
 #include "view/questions.h"
@@ -29,54 +27,6 @@ Result<std::string> new_token() {
   uint64_t number[2];
   if (::getrandom(number, sizeof number, 0) != sizeof number) return Error{"the system gives no random numbers"};
   return fmt::format("{:016x}{:016x}", number[0], number[1]);
-}
-
-// The tables that `report` has; those of drawings are left out, as the page draws by itself.
-std::vector<TableName> table_names(const Summary& summary) {
-  std::vector<TableName> names;
-  for (const NamedReport& report : named_reports()) {
-    bool has_events = report.passes.classes == 0;
-    for (uint32_t kind = 0; kind < PENNA_CLASS_COUNT; ++kind)
-      has_events |= (report.passes.classes & 1u << kind) != 0 && summary.events[kind] != 0;
-    if (report.build != nullptr && has_events) names.push_back({std::string(report.name), std::string(report.name)});
-  }
-  return names;
-}
-
-// As `penna report` reads these words: page and command line cannot tell different numbers.
-Result<ReportOptions> options_of(const InputOptions& input, const Recording& all, const ViewSelection& of,
-                                 Arguments words) {
-  if (of.t0 || of.t1)
-    words.push_back(fmt::format("--range={}ns..{}", of.t0.value_or(0), of.t1 ? fmt::format("{}ns", *of.t1) : ""));
-  if (of.thread) words.push_back(fmt::format("--tid={}", all.threads()[*of.thread].tid));
-  ReportOptions options = std::move(PENNA_TRY(parse_report(words)).options);
-  InputOptions chosen = input;
-  chosen.recording = all.path();
-  chosen.no_progress = true;
-  chosen.threads = options.input.threads;
-  if (options.input.filter.range) chosen.filter.range = options.input.filter.range;
-  options.input = std::move(chosen);
-  return options;
-}
-
-Result<Report> report_of(const InputOptions& input, const Recording& all, const ReportRequest& request) {
-  Arguments words = {fmt::format("-n{}", request.rows)};
-  if (!request.table.empty()) words.push_back(request.table);
-  if (!request.sort.empty()) words.push_back("--sort=" + request.sort);
-  const ReportOptions options = PENNA_TRY(options_of(input, all, request.of, std::move(words)));
-  const Recording part = PENNA_TRY(open_input(options.input));
-  return make_report(part, options, false);
-}
-
-Result<> fold_of(const InputOptions& input, const Recording& all, const ViewSelection& of, FoldedWeight weight,
-                 const StackVisitor& visit) {
-  const ReportOptions options = PENNA_TRY(options_of(input, all, of, {}));
-  const Recording part = PENNA_TRY(open_input(options.input));
-  PENNA_TRY(check_weight_of_sample(part, weight));
-  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, part);
-  Names names(part, *symbols, name_style(options.input, Format::kTable));
-  (void)fold_stacks(part, names, {weight, false, nullptr}, visit, [](uint64_t) {});
-  return ok();
 }
 
 // The default browser, whose end nobody waits for; without a display there is none.
@@ -108,11 +58,7 @@ Result<> serve(const ViewOptions& options, const Recording& recording) {
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
   Names names(recording, *symbols, name_style(options.input, Format::kTable));
   ViewData data(recording, names);
-  Questions questions(data, table_names(data.summary()),
-                      {[&](const ReportRequest& request) { return report_of(options.input, recording, request); },
-                       [&](const ViewSelection& of, FoldedWeight weight, const StackVisitor& visit) {
-                         return fold_of(options.input, recording, of, weight, visit);
-                       }});
+  Questions questions(data, view_tables(data.summary()), view_readers(options.input, recording));
   HttpService service;
   service.port = options.port.value_or(0);
   service.token = PENNA_TRY(new_token());

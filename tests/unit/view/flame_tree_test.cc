@@ -16,13 +16,13 @@ void add(FlameTree& tree, std::vector<std::string_view> frames, uint64_t weight)
 
 TEST(FlameTree, ValuesHoldAllThatIsBelow) {
   NameIds ids;
-  FlameTree tree(ids, false);
+  FlameTree tree(false);
   add(tree, {"main", "serve", "parse"}, 30);
   add(tree, {"main", "serve"}, 5);
   add(tree, {"main", "audit"}, 7);
   const std::vector<std::string_view> serve = {"main", "serve"};
   tree.add_count(serve, 3);
-  const ColumnReader read(tree.answer("ns"));
+  const ColumnReader read(tree.answer("ns", ids));
   EXPECT_THAT(read.column<int32_t>("parent"), ElementsAre(-1, 0, 1, 0));
   EXPECT_THAT(read.column<double>("value"), ElementsAre(42, 35, 30, 7));
   EXPECT_THAT(read.column<double>("self"), ElementsAre(0, 5, 30, 7));
@@ -33,30 +33,30 @@ TEST(FlameTree, ValuesHoldAllThatIsBelow) {
 
 TEST(FlameTree, ReversedBeginsAtTheInnermostFrame) {
   NameIds ids;
-  FlameTree tree(ids, true);
+  FlameTree tree(true);
   add(tree, {"main", "serve", "parse"}, 30);
   add(tree, {"audit", "parse"}, 12);
-  const ColumnReader read(tree.answer("ns"));
+  const ColumnReader read(tree.answer("ns", ids));
   EXPECT_THAT(read.column<double>("value"), ElementsAre(42, 30, 30, 12));
   EXPECT_EQ(ids.name(read.column<uint32_t>("name")[0]), "parse");
 }
 
 TEST(FlameTree, WhatIsTooSmallIsInItsParentAndTold) {
   NameIds ids;
-  FlameTree tree(ids, false);
+  FlameTree tree(false);
   add(tree, {"main"}, 1'000'000);
   add(tree, {"main", "small"}, 100);
   add(tree, {"main", "small", "deeper"}, 50);
   add(tree, {"tiny"}, 1);
-  const ColumnReader read(tree.answer("bytes"));
+  const ColumnReader read(tree.answer("bytes", ids));
   EXPECT_THAT(read.column<double>("value"), ElementsAre(1'000'150));
   EXPECT_THAT(read.header(), HasSubstr(R"("total":1000151,"left_out":151)"));
 }
 
 TEST(FlameTree, NothingIsAnAnswer) {
   NameIds ids;
-  FlameTree tree(ids, false);
-  EXPECT_THAT(ColumnReader(tree.answer("ns")).column<double>("value"), ElementsAre());
+  FlameTree tree(false);
+  EXPECT_THAT(ColumnReader(tree.answer("ns", ids)).column<double>("value"), ElementsAre());
 }
 
 }  // namespace

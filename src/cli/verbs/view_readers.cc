@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// See view_readers.h.
+#include "cli/verbs/view_readers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "cli/input.h"
+#include "cli/report_table.h"
+#include "cli/verbs/cmd_report.h"
+#include "cli/weights.h"
+
+namespace penna {
+namespace {
+
+// The options by which that part is read, but for its thread.
+InputOptions options_of(const InputOptions& input, const Recording& all, const ViewSelection& of) {
+  InputOptions chosen = input;
+  chosen.recording = all.path();
+  chosen.no_progress = true;
+  TimeRange range = input.filter.range ? input.filter.range->value : TimeRange{};
+  range.begin = std::max(range.begin, of.t0.value_or(0));
+  range.end = std::min(range.end, of.t1.value_or(TimeRange::kForEver));
+  if (of.t0 || of.t1) chosen.filter.range = {range, fmt::format("{}ns..{}ns", range.begin, range.end)};
+  return chosen;
+}
+
+// By index: several threads may have had the same tid.
+Result<Recording> open_part(const InputOptions& options, const std::optional<uint32_t>& thread) {
+  Recording part = PENNA_TRY(open_input(options));
+  if (!thread) return part;
+  Selection selection = part.selection() != nullptr ? *part.selection() : Selection{};
+  selection.threads.assign(part.threads().size(), false);
+  selection.threads[*thread] = true;
+  part.select(std::make_shared<const Selection>(std::move(selection)));
+  return part;
+}
+
+// As `penna report` reads these words: page and command line cannot tell different numbers.
+Result<Report> report_of(const InputOptions& input, const Recording& all, const ReportRequest& request) {
+  Arguments words = {fmt::format("-n{}", request.rows)};
+  if (!request.table.empty()) words.push_back(request.table);
+  if (!request.sort.empty()) words.push_back("--sort=" + request.sort);
+  ReportOptions options = std::move(PENNA_TRY(parse_report(words)).options);
+  options.input = options_of(input, all, request.of);
+  std::optional<uint32_t> thread = request.of.thread;
+  const ThreadUse use = find_report(request.table).threads;
+  if (thread && use == ThreadUse::kRefuse)
+    return Error{fmt::format("{} is about all threads together: choose all of them", request.table)};
+  if (thread && use == ThreadUse::kCriticalPath) {
+    options.path.thread = std::to_string(all.threads()[*thread].tid);
+    thread.reset();
+  }
+  const Recording part = PENNA_TRY(open_part(options.input, thread));
+  return make_report(part, options, false);
+}
+
+Result<> fold_of(const InputOptions& input, const Recording& all, const ViewSelection& of, FoldedWeight weight,
+                 const StackVisitor& visit) {
+  const InputOptions options = options_of(input, all, of);
+  const Recording part = PENNA_TRY(open_part(options, of.thread));
+  PENNA_TRY(check_weight_of_sample(part, weight));
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options, part);
+  Names names(part, *symbols, name_style(options, Format::kTable));
+  (void)fold_stacks(part, names, {weight, false, nullptr}, visit, [](uint64_t) {});
+  return ok();
+}
+
+}  // namespace
+
+std::vector<TableName> view_tables(const Summary& summary) {
+  std::vector<TableName> names;
+  for (const NamedReport& report : named_reports()) {
+    bool has_events = report.passes.classes == 0;
+    for (uint32_t kind = 0; kind < PENNA_CLASS_COUNT; ++kind)
+      has_events |= (report.passes.classes & 1u << kind) != 0 && summary.events[kind] != 0;
+    if (report.build != nullptr && has_events) names.push_back({std::string(report.name), std::string(report.name)});
+  }
+  return names;
+}
+
+Questions::Readers view_readers(const InputOptions& input, const Recording& recording) {
+  return {[&](const ReportRequest& request) { return report_of(input, recording, request); },
+          [&](const ViewSelection& of, FoldedWeight weight, const StackVisitor& visit) {
+            return fold_of(input, recording, of, weight, visit);
+          }};
+}
+
+}  // namespace penna
