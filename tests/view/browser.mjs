@@ -9,7 +9,7 @@ import { after, before } from 'node:test';
 import { serve } from './fake_server.mjs';
 
 const { chromium } = createRequire(new URL('../../web/package.json', import.meta.url))('playwright-core');
-const BROWSER = process.env.PENNA_CHROMIUM ?? '/usr/bin/chromium';
+export const BROWSER = process.env.PENNA_CHROMIUM ?? '/usr/bin/chromium';
 
 // For a file of tests: open(hash, options) gives a page that is ready.
 export function withBrowser(recording = {}) {

@@ -201,6 +201,12 @@ function refuse(sentence) {
   throw new Refused(sentence);
 }
 
+// An answer's bytes, without a server around it.
+export function answerTo(question, of) {
+  const url = new URL(question, 'http://localhost'), found = QUESTIONS[url.pathname.slice(1)](url.searchParams, of);
+  return found instanceof Uint8Array ? found : new TextEncoder().encode(JSON.stringify(found));
+}
+
 function answer(request, response, of, page) {
   const url = new URL(request.url, 'http://localhost');
   const send = (status, type, body) => {

@@ -31,7 +31,7 @@ export async function showInstance(name: number, which: Which, thread?: number):
   try {
     const found = await store.server.json<Instance>('instance', { name, thread, ...which }, 'instance');
     if (found.start_ns === undefined || found.thread === undefined) {
-      throw new Error(`there is no ${'after' in which ? 'later' : 'before' in which ? 'earlier' : ''} call of ${store.server.name(name)}`);
+      throw new Error(`there is no ${'after' in which ? 'later ' : 'before' in which ? 'earlier ' : ''}call of ${store.server.name(name)}`);
     }
     const { start_ns: start, duration_ns: duration = 0, depth = 0 } = found;
     store.forgive();

@@ -6,6 +6,7 @@
 import { render } from 'preact';
 import { Page } from './page.tsx';
 import type { Summary, TableName, Thread } from './protocol.ts';
+import { errorText } from './server.ts';
 import { store } from './store.ts';
 import { withUniqueNames } from './threads.ts';
 import './style.css';
@@ -25,4 +26,8 @@ async function start(): Promise<void> {
 addEventListener('error', (event) => store.fail(event.error ?? event.message));
 addEventListener('unhandledrejection', (event) => store.fail(event.reason));
 render(<Page />, document.getElementById('page')!);
-start().catch((error) => store.fail(error));
+start().catch((error) => {
+  if (store.server.packed) store.set({ broken: errorText(error) });
+  else if (location.protocol === 'file:') store.set({ broken: 'This file has no recording in it: it is damaged or was cut off.' });
+  else store.fail(error);
+});

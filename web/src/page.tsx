@@ -2,7 +2,7 @@
 // The page's frame: header, crumbs, timeline, tabs and details, and the keys that work everywhere.
 //
 // Why: what lies where is said in one place.
-// Invariant: below the crumbs everything is of the selection that they name.
+// Invariant: below the crumbs everything is of the selection that they name, or says that it is not.
 import { useEffect } from 'preact/hooks';
 import { FlameView } from './flame/flame_view.tsx';
 import { Details } from './panels/details.tsx';
@@ -103,7 +103,7 @@ function Tabs() {
           <button key={tab.key} role="tab" id={`tab-${tab.key}`} aria-selected={tab === current} tabIndex={tab === current ? 0 : -1}
             onClick={() => open(tab.key)}>{tab.title}</button>
         ))}
-        {store.state.crumbs.length > 0 && <span class="hint of">of {selectionText(store)}</span>}
+        {store.state.crumbs.length > 0 && !store.server.packed && <span class="hint of">of {selectionText(store)}</span>}
       </div>
       <div role="tabpanel" aria-labelledby={`tab-${current.key}`} class="panel">
         {current.key === 'summary' ? <SummaryView /> : current.key === 'flame' ? <FlameView /> : <TableView name={current} />}
@@ -141,6 +141,7 @@ export function Page() {
     addEventListener('keydown', listener);
     return () => removeEventListener('keydown', listener);
   }, []);
+  if (store.broken !== '') return <p role="alert" class="broken">{store.broken}</p>;
   return (
     <>
       <Header />

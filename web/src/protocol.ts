@@ -45,6 +45,6 @@ export interface Column { key: string; title: string; kind: CellKind }
 export interface Table { key: string; title: string; columns: Column[]; rows: Row[]; rows_left_out: number }
 export interface Report { head: string[]; tables: Table[]; tail: string[]; warnings: string[] }
 
-export interface Match { kind: 'function' | 'thread' | 'lock' | 'point'; name: string; id: number; count: number; total_ns?: number }
+export interface Match { kind: 'function' | 'thread' | 'lock' | 'point'; name: string; id: number; count: number; total_ns?: number; at_least?: boolean }
 export interface Found { matches: Match[]; left_out: number }
 export interface Instance { thread?: number; start_ns?: number; duration_ns?: number; depth?: number }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Questions to the server: one function for JSON, one for columns, and the names that columns refer to.
+// Questions: one function for JSON, one for columns, and the names that columns refer to. Here as `penna view` answers them.
 //
-// Why: what a newer question replaces is aborted here, so that no panel has to think of it.
+// Why: what a newer question replaces is aborted here, so that no panel has to think of it; nor need one know who answers.
 // Invariant: an answer reaches the caller only while no newer question of the same slot was asked; names are text, never markup.
 import { BadAnswer, decode, type Columns } from './columns.ts';
 
@@ -9,12 +9,33 @@ export type Parameters = Record<string, string | number | undefined>;
 
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
 
-export function errorText(error: unknown): string {
-  if (error instanceof TypeError) return 'the server does not answer: has penna view ended?';
-  return error instanceof Error ? error.message : String(error);
+export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+// What is special about a page that has its answers with it (packed.ts).
+export interface Packed {
+  note: string;     // what was left behind when it was made
+  pixel: number;    // ns: calls shorter than this are sums
+  hasWeight(weight: string): boolean;
 }
 
-export class Server {
+export interface Server {
+  readonly packed: Packed | undefined;
+  // slot: what a later question replaces; none: the question stands alone.
+  json<T>(question: string, parameters?: Parameters, slot?: string): Promise<T>;
+  columns(question: string, parameters: Parameters, slot?: string): Promise<Columns>;
+  abort(slot: string): void;
+  name(id: number): string;
+}
+
+// The browser tells of a server that is gone by a TypeError.
+function reach<T>(answer: Promise<T>): Promise<T> {
+  return answer.catch((error) => {
+    throw error instanceof TypeError ? new Error('the server does not answer: has penna view ended?') : error;
+  });
+}
+
+export class AskedServer implements Server {
+  readonly packed = undefined;
   private readonly running = new Map<string, AbortController>();
   private readonly nameList: string[] = ['?'];
   private fetchingNames: Promise<void> | undefined;
@@ -22,14 +43,14 @@ export class Server {
 
   constructor(private readonly base = 'api/') {}
 
-  // slot: what a later question replaces; none: the question stands alone.
   async json<T>(question: string, parameters: Parameters = {}, slot?: string): Promise<T> {
-    return (await this.ask(question, parameters, slot)).json() as Promise<T>;
+    const response = await this.ask(question, parameters, slot);
+    return reach(response.json() as Promise<T>);
   }
 
   async columns(question: string, parameters: Parameters, slot?: string): Promise<Columns> {
     const response = await this.ask(question, parameters, slot);
-    const answer = decode(await response.arrayBuffer());
+    const answer = decode(await reach(response.arrayBuffer()));
     if (typeof answer.header.names === 'number') await this.needNames(answer.header.names);
     return answer;
   }
@@ -51,7 +72,7 @@ export class Server {
     }
     const query = new URLSearchParams();
     for (const [key, value] of Object.entries(parameters)) if (value !== undefined) query.set(key, String(value));
-    const response = await fetch(`${this.base}${question}?${query}`, { signal: controller.signal });
+    const response = await reach(fetch(`${this.base}${question}?${query}`, { signal: controller.signal }));
     if (response.ok) return response;
     throw new Error(await errorOf(response));
   }

@@ -4,8 +4,9 @@
 // Why: panels neither know each other nor the address; they change the state and are told.
 // Invariant: what is shown is a function of `state`; every change goes through change() and is in the address soon after.
 import { useEffect, useState } from 'preact/hooks';
+import { chooseServer } from './packed.ts';
 import type { Summary, TableName, Thread } from './protocol.ts';
-import { errorText, isAbort, Server } from './server.ts';
+import { errorText, isAbort } from './server.ts';
 import { parse, print, selection, type Crumb, type PageState } from './state.ts';
 
 // What the panel of details shows: lines of text, the calls around, and where in time it lies.
@@ -35,7 +36,8 @@ export class Store {
   chosen: Shown | undefined;
   help = false;
   find = false;
-  readonly server = new Server();
+  broken = '';  // why there is nothing to show
+  readonly server = chooseServer();
   private addressTimer = 0;
   private readonly listeners: Record<Topic, Set<() => void>> = { state: new Set(), shown: new Set() };
 
@@ -57,7 +59,7 @@ export class Store {
     this.tell();
   }
 
-  set(part: Partial<Pick<Store, 'summary' | 'threads' | 'tables' | 'help' | 'find'>>): void {
+  set(part: Partial<Pick<Store, 'summary' | 'threads' | 'tables' | 'help' | 'find' | 'broken'>>): void {
     Object.assign(this, part);
     this.tell();
   }

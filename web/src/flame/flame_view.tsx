@@ -8,6 +8,7 @@ import { colors, Hues, onColorsChange } from '../colors.ts';
 import { group } from '../columns.ts';
 import { fitCanvas } from '../curve.ts';
 import { Labels } from '../labels.ts';
+import { WholeRun } from '../panels/whole_run.tsx';
 import { errorText } from '../server.ts';
 import { store, useStore, type Shown } from '../store.ts';
 import { amountText, countText, percentText } from '../units.ts';
@@ -106,12 +107,14 @@ function matcher(text: string): ((name: number) => boolean) | undefined {
 
 export function FlameView() {
   const { state, summary } = useStore();
-  const weights = WEIGHTS.filter((one) => summary?.kinds.includes(one.kind));
+  const { packed } = store.server;
+  const weights = WEIGHTS.filter((one) => (packed ? packed.hasWeight(one.key) : summary?.kinds.includes(one.kind)));
   const weight = weights.find((one) => one.key === state.weight) ?? weights[0];
   const { answer, error, isLoading } = useFlame(weight?.key ?? '', state.shape.includes('r'));
   if (weight === undefined) return <p class="hint">The recording has no stacks.</p>;
   return (
     <div class={`flame-view${isLoading ? ' busy' : ''}`} aria-busy={isLoading}>
+      <WholeRun />
       <div class="flame-tools">
         <label>Width is <select value={weight.key} onChange={(event) => store.change({ weight: event.currentTarget.value, zoom: [] })}>
           {weights.map((one) => <option key={one.key} value={one.key}>{one.title}</option>)}

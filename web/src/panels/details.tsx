@@ -7,6 +7,7 @@ import { useState } from 'preact/hooks';
 import { copyText } from '../copy.ts';
 import { showInstance } from '../instances.ts';
 import { store, useStore, type Shown } from '../store.ts';
+import { durationText } from '../units.ts';
 
 const asText = (shown: Shown): string =>
   [shown.title, ...shown.lines.map(([label, value]) => `${label}: ${value}`), ...shown.stack.map((frame) => `    ${frame}`)].join('\n') + '\n';
@@ -17,7 +18,7 @@ function selectTime(shown: Shown): void {
 }
 
 function Ways({ shown }: { shown: Shown }) {
-  const { function: name, thread, start, duration } = shown;
+  const { function: name, thread, start, duration } = shown, { packed } = store.server;
   const [said, say] = useState('');
   const copy = async (): Promise<void> => say((await copyText(asText(shown))) ? 'copied' : 'the browser does not allow it');
   return (
@@ -27,6 +28,7 @@ function Ways({ shown }: { shown: Shown }) {
         <button onClick={() => showInstance(name, { after: Math.floor(start) }, thread)}>] next</button>
       </>}
       {name !== undefined && <button onClick={() => showInstance(name, { slowest: 1 })}>slowest</button>}
+      {name !== undefined && packed && <span class="hint">among calls of {durationText(packed.pixel)} and more </span>}
       {start !== undefined && (duration ?? 0) > 0 && <button onClick={() => selectTime(shown)}>select its time</button>}
       {thread !== undefined && <button onClick={() => store.addCrumb({ kind: 'thread', id: thread })}>only this thread</button>}
       <button onClick={copy}>copy</button> <span role="status">{said}</span>

@@ -29,7 +29,7 @@ export function stepFound(by: 1 | -1): boolean {
 }
 
 const amount = (match: Match): string =>
-  `${countText(match.count)}×${match.total_ns === undefined ? '' : `, ${durationText(match.total_ns)}`}`;
+  `${match.at_least ? 'at least ' : ''}${countText(match.count)}×${match.total_ns === undefined ? '' : `, ${durationText(match.total_ns)}`}`;
 
 export function FindView() {
   const input = useRef<HTMLInputElement>(null);

@@ -69,9 +69,10 @@ function Health() {
 export function SummaryView() {
   const { summary, state } = useStore();
   if (summary === undefined) return null;
+  const { packed } = store.server;
   return (
     <div class="summary">
-      {state.crumbs.length > 0 && <p class="hint">This tab is of the whole run; the others are of the selection.</p>}
+      {state.crumbs.length > 0 && !packed && <p class="hint">This tab is of the whole run; the others are of the selection.</p>}
       <ul class="sentences">
         {summary.sentences.map((sentence) => (
           <li key={sentence.text}>
@@ -83,6 +84,7 @@ export function SummaryView() {
       <p class="command"><span class="hint">Command</span> <code>{summary.command.join(' ') || '?'}</code>
         <span class="hint"> process</span> {summary.pid}</p>
       <Health />
+      {packed && packed.note !== '' && <section><h2>What this file lacks</h2><p class="note">{packed.note}</p></section>}
       {summary.missing.length > 0 && (
         <section>
           <h2>Not in this recording</h2>

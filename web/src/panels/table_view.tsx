@@ -12,6 +12,7 @@ import { DEFAULT_TOP } from '../state.ts';
 import { store, useStore } from '../store.ts';
 import { filterRows, nextSort, parseSort, printSort, sortRows, toCsv, toText, type Sort } from '../tables.ts';
 import { cellText, countText } from '../units.ts';
+import { WholeRun } from './whole_run.tsx';
 
 const MORE = 5;  // times as many rows for each "more"
 
@@ -145,7 +146,8 @@ function OneTable({ table, filter }: { table: Table; filter: string }) {
       {rows.length === 0 && <p class="hint">{filter ? 'No row has this text.' : 'There is nothing of this in the selection.'}</p>}
       {table.rows_left_out > 0 && (
         <p class="hint">{countText(table.rows_left_out)} more rows are not here.{' '}
-          <button onClick={() => store.change({ top: state.top * MORE })}>more</button></p>
+          {store.server.packed ? 'Only those that are here can be sorted.'
+            : <button onClick={() => store.change({ top: state.top * MORE })}>more</button>}</p>
       )}
     </section>
   );
@@ -171,8 +173,9 @@ export function TableView({ name }: { name: TableName }) {
   const typed = (event: { currentTarget: HTMLInputElement }): void => setFilter(event.currentTarget.value);
   return (
     <div class={`report${isLoading ? ' busy' : ''}`} aria-busy={isLoading}>
+      <WholeRun />
       <label class="filter">Rows with <input type="search" value={filter} onInput={typed} placeholder="any text" /></label>
-      {store.state.top !== DEFAULT_TOP && <span class="hint"> at most {countText(store.state.top)} rows</span>}
+      {store.state.top !== DEFAULT_TOP && !store.server.packed && <span class="hint"> at most {countText(store.state.top)} rows</span>}
       {report.warnings.map((line) => <p key={line} class="bad">{line}</p>)}
       {report.head.map((line) => <p key={line}>{line}</p>)}
       {report.tables.map((table) => <OneTable key={table.key} table={table} filter={filter} />)}

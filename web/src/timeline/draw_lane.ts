@@ -73,7 +73,7 @@ function drawDensity(c: Context, scene: Scene, lane: Lane, track: Track, top: nu
   const { d_depth, d_px, d_time, d_name } = track.density;
   const pixel = track.densityPixel, { t0, t1 } = scene.view, scale = scene.width / (t1 - t0), width = Math.max(1, pixel * scale);
   for (let at = 0; at < d_px.length; ++at) {
-    const level = d_depth[at]!, x = (track.loaded.t0 + d_px[at]! * pixel - t0) * scale;
+    const level = d_depth[at]!, x = (track.densityFrom + d_px[at]! * pixel - t0) * scale;
     if (x + width < 0 || x > scene.width || level >= lane.depths) continue;
     const height = Math.max(1, Math.min(1, d_time[at]! / pixel) * (ROW - 1));
     c.fillStyle = scene.colors.fills[scene.hues.of(d_name[at]!)]![shadeOf(level + 1)]!;

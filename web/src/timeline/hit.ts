@@ -26,11 +26,15 @@ function nearest(scene: Scene, x: number, start: Float64Array, duration: Float64
 }
 
 function densityAt(scene: Scene, track: Track, x: number, level: number): number {
-  const px = Math.floor((scene.time(x) - track.loaded.t0) / track.densityPixel);
-  const { d_px, d_depth } = track.density;
-  for (let at = 0; at < d_px.length; ++at)
-    if (d_depth[at] === level && Math.abs(d_px[at]! - px) <= 1) return at;
-  return -1;
+  const px = Math.floor((scene.time(x) - track.densityFrom) / track.densityPixel);
+  const { d_px, d_depth } = track.density, isNarrow = scene.x(track.densityPixel) - scene.x(0) <= SLOP;
+  let beside = -1;
+  for (let at = 0; at < d_px.length; ++at) {
+    if (d_depth[at] !== level || Math.abs(d_px[at]! - px) > 1) continue;
+    if (d_px[at] === px) return at;
+    if (isNarrow) beside = at;
+  }
+  return beside;
 }
 
 const within = (y: number, top: number, height: number): boolean => top >= 0 && y >= top && y < top + height;
@@ -106,9 +110,9 @@ function densityShown(store: Store, track: Track, thread: number, at: number): S
     title: `${countText(d_count[at]!)} short calls, most of the time ${store.server.name(d_name[at]!)}`,
     lines: [
       ['thread', store.threadName(thread)], ['time', `${durationText(d_time[at]!)}, ${percentText((100 * d_time[at]!) / pixel)} of ${durationText(pixel)}`],
-      ['depth', String(d_depth[at]!)], ['start', instantText(track.loaded.t0 + d_px[at]! * pixel, 1)],
+      ['depth', String(d_depth[at]!)], ['start', instantText(track.densityFrom + d_px[at]! * pixel, 1)],
     ],
-    stack: [], thread, function: d_name[at]!, start: track.loaded.t0 + d_px[at]! * pixel, duration: pixel,
+    stack: [], thread, function: d_name[at]!, start: track.densityFrom + d_px[at]! * pixel, duration: pixel,
   };
 }
 

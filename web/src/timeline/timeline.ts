@@ -17,7 +17,7 @@ import { shownOf, threadShown } from './hit.ts';
 import { layOut, orderThreads, ROW, type Lane } from './layout.ts';
 import { Scene, type Hit } from './scene.ts';
 import { clampView, panBy, stillDoes, zoomAt } from './scale.ts';
-import { Tracks, withMargin } from './tracks.ts';
+import { gridOf, Tracks, withMargin } from './tracks.ts';
 
 const REST = 120;     // ms without a change until the server is asked and the address is written
 const FIT = 0.05;     // of a fitted range, free on each side
@@ -246,7 +246,8 @@ export class Timeline {
     this.countersPixel = (range.t1 - range.t0) / (2 * px);
     const answer = await this.store.server.columns('counters', { t0: range.t0, t1: range.t1, px }, 'counters');
     const values = group(answer, { live_bytes: 'f64', calls: 'f64', waits: 'f64' });
-    scene.curvesOf = range;
+    const { from, step } = gridOf(answer.header.grid, range, px);
+    scene.curvesOf = answer.header.grid === undefined ? range : { t0: from, t1: from + step * values.calls.length };
     scene.curves = kinds.map(({ title, unit, column }) => ({ title, unit, values: values[column] }));
     this.frames.ask();
   }

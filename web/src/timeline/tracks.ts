@@ -20,6 +20,7 @@ export interface Track {
   leftOut: number;  // calls of the thread that the server had no room for
   slices: { start: Float64Array; duration: Float64Array; depth: Uint32Array; name: Uint32Array; flags: Uint8Array };
   density: { d_depth: Uint32Array; d_px: Uint32Array; d_time: Float64Array; d_count: Uint32Array; d_name: Uint32Array };
+  densityFrom: number;   // ns: where the first of its pixels begins
   densityPixel: number;  // ns
   waits: { start: Float64Array; duration: Float64Array; lock: Uint32Array; kind: Uint8Array; holder: Int32Array; count: Uint32Array };
   holds: { h_start: Float64Array; h_duration: Float64Array; h_lock: Uint32Array; h_count: Uint32Array };
@@ -45,6 +46,13 @@ export function withMargin(view: Range, width: number, whole: number): { range: 
   const range = { t0: Math.max(0, Math.floor(view.t0 - margin)), t1: Math.min(whole, Math.ceil(view.t1 + margin)) };
   const px = Math.round((width * (range.t1 - range.t0)) / (view.t1 - view.t0));
   return { range, px: Math.min(MOST_PX, Math.max(1, px)) };
+}
+
+// The steps that sums are of: `px` equal ones of the range asked for, unless the answer tells others.
+export function gridOf(told: unknown, range: Range, px: number): { from: number; step: number } {
+  const { px: steps, from_ns: from, step_ns: step } = (told ?? {}) as Record<string, unknown>;
+  if (typeof from === 'number' && typeof step === 'number' && step > 0) return { from, step };
+  return { from: range.t0, step: (range.t1 - range.t0) / (typeof steps === 'number' && steps > 0 ? steps : px) };
 }
 
 export class Tracks {
@@ -116,12 +124,13 @@ export class Tracks {
     const parameters = { thread, t0: range.t0, t1: range.t1, px };
     const ask = (has: boolean, kind: string) => (has ? this.server.columns(kind, parameters, `${kind}-${thread}`) : undefined);
     const [slices, waits, points] = await Promise.all([ask(hasCalls, 'slices'), ask(hasLocks, 'waits'), ask(hasPoints, 'points')]);
-    const density = (slices?.header.density ?? {}) as { px?: unknown };
+    const density = gridOf(slices?.header.density, range, px);
     return {
       loaded: range,
       leftOut: Number(slices?.header.left_out ?? 0) || 0,
       pixel: (range.t1 - range.t0) / px,
-      densityPixel: (range.t1 - range.t0) / (typeof density.px === 'number' && density.px > 0 ? density.px : px),
+      densityFrom: density.from,
+      densityPixel: density.step,
       slices: slices ? group(slices, { start: 'f64', duration: 'f64', depth: 'u32', name: 'u32', flags: 'u8' }) : nothing.slices,
       density: slices ? group(slices, { d_depth: 'u32', d_px: 'u32', d_time: 'f64', d_count: 'u32', d_name: 'u32' }) : nothing.density,
       waits: waits ? group(waits, { start: 'f64', duration: 'f64', lock: 'u32', kind: 'u8', holder: 'i32', count: 'u32' }) : nothing.waits,
