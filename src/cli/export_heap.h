@@ -23,8 +23,9 @@ struct ExportWork {
   Names& names;
   Analyses& analyses;
   Progress& progress;
-  ExportSize& size;     // through it goes all that is written into a file
-  const Fd& directory;  // into which is written what takes one
+  ExportSize& size;       // through it goes all that is written into a file
+  const Fd& directory;    // into which is written what takes one
+  std::string trouble{};  // why nothing was written, but for an output that fails
 };
 
 // Writers into a file, compressed when its name ends in .gz or .zst; pprof always is.

@@ -6,8 +6,8 @@
 
 namespace penna {
 
-ViewData::ViewData(const Recording& recording, Names& names)
-    : recording_(recording), names_(names), summary_(summarize(recording)) {}
+ViewData::ViewData(const Recording& recording, Names& names, std::function<void()> step)
+    : recording_(recording), names_(names), step_(std::move(step)), summary_(summarize(recording)) {}
 
 const std::vector<Track>& ViewData::tracks() {
   look();
@@ -21,8 +21,7 @@ const Counters& ViewData::counters() {
 
 void ViewData::look() {
   if (counters_) return;
-  tracks_ = make_tracks(
-      recording_, names_.map(), names_, ids_, [] {}, &walk_);
+  tracks_ = make_tracks(recording_, names_.map(), names_, ids_, step_, &walk_);
   const uint64_t begin = summary_.first_time;
   counters_.emplace(summary_.duration_ns, recording_.processes().size(),
                     [this, begin](uint64_t ticks) { return recording_.time().duration_ns(begin, ticks); });

@@ -5,6 +5,7 @@
 // Memory: that of the tracks (tracks.h), from the first question for them on.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -19,8 +20,9 @@ namespace penna {
 
 class ViewData {
  public:
-  // Both must outlive it.
-  ViewData(const Recording& recording, Names& names);
+  // Both must outlive it. `step`: called for each event that is read.
+  ViewData(
+      const Recording& recording, Names& names, std::function<void()> step = [] {});
 
   const Recording& recording() const { return recording_; }
   const Summary& summary() const { return summary_; }
@@ -36,6 +38,7 @@ class ViewData {
 
   const Recording& recording_;
   Names& names_;
+  std::function<void()> step_;
   Summary summary_;
   NameIds ids_;
   WalkReport walk_;

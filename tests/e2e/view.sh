@@ -101,12 +101,17 @@ def rows_of(name):
     return table['columns'], [dict(zip(keys, row['cells'])) for row in table['rows']]
 
 columns, rows = rows_of('calls')
+columns_of_calls = [column['key'] for column in columns]
 wanted = json.load(open('calls.json'))['calls']
 assert len(rows) == len(wanted) > 2
 for row, other in zip(rows, wanted):
     for column in columns:
         if column['kind'] != 'text':
             assert row[column['key']] == other[column['key']], (column, row, other)
+by_thread = [sum(row['cells'][0] for row in ask(f'table?name=calls&top=0&thread={thread}')['tables'][0]['rows']) for thread in range(4)]
+assert columns_of_calls[0] == 'calls' and sum(by_thread) == sum(row['calls'] for row in wanted) and min(by_thread) > 0, by_thread
+status, body, _ = get('api/table?name=health&thread=1')
+assert status == 400 and 'all threads' in json.loads(body)['error'], body
 # People see stacks without the frames of libraries: rows that read the same are one.
 columns, rows = rows_of('alloc')
 wanted = json.load(open('alloc.json'))['alloc']
@@ -177,6 +182,48 @@ expect_eq 125 "$status" "of a port that is taken"
 expect_contains "$err" "cannot listen on port $port of 127.0.0.1"
 kill -TERM "$pid"
 wait "$pid"
+
+# What the command line leaves out stays out, whatever part is asked for.
+start address.txt "$PENNA" view shop.penna --no-open -r 0-20ms
+await address.txt '^http'
+run python3 - "$(head -n 1 address.txt)" <<'PYTHON'
+import json, sys, urllib.request
+def calls(part):
+    table = json.load(urllib.request.urlopen(sys.argv[1] + 'api/table?name=calls&top=0' + part))['tables'][0]
+    return sum(row['cells'][0] for row in table['rows'])
+whole = calls('')
+assert whole > 0 and calls('&t0=0&t1=900000000000') == whole and calls('&t0=20000000') == 0 and 0 < calls('&t1=15000000') <= whole
+PYTHON
+expect_eq 0 "$status" "$err"
+kill -TERM "$pid"
+wait "$pid"
+
+# The page as a file: it holds all calls, and loads nothing.
+penna export html shop.penna -o one.html
+run python3 - <<'PYTHON'
+import base64, json, re, struct, zlib
+text = open('one.html').read()
+assert text.startswith('<!') and len(text) < 20_000_000
+assert "default-src 'none'" in text[:text.index('</head>')] and not re.search(r'(src|href)="?https?:', text)
+packed = re.search(r'<script id="penna-data" type="application/octet-stream">([A-Za-z0-9+/=]*)</script>', text).group(1)
+plain = zlib.decompress(base64.b64decode(packed, validate=True))
+size = struct.unpack_from('<I', plain)[0]
+index = json.loads(plain[4:4 + size])
+answers = {one['question']: plain[4 + size + one['offset']:][:one['length']] for one in index['answers']}
+def column(answer, name):
+    length = struct.unpack_from('<I', answer, 4)[0]
+    found = next(one for one in json.loads(answer[8:8 + length])['columns'] if one['name'] == name)
+    return struct.unpack_from(f'<{found["count"]}{dict(f64="d", u32="I")[found["type"]]}', answer, found['offset'])
+wanted = json.load(open('calls.json'))['calls']
+slices = [answers[f'slices?px={index["px"]}&thread={thread}'] for thread in range(4)]
+assert sum(len(column(one, 'start')) + sum(column(one, 'd_count')) for one in slices) == sum(row['calls'] for row in wanted)
+assert len(json.loads(answers['table?name=calls&top=500'])['tables'][0]['rows']) == len(wanted)
+names = json.loads(answers['names?from=0'])['names']
+assert all(name < len(names) for one in slices for name in column(one, 'name'))
+assert json.loads(answers['summary'])['lost'] == 0 and len(column(answers['flame?weight=time'], 'value')) > 2
+assert 'ns' in index['note']
+PYTHON
+expect_eq 0 "$status" "$err"
 
 # Nothing in it, something wrong with it, not there.
 penna record -q -k alloc -e none:none -o nothing.penna -- true

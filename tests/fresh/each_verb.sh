@@ -32,7 +32,7 @@ verb 'shop:copied' list orders.penna
 verb '' lint ./orders
 verb 'allocations' doctor ./orders
 verb '' check orders.penna --max-leak 1M
-for format in csv chrome perfetto folded speedscope ctf heaptrack massif rtrace libleaks pprof uftrace; do
+for format in html csv chrome perfetto folded speedscope ctf heaptrack massif rtrace libleaks pprof uftrace; do
   verb '' export $format orders.penna orders.$format
   [ -n "$(find . -path "./orders.$format*" -size +0)" ] || fail "penna export $format wrote nothing"
 done

@@ -18,6 +18,7 @@
 #include "cli/progress_line.h"
 #include "cli/sort_words.h"
 #include "cli/verbs.h"
+#include "cli/verbs/view_readers.h"
 #include "cli/weights.h"
 #include "export/callgrind_export.h"
 #include "export/chrome_export.h"
@@ -31,6 +32,7 @@
 #include "export/uftrace_export.h"
 #include "report/frames.h"
 #include "report/reports.h"
+#include "view/packed_page.h"
 
 namespace penna {
 namespace {
@@ -79,6 +81,21 @@ bool write_graphviz(ExportWork& work, const TextSink& sink) {
     say(fmt::format("{} of {} with less than 0.5 % of all are not drawn", done.functions - done.drawn,
                     plural_text(static_cast<int64_t>(done.functions), "function")));
   return true;
+}
+
+// As large as may be mailed.
+constexpr size_t kMostPage = 20'000'000;
+
+bool write_html(ExportWork& work, const TextSink& sink) {
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(work.options.input, work.recording);
+  Names names(work.recording, *symbols, name_style(work.options.input, Format::kTable));
+  ViewData data(work.recording, names, [&] { work.progress.step(); });
+  Questions questions(data, view_tables(data.summary()), view_readers(work.options.input, work.recording));
+  const Result<std::string> page = pack_page(questions, data.summary(), kMostPage);
+  work.analyses.walk = data.walk();
+  if (page) return sink(*page);
+  work.trouble = page.error().text;
+  return false;
 }
 
 // Writers into a directory, or into files whose names they choose, report their own errors and give
@@ -137,6 +154,7 @@ constexpr ExportFormat kFormats[] = {
      nullptr},
     {"perfetto", "protobuf trace, for ui.perfetto.dev: smaller than chrome", kEventClasses, write_with<export_perfetto>,
      nullptr, 1, ExportFormat::Into::kFile, ExportFormat::Shape::kBinary},
+    {"html", "the page of penna view as one file for any browser, 20 MB at most", kEventClasses, write_html, nullptr},
     {"folded", "calls as stacks with their time, for flame graphs; other things by --weight", kCallEvents,
      write_stacks_with<export_folded>, nullptr, 1, ExportFormat::Into::kFile, kStacks},
     {"speedscope", "calls and spans of each thread, for speedscope.app; with --aggregate stacks",
@@ -229,7 +247,7 @@ Result<Fd> make_directory(const std::string& path, const char* format) {
 // why.
 int write_file(const ExportFormat& format, Output& output, ExportWork& work) {
   format.write(work, work.size.through(output.sink()));
-  return finish_output(output);
+  return work.trouble.empty() ? finish_output(output) : fail("export", work.trouble);
 }
 
 // A sentence when the recording holds nothing that the format could show; the file is written all

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// See packed_page.h. The data, compressed by zlib and written in base64:
+//
+//   0     4               4+H
+//   |  H  | index: JSON   | answer | answer | ...    offsets count from behind the index
+#include "view/packed_page.h"
+
+#include <fmt/core.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "export/json_writer.h"
+#include "view/page.h"
+
+namespace penna {
+namespace {
+
+constexpr uint32_t kFinest = 8192, kCoarsest = 64;  // of the whole run
+constexpr const char* kRows = "500";                // of each table
+
+// What else a page may do is nothing: it has no server that could say so in a header.
+constexpr std::string_view kPolicy =
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; style-src "
+    "'unsafe-inline'; img-src data: blob:; worker-src blob:; base-uri 'none'; form-action 'none'\">";
+
+struct Answer {
+  std::string question, body;
+};
+
+class Gatherer {
+ public:
+  Gatherer(Questions& questions, const Summary& summary) : questions_(questions), summary_(summary) {}
+
+  // Those that no zoom changes.
+  std::vector<Answer> of_whole_run() {
+    std::vector<Answer> answers;
+    for (const char* name : {"summary", "threads", "tables"}) ask(answers, name, {});
+    for (const TableName& table : questions_.tables_to_ask())
+      ask(answers, "table", {{"name", table.key}, {"top", kRows}});
+    for (const std::string& weight : questions_.weights_to_ask(summary_))
+      for (const bool reverse : {false, true})
+        reverse ? ask(answers, "flame", {{"reverse", "1"}, {"weight", weight}})
+                : ask(answers, "flame", {{"weight", weight}});
+    return answers;
+  }
+  // Those of the timeline, so finely.
+  std::vector<Answer> of_timeline(uint32_t pixels) {
+    std::vector<Answer> answers;
+    const std::string px = std::to_string(pixels);
+    ask(answers, "counters", {{"px", px}});
+    for (const ThreadSummary& thread : summary_.threads)
+      for (const char* name : {"slices", "waits", "points"})
+        ask(answers, name, {{"px", px}, {"thread", std::to_string(thread.thread)}});
+    return answers;
+  }
+  std::vector<Answer> names() {
+    std::vector<Answer> answers;
+    for (uint32_t from = 0; from < questions_.name_count(); from += Questions::kMostNames)
+      ask(answers, "names", {{"from", std::to_string(from)}});
+    return answers;
+  }
+
+ private:
+  // As the page spells it: parameters by name.
+  void ask(std::vector<Answer>& answers, const char* name, const HttpParameters& parameters) {
+    HttpAnswer answer = questions_.answer(name, parameters);
+    if (answer.status != 200) return;  // of a weight that this recording does not have, say
+    std::string question = name;
+    for (const auto& [key, value] : parameters)
+      question += fmt::format("{}{}={}", question.find('?') == question.npos ? '?' : '&', key, value);
+    answers.push_back({std::move(question), std::move(answer.body)});
+  }
+
+  Questions& questions_;
+  const Summary& summary_;
+};
+
+std::string index_of(const std::vector<Answer>& answers, uint32_t pixels, const std::string& note) {
+  std::string text;
+  JsonWriter json([&](std::string_view piece) { return text.append(piece), true; });
+  json.begin_object();
+  json.key("answers");
+  json.begin_array();
+  uint64_t offset = 0;
+  for (const Answer& answer : answers) {
+    json.begin_object();
+    json.field("question", answer.question);
+    json.field("offset", offset);
+    json.field("length", uint64_t{answer.body.size()});
+    json.end_object();
+    offset += answer.body.size();
+  }
+  json.end_array();
+  json.field("px", pixels);
+  json.field("note", note);
+  json.end_object();
+  json.finish();
+  return text;
+}
+
+std::string compressed(const std::vector<Answer>& answers, uint32_t pixels, const std::string& note) {
+  std::string plain(4, '\0');
+  const std::string index = index_of(answers, pixels, note);
+  const auto bytes = static_cast<uint32_t>(index.size());
+  plain.replace(0, 4, reinterpret_cast<const char*>(&bytes), 4);
+  plain += index;
+  for (const Answer& answer : answers) plain += answer.body;
+  uLongf room = ::compressBound(plain.size());
+  std::string packed(room, '\0');
+  if (::compress2(reinterpret_cast<Bytef*>(packed.data()), &room, reinterpret_cast<const Bytef*>(plain.data()),
+                  plain.size(), Z_BEST_COMPRESSION) != Z_OK)
+    return {};
+  packed.resize(room);
+  return packed;
+}
+
+std::string base64(const std::string& bytes) {
+  constexpr const char* kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t at = 0; at < bytes.size(); at += 3) {
+    uint32_t three = 0;
+    for (size_t i = 0; i < 3; ++i)
+      three = three << 8 | (at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0);
+    for (size_t i = 0; i < 4; ++i) text += at + i <= bytes.size() ? kDigits[three >> (18 - 6 * i) & 63] : '=';
+  }
+  return text;
+}
+
+std::string note_on(const Summary& summary, uint32_t pixels) {
+  return fmt::format(
+      "calls, waits and points under {} ns are shown as sums; tables and flame graphs are of the whole run",
+      std::max<int64_t>(summary.duration_ns / pixels, 1));
+}
+
+std::string with_data(const std::string& packed) {
+  std::string text = page();
+  const size_t head = text.find("<head>"), body = text.rfind("</body>");
+  const size_t end = body == text.npos ? text.size() : body;
+  text.insert(end,
+              fmt::format("<script id=\"penna-data\" type=\"application/octet-stream\">{}</script>\n", base64(packed)));
+  if (head != text.npos) text.insert(head + 6, kPolicy);
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> pack_page(Questions& questions, const Summary& summary, size_t most) {
+  Gatherer gatherer(questions, summary);
+  const std::vector<Answer> whole = gatherer.of_whole_run();
+  for (uint32_t pixels = kFinest; pixels >= kCoarsest; pixels /= 2) {
+    std::vector<Answer> answers = whole;
+    for (const std::vector<Answer>& more : {gatherer.of_timeline(pixels), gatherer.names()})
+      answers.insert(answers.end(), more.begin(), more.end());
+    const std::string text = with_data(compressed(answers, pixels, note_on(summary, pixels)));
+    if (text.size() <= most) return text;
+  }
+  return Error{
+      fmt::format("the page would be larger than {} MB: choose a part with -r, or use penna view", most / 1'000'000)};
+}
+
+}  // namespace penna
