@@ -3,7 +3,7 @@
 //
 // Why: panels neither know each other nor the address; they change the state and are told.
 // Invariant: what is shown is a function of `state`; every change goes through change() and is in the address soon after.
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { chooseServer } from './packed.ts';
 import type { Summary, TableName, Thread } from './protocol.ts';
 import { errorText, isAbort } from './server.ts';
@@ -115,9 +115,9 @@ export class Store {
 
 export const store = new Store();
 
-// Draws the component again whenever the store changes.
+// Draws the component again whenever the store changes; from the first drawing on, so that no change is missed.
 export function useStore(topic: Topic = 'state'): Store {
   const [, again] = useState(0);
-  useEffect(() => store.subscribe(() => again((n) => n + 1), topic), [topic]);
+  useLayoutEffect(() => store.subscribe(() => again((n) => n + 1), topic), [topic]);
   return store;
 }
