@@ -93,3 +93,16 @@ test('the graph is of the selection', async () => {
   assert.ok((await label(page)).startsWith(`Flame graph of ${(inside / 1e6).toFixed(0)} ms`), `${await label(page)} ${inside}`);
   await page.end();
 });
+
+test('a weight that the recording cannot fill says so in place of the graph', async () => {
+  const page = await shared.open('#tab=flame', { mayFail: true }), error = 'points have no stacks in this recording';
+  assert.equal((await page.getByLabel('Width is').locator('option').allInnerTexts()).includes('self_time'), false);
+  await page.route('**/api/flame?*weight=points*', (route) => route.fulfill({ status: 400, contentType: 'application/json', body: JSON.stringify({ error }) }));
+  await page.getByLabel('Width is').selectOption('points');
+  await page.locator('.flame-view').getByText(error).waitFor();
+  assert.equal(await canvas(page).count(), 0);
+  await page.getByLabel('Width is').selectOption('time');
+  await canvas(page).waitFor();
+  assert.equal(await page.getByText(error).count(), 0);
+  await page.end();
+});

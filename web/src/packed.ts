@@ -4,9 +4,9 @@
 // Why: the page is the same for both, and only this file knows the difference.
 // Invariant: nobody is asked; tables and flame graphs are those of the whole run, whatever was asked for.
 import { BadAnswer, group, type Column, type Columns } from './columns.ts';
-import { findIn, type Found, type OneThread } from './packed_find.ts';
+import { findIn, type OneThread } from './packed_find.ts';
 import { unpack, type Pack } from './pack.ts';
-import type { Instance, Report, Summary, Thread } from './protocol.ts';
+import type { Found, Instance, Report, Summary, Thread } from './protocol.ts';
 import { counterOf, gridOf, holdsOf, pointsOf, slicesOf, waitsOf, type Slices, type Stored, type Wanted } from './resum.ts';
 import { AskedServer, type Packed, type Parameters, type Server } from './server.ts';
 import { durationText } from './units.ts';
@@ -135,7 +135,8 @@ export class PackedServer implements Server {
     }
     if (best !== undefined) return best;
     const which = after !== undefined ? 'later ' : before !== undefined ? 'earlier ' : '';
-    throw new Error(`this file has no ${which}call of ${this.name(Number(name))} that lasts ${durationText(this.packed.pixel)}: shorter ones are sums here`);
+    const shortest = durationText(this.packed.pixel);
+    throw new Error(`this file has no ${which}call of ${this.name(Number(name))} that lasts ${shortest}: shorter ones are sums here`);
   }
 }
 
