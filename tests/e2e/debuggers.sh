@@ -47,4 +47,4 @@ expect_missing "$steps" penna_call_return
 expect_eq 1 "$(grep -c '^Single stepping until exit' <<<"$steps")" "steps through the way back"
 expect_missing "$out" calls_x86_64.S
 expect_contains "$out" '$1 = 20'
-expect_contains "$(penna report calls steps.penna 2>&1)" twice
+expect_contains "$(penna report calls steps.penna -n 0 2>&1)" twice
