@@ -198,6 +198,23 @@ expect_eq 0 "$status" "$err"
 kill -TERM "$pid"
 wait "$pid"
 
+# The browser is told by a file that is the user's alone, and gets our signals as they were before; the address is in no command line.
+mkdir -p bin run
+cat >bin/xdg-open <<'SH'
+#!/bin/sh
+{ stat -c %a "$1"; cat "$1"; grep SigBlk /proc/self/status; echo done; } >"$OPENED"
+SH
+chmod 755 bin/xdg-open
+start address.txt env PATH="$PWD/bin:$PATH" DISPLAY=:9 XDG_RUNTIME_DIR="$PWD/run" OPENED="$PWD/opened.txt" "$PENNA" view shop.penna
+await opened.txt '^done'
+expect_eq 600 "$(head -n 1 opened.txt)" "rights of the file that leads to the page"
+expect_contains "$(cat opened.txt)" "url=$(head -n 1 address.txt)\""
+expect_match "$(cat opened.txt)" '^SigBlk:[[:space:]]+0+$'
+expect_missing "$(tr '\0' ' ' <"/proc/$pid/cmdline")" http
+kill -TERM "$pid"
+wait "$pid"
+expect_eq "" "$(ls run)" "files that are left"
+
 # The page as a file: it holds all calls, and loads nothing.
 penna export html shop.penna -o one.html
 run python3 - <<'PYTHON'

@@ -4,12 +4,10 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/random.h>
 
-#include <cstdlib>
-
 #include "base/say.h"
+#include "cli/browser.h"
 #include "cli/input.h"
 #include "cli/installed_library.h"
 #include "cli/signals.h"
@@ -29,15 +27,6 @@ Result<std::string> new_token() {
   return fmt::format("{:016x}{:016x}", number[0], number[1]);
 }
 
-// The default browser, whose end nobody waits for; without a display there is none.
-void open_browser(const std::string& address) {
-  if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
-  std::string words[] = {"xdg-open", address};
-  char* const arguments[] = {words[0].data(), words[1].data(), nullptr};
-  pid_t pid = 0;
-  (void)::posix_spawnp(&pid, arguments[0], nullptr, nullptr, arguments, environ);
-}
-
 using ServeHttp = decltype(&penna_serve_http);
 
 // Never unloaded.
@@ -53,12 +42,14 @@ Result<ServeHttp> load_server() {
 Result<> serve(const ViewOptions& options, const Recording& recording) {
   // Blocked before a thread is started, so that all have it so.
   const sigset_t endings = ending_signals();
-  ::sigprocmask(SIG_BLOCK, &endings, nullptr);
+  sigset_t before;
+  ::sigprocmask(SIG_BLOCK, &endings, &before);
   const ServeHttp serve_http = PENNA_TRY(load_server());
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
   Names names(recording, *symbols, name_style(options.input, Format::kTable));
   ViewData data(recording, names);
   Questions questions(data, view_tables(data.summary()), view_readers(options.input, recording));
+  Browser browser;
   HttpService service;
   service.port = options.port.value_or(0);
   service.token = PENNA_TRY(new_token());
@@ -71,7 +62,7 @@ Result<> serve(const ViewOptions& options, const Recording& recording) {
     fmt::print("{}\n", address);
     std::fflush(stdout);
     say(fmt::format("showing {} until Ctrl-C", recording.path()));
-    if (!options.no_open) open_browser(address);
+    if (!options.no_open) (void)browser.open(address, before);
   };
   std::string trouble;
   serve_http(&service, &endings, &trouble);
