@@ -90,9 +90,9 @@ class Server {
     if (rest.compare(0, kQuestions.size(), kQuestions) != 0) return say_plainly(response, 404, "there is no such page");
     HttpParameters parameters;
     for (const auto& [name, value] : request.params) parameters[name] = value;
-    HttpAnswer answer = service_.answer(rest.substr(kQuestions.size()), parameters);
+    const HttpAnswer answer = service_.answer(rest.substr(kQuestions.size()), parameters);
     response.status = answer.status;
-    response.set_content(std::move(answer.body), answer.type);
+    response.set_content(answer.body, answer.type);
   }
 
   const HttpService& service_;

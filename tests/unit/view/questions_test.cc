@@ -117,6 +117,7 @@ TEST_F(QuestionsTest, NamesKeepTheirNumbers) {
 TEST_F(QuestionsTest, BrowsersAskAtTheSameTime) {
   const std::string wanted = ask("slices", {{"thread", "0"}, {"px", "50"}});
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&] {
       for (int k = 0; k < 20; ++k) EXPECT_EQ(ask("slices", {{"thread", "0"}, {"px", "50"}}), wanted);
