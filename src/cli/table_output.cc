@@ -16,16 +16,6 @@ std::string detail_text(const TableDetail& detail) {
   return detail.where.empty() ? detail.text : detail.text + " " + detail.where;
 }
 
-// An empty cell is "no such value": null in JSON, an empty field in CSV, and never 0.
-template <typename Writer>
-void write_cell(Writer& out, const Cell& cell, CellKind kind) {
-  if (const auto* text = std::get_if<std::string>(&cell)) return out.value(*text);
-  if (const auto* real = std::get_if<double>(&cell)) return out.value(*real);
-  if (const auto* whole = std::get_if<int64_t>(&cell))
-    return kind == CellKind::kAddress ? out.address(static_cast<uint64_t>(*whole)) : out.value(*whole);
-  out.null();
-}
-
 // CsvWriter with the words of JsonWriter.
 struct CsvCells {
   CsvWriter& csv;
@@ -117,13 +107,6 @@ void loss_json(const Report& report, JsonWriter& json) {
   json.end_object();
 }
 
-void sentences_json(const char* key, const std::vector<std::string>& sentences, JsonWriter& json) {
-  json.key(key);
-  json.begin_array();
-  for (const std::string& sentence : sentences) json.value(sentence);
-  json.end_array();
-}
-
 }  // namespace
 
 // --sort may name a column that only one of several tables has: it fails only when no table has it.
@@ -162,10 +145,10 @@ bool write_report(const Report& report, const TableOptions& options, Output& out
   }
   JsonWriter json(output.sink());
   json.begin_object();
-  sentences_json("about", report.head, json);
+  json.field_of_texts("about", report.head);
   for (const Table& table : report.tables) table_json(table, fields, json);
-  sentences_json("notes", report.tail, json);
-  sentences_json("warnings", report.warnings, json);
+  json.field_of_texts("notes", report.tail);
+  json.field_of_texts("warnings", report.warnings);
   if (!report.state.empty()) loss_json(report, json);
   json.end_object();
   return json.finish();
@@ -196,9 +179,9 @@ bool ReportStream::finish(const Report& closing) {
     return csv_.finish();
   }
   json_.end_array();
-  sentences_json("about", closing.head, json_);
-  sentences_json("notes", closing.tail, json_);
-  sentences_json("warnings", closing.warnings, json_);
+  json_.field_of_texts("about", closing.head);
+  json_.field_of_texts("notes", closing.tail);
+  json_.field_of_texts("warnings", closing.warnings);
   if (!closing.state.empty()) loss_json(closing, json_);
   json_.end_object();
   return json_.finish();

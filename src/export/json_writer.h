@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -45,6 +46,13 @@ class JsonWriter {
     value(v);
   }
 
+  void field_of_texts(std::string_view name, const std::vector<std::string>& texts) {
+    key(name);
+    begin_array();
+    for (const std::string& text : texts) value(text);
+    end_array();
+  }
+
   bool ok() const { return out_.ok(); }
   bool finish();  // a line end, and out with it; false when the sink refused
 
@@ -58,5 +66,17 @@ class JsonWriter {
   std::vector<bool> has_elements_;  // of the open objects and arrays, outermost first
   bool after_key_ = false;
 };
+
+// One object as text. write(JsonWriter&): its fields.
+template <typename Write>
+std::string json_text(Write&& write) {
+  std::string text;
+  JsonWriter json([&](std::string_view piece) { return text.append(piece), true; });
+  json.begin_object();
+  write(json);
+  json.end_object();
+  json.finish();
+  return text;
+}
 
 }  // namespace penna

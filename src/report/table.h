@@ -74,6 +74,17 @@ constexpr TableColumn prose(TableColumn column) {
 // (percent), or text.
 using Cell = std::variant<std::monostate, int64_t, double, std::string>;
 
+// For writers of raw values, as JsonWriter. An empty cell is "no such value": null in JSON, an empty field in CSV, and
+// never 0.
+template <typename Writer>
+void write_cell(Writer& out, const Cell& cell, CellKind kind) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return out.value(*text);
+  if (const auto* real = std::get_if<double>(&cell)) return out.value(*real);
+  if (const auto* whole = std::get_if<int64_t>(&cell))
+    return kind == CellKind::kAddress ? out.address(static_cast<uint64_t>(*whole)) : out.value(*whole);
+  out.null();
+}
+
 // A line below a row, usually a frame: what, then where ("(file.c:12) [libx.so]"), which may be empty.
 struct TableDetail {
   std::string text;

@@ -7,24 +7,20 @@
 namespace penna {
 
 std::string ColumnAnswer::header(size_t data_at, const std::function<void(JsonWriter&)>& more) const {
-  std::string text;
-  JsonWriter json([&](std::string_view piece) { return text.append(piece), true; });
-  json.begin_object();
-  json.key("columns");
-  json.begin_array();
-  for (const Column& column : columns_) {
-    json.begin_object();
-    json.field("name", column.name);
-    json.field("type", column.type);
-    json.field("count", uint64_t{column.count});
-    json.field("offset", uint64_t{data_at + column.offset});
-    json.end_object();
-  }
-  json.end_array();
-  more(json);
-  json.end_object();
-  json.finish();
-  return text;
+  return json_text([&](JsonWriter& json) {
+    json.key("columns");
+    json.begin_array();
+    for (const Column& column : columns_) {
+      json.begin_object();
+      json.field("name", column.name);
+      json.field("type", column.type);
+      json.field("count", uint64_t{column.count});
+      json.field("offset", uint64_t{data_at + column.offset});
+      json.end_object();
+    }
+    json.end_array();
+    more(json);
+  });
 }
 
 // The offsets stand in the header, and its length decides on them: a second look, with room for the digits of both.

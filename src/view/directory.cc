@@ -32,12 +32,12 @@ bool holds(std::string_view name, std::string_view text) {
   return std::search(name.begin(), name.end(), text.begin(), text.end(), same) != name.end();
 }
 
-}  // namespace
-
-std::string thread_name(const Summary& summary, uint32_t thread) {
-  const ThreadSummary& one = summary.threads[thread];
+// Not thread_label(): that knows threads by tid, which several may have had.
+std::string thread_name(const ThreadSummary& one) {
   return one.name.empty() ? fmt::format("tid {}", one.tid) : fmt::format("{} (tid {})", one.name, one.tid);
 }
+
+}  // namespace
 
 Directory::Directory(ViewData& data) {
   SumsByName functions, locks, points;
@@ -57,7 +57,7 @@ Directory::Directory(ViewData& data) {
   add(points, "point", &entries_);
   const Summary& summary = data.summary();
   for (uint32_t i = 0; i < summary.threads.size(); ++i) {
-    threads_.push_back(thread_name(summary, i));
+    threads_.push_back(thread_name(summary.threads[i]));
     entries_.push_back({"thread", i, summary.threads[i].total_events(), 0});
   }
   std::stable_sort(entries_.begin(), entries_.end(), [](const DirectoryEntry& one, const DirectoryEntry& other) {
@@ -70,28 +70,24 @@ const std::string& Directory::name_of(const DirectoryEntry& entry, const NameIds
 }
 
 std::string Directory::find(std::string_view text, const NameIds& ids) const {
-  std::string found;
-  JsonWriter json([&](std::string_view piece) { return found.append(piece), true; });
-  json.begin_object();
-  json.key("matches");
-  json.begin_array();
-  size_t matches = 0;
-  for (const DirectoryEntry& entry : entries_) {
-    const std::string& name = name_of(entry, ids);
-    if (!holds(name, text) || ++matches > kMostMatches) continue;
-    json.begin_object();
-    json.field("kind", entry.kind);
-    json.field("name", name);
-    json.field("id", entry.id);
-    json.field("count", entry.count);
-    json.field("total_ns", entry.total_ns);
-    json.end_object();
-  }
-  json.end_array();
-  json.field("left_out", uint64_t{matches > kMostMatches ? matches - kMostMatches : 0});
-  json.end_object();
-  json.finish();
-  return found;
+  return json_text([&](JsonWriter& json) {
+    json.key("matches");
+    json.begin_array();
+    size_t matches = 0;
+    for (const DirectoryEntry& entry : entries_) {
+      const std::string& name = name_of(entry, ids);
+      if (!holds(name, text) || ++matches > kMostMatches) continue;
+      json.begin_object();
+      json.field("kind", entry.kind);
+      json.field("name", name);
+      json.field("id", entry.id);
+      json.field("count", entry.count);
+      json.field("total_ns", entry.total_ns);
+      json.end_object();
+    }
+    json.end_array();
+    json.field("left_out", uint64_t{matches > kMostMatches ? matches - kMostMatches : 0});
+  });
 }
 
 }  // namespace penna

@@ -33,7 +33,4 @@ class Directory {
   std::vector<std::string> threads_;  // names by index
 };
 
-// "worker (tid 12)", as the page shows it.
-std::string thread_name(const Summary& summary, uint32_t thread);
-
 }  // namespace penna

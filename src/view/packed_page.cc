@@ -79,26 +79,22 @@ class Gatherer {
 };
 
 std::string index_of(const std::vector<Answer>& answers, uint32_t pixels, const std::string& note) {
-  std::string text;
-  JsonWriter json([&](std::string_view piece) { return text.append(piece), true; });
-  json.begin_object();
-  json.key("answers");
-  json.begin_array();
-  uint64_t offset = 0;
-  for (const Answer& answer : answers) {
-    json.begin_object();
-    json.field("question", answer.question);
-    json.field("offset", offset);
-    json.field("length", uint64_t{answer.body.size()});
-    json.end_object();
-    offset += answer.body.size();
-  }
-  json.end_array();
-  json.field("px", pixels);
-  json.field("note", note);
-  json.end_object();
-  json.finish();
-  return text;
+  return json_text([&](JsonWriter& json) {
+    json.key("answers");
+    json.begin_array();
+    uint64_t offset = 0;
+    for (const Answer& answer : answers) {
+      json.begin_object();
+      json.field("question", answer.question);
+      json.field("offset", offset);
+      json.field("length", uint64_t{answer.body.size()});
+      json.end_object();
+      offset += answer.body.size();
+    }
+    json.end_array();
+    json.field("px", pixels);
+    json.field("note", note);
+  });
 }
 
 std::string compressed(const std::vector<Answer>& answers, uint32_t pixels, const std::string& note) {

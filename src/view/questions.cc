@@ -7,8 +7,6 @@
 #include <algorithm>
 
 #include "export/json_writer.h"
-#include "report/frames.h"
-#include "report/info.h"
 #include "view/flame_tree.h"
 #include "view/report_json.h"
 #include "view/track_answers.h"
@@ -18,17 +16,6 @@ namespace {
 
 constexpr int64_t kMostNs = INT64_C(1) << 62;
 constexpr int64_t kMostPixels = 10'000;
-
-template <typename Write>
-std::string json_text(Write&& write) {
-  std::string text;
-  JsonWriter json([&](std::string_view piece) { return text.append(piece), true; });
-  json.begin_object();
-  write(json);
-  json.end_object();
-  json.finish();
-  return text;
-}
 
 HttpAnswer refusal(int status, const std::string& sentence) {
   return {status, "application/json", json_text([&](JsonWriter& json) { json.field("error", sentence); })};
@@ -78,7 +65,7 @@ void write_kinds(JsonWriter& json, const Summary& all) {
   std::vector<std::string> kinds;
   for (const EventKind& one : kEventKinds)
     if (all.events[one.event_class] != 0) kinds.emplace_back(one.kind);
-  write_texts(json, "kinds", kinds);
+  json.field_of_texts("kinds", kinds);
   json.key("missing");
   json.begin_array();
   for (const EventKind& one : kEventKinds) {
@@ -115,7 +102,7 @@ void write_sentence(JsonWriter& json, const Table& table) {
 void write_health(JsonWriter& json, const Result<Report>& overview) {
   json.key("health");
   json.begin_object();
-  write_texts(json, "warnings", overview ? overview->warnings : std::vector<std::string>{overview.error().text});
+  json.field_of_texts("warnings", overview ? overview->warnings : std::vector<std::string>{overview.error().text});
   json.key("counters");
   json.begin_array();
   for (const LossNumber& number : overview ? overview->loss : std::vector<LossNumber>{}) {
@@ -179,7 +166,7 @@ std::string Questions::summary() {
   return summary_ = json_text([&](JsonWriter& json) {
            json.field("version", 1);
            json.field("recording", recording.path());
-           write_texts(json, "command", recording.session().command);
+           json.field_of_texts("command", recording.session().command);
            json.field("pid", all.processes.empty() ? 0u : all.processes.front().pid);
            json.field("start_utc_ns", std::to_string(recording.time().realtime_ns(all.first_time)));
            json.field("duration_ns", all.duration_ns);

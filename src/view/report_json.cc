@@ -2,10 +2,11 @@
 // See report_json.h.
 #include "view/report_json.h"
 
-#include <fmt/core.h>
+#include <iterator>
+#include <string>
+#include <vector>
 
-#include <type_traits>
-#include <variant>
+#include "export/json_writer.h"
 
 namespace penna {
 namespace {
@@ -28,20 +29,6 @@ void write_details(JsonWriter& json, const char* key, const std::vector<TableDet
     json.end_object();
   }
   json.end_array();
-}
-
-void write_cell(JsonWriter& json, const Cell& cell, CellKind kind) {
-  std::visit(
-      [&](const auto& value) {
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, std::monostate>)
-          json.null();
-        else if constexpr (std::is_same_v<T, int64_t>)
-          kind == CellKind::kAddress ? json.address(static_cast<uint64_t>(value)) : json.value(value);
-        else
-          json.value(value);
-      },
-      cell);
 }
 
 void write_row(JsonWriter& json, const Table& table, const TableRow& row) {
@@ -82,28 +69,17 @@ void write_table(JsonWriter& json, const Table& table) {
 
 }  // namespace
 
-void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts) {
-  json.key(key);
-  json.begin_array();
-  for (const std::string& text : texts) json.value(text);
-  json.end_array();
-}
-
 std::string report_json(const Report& report) {
-  std::string text;
-  JsonWriter json([&](std::string_view piece) { return text.append(piece), true; });
-  json.begin_object();
-  write_texts(json, "head", report.head);
-  json.key("tables");
-  json.begin_array();
-  for (const Table& table : report.tables)
-    if (!table.columns.empty()) write_table(json, table);
-  json.end_array();
-  write_texts(json, "tail", report.tail);
-  write_texts(json, "warnings", report.warnings);
-  json.end_object();
-  json.finish();
-  return text;
+  return json_text([&](JsonWriter& json) {
+    json.field_of_texts("head", report.head);
+    json.key("tables");
+    json.begin_array();
+    for (const Table& table : report.tables)
+      if (!table.columns.empty()) write_table(json, table);
+    json.end_array();
+    json.field_of_texts("tail", report.tail);
+    json.field_of_texts("warnings", report.warnings);
+  });
 }
 
 }  // namespace penna

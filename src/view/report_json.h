@@ -6,15 +6,11 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "export/json_writer.h"
 #include "report/table.h"
 
 namespace penna {
 
 std::string report_json(const Report& report);
-// "key": ["text", ...].
-void write_texts(JsonWriter& json, const char* key, const std::vector<std::string>& texts);
 
 }  // namespace penna
