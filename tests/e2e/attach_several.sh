@@ -38,20 +38,32 @@ for bytes in 1111 2222 3333; do expect_match "$(grep -Em1 "malloc\($bytes\)" eve
 # One that is refused is told, and the others are recorded; one that ends does not end the recording.
 kill -STOP "$b"
 await "/proc/$b/status" '^State:.T'
-( # once it is recorded
+"$PENNA" record -p "$a,$b,4194305,$c" -f -o it.penna >recorder.txt 2>&1 </dev/null & recorder=$!
+started+=("$recorder")
+until_served() { # until it records process $1
   for ((i = 0; i < 500; ++i)); do
-    ! "$PENNA" ctl "$a" on busy:round >kill.txt 2>&1 || break
+    ! "$PENNA" ctl "$1" on busy:round >served.txt 2>&1 || return 0
     sleep 0.02
   done
-  kill -9 "$a"
-) &
-run penna record -p "$a,$b,4194305,$c" -f -o it.penna --duration 900ms
-kill -CONT "$b"
+  fail "process $1 is not recorded: $(<served.txt) $(<recorder.txt)"
+}
+until_served "$a"
+until_served "$c"
+kill -9 "$a"
+wait "$a" 2>/dev/null || true
+last=$(tail -n 1 c.txt)
+await c.txt "^$((last + 20))\$"
+run penna ctl "$c" stop
 expect_eq 0 "$status"
-expect_contains "$err" "process $b is stopped: let it run first, with: kill -CONT $b"
-expect_contains "$err" 'there is no process 4194305'
-expect_match "$err" 'it.penna: .* 2 processes'
-expect_contains "$err" 'verified'
+status=0
+wait "$recorder" || status=$?
+kill -CONT "$b"
+expect_eq 0 "$status" "status of the recorder"
+said=$(<recorder.txt)
+expect_contains "$said" "process $b is stopped: let it run first, with: kill -CONT $b"
+expect_contains "$said" 'there is no process 4194305'
+expect_match "$said" 'it.penna: .* 2 processes'
+expect_contains "$said" 'verified'
 penna replay it.penna >events.txt
 expect_match "$(grep -m1 'malloc(3333)' events.txt || true)" malloc
 run penna record -p 4194305,4194306
@@ -65,10 +77,9 @@ done
 # penna ctl: points off and on, and the end.
 "$PENNA" record -p "$b,$c" -f -o it.penna 2>recorder.txt </dev/null & recorder=$!
 started+=("$recorder")
-for ((i = 0; i < 500; ++i)); do
-  penna ctl "$c" off busy:round 2>/dev/null && break
-  sleep 0.02
-done
+until_served "$c"
+run penna ctl "$c" off busy:round
+expect_eq 0 "$status"
 run penna ctl "$c" on busy:round
 expect_eq 0 "$status"
 expect_contains "$err" "'busy:round' names 1 site of 1 process: 1 switched on"

@@ -21,7 +21,9 @@ export XDG_CONFIG_HOME=/nonexistent # defaults of whoever runs the tests
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/penna-e2e.XXXXXX")
 started=()
-trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
+# What was started is gone, and not only killed, before its directory is removed.
+trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; wait "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"
+      exit $status' EXIT
 cd "$work"
 
 fail() { echo "FAIL: $*" >&2; [ -z "${out:-}${err:-}" ] || printf -- '--- out\n%s\n--- err\n%s\n' "${out:-}" "${err:-}" >&2; exit 1; }
