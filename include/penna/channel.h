@@ -211,6 +211,9 @@ struct penna_channel {
   /* Shared. 1: all calls so far came from the hooks of -finstrument-functions and nothing else was asked of them, so
    * each took the same short path. */
   uint32_t calls_at_once;
+  /* Shared. The target adds 1 after each record that describes a module or a site. A thread meets these only later, so
+   * who takes a chunk and then reads this number knows whether another chunk describes what this one mentions. */
+  uint32_t descriptions;
 };
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, free_at) == 32, "penna_channel.free_at");
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, node_count) == 128, "penna_channel.node_count");

@@ -107,6 +107,10 @@ penna_counters ChannelMap::counters() const {
 }
 
 // Relaxed loads from here on: each value stands alone, and what the target last stored is soon enough.
+uint32_t ChannelMap::descriptions() const {
+  return __atomic_load_n(&shared()->descriptions, __ATOMIC_ACQUIRE);  // pairs with commit_description()
+}
+
 bool ChannelMap::calls_at_once() const { return __atomic_load_n(&shared()->calls_at_once, __ATOMIC_RELAXED) == 1; }
 uint64_t ChannelMap::start_cpu_ns() const { return __atomic_load_n(&shared()->start_cpu_ns, __ATOMIC_RELAXED); }
 

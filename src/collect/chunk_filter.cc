@@ -17,11 +17,7 @@ ChunkFilter::ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Whe
     : process_(process), forked_(forked), open_then_(budget), share_(std::move(budget)) {
   if (conditions && !conditions->empty()) points_.emplace(std::move(conditions));
   if (wanted) selection_.emplace(std::move(wanted));
-  if (rules == nullptr) return;
-  rules_ = *rules;
-  ask_ = rules->ask;
-  // Ours in between: a lookup that fails first lets the filter learn what other open chunks describe.
-  if (ask_) rules_.ask = [this](uint32_t number, uint64_t pc, uint64_t ticks) { return ask(number, pc, ticks); };
+  if (rules != nullptr) rules_ = *rules;
 }
 
 void ChunkFilter::inherit(std::vector<uint64_t> pcs, uint64_t ticks) {
@@ -51,34 +47,8 @@ void ChunkFilter::learn(std::span<const uint8_t> chunk) {
   weigh();
 }
 
-// Whether it is looked up for the first time. Failed lookups are for values from the process, which may be anything.
-bool ChunkFilter::is_new(uint64_t id_or_pc) {
-  // Forgetting costs at most another look; keeping everything would let a process fill our memory.
-  if (nowhere_.size() >= Budget::kFunctions) nowhere_.clear();
-  return nowhere_.insert(id_or_pc).second;
-}
-
-// Once per chunk: whatever describes its records came before it.
-void ChunkFilter::look_once() {
-  if (look_elsewhere_ == nullptr) return;
-  const auto& look = *look_elsewhere_;
-  look_elsewhere_ = nullptr;
-  look();
-}
-
-FunctionTraits ChunkFilter::ask(uint32_t process, uint64_t pc, uint64_t ticks) {
-  FunctionTraits traits = ask_(process, pc, ticks);
-  if (traits.placed || !is_new(pc)) return traits;
-  look_once();
-  return ask_(process, pc, ticks);
-}
-
 ChunkCut ChunkFilter::sift_calls(std::span<const uint8_t> chunk) {
   const penna_chunk header = header_of(chunk);
-  if (header.generation > generation_) {  // a module may have replaced another one
-    generation_ = header.generation;
-    look_once();
-  }
   auto& thread = share_.state_of(threads_, header.thread_serial)->second;
   const bool begins = thread == nullptr && header.thread_serial == 1 && header.sequence == 0;
   if (!thread)
@@ -126,14 +96,10 @@ void ChunkFilter::leave_out_others(std::span<const uint8_t> chunk, ChunkCut& cut
 }
 
 void ChunkFilter::weigh() {
-  constexpr size_t kNumber = 48;  // size of a set's node
-  if (share_.weigh(weight_, nowhere_.size() * kNumber + (points_ ? points_->bytes() : 0))) return;
-  free_memory(nowhere_);
-  if (points_) points_->forget();
+  if (points_ && !share_.weigh(weight_, points_->bytes())) points_->forget();
 }
 
-std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk,
-                                            const std::function<void()>& look_elsewhere) {
+std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk) {
   if (chunk.size() < sizeof(penna_chunk)) return chunk;
   const penna_chunk header = header_of(chunk);
   if (const auto ahead = ahead_.find(header.thread_serial);
@@ -141,19 +107,13 @@ std::span<const uint8_t> ChunkFilter::apply(std::span<const uint8_t> chunk,
     if (ahead->second.thread) (void)share_.weigh(ahead->second.thread->weight, 0);
     ahead_.erase(ahead);
   }
-  return sift(chunk, look_elsewhere);
+  return sift(chunk);
 }
 
-std::span<const uint8_t> ChunkFilter::sift(std::span<const uint8_t> chunk,
-                                           const std::function<void()>& look_elsewhere) {
-  look_elsewhere_ = &look_elsewhere;
+std::span<const uint8_t> ChunkFilter::sift(std::span<const uint8_t> chunk) {
   ChunkCut cut;
   if (has_rules()) cut = sift_calls(chunk);
-  if (points_)
-    points_left_out_ += points_->sift(chunk, cut, [this](uint32_t id) {
-      if (is_new(id)) look_once();
-    });
-  look_elsewhere_ = nullptr;
+  if (points_) points_left_out_ += points_->sift(chunk, cut);
   weigh();
   // A chunk without an end time was still open; apply() then works out the times from what is left.
   if (!cut.changes() && header_of(chunk).time_end != 0) return chunk;
@@ -181,7 +141,7 @@ std::span<const uint8_t> ChunkFilter::preview(std::span<const uint8_t> piece) {
   // The thread's state as of the last piece stands in for its real one, and is taken away again: the whole chunk
   // will be filtered from where the last whole one ended.
   std::swap(state->second, ahead.thread);
-  const std::span<const uint8_t> left = sift(piece, [] {});
+  const std::span<const uint8_t> left = sift(piece);
   std::swap(state->second, ahead.thread);
   std::tie(points_left_out_, others_left_out_, late_threads_) = counts;
   if (!points_) return left;

@@ -37,10 +37,9 @@ class ChunkFilter {
 
   // Learns the sites and modules that a chunk describes.
   void learn(std::span<const uint8_t> chunk);
-  // The rest of a chunk whose descriptions were learnt: the chunk itself, or a buffer that is valid until the next
-  // call. `look_elsewhere` is called if a site or module is unknown, because a thread still holds the chunk that
-  // describes it; it shall learn() what else there is.
-  std::span<const uint8_t> apply(std::span<const uint8_t> chunk, const std::function<void()>& look_elsewhere);
+  // The rest of a chunk: the chunk itself, or a buffer that is valid until the next call. What describes its records
+  // was learnt before, from whichever chunk.
+  std::span<const uint8_t> apply(std::span<const uint8_t> chunk);
   // The same for a piece of a chunk that is still being filled: what was added since the last piece. It will come again
   // with the whole chunk, which is filtered as if no piece had been seen; so nothing is counted.
   std::span<const uint8_t> preview(std::span<const uint8_t> piece);
@@ -82,10 +81,7 @@ class ChunkFilter {
     std::unique_ptr<Thread> thread;
     PointSelection::OpenSpans spans;
   };
-  std::span<const uint8_t> sift(std::span<const uint8_t> chunk, const std::function<void()>& look_elsewhere);
-  FunctionTraits ask(uint32_t process, uint64_t pc, uint64_t ticks);
-  bool is_new(uint64_t id_or_pc);
-  void look_once();
+  std::span<const uint8_t> sift(std::span<const uint8_t> chunk);
   void weigh();
   ChunkCut sift_calls(std::span<const uint8_t> chunk);
   bool is_wanted(const penna_chunk& header, Thread& thread);
@@ -100,15 +96,11 @@ class ChunkFilter {
   uint64_t points_left_out_ = 0;
   std::optional<ThreadSelection> selection_;
   uint64_t others_left_out_ = 0, late_threads_ = 0;
-  std::unordered_set<uint64_t> nowhere_;  // ids of sites and pcs that were not found
   CallRules rules_;
-  std::function<FunctionTraits(uint32_t, uint64_t, uint64_t)> ask_;  // from the rules
   Budget::Share share_;
-  size_t weight_ = 0;                                              // of points_ and nowhere_
+  size_t weight_ = 0;                                              // of points_
   std::unordered_map<uint32_t, std::unique_ptr<Thread>> threads_;  // by serial
   std::unordered_map<uint32_t, Ahead> ahead_;                      // likewise; no more than threads_
-  uint32_t generation_ = 0;                                        // of modules: the highest that was looked for
-  const std::function<void()>* look_elsewhere_ = nullptr;          // not called yet for this chunk
   std::vector<uint8_t> left_;
 };
 

@@ -183,8 +183,8 @@ void ProcessDrain::store(RecordingWriter& writer, std::span<const uint8_t> chunk
   if (fresh_) fresh_->full_chunk(chunk, summary.content_bytes);
   quiet_.has_recorded(header_of(chunk).tid);
   if (filter_) {
-    if (sink_->has_descriptions()) filter_->learn(chunk);
-    chunk = filter_->apply(chunk, [this] { learn_from_all_chunks(); });
+    learn_descriptions(chunk);
+    chunk = filter_->apply(chunk);
     sink_->forget();
     summary = sink_->scan(chunk);
   }
@@ -195,10 +195,14 @@ void ProcessDrain::store(RecordingWriter& writer, std::span<const uint8_t> chunk
     sink_->write(writer, chunk, summary);
 }
 
-// A description comes before its first use, but maybe from another thread, which may still hold that chunk.
-void ProcessDrain::learn_from_all_chunks() {
+// Before the filter looks at `chunk`. A description comes before its first use, but maybe from another thread, which
+// may still hold that chunk.
+void ProcessDrain::learn_descriptions(std::span<const uint8_t> chunk) {
+  if (sink_->has_descriptions()) filter_->learn(chunk);
+  const uint32_t told = channel_.descriptions();
+  if (std::exchange(descriptions_, told) == told) return;
   std::vector<uint8_t> copy(PENNA_CHUNK_BYTES);
-  each_taken([&](uint32_t chunk) { filter_->learn({copy.data(), channel_.copy_chunk(chunk, copy.data())}); });
+  each_taken([&](uint32_t other) { filter_->learn({copy.data(), channel_.copy_chunk(other, copy.data())}); });
 }
 
 // Copies an open chunk into buffer_, up to the first record that is still being written. Returns its end; 0: there is
@@ -269,7 +273,7 @@ std::span<const uint8_t> ProcessDrain::left_of_open(RecordingWriter& writer, std
   (void)sink_->round_and_scan(piece);
   std::span<const uint8_t> left = piece;
   if (filter_) {
-    if (sink_->has_descriptions()) filter_->learn(piece);
+    learn_descriptions(piece);
     left = filter_->preview(piece);
     sink_->forget();
     (void)sink_->scan(left);

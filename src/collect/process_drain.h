@@ -115,7 +115,7 @@ class ProcessDrain {
   bool must_wait(const ChunkSummary& summary);
   template <typename Look>
   uint32_t each_taken(Look&& look);
-  void learn_from_all_chunks();
+  void learn_descriptions(std::span<const uint8_t> chunk);
   void hear_of_starts(bool gone);
   std::span<const uint8_t> left_of_open(RecordingWriter& writer, std::span<uint8_t> piece);
   std::unordered_map<uint32_t, uint64_t> first_sequences();
@@ -145,6 +145,7 @@ class ProcessDrain {
   std::shared_ptr<Budget> budget_;
   std::shared_ptr<ChunkSink> sink_;
   std::unique_ptr<ChunkFilter> filter_;
+  uint32_t descriptions_ = 0;  // of the channel, that the filter has learnt
   Onlooker* onlooker_ = nullptr;
   FlightRecorder* flight_ = nullptr;
   StartedPrograms* programs_ = nullptr;

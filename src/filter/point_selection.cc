@@ -96,6 +96,18 @@ bool PointSelection::end_span(uint32_t span, uint32_t thread) {
   return true;
 }
 
+uint64_t PointSelection::sift(std::span<const uint8_t> chunk, ChunkCut& cut) {
+  uint64_t left_out = 0;
+  RecordCursor in(chunk);
+  Record record;
+  while (in.next(record)) {
+    if (record.kind != PENNA_KIND_POINT || keeps(in.header().thread_serial, record)) continue;
+    cut.leave_out(static_cast<size_t>(record.payload - chunk.data()) - sizeof(uint64_t));
+    ++left_out;
+  }
+  return left_out;
+}
+
 bool PointSelection::keeps(uint32_t thread, const Record& record) {
   const auto found = sites_.find(record.as<penna_point>().site);
   if (found == sites_.end()) return true;

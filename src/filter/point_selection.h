@@ -32,22 +32,8 @@ class PointSelection {
   // `record`: of PENNA_KIND_POINT; of each thread in its order.
   bool keeps(uint32_t thread, const Record& record);
 
-  // The same for a whole chunk: how many points are left out of it. `unknown(id)`: called for a point of an unknown
-  // site, which may then have been add()ed.
-  template <typename Unknown>
-  uint64_t sift(std::span<const uint8_t> chunk, ChunkCut& cut, Unknown&& unknown) {
-    uint64_t left_out = 0;
-    RecordCursor in(chunk);
-    Record record;
-    while (in.next(record)) {
-      if (record.kind != PENNA_KIND_POINT) continue;
-      if (const uint32_t id = record.as<penna_point>().site; !knows(id)) unknown(id);
-      if (keeps(in.header().thread_serial, record)) continue;
-      cut.leave_out(static_cast<size_t>(record.payload - chunk.data()) - sizeof(uint64_t));
-      ++left_out;
-    }
-    return left_out;
-  }
+  // The same for a whole chunk: how many points are left out of it.
+  uint64_t sift(std::span<const uint8_t> chunk, ChunkCut& cut);
 
   uint64_t sites_met() const { return sites_met_; }  // to which a condition applies
 

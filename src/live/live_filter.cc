@@ -60,7 +60,7 @@ void LiveFilter::select_points(uint32_t process, std::vector<uint8_t>& chunk) {
   const auto points = points_.find(process);
   if (conditions_->empty() || points == points_.end()) return;
   ChunkCut cut;
-  if (points->second.sift(chunk, cut, [](uint32_t) {}) == 0) return;
+  if (points->second.sift(chunk, cut) == 0) return;
   std::vector<uint8_t> left;
   cut.apply(chunk, left);
   chunk.swap(left);

@@ -118,6 +118,12 @@ inline Record begin_record(penna_kind kind, uint32_t word_count, penna_event_cla
   return begin_record_at(penna_arch_add_local(&thread.cursor, word_count * 8), kind, word_count, event_class, time);
 }
 
+// Of a record that describes a module or a site (penna_channel.descriptions).
+inline void commit_description(Record record) {
+  record.commit();
+  __atomic_fetch_add(&process.channel->descriptions, 1, __ATOMIC_RELEASE);  // pairs with ChannelMap::descriptions()
+}
+
 template <typename Payload>
 void fill(Record record, const Payload& payload) {
   __builtin_memcpy(record.words + 1, &payload, sizeof(Payload));

@@ -162,7 +162,7 @@ void tell(const Module& module) {
   __builtin_memcpy(told.build_id, module.build_id, sizeof told.build_id);
   __builtin_memcpy(record.words + 1, &told, sizeof told);
   __builtin_memcpy(record.words + 1 + sizeof told / 8, module.path, module.path_bytes);
-  record.commit();
+  commit_description(record);
 }
 
 struct Extent {
@@ -214,8 +214,8 @@ void remember(const dl_find_object& found) {
   module.end = extent.end;
   set_path(module, found.dlfo_link_map->l_name);
   read_notes(module, found);
+  tell(module);  // first: other threads use what they find mapped, and their calls are of a module that was told
   __atomic_store_n(&module.mapped, true, __ATOMIC_RELEASE);  // pairs with is_mapped()
-  tell(module);
 }
 
 // Whether set_path() was called with this name. The dynamic linker keeps it as long as the module is mapped.

@@ -20,7 +20,7 @@ void record_site(penna_site_info info, const char* text) {
   // The last word first: the text may fill only a part of it.
   if (text_words != 0) to[text_words - 1] = 0;
   __builtin_memcpy(to, text, info.text_bytes);
-  record.commit();
+  commit_description(record);
 }
 
 }  // namespace penna::agent

@@ -41,18 +41,16 @@ struct Rules : CallRules {
   }
 };
 
-void add_module(ChunkBuilder& chunk, uint64_t start, uint64_t bias, uint32_t generation = 0) {
+void add_module(ChunkBuilder& chunk, uint64_t start, uint64_t bias) {
   penna_module module{};
   module.start = start;
   module.end = start + 0x1000;
   module.bias = bias;
-  module.generation = generation;
   chunk.full(PENNA_KIND_MODULE, kNow, module);
 }
 
-std::vector<uint8_t> calls(uint64_t pc, uint64_t sequence = 0, uint32_t generation = 0) {
+std::vector<uint8_t> calls(uint64_t pc, uint64_t sequence = 0) {
   ChunkBuilder chunk(kNow, 1, sequence);
-  chunk.header().generation = generation;
   return chunk.entry(pc, kNow + 10 * sequence).exit(pc, kNow + 10 * sequence + 1).close();
 }
 
@@ -74,7 +72,7 @@ std::vector<uint8_t> ops(uint32_t serial, uint64_t sequence, const char* name = 
 // Calls, allocations and points that are left of a chunk.
 std::array<uint32_t, 3> left(ChunkFilter& filter, const std::vector<uint8_t>& chunk) {
   filter.learn(chunk);
-  const auto events = scan_chunk(filter.apply(chunk, [] {})).events;
+  const auto events = scan_chunk(filter.apply(chunk)).events;
   return {events[PENNA_CALLS], events[PENNA_ALLOC], events[PENNA_POINTS]};
 }
 
@@ -125,49 +123,12 @@ TEST(ChunkFilter, ACallIsOfAThreadThatWasWantedWhenItWasEntered) {
   EXPECT_EQ(left(filter, closes)[0], 2u);
 }
 
-TEST(ChunkFilter, ModulesAreFoundWhileBeingDescribed) {
-  Rules rules;
-  ChunkFilter filter(0, nullptr, &rules);
-  int looks = 0;
-  const auto look = [&] {
-    ++looks;
-    ChunkBuilder chunk;
-    add_module(chunk, kFunction, 1);
-    filter.learn(chunk.close());
-  };
-  EXPECT_EQ(calls_in(filter.apply(calls(kFunction), look)), 2u);
-  EXPECT_EQ(looks, 1);
-  EXPECT_EQ(calls_in(filter.apply(calls(kFunction, 1), look)), 2u);
-  EXPECT_EQ(looks, 1);
-  EXPECT_EQ(calls_in(filter.apply(calls(kOther, 2), look)), 0u);
-  EXPECT_EQ(looks, 2);
-  EXPECT_EQ(calls_in(filter.apply(calls(kOther, 3), look)), 0u);
-  EXPECT_EQ(looks, 2) << "a failed lookup was repeated";
-  EXPECT_EQ(filter.calls_left_out(), 2u);
-}
-
-TEST(ChunkFilter, CodeThatTookThePlaceOfOtherCodeIsJudgedAnew) {
-  Rules rules;
-  ChunkFilter filter(0, nullptr, &rules);
-  ChunkBuilder first;
-  add_module(first, kFunction, 1);
-  filter.learn(first.close());
-  EXPECT_EQ(calls_in(filter.apply(calls(kFunction), [] {})), 2u);
-  // Another thread has loaded it; only the generation of this thread's chunk tells.
-  const auto look = [&] {
-    ChunkBuilder chunk;
-    add_module(chunk, kFunction, 2, 1);
-    filter.learn(chunk.close());
-  };
-  EXPECT_EQ(calls_in(filter.apply(calls(kFunction, 1, 1), look)), 0u);
-}
-
 TEST(ChunkFilter, OpenChunkContinuesWhereItEndedUncounted) {
   CallRules rules;
   rules.rough = true;
   rules.depth = 1;
   ChunkFilter filter(0, nullptr, &rules);
-  EXPECT_EQ(calls_in(filter.apply(ChunkBuilder(kNow, 1, 0).entry(kFunction, kNow).close(), [] {})), 1u);
+  EXPECT_EQ(calls_in(filter.apply(ChunkBuilder(kNow, 1, 0).entry(kFunction, kNow).close())), 1u);
   const auto piece = [](uint64_t time) { return ChunkBuilder(kNow + time, 1, 1); };
   EXPECT_EQ(calls_in(filter.preview(piece(1).entry(kOther, kNow + 1).leave())), 0u);
   EXPECT_EQ(calls_in(filter.preview(piece(2).exit(kOther, kNow + 2).exit(kFunction, kNow + 3).leave())), 1u);
@@ -180,7 +141,7 @@ TEST(ChunkFilter, OpenChunkContinuesWhereItEndedUncounted) {
       .exit(kFunction, kNow + 3)
       .entry(kOther, kNow + 4)
       .entry(kOther, kNow + 5);
-  EXPECT_EQ(calls_in(filter.apply(whole.close(), [] {})), 2u);
+  EXPECT_EQ(calls_in(filter.apply(whole.close())), 2u);
   EXPECT_EQ(filter.calls_left_out(), 2u);
   EXPECT_EQ(calls_in(filter.preview(ChunkBuilder(kNow, 1, 2).exit(kOther, kNow + 6).leave())), 0u);
 }
@@ -198,20 +159,20 @@ TEST(ChunkFilter, ALookLeavesTheSumOfTheStatesTrue) {
   const auto weight_of = [&](const std::vector<std::pair<uint32_t, uint64_t>>& threads) {
     const auto budget = std::make_shared<Budget>();
     ChunkFilter filter(0, nullptr, &rules, budget);
-    for (const auto& [thread, count] : threads) filter.apply(open_calls(thread, 0, count), [] {});
+    for (const auto& [thread, count] : threads) filter.apply(open_calls(thread, 0, count));
     return budget->state_bytes();
   };
   const size_t one = weight_of({{1, 100}}), both = weight_of({{1, 100}, {2, 100}});
   const auto budget = std::make_shared<Budget>(Budget::Limits{64, both, 0});
   ChunkFilter filter(0, nullptr, &rules, budget);
-  filter.apply(open_calls(1, 0, 100), [] {});
+  filter.apply(open_calls(1, 0, 100));
   EXPECT_EQ(budget->state_bytes(), one);
   filter.preview(open_calls(1, 1, 2000));
   EXPECT_TRUE(budget->state_reached());
   EXPECT_EQ(budget->state_bytes(), one);
-  filter.apply(open_calls(2, 0, 100), [] {});
+  filter.apply(open_calls(2, 0, 100));
   EXPECT_EQ(budget->state_bytes(), both);
-  filter.apply(open_calls(3, 0, 100), [] {});
+  filter.apply(open_calls(3, 0, 100));
   EXPECT_EQ(budget->state_bytes(), both) << "the budget has no room for a third";
 }
 
@@ -223,8 +184,8 @@ TEST(ChunkFilter, AChunkThatComesLateKeepsItsCalls) {
   ChunkBuilder early(kNow, 1, 0), late(kNow + 100, 1, 1);
   early.entry(kFunction, kNow).entry(kOther, kNow + 1);
   late.entry(kOther, kNow + 100).entry(kFunction, kNow + 101);
-  EXPECT_EQ(calls_in(filter.apply(late.close(), [] {})), 1u);
-  EXPECT_EQ(calls_in(filter.apply(early.close(), [] {})), 2u);
+  EXPECT_EQ(calls_in(filter.apply(late.close())), 1u);
+  EXPECT_EQ(calls_in(filter.apply(early.close())), 2u);
 }
 
 TEST(ChunkFilter, ThreadsAreJudgedApart) {
@@ -232,9 +193,9 @@ TEST(ChunkFilter, ThreadsAreJudgedApart) {
   rules.rough = true;
   rules.depth = 1;
   ChunkFilter filter(0, nullptr, &rules);
-  EXPECT_EQ(calls_in(filter.apply(ChunkBuilder(kNow, 1).entry(kFunction, kNow).close(), [] {})), 1u);
-  EXPECT_EQ(calls_in(filter.apply(ChunkBuilder(kNow, 2).entry(kFunction, kNow).close(), [] {})), 1u);
-  EXPECT_EQ(calls_in(filter.apply(ChunkBuilder(kNow, 1, 1).entry(kFunction, kNow).close(), [] {})), 0u);
+  EXPECT_EQ(calls_in(filter.apply(ChunkBuilder(kNow, 1).entry(kFunction, kNow).close())), 1u);
+  EXPECT_EQ(calls_in(filter.apply(ChunkBuilder(kNow, 2).entry(kFunction, kNow).close())), 1u);
+  EXPECT_EQ(calls_in(filter.apply(ChunkBuilder(kNow, 1, 1).entry(kFunction, kNow).close())), 0u);
 }
 
 TEST(ChunkFilter, AForkedChildIsJudgedByWhatItsParentHadOpen) {
@@ -243,8 +204,8 @@ TEST(ChunkFilter, AForkedChildIsJudgedByWhatItsParentHadOpen) {
   rules.depth = 2;
   ChunkFilter parent(0, nullptr, &rules);
   ChunkBuilder first(kNow, 1, 0), second(kNow + 100, 1, 1);
-  (void)parent.apply(first.entry(kFunction, kNow).close(kNow + 10), [] {});
-  (void)parent.apply(second.exit(kFunction, kNow + 100).close(kNow + 110), [] {});
+  (void)parent.apply(first.entry(kFunction, kNow).close(kNow + 10));
+  (void)parent.apply(second.exit(kFunction, kNow + 100).close(kNow + 110));
   EXPECT_EQ(parent.open_then().at(1, kNow + 9), nullptr);
   EXPECT_EQ(parent.open_then().at(2, kNow + 10), nullptr);
   const std::vector<uint64_t>* open = parent.open_then().at(1, kNow + 20);
@@ -255,7 +216,7 @@ TEST(ChunkFilter, AForkedChildIsJudgedByWhatItsParentHadOpen) {
   ChunkBuilder calls(kNow + 30, 1, 0);
   calls.entry(kOther, kNow + 30).entry(kOther, kNow + 31);
   EXPECT_EQ(calls_in(child.preview(calls.close())), 1u);
-  EXPECT_EQ(calls_in(child.apply(calls.close(), [] {})), 1u);
+  EXPECT_EQ(calls_in(child.apply(calls.close())), 1u);
   EXPECT_EQ(child.calls_left_out(), 1u);
 }
 
@@ -319,6 +280,45 @@ TEST(ChunkFilter, ADrainGivesItTheChunksOfAThreadInOrder) {
   drain.drain(*writer, 10);
   EXPECT_EQ(drain.counts().stored[PENNA_CALLS], 2u);
   EXPECT_EQ(drain.filter()->calls_left_out(), 2u);
+  drain.finish(*writer, true, EndKind::kExited, 0, 9999);
+  ::unlink(path.c_str());
+}
+
+// Another thread loads a module, and another one in its place, in a chunk that it is still filling.
+TEST(ChunkFilter, ADrainTellsItWhatOpenChunksDescribe) {
+  const std::string path = testing::TempDir() + "/chunk-filter.penna";
+  auto writer = RecordingWriter::create(path, {.overwrite = true});
+  ASSERT_TRUE(writer);
+  Rules rules;
+  FakeChannel fake;
+  fake.seal();
+  auto map = ChannelMap::map(fake.memory());
+  ASSERT_TRUE(map);
+  ProcessDrain drain(std::move(*map), 0, 1, std::make_unique<ChunkFilter>(0, nullptr, &rules));
+  ChunkBuilder loading(kNow, 2);
+  const auto load = [&](uint64_t bias) {
+    add_module(loading, kFunction, bias);
+    fake.put_chunk(0, loading.leave());
+    ++fake.channel()->descriptions;
+  };
+  uint32_t chunk = 0;
+  uint64_t sequence = 0;
+  const auto calls_stored = [&](uint64_t pc) {
+    const uint64_t before = drain.counts().stored[PENNA_CALLS];
+    fake.put_chunk(++chunk, calls(pc, sequence++));
+    fake.channel()->backlog += 1;
+    fake.announce(chunk);
+    drain.drain(*writer, 10);
+    return drain.counts().stored[PENNA_CALLS] - before;
+  };
+  EXPECT_EQ(calls_stored(kFunction), 0u) << "it is of no module";
+  load(1);
+  EXPECT_EQ(calls_stored(kFunction), 2u);
+  EXPECT_EQ(calls_stored(kOther), 0u);
+  load(2);
+  EXPECT_EQ(calls_stored(kFunction), 0u) << "it is of the module that was there before";
+  load(3);
+  EXPECT_EQ(calls_stored(kFunction), 2u);
   drain.finish(*writer, true, EndKind::kExited, 0, 9999);
   ::unlink(path.c_str());
 }

@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <initializer_list>
+#include <span>
 
 #include "base/fd.h"
 #include "penna/channel.h"
@@ -70,6 +71,11 @@ class FakeChannel {
     std::memcpy(chunk(number), &header, sizeof header);
     uint64_t* word = reinterpret_cast<uint64_t*>(chunk(number) + sizeof header);
     for (uint64_t record : records) *word++ = record;
+  }
+  // The same for a chunk that is ready-made.
+  void put_chunk(uint32_t number, std::span<const uint8_t> bytes) const {
+    bitmap()[number / 64] &= ~(uint64_t{1} << (number % 64));
+    std::memcpy(chunk(number), bytes.data(), bytes.size());
   }
   // ... and gives it away with `records` words in it.
   void hand_over(uint32_t number, size_t records) const {
