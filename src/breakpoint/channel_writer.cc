@@ -114,6 +114,9 @@ bool ChannelWriter::write_bytes(ThreadLog& log, penna_kind kind, std::span<const
   std::memcpy(at + 1, payload.data(), payload.size());
   if (!tail.empty()) std::memcpy(at + 1 + payload.size() / 8, tail.data(), tail.size());
   commit(at, penna_full_header(kind, words, time));
+  // penna_channel.descriptions
+  if (kind == PENNA_KIND_MODULE || kind == PENNA_KIND_SITE)
+    __atomic_fetch_add(&channel_.head().descriptions, 1, __ATOMIC_RELEASE);  // pairs with ChannelMap::descriptions()
   return true;
 }
 
