@@ -12,6 +12,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/auxiliary_vector.h"
 #include "base/file.h"
 #include "base/proc_stat.h"
 #include "plan/file_symbols.h"
@@ -97,16 +98,6 @@ uint64_t start_of_stack(pid_t pid) {
   uint64_t start = 0;
   for (int i = 3; i < 28; ++i) fields >> skipped;
   return fields >> start ? start : 0;
-}
-
-uint64_t vdso_of(pid_t pid) {
-  const auto auxv = read_file(fmt::format("/proc/{}/auxv", pid), 4096);
-  for (size_t at = 0; auxv && at + sizeof(Elf64_auxv_t) <= auxv->size(); at += sizeof(Elf64_auxv_t)) {
-    Elf64_auxv_t entry;
-    std::memcpy(&entry, auxv->data() + at, sizeof entry);
-    if (entry.a_type == AT_SYSINFO_EHDR) return entry.a_un.a_val;
-  }
-  return 0;
 }
 
 template <typename Value>
@@ -195,8 +186,14 @@ Result<AloneProgram> look_at_alone_program(pid_t pid, const RemoteMemory& memory
   told.bias -= told.program;
   told.program += told.bias;
   told.program_end += told.bias;
-  told.vdso = vdso_of(pid);
+  told.vdso = auxiliary_value(pid, AT_SYSINFO_EHDR);
   told.stack_end = start_of_stack(pid);
+  // The inner one is a part of the outer one, as a rule.
+  for (const char* name : {"__malloc_arena_thread_freeres", "tcache_thread_shutdown"})
+    if (const GElf_Sym* const symbol = symbols.find(name)) {
+      told.cache_end = symbol->st_value + told.bias;
+      told.cache_end_bytes = symbol->st_size;
+    }
   if (!has_header(memory, told.program) || told.stack_end == 0)
     return Error{"is laid out in memory as no linker does it"};
   PENNA_TRY(find_frames(*file, &program));

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/file.h"
+#include "base/auxiliary_vector.h"
 
 namespace penna {
 namespace {
@@ -67,13 +67,8 @@ size_t count_by_gnu_hash(const RemoteMemory& memory, uint64_t table) {
 
 RemoteLibrary program_of(pid_t pid, const RemoteMemory& memory) {
   RemoteLibrary program;
-  const auto auxv = read_file(fmt::format("/proc/{}/auxv", pid), 4096);
-  for (size_t at = 0; auxv && at + sizeof(Elf64_auxv_t) <= auxv->size(); at += sizeof(Elf64_auxv_t)) {
-    Elf64_auxv_t entry;
-    std::memcpy(&entry, auxv->data() + at, sizeof entry);
-    if (entry.a_type == AT_PHDR) program.phdrs = entry.a_un.a_val;
-    if (entry.a_type == AT_PHNUM) program.phdr_count = static_cast<uint32_t>(entry.a_un.a_val);
-  }
+  program.phdrs = auxiliary_value(pid, AT_PHDR);
+  program.phdr_count = static_cast<uint32_t>(auxiliary_value(pid, AT_PHNUM));
   for (const Elf64_Phdr& header : headers_of(memory, program)) {
     if (header.p_type == PT_PHDR) program.bias = program.phdrs - header.p_vaddr;
     if (header.p_type == PT_DYNAMIC) program.dynamic = program.bias + header.p_vaddr;

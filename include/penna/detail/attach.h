@@ -134,8 +134,10 @@ struct penna_alone {
   uint64_t frames, frame_bytes; /* its .eh_frame_hdr, or one made for it, of `frame_bytes`; 0: there is none */
   uint64_t vdso;                /* 0: there is none */
   uint64_t stack_end;           /* the stack pointer of the program's first instruction */
+  /* glibc's function that passes the blocks of an ended thread's cache to free once more; 0: there is none */
+  uint64_t cache_end, cache_end_bytes;
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_alone) == 88, "penna_alone is 88 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_alone) == 104, "penna_alone is 104 bytes");
 enum { PENNA_TRAMPOLINE_BYTES = 16, PENNA_TRAMPOLINE_RETURNS = 4, PENNA_LINK_BYTES = 32 };
 
 static inline struct penna_change* penna_changes_of(struct penna_attachment* attachment) {

@@ -26,6 +26,17 @@ inline uintptr_t behind_mark(uintptr_t function) {
   return function + sizeof kEntryMark;
 }
 
+// The function that a direct call names (e8 rel32); `resume`: where it returns to, behind five bytes of code or more. 0:
+// what stands there is no such call.
+inline uintptr_t called_in_front_of(uintptr_t resume) {
+  constexpr uint8_t kCall = 0xe8;
+  const auto* const code = reinterpret_cast<const uint8_t*>(resume);
+  int32_t distance;
+  if (code[-5] != kCall) return 0;
+  __builtin_memcpy(&distance, code - sizeof distance, sizeof distance);
+  return resume + static_cast<uintptr_t>(intptr_t{distance});
+}
+
 // rep movsb and rep stosb: faster than our own loops above about a hundred bytes.
 inline void copy_many(uint8_t* to, const uint8_t* from, size_t bytes) {
   asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");

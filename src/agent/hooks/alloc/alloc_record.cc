@@ -2,6 +2,8 @@
 // See alloc_record.h.
 #include "agent/hooks/alloc/alloc_record.h"
 
+#include "agent/hooks/alloc/thread_cache.h"
+
 namespace penna::agent {
 
 void* write_alloc(void* block, size_t size, penna_alloc_family family, const unwind::HookFrame* hook) {
@@ -29,7 +31,7 @@ void* write_chosen_alloc(void* block, size_t size, penna_alloc_family family, co
 
 bool write_chosen_free(void* block, penna_alloc_family family, const unwind::HookFrame* hook) {
   // Forgotten before the real free: right after it, another thread may get the same address, and it may be sampled.
-  if (inside_allocator() || !forget_sample(block)) return false;
+  if (inside_allocator() || empties_thread_cache(hook->caller_pc) || !forget_sample(block)) return false;
   if ((process.alloc_options & kFreeStacks) == 0) {
     write_record(PENNA_KIND_FREE, penna_free{tagged(block, family)}, PENNA_ALLOC, free_time());
     return true;

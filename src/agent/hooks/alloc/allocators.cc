@@ -12,6 +12,7 @@
 #include "agent/core/state.h"
 #include "agent/core/text.h"
 #include "agent/hooks/alloc/entered_allocators.h"
+#include "agent/hooks/alloc/thread_cache.h"
 #include "agent/modules/dynamic_symbols.h"
 #include "agent/modules/loader.h"
 #include "agent/modules/modules.h"
@@ -198,6 +199,7 @@ bool start_allocators(const penna_config& config, bool forked) {
   layered = (config.classes & class_bit(PENNA_ALLOC)) != 0 && behind_a_layer();
   if (layered) note_entered(true);
   if (wanted && forked) note_entered(any_entered());
+  if (wanted) look_for_thread_cache();
   return wanted;
 }
 

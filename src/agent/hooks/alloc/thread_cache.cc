@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// See thread_cache.h. Reference: glibc's malloc/malloc.c, tcache_thread_shutdown.
+#include "agent/hooks/alloc/thread_cache.h"
+
+#include <link.h>
+
+#include "agent/alone/alone.h"
+#include "agent/core/arch.h"
+#include "agent/core/attachment.h"
+#include "agent/modules/loader.h"
+#include "agent/modules/modules.h"
+#include "agent/modules/real.h"
+
+namespace penna::agent {
+namespace {
+
+// The calls that may be such ones; empty: no hook is in free.
+uintptr_t code_start, code_bytes;
+
+}  // namespace
+
+void look_for_thread_cache() {
+  if (attachment == nullptr) return;
+#ifdef PENNA_ALONE
+  code_start = penna_agent_alone.cache_end;
+  code_bytes = penna_agent_alone.cache_end_bytes;
+#else
+  ModuleFacts libc;
+  if (!module_at(reinterpret_cast<uintptr_t>(real.free), &libc)) return;
+  code_start = libc.start;
+  code_bytes = libc.end - libc.start;
+#endif
+}
+
+bool empties_thread_cache(uintptr_t caller_pc) {
+  return caller_pc - code_start < code_bytes && called_in_front_of(caller_pc) == reinterpret_cast<uintptr_t>(real.free);
+}
+
+}  // namespace penna::agent

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// What the kernel told a process when it became its program (getauxval(3), proc_pid_auxv(5)).
+//
+// Invariant: what is read is untrusted; a value that is not there is 0.
+#pragma once
+
+#include <elf.h>
+#include <fmt/core.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "base/file.h"
+
+namespace penna {
+
+// `type`: AT_ENTRY and the like.
+inline uint64_t auxiliary_value(pid_t pid, uint64_t type) {
+  const auto auxv = read_file(fmt::format("/proc/{}/auxv", pid), 4096);
+  for (size_t at = 0; auxv && at + sizeof(Elf64_auxv_t) <= auxv->size(); at += sizeof(Elf64_auxv_t)) {
+    Elf64_auxv_t entry;
+    std::memcpy(&entry, auxv->data() + at, sizeof entry);
+    if (entry.a_type == type) return entry.a_un.a_val;
+  }
+  return 0;
+}
+
+}  // namespace penna
