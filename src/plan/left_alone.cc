@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string>
 
+#include "plan/arch.h"
 #include "plan/import_sites.h"
 #include "plan/patch_planner.h"
 #include "plan/walked_code.h"
@@ -31,6 +32,17 @@ bool calls_hooks(const ElfFile& file, std::span<const std::string_view> hooks) {
       if (name != nullptr && hook == name) return true;
   }
   return false;
+}
+
+// The call is the first, right behind what sets up the frame.
+bool counts_for_gprof(const ElfFile& file, uint64_t function, uint64_t bytes, std::span<const uint64_t> counters) {
+  constexpr uint64_t kBegin = 64;
+  bool counts = false;
+  if (counters.empty()) return false;
+  for_each_seeming_branch(file.bytes_at(function, std::min(bytes, kBegin)), function, [&](uint64_t, uint64_t target) {
+    counts |= std::find(counters.begin(), counters.end(), target) != counters.end();
+  });
+  return counts;
 }
 
 const char* why_not_entered(const ElfFile& file, std::string_view name) {

@@ -24,6 +24,10 @@ inline constexpr std::span<const std::string_view> kReturning = std::span(kHooks
 // Is it built with one of them?
 bool calls_hooks(const ElfFile& file, std::span<const std::string_view> hooks);
 
+// Does a function count its calls for gprof by one of these, linked into the same file? `counters`: where they are. A
+// detour would put our return address in the place of the one that is counted.
+bool counts_for_gprof(const ElfFile& file, uint64_t function, uint64_t bytes, std::span<const uint64_t> counters);
+
 // Why no detour may lead to the function of this name, as it stands in the symbol table; null: one may.
 const char* why_not_entered(const ElfFile& file, std::string_view name);
 

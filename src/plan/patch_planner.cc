@@ -225,6 +225,10 @@ void PatchPlanner::choose_functions(const ElfFile& file, const std::string& path
   std::vector<FunctionRange> all, wanted;
   std::vector<std::string> wanted_names;
   const bool has_hooks = calls_hooks(file, kHooks);
+  std::vector<uint64_t> counters;
+  for (const Symbol& symbol : (*names)->functions())
+    if (std::find(kReturning.begin(), kReturning.end(), symbol.raw) != kReturning.end())
+      counters.push_back(symbol.start);
   for (const Symbol& symbol : (*names)->functions()) {
     // Its symbol is that of the resolver, which runs once, when the program is relocated.
     if (symbol.kind == SymbolKind::kIfunc)
@@ -243,6 +247,8 @@ void PatchPlanner::choose_functions(const ElfFile& file, const std::string& path
     } else if (!has_hooks) {  // else its own hooks tell of it
       if (const char* reason = why_not_entered(file, symbol.raw))
         refused_.push_back({*name, path, reason});
+      else if (counts_for_gprof(file, symbol.start, symbol.size, counters))
+        refused_.push_back({*name, path, "counts its calls for gprof (-pg), by a hook that is linked statically"});
       else
         wanted.push_back(all.back()), wanted_names.push_back(*name);
     }
