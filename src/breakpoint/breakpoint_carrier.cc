@@ -13,7 +13,6 @@
 
 #include "base/command_line.h"
 #include "breakpoint/guardian.h"
-#include "reach/launch.h"
 
 namespace penna {
 namespace {
@@ -70,6 +69,7 @@ Result<std::unique_ptr<Carrier>> BreakpointCarrier::launch(const std::vector<std
   std::unique_ptr<BreakpointCarrier> carrier(new BreakpointCarrier);
   carrier->launched_ = PENNA_TRY(Launch::prepare(command, "", plan.socket_path, signals));
   PENNA_TRY(carrier->start_guardian(std::move(plan)));
+  carrier->launched_->allow_tracer(carrier->surgeon_->pid());
   return std::unique_ptr<Carrier>(std::move(carrier));
 }
 

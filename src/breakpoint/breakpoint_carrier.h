@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "breakpoint/guardian_plan.h"
 #include "reach/carrier.h"
+#include "reach/launch.h"
 #include "reach/surgeon.h"
 
 namespace penna {
@@ -47,7 +48,7 @@ class BreakpointCarrier : public Carrier {
   pid_t pid_ = -1;
   Fd pidfd_;
   std::vector<std::string> command_;
-  std::unique_ptr<Carrier> launched_;  // null: attached to
+  std::unique_ptr<Launch> launched_;  // null: attached to
   // Set once attach() or launch() has succeeded.
   std::optional<Surgeon> surgeon_;
 };

@@ -13,12 +13,11 @@
 
 #include "breakpoint/remote_stack.h"
 #include "plan/probe_operand.h"
+#include "reach/arch.h"
 #include "reach/remote_memory.h"
 #include "reach/traced.h"
 
 namespace penna {
-
-inline constexpr uint8_t kBreakpointByte = 0xcc;  // int3
 
 class Registers {
  public:

@@ -14,15 +14,15 @@
 namespace penna {
 namespace {
 
-// Why the program can have no agent, though breakpoints can record it: "is statically linked". Empty: it can have one,
-// or nothing records it (32 bits, another machine, more rights than we have). To static programs that run, the agent
+// Why the program can have no agent, though breakpoints can record it: "uses musl". Empty: it can have one, or nothing
+// records it (32 bits, another machine, more rights than we have). *is_static: no dynamic linker loads it, so the agent
 // comes alone.
-std::string why_no_agent(const std::string& program, bool runs) {
+std::string why_no_agent(const std::string& program, bool* is_static) {
   const auto facts = read_elf_facts(program);
   if (!facts || !facts->is_elf || facts->bits != 64 || facts->machine_name != "x86-64" || facts->setuid) return "";
+  *is_static = facts->is_static;
   if (!facts->is_static) return is_of_musl(*facts) ? "uses musl" : "";
-  if (!runs) return "is statically linked";
-  const std::string why_not = why_not_alone(program);
+  const std::string why_not = why_not_alone(facts->elf_path());
   return why_not.empty() ? "" : fmt::format("is statically linked and {}", why_not);
 }
 
@@ -51,7 +51,10 @@ Result<CarrierChoice> choose_carrier(const RecordOptions& options) {
   const bool is_one = options.pids.size() < 2;
   const std::string program =
       options.pids.empty() ? file_of_command(options.command[0]) : fmt::format("/proc/{}/exe", options.pids[0]);
-  std::string reason = options.via == Via::kAuto && is_one ? why_no_agent(program, !options.pids.empty()) : "";
+  bool is_static = false;
+  std::string reason = options.via != Via::kBreakpoint && is_one ? why_no_agent(program, &is_static) : "";
+  choice.comes_alone = options.pids.empty() && is_static && reason.empty();
+  if (options.via == Via::kInject) reason.clear();
   // A program that we start runs, whatever of it can be recorded; why nothing was is said when it has ended.
   if (options.pids.empty() && unserved_option(options) != nullptr) reason.clear();
   choice.by_breakpoints = options.via == Via::kBreakpoint || !reason.empty();
@@ -78,7 +81,13 @@ Result<std::unique_ptr<Carrier>> make_carrier(const CarrierChoice& choice, const
     auto inject = PENNA_TRY(Inject::prepare(pids, agent, plan.socket_path));
     return std::unique_ptr<Carrier>(std::move(inject));
   }
-  return Launch::prepare(options.command, preload_for(options.command[0], agent), plan.socket_path, signals);
+  if (choice.comes_alone) {
+    auto inject = PENNA_TRY(Inject::launch(options.command, agent, plan.socket_path, signals));
+    return std::unique_ptr<Carrier>(std::move(inject));
+  }
+  auto launch =
+      PENNA_TRY(Launch::prepare(options.command, preload_for(options.command[0], agent), plan.socket_path, signals));
+  return std::unique_ptr<Carrier>(std::move(launch));
 }
 
 }  // namespace penna

@@ -15,7 +15,8 @@ namespace penna {
 
 struct CarrierChoice {
   bool by_breakpoints = false;
-  std::string reason;  // a sentence to be told; empty: it is the usual way, or was asked for
+  bool comes_alone = false;  // the agent, to a program that is started and that nothing can be preloaded into
+  std::string reason;        // a sentence to be told; empty: it is the usual way, or was asked for
 };
 
 // Error: what is asked for cannot be recorded that way.

@@ -146,11 +146,9 @@ uint64_t free_bytes_of(const std::string& directory) {
 DoctorFinding linking_finding(const ElfFacts& facts) {
   if (facts.is_static) {
     const std::string why_not = why_not_alone(facts.elf_path());
-    const std::string by_breakpoints = "recorded by breakpoints, at about 10 us an event";
+    if (why_not.empty()) return {"linking", Diagnosis::kOk, "statically linked: the agent comes alone", ""};
     return {"linking", Diagnosis::kLimited,
-            why_not.empty()
-                ? fmt::format("statically linked: {}; once it runs, -p records it by the agent", by_breakpoints)
-                : fmt::format("statically linked, and {}: {}", why_not, by_breakpoints),
+            fmt::format("statically linked, and {}: recorded by breakpoints, at about 10 us an event", why_not),
             "link it dynamically, so that the agent can be loaded"};
   }
   if (is_of_musl(facts))

@@ -6,12 +6,16 @@
 
 #include <sys/user.h>
 
+#include <array>
 #include <cstdint>
 
 namespace penna {
 
 // The kernel says how many bytes it has filled in: 27 words of a 64-bit thread, fewer of a 32-bit one.
 using GeneralRegisters = user_regs_struct;  // NT_PRSTATUS
+
+inline constexpr uint8_t kBreakpointByte = 0xcc;                   // int3
+inline constexpr std::array<uint8_t, 2> kEndlessLoop{0xeb, 0xfe};  // jmp to itself
 
 inline constexpr uint16_t kMachineOfFiles = 62;  // EM_X86_64
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,6 +29,7 @@
 #include "reach/alone_agent.h"
 #include "reach/call_filters.h"
 #include "reach/guest.h"
+#include "reach/held_start.h"
 #include "reach/residue.h"
 #include "reach/stop_thread.h"
 #include "reach/target.h"
@@ -36,7 +38,7 @@
 namespace penna {
 namespace {
 
-constexpr char kBringIn = 'b', kGiveBack = 'g', kCall = 'c';  // orders
+constexpr char kWatch = 'w', kBringIn = 'b', kGiveBack = 'g', kCall = 'c';  // orders
 constexpr useconds_t kAwaitGuestUs = 200;
 constexpr const char* kCannotGiveAgent = "could not be given the agent: has it ended?";
 
@@ -189,6 +191,21 @@ Result<std::unique_ptr<Inject>> Inject::prepare(const std::vector<pid_t>& pids, 
   return inject;
 }
 
+Result<std::unique_ptr<Inject>> Inject::launch(const std::vector<std::string>& command, const std::string& agent,
+                                               const std::string& socket_path, const sigset_t& signals) {
+  std::unique_ptr<Inject> inject(new Inject);
+  inject->launched_ = PENNA_TRY(Launch::prepare(command, "", socket_path, signals));
+  Patient patient;
+  patient.pid = inject->launched_->pid();
+  patient.command = command;
+  inject->patients_.push_back(std::move(patient));
+  inject->agent_ = agent;
+  inject->socket_path_ = socket_path;
+  PENNA_TRY(inject->start_surgeon());
+  inject->launched_->allow_tracer(inject->surgeon_->pid());
+  return inject;
+}
+
 // A sentence; empty: the process is recorded.
 std::string Inject::bring_in(Patient& patient) {
   const pid_t pid = patient.pid;
@@ -261,29 +278,45 @@ std::optional<Journal> Inject::journal_of(pid_t pid) const {
   return {};
 }
 
+// Into the program that the process is by then. What bring_in() says.
+std::string Inject::bring_in_first(Patient& patient) {
+  constexpr int kMostPrograms = 5;
+  std::string trouble;
+  for (int i = 0; i < kMostPrograms; ++i) {
+    const std::string before = program_mark(patient.pid);
+    trouble = bring_in(patient);
+    // By exec, while we came: nothing of what we did is left.
+    if (trouble.empty() || before == program_mark(patient.pid)) break;
+    patient.journal.reset();
+    patient.turn.reset();
+  }
+  if (!trouble.empty()) {
+    if (patient.turn && is_alone(patient.pid)) trouble += "; --via breakpoint can record it";
+    Restored given_up;  // what is told is the trouble
+    put_back_family(patient.pid, &given_up);
+    patient.journal.reset();
+  }
+  return trouble;
+}
+
+// Into a program that begins now. If we are killed meanwhile, the surgeon is through with it before it notices.
+std::string Inject::bring_in_held(Patient& patient) {
+  const auto held = HeldStart::hold(patient.pid);
+  if (!held) return fmt::format("process {} {}", patient.pid, held.error().text);
+  std::string trouble = bring_in_first(patient);
+  if (!held->let_go() && trouble.empty()) trouble = fmt::format("process {} has ended", patient.pid);
+  return trouble;
+}
+
 // What the surgeon answers: of a process that was given back, numbers; else a sentence, or nothing.
 std::string Inject::carry_out(const Surgeon::Order& order) {
   const auto patient =
       std::find_if(patients_.begin(), patients_.end(), [&](const Patient& one) { return one.pid == order.pid; });
-  if (order.what == kBringIn) {
-    constexpr int kMostPrograms = 5;
-    std::string trouble;
-    for (int i = 0; i < kMostPrograms; ++i) {
-      const std::string before = program_mark(order.pid);
-      trouble = bring_in(*patient);
-      // By exec, while we came: nothing of what we did is left.
-      if (trouble.empty() || before == program_mark(order.pid)) break;
-      patient->journal.reset();
-      patient->turn.reset();
-    }
-    if (!trouble.empty()) {
-      if (patient->turn && is_alone(order.pid)) trouble += "; --via breakpoint can record it";
-      Restored given_up;  // what is told is the trouble
-      put_back_family(order.pid, &given_up);
-      patient->journal.reset();
-    }
-    return trouble;
+  if (order.what == kWatch) {
+    const auto watched = HeldStart::watch(order.pid);
+    return watched ? "" : watched.error().text;
   }
+  if (order.what == kBringIn) return launched_ ? bring_in_held(*patient) : bring_in_first(*patient);
   if (order.what == kCall) {
     const auto& [entry, end, stack, channel] = order.words;
     const auto called = call_in(order.pid, {RemotePtr<const uint8_t>(entry), RemotePtr<const uint8_t>(end),
@@ -316,12 +349,42 @@ void Inject::put_all_back() const {
     if (patient.journal) put_back_family(patient.pid, &given_up);
 }
 
+// In the surgeon, until an order comes: a thread that has ended while we traced it, and with it its process, is only gone
+// once we have taken note. Its exit status goes to its parent all the same.
+static void note_ends(int socket) {
+  constexpr int kLookAgainMs = 10;
+  for (;;) {
+    siginfo_t info{};
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | __WALL) != 0) return;  // there is none
+    pollfd order{socket, POLLIN, 0};
+    if (info.si_pid == 0 && ::poll(&order, 1, kLookAgainMs) != 0) return;
+  }
+}
+
+Result<> Inject::start_surgeon() {
+  surgeon_.emplace(PENNA_TRY(Surgeon::start(
+      {[this](const Surgeon::Order& order) { return carry_out(order); }, [this] { put_all_back(); }, note_ends})));
+  return ok();
+}
+
+// Where it cannot be recorded it runs all the same.
+bool Inject::start_program(CarrierError* error) {
+  const auto tell = [&](char what) {
+    const auto answer = surgeon_->tell({what, pid(), {}}, serve_);
+    return answer ? *answer : answer.error().text;
+  };
+  std::string trouble = tell(kWatch);
+  launched_->begin();
+  if (trouble.empty()) trouble = tell(kBringIn);
+  if (!launched_->has_begun(error)) return false;
+  if (!trouble.empty()) refused_.push_back(std::move(trouble));
+  return true;
+}
+
 bool Inject::start(CarrierError* error) {
   constexpr int kOurTrouble = 125;
-  auto surgeon =
-      Surgeon::start({[this](const Surgeon::Order& order) { return carry_out(order); }, [this] { put_all_back(); }});
-  if (!surgeon) return *error = {kOurTrouble, surgeon.error().text}, false;
-  surgeon_.emplace(std::move(*surgeon));
+  if (launched_) return start_program(error);
+  if (const auto started = start_surgeon(); !started) return *error = {kOurTrouble, started.error().text}, false;
   std::vector<Patient> recorded;
   for (Patient& patient : patients_) {
     const auto trouble = surgeon_->tell({kBringIn, patient.pid}, serve_);
@@ -341,16 +404,19 @@ static bool is_over(const Fd& pidfd) {
 }
 
 int Inject::pidfd() const {
+  if (launched_) return launched_->pidfd();
   for (const Patient& patient : patients_)
     if (!is_over(patient.pidfd)) return patient.pidfd.get();
   return patients_.front().pidfd.get();
 }
 
 bool Inject::has_ended() const {
-  return std::all_of(patients_.begin(), patients_.end(), [](const Patient& one) { return is_over(one.pidfd); });
+  return launched_ ||
+         std::all_of(patients_.begin(), patients_.end(), [](const Patient& one) { return is_over(one.pidfd); });
 }
 
 int Inject::wait() {
+  if (launched_) return launched_->wait();
   for (const Patient& patient : patients_) {
     pollfd ended{patient.pidfd.get(), POLLIN, 0};
     while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +24,18 @@ ssize_t read_retrying(int fd, void* to, size_t bytes) {
   do got = ::read(fd, to, bytes);
   while (got < 0 && errno == EINTR);
   return got;
+}
+
+// In the child. What tracers are allowed is gone with them.
+void wait_for_go(int go, int result) {
+  for (;;) {
+    pid_t tracer = 0;
+    if (read_retrying(go, &tracer, sizeof tracer) != sizeof tracer) ::_exit(125);  // the recorder gave up, or died
+    if (tracer == 0) return;
+    const int allowed =
+        ::prctl(PR_SET_PTRACER, tracer) == 0 ? 0 : errno;  // EINVAL: without Yama anybody of our user may
+    (void)!::write(result, &allowed, sizeof allowed);
+  }
 }
 
 // Returns only if the exec failed.
@@ -46,8 +59,8 @@ void become(const std::vector<std::string>& command, std::string preload, const 
 
 }  // namespace
 
-Result<std::unique_ptr<Carrier>> Launch::prepare(const std::vector<std::string>& command, const std::string& preload,
-                                                 const std::string& socket_path, const sigset_t& signals) {
+Result<std::unique_ptr<Launch>> Launch::prepare(const std::vector<std::string>& command, const std::string& preload,
+                                                const std::string& socket_path, const sigset_t& signals) {
   int go[2], result[2];
   if (::pipe2(go, O_CLOEXEC) != 0) return Error{fmt::format("cannot make a pipe: {}", errno_text(errno))};
   Fd go_reading(go[0]), go_writing(go[1]);
@@ -58,8 +71,7 @@ Result<std::unique_ptr<Carrier>> Launch::prepare(const std::vector<std::string>&
   if (pid < 0) return Error{fmt::format("cannot start a process: {}", errno_text(errno))};
   if (pid == 0) {
     go_writing.reset();
-    char start;
-    if (read_retrying(go_reading.get(), &start, 1) != 1) ::_exit(125);  // the recorder gave up, or died
+    wait_for_go(go_reading.get(), result_writing.get());
     ::sigprocmask(SIG_SETMASK, &signals, nullptr);
     become(command, preload, socket_path);
     int cause = errno;
@@ -72,7 +84,7 @@ Result<std::unique_ptr<Carrier>> Launch::prepare(const std::vector<std::string>&
   launch->pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   launch->go_ = std::move(go_writing);
   launch->result_ = std::move(result_reading);
-  return std::unique_ptr<Carrier>(std::move(launch));
+  return launch;
 }
 
 Launch::~Launch() {
@@ -81,9 +93,19 @@ Launch::~Launch() {
   ::waitpid(pid_, nullptr, 0);
 }
 
-bool Launch::start(CarrierError* error) {
-  (void)!::write(go_.get(), "", 1);
+void Launch::allow_tracer(pid_t tracer) const {
+  int allowed = 0;
+  if (::write(go_.get(), &tracer, sizeof tracer) == static_cast<ssize_t>(sizeof tracer))
+    (void)!read_retrying(result_.get(), &allowed, sizeof allowed);
+}
+
+void Launch::begin() {
+  const pid_t none = 0;
+  (void)!::write(go_.get(), &none, sizeof none);
   go_.reset();
+}
+
+bool Launch::has_begun(CarrierError* error) {
   int cause = 0;
   // The pipe's other end has O_CLOEXEC: exec closes it, and we read the end of the file.
   if (read_retrying(result_.get(), &cause, sizeof cause) != static_cast<ssize_t>(sizeof cause)) return true;

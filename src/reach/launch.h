@@ -24,14 +24,20 @@ class Launch : public Carrier {
  public:
   // `preload`: what LD_PRELOAD shall begin with; empty if nothing can be preloaded. `signals`: the program's signal
   // mask. Call before any thread is started.
-  static Result<std::unique_ptr<Carrier>> prepare(const std::vector<std::string>& command, const std::string& preload,
-                                                  const std::string& socket_path, const sigset_t& signals);
+  static Result<std::unique_ptr<Launch>> prepare(const std::vector<std::string>& command, const std::string& preload,
+                                                 const std::string& socket_path, const sigset_t& signals);
   ~Launch() override;
+
+  // Before it begins: this process of ours may trace it, too, where only ancestors may (Yama's ptrace_scope 1).
+  void allow_tracer(pid_t tracer) const;
+  // start() in two steps, for who stops it in between: it begins; and has it become the program?
+  void begin();
+  bool has_begun(CarrierError* error);
 
   pid_t pid() const override { return pid_; }
   int pidfd() const override { return pidfd_.get(); }
   const std::vector<std::string>& command() const override { return command_; }
-  bool start(CarrierError* error) override;
+  bool start(CarrierError* error) override { return begin(), has_begun(error); }
   int wait() override;
 
  private:
@@ -40,7 +46,7 @@ class Launch : public Carrier {
   std::vector<std::string> command_;
   pid_t pid_ = -1;
   Fd pidfd_;
-  Fd go_;      // write end: one byte starts the program
+  Fd go_;      // write end: numbers of processes that may trace it; 0 starts the program
   Fd result_;  // read end: closed when the exec succeeded, carries errno if it failed
 };
 

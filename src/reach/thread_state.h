@@ -37,6 +37,8 @@ class ThreadState {
   bool save_registers(pid_t thread);
   // Of such a one: as if it had not been stopped.
   bool undo_stop(pid_t thread);
+  // Of such a one, stopped outside of system calls: it continues there. False: it is gone.
+  bool go_on_at(pid_t thread, uint64_t pc) const;
   uint64_t pc() const;
   uint64_t stack() const;
   uint64_t thread_pointer() const;

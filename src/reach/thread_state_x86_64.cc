@@ -101,6 +101,13 @@ bool ThreadState::undo_stop(pid_t thread) {
   return traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
 }
 
+bool ThreadState::go_on_at(pid_t thread, uint64_t pc) const {
+  GeneralRegisters general = general_;
+  general.rip = pc;
+  iovec registers{&general, sizeof general};
+  return traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
+}
+
 uint64_t ThreadState::pc() const { return general_.rip; }
 uint64_t ThreadState::stack() const { return general_.rsp; }
 uint64_t ThreadState::thread_pointer() const { return general_.fs_base; }

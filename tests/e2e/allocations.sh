@@ -64,7 +64,7 @@ expect_eq 0 "$status" "status of ./kept"
 expect_match "$(penna report leaks kept.penna)" '^Nothing leaked but [0-9]+ blocks'
 # Why there are none, where the program could not be recorded.
 echo 'int main() { return 3; }' >closed.c
-gcc -static closed.c -o closed
+gcc -static -s closed.c -o closed
 run penna record --via inject -q -k alloc -o closed.penna -- ./closed
 expect_eq 3 "$status" "status of ./closed"
 for command in 'graph main closed.penna' 'report calls closed.penna' 'report tree closed.penna' 'diff closed.penna closed.penna' 'report closed.penna' 'report alloc closed.penna' 'report flame closed.penna' 'report leaks closed.penna' 'export heaptrack closed.penna'; do
@@ -198,14 +198,14 @@ expect_eq 2 "$status" "a recording that was cut"
 expect_match "$out" 'unknown +gaps in the recording$'
 expect_match "$out" 'unknown +--max-leak 1G$'
 echo 'int main(void) { return 0; }' >static.c
-build_c static -static
+build_c static -static -s
 run penna record --via inject -q -f -k alloc -o static.penna -- ./static
 run penna check static.penna --max-leak 0
 expect_eq 2 "$status" "a program that could not be recorded"
 expect_contains "$err" "it is statically linked"
 echo '#include <stdlib.h>
 int main(void) { return system("./busy more >busy.txt"); }' >starts.c
-build_c starts -static
+build_c starts -static -s
 run penna record --via inject -q -f -k alloc -o starts.penna -- ./starts
 run penna check starts.penna --max-leak 1G
 expect_eq 2 "$status" "a program that could not be recorded, and started one that was"

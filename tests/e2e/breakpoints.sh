@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs that cannot be started with an agent, static ones and those of musl, are recorded by breakpoints: calls, allocations, locks and
-# points, as an agent records them; and they are what they were afterwards.
+# Programs that can have no agent are recorded by breakpoints, static ones and those of musl: calls, allocations, locks and points, as an
+# agent records them; and they are what they were afterwards.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need musl-tools
 
@@ -86,11 +86,11 @@ command -v clang >/dev/null && clang -O2 -g -static -pthread works.c -o clang_st
 # middle and three leaf; two threads, and the child.
 for program in glibc_static glibc_pie musl_static musl clang_static glibc; do
   [ -x $program ] || continue
-  via=(); [ $program != glibc ] || via=(--via breakpoint)
+  via=(--via breakpoint); [ $program != musl ] || via=()
   run penna record "${via[@]}" -f -o it.penna -F leaf -F middle -F goes_on -F leaves -- ./$program 2
   expect_eq 7 "$status" "status of $program"
   expect_eq right "$out" "output of $program"
-  [ $program = glibc ] || expect_contains "$err" "recording it by breakpoints"
+  [ $program != musl ] || expect_contains "$err" "recording it by breakpoints"
   expect_match "$err" '755 calls, .* 0 lost'
   expect_contains "$(penna report tree it.penna)" leaves
   calls=$(penna report calls it.penna --json)
@@ -160,6 +160,6 @@ done
 run penna record --via breakpoint --sample-bytes 1k -- ./glibc_static 1
 expect_eq 125 "$status"
 expect_contains "$err" '--sample-bytes cannot be had with breakpoints'
-run penna record --sample-bytes 1k -- ./glibc_static 1
+run penna record --sample-bytes 1k -- ./musl 1
 expect_eq 7 "$status"
 expect_contains "$err" 'record it with --via breakpoint'

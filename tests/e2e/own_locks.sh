@@ -127,7 +127,7 @@ says "names one function twice" --lock-functions a=a -- ./shop
 
 # A program that nobody can be loaded into.
 echo 'int main(void) { return 0; }' >closed.c
-gcc -static -o closed closed.c
+gcc -static -s -o closed closed.c
 says "no function was entered, because no process was recorded (is the program linked statically?)" --lock-functions a=b -- ./closed
 
 # What cannot be entered is named, and none of its kin is.

@@ -74,7 +74,7 @@ expect_eq 1 "$(value alloc 'len({len([f for f in r["stack"] if f.startswith("gro
 
 # Where no process was recorded nothing can be said of what that cost.
 echo 'int main(void) { return 0; }' >nothing.c
-build_c nothing -static
+build_c nothing -static -s
 run penna record --via inject -o nothing.penna -- ./nothing
 expect_contains "$err" "statically linked"
 expect_missing "$err" "start-up cost"

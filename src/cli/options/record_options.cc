@@ -90,7 +90,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   parser.choice(
       "--via", options.via, {{"inject", Via::kInject}, {"breakpoint", Via::kBreakpoint}},
       "how events are recorded: by an agent in the process, or by breakpoints (about 10 us an event; -F, alloc, "
-      "locks, points); default an agent, and breakpoints where there can be none: static and musl programs");
+      "locks, points); default an agent, and breakpoints where there can be none, as in programs of musl");
   parser.flag("--no-names", options.no_names,
               "keep no names of the functions and lines that occur: reports then need the files as they were");
   parser.flag("--dry-run", options.dry_run,

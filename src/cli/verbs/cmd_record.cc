@@ -357,7 +357,7 @@ void RecordRun::say_what_came() const {
        way_to_calls()},
       *collector_, unrecorded_);
   for (const std::string& sentence : restored_.notes) say(sentence);
-  if (!pids_.empty() && some_go_on_) say(restored_text(restored_));
+  if ((!pids_.empty() || choice_.comes_alone) && some_go_on_) say(restored_text(restored_));
 }
 
 // There is no recorder any more: nobody waits for it, new programs do not look for it, and a signal that ends us leaves

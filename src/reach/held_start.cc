@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// See held_start.h. References: ptrace(2), PTRACE_SEIZE and "Group-stop"; glibc's csu/libc-start.c, musl's
+// src/env/__libc_start_main.c: both call _init first of all that is the program's own.
+#include "reach/held_start.h"
+
+#include <fmt/core.h>
+#include <sys/auxv.h>
+
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "base/auxiliary_vector.h"
+#include "base/file.h"
+#include "plan/file_symbols.h"
+#include "reach/arch.h"
+#include "reach/stop_thread.h"
+#include "reach/thread_state.h"
+#include "reach/traced.h"
+
+namespace penna {
+namespace {
+
+constexpr long kStartPatienceUs = 10'000'000;
+constexpr char kHasEnded[] = "has ended before its own code began";
+
+// 0: there is none.
+uint64_t place_in(const ElfFile& file) {
+  uint64_t init = 0, main = 0;
+  for_each_symbol(file, [&](std::string_view name, const GElf_Sym& symbol, bool) {
+    const auto type = GELF_ST_TYPE(symbol.st_info);
+    if (type != STT_FUNC && type != STT_NOTYPE) return;  // musl's _init has no type
+    if (name == "_init") init = symbol.st_value;
+    if (name == "main") main = symbol.st_value;
+  });
+  return init != 0 ? init : main;
+}
+
+// A signal that has stopped it takes its course, and so does a stop of the whole process.
+bool go_on_after(pid_t pid, const Stop& stop) {
+  if (stop.event == PTRACE_EVENT_STOP && stop.signal != SIGTRAP) return traced(PTRACE_LISTEN, pid, 0, 0);
+  return traced(PTRACE_CONT, pid, 0, stop.event == 0 ? static_cast<uint64_t>(stop.signal) : 0);
+}
+
+bool await_exec(pid_t pid) {
+  for (;;) {
+    const Stop stop = wait_for_stop(pid, pid, kStartPatienceUs);
+    if (stop.signal == 0) return false;
+    if (stop.event == PTRACE_EVENT_EXEC) return true;
+    if (!go_on_after(pid, stop)) return false;
+  }
+}
+
+}  // namespace
+
+Result<> HeldStart::watch(pid_t pid) {
+  if (traced(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC)) return ok();
+  return Error{
+      fmt::format("may not trace what is started: {}; see /proc/sys/kernel/yama/ptrace_scope", errno_text(errno))};
+}
+
+// It is stopped at its exec.
+Result<HeldStart> HeldStart::place(pid_t pid) {
+  const auto file = ElfFile::open(fmt::format("/proc/{}/exe", pid));
+  const uint64_t in_file = file ? place_in(*file) : 0, entry = auxiliary_value(pid, AT_ENTRY);
+  if (in_file == 0 || entry == 0) return Error{"has neither _init nor main, where it could be held"};
+  HeldStart held(pid, PENNA_TRY(RemoteMemory::open(pid)), in_file + (entry - file->header().e_entry));
+  if (!held.memory_.read(held.at_, held.before_.data(), held.before_.size()) ||
+      !held.memory_.write(held.at_, &kBreakpointByte, sizeof kBreakpointByte))
+    return Error{"is laid out in memory as no linker does it"};
+  return held;
+}
+
+bool HeldStart::await() const {
+  for (;;) {
+    const Stop stop = wait_for_stop(pid_, pid_, kStartPatienceUs);
+    ThreadState state;
+    if (stop.signal == 0) return false;
+    if (stop.event == 0 && stop.signal == SIGTRAP && state.save_registers(pid_) &&
+        state.pc() == at_ + sizeof kBreakpointByte)
+      return memory_.write(at_, kEndlessLoop.data(), kEndlessLoop.size()) && state.go_on_at(pid_, at_);
+    if (!go_on_after(pid_, stop)) return false;
+  }
+}
+
+// Of a thread that we trace. False: it is gone.
+bool HeldStart::put_back() const {
+  return traced(PTRACE_INTERRUPT, pid_, 0, 0) && await_interrupt(pid_, pid_, kStartPatienceUs) &&
+         memory_.write(at_, before_.data(), before_.size());
+}
+
+Result<HeldStart> HeldStart::hold(pid_t pid) {
+  if (!await_exec(pid)) return Error{kHasEnded};
+  auto held = place(pid);
+  if (held && !(traced(PTRACE_CONT, pid, 0, 0) && held->await()))
+    held = Error{held->put_back() ? "has not begun its own code for too long" : kHasEnded};
+  traced(PTRACE_DETACH, pid, 0, 0);
+  return held;
+}
+
+bool HeldStart::let_go() const {
+  if (!traced(PTRACE_SEIZE, pid_, 0, 0)) return false;
+  const bool begins = put_back();
+  traced(PTRACE_DETACH, pid_, 0, 0);
+  return begins;
+}
+
+}  // namespace penna
