@@ -171,9 +171,11 @@ extern "C" __attribute__((visibility("hidden"), used)) int penna_inside_personal
   if ((actions & kCleanupPhase) == 0) return kContinueUnwind;
   // The frame that would have restored it is about to be left, without a destructor (entered_x86_64.S).
   thread.in_allocator = 0;
-  if (reinterpret_cast<uintptr_t>(exception) - reinterpret_cast<uintptr_t>(thread.inside_block) < thread.inside_bytes &&
-      recording(PENNA_ALLOC))
-    record_alloc(thread.inside_block, thread.inside_bytes, PENNA_FAMILY_MALLOC);
+  const uint64_t bytes = thread.inside_bytes;
+  if (reinterpret_cast<uintptr_t>(exception) - reinterpret_cast<uintptr_t>(thread.inside_block) >= bytes)
+    return kContinueUnwind;
+  thread.inside_bytes = 0;  // operator new[] calls operator new: it is passed once
+  if (recording(PENNA_ALLOC)) record_alloc(thread.inside_block, bytes, PENNA_FAMILY_MALLOC);
   return kContinueUnwind;
 }
 
