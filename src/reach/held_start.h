@@ -2,7 +2,7 @@
 // HeldStart: a program of ours that is held between its libc's start and its own first code, so that an agent can come
 // alone before anything happens that is to be recorded.
 //
-// How: its exec is seen, a breakpoint ends at _init, and there it runs in a loop of two bytes, traced by nobody: whoever
+// How: its exec is seen, a breakpoint ends at _init, and there it runs in a loop of two bytes, traced by nobody. Whoever
 // brings the agent finds a process that runs, like any other (inject.h).
 // Why _init: in front of it there is no thread pointer yet, behind it are the constructors. Without one, main.
 // Invariant: the two bytes are put back by let_go(), and only they were changed. All calls are made by one thread.

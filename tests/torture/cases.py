@@ -212,7 +212,13 @@ CASES |= {
     'setuid': program('show_ids', 'argument', user='nobody', setuid=True, silent=EACH, says='setuid'),
     'setuid_child': Case(['/bin/sh', '-c', '{bin}/show_ids x; echo $?'], user='nobody', setuid=True),
     'other_user': program('show_ids', 'argument', user='nobody'),
-    'static': program('show_ids_static', 'argument', silent=EACH, says='static'),
+    'static': program('show_ids_static', 'argument', silent=EACH),
+    # The agent comes to them alone, while they are held at their beginning.
+    **{'_'.join(('closed', name, *more)): program(f'closed_{name}', *more, kinds=('alloc', 'locks', 'all'), silent=('calls', 'points', 'locks'))
+       for name, *more in (('exit_ways', 'return', '7'), ('exit_ways', 'thread', '9'), ('exit_ways', 'main-first', '9'), ('die_by', 'SEGV'),
+                           ('die_by', 'TERM'), ('threads',), ('exceptions',), ('exceptions_pie',), ('signals', 'busy'), ('fork_threads', '50'),
+                           ('tree', 'fork', '3'), ('tree', 'system', '3'), ('coroutines',), ('jumps',), ('cancel',), ('small_stack',))},
+    'closed_functions': program('closed_exceptions', kinds=BY_CALLS, silent=('locks', 'points'), options=('-F', '*', '--module', 'torture*/*')),
     'static_child': shell('{bin}/show_ids_static x; echo $?'),
 
     # --- Built with the sanitizers of gcc and clang (sanitized.cmake), whose runtimes have hooks of their own.
