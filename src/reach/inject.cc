@@ -349,8 +349,8 @@ void Inject::put_all_back() const {
     if (patient.journal) put_back_family(patient.pid, &given_up);
 }
 
-// In the surgeon, until an order comes: a thread that has ended while we traced it, and with it its process, is only gone
-// once we have taken note. Its exit status goes to its parent all the same.
+// In the surgeon, until an order comes: a thread that has ended while we traced it, and with it its process, is only
+// gone once we have taken note. Its exit status goes to its parent all the same.
 static void note_ends(int socket) {
   constexpr int kLookAgainMs = 10;
   for (;;) {

@@ -2,8 +2,8 @@
 // Blocks that a thread has freed and that libc keeps for its next malloc (glibc's tcache): when the thread ends, libc
 // passes each of them to free() a second time. Only hooks in free itself see that, as of an agent that came late.
 //
-// Why by the call: there libc calls its own free directly, as no other place does that is not part of malloc; in a static
-// program, where all do, the recorder has found the function.
+// Why by the call: there libc calls its own free directly, as no other place does that is not part of malloc; in a
+// static program, where all do, the recorder has found the function.
 // Invariant: a free that the program makes is never taken for one of these.
 #pragma once
 
