@@ -148,7 +148,13 @@ std::string Questions::work_out(const std::string& name, Parameters& in, bool* i
     std::lock_guard hold(readers_mutex_);
     return name == "summary" ? summary() : name == "table" ? table(in) : flame(in);
   }
+  // Whoever asks for what the index is made for waits, and holds up nobody.
+  const bool is_of_tracks = name == "threads" || name == "find" || name == "instance" || is_of_columns(name);
+  if (is_of_tracks) {
+    if (const auto trouble = data_.prepare()) return in.refuse(*trouble), std::string();
+  }
   std::lock_guard hold(mutex_);
+  if (name == "index") return index();
   if (name == "threads") return threads();
   if (name == "names") return names(in);
   if (name == "find") return find(in);
@@ -188,12 +194,11 @@ std::string Questions::threads() {
   const auto ns = [&](uint64_t ticks) {
     return ticks == 0 ? 0 : data_.recording().time().duration_ns(all.first_time, ticks);
   };
-  const std::vector<Track>& tracks = data_.tracks();
+  TrackStore& tracks = data_.store();
   return json_text([&](JsonWriter& json) {
     json.key("threads");
     json.begin_array();
     for (const ThreadSummary& one : all.threads) {
-      const Track& track = tracks[one.thread];
       const ProcessSummary& process = all.processes[one.process];
       json.begin_object();
       json.field("id", one.thread);
@@ -205,12 +210,21 @@ std::string Questions::threads() {
       json.field("end_ns", ns(one.last_time));
       json.field("calls", one.events[PENNA_CALLS]);
       json.field("allocations", one.events[PENNA_ALLOC]);
-      json.field("waits", uint64_t{track.waits.size()});
+      json.field("waits", tracks.waits(one.thread));
       json.field("points", one.events[PENNA_POINTS]);
-      json.field("depth", uint64_t{track.rows.size()});
+      json.field("depth", uint64_t{tracks.rows(one.thread)});
       json.end_object();
     }
     json.end_array();
+  });
+}
+
+std::string Questions::index() {
+  const ViewData::State state = data_.state();
+  return json_text([&](JsonWriter& json) {
+    json.field("events", state.events);
+    json.field("of", data_.summary().total_events());
+    json.field("ready", state.is_ready);
   });
 }
 
@@ -315,10 +329,10 @@ std::string Questions::instance(Parameters& in) {
   if (in.error()) return {};
   std::optional<Instance> best;
   uint32_t best_thread = 0;
-  const std::vector<Track>& tracks = data_.tracks();
-  for (uint32_t thread = 0; thread < tracks.size(); ++thread) {
+  TrackStore& tracks = data_.store();
+  for (uint32_t thread = 0; thread < data_.summary().threads.size(); ++thread) {
     if (of_one && only != thread) continue;
-    const std::optional<Instance> one = find_instance(tracks[thread], choice);
+    const std::optional<Instance> one = tracks.find(thread, choice);
     if (one && (!best || is_better(*one, *best, choice))) best = one, best_thread = thread;
   }
   return json_text([&](JsonWriter& json) {
@@ -337,13 +351,12 @@ std::string Questions::columns(const std::string& name, Parameters& in) {
   view.pixels = static_cast<uint32_t>(in.number("px", 1000, 1, kMostPixels));
   if (view.t1 <= view.t0) in.refuse("t1 is behind t0");
   if (in.error()) return {};
-  if (name == "counters") return data_.counters().answer(view);
+  if (name == "counters") return data_.store().counters().answer(view);
   const uint32_t thread = thread_of(in);
   if (in.error()) return {};
-  const Track& track = data_.tracks()[thread];
-  if (name == "slices") return slices_answer(track, view, data_.ids().size());
-  return name == "waits" ? waits_answer(track, view, data_.ids().size())
-                         : points_answer(track, view, data_.ids().size());
+  TrackStore& tracks = data_.store();
+  if (name == "slices") return tracks.slices_answer(thread, view);
+  return name == "waits" ? tracks.waits_answer(thread, view) : tracks.points_answer(thread, view);
 }
 
 }  // namespace penna
