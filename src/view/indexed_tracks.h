@@ -31,6 +31,7 @@ class IndexedTracks : public TrackStore {
   std::string points_answer(uint32_t thread, const PixelView& view) override;
   std::optional<Instance> find(uint32_t thread, const InstanceChoice& choice) override;
   const Counters& counters() override { return index_->counters(); }
+  bool is_damaged() const override { return nodes_.damaged() != 0; }
   void each_name(const VisitName& visit) override;
 
  private:

@@ -148,20 +148,27 @@ std::string Questions::work_out(const std::string& name, Parameters& in, bool* i
     std::lock_guard hold(readers_mutex_);
     return name == "summary" ? summary() : name == "table" ? table(in) : flame(in);
   }
-  // Whoever asks for what the index is made for waits, and holds up nobody.
   const bool is_of_tracks = name == "threads" || name == "find" || name == "instance" || is_of_columns(name);
-  if (is_of_tracks) {
-    if (const auto trouble = data_.prepare()) return in.refuse(*trouble), std::string();
-  }
+  if (is_of_tracks) return of_tracks(name, in);
   std::lock_guard hold(mutex_);
   if (name == "index") return index();
-  if (name == "threads") return threads();
   if (name == "names") return names(in);
-  if (name == "find") return find(in);
-  if (name == "instance") return instance(in);
-  if (is_of_columns(name)) return columns(name, in);
   *is_known = false;
   return {};
+}
+
+// Whoever asks for what the index is made for waits until it is, and holds up nobody.
+std::string Questions::of_tracks(const std::string& name, Parameters& in) {
+  for (;;) {
+    if (const auto trouble = data_.prepare()) return in.refuse(*trouble), std::string();
+    std::lock_guard hold(mutex_);
+    if (!data_.is_ready()) continue;
+    std::string answer = name == "threads"    ? threads()
+                         : name == "find"     ? find(in)
+                         : name == "instance" ? instance(in)
+                                              : columns(name, in);
+    if (!data_.renew()) return answer;
+  }
 }
 
 std::string Questions::summary() {

@@ -60,6 +60,7 @@ class Questions {
   std::string work_out(const std::string& name, Parameters& in, bool* is_known);
   std::string summary();
   std::string threads();
+  std::string of_tracks(const std::string& name, Parameters& in);
   std::string index();
   std::string tables() const;
   std::string table(Parameters& in);

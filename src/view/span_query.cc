@@ -23,7 +23,7 @@ class Looker {
 
   void look(const NodeRef& ref, unsigned level = 0) {
     if (level > kMostLevels || ++nodes_ > kMostNodes || ref.bytes == 0 || ref.begin >= view_.t1 ||
-        (ref.last_start < view_.t0 && ref.last_end <= view_.t0))
+        (ref.last_start < first_ && ref.last_end <= view_.t0))
       return;
     const std::shared_ptr<const SpanNode> node = tree_.nodes->read(ref);
     if (!node) return;
@@ -47,12 +47,12 @@ class Looker {
  private:
   bool is_fine(const NodeRef& ref) const {
     const double pixel = view_.ns_per_pixel();
-    return ref.begin >= view_.t0 && ref.last_start < view_.t1 && static_cast<double>(ref.longest_summed) < pixel &&
+    return ref.begin >= first_ && ref.last_start < view_.t1 && static_cast<double>(ref.longest_summed) < pixel &&
            static_cast<double>(ref.spread) <= pixel;
   }
   void take(const Span& span) {
     const bool is_long = static_cast<double>(span.duration) >= view_.ns_per_pixel();
-    if (span.start >= view_.t1 || (span.start < view_.t0 && (!is_long || span.end() <= view_.t0))) return;
+    if (span.start >= view_.t1 || (span.start < first_ && (!is_long || span.end() <= view_.t0))) return;
     if (is_long)
       found_.shown.push_back(span);
     else
@@ -61,6 +61,8 @@ class Looker {
 
   const SpanTree& tree_;
   const PixelView view_;
+  // What began before the recording is in the view that begins with it.
+  const int64_t first_ = view_.t0 > 0 ? view_.t0 : INT64_MIN;
   uint64_t nodes_ = 0;
   ViewedSpans found_;
 };

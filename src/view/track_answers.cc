@@ -25,9 +25,10 @@ class SliceColumns {
   void add_row(const Slices& row, uint32_t depth) {
     // Ends rise as beginnings do: the first that is still there when the view begins.
     size_t at = static_cast<size_t>(std::upper_bound(row.end.begin(), row.end.end(), view_.t0) - row.end.begin());
-    if (at < row.size() && row.start[at] < view_.t0) {
+    // A short one that began before is in the sums of another view, if it did not begin before all of them.
+    if (at < row.size() && row.start[at] < view_.t0 && view_.t0 > 0) {
       if (is_long(row, at)) add_slice(row, depth, at);
-      ++at;  // a short one is in the sums of the view that it began in
+      ++at;
     }
     while (at < row.size() && row.start[at] < view_.t1) {
       const uint32_t pixel = view_.pixel_of(row.start[at]);

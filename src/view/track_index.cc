@@ -24,7 +24,7 @@ class ThreadIndexer {
         thread_(thread),
         process_(recording_.threads()[thread].process),
         begin_ns_(recording_.time().monotonic_ns(task.begin)),
-        is_filtered_(recording_.selection() != nullptr),
+        is_filtered_(call_rules(recording_) != nullptr || point_conditions(recording_) != nullptr),
         holds_back_(!recording_.processes()[process_].with_arguments.empty()),
         timeline_(recording_, process_, thread, false),
         names_(map, process_),

@@ -28,6 +28,8 @@ class TrackStore {
   virtual std::string points_answer(uint32_t thread, const PixelView& view) = 0;
   virtual std::optional<Instance> find(uint32_t thread, const InstanceChoice& choice) = 0;
   virtual const Counters& counters() = 0;
+  // Answers lack something, because it cannot be read any more.
+  virtual bool is_damaged() const { return false; }
 
   enum class Named : uint8_t { kFunction, kLock, kPoint };
   // Some names several times: their sums are to be added up. `total`: ns in it, or waiting for it.

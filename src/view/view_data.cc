@@ -31,6 +31,7 @@ std::optional<std::string> ViewData::prepare() {
   std::unique_lock hold(mutex_);
   const bool is_first = !std::exchange(is_begun_, true);
   if (is_first) {
+    if (maker_.joinable()) maker_.join();  // has ended: renew()
     maker_ = std::thread([this] { make(); });
     hold.unlock();
     watch();
@@ -43,7 +44,8 @@ std::optional<std::string> ViewData::prepare() {
 
 void ViewData::make() {
   std::string sentence;
-  const IndexMaking making{stop_, events_, [&](const std::string& text) { sentence = text; }, options_.index_paths};
+  const IndexMaking making{stop_, events_, [&](const std::string& text) { sentence = text; }, options_.index_paths,
+                           renewed_ != 0};
   Result<std::unique_ptr<ViewIndex>> made = ViewIndex::open_or_make(recording_, summary_, making);
   const std::lock_guard hold(mutex_);
   if (made)
@@ -73,6 +75,17 @@ void ViewData::watch() {
 ViewData::State ViewData::state() const {
   const std::lock_guard hold(mutex_);
   return {events_, !needs_index() || is_made_};
+}
+
+// Not for ever: a disk that gives what was not written is nothing that we can mend.
+bool ViewData::renew() {
+  constexpr int kMost = 3;
+  if (!store_ || !store_->is_damaged() || renewed_ == kMost) return false;
+  const std::lock_guard hold(mutex_);
+  store_.reset();
+  ++renewed_;
+  is_begun_ = is_made_ = false;
+  return true;
 }
 
 TrackStore& ViewData::store() {

@@ -53,7 +53,11 @@ class ViewData {
   void start();
   // Waits until store() may be asked. The sentence says why it never may.
   std::optional<std::string> prepare();
+  // Still so: renew() may have come between.
+  bool is_ready() const { return state().is_ready; }
   TrackStore& store();
+  // After an answer from store(): true, when its index turned out to be damaged, and is to be made again by prepare().
+  bool renew();
   struct State {
     uint64_t events = 0;  // that were read for the index
     bool is_ready = true;
@@ -74,6 +78,7 @@ class ViewData {
   NameIds ids_;
   WalkReport walk_;
   std::unique_ptr<TrackStore> store_;
+  int renewed_ = 0;
 
   std::atomic<bool> stop_ = false;
   std::atomic<uint64_t> events_ = 0;

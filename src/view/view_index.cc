@@ -148,7 +148,7 @@ Result<std::unique_ptr<ViewIndex>> ViewIndex::open_or_make(const Recording& reco
   std::vector<std::string> paths;
   if (reads_all(recording)) paths = making.paths;
   for (const std::string& path : paths)
-    if (index->open(path)) return index;
+    if (!making.anew && index->open(path)) return index;
   std::string trouble;
   for (const std::string& path : paths) {
     const Result<> made = index->make(making, path);

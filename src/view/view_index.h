@@ -26,6 +26,7 @@ struct IndexMaking {
   std::function<void(const std::string&)> say = {};  // a sentence: where it is not where it is looked for
   // Where it may lie, the best first; it is made without a name where none will do.
   std::vector<std::string> paths = {};
+  bool anew = false;  // whatever lies there
 };
 
 class ViewIndex {

@@ -108,6 +108,9 @@ class ViewIndexTest : public testing::Test {
     return viewed;
   }
 
+  // As they are counted while they are read, a pair of entry and exit as two.
+  uint64_t recording_events() const { return summarize(*recording_).total_events(); }
+
   RecordingBuilder build_;
   std::optional<Recording> recording_;
   const std::string directory_ = testing::TempDir() + "view_index_test." + std::to_string(::getpid());
@@ -300,6 +303,119 @@ TEST_F(ViewIndexTest, AnswersAreThoseOfTheEvents) {
   const PixelView whole{0, length, 999};
   EXPECT_EQ(index->data.store().counters().answer(whole), direct->data.store().counters().answer(whole));
   EXPECT_EQ(names_of(*index), names_of(*direct));
+}
+
+// Of the whole recording, whatever the rows are.
+std::pair<uint64_t, double> all_calls(Viewed& viewed, uint32_t thread, const PixelView& view) {
+  const SeenSlices all = slices_of(viewed, thread, view);
+  std::pair<uint64_t, double> sums{all.slices.size(), 0};
+  for (const Slice& one : all.slices) sums.second += std::get<2>(one);
+  for (const auto& [place, sum] : all.sums) sums.first += sum.first, sums.second += sum.second;
+  return sums;
+}
+
+void expect_same_totals(Viewed& index, Viewed& direct) {
+  const int64_t length = direct.data.summary().duration_ns + 1;
+  for (uint32_t thread = 0; thread < direct.data.summary().threads.size(); ++thread)
+    for (const uint32_t pixels : {1u, 70u, 3000u}) {
+      SCOPED_TRACE(testing::Message() << thread << ' ' << pixels);
+      const PixelView view{0, length, pixels};
+      EXPECT_EQ(all_calls(index, thread, view), all_calls(direct, thread, view));
+      expect_same_waits(index, direct, thread, view, true);
+      expect_same_points(index, direct, thread, view);
+    }
+  EXPECT_EQ(names_of(index), names_of(direct));
+  const PixelView whole{0, length, 999};
+  EXPECT_EQ(index.data.store().counters().answer(whole), direct.data.store().counters().answer(whole));
+}
+
+TEST_F(ViewIndexTest, NothingIsLostWhereCallsAreLeftByJumpsOrRecordsAreLies) {
+  std::mt19937_64 random(11);
+  const uint32_t first = process(100);
+  for (uint32_t serial = 1; serial < 4; ++serial) call_at_random(build_.thread(first, serial), random, 30'000);
+  for (uint32_t serial = 4; serial < 8; ++serial) fill_at_random(build_.thread(first, serial), random);
+  open();
+  expect_same_totals(*indexed(), *in_memory());
+}
+
+TEST_F(ViewIndexTest, OfAPartThereIsAnIndexOfThatPartAndItIsNotKept) {
+  std::mt19937_64 random(5);
+  live_at_random(build_.thread(process(100), 1), random, 60'000);
+  open();
+  CallRules rules;
+  rules.begin = 300'000;
+  rules.end = 900'000;
+  rules.min_ticks = 40;
+  Selection selection;
+  selection.calls = std::make_shared<const CallRules>(std::move(rules));
+  recording_->select(std::make_shared<const Selection>(std::move(selection)));
+  expect_same_totals(*indexed(), *in_memory());
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(ViewIndexTest, IsMadeOnce) {
+  std::mt19937_64 random(5);
+  live_at_random(build_.thread(process(100), 1), random, 60'000);
+  open();
+  (void)indexed();
+  EXPECT_EQ(read_, recording_events()) << "events that were read";
+  struct stat status {};
+  ASSERT_EQ(::stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  read_ = 0;
+  (void)indexed();
+  EXPECT_EQ(read_, 0u);
+  EXPECT_EQ(said_, "");
+}
+
+TEST_F(ViewIndexTest, AFileThatIsNoIndexIsLeftAlone) {
+  std::mt19937_64 random(5);
+  live_at_random(build_.thread(process(100), 1), random, 5'000);
+  open();
+  std::ofstream(path_) << "somebody's notes";
+  expect_same_totals(*indexed(), *in_memory());
+  std::string line;
+  std::getline(std::ifstream(path_), line);
+  EXPECT_EQ(line, "somebody's notes");
+  EXPECT_THAT(said_, testing::HasSubstr(path_));
+}
+
+TEST_F(ViewIndexTest, WhatIsDamagedOrOfAnotherRecordingIsMadeAgain) {
+  std::mt19937_64 random(7);
+  live_at_random(build_.thread(process(100), 1), random, 30'000);
+  open();
+  (void)indexed();
+  std::string whole;
+  {
+    std::ifstream in(path_, std::ios::binary);
+    whole.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  ASSERT_GT(whole.size(), 1000u);
+  const auto direct = in_memory();
+  const std::pair<uint64_t, double> wanted = all_calls(*direct, 0, {0, direct->data.summary().duration_ns + 1, 3000});
+  for (int i = 0; i < 200; ++i) {
+    std::string bytes = whole;
+    const size_t at = i < 48 ? static_cast<size_t>(i) : random() % bytes.size();
+    if (i % 5 == 4)
+      bytes.resize(at);
+    else
+      bytes[at] = static_cast<char>(bytes[at] ^ static_cast<char>(1 + random() % 255));
+    // Not the file that was opened before: that one is read to its end.
+    std::filesystem::remove(path_);
+    {
+      std::ofstream out(path_, std::ios::binary);
+      out << bytes;
+    }
+    const auto index = indexed();
+    const PixelView view{0, index->data.summary().duration_ns + 1, 3000};
+    std::pair<uint64_t, double> calls = all_calls(*index, 0, view);
+    if (index->data.renew()) {
+      ASSERT_FALSE(index->data.prepare());
+      calls = all_calls(*index, 0, view);
+    }
+    // A file whose beginning is not ours is not replaced, and the index is none that is kept.
+    EXPECT_EQ(calls, wanted) << i << ' ' << at;
+  }
 }
 
 }  // namespace
