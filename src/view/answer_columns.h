@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The columns of the timeline's answers (docs/view-protocol.md), while they are filled: of slices, waits and points.
 //
-// Why apart: tracks in memory and the index find in ways of their own what the page shows. Invariant: the columns of one
-// answer that go together are of one length.
+// Why apart: tracks in memory and the index find in ways of their own what the page shows. Invariant: the columns of
+// one answer that go together are of one length.
 #pragma once
 
 #include <cstdint>

@@ -90,7 +90,7 @@ void ChunkSpans::points(const SpanNode::Chunks& chunks,
     const Site* site = recording_.site(process_, line.site);
     if (site != nullptr && (site->kind == PENNA_SITE_SPAN || site->kind == PENNA_SITE_SPAN_END)) return;
     const uint32_t name = names_.number(line, LineKind::kPoint);
-    visit({ns(line.time), 0, name, name, 0}, line);
+    visit({ns(line.time), 0, name, 0, 0}, line);
   });
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ChunkSpans: the calls and points that a leaf of the index leaves in the recording's chunks, read from there again.
 //
-// Invariant: they are those that the index was made of (track_index.h), each once; whatever an index says that is not of
-// this recording, no more than its chunks is read. Not thread-safe.
+// Invariant: they are those that the index was made of (track_index.h), each once; whatever an index says that is not
+// of this recording, no more than its chunks is read. Not thread-safe.
 #pragma once
 
 #include <functional>

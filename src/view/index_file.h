@@ -11,8 +11,8 @@
 //        +--------------------------------------+
 //
 // Why pread and no mapping: the file may be truncated while it is read, which in a mapping is a SIGBUS.
-// Invariant: the file has this name only once it is whole; another file of this name, or another user's, is neither read
-// nor replaced. What it says is untrusted all the same.
+// Invariant: the file has this name only once it is whole; another file of this name, or another user's, is neither
+// read nor replaced. What it says is untrusted all the same.
 #pragma once
 
 #include <atomic>

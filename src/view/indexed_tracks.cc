@@ -130,7 +130,7 @@ std::string IndexedTracks::waits_answer(uint32_t thread, const PixelView& view) 
     std::vector<std::pair<Span, uint64_t>> all;
     for (const Span& span : seen.shown) all.push_back({span, 1});
     for (const SpanSum& sum : by_pixel(view, seen.sums))
-      all.push_back({{sum.first, sum.last_end - sum.first, sum.row, sum.row, 0}, sum.count});
+      all.push_back({{sum.first, sum.last_end - sum.first, sum.row, 0, 0}, sum.count});
     std::stable_sort(all.begin(), all.end(),
                      [](const auto& one, const auto& other) { return one.first.start < other.first.start; });
     for (const auto& [span, count] : all) {

@@ -21,8 +21,8 @@ class NameNumbers {
     for (const TrackName& one : names) (void)number(one.line(process), one.kind, one.holder);
   }
 
-  // `kind`: kLeave of calls, kSpanEnd of spans, kConditionWait and kLockWait of waits, whichever line it is. `holder`: of a
-  // wait; each has a number of its own.
+  // `kind`: kLeave of calls, kSpanEnd of spans, kConditionWait and kLockWait of waits, whichever line it is. `holder`:
+  // of a wait; each has a number of its own.
   uint32_t number(const TimelineLine& line, LineKind kind, int32_t holder = -1) {
     const bool is_code = kind == LineKind::kLeave;
     if (is_code && !time_matters_) {

@@ -18,7 +18,7 @@ std::vector<uint8_t> pack(const NumberWriter& numbers) {
   const std::vector<uint8_t>& plain = numbers.bytes();
   std::vector<uint8_t> bytes(sizeof(uint64_t) + ZSTD_compressBound(plain.size()));
   const size_t size =
-      ZSTD_compress(bytes.data() + sizeof(uint64_t), bytes.size() - sizeof(uint64_t), plain.data(), plain.size(), 1);
+      ZSTD_compress(bytes.data() + sizeof(uint64_t), bytes.size() - sizeof(uint64_t), plain.data(), plain.size(), 3);
   bytes.resize(sizeof(uint64_t) + (ZSTD_isError(size) ? 0 : size));
   const uint64_t sum = XXH3_64bits(bytes.data() + sizeof sum, bytes.size() - sizeof sum);
   std::memcpy(bytes.data(), &sum, sizeof sum);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// PackedNumbers: how the index of a recording holds numbers: seven bits a byte, signed ones as zigzag, in one zstd frame
-// that tells its size, behind its checksum (XXH3-64).
+// PackedNumbers: how the index of a recording holds numbers: seven bits a byte, signed ones as zigzag, in one zstd
+// frame that tells its size, behind its checksum (XXH3-64).
 //
 // Usage:  NumberWriter out; out.number(7); store(pack(out));
 //         auto plain = unpack(bytes); NumberReader in(*plain); in.number(); if (!in.ok()) …

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See span_tree.h. Here: a node as it lies in the file.
+#include <algorithm>
+
 #include "view/packed_numbers.h"
 #include "view/span_tree.h"
 
@@ -26,6 +28,13 @@ void read(NumberReader& in, std::vector<Span>& spans) {
   for (Span& one : spans) one.flags = static_cast<uint8_t>(in.small());
 }
 
+// A name's time is stored as so many parts of the sum's, rounded down: at least that much is what it says.
+constexpr int64_t kShares = 250;
+uint64_t share_of(const SpanSum& sum) {
+  const int64_t part = sum.time / kShares;
+  return part == 0 ? 0 : static_cast<uint64_t>(std::min(kShares, sum.name_time / part));
+}
+
 void write(NumberWriter& out, const std::vector<SpanSum>& sums) {
   out.number(sums.size());
   int64_t before = 0;
@@ -35,7 +44,7 @@ void write(NumberWriter& out, const std::vector<SpanSum>& sums) {
   for (const SpanSum& one : sums) out.number(one.count);
   for (const SpanSum& one : sums) out.number(static_cast<uint64_t>(one.time));
   for (const SpanSum& one : sums) out.number(one.name);
-  for (const SpanSum& one : sums) out.number(static_cast<uint64_t>(one.name_time));
+  for (const SpanSum& one : sums) out.number(share_of(one));
 }
 
 void read(NumberReader& in, std::vector<SpanSum>& sums) {
@@ -47,7 +56,7 @@ void read(NumberReader& in, std::vector<SpanSum>& sums) {
   for (SpanSum& one : sums) one.count = in.number();
   for (SpanSum& one : sums) one.time = in.length();
   for (SpanSum& one : sums) one.name = in.small();
-  for (SpanSum& one : sums) one.name_time = in.length();
+  for (SpanSum& one : sums) one.name_time = one.time / kShares * static_cast<int64_t>(in.small() % (kShares + 1));
 }
 
 void write(NumberWriter& out, const std::vector<uint32_t>& rising) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// SpanQuery: which spans of a SpanTree a view shows, one by one and in sums, reading no more nodes than its pixels need.
+// SpanQuery: which spans of a SpanTree a view shows, one by one and in sums, reading no more nodes than its pixels
+// need.
 //
-// Invariant: of the spans that begin in the view, each is in one of both; those that began before it are shown when they
-// reach into it and last a pixel or more. Of a node that is damaged, or of chunks that cannot be read, there is nothing,
-// and it is counted.
+// Invariant: of the spans that begin in the view, each is in one of both; those that began before it are shown when
+// they reach into it and last a pixel or more. Of a node that is damaged, or of chunks that cannot be read, there is
+// nothing, and it is counted.
 #pragma once
 
 #include <cstdint>

@@ -70,9 +70,12 @@ std::vector<SpanSum> SpanTreeWriter::sums_of(const std::vector<SpanSum>& all) co
   for (SpanSum& sum : sums) sum.name = 0, sum.name_time = -1;
   for (const NameTime& one : times)
     if (one.time > sums[one.sum].name_time) sums[one.sum].name = one.name, sums[one.sum].name_time = one.time;
-  for (SpanSum& sum : sums) sum.name_time = std::max<int64_t>(sum.name_time, 0);
+  for (SpanSum& sum : sums) {
+    sum.name_time = std::max<int64_t>(sum.name_time, 0);
+    if (shape_.has_names) sum.last_end = sum.first;
+  }
   std::sort(sums.begin(), sums.end(), [](const SpanSum& one, const SpanSum& other) {
-    return one.first != other.first ? one.first < other.first : one.row < other.row;
+    return one.row != other.row ? one.row < other.row : one.first < other.first;
   });
   return sums;
 }

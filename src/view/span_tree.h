@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // SpanTree: spans of time (calls, waits, holds, points) for every zoom, in nodes that are written as they are complete.
 //
-//   node ............................................   its longest spans one by one, all others in sums by row and time
+//   node ............................................   its longest spans one by one, all others in sums by row and
+// time
 //     child ............. child ............. child
 //       leaf  leaf  leaf    leaf  leaf          leaf    a run of chunks, or the spans themselves
 //
 // Why a tree: a view takes the nodes that are finer than its pixels, and looks no deeper; what lasts a pixel or more is
-// among the longest of such a node, or it is not taken. docs/decisions/0042-an-index-beside-the-recording.md has the sums.
-// A span belongs to the lowest node that holds all of it: of a leaf, when it neither begins before nor ends behind it.
+// among the longest of such a node, or it is not taken. docs/decisions/0042-an-index-beside-the-recording.md has the
+// sums. A span belongs to the lowest node that holds all of it: of a leaf, when it neither begins before nor ends
+// behind it.
 // Times are nanoseconds since the recording's first event.
 // Invariant: the spans of a node are its own, and those of its children; `kept` and `sums` are all of them, each once.
 #pragma once
@@ -32,7 +34,7 @@ struct Span {
 // Spans of one row that begin near each other.
 struct SpanSum {
   int64_t first = 0, last = 0;  // beginnings of the first and the last; `last` is not stored
-  int64_t last_end = 0;         // the latest end
+  int64_t last_end = 0;         // the latest end; not known where there are names
   uint32_t row = 0;
   uint64_t count = 0;
   int64_t time = 0;
@@ -56,7 +58,7 @@ struct NodeRef {
 
 struct SpanNode {
   std::vector<Span> kept;       // by start
-  std::vector<SpanSum> sums;    // by first
+  std::vector<SpanSum> sums;    // by row and first
   std::vector<Span> own;        // of no child; of a leaf that is no chunks: all. By start
   std::vector<uint32_t> names;  // of all its spans, rising; none where the tree keeps none
   std::vector<NodeRef> children;
@@ -81,7 +83,7 @@ class SpanTreeWriter {
  public:
   struct Shape {
     size_t kept = 64;       // of a node
-    bool has_names = true;  // sums tell which took most, nodes which there are
+    bool has_names = true;  // sums tell which took most, nodes which there are; else rows are names
   };
   // Stores a node's bytes: where they are.
   using Store = std::function<uint64_t(std::span<const uint8_t>)>;

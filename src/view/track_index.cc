@@ -11,7 +11,6 @@
 namespace penna {
 namespace {
 
-constexpr size_t kLeastOfLeaf = 2048;         // spans, at the end of a chunk
 constexpr size_t kMostOfLeaf = 4096;          // where a leaf is no chunks
 constexpr size_t kMostOfLocks = 1024;         // waits or holds of a leaf
 constexpr uint64_t kEventsAtOnce = 1u << 16;  // between looks at whether to stop
@@ -97,7 +96,7 @@ class ThreadIndexer {
     if (holds_back_ && !is_late) (void)timeline_.catch_up([this](const TimelineLine& line) { return take(line); });
     const size_t spans = trees_[TrackIndex::kCalls].spans_in_leaf() + trees_[TrackIndex::kPoints].spans_in_leaf();
     end_chunk_ = static_cast<uint32_t>(chunk);
-    if (is_late || !leaf_.is_aligned || spans >= kLeastOfLeaf || begun_ >= kLeastOfLeaf) end_leaf(true);
+    if (is_late || !leaf_.is_aligned || spans >= task_.spans_of_leaf || begun_ >= task_.spans_of_leaf) end_leaf(true);
     if (is_late) leaf_.calls_ok = false;
     chunk_ = chunk;
     end_chunk_ = static_cast<uint32_t>(chunk) + 1;
@@ -173,7 +172,7 @@ class ThreadIndexer {
     const Span span{call.start, ns(line.begin + line.duration) - call.start, call.row, call.name,
                     static_cast<uint8_t>((line.inherited ? Slices::kBeginUnknown : 0) |
                                          (line.end == CallEnd::kOpen ? Slices::kEndUnknown : 0))};
-    count(TrackIndex::kCalls, span);
+    count(TrackIndex::kCalls, call.name, span);
     trees_[TrackIndex::kCalls].add(span, call.leaf);
   }
   void wait(const TimelineLine& line) {
@@ -191,23 +190,23 @@ class ThreadIndexer {
   }
   void add_timed(TrackIndex::Kind kind, const TimelineLine& line, uint32_t name) {
     const int64_t start = ns(line.begin);
-    const Span span{start, ns(line.begin + line.duration) - start, name, name, 0};
+    const Span span{start, ns(line.begin + line.duration) - start, name, 0, 0};
     if (kind == TrackIndex::kWaits) counters_->count(Counters::kWaits, span.start);
-    count(kind, span);
+    count(kind, name, span);
     trees_[kind].add(span);
     if (trees_[kind].spans_in_leaf() >= kMostOfLocks) trees_[kind].end_leaf();
   }
   void point(const TimelineLine& line) {
     if (line.record->kind != PENNA_KIND_POINT) leaf_.points_ok = false;
     const uint32_t name = names_.number(line, LineKind::kPoint);
-    const Span span{ns(line.time), 0, name, name, 0};
+    const Span span{ns(line.time), 0, name, 0, 0};
     counters_->count(Counters::kPoints, span.start);
-    count(TrackIndex::kPoints, span);
+    count(TrackIndex::kPoints, name, span);
     trees_[TrackIndex::kPoints].add(span, trees_[TrackIndex::kPoints].leaf());
   }
-  void count(TrackIndex::Kind kind, const Span& span) {
+  void count(TrackIndex::Kind kind, uint32_t number, const Span& span) {
     ++made_.counts[kind];
-    TrackName& name = names_[span.name];
+    TrackName& name = names_[number];
     ++name.count;
     name.total += span.duration;
     if (span.duration > name.longest.duration) name.longest = {span.start, span.duration, span.row};

@@ -63,6 +63,7 @@ struct IndexingTask {
   SpanTreeWriter::Store store;         // thread-safe
   const std::atomic<bool>& stop;       // early: the result is of no use
   std::atomic<uint64_t>& events;       // that were read so far
+  size_t spans_of_leaf;                // of calls and points, or more
 };
 // Reads the thread. `counters`: of the one that works on it.
 TrackIndex index_thread(const IndexingTask& task, uint32_t thread, const CodeMap& map, bool ahead, Counters* counters,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// TrackStore: who answers for the tracks of all threads. Two do: of small recordings all of them are in memory; of larger
-// ones there is an index (view_index.h).
+// TrackStore: who answers for the tracks of all threads. Two do: of small recordings all of them are in memory; of
+// larger ones there is an index (view_index.h).
 //
 // Invariant: both give the same answers, but for this: in a sum of the index, calls may be counted a pixel beside their
 // own; and the function that took most of it is told only where it is certain. Not thread-safe.

@@ -44,8 +44,12 @@ std::optional<std::string> ViewData::prepare() {
 
 void ViewData::make() {
   std::string sentence;
-  const IndexMaking making{stop_, events_, [&](const std::string& text) { sentence = text; }, options_.index_paths,
-                           renewed_ != 0};
+  const IndexMaking making{stop_,
+                           events_,
+                           [&](const std::string& text) { sentence = text; },
+                           options_.index_paths,
+                           renewed_ != 0,
+                           options_.spans_of_leaf};
   Result<std::unique_ptr<ViewIndex>> made = ViewIndex::open_or_make(recording_, summary_, making);
   const std::lock_guard hold(mutex_);
   if (made)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // ViewData: a recording as the page looks at it, and what is worked out of it once.
 //
-// Of a small recording that is all its tracks, in memory, at the first question for one; a larger one has an index, which
-// is made by threads of its own meanwhile (view_index.h).
-// Invariant: all of it is of one recording, which does not change. Not thread-safe, one question at a time, but for start(),
-// prepare() and state().
+// Of a small recording that is all its tracks, in memory, at the first question for one; a larger one has an index,
+// which is made by threads of its own meanwhile (view_index.h).
+// Invariant: all of it is of one recording, which does not change. Not thread-safe, one question at a time, but for
+// start(), prepare() and state().
 #pragma once
 
 #include <atomic>
@@ -34,6 +34,7 @@ struct TrackOptions {
   std::vector<std::string> index_paths = {};                                // IndexMaking::paths
   static constexpr uint64_t kMostInMemory = 2'000'000;
   uint64_t most_in_memory = kMostInMemory;  // events
+  size_t spans_of_leaf = IndexMaking::kSpansOfLeaf;
 };
 
 class ViewData {

@@ -120,7 +120,8 @@ Result<> ViewIndex::make(const IndexMaking& making, const std::string& path) {
   for (uint32_t i = 0; i < recording_.threads().size(); ++i)
     threads[pair_key(recording_.threads()[i].process, recording_.threads()[i].tid)] = i;
   const auto store = [this](std::span<const uint8_t> bytes) { return file_->append(bytes); };
-  const IndexingTask task{recording_, summary_.first_time, threads, store, making.stop, making.events};
+  const IndexingTask task{recording_,    summary_.first_time, threads, store, making.stop,
+                          making.events, making.spans_of_leaf};
   WalkReport of_blocks;
   Workers(recording_, task, &tracks_, &counters_, &walk_).run([&] {
     if (summary_.events[PENNA_ALLOC] == 0) return;

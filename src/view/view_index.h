@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ViewIndex: the index of a recording, opened where there is one, else made by all processors and kept for another time.
+// ViewIndex: the index of a recording, opened where there is one, else made by all processors and kept for another
+// time.
 //
 // Usage:  ViewIndex::open_or_make(recording, {stop, events, say}); index->tracks, index->counters, index->nodes.
 // Invariant: it is that of this recording as its options choose parts of it. An index of a part is never kept.
@@ -27,6 +28,9 @@ struct IndexMaking {
   // Where it may lie, the best first; it is made without a name where none will do.
   std::vector<std::string> paths = {};
   bool anew = false;  // whatever lies there
+  // More of them: a smaller index, and more to read for a view that is finer than it.
+  static constexpr size_t kSpansOfLeaf = 12'000;
+  size_t spans_of_leaf = kSpansOfLeaf;
 };
 
 class ViewIndex {

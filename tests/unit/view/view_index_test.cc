@@ -100,6 +100,7 @@ class ViewIndexTest : public testing::Test {
   std::unique_ptr<Viewed> indexed() {
     TrackOptions options;
     options.most_in_memory = 0;
+    options.spans_of_leaf = 1000;
     options.index_paths = {path_};
     options.step = [this](uint64_t events) { read_ += events; };
     options.say = [this](const std::string& sentence) { said_ = sentence; };
@@ -393,7 +394,7 @@ TEST_F(ViewIndexTest, WhatIsDamagedOrOfAnotherRecordingIsMadeAgain) {
   ASSERT_GT(whole.size(), 1000u);
   const auto direct = in_memory();
   const std::pair<uint64_t, double> wanted = all_calls(*direct, 0, {0, direct->data.summary().duration_ns + 1, 3000});
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 90; ++i) {
     std::string bytes = whole;
     const size_t at = i < 48 ? static_cast<size_t>(i) : random() % bytes.size();
     if (i % 5 == 4)
