@@ -76,6 +76,19 @@ void ChunkSpans::calls(const SpanNode::Chunks& chunks, const SpanVisitor& visit)
   });
 }
 
+void ChunkSpans::locks(const SpanNode::Chunks& chunks, TrackIndex::Kind kind, const NumberMap<uint32_t>& threads,
+                       const SpanVisitor& visit) {
+  Timeline timeline(recording_, process_, thread_, false);
+  const auto take = [&](const TimelineLine& line) {
+    const auto one = span_of_locks(line, threads, names_, [this](uint64_t ticks) { return ns(ticks); });
+    if (one && one->first == kind) visit(one->second);
+    return true;
+  };
+  each_event(chunks, [&](const Event& event) {
+    if (is_of_locks(event)) (void)timeline.add(event, take);
+  });
+}
+
 void ChunkSpans::points(const SpanNode::Chunks& chunks,
                         const std::function<void(const Span&, const TimelineLine&)>& visit) {
   each_event(chunks, [&](const Event& event) {
@@ -92,6 +105,24 @@ void ChunkSpans::points(const SpanNode::Chunks& chunks,
     const uint32_t name = names_.number(line, LineKind::kPoint);
     visit({ns(line.time), 0, name, 0, 0}, line);
   });
+}
+
+void LeafSpans::visit(const Leaf& leaf, const std::function<void(const SpanVisitor&)>& read, const SpanVisitor& visit) {
+  const auto found = by_leaf_.find(leaf);
+  if (found != by_leaf_.end()) {
+    known_.splice(known_.begin(), known_, found->second);
+  } else {
+    known_.push_front({leaf, {}});
+    read([this](const Span& span) { known_.front().spans.push_back(span); });
+    by_leaf_[leaf] = known_.begin();
+    spans_ += known_.front().spans.size();
+    while (spans_ > kMostSpans && known_.size() > 1) {
+      spans_ -= known_.back().spans.size();
+      by_leaf_.erase(known_.back().leaf);
+      known_.pop_back();
+    }
+  }
+  for (const Span& span : known_.front().spans) visit(span);
 }
 
 }  // namespace penna

@@ -6,6 +6,9 @@
 #pragma once
 
 #include <functional>
+#include <list>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "view/name_numbers.h"
@@ -20,6 +23,9 @@ class ChunkSpans {
              const std::vector<TrackName>& names);
 
   void calls(const SpanNode::Chunks& chunks, const SpanVisitor& visit);
+  // kWaits or kHolds. `threads`: pair_key of process and tid -> index.
+  void locks(const SpanNode::Chunks& chunks, TrackIndex::Kind kind, const NumberMap<uint32_t>& threads,
+             const SpanVisitor& visit);
   // With the point's line, which its values can be told from; valid during the visit.
   void points(const SpanNode::Chunks& chunks, const std::function<void(const Span&, const TimelineLine&)>& visit);
 
@@ -35,6 +41,24 @@ class ChunkSpans {
   const std::vector<TrackName>& known_;
   NameNumbers names_;
   std::vector<uint8_t> bytes_;
+};
+
+// The spans of those leaves that were read last: who pans sees the same ones again. Not thread-safe.
+class LeafSpans {
+ public:
+  using Leaf = std::tuple<uint32_t, TrackIndex::Kind, uint32_t>;  // thread, tree, first chunk
+  // `read`: gives all of the leaf's spans, when they are not known.
+  void visit(const Leaf& leaf, const std::function<void(const SpanVisitor&)>& read, const SpanVisitor& visit);
+
+ private:
+  static constexpr size_t kMostSpans = size_t{64} << 20 >> 5;  // 64 MB
+  struct Known {
+    Leaf leaf;
+    std::vector<Span> spans;
+  };
+  std::list<Known> known_;  // the newest first
+  std::map<Leaf, std::list<Known>::iterator> by_leaf_;
+  size_t spans_ = 0;
 };
 
 }  // namespace penna

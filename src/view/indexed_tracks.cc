@@ -26,7 +26,10 @@ IndexedTracks::IndexedTracks(const Recording& recording, Names& names, NameIds& 
       nodes_([this](const NodeRef& ref, std::vector<uint8_t>* bytes) {
         return index_->file().read(ref.offset, ref.bytes, bytes);
       }),
-      readings_(recording.threads().size()) {}
+      readings_(recording.threads().size()) {
+  for (uint32_t i = 0; i < recording.threads().size(); ++i)
+    threads_[pair_key(recording.threads()[i].process, recording.threads()[i].tid)] = i;
+}
 
 IndexedTracks::Reading& IndexedTracks::reading(uint32_t thread) {
   std::unique_ptr<Reading>& one = readings_[thread];
@@ -50,14 +53,18 @@ uint32_t IndexedTracks::id(uint32_t thread, uint32_t number) {
 
 SpanTree IndexedTracks::tree(uint32_t thread, TrackIndex::Kind kind) {
   ChunkSpans& chunks = reading(thread).chunks;
-  ReadChunks read;
-  if (kind == TrackIndex::kCalls)
-    read = [&chunks](const SpanNode::Chunks& some, const SpanVisitor& visit) { chunks.calls(some, visit); };
-  else
-    read = [&chunks](const SpanNode::Chunks& some, const SpanVisitor& visit) {
-      chunks.points(some, [&](const Span& span, const TimelineLine&) { visit(span); });
+  const auto read = [this, thread, kind, &chunks](const SpanNode::Chunks& some, const SpanVisitor& visit) {
+    const auto decode = [&](const SpanVisitor& each) {
+      if (kind == TrackIndex::kCalls)
+        chunks.calls(some, each);
+      else if (kind == TrackIndex::kPoints)
+        chunks.points(some, [&](const Span& span, const TimelineLine&) { each(span); });
+      else
+        chunks.locks(some, kind, threads_, each);
     };
-  return {track(thread).roots[kind], &nodes_, std::move(read)};
+    leaves_.visit({thread, kind, some.first}, decode, visit);
+  };
+  return {track(thread).roots[kind], &nodes_, read};
 }
 
 // The function that took most of it; 0 where others may have taken more.

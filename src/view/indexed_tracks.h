@@ -55,6 +55,8 @@ class IndexedTracks : public TrackStore {
   EventWords words_;
   std::unique_ptr<const ViewIndex> index_;
   NodeReader nodes_;
+  LeafSpans leaves_;
+  NumberMap<uint32_t> threads_;  // pair_key of process and tid -> index
   std::vector<std::unique_ptr<Reading>> readings_;
   size_t texts_ = 0;  // values that became names
 };

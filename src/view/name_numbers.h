@@ -6,7 +6,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "view/track_index.h"
@@ -56,5 +58,40 @@ class NameNumbers {
   std::map<Key, uint32_t> by_key_;
   std::vector<TrackName> names_;
 };
+
+// Records that waits and holds are made of.
+inline bool is_of_locks(const Event& event) {
+  return class_bit(event.record.kind) == kLockEvents || event.record.kind == PENNA_KIND_BLOCKED;
+}
+
+// What a line is to the page, if it is a wait or a hold. `threads`: pair_key of process and tid -> index; `ns`: of ticks.
+template <typename Ns>
+std::optional<std::pair<TrackIndex::Kind, Span>> span_of_locks(const TimelineLine& line,
+                                                               const NumberMap<uint32_t>& threads, NameNumbers& names,
+                                                               Ns&& ns) {
+  TrackIndex::Kind what = TrackIndex::kWaits;
+  uint32_t name = 0;
+  switch (line.kind) {
+    case LineKind::kBlocked: name = names.number(line, LineKind::kBlocked); break;
+    case LineKind::kLockWait:
+    case LineKind::kOpenWait:
+    case LineKind::kConditionWait: {
+      const bool is_condition = line.kind == LineKind::kConditionWait || line.sync == PENNA_SYNC_CONDITION;
+      const auto holder = threads.find(pair_key(line.process, line.owner));
+      const bool is_held = line.owner != 0 && holder != threads.end();
+      name = names.number(line, is_condition ? LineKind::kConditionWait : LineKind::kLockWait,
+                          is_held ? static_cast<int32_t>(holder->second) : -1);
+      break;
+    }
+    case LineKind::kUnlock:
+      if (line.duration == 0) return {};  // its beginning is not known
+      what = TrackIndex::kHolds;
+      name = names.number(line, LineKind::kUnlock);
+      break;
+    default: return {};
+  }
+  const int64_t start = ns(line.begin);
+  return std::pair(what, Span{start, ns(line.begin + line.duration) - start, name, 0, 0});
+}
 
 }  // namespace penna

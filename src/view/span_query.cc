@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hash.h"
+
 namespace penna {
 namespace {
 
@@ -56,7 +58,18 @@ class Looker {
     if (is_long)
       found_.shown.push_back(span);
     else
-      found_.sums.push_back(SpanSum::of(span));
+      add_to_sums(span);
+  }
+  // Those of one pixel, row and name are one; there may be a million of them.
+  void add_to_sums(const Span& span) {
+    constexpr uint32_t kMostOfKey = 1u << 22;
+    const SpanSum one = SpanSum::of(span);
+    if (span.row >= kMostOfKey || span.name >= kMostOfKey) return found_.sums.push_back(one);
+    const uint64_t key = uint64_t{view_.pixel_of(span.start)} << 44 | uint64_t{span.row} << 22 | span.name;
+    const auto [found, is_new] = places_.try_emplace(key, found_.sums.size());
+    if (is_new) return found_.sums.push_back(one);
+    found_.sums[found->second].add(one);
+    found_.sums[found->second].name_time += one.name_time;
   }
 
   const SpanTree& tree_;
@@ -65,6 +78,7 @@ class Looker {
   const int64_t first_ = view_.t0 > 0 ? view_.t0 : INT64_MIN;
   uint64_t nodes_ = 0;
   ViewedSpans found_;
+  NumberMap<size_t> places_;  // of sums of single spans
 };
 
 class Finder {

@@ -115,7 +115,6 @@ void SpanTreeWriter::summarize(Level& level, SpanNode* node, NodeRef* ref) const
 void SpanTreeWriter::put(size_t level, const Span& span) {
   while (levels_.size() <= level) levels_.emplace_back();
   levels_[level].own.push_back(span);
-  latest_ = std::max(latest_, span.end());
 }
 
 void SpanTreeWriter::add(const Span& span, uint64_t begun_in) {
@@ -130,10 +129,10 @@ void SpanTreeWriter::add(const Span& span) {
   put(level, span);
 }
 
-void SpanTreeWriter::close(size_t at, SpanNode::Chunks chunks) {
+void SpanTreeWriter::close(size_t at, int64_t begin, SpanNode::Chunks chunks) {
   while (levels_.size() <= at + 1) levels_.emplace_back();
   Level level = std::exchange(levels_[at], {});
-  levels_[at].begin = latest_;
+  levels_[at].begin = begin;
   if (level.own.empty() && level.children.empty()) return;
   SpanNode node;
   Summary made;
@@ -153,16 +152,16 @@ void SpanTreeWriter::close(size_t at, SpanNode::Chunks chunks) {
   levels_[at + 1].children.push_back(std::move(made));
 }
 
-void SpanTreeWriter::end_leaf(SpanNode::Chunks chunks) {
-  close(0, std::move(chunks));
+void SpanTreeWriter::end_leaf(int64_t begin, SpanNode::Chunks chunks) {
+  close(0, begin, std::move(chunks));
   ++leaf_;
   for (size_t level = 1; (leaf_ & ((uint64_t{1} << (kFanoutBits * level)) - 1)) == 0 && level < levels_.size(); ++level)
-    close(level, {});
+    close(level, begin, {});
 }
 
 // Up to the node that is alone, and holds all.
 NodeRef SpanTreeWriter::finish() {
-  if (spans_in_leaf() != 0) close(0, {});
+  if (spans_in_leaf() != 0) close(0, INT64_MAX, {});
   for (size_t level = 1; level < levels_.size(); ++level) {
     bool is_above = false;
     for (size_t higher = level + 1; higher < levels_.size(); ++higher)
@@ -170,7 +169,7 @@ NodeRef SpanTreeWriter::finish() {
     const Level& one = levels_[level];
     if (!is_above && one.own.empty() && one.children.size() <= 1)
       return one.children.empty() ? NodeRef{} : one.children[0].ref;
-    close(level, {});
+    close(level, INT64_MAX, {});
   }
   return {};
 }

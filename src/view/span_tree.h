@@ -29,6 +29,7 @@ struct Span {
   uint32_t row = 0, name = 0;  // depth of a call; numbers of TrackNames
   uint8_t flags = 0;           // Slices::Flags
   int64_t end() const { return start + duration; }
+  bool operator==(const Span&) const = default;
 };
 
 // Spans of one row that begin near each other.
@@ -94,9 +95,12 @@ class SpanTreeWriter {
   void add(const Span& span, uint64_t begun_in);
   // Where that is not known: by its time.
   void add(const Span& span);
-  size_t spans_in_leaf() const { return levels_.empty() ? 0 : levels_[0].own.size(); }
-  // `chunks`: those that its spans can be read from again; none: they are written.
-  void end_leaf(SpanNode::Chunks chunks = {});
+  size_t spans_in_leaf() const { return in_leaf().size(); }
+  // Those that are of no other node, in the order in which they came.
+  std::span<const Span> in_leaf() const { return levels_.empty() ? std::span<const Span>() : levels_[0].own; }
+  // `begin`: of the next one, to which no span belongs that begins before. `chunks`: those that this one's spans can be
+  // read from again; none: they are written.
+  void end_leaf(int64_t begin, SpanNode::Chunks chunks = {});
   // The root; after that, nothing.
   NodeRef finish();
 
@@ -115,15 +119,14 @@ class SpanTreeWriter {
     std::vector<Summary> children;
   };
   void put(size_t level, const Span& span);
-  void close(size_t level, SpanNode::Chunks chunks);
+  void close(size_t level, int64_t begin, SpanNode::Chunks chunks);
   void summarize(Level& level, SpanNode* node, NodeRef* ref) const;
   std::vector<SpanSum> sums_of(const std::vector<SpanSum>& all) const;
 
   const Shape shape_;
   const Store store_;
   uint64_t leaf_ = 0;
-  int64_t latest_ = INT64_MIN;  // end of a span
-  std::vector<Level> levels_;   // leaves first
+  std::vector<Level> levels_;  // leaves first
 };
 
 }  // namespace penna

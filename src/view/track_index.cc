@@ -3,6 +3,7 @@
 #include "view/track_index.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "export/event_words.h"
@@ -12,7 +13,6 @@ namespace penna {
 namespace {
 
 constexpr size_t kMostOfLeaf = 4096;          // where a leaf is no chunks
-constexpr size_t kMostOfLocks = 1024;         // waits or holds of a leaf
 constexpr uint64_t kEventsAtOnce = 1u << 16;  // between looks at whether to stop
 
 class ThreadIndexer {
@@ -84,8 +84,19 @@ class ThreadIndexer {
     }
     if (event.inherited) leaf_.calls_ok = false;
     (void)timeline_.add(event, [this](const TimelineLine& line) { return take(line); });
-    if (trees_[TrackIndex::kCalls].spans_in_leaf() >= kMostOfLeaf && !leaf_.calls_ok) end_leaf(false);
-    if (trees_[TrackIndex::kPoints].spans_in_leaf() >= kMostOfLeaf && !leaf_.points_ok) end_leaf(false);
+    if (is_of_locks(event)) add_again(event);
+    const auto is_full = [](const SpanTreeWriter& tree) { return tree.spans_in_leaf() >= kMostOfLeaf; };
+    if (!leaf_.calls_ok && std::any_of(trees_.begin(), trees_.end(), is_full)) end_leaf(false);
+  }
+  // Waits and holds are read again by who has not seen what came before the leaf.
+  void add_again(const Event& event) {
+    if (!again_) again_ = std::make_unique<Timeline>(recording_, process_, thread_, false);
+    Event unseen = event;
+    unseen.after_loss = false;
+    (void)again_->add(unseen, [this](const TimelineLine& line) {
+      if (const auto one = lock_span(line)) again_spans_[one->first].push_back(one->second);
+      return true;
+    });
   }
   // `event` is its first.
   void begin_chunk(const Event& event, size_t chunk) {
@@ -94,9 +105,10 @@ class ThreadIndexer {
     const bool is_late = holds_back_ && (kind == PENNA_KIND_VALUES || kind == PENNA_KIND_THREAD ||
                                          kind == PENNA_KIND_LOST || kind == PENNA_KIND_BLOCKED);
     if (holds_back_ && !is_late) (void)timeline_.catch_up([this](const TimelineLine& line) { return take(line); });
-    const size_t spans = trees_[TrackIndex::kCalls].spans_in_leaf() + trees_[TrackIndex::kPoints].spans_in_leaf();
+    size_t spans = begun_;
+    for (const SpanTreeWriter& tree : trees_) spans += tree.spans_in_leaf();
     end_chunk_ = static_cast<uint32_t>(chunk);
-    if (is_late || !leaf_.is_aligned || spans >= task_.spans_of_leaf || begun_ >= task_.spans_of_leaf) end_leaf(true);
+    if (is_late || !leaf_.is_aligned || spans >= task_.spans_of_leaf) end_leaf(true);
     if (is_late) leaf_.calls_ok = false;
     chunk_ = chunk;
     end_chunk_ = static_cast<uint32_t>(chunk) + 1;
@@ -104,10 +116,20 @@ class ThreadIndexer {
   // `at_end`: of a chunk.
   void end_leaf(bool at_end) {
     const bool whole = leaf_.is_aligned && at_end;
-    SpanNode::Chunks chunks{leaf_.first_chunk, end_chunk_, leaf_.floor, std::move(leaf_.open)};
-    trees_[TrackIndex::kPoints].end_leaf(
-        whole && leaf_.points_ok ? SpanNode::Chunks{chunks.first, chunks.end, chunks.floor, {}} : SpanNode::Chunks{});
-    trees_[TrackIndex::kCalls].end_leaf(whole && leaf_.calls_ok ? std::move(chunks) : SpanNode::Chunks{});
+    const SpanNode::Chunks plain{leaf_.first_chunk, end_chunk_, leaf_.floor, {}};
+    const int64_t next = ns(last_time_);
+    for (const TrackIndex::Kind kind : {TrackIndex::kWaits, TrackIndex::kHolds}) {
+      const std::span<const Span> seen = trees_[kind].in_leaf();
+      std::vector<Span>& again = again_spans_[kind];
+      const bool same = std::equal(seen.begin(), seen.end(), again.begin(), again.end());
+      trees_[kind].end_leaf(next, whole && !is_filtered_ && same ? plain : SpanNode::Chunks{});
+      again.clear();
+    }
+    again_.reset();
+    trees_[TrackIndex::kPoints].end_leaf(next, whole && leaf_.points_ok ? plain : SpanNode::Chunks{});
+    SpanNode::Chunks chunks = plain;
+    chunks.open = std::move(leaf_.open);
+    trees_[TrackIndex::kCalls].end_leaf(next, whole && leaf_.calls_ok ? std::move(chunks) : SpanNode::Chunks{});
     leaf_ = {};
     leaf_.first_chunk = end_chunk_;
     leaf_.floor = last_time_;
@@ -128,13 +150,8 @@ class ThreadIndexer {
       case LineKind::kSpanBegin: enter(line); break;
       case LineKind::kLeave:
       case LineKind::kSpanEnd: leave(line); break;
-      case LineKind::kLockWait:
-      case LineKind::kOpenWait:
-      case LineKind::kConditionWait:
-      case LineKind::kBlocked: wait(line); break;
-      case LineKind::kUnlock: hold(line); break;
       case LineKind::kPoint: point(line); break;
-      default: break;
+      default: lock(line); break;
     }
     return true;
   }
@@ -175,26 +192,15 @@ class ThreadIndexer {
     count(TrackIndex::kCalls, call.name, span);
     trees_[TrackIndex::kCalls].add(span, call.leaf);
   }
-  void wait(const TimelineLine& line) {
-    const bool is_condition = line.kind == LineKind::kConditionWait || line.sync == PENNA_SYNC_CONDITION;
-    const LineKind kind = line.kind == LineKind::kBlocked ? LineKind::kBlocked
-                          : is_condition                  ? LineKind::kConditionWait
-                                                          : LineKind::kLockWait;
-    const auto holder = task_.threads.find(pair_key(line.process, line.owner));
-    const bool is_held = kind != LineKind::kBlocked && line.owner != 0 && holder != task_.threads.end();
-    add_timed(TrackIndex::kWaits, line, names_.number(line, kind, is_held ? static_cast<int32_t>(holder->second) : -1));
+  std::optional<std::pair<TrackIndex::Kind, Span>> lock_span(const TimelineLine& line) {
+    return span_of_locks(line, task_.threads, names_, [this](uint64_t ticks) { return ns(ticks); });
   }
-  // Without a length, its beginning is not known.
-  void hold(const TimelineLine& line) {
-    if (line.duration != 0) add_timed(TrackIndex::kHolds, line, names_.number(line, LineKind::kUnlock));
-  }
-  void add_timed(TrackIndex::Kind kind, const TimelineLine& line, uint32_t name) {
-    const int64_t start = ns(line.begin);
-    const Span span{start, ns(line.begin + line.duration) - start, name, 0, 0};
-    if (kind == TrackIndex::kWaits) counters_->count(Counters::kWaits, span.start);
-    count(kind, name, span);
-    trees_[kind].add(span);
-    if (trees_[kind].spans_in_leaf() >= kMostOfLocks) trees_[kind].end_leaf();
+  void lock(const TimelineLine& line) {
+    const auto one = lock_span(line);
+    if (!one) return;
+    if (one->first == TrackIndex::kWaits) counters_->count(Counters::kWaits, one->second.start);
+    count(one->first, one->second.row, one->second);
+    trees_[one->first].add(one->second);
   }
   void point(const TimelineLine& line) {
     if (line.record->kind != PENNA_KIND_POINT) leaf_.points_ok = false;
@@ -224,6 +230,8 @@ class ThreadIndexer {
   const bool is_filtered_;
   const bool holds_back_;  // entries, until their values come
   Timeline timeline_;
+  std::unique_ptr<Timeline> again_;  // of the leaf's waits and holds
+  std::array<std::vector<Span>, TrackIndex::kKinds> again_spans_;
   NameNumbers names_;
   Counters* counters_;
   std::array<SpanTreeWriter, TrackIndex::kKinds> trees_;
