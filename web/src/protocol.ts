@@ -8,6 +8,7 @@ import type { CellKind, CellValue } from './units.ts';
 export interface Sentence { text: string; tab?: string; sort?: string }
 export interface Summary {
   version: number;
+  pending?: boolean;  // what only reading it can tell is not there yet: sentences and health
   recording: string;
   command: string[];
   pid: number;
