@@ -72,8 +72,9 @@ uint32_t IndexedTracks::most_time(uint32_t thread, const SpanSum* from, const Sp
   std::map<uint32_t, int64_t> times;
   int64_t rest = 0;
   for (; from != to; ++from) {
-    times[id(thread, from->name)] += from->name_time;
-    rest += from->time - from->name_time;
+    int64_t& sum = times[id(thread, from->name)];
+    sum = add_times(sum, from->name_time);
+    rest = add_times(rest, add_times(from->time, -from->name_time));
   }
   std::pair<uint32_t, int64_t> most{0, -1};
   int64_t second = 0;
@@ -81,7 +82,7 @@ uint32_t IndexedTracks::most_time(uint32_t thread, const SpanSum* from, const Sp
     second = std::max(second, std::min(one.second, most.second));
     if (one.second > most.second) most = one;
   }
-  return most.second >= second + rest ? most.first : 0;
+  return most.second >= add_times(second, rest) ? most.first : 0;
 }
 
 void IndexedTracks::add_densities(uint32_t thread, const PixelView& view, std::vector<SpanSum> sums, SlicesMade* made) {
@@ -91,7 +92,7 @@ void IndexedTracks::add_densities(uint32_t thread, const PixelView& view, std::v
     uint64_t count = 0;
     int64_t time = 0;
     for (; to < sums.size() && place(sums[to]) == place(sums[from]); ++to)
-      count += sums[to].count, time += sums[to].time;
+      count += sums[to].count, time = add_times(time, sums[to].time);
     made->add_density(sums[from].row, view.pixel_of(sums[from].first), time, count,
                       most_time(thread, sums.data() + from, sums.data() + to));
   }
@@ -137,7 +138,7 @@ std::string IndexedTracks::waits_answer(uint32_t thread, const PixelView& view) 
     std::vector<std::pair<Span, uint64_t>> all;
     for (const Span& span : seen.shown) all.push_back({span, 1});
     for (const SpanSum& sum : by_pixel(view, seen.sums))
-      all.push_back({{sum.first, sum.last_end - sum.first, sum.row, 0, 0}, sum.count});
+      all.push_back({{sum.first, add_times(sum.last_end, -sum.first), sum.row, 0, 0}, sum.count});
     std::stable_sort(all.begin(), all.end(),
                      [](const auto& one, const auto& other) { return one.first.start < other.first.start; });
     for (const auto& [span, count] : all) {

@@ -144,9 +144,11 @@ HttpAnswer Questions::answer(const std::string& name, const HttpParameters& para
 
 std::string Questions::work_out(const std::string& name, Parameters& in, bool* is_known) {
   if (name == "tables") return tables();
+  // What needs no event: before the sentences of a large recording, which take as long as reading it.
+  if (name == "summary" && in.number("now", 0, 0, 1) != 0 && !data_.is_small()) return summary(false);
   if (name == "summary" || name == "table" || name == "flame") {
     std::lock_guard hold(readers_mutex_);
-    return name == "summary" ? summary() : name == "table" ? table(in) : flame(in);
+    return name == "summary" ? summary(true) : name == "table" ? table(in) : flame(in);
   }
   const bool is_of_tracks = name == "threads" || name == "find" || name == "instance" || is_of_columns(name);
   if (is_of_tracks) return of_tracks(name, in);
@@ -171,29 +173,33 @@ std::string Questions::of_tracks(const std::string& name, Parameters& in) {
   }
 }
 
-std::string Questions::summary() {
-  if (!summary_.empty()) return summary_;
+// `whole`: with what only reading can tell.
+std::string Questions::summary(bool whole) {
+  if (whole && !summary_.empty()) return summary_;
   const Recording& recording = data_.recording();
   const Summary& all = data_.summary();
-  const Result<Report> overview = readers_.make_report({});
-  return summary_ = json_text([&](JsonWriter& json) {
-           json.field("version", 1);
-           json.field("recording", recording.path());
-           json.field_of_texts("command", recording.session().command);
-           json.field("pid", all.processes.empty() ? 0u : all.processes.front().pid);
-           json.field("start_utc_ns", std::to_string(recording.time().realtime_ns(all.first_time)));
-           json.field("duration_ns", all.duration_ns);
-           json.field("threads", uint64_t{all.threads.size()});
-           json.field("processes", uint64_t{all.processes.size()});
-           json.field("lost", all.total_lost());
-           write_kinds(json, all);
-           json.key("sentences");
-           json.begin_array();
-           if (overview)
-             for (const Table& table : overview->tables) write_sentence(json, table);
-           json.end_array();
-           write_health(json, overview);
-         });
+  const Result<Report> overview = whole ? readers_.make_report({}) : Result<Report>(Report());
+  std::string text = json_text([&](JsonWriter& json) {
+    json.field("version", 1);
+    json.field("pending", !whole);
+    json.field("recording", recording.path());
+    json.field_of_texts("command", recording.session().command);
+    json.field("pid", all.processes.empty() ? 0u : all.processes.front().pid);
+    json.field("start_utc_ns", std::to_string(recording.time().realtime_ns(all.first_time)));
+    json.field("duration_ns", all.duration_ns);
+    json.field("threads", uint64_t{all.threads.size()});
+    json.field("processes", uint64_t{all.processes.size()});
+    json.field("lost", all.total_lost());
+    write_kinds(json, all);
+    json.key("sentences");
+    json.begin_array();
+    if (overview)
+      for (const Table& table : overview->tables) write_sentence(json, table);
+    json.end_array();
+    write_health(json, overview);
+  });
+  if (whole) summary_ = text;
+  return text;
 }
 
 std::string Questions::threads() {

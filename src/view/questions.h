@@ -58,7 +58,7 @@ class Questions {
 
  private:
   std::string work_out(const std::string& name, Parameters& in, bool* is_known);
-  std::string summary();
+  std::string summary(bool whole);
   std::string threads();
   std::string of_tracks(const std::string& name, Parameters& in);
   std::string index();

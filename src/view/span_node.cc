@@ -115,6 +115,10 @@ std::optional<SpanNode> decode_node(std::span<const uint8_t> bytes) {
   const std::optional<std::vector<uint8_t>> plain = unpack(bytes);
   if (!plain) return {};
   NumberReader in(*plain);
+  return read_node(in);
+}
+
+std::optional<SpanNode> read_node(NumberReader& in) {
   SpanNode node;
   read(in, node.kept);
   read(in, node.sums);

@@ -68,8 +68,9 @@ class Looker {
     const uint64_t key = uint64_t{view_.pixel_of(span.start)} << 44 | uint64_t{span.row} << 22 | span.name;
     const auto [found, is_new] = places_.try_emplace(key, found_.sums.size());
     if (is_new) return found_.sums.push_back(one);
-    found_.sums[found->second].add(one);
-    found_.sums[found->second].name_time += one.name_time;
+    SpanSum& sum = found_.sums[found->second];
+    sum.add(one);
+    sum.name_time = add_times(sum.name_time, one.name_time);
   }
 
   const SpanTree& tree_;

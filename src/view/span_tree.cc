@@ -15,7 +15,7 @@ void SpanSum::add(const SpanSum& other) {
   last = std::max(last, other.last);
   last_end = std::max(last_end, other.last_end);
   count += other.count;
-  time += other.time;
+  time = add_times(time, other.time);
 }
 
 namespace {
@@ -46,7 +46,7 @@ std::vector<uint32_t> sorted_once(std::vector<uint32_t> numbers) {
 std::vector<SpanSum> SpanTreeWriter::sums_of(const std::vector<SpanSum>& all) const {
   int64_t begin = INT64_MAX, end = INT64_MIN;
   for (const SpanSum& one : all) begin = std::min(begin, one.first), end = std::max(end, one.first);
-  const int64_t width = all.empty() ? 1 : (end - begin) / static_cast<int64_t>(kCells) + 1;
+  const int64_t width = all.empty() ? 1 : (end / 2 - begin / 2) / static_cast<int64_t>(kCells / 2) + 1;
   struct NameTime {
     size_t sum;
     uint32_t name;
@@ -65,7 +65,7 @@ std::vector<SpanSum> SpanTreeWriter::sums_of(const std::vector<SpanSum>& all) co
     if (!shape_.has_names) continue;
     const auto [name, is_first] = by_name.try_emplace(uint64_t{found->second} << 32 | one.name, times.size());
     if (is_first) times.push_back({found->second, one.name, 0});
-    times[name->second].time += one.name_time;
+    times[name->second].time = add_times(times[name->second].time, one.name_time);
   }
   for (SpanSum& sum : sums) sum.name = 0, sum.name_time = -1;
   for (const NameTime& one : times)

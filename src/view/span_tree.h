@@ -24,11 +24,16 @@
 
 namespace penna {
 
+// Times of hostile recordings, which are anything, add up to anything; but not to undefined behaviour.
+inline int64_t add_times(int64_t one, int64_t other) {
+  return static_cast<int64_t>(static_cast<uint64_t>(one) + static_cast<uint64_t>(other));
+}
+
 struct Span {
   int64_t start = 0, duration = 0;
   uint32_t row = 0, name = 0;  // depth of a call; numbers of TrackNames
   uint8_t flags = 0;           // Slices::Flags
-  int64_t end() const { return start + duration; }
+  int64_t end() const { return add_times(start, duration); }
   bool operator==(const Span&) const = default;
 };
 
@@ -75,6 +80,7 @@ struct SpanNode {
 // As a node lies in the file; empty when `bytes` are not one. Safe with any bytes.
 std::vector<uint8_t> encode_node(const SpanNode& node);
 std::optional<SpanNode> decode_node(std::span<const uint8_t> bytes);
+std::optional<SpanNode> read_node(NumberReader& in);  // when they are unpacked
 void write_ref(NumberWriter& out, const NodeRef& ref);
 NodeRef read_ref(NumberReader& in);
 
@@ -83,8 +89,8 @@ NodeRef read_ref(NumberReader& in);
 class SpanTreeWriter {
  public:
   struct Shape {
-    size_t kept = 64;       // of a node
-    bool has_names = true;  // sums tell which took most, nodes which there are; else rows are names
+    size_t kept;     // of a node
+    bool has_names;  // sums tell which took most, nodes which there are; else rows are names
   };
   // Stores a node's bytes: where they are.
   using Store = std::function<uint64_t(std::span<const uint8_t>)>;

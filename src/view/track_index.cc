@@ -12,7 +12,8 @@
 namespace penna {
 namespace {
 
-constexpr size_t kMostOfLeaf = 4096;          // where a leaf is no chunks
+constexpr size_t kMostOfLeaf = 4096;  // where a leaf is no chunks
+constexpr size_t kKeptCalls = 48, kKeptLocks = 16;
 constexpr uint64_t kEventsAtOnce = 1u << 16;  // between looks at whether to stop
 
 class ThreadIndexer {
@@ -28,8 +29,8 @@ class ThreadIndexer {
         timeline_(recording_, process_, thread, false),
         names_(map, process_),
         counters_(counters),
-        trees_{SpanTreeWriter({}, task.store), SpanTreeWriter({64, false}, task.store),
-               SpanTreeWriter({64, false}, task.store), SpanTreeWriter({0, false}, task.store)} {
+        trees_{SpanTreeWriter({kKeptCalls, true}, task.store), SpanTreeWriter({kKeptLocks, false}, task.store),
+               SpanTreeWriter({kKeptLocks, false}, task.store), SpanTreeWriter({0, false}, task.store)} {
     leaf_.calls_ok = leaf_.points_ok = !is_filtered_;
   }
 
@@ -105,8 +106,9 @@ class ThreadIndexer {
     const bool is_late = holds_back_ && (kind == PENNA_KIND_VALUES || kind == PENNA_KIND_THREAD ||
                                          kind == PENNA_KIND_LOST || kind == PENNA_KIND_BLOCKED);
     if (holds_back_ && !is_late) (void)timeline_.catch_up([this](const TimelineLine& line) { return take(line); });
-    size_t spans = begun_;
-    for (const SpanTreeWriter& tree : trees_) spans += tree.spans_in_leaf();
+    size_t spans = std::max<size_t>(begun_, trees_[TrackIndex::kCalls].spans_in_leaf());
+    for (const TrackIndex::Kind one : {TrackIndex::kWaits, TrackIndex::kHolds, TrackIndex::kPoints})
+      spans += trees_[one].spans_in_leaf();
     end_chunk_ = static_cast<uint32_t>(chunk);
     if (is_late || !leaf_.is_aligned || spans >= task_.spans_of_leaf) end_leaf(true);
     if (is_late) leaf_.calls_ok = false;
@@ -135,12 +137,12 @@ class ThreadIndexer {
     leaf_.floor = last_time_;
     leaf_.is_aligned = at_end;
     leaf_.points_ok = !is_filtered_;
-    leaf_.calls_ok = !is_filtered_ && !has_stacks_ && open_.size() <= kMostDepth;
+    leaf_.calls_ok = !is_filtered_ && !has_stacks_ && depth_ <= kMostDepth;
     begun_ = 0;
     if (!leaf_.calls_ok) return;
-    for (const std::vector<Open>& at_depth : open_) {
-      if (at_depth.size() != 1) return void(leaf_.calls_ok = false);
-      leaf_.open.push_back(at_depth.back().name);
+    for (size_t depth = 0; depth < depth_; ++depth) {
+      if (open_[depth].size() != 1) return void(leaf_.calls_ok = false);
+      leaf_.open.push_back(open_[depth].back().name);
     }
   }
 
@@ -167,6 +169,7 @@ class ThreadIndexer {
     open_[line.depth].push_back({line.begin, is_span ? line.site : line.pc, ns(line.begin), row,
                                  names_.number(line, is_span ? LineKind::kSpanEnd : LineKind::kLeave),
                                  trees_[TrackIndex::kCalls].leaf()});
+    depth_ = line.depth + 1;
     ++begun_;
   }
   void leave(const TimelineLine& line) {
@@ -178,7 +181,7 @@ class ThreadIndexer {
     if (found == at_depth.rend()) return;
     const Open call = *found;
     at_depth.erase(std::next(found).base());
-    while (!open_.empty() && open_.back().empty()) open_.pop_back();
+    depth_ = line.depth;
     counters_->count(Counters::kCalls, call.start);
     if (call.row >= kMostDepth) {
       ++made_.calls_left_out;
@@ -214,7 +217,7 @@ class ThreadIndexer {
     ++made_.counts[kind];
     TrackName& name = names_[number];
     ++name.count;
-    name.total += span.duration;
+    name.total = add_times(name.total, span.duration);
     if (span.duration > name.longest.duration) name.longest = {span.start, span.duration, span.row};
   }
   TrackIndex finish() {
@@ -236,6 +239,7 @@ class ThreadIndexer {
   Counters* counters_;
   std::array<SpanTreeWriter, TrackIndex::kKinds> trees_;
   std::vector<std::vector<Open>> open_;  // by depth; several only where a thread has several stacks
+  size_t depth_ = 0;                     // of the stack that runs
   std::vector<bool> busy_;               // rows
   bool has_stacks_ = false;
   Leaf leaf_;

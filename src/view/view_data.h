@@ -50,6 +50,8 @@ class ViewData {
   Names& names() { return names_; }
   NameIds& ids() { return ids_; }
 
+  // It has no index, and all of it is read in no time.
+  bool is_small() const { return !needs_index(); }
   // Begins with the index, where there is to be one, and does not wait for it.
   void start();
   // Waits until store() may be asked. The sentence says why it never may.

@@ -29,7 +29,7 @@ struct IndexMaking {
   std::vector<std::string> paths = {};
   bool anew = false;  // whatever lies there
   // More of them: a smaller index, and more to read for a view that is finer than it.
-  static constexpr size_t kSpansOfLeaf = 12'000;
+  static constexpr size_t kSpansOfLeaf = 16'000;
   size_t spans_of_leaf = kSpansOfLeaf;
 };
 
