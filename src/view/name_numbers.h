@@ -64,7 +64,8 @@ inline bool is_of_locks(const Event& event) {
   return class_bit(event.record.kind) == kLockEvents || event.record.kind == PENNA_KIND_BLOCKED;
 }
 
-// What a line is to the page, if it is a wait or a hold. `threads`: pair_key of process and tid -> index; `ns`: of ticks.
+// What a line is to the page, if it is a wait or a hold. `threads`: pair_key of process and tid -> index; `ns`: of
+// ticks.
 template <typename Ns>
 std::optional<std::pair<TrackIndex::Kind, Span>> span_of_locks(const TimelineLine& line,
                                                                const NumberMap<uint32_t>& threads, NameNumbers& names,
