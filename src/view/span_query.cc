@@ -62,10 +62,11 @@ class Looker {
   }
   // Those of one pixel, row and name are one; there may be a million of them.
   void add_to_sums(const Span& span) {
-    constexpr uint32_t kMostOfKey = 1u << 22;
+    constexpr uint32_t kMostOfKey = 1u << 22;  // and pixels have 14 bits (questions.cc)
     const SpanSum one = SpanSum::of(span);
     if (span.row >= kMostOfKey || span.name >= kMostOfKey) return found_.sums.push_back(one);
-    const uint64_t key = uint64_t{view_.pixel_of(span.start)} << 44 | uint64_t{span.row} << 22 | span.name;
+    // What differs most comes in the lowest bits, which count most where keys are mixed (hash.h).
+    const uint64_t key = uint64_t{span.name} << 36 | uint64_t{span.row} << 14 | view_.pixel_of(span.start);
     const auto [found, is_new] = places_.try_emplace(key, found_.sums.size());
     if (is_new) return found_.sums.push_back(one);
     SpanSum& sum = found_.sums[found->second];
