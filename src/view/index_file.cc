@@ -167,10 +167,10 @@ bool IndexFile::take_name() {
 }
 
 std::vector<std::string> index_paths(const Recording& recording) {
-  std::vector<std::string> paths;
   struct stat status {};
-  if (::stat(recording.path().c_str(), &status) == 0 && S_ISREG(status.st_mode))
-    paths.push_back(recording.path() + ".view");
+  // What came through a pipe does not come again.
+  if (::stat(recording.path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  std::vector<std::string> paths{recording.path() + ".view"};
   if (const std::string cache = cache_directory(); !cache.empty())
     paths.push_back(fmt::format("{}/penna/{:016x}.view", cache, identity_of(recording)));
   return paths;
