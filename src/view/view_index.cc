@@ -42,6 +42,7 @@ class Workers {
     first();
     work();
     for (std::thread& one : threads) one.join();
+    for (const Counters& one : parts_) counters_.add(one);
   }
 
  private:
@@ -52,15 +53,16 @@ class Workers {
     for (size_t at; (at = next_++) < order_.size() && !task_.stop;)
       tracks_[order_[at]] = index_thread(task_, order_[at], map, ahead_, &counters, &walk);
     const std::lock_guard hold(mutex_);
-    counters_.add(counters);
+    parts_.push_back(std::move(counters));  // not yet to the others, which `first` may still count in
     walk_.add(walk);
   }
 
   const Recording& recording_;
   const IndexingTask& task_;
   std::vector<TrackIndex>& tracks_;
-  std::mutex mutex_;  // guards both below
   Counters& counters_;
+  std::mutex mutex_;  // guards both below
+  std::vector<Counters> parts_;
   WalkReport& walk_;
   std::vector<uint32_t> order_;
   std::atomic<size_t> next_ = 0;
