@@ -45,7 +45,6 @@ class IndexFile {
   // Gives it its name. False: it stays without, and can be read as long as it is open.
   bool finish(uint64_t identity, std::span<const uint8_t> tables);
   bool has_failed() const { return failed_; }
-  uint64_t bytes() const { return end_; }
 
  private:
   IndexFile(Fd file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
