@@ -313,7 +313,12 @@ void RecordRun::leave_processes() {
 
 // With the last notes: stop() writes them.
 void RecordRun::close_file() {
-  if (!server_->has_met(static_cast<uint32_t>(carrier_->pid()))) unrecorded_ = why_unrecorded(carrier_->command()[0]);
+  if (!server_->has_met(static_cast<uint32_t>(carrier_->pid()))) {
+    const std::string& program = carrier_->command()[0];
+    const bool was_refused = inject_ != nullptr && !inject_->refused().empty();
+    unrecorded_ = was_refused ? fmt::format("nothing was recorded of {}: {}", program, inject_->refused().front())
+                              : why_unrecorded(program);
+  }
   if (!unrecorded_.empty()) collector_->note(unrecorded_, false, kNoteOfAllClasses);
   refused_ = note_refused(*planner_, *collector_, options_.all_functions);
   without_locks_ = note_locks(*planner_, *collector_);
