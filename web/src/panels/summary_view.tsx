@@ -83,7 +83,7 @@ export function SummaryView() {
       <Curves />
       <p class="command"><span class="hint">Command</span> <code>{summary.command.join(' ') || '?'}</code>
         <span class="hint"> process</span> {summary.pid}</p>
-      <Health />
+      {summary.pending ? <p class="hint">What stands out, and what is wrong, is told when all events have been read.</p> : <Health />}
       {packed && packed.note !== '' && <section><h2>What this file lacks</h2><p class="note">{packed.note}</p></section>}
       {summary.missing.length > 0 && (
         <section>
