@@ -35,6 +35,7 @@ int info_verb(const Arguments&);
 int list_verb(const Arguments&);
 int lint_verb(const Arguments&);
 int view_verb(const Arguments&);
+int sql_verb(const Arguments&);
 int export_verb(const Arguments&);
 int ctl_verb(const Arguments&);
 int import_verb(const Arguments&);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "export/event_words.h"
+#include "export/json_arguments.h"
 #include "export/json_writer.h"
 #include "model/events/block_records.h"
 #include "model/events/summary.h"
@@ -154,21 +155,10 @@ class ChromeExport {
     json_.end_object();
   }
 
-  // As JSON types where there is one, so that a viewer can sort and sum.
   void arguments(const TimelineLine& line) {
     json_.key("args");
     json_.begin_object();
-    words_.each_argument(line, [&](const std::string& name, const ArgumentValue& value, const std::string& text) {
-      json_.key(name);
-      if (!value.present) return json_.null();
-      switch (value.type) {
-        case PENNA_ARG_INT: return json_.value(value.as_int());
-        case PENNA_ARG_UINT: return json_.value(value.as_uint());
-        case PENNA_ARG_FLOAT: return json_.value(value.as_float());
-        case PENNA_ARG_BOOL: return json_.value(value.bits != 0);
-        default: return json_.value(text);
-      }
-    });
+    write_arguments(line, words_, json_);
     if (line.stack != 0) json_.field("stack", words_.folded_stack(line));
     json_.end_object();
   }

@@ -386,6 +386,9 @@ const InheritedCalls& Recording::inherited_calls() const {
   return *state_->inherited_calls;
 }
 uint64_t Recording::stack_node_count(uint32_t process) const { return state_->stacks[process].count(); }
+std::optional<uint32_t> Recording::next_stack_node(uint32_t process, uint32_t id) const {
+  return state_->stacks[process].next(id);
+}
 std::span<const ChunkRef> Recording::chunks() const { return state_->chunks; }
 
 std::span<const ChunkRef> Recording::chunks(uint32_t thread) const {

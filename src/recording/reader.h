@@ -130,6 +130,8 @@ class Recording {
   // Empty when there is no such node (lost block, id 0). Walking parents until 0 always ends.
   std::optional<StackNode> stack_node(uint32_t process, uint32_t id) const;
   uint64_t stack_node_count(uint32_t process) const;
+  // The first node of the process from `id` on; nothing: there is none.
+  std::optional<uint32_t> next_stack_node(uint32_t process, uint32_t id) const;
 
   std::span<const ChunkRef> chunks() const;                 // by thread, then sequence
   std::span<const ChunkRef> chunks(uint32_t thread) const;  // of one thread, by sequence

@@ -53,6 +53,17 @@ const penna_stack_node* StackStore::find(uint32_t id) const {
   return &values[id - begin];
 }
 
+std::optional<uint32_t> StackStore::next(uint32_t id) const {
+  auto segment = segments_.upper_bound(id);
+  if (segment != segments_.begin()) --segment;
+  for (; segment != segments_.end(); ++segment) {
+    const auto& [begin, values] = *segment;
+    for (size_t at = id > begin ? id - begin : 0; at < values.size(); ++at)
+      if (values[at].pc_generation != 0) return static_cast<uint32_t>(begin + at);
+  }
+  return std::nullopt;
+}
+
 uint64_t StackStore::count() const {
   uint64_t sum = 0;
   for (const auto& segment : segments_) sum += segment.second.size();

@@ -24,6 +24,8 @@ class StackStore {
 
   // Null when it is absent.
   const penna_stack_node* find(uint32_t id) const;
+  // The first that is there from `id` on; nothing: there is none.
+  std::optional<uint32_t> next(uint32_t id) const;
   uint64_t count() const;  // of places, including absent ones between others
 
  private:

@@ -243,9 +243,9 @@ bool print_title(const Table& table, const TextStyle& style, const TextSink& sin
   return true;
 }
 
-bool print_left_out_columns(const Layout& layout, const TextStyle& style, const TextSink& sink) {
+bool print_left_out_columns(const Table& table, const Layout& layout, const TextStyle& style, const TextSink& sink) {
   if (layout.left_out.empty()) return true;
-  for (const std::string& line : fitted_lines(no_room_text(layout.left_out), style))
+  for (const std::string& line : fitted_lines(no_room_text(layout.left_out, table.how_to_choose), style))
     if (!sink(tinted(line, Tint::kDim, style) + "\n")) return false;
   return true;
 }
@@ -284,8 +284,8 @@ std::string detail_text(const TableDetail& detail, size_t room) {
   return fitted.where.empty() ? fitted.text : fitted.text + " " + fitted.where;
 }
 
-std::string no_room_text(const std::vector<std::string_view>& titles) {
-  return fmt::format("no room for {}: --wide shows all, --fields chooses", fmt::join(titles, ", "));
+std::string no_room_text(const std::vector<std::string_view>& titles, std::string_view how_to_choose) {
+  return fmt::format("no room for {}: --wide shows all, {}", fmt::join(titles, ", "), how_to_choose);
 }
 
 std::string tinted(std::string_view text, Tint tint, const TextStyle& style) {
@@ -309,7 +309,8 @@ bool print_table(const Table& table, const TextStyle& style, const TextSink& sin
   if (titled && !table.rows.empty() && !sink(title_line(layout, style))) return false;
   for (size_t i = 0; i < table.rows.size(); ++i)
     if (!sink(row_lines(table, i, layout, style))) return false;
-  return print_left_out_columns(layout, style, sink) && print_left_out(table.rows_left_out, "more", style, sink) &&
+  return print_left_out_columns(table, layout, style, sink) &&
+         print_left_out(table.rows_left_out, "more", style, sink) &&
          print_left_out(table.rows_empty, table.empty_are, style, sink);
 }
 

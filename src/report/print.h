@@ -23,7 +23,8 @@ std::string cell_text(const Cell& cell, CellKind kind);
 // A detail in at most `room` columns, 0: all of it. The name goes last.
 std::string detail_text(const TableDetail& detail, size_t room);
 // Which columns a line has no room for, and how to get them.
-std::string no_room_text(const std::vector<std::string_view>& titles);
+std::string no_room_text(const std::vector<std::string_view>& titles,
+                         std::string_view how_to_choose = "--fields chooses");
 
 // Wraps text in a colour when the style has colours.
 enum class Tint { kNone, kBold, kDim, kWarn, kTime, kName };

@@ -109,7 +109,8 @@ struct Table {
   std::string other_key;        // the same for TableRow::other_details
   bool is_aside = false;        // in front of what the report is about: not what CSV, which has one table, writes
   bool details_in_row = false;  // in text, the first detail stands in its row, in place of the last column's cell
-  bool has_chosen_columns = false;  // none of them goes for want of room
+  bool has_chosen_columns = false;                      // none of them goes for want of room
+  std::string_view how_to_choose = "--fields chooses";  // the columns, where some have no room
   size_t most_details = SIZE_MAX;  // lines of details of a row in text, and of its other ones; what is left out is told
   std::vector<TableColumn> columns;
   std::vector<TableRow> rows;

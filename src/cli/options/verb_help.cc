@@ -68,6 +68,12 @@ constexpr Example kExportExamples[] = {
     {"penna export csv app.penna -", "every event, on standard output"}};
 
 constexpr const char* kViewCommon[] = {"--no-open", "--port", "-r", "-F", "-i"};
+constexpr const char* kSqlCommon[] = {"--format", "-o", "-f", "-n", "--install", "-i"};
+constexpr Example kSqlExamples[] = {
+    {"penna sql app.penna 'select function, count(*) from call group by 1'", "how often each function was called"},
+    {"penna sql a.penna b.penna --format csv -f q.sql", "a query in a file, of two recordings"},
+    {"penna sql --install", "get DuckDB, once"}};
+
 constexpr Example kViewExamples[] = {{"penna view", "the newest recording, in the browser"},
                                      {"penna view app.penna -r 1s-2s", "a second of it"},
                                      {"penna view app.penna --no-open", "print the address only"}};
@@ -112,6 +118,7 @@ constexpr HelpOfVerb kHelp[] = {
     {"list", {{}, kListExamples}},
     {"lint", {{}, kLintExamples}},
     {"view", {kViewCommon, kViewExamples}},
+    {"sql", {kSqlCommon, kSqlExamples}},
     {"export", {kExportCommon, kExportExamples}},
     {"ctl", {{}, kCtlExamples}},
     {"doctor", {{}, kDoctorExamples}},

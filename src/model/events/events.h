@@ -146,6 +146,29 @@ WalkReport for_each_thread_event(const Recording& recording, const EventFilter& 
   return report;
 }
 
+// The same as for_each_event() for who pulls: one event at a time.
+class MergedEvents {
+ public:
+  MergedEvents(const Recording& recording, const EventFilter& filter) : queue_(recording, filter) {}
+  // Valid until the next call; null at the end.
+  const Event* next() {
+    if (cursor_ != nullptr) {
+      const bool more = cursor_->next();
+      if (more && cursor_->event().time < limit_) return &cursor_->event();
+      queue_.place_top(more, report_);
+    }
+    cursor_ = queue_.top(report_);
+    limit_ = queue_.runner_up();
+    return cursor_ == nullptr ? nullptr : &cursor_->event();
+  }
+
+ private:
+  detail::MergeQueue queue_;
+  ThreadCursor* cursor_ = nullptr;  // that gave the last one
+  uint64_t limit_ = 0;              // what it has before this time comes before all others
+  WalkReport report_;
+};
+
 // For who pairs events and reads a range of a recording: first what lies before it, and then begin_range(its beginning,
 // in ticks).
 template <typename Visit>

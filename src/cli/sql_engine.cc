@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// See sql_engine.h.
+#include "cli/sql_engine.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "cli/find_program.h"
+#include "cli/installed_library.h"
+
+// clang-format off
+__asm__(".pushsection .rodata\n"
+        "penna_engine_package: .incbin \"" PENNA_ENGINE_PACKAGE "/package.json\"\n"
+        "penna_engine_package_end:\n"
+        "penna_engine_lock: .incbin \"" PENNA_ENGINE_PACKAGE "/package-lock.json\"\n"
+        "penna_engine_lock_end:\n"
+        ".popsection\n");
+// clang-format on
+extern "C" const char penna_engine_package[] __attribute__((visibility("hidden")));
+extern "C" const char penna_engine_package_end[] __attribute__((visibility("hidden")));
+extern "C" const char penna_engine_lock[] __attribute__((visibility("hidden")));
+extern "C" const char penna_engine_lock_end[] __attribute__((visibility("hidden")));
+
+namespace penna {
+namespace {
+
+namespace fs = std::filesystem;
+
+// XDG Base Directory Specification: relative paths are to be ignored.
+Result<std::string> data_home() {
+  const char* data = std::getenv("XDG_DATA_HOME");
+  if (data != nullptr && *data == '/') return std::string(data);
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && *home == '/') return fmt::format("{}/.local/share", home);
+  return Error{"neither XDG_DATA_HOME nor HOME names a directory for DuckDB: set one of them"};
+}
+
+// One directory a version: an older Penna beside this one keeps its own.
+Result<std::string> engine_directory() {
+  return fmt::format("{}/penna/duckdb-{}", PENNA_TRY(data_home()), kDuckVersion);
+}
+
+bool is_there(const std::string& path) { return ::access(path.c_str(), R_OK) == 0; }
+
+Result<> write_private(const std::string& path, std::string_view text) {
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file || !write_all(file, text)) return Error{fmt::format("cannot write {}: {}", path, errno_text(errno))};
+  return ok();
+}
+
+// npm with these words, its output into a file; the error has its last lines.
+Result<> run_npm(const std::string& directory) {
+  const std::string log = directory + "/npm.log";
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  std::string words[] = {"npm",        "ci",        "--prefix",         directory,
+                         "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t pid = 0;
+  const int failed = ::posix_spawnp(&pid, "npm", &actions, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  if (failed != 0) return Error{fmt::format("cannot run npm: {}", errno_text(failed))};
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (status == 0) return ok();
+  const Result<std::string> said = read_file(log);
+  std::string text = said ? *said : "";
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return Error{fmt::format("npm could not install DuckDB {}:\n{}", kDuckVersion, text)};
+}
+
+// Directories of this user alone, down to `path`.
+Result<> make_private(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(fs::path(path).parent_path().parent_path(), error);
+  for (const fs::path& each : {fs::path(path).parent_path(), fs::path(path)})
+    if (::mkdir(each.c_str(), 0700) != 0 && errno != EEXIST)
+      return Error{fmt::format("cannot make {}: {}", each.string(), errno_text(errno))};
+  return ok();
+}
+
+// Removes itself with all in it.
+struct Scratch {
+  std::string path;
+  ~Scratch() {
+    std::error_code ignored;
+    if (!path.empty()) fs::remove_all(path, ignored);
+  }
+};
+
+}  // namespace
+
+Result<DuckApi> load_sql_engine() {
+  const Result<std::string> packaged = installed_library(kDuckLibrary);
+  if (packaged) return DuckApi::load(*packaged);
+  const std::string path = fmt::format("{}/{}", PENNA_TRY(engine_directory()), kDuckLibrary);
+  if (!is_there(path))
+    return Error{"SQL needs DuckDB, which is not here: 'penna sql --install' gets it (24 MB, by npm), once"};
+  return DuckApi::load(path);
+}
+
+Result<std::string> install_sql_engine() {
+  const std::string directory = PENNA_TRY(engine_directory());
+  const std::string path = fmt::format("{}/{}", directory, kDuckLibrary);
+  if (is_there(path)) {
+    PENNA_TRY(DuckApi::load(path));
+    return path;
+  }
+  if (find_program("npm").empty())
+    return Error{"npm is needed to get DuckDB and to check it: install the package npm, then try again"};
+  PENNA_TRY(make_private(directory));
+  Scratch scratch{fmt::format("{}/.new-XXXXXX", directory)};
+  if (::mkdtemp(scratch.path.data()) == nullptr)
+    return Error{fmt::format("cannot write in {}: {}", directory, errno_text(errno))};
+  PENNA_TRY(write_private(scratch.path + "/package.json", {penna_engine_package, penna_engine_package_end}));
+  PENNA_TRY(write_private(scratch.path + "/package-lock.json", {penna_engine_lock, penna_engine_lock_end}));
+  // npm compares what it gets with the checksum in the lock file.
+  PENNA_TRY(run_npm(scratch.path));
+  const std::string got = fmt::format("{}/node_modules/@duckdb/node-bindings-linux-x64/{}", scratch.path, kDuckLibrary);
+  if (::chmod(got.c_str(), 0600) != 0 || ::rename(got.c_str(), path.c_str()) != 0)
+    return Error{fmt::format("cannot move DuckDB to {}: {}", path, errno_text(errno))};
+  PENNA_TRY(DuckApi::load(path));
+  return path;
+}
+
+}  // namespace penna

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// See cmd_sql.h.
+#include "cli/verbs/cmd_sql.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "base/file.h"
+#include "base/printable.h"
+#include "base/say.h"
+#include "cli/input.h"
+#include "cli/options/terminal.h"
+#include "cli/output.h"
+#include "cli/sql_engine.h"
+#include "cli/sql_output.h"
+#include "cli/sql_sources.h"
+#include "cli/verbs.h"
+
+namespace penna {
+namespace {
+
+constexpr int kWrongQuery = 1;
+
+// Ctrl-C ends the query, not penna.
+class InterruptibleQuery {
+ public:
+  explicit InterruptibleQuery(SqlDatabase& database) {
+    running = &database;
+    struct sigaction action {};
+    action.sa_handler = [](int) { running->interrupt(); };
+    ::sigaction(SIGINT, &action, &before_);
+  }
+  InterruptibleQuery(const InterruptibleQuery&) = delete;
+  ~InterruptibleQuery() { ::sigaction(SIGINT, &before_, nullptr); }
+
+ private:
+  static SqlDatabase* running;
+  struct sigaction before_ {};
+};
+SqlDatabase* InterruptibleQuery::running = nullptr;
+
+// DuckDB points into the text with lines of its own: they stay as they are.
+int fail_query(const std::string& text) {
+  const size_t first = text.find('\n');
+  say(text.substr(0, first));
+  for (size_t at = first; at != std::string::npos;) {
+    const size_t next = text.find('\n', at + 1);
+    fmt::print(stderr, "{}\n", printable(text.substr(at + 1, next == std::string::npos ? next : next - at - 1)));
+    at = next;
+  }
+  return kWrongQuery;
+}
+
+std::string without_end(std::string text) {
+  while (!text.empty() && (text.back() == ';' || std::isspace(static_cast<unsigned char>(text.back())) != 0))
+    text.pop_back();
+  return text;
+}
+
+std::string quoted_text(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
+  return result + "'";
+}
+
+int run_query(SqlDatabase& database, const SqlOptions& options, const std::string& query) {
+  const InterruptibleQuery interruptible(database);
+  if (options.parquet) {
+    // DuckDB writes it itself; first the query alone, so that an error points into it.
+    const Result<> written = database.run(
+        fmt::format("COPY ({}\n) TO {} (FORMAT parquet)", without_end(query), quoted_text(options.output)));
+    return written ? 0 : fail_query(written.error().text);
+  }
+  Result<Output> file = options.output.empty() || options.output == "-" ? Output::paged(!options.table.no_pager)
+                                                                        : Output::create(options.output);
+  if (!file) return fail("sql", file.error().text);
+  const Result<> done =
+      database.run(query, [&](SqlResult& result) { return write_sql_result(result, options.table, *file); });
+  if (!done) {
+    (void)file->finish();
+    return fail_query(done.error().text);
+  }
+  return finish_output(*file);
+}
+
+Result<std::string> query_of(const SqlOptions& options) {
+  if (options.query) return *options.query;
+  if (!options.file.empty() && options.file != "-") {
+    Result<std::string> text = read_file(options.file);
+    if (!text) return text.error();
+    return text;
+  }
+  return read_file("/dev/stdin");
+}
+
+// Is the word a recording? A query has blanks, and names no file.
+bool is_recording(const std::string& word) {
+  return word == "-" || ::access(word.c_str(), F_OK) == 0 || word.ends_with(".penna") ||
+         word.find_first_of(" \n\t") == std::string::npos;
+}
+
+}  // namespace
+
+Result<Parsed<SqlOptions>> parse_sql(const Arguments& arguments) {
+  Parsed<SqlOptions> parsed;
+  SqlOptions& options = parsed.options;
+  std::vector<std::string> words;
+  OptionParser parser(
+      "Answers a query in SQL about one recording or several: tables call, allocation, wait, hold, point, span and "
+      "others, without an import. By DuckDB, which --install gets.",
+      "penna sql");
+  parser.words("[REC...] ['QUERY']", words,
+               "recordings, default the newest *.penna here, and the query; without one it is read from standard "
+               "input");
+  add_input_options(parser, options.input);
+  add_thread_options(parser, options.input.threads);
+  parser.section("Query");
+  parser.text("-f,--file", options.file, "FILE", "the query is in FILE; - is standard input");
+  parser.flag("--install", options.install, "get DuckDB, by npm, into $XDG_DATA_HOME/penna, and end");
+  parser.section("Output");
+  enum class Way { kTable, kCsv, kJson, kParquet } way = Way::kTable;
+  parser.choice("--format", way,
+                {{"table", Way::kTable}, {"csv", Way::kCsv}, {"json", Way::kJson}, {"parquet", Way::kParquet}},
+                "a table that fits the terminal, or rows for programs; parquet needs -o");
+  parser.shorthand("--json", way, Way::kJson, "the same as --format json");
+  parser.text("-o,--output", options.output, "FILE", "default standard output");
+  parser.number("-n,--top", options.table.top, "N", "rows of a table, 0 for all; default 25");
+  parser.flag("--wide", options.table.wide, "all columns and whole names; lines may wrap");
+  add_color_option(parser, options.table.color);
+  parser.flag("--no-pager", options.table.no_pager, "no $PAGER (default less -FRX) on a terminal");
+  parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (!parsed.help.empty()) return parsed;
+  options.table.format = way == Way::kCsv ? Format::kCsv : way == Way::kJson ? Format::kJson : Format::kTable;
+  options.parquet = way == Way::kParquet;
+  for (const std::string& word : words) {
+    if (is_recording(word)) {
+      options.recordings.push_back(word);
+    } else if (!options.query) {
+      options.query = word;
+    } else {
+      return Error{fmt::format("there are two queries, '{}' and '{}': write one, with ; between its statements",
+                               *options.query, word)};
+    }
+  }
+  if (!options.input.recording.empty()) options.recordings.insert(options.recordings.begin(), options.input.recording);
+  if (options.query && !options.file.empty()) return Error{"there is a query and a --file: leave out one"};
+  if (options.parquet && (options.output.empty() || options.output == "-"))
+    return Error{"parquet is a file: name it, as in 'penna sql --format parquet -o calls.parquet ...'"};
+  return parsed;
+}
+
+int cmd_sql(const SqlOptions& options) {
+  if (options.install) {
+    const Result<std::string> path = install_sql_engine();
+    if (!path) return fail("sql", path.error().text);
+    say(fmt::format("DuckDB {} is {}", kDuckVersion, *path));
+    return 0;
+  }
+  const Result<DuckApi> api = load_sql_engine();
+  if (!api) return fail("sql", api.error().text);
+  const Result<SqlSources> sources = open_sql_sources(options.input, options.recordings);
+  if (!sources) return fail("sql", sources.error().text);
+  const Result<std::unique_ptr<SqlDatabase>> database = SqlDatabase::open(*api, *sources);
+  if (!database) return fail("sql", database.error().text);
+  const Result<std::string> query = query_of(options);
+  if (!query) return fail("sql", query.error().text);
+  const int status = run_query(**database, options, *query);
+  for (const std::string& warning : sql_warnings(*sources)) say(warning);
+  return status;
+}
+
+int sql_verb(const Arguments& arguments) { return run_parsed("sql", parse_sql(arguments), cmd_sql); }
+
+}  // namespace penna

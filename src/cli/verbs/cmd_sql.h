@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// penna sql: questions to recordings in SQL.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options/arguments.h"
+#include "cli/options/input_options.h"
+#include "cli/options/table_options.h"
+
+namespace penna {
+
+struct SqlOptions {
+  InputOptions input;                   // its recording is not used
+  std::vector<std::string> recordings;  // none: the newest here
+  std::optional<std::string> query;     // none: of a file, a terminal, or standard input
+  std::string file;
+  TableOptions table;
+  bool parquet = false;
+  std::string output;  // empty or "-": standard output
+  bool install = false;
+};
+
+Result<Parsed<SqlOptions>> parse_sql(const Arguments& arguments);
+int cmd_sql(const SqlOptions& options);
+
+}  // namespace penna

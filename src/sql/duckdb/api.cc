@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// See api.h.
+#include "sql/duckdb/api.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string_view>
+
+namespace penna {
+namespace {
+
+// It runs as we do, so whoever can write to it or put another one in its place could do as we can.
+Result<> check_owner(const std::string& path) {
+  const std::string directory = path.substr(0, path.rfind('/'));
+  for (const std::string& each : {directory, path}) {
+    struct stat facts;
+    if (::stat(each.c_str(), &facts) != 0) return Error{fmt::format("cannot read {}", each)};
+    const bool is_ours = facts.st_uid == ::geteuid() || facts.st_uid == 0;
+    if (!is_ours || (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+      return Error{
+          fmt::format("{} can be changed by other users, and is not loaded: chmod go-w it, or remove it", each)};
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<DuckApi> DuckApi::load(const std::string& path) {
+  PENNA_TRY(check_owner(path));
+  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr)
+    return Error{fmt::format("cannot load DuckDB ({}); it needs libstdc++6 of the system", ::dlerror())};
+  DuckApi api;
+  const char* missing = nullptr;
+  const auto find = [&](auto& function, const char* name) {
+    void* const found = ::dlsym(library, name);
+    if (found == nullptr) missing = name;
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(found);
+  };
+#define PENNA_DUCKDB(type, name, parameters) find(api.name, "duckdb_" #name);
+#include "sql/duckdb/api.inc"
+#undef PENNA_DUCKDB
+  if (missing != nullptr)
+    return Error{
+        fmt::format("{} is no DuckDB {}: it has no {}; run 'penna sql --install'", path, kDuckVersion, missing)};
+  std::string_view version = api.library_version();
+  if (version.starts_with('v')) version.remove_prefix(1);
+  if (version != kDuckVersion)
+    return Error{fmt::format("{} is DuckDB {}, and this Penna knows {}: run 'penna sql --install'", path, version,
+                             kDuckVersion)};
+  return api;
+}
+
+}  // namespace penna

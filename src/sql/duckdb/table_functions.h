@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The tables of recordings as table functions of DuckDB, of their names.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "sql/duckdb/api.h"
+#include "sql/source.h"
+#include "sql/tables.h"
+
+namespace penna {
+
+// What a function knows: must live as long as the connection.
+struct DuckTable {
+  const DuckApi& api;
+  const std::vector<std::unique_ptr<SqlSource>>& sources;
+  const SqlTableDescription& table;
+};
+
+Result<> register_table(DuckConnection connection, DuckTable& table);
+
+}  // namespace penna

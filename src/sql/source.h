@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// SqlSource: one of the recordings that a query is about, with what turns its numbers into those of the tables.
+//
+// Why numbers of our own: threads, calls and stacks of several recordings stand in one table, and each shall be found
+// by one column. Invariant: an id is given to one thing only, whatever the order in which tables are read; ids of the
+// first recording are those it has alone. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "base/hash.h"
+#include "model/events/summary.h"
+#include "model/names/names.h"
+#include "recording/reader.h"
+
+namespace penna {
+
+// A function as tables show it. The texts stay valid as long as the source; valid UTF-8.
+struct SqlFunction {
+  std::string_view function, module, file;
+  uint32_t line = 0;  // 0: not known
+};
+
+class SqlSource {
+ public:
+  static constexpr size_t kMostRecordings = 100;
+  static constexpr size_t kMostThreads = 1 << 20;  // of a recording; processes, too
+
+  // The error: it has more threads or processes than ids have room for.
+  static Result<std::unique_ptr<SqlSource>> open(Recording recording, uint32_t number,
+                                                 std::unique_ptr<SymbolSource> symbols, NameStyle style);
+
+  const Recording& recording() const { return recording_; }
+  const Summary& summary() const { return summary_; }
+  int64_t number() const { return number_; }
+
+  int64_t thread_id(uint32_t thread) const { return high_ | thread; }
+  int64_t process_id(uint32_t process) const { return high_ | process; }
+  int64_t call_id(uint32_t thread, uint32_t sequence) const {
+    return high_ | static_cast<int64_t>(uint64_t{thread} << 32 | sequence);
+  }
+  int64_t stack_id(uint32_t process, uint32_t stack) const {
+    return high_ | static_cast<int64_t>(uint64_t{process} << 32 | stack);
+  }
+  // The other way round; false: of another recording.
+  bool thread_of(int64_t id, uint32_t* thread) const;
+
+  int64_t time_ns(uint64_t ticks) const { return recording_.time().monotonic_ns(ticks) - first_ns_; }
+  int64_t utc_ns(uint64_t ticks) const { return recording_.time().realtime_ns(ticks); }
+  int64_t duration_ns(uint64_t begin, uint64_t end) const { return recording_.time().duration_ns(begin, end); }
+
+  // use(Names&), alone.
+  template <typename Use>
+  auto with_names(Use&& use) {
+    const std::lock_guard lock(names_lock_);
+    return use(names_);
+  }
+  // The function that begins at a place.
+  SqlFunction function(const CodePlace& place);
+  // Who is said to have allocated or waited in a stack; empty: not known. See Names::origin().
+  std::string_view origin(uint32_t process, uint32_t stack, bool (*is_way_too)(std::string_view) = nullptr);
+
+ private:
+  SqlSource(Recording recording, uint32_t number, std::unique_ptr<SymbolSource> symbols, NameStyle style);
+  std::string_view kept(const std::string& text);  // the caller holds names_lock_
+
+  Recording recording_;
+  std::unique_ptr<SymbolSource> symbols_;
+  Summary summary_;
+  int64_t number_, high_, first_ns_;
+  std::mutex names_lock_;
+  Names names_;
+  TextMap<std::unique_ptr<const std::string>> texts_;  // by themselves, as valid UTF-8
+  NumberMap<std::string_view> origins_;                // by process and stack; of waits apart
+  NumberMap<std::string_view> wait_origins_;
+};
+
+}  // namespace penna
