@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 
+#include "base/printable.h"
 #include "cli/table_output.h"
 #include "report/print.h"
 #include "sql/duckdb/values.h"
@@ -83,6 +85,21 @@ bool is_number(const DuckApi& api, DuckType type) {
   }
 }
 
+// Of EXPLAIN: a drawing.
+Result<bool> write_plan(SqlResult& result, Output& output) {
+  return each_chunk(result, [&](const std::vector<DuckColumn>& columns, uint64_t rows) {
+    bool written = true;
+    for (uint64_t row = 0; row < rows; ++row) {
+      const std::string text = columns.back().text(row);
+      for (size_t at = 0, end; at < text.size() && written; at = end + 1) {
+        end = std::min(text.find('\n', at), text.size());
+        written = output.write(printable(text.substr(at, end - at)) + "\n");
+      }
+    }
+    return written;
+  });
+}
+
 Result<bool> write_table(SqlResult& result, const TableOptions& options, Output& output) {
   std::deque<std::string> titles;  // TableColumn has views of them
   Table table;
@@ -130,6 +147,7 @@ Result<bool> write_sql_result(SqlResult& result, const TableOptions& options, Ou
     case Format::kJson: return write_json(result, output);
     case Format::kTable: break;
   }
+  if (result.columns() == 2 && result.column(1) == "explain_value") return write_plan(result, output);
   return write_table(result, options, output);
 }
 

@@ -19,8 +19,8 @@ Result<SqlSources> open_sql_sources(const InputOptions& options, const std::vect
   for (const std::string& path : wanted) {
     InputOptions input = options;
     input.recording = path;
-    Recording recording = PENNA_TRY(open_input(input));
-    std::unique_ptr<SymbolSource> symbols = open_symbols(input, recording);
+    auto recording = std::make_shared<const Recording>(PENNA_TRY(open_input(input)));
+    std::unique_ptr<SymbolSource> symbols = open_symbols(input, *recording);
     sources.push_back(PENNA_TRY(SqlSource::open(std::move(recording), static_cast<uint32_t>(sources.size()),
                                                 std::move(symbols), name_style(input, Format::kCsv))));
   }

@@ -28,7 +28,7 @@ enum {
 };
 }
 namespace process_column {
-enum { id, recording, pid, parent, parent_pid, name, command, executable, time, utc, duration, end, code, count };
+enum { id, recording, pid, parent, parent_pid, name, command, executable, time, utc, duration, how, code, count };
 }
 namespace thread_column {
 enum { id, recording, process, tid, name, time, utc, duration, calls, allocations, locks, points, lost, count };

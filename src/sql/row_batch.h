@@ -3,7 +3,8 @@
 //
 // Why by columns: engines take them so, and what nobody asks for costs nothing.
 // Usage:  out.begin_row(); out.number(call_column::self, 12); out.text(call_column::function, name); ...
-// Invariant: a value that was not set is NULL; texts stay valid until clear(), or as long as what they point into.
+// Invariant: a value that was not set is NULL. What text() is given stays where it is as long as the source that is read,
+// so that engines may point to it; what own_text() is given, until clear().
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@ class RowBatch {
   void clear() {
     rows_ = 0;
     own_.clear();
+    for (Column& column : columns_) column.has_own = false;
   }
 
   void begin_row() {
@@ -51,13 +53,17 @@ class RowBatch {
     to.valid[rows_ - 1] = 1;
   }
   void own_text(size_t column, std::string value) {
-    if (slots_[column] != kNone) text(column, own_.emplace_back(std::move(value)));
+    if (slots_[column] == kNone) return;
+    text(column, own_.emplace_back(std::move(value)));
+    columns_[slots_[column]].has_own = true;
   }
 
   // Of the wanted columns, by their place in `wanted`. numbers(): also of booleans and moments.
   const int64_t* numbers(size_t slot) const { return columns_[slot].numbers.data(); }
   const std::string_view* texts(size_t slot) const { return columns_[slot].texts.data(); }
   const uint8_t* valid(size_t slot) const { return columns_[slot].valid.data(); }
+  // Some of its texts are gone after clear().
+  bool has_own_texts(size_t slot) const { return columns_[slot].has_own; }
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -65,6 +71,7 @@ class RowBatch {
     std::vector<int64_t> numbers;
     std::vector<std::string_view> texts;  // of a column without texts: empty
     std::vector<uint8_t> valid;
+    bool has_own = false;
   };
   void grow() {
     room_ = room_ == 0 ? 2560 : room_ * 2;

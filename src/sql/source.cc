@@ -8,27 +8,28 @@
 
 namespace penna {
 
-SqlSource::SqlSource(Recording recording, uint32_t number, std::unique_ptr<SymbolSource> symbols, NameStyle style)
+SqlSource::SqlSource(std::shared_ptr<const Recording> recording, uint32_t number, std::unique_ptr<SymbolSource> symbols,
+                     NameStyle style)
     : recording_(std::move(recording)),
       symbols_(std::move(symbols)),
-      summary_(summarize(recording_)),
+      summary_(summarize(*recording_)),
       number_(number),
       high_(static_cast<int64_t>(uint64_t{number} << 52)),
-      first_ns_(recording_.time().monotonic_ns(summary_.first_time)),
-      names_(recording_, *symbols_, std::move(style)) {}
+      first_ns_(recording_->time().monotonic_ns(summary_.first_time)),
+      names_(*recording_, *symbols_, std::move(style)) {}
 
-Result<std::unique_ptr<SqlSource>> SqlSource::open(Recording recording, uint32_t number,
+Result<std::unique_ptr<SqlSource>> SqlSource::open(std::shared_ptr<const Recording> recording, uint32_t number,
                                                    std::unique_ptr<SymbolSource> symbols, NameStyle style) {
-  if (recording.threads().size() >= kMostThreads || recording.processes().size() >= kMostThreads)
+  if (recording->threads().size() >= kMostThreads || recording->processes().size() >= kMostThreads)
     return Error{fmt::format("{} has {} threads of {} processes, and SQL can tell {} apart: choose some by --tid",
-                             recording.path(), recording.threads().size(), recording.processes().size(),
+                             recording->path(), recording->threads().size(), recording->processes().size(),
                              kMostThreads - 1)};
   return std::unique_ptr<SqlSource>(new SqlSource(std::move(recording), number, std::move(symbols), std::move(style)));
 }
 
 bool SqlSource::thread_of(int64_t id, uint32_t* thread) const {
   const int64_t index = id - high_;
-  if (index < 0 || static_cast<uint64_t>(index) >= recording_.threads().size()) return false;
+  if (index < 0 || static_cast<uint64_t>(index) >= recording_->threads().size()) return false;
   *thread = static_cast<uint32_t>(index);
   return true;
 }

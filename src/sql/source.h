@@ -31,10 +31,10 @@ class SqlSource {
   static constexpr size_t kMostThreads = 1 << 20;  // of a recording; processes, too
 
   // The error: it has more threads or processes than ids have room for.
-  static Result<std::unique_ptr<SqlSource>> open(Recording recording, uint32_t number,
+  static Result<std::unique_ptr<SqlSource>> open(std::shared_ptr<const Recording> recording, uint32_t number,
                                                  std::unique_ptr<SymbolSource> symbols, NameStyle style);
 
-  const Recording& recording() const { return recording_; }
+  const Recording& recording() const { return *recording_; }
   const Summary& summary() const { return summary_; }
   int64_t number() const { return number_; }
 
@@ -49,9 +49,9 @@ class SqlSource {
   // The other way round; false: of another recording.
   bool thread_of(int64_t id, uint32_t* thread) const;
 
-  int64_t time_ns(uint64_t ticks) const { return recording_.time().monotonic_ns(ticks) - first_ns_; }
-  int64_t utc_ns(uint64_t ticks) const { return recording_.time().realtime_ns(ticks); }
-  int64_t duration_ns(uint64_t begin, uint64_t end) const { return recording_.time().duration_ns(begin, end); }
+  int64_t time_ns(uint64_t ticks) const { return recording_->time().monotonic_ns(ticks) - first_ns_; }
+  int64_t utc_ns(uint64_t ticks) const { return recording_->time().realtime_ns(ticks); }
+  int64_t duration_ns(uint64_t begin, uint64_t end) const { return recording_->time().duration_ns(begin, end); }
 
   // use(Names&), alone.
   template <typename Use>
@@ -65,10 +65,11 @@ class SqlSource {
   std::string_view origin(uint32_t process, uint32_t stack, bool (*is_way_too)(std::string_view) = nullptr);
 
  private:
-  SqlSource(Recording recording, uint32_t number, std::unique_ptr<SymbolSource> symbols, NameStyle style);
+  SqlSource(std::shared_ptr<const Recording> recording, uint32_t number, std::unique_ptr<SymbolSource> symbols,
+            NameStyle style);
   std::string_view kept(const std::string& text);  // the caller holds names_lock_
 
-  Recording recording_;
+  std::shared_ptr<const Recording> recording_;
   std::unique_ptr<SymbolSource> symbols_;
   Summary summary_;
   int64_t number_, high_, first_ns_;

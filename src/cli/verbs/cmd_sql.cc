@@ -43,7 +43,8 @@ class InterruptibleQuery {
 SqlDatabase* InterruptibleQuery::running = nullptr;
 
 // DuckDB points into the text with lines of its own: they stay as they are.
-int fail_query(const std::string& text) {
+int fail_query(std::string text) {
+  std::replace(text.begin(), text.end(), '\t', ' ');
   const size_t first = text.find('\n');
   say(text.substr(0, first));
   for (size_t at = first; at != std::string::npos;) {

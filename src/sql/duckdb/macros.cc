@@ -5,15 +5,23 @@
 namespace penna {
 
 std::string sql_macros() {
-  // inside(c, e): the event e happened during the call (or span, wait, hold) c, in its thread.
-  return "CREATE MACRO inside(outer_row, inner_row) AS inner_row.thread = outer_row.thread AND"
-         " inner_row.time >= outer_row.time AND inner_row.time < outer_row.time + outer_row.duration;\n"
+  // inside(c, e): the event e happened in the thread of the call (span, wait, hold) c, while that lasted.
+  return "CREATE MACRO inside(whole, part) AS part.thread = whole.thread AND part.time >= whole.time AND"
+         " part.time < whole.time + whole.duration;\n"
+         // overlaps(a, b): both went on at some time, in whatever threads.
+         "CREATE MACRO overlaps(one, other) AS one.recording = other.recording AND one.time < other.time + "
+         "other.duration"
+         " AND other.time < one.time + one.duration;\n"
          // at_stack(id): its functions, the outermost first.
          "CREATE MACRO at_stack(of_id) AS (SELECT s.text FROM stack AS s WHERE s.id = of_id);\n"
-         // flame(name): what a table of that name has by stack; for flame graphs.
+         // flame('wait', duration): the sum of a column of a table for each stack; as `penna export folded`.
          "CREATE MACRO flame(rows_of, weight) AS TABLE SELECT coalesce(s.text, '[no stack]') AS stack,"
-         " sum(weight) AS value FROM query_table(rows_of) AS r LEFT JOIN stack AS s ON s.id = r.stack"
-         " GROUP BY ALL ORDER BY value DESC;\n";
+         " sum(weight)::BIGINT AS value FROM query_table(rows_of) AS r LEFT JOIN stack AS s ON s.id = r.stack"
+         " GROUP BY ALL ORDER BY value DESC;\n"
+         // call_flame(): the same of calls, whose stacks are their callers.
+         "CREATE MACRO call_flame() AS TABLE WITH RECURSIVE path AS (SELECT id, function AS stack, self FROM call WHERE"
+         " parent IS NULL UNION ALL SELECT c.id, p.stack || ';' || c.function, c.self FROM call AS c JOIN path AS p ON"
+         " c.parent = p.id) SELECT stack, sum(self)::BIGINT AS value FROM path GROUP BY ALL ORDER BY value DESC;\n";
 }
 
 }  // namespace penna

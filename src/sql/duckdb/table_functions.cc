@@ -140,15 +140,40 @@ void local_init(DuckInit info) {
   library->init_set_init_data(info, new std::optional<Local>, destroy<std::optional<Local>>);
 }
 
+DuckString pointing_to(std::string_view text) {
+  DuckString string{static_cast<uint32_t>(text.size()), {}, {}};
+  if (text.size() <= sizeof string.begin + sizeof string.more) {
+    std::memcpy(string.begin, text.data(), std::min(text.size(), sizeof string.begin));
+    if (text.size() > sizeof string.begin)
+      std::memcpy(string.more, text.data() + sizeof string.begin, text.size() - sizeof string.begin);
+  } else {
+    std::memcpy(string.begin, text.data(), sizeof string.begin);
+    string.pointer = text.data();
+  }
+  return string;
+}
+
+void give_texts(const Local& local, size_t slot, size_t rows, DuckVector to) {
+  const uint8_t* const valid = local.batch.valid(slot) + local.given;
+  const std::string_view* const texts = local.batch.texts(slot) + local.given;
+  if (local.batch.has_own_texts(slot)) {
+    for (size_t row = 0; row < rows; ++row)
+      if (valid[row] != 0) library->vector_assign_string_element_len(to, row, texts[row].data(), texts[row].size());
+    return;
+  }
+  // They outlive the database: no copy.
+  auto* const strings = static_cast<DuckString*>(library->vector_get_data(to));
+  for (size_t row = 0; row < rows; ++row)
+    if (valid[row] != 0) strings[row] = pointing_to(texts[row]);
+}
+
 void give_column(const Running& running, const Local& local, size_t slot, size_t rows, DuckVector to) {
   const uint32_t column = running.request.wanted[slot];
   const SqlType type = running.table.table.columns[column].type;
   const uint8_t* const valid = local.batch.valid(slot) + local.given;
   void* const data = library->vector_get_data(to);
   if (type == SqlType::kText || type == SqlType::kJson) {
-    const std::string_view* const texts = local.batch.texts(slot) + local.given;
-    for (size_t row = 0; row < rows; ++row)
-      if (valid[row] != 0) library->vector_assign_string_element_len(to, row, texts[row].data(), texts[row].size());
+    give_texts(local, slot, rows, to);
   } else if (const int64_t* numbers = local.batch.numbers(slot) + local.given; type == SqlType::kBoolean) {
     for (size_t row = 0; row < rows; ++row) static_cast<bool*>(data)[row] = numbers[row] != 0;
   } else {
