@@ -8,6 +8,7 @@
 #include "analysis/analyses.h"
 #include "export/utf8.h"
 #include "report/file_state.h"
+#include "report/reports.h"
 #include "sql/columns.h"
 #include "sql/scans.h"
 
@@ -136,13 +137,15 @@ void add_health_rows(SqlSource& source, RowBatch& out) {
   using namespace health_column;
   const HealthReport health =
       source.with_names([&](Names& names) { return examine(source.recording(), source.summary(), Analyses{}, names); });
-  for (const HealthCounter& counter : health_counters()) {
-    out.begin_row();
-    out.number(recording, source.number());
-    out.text(name, counter.name);
-    out.number(value, static_cast<int64_t>(counter.value(health)));
-    out.text(severity, severity_text(counter.severity));
-    out.text(meaning, counter.meaning);
+  for (const Table& table : health_report(source.recording(), source.summary(), health).tables) {
+    if (table.key != "counters") continue;
+    for (const TableRow& counter : table.rows) {
+      out.begin_row();
+      out.number(recording, source.number());
+      out.own_text(name, std::get<std::string>(counter.cells[0]));
+      out.number(value, std::get<int64_t>(counter.cells[1]));
+      out.own_text(meaning, std::get<std::string>(counter.cells[2]));
+    }
   }
   for (const HealthSentence& sentence : health.sentences) {
     out.begin_row();

@@ -3,8 +3,8 @@
 //
 // Why by columns: engines take them so, and what nobody asks for costs nothing.
 // Usage:  out.begin_row(); out.number(call_column::self, 12); out.text(call_column::function, name); ...
-// Invariant: a value that was not set is NULL. What text() is given stays where it is as long as the source that is read,
-// so that engines may point to it; what own_text() is given, until clear().
+// Invariant: a value that was not set is NULL. What text() is given stays where it is as long as the source, so that
+// engines may point to it; what own_text() is given, until clear().
 #pragma once
 
 #include <cstdint>

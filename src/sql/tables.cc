@@ -231,7 +231,7 @@ constexpr SqlColumn kHealthColumns[] = {
     kOfRecording,
     {"name", kText, "", "", "the counter's; NULL: it is a sentence"},
     {"value", kInt, "", "", "what was counted; NULL: it is a sentence"},
-    {"severity", kText, "", "", "note, warning or error"},
+    {"severity", kText, "", "", "of a sentence: note, warning or error"},
     {"meaning", kText, "", "", "of the counter; or the sentence, as below every report"}};
 
 #define PENNA_COLUMNS(of, list) static_assert(std::size(list) == of##_column::count)

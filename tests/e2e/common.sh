@@ -11,6 +11,7 @@
 #   await FILE REGEX          until a line of the file matches, or fails after ten seconds
 #   need PACKAGE...           installs the Debian packages that are missing, or fails
 #   npm_packages NAME@VERSION...   the same of npm: $modules is where they are, kept for the next time
+#   sql_engine                what penna sql needs
 set -euo pipefail
 export LC_ALL=C NO_COLOR=1
 unset LD_PRELOAD PENNA_OPTIONS 2>/dev/null || true
@@ -109,4 +110,12 @@ npm_packages() {
     npm install --prefix "${modules%/*}" --no-fund --no-audit "$@" >npm.log 2>&1 || fail "needs $* of npm: $(cat npm.log)"
     : >"$modules/complete"
   }
+}
+
+# What `penna sql` needs, got once and kept for the next time.
+sql_engine() {
+  command -v npm >/dev/null || need npm
+  export XDG_DATA_HOME=${XDG_CACHE_HOME:-$HOME/.cache}/penna-tests/data
+  run penna sql --install
+  expect_eq 0 "$status" "penna sql --install"
 }

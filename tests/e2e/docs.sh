@@ -4,6 +4,7 @@
 # show as its output has to look like what it prints now (docs.py). docs.sh [PAGE...]: only these, as README.md.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need 'python3.11-dbg|python3.13-dbg' sqlite3 babeltrace2 heaptrack uftrace valgrind graphviz golang-go
+sql_engine
 
 copy_of_pages
 # Where mounting is allowed, the tree is covered: a page that takes something from it fails.

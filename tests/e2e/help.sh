@@ -39,6 +39,8 @@ echo 'int shop(void) { return 0; }' >libshop.c
 gcc -shared -fPIC -g libshop.c -o libshop.so
 for name in before after app; do penna record -q -o $name.penna -- ./app; done
 penna export rtrace app.penna old.rtrace
+sql_engine
+echo 'FROM thread' >question.sql
 cat >stream.c <<'PROGRAM'
 #include <penna/stream.h>
 #include <stdio.h>

@@ -36,6 +36,8 @@ for format in html csv chrome perfetto folded speedscope ctf heaptrack massif rt
   verb '' export $format orders.penna orders.$format
   [ -n "$(find . -path "./orders.$format*" -size +0)" ] || fail "penna export $format wrote nothing"
 done
+sql_engine
+verb 'shop::ledger.mutex' sql orders.penna 'SELECT lock FROM wait'
 start address.txt "$PENNA" view orders.penna --no-open
 await address.txt '^http://127.0.0.1:'
 verbs+=(view)

@@ -71,7 +71,7 @@ constexpr const char* kViewCommon[] = {"--no-open", "--port", "-r", "-F", "-i"};
 constexpr const char* kSqlCommon[] = {"--format", "-o", "-f", "-n", "--install", "-i"};
 constexpr Example kSqlExamples[] = {
     {"penna sql app.penna 'select function, count(*) from call group by 1'", "how often each function was called"},
-    {"penna sql a.penna b.penna --format csv -f q.sql", "a query in a file, of two recordings"},
+    {"penna sql before.penna after.penna --format csv -f question.sql", "a query in a file, of two recordings"},
     {"penna sql --install", "get DuckDB, once"}};
 
 constexpr Example kViewExamples[] = {{"penna view", "the newest recording, in the browser"},

@@ -8,8 +8,8 @@ std::string sql_macros() {
   // inside(c, e): the event e happened in the thread of the call (span, wait, hold) c, while that lasted.
   return "CREATE MACRO inside(whole, part) AS part.thread = whole.thread AND part.time >= whole.time AND"
          " part.time < whole.time + whole.duration;\n"
-         // overlaps(a, b): both went on at some time, in whatever threads.
-         "CREATE MACRO overlaps(one, other) AS one.recording = other.recording AND one.time < other.time + "
+         // meets(a, b): both went on at some time, in whatever threads.
+         "CREATE MACRO meets(one, other) AS one.recording = other.recording AND one.time < other.time + "
          "other.duration"
          " AND other.time < one.time + one.duration;\n"
          // at_stack(id): its functions, the outermost first.

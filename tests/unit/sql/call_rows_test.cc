@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Rows of calls, allocations and waits of recordings that are written event by event: what is missing, and who is whose
+// parent.
+#include <gmock/gmock.h>
+
+#include "../model/recording_builder.h"
+#include "sql/columns.h"
+#include "sql/scan.h"
+
+namespace penna {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+
+class SqlRowsTest : public testing::Test {
+ protected:
+  RecordingBuilder build;
+
+  // All rows of a table, each with these columns; NULL is "-".
+  std::vector<std::string> rows(SqlTable table, std::vector<uint32_t> columns, ScanRequest request = {}) {
+    if (!source) {
+      auto recording = std::make_shared<const Recording>(build.open());
+      std::unique_ptr<SymbolSource> symbols = make_symbol_source();
+      source = std::move(*SqlSource::open(recording, 0, std::move(symbols), {}));
+    }
+    request.wanted = columns;
+    std::vector<std::string> result;
+    RowBatch batch(request.wanted, description_of(table).columns.size());
+    for (const ScanPart& part : scan_table(*source, table, request))
+      while (part->fill(batch)) {
+        for (size_t row = 0; row < batch.rows(); ++row) result.push_back(row_text(table, columns, batch, row));
+        batch.clear();
+      }
+    return result;
+  }
+
+  static std::string row_text(SqlTable table, const std::vector<uint32_t>& columns, const RowBatch& batch, size_t row) {
+    std::string text;
+    for (size_t slot = 0; slot < columns.size(); ++slot) {
+      const SqlType type = description_of(table).columns[columns[slot]].type;
+      const bool is_text = type == SqlType::kText || type == SqlType::kJson;
+      text += slot == 0 ? "" : " ";
+      text += batch.valid(slot)[row] == 0 ? "-"
+              : is_text                   ? std::string(batch.texts(slot)[row])
+                                          : std::to_string(batch.numbers(slot)[row]);
+    }
+    return text;
+  }
+
+  std::unique_ptr<SqlSource> source;
+};
+
+TEST_F(SqlRowsTest, CallsHaveParentDepthAndTimes) {
+  ThreadBuilder& thread = build.thread(build.process(100), 1);
+  thread.enter(0x1000, 10);
+  thread.enter(0x2000, 20);
+  thread.exit(0x2000, 50);
+  thread.exit(0x1000, 100);
+  using namespace call_column;
+  EXPECT_THAT(rows(SqlTable::kCall, {id, parent, depth, time, duration, self, how}),
+              ElementsAre("2 1 1 10 30 30 exit", "1 - 0 0 90 60 exit"));
+}
+
+TEST_F(SqlRowsTest, ACallThatWasNotLeftIsOpen) {
+  ThreadBuilder& thread = build.thread(build.process(100), 1);
+  thread.enter(0x1000, 10);
+  thread.enter(0x2000, 20);
+  thread.exit(0x1000, 30);
+  thread.enter(0x3000, 40);
+  EXPECT_THAT(rows(SqlTable::kCall, {call_column::id, call_column::how}),
+              ElementsAre("2 unwound", "1 exit", "3 open"));
+}
+
+TEST_F(SqlRowsTest, RowsAreChosenByThreadAndTime) {
+  const uint32_t process = build.process(100);
+  for (const uint32_t serial : {1u, 2u}) {
+    ThreadBuilder& thread = build.thread(process, serial);
+    for (uint64_t time = 100; time < 400; time += 100) {
+      thread.enter(0x1000, time + serial);
+      thread.exit(0x1000, time + serial + 10);
+    }
+  }
+  using namespace call_column;
+  ScanRequest second;
+  second.thread = 1;
+  EXPECT_THAT(rows(SqlTable::kCall, {thread, time}, second), ElementsAre("1 1", "1 101", "1 201"));
+  ScanRequest early;
+  early.since = 1;
+  early.until = 101;
+  EXPECT_THAT(rows(SqlTable::kCall, {thread, time}, early), ElementsAre("0 100", "1 1"));
+  ScanRequest other;
+  other.thread = int64_t{1} << 52;  // of another recording
+  EXPECT_THAT(rows(SqlTable::kCall, {thread}, other), IsEmpty());
+}
+
+TEST_F(SqlRowsTest, AllocationsAreFreedLiveOrReplacedAndKnowTheirCall) {
+  ThreadBuilder& thread = build.thread(build.process(100), 1);
+  thread.enter(0x1000, 10);
+  thread.alloc(0x9000, 16, 20);
+  thread.exit(0x1000, 30);
+  thread.free(0x9000, 50);
+  thread.alloc(0x9100, 32, 60);
+  thread.alloc(0x9100, 48, 70);  // its free is missing
+  using namespace allocation_column;
+  EXPECT_THAT(rows(SqlTable::kAllocation, {call, time, duration, death, state, size}),
+              ElementsAre("1 10 30 40 freed 16", "- 50 10 - replaced 32", "- 60 0 - live 48"));
+}
+
+TEST_F(SqlRowsTest, ManyRowsComeInSeveralBatches) {
+  ThreadBuilder& thread = build.thread(build.process(100), 1);
+  constexpr size_t kCalls = 3 * kBatchRows;
+  for (uint64_t i = 0; i < kCalls; ++i) {
+    thread.enter(0x1000, 10 * i + 10);
+    thread.exit(0x1000, 10 * i + 15);
+  }
+  EXPECT_EQ(rows(SqlTable::kCall, {call_column::id}).size(), kCalls);
+  EXPECT_EQ(rows(SqlTable::kCall, {}).size(), kCalls);
+}
+
+TEST_F(SqlRowsTest, AnEmptyRecordingHasNoRowsAndIsOne) {
+  for (const SqlTableDescription& table : sql_tables()) {
+    const bool always = table.table == SqlTable::kRecording || table.table == SqlTable::kHealth;
+    EXPECT_EQ(rows(table.table, {0}).empty(), !always) << table.name;
+  }
+}
+
+}  // namespace
+}  // namespace penna
