@@ -316,14 +316,13 @@ const SqlTableDescription* find_sql_table(std::string_view name) {
 std::string sql_tables_markdown() {
   std::string text;
   for (const SqlTableDescription& table : kTables) {
-    text += fmt::format("### {}\n\n{}", table.name, table.rows);
+    text += fmt::format("{}### {}\n\n{}", text.empty() ? "" : "\n", table.name, table.rows);
     if (const std::string parameters = parameters_of(table); !parameters.empty())
       text += fmt::format(" Parameters: {}.", parameters);
     text += "\n\n| column | type | unit | key | |\n|---|---|---|---|---|\n";
     for (const SqlColumn& column : table.columns)
       text += fmt::format("| `{}` | {} | {} | {} | {} |\n", column.name, sql_type_name(column.type), column.unit,
                           column.key, column.meaning);
-    text += "\n";
   }
   return text;
 }

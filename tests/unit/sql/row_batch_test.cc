@@ -45,7 +45,9 @@ TEST(RowBatch, KeepsWhatItHoldsWhenItGrowsAndForgetsItAfterClear) {
   for (int i = 0; i < kRows; ++i) {
     ASSERT_EQ(batch.numbers(0)[i], i);
     ASSERT_EQ(batch.valid(1)[i], i % 2 == 0);
-    if (i % 2 == 0) ASSERT_EQ(batch.texts(1)[i], std::to_string(i));
+    if (i % 2 == 0) {
+      ASSERT_EQ(batch.texts(1)[i], std::to_string(i));
+    }
   }
   EXPECT_TRUE(batch.has_own_texts(1));
   batch.clear();
