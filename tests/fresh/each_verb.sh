@@ -32,11 +32,11 @@ verb 'shop:copied' list orders.penna
 verb '' lint ./orders
 verb 'allocations' doctor ./orders
 verb '' check orders.penna --max-leak 1M
-for format in html csv chrome perfetto folded speedscope ctf heaptrack massif rtrace libleaks pprof uftrace; do
+sql_engine
+for format in html csv chrome perfetto folded speedscope ctf heaptrack massif rtrace libleaks pprof uftrace sqlite duckdb parquet; do
   verb '' export $format orders.penna orders.$format
   [ -n "$(find . -path "./orders.$format*" -size +0)" ] || fail "penna export $format wrote nothing"
 done
-sql_engine
 verb 'shop::ledger.mutex' sql orders.penna 'SELECT lock FROM wait'
 start address.txt "$PENNA" view orders.penna --no-open
 await address.txt '^http://127.0.0.1:'

@@ -11,6 +11,7 @@
 #include "base/nearest_name.h"
 #include "base/say.h"
 #include "cli/export_heap.h"
+#include "cli/export_tables.h"
 #include "cli/input.h"
 #include "cli/options/process_option.h"
 #include "cli/options/terminal.h"
@@ -181,6 +182,12 @@ constexpr ExportFormat kFormats[] = {
     {"pprof", "allocations as profile.proto, compressed by gzip, for go tool pprof", kAllocEvents, write_pprof, nullptr,
      1, ExportFormat::Into::kFile, ExportFormat::Shape::kBinary},
     {"uftrace", "a directory for uftrace's replay, report, graph, tui and dump", kCallEvents, nullptr, write_uftrace, 1,
+     ExportFormat::Into::kDirectory},
+    {"sqlite", "the tables of penna sql as a database of SQLite", kEventClasses, nullptr, write_sqlite, 1,
+     ExportFormat::Into::kFiles},
+    {"duckdb", "the same of DuckDB, with the macros", kEventClasses, nullptr, write_duckdb, 1,
+     ExportFormat::Into::kFiles},
+    {"parquet", "the same as Parquet: a directory with a file for each table", kEventClasses, nullptr, write_parquet, 1,
      ExportFormat::Into::kDirectory}};
 
 // For messages: "heaptrack, massif, rtrace, libleaks".
@@ -308,7 +315,7 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
   add_thread_options(parser, options.input.threads);
   parser.section("Output");
   parser.text("-o,--output", options.output, "OUT",
-              "the file, default standard output; of ctf and uftrace the directory, of libleaks "
+              "the file, default standard output; of ctf, parquet and uftrace the directory, of libleaks "
               "how the names of its files begin, default allocs-PID. heaptrack, massif and rtrace are compressed when "
               "it ends in .gz or .zst");
   std::optional<FoldedWeight> weight;

@@ -87,7 +87,7 @@ class Parameter {
 };
 
 // Callbacks get nothing of ours but what they ask the library for: there is one library in a process.
-const DuckApi* library = nullptr;
+const DuckApi* the_api = nullptr;
 
 Result<ScanRequest> request_of(const DuckTable& table, DuckBind info) {
   ScanRequest request;
@@ -106,24 +106,24 @@ Result<ScanRequest> request_of(const DuckTable& table, DuckBind info) {
 }
 
 void bind(DuckBind info) {
-  const DuckTable& table = *static_cast<const DuckTable*>(library->bind_get_extra_info(info));
+  const DuckTable& table = *static_cast<const DuckTable*>(the_api->bind_get_extra_info(info));
   Result<ScanRequest> request = request_of(table, info);
-  if (!request) return library->bind_set_error(info, request.error().text.c_str());
+  if (!request) return the_api->bind_set_error(info, request.error().text.c_str());
   for (const SqlColumn& column : table.table.columns)
-    library->bind_add_result_column(info, column.name, TypeOf(*library, column.type).get());
+    the_api->bind_add_result_column(info, column.name, TypeOf(*the_api, column.type).get());
   uint64_t rows = 0;
   for (const auto& source : table.sources) rows += estimated_rows(*source, table.table.table);
-  library->bind_set_cardinality(info, rows, false);
-  library->bind_set_bind_data(info, new Bound{table, std::move(*request)}, destroy<Bound>);
+  the_api->bind_set_cardinality(info, rows, false);
+  the_api->bind_set_bind_data(info, new Bound{table, std::move(*request)}, destroy<Bound>);
 }
 
 void init(DuckInit info) {
-  const Bound& bound = *static_cast<const Bound*>(library->init_get_bind_data(info));
+  const Bound& bound = *static_cast<const Bound*>(the_api->init_get_bind_data(info));
   auto* const running = new Running{bound.table, bound.request, {}, {}, {}};
-  const DuckIndex columns = library->init_get_column_count(info);
+  const DuckIndex columns = the_api->init_get_column_count(info);
   for (DuckIndex place = 0; place < columns; ++place) {
     // A count(*) asks for a column that is none.
-    const DuckIndex column = library->init_get_column_index(info, place);
+    const DuckIndex column = the_api->init_get_column_index(info, place);
     if (column >= bound.table.table.columns.size()) continue;
     running->request.wanted.push_back(static_cast<uint32_t>(column));
     running->places.push_back(static_cast<uint32_t>(place));
@@ -131,13 +131,13 @@ void init(DuckInit info) {
   for (const auto& source : bound.table.sources)
     for (ScanPart& part : scan_table(*source, bound.table.table.table, running->request))
       running->parts.push_back(std::move(part));
-  library->init_set_max_threads(info, std::max<size_t>(running->parts.size(), 1));
-  library->init_set_init_data(info, running, destroy<Running>);
+  the_api->init_set_max_threads(info, std::max<size_t>(running->parts.size(), 1));
+  the_api->init_set_init_data(info, running, destroy<Running>);
 }
 
 void local_init(DuckInit info) {
   // It is called before what init() made can be asked for here: rows() makes the batch.
-  library->init_set_init_data(info, new std::optional<Local>, destroy<std::optional<Local>>);
+  the_api->init_set_init_data(info, new std::optional<Local>, destroy<std::optional<Local>>);
 }
 
 DuckString pointing_to(std::string_view text) {
@@ -158,11 +158,11 @@ void give_texts(const Local& local, size_t slot, size_t rows, DuckVector to) {
   const std::string_view* const texts = local.batch.texts(slot) + local.given;
   if (local.batch.has_own_texts(slot)) {
     for (size_t row = 0; row < rows; ++row)
-      if (valid[row] != 0) library->vector_assign_string_element_len(to, row, texts[row].data(), texts[row].size());
+      if (valid[row] != 0) the_api->vector_assign_string_element_len(to, row, texts[row].data(), texts[row].size());
     return;
   }
   // They outlive the database: no copy.
-  auto* const strings = static_cast<DuckString*>(library->vector_get_data(to));
+  auto* const strings = static_cast<DuckString*>(the_api->vector_get_data(to));
   for (size_t row = 0; row < rows; ++row)
     if (valid[row] != 0) strings[row] = pointing_to(texts[row]);
 }
@@ -171,7 +171,7 @@ void give_column(const Running& running, const Local& local, size_t slot, size_t
   const uint32_t column = running.request.wanted[slot];
   const SqlType type = running.table.table.columns[column].type;
   const uint8_t* const valid = local.batch.valid(slot) + local.given;
-  void* const data = library->vector_get_data(to);
+  void* const data = the_api->vector_get_data(to);
   if (type == SqlType::kText || type == SqlType::kJson) {
     give_texts(local, slot, rows, to);
   } else if (const int64_t* numbers = local.batch.numbers(slot) + local.given; type == SqlType::kBoolean) {
@@ -180,8 +180,8 @@ void give_column(const Running& running, const Local& local, size_t slot, size_t
     std::memcpy(data, numbers, rows * sizeof *numbers);
   }
   if (std::memchr(valid, 0, rows) == nullptr) return;
-  library->vector_ensure_validity_writable(to);
-  uint64_t* const bits = library->vector_get_validity(to);
+  the_api->vector_ensure_validity_writable(to);
+  uint64_t* const bits = the_api->vector_get_validity(to);
   for (size_t row = 0; row < rows; ++row)
     if (valid[row] == 0) bits[row / 64] &= ~(uint64_t{1} << row % 64);
 }
@@ -202,21 +202,21 @@ bool read_on(Running& running, Local& local) {
 }
 
 void rows(DuckCall info, DuckChunk chunk) {
-  Running& running = *static_cast<Running*>(library->function_get_init_data(info));
-  auto& local = *static_cast<std::optional<Local>*>(library->function_get_local_init_data(info));
+  Running& running = *static_cast<Running*>(the_api->function_get_init_data(info));
+  auto& local = *static_cast<std::optional<Local>*>(the_api->function_get_local_init_data(info));
   if (!local) local = Local{RowBatch(running.request.wanted, running.table.table.columns.size())};
-  if (local->given == local->batch.rows() && !read_on(running, *local)) return library->data_chunk_set_size(chunk, 0);
-  const size_t count = std::min<size_t>(local->batch.rows() - local->given, library->vector_size());
+  if (local->given == local->batch.rows() && !read_on(running, *local)) return the_api->data_chunk_set_size(chunk, 0);
+  const size_t count = std::min<size_t>(local->batch.rows() - local->given, the_api->vector_size());
   for (size_t slot = 0; slot < running.places.size(); ++slot)
-    give_column(running, *local, slot, count, library->data_chunk_get_vector(chunk, running.places[slot]));
+    give_column(running, *local, slot, count, the_api->data_chunk_get_vector(chunk, running.places[slot]));
   local->given += count;
-  library->data_chunk_set_size(chunk, count);
+  the_api->data_chunk_set_size(chunk, count);
 }
 
 }  // namespace
 
 Result<> register_table(DuckConnection connection, DuckTable& table) {
-  library = &table.api;
+  the_api = &table.api;
   const DuckApi& api = table.api;
   DuckTableFunction function = api.create_table_function();
   api.table_function_set_name(function, table.table.name);

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// See export_tables.h.
+#include "cli/export_tables.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/sql_engine.h"
+#include "cli/sql_sources.h"
+#include "sql/duckdb/database.h"
+#include "sql/sqlite/sqlite_export.h"
+#include "sql/tables.h"
+
+namespace penna {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A place beside the output in which a file of any name can be made.
+class BesideOutput {
+ public:
+  explicit BesideOutput(std::string output) : output_(std::move(output)) {}
+  BesideOutput(const BesideOutput&) = delete;
+  ~BesideOutput() {
+    std::error_code ignored;
+    if (!directory_.empty()) fs::remove_all(directory_, ignored);
+  }
+
+  Result<std::string> file() {
+    const fs::path folder = fs::path(output_).parent_path();
+    std::string directory = (folder / ".penna-XXXXXX").string();
+    if (::mkdtemp(directory.data()) == nullptr)
+      return Error{fmt::format("cannot write {}: {}", output_, errno_text(errno))};
+    directory_ = directory;
+    return directory_ + "/new";
+  }
+  // As files are made: by the user's mask.
+  Result<> put_in_place() const {
+    const std::string made = directory_ + "/new";
+    if (::rename(made.c_str(), output_.c_str()) == 0) return ok();
+    return Error{fmt::format("cannot write {}: {}", output_, errno_text(errno))};
+  }
+
+ private:
+  std::string output_, directory_;
+};
+
+Result<SqlSources> sources_of(const ExportWork& work) {
+  const InputOptions& input = work.options.input;
+  // It belongs to the caller.
+  const std::shared_ptr<const Recording> recording(&work.recording, [](const Recording*) {});
+  SqlSources sources;
+  sources.push_back(
+      PENNA_TRY(SqlSource::open(recording, 0, open_symbols(input, *recording), name_style(input, Format::kCsv))));
+  return sources;
+}
+
+Result<> check_output(const ExportWork& work) {
+  const std::string& path = work.options.output;
+  if (path.empty() || path == "-")
+    return Error{fmt::format("{0} is a file: name it, as in 'penna export {0} REC -o FILE'", work.options.format)};
+  if (is_same_file(path, work.recording.path()))
+    return Error{fmt::format("{} is the recording itself: choose another output", path)};
+  return ok();
+}
+
+int status_of(const Result<>& done) { return done ? 0 : fail("export", done.error().text); }
+
+std::string quoted_path(const std::string& path) {
+  std::string text = "'";
+  for (const char c : path) text += c == '\'' ? std::string("''") : std::string(1, c);
+  return text + "'";
+}
+
+Result<> make_sqlite(ExportWork& work) {
+  PENNA_TRY(check_output(work));
+  const SqlSources sources = PENNA_TRY(sources_of(work));
+  BesideOutput beside(work.options.output);
+  const std::string path = PENNA_TRY(beside.file());
+  PENNA_TRY(export_sqlite(*sources[0], path, [&](uint64_t rows) { work.progress.step(rows); }));
+  return beside.put_in_place();
+}
+
+Result<> make_duckdb(ExportWork& work) {
+  PENNA_TRY(check_output(work));
+  const DuckApi api = PENNA_TRY(load_sql_engine());
+  const SqlSources sources = PENNA_TRY(sources_of(work));
+  BesideOutput beside(work.options.output);
+  const std::string path = PENNA_TRY(beside.file());
+  {
+    const std::unique_ptr<SqlDatabase> database = PENNA_TRY(SqlDatabase::open(api, sources));
+    PENNA_TRY(database->run(fmt::format("ATTACH {} AS exported", quoted_path(path))));
+    for (const SqlTableDescription& table : sql_tables())
+      PENNA_TRY(database->run(fmt::format("CREATE TABLE exported.main.{0} AS FROM main.{0}()", table.name)));
+    PENNA_TRY(database->run("USE exported;" + sql_macros() + "USE memory; DETACH exported"));
+  }
+  return beside.put_in_place();
+}
+
+Result<> make_parquet(ExportWork& work) {
+  const DuckApi api = PENNA_TRY(load_sql_engine());
+  const SqlSources sources = PENNA_TRY(sources_of(work));
+  const std::unique_ptr<SqlDatabase> database = PENNA_TRY(SqlDatabase::open(api, sources));
+  for (const SqlTableDescription& table : sql_tables())
+    PENNA_TRY(database->run(
+        fmt::format("COPY (FROM {0}()) TO '/proc/self/fd/{1}/{0}.parquet' (FORMAT parquet, COMPRESSION zstd)",
+                    table.name, work.directory.get())));
+  return ok();
+}
+
+}  // namespace
+
+int write_sqlite(ExportWork& work) { return status_of(make_sqlite(work)); }
+int write_duckdb(ExportWork& work) { return status_of(make_duckdb(work)); }
+int write_parquet(ExportWork& work) { return status_of(make_parquet(work)); }
+
+}  // namespace penna
