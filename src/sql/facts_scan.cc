@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "analysis/analyses.h"
 #include "export/utf8.h"
-#include "model/verdict/health.h"
 #include "report/file_state.h"
 #include "report/reports.h"
 #include "sql/columns.h"
@@ -135,8 +135,9 @@ const char* severity_text(Severity of) {
 
 void add_health_rows(SqlSource& source, RowBatch& out) {
   using namespace health_column;
-  // Without what analyses and names would add: rows must not depend on what else was asked before.
-  const HealthReport health = examine(source.recording(), source.summary(), HealthInputs{});
+  // By names of its own: rows must not depend on what else was asked for before.
+  const HealthReport health = source.with_new_names(
+      [&](Names& names) { return examine(source.recording(), source.summary(), Analyses{}, names); });
   for (const Table& table : health_report(source.recording(), source.summary(), health).tables) {
     if (table.key != "counters") continue;
     for (const TableRow& counter : table.rows) {

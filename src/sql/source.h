@@ -59,6 +59,13 @@ class SqlSource {
     const std::lock_guard lock(names_lock_);
     return use(names_);
   }
+  // The same with Names that nobody has asked yet.
+  template <typename Use>
+  auto with_new_names(Use&& use) {
+    const std::lock_guard lock(names_lock_);
+    Names names(*recording_, *symbols_, names_.style());
+    return use(names);
+  }
   // The function that begins at a place.
   SqlFunction function(const CodePlace& place);
   // Who is said to have allocated or waited in a stack; empty: not known. See Names::origin().
