@@ -72,12 +72,6 @@ Result<> check_output(const ExportWork& work) {
 
 int status_of(const Result<>& done) { return done ? 0 : fail("export", done.error().text); }
 
-std::string quoted_path(const std::string& path) {
-  std::string text = "'";
-  for (const char c : path) text += c == '\'' ? std::string("''") : std::string(1, c);
-  return text + "'";
-}
-
 Result<> make_sqlite(ExportWork& work) {
   PENNA_TRY(check_output(work));
   const SqlSources sources = PENNA_TRY(sources_of(work));
@@ -95,7 +89,7 @@ Result<> make_duckdb(ExportWork& work) {
   const std::string path = PENNA_TRY(beside.file());
   {
     const std::unique_ptr<SqlDatabase> database = PENNA_TRY(SqlDatabase::open(api, sources));
-    PENNA_TRY(database->run(fmt::format("ATTACH {} AS exported", quoted_path(path))));
+    PENNA_TRY(database->run(fmt::format("ATTACH {} AS exported", sql_quoted(path))));
     for (const SqlTableDescription& table : sql_tables())
       PENNA_TRY(database->run(fmt::format("CREATE TABLE exported.main.{0} AS FROM main.{0}()", table.name)));
     PENNA_TRY(database->run("USE exported;" + sql_macros() + "USE memory; DETACH exported"));

@@ -116,13 +116,8 @@ class AllocationScan : public BlockWalk {
   void add(const Born& of, const char* how, const BlockEnd* ended, RowBatch& out) {
     using namespace allocation_column;
     const int64_t birth = source_.time_ns(of.time);
-    out.begin_row();
-    out.number(recording, source_.number());
-    out.number(process, source_.process_id(of.process));
-    out.number(thread, source_.thread_id(of.thread));
+    begin_row_of(source_, {recording, process, thread, time, utc}, of.process, of.thread, of.time, birth, out);
     if (of.call) out.number(call, *of.call);
-    out.number(time, birth);
-    if (out.wants(utc)) out.number(utc, source_.utc_ns(of.time));
     if (ended != nullptr) {
       const int64_t died = source_.time_ns(ended->time);
       out.number(duration, died - birth);

@@ -90,12 +90,7 @@ class LineScan : public Scan {
     using namespace event_column;
     const int64_t at = source_.time_ns(of.time);
     if (!request_.in_time(at)) return;
-    out.begin_row();
-    out.number(recording, source_.number());
-    out.number(process, source_.process_id(of.process));
-    out.number(thread, source_.thread_id(thread_));
-    out.number(time, at);
-    if (out.wants(utc)) out.number(utc, source_.utc_ns(of.time));
+    begin_row_of(source_, {recording, process, thread, time, utc}, of.process, thread_, of.time, at, out);
     out.text(kind, line_kind_name(of));
     if (out.wants(name)) out.own_text(name, valid_utf8(source_.with_names([&](Names&) { return words_->name(of); })));
     if (const uint64_t where = words_->address(of); where != 0) out.number(address, static_cast<int64_t>(where));
@@ -117,13 +112,8 @@ class LineScan : public Scan {
     if (of.record->kind == PENNA_KIND_VALUES) return;  // of a call
     const int64_t at = source_.time_ns(of.time);
     if (!request_.in_time(at)) return;
-    out.begin_row();
-    out.number(recording, source_.number());
-    out.number(process, source_.process_id(of.process));
-    out.number(thread, source_.thread_id(thread_));
+    begin_row_of(source_, {recording, process, thread, time, utc}, of.process, thread_, of.time, at, out);
     if (const auto in = current_call()) out.number(call, *in);
-    out.number(time, at);
-    if (out.wants(utc)) out.number(utc, source_.utc_ns(of.time));
     add_site(of, provider, name, out);
     if (out.wants(args)) out.own_text(args, without_line_end(arguments(of)));
     if (of.stack != 0) out.number(stack, source_.stack_id(of.process, of.stack));
@@ -143,13 +133,8 @@ class LineScan : public Scan {
     if (known) open_.pop_back();
     const int64_t at = source_.time_ns(of.begin);
     if (!request_.in_time(at)) return;
-    out.begin_row();
-    out.number(recording, source_.number());
-    out.number(process, source_.process_id(of.process));
-    out.number(thread, source_.thread_id(thread_));
+    begin_row_of(source_, {recording, process, thread, time, utc}, of.process, thread_, of.begin, at, out);
     if (begun.call) out.number(call, *begun.call);
-    out.number(time, at);
-    if (out.wants(utc)) out.number(utc, source_.utc_ns(of.begin));
     out.number(duration, source_.time_ns(of.time) - at);
     add_site(of, provider, name, out);
     out.number(depth, of.depth);

@@ -17,6 +17,16 @@ bool sql_scans::takes_rows_of(const SqlSource& source, const ScanRequest& reques
   return takes_thread(source.recording(), thread);
 }
 
+void sql_scans::begin_row_of(const SqlSource& source, const SharedColumns& columns, uint32_t process, uint32_t thread,
+                             uint64_t ticks, int64_t time, RowBatch& out) {
+  out.begin_row();
+  out.number(columns.recording, source.number());
+  out.number(columns.process, source.process_id(process));
+  out.number(columns.thread, source.thread_id(thread));
+  out.number(columns.time, time);
+  if (out.wants(columns.utc)) out.number(columns.utc, source.utc_ns(ticks));
+}
+
 const char* sql_scans::end_text(CallEnd how) {
   switch (how) {
     case CallEnd::kExit: return "exit";

@@ -22,6 +22,14 @@ Parts scan_blocks(SqlSource& source, SqlTable table, const ScanRequest& request)
 // wait, hold: all threads are merged, in one part.
 Parts scan_waits(SqlSource& source, SqlTable table, const ScanRequest& request);
 
+// The columns that tables of what happens in threads share.
+struct SharedColumns {
+  size_t recording, process, thread, time, utc;
+};
+// A new row with them; `time`: its ticks in nanoseconds.
+void begin_row_of(const SqlSource& source, const SharedColumns& columns, uint32_t process, uint32_t thread,
+                  uint64_t ticks, int64_t time, RowBatch& out);
+
 // "exit", "jump", ...: how a call or span ended.
 const char* end_text(CallEnd how);
 // Whether rows of a thread (index) are asked for at all.

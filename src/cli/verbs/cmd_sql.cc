@@ -14,6 +14,7 @@
 #include "cli/input.h"
 #include "cli/options/terminal.h"
 #include "cli/output.h"
+#include "cli/sql_console.h"
 #include "cli/sql_engine.h"
 #include "cli/sql_output.h"
 #include "cli/sql_sources.h"
@@ -61,18 +62,12 @@ std::string without_end(std::string text) {
   return text;
 }
 
-std::string quoted_text(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
-  return result + "'";
-}
-
 int run_query(SqlDatabase& database, const SqlOptions& options, const std::string& query) {
   const InterruptibleQuery interruptible(database);
   if (options.parquet) {
     // DuckDB writes it itself; first the query alone, so that an error points into it.
-    const Result<> written = database.run(
-        fmt::format("COPY ({}\n) TO {} (FORMAT parquet)", without_end(query), quoted_text(options.output)));
+    const Result<> written =
+        database.run(fmt::format("COPY ({}\n) TO {} (FORMAT parquet)", without_end(query), sql_quoted(options.output)));
     return written ? 0 : fail_query(written.error().text);
   }
   Result<Output> file = options.output.empty() || options.output == "-" ? Output::paged(!options.table.no_pager)
@@ -115,7 +110,7 @@ Result<Parsed<SqlOptions>> parse_sql(const Arguments& arguments) {
       "penna sql");
   parser.words("[REC...] ['QUERY']", words,
                "recordings, default the newest *.penna here, and the query; without one it is read from standard "
-               "input");
+               "input, at a terminal with history and completion");
   add_input_options(parser, options.input);
   add_thread_options(parser, options.input.threads);
   parser.section("Query");
@@ -166,6 +161,11 @@ int cmd_sql(const SqlOptions& options) {
   if (!sources) return fail("sql", sources.error().text);
   const Result<std::unique_ptr<SqlDatabase>> database = SqlDatabase::open(*api, *sources);
   if (!database) return fail("sql", database.error().text);
+  if (!options.query && options.file.empty() && is_terminal(0) && is_terminal(1)) {
+    for (const std::string& warning : sql_warnings(*sources)) say(warning);
+    run_sql_console(**database, [&](const std::string& text) { (void)run_query(**database, options, text); });
+    return 0;
+  }
   const Result<std::string> query = query_of(options);
   if (!query) return fail("sql", query.error().text);
   const int status = run_query(**database, options, *query);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <set>
 #include <utility>
 
@@ -73,9 +75,7 @@ Result<> SqlDatabase::connect(const std::string& path) {
   return ok();
 }
 
-namespace {
-
-std::string quoted(std::string_view text, char quote) {
+std::string sql_quoted(std::string_view text, char quote) {
   std::string result(1, quote);
   for (const char c : text) {
     if (c == quote) result += quote;
@@ -83,6 +83,8 @@ std::string quoted(std::string_view text, char quote) {
   }
   return result += quote;
 }
+
+namespace {
 
 const char* type_of_argument(uint8_t type) {
   switch (type) {
@@ -94,35 +96,48 @@ const char* type_of_argument(uint8_t type) {
   }
 }
 
+// Schemas of DuckDB's and of ours: a recording must not put its views in place of these.
+bool is_taken_schema(std::string_view name) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const std::string_view taken : {"main", "temp", "system", "memory", "information_schema", "pg_catalog"})
+    if (lower == taken) return true;
+  return false;
+}
+
+// A path of JSON has no way to quote these.
+bool can_be_in_path(std::string_view name) { return name.find_first_of("\"\\") == std::string_view::npos; }
+
 // A view of each point, PROVIDER.NAME, with a column for each argument. A name that is described twice, with other
-// arguments, has those of the first.
-std::string point_views(const std::vector<std::unique_ptr<SqlSource>>& sources) {
+// arguments, has those of the first. Names come from recordings: what cannot be a view is in the table point alone.
+std::vector<std::string> point_views(const std::vector<std::unique_ptr<SqlSource>>& sources) {
   constexpr size_t kMostViews = 2000;
   std::set<std::pair<std::string, std::string>> known;
-  std::string text;
+  std::vector<std::string> views;
   for (const auto& source : sources)
     for (const RecordedProcess& process : source->recording().processes())
       for (const Site& site : process.sites) {
         if (site.kind != PENNA_SITE_EVENT && site.kind != PENNA_SITE_SPAN) continue;
         if (site.provider.empty() || site.name.empty() || known.size() == kMostViews) continue;
         const std::string provider = valid_utf8(site.provider), name = valid_utf8(site.name);
-        if (!known.emplace(provider, name).second) continue;
-        text += fmt::format("CREATE SCHEMA IF NOT EXISTS {};\n", quoted(provider, '"'));
+        if (is_taken_schema(provider) || !known.emplace(provider, name).second) continue;
+        std::string& text = views.emplace_back();
+        text += fmt::format("CREATE SCHEMA IF NOT EXISTS {};\n", sql_quoted(provider, '"'));
         text += fmt::format("CREATE OR REPLACE VIEW {}.{} AS SELECT recording, process, thread, call, time, utc, stack",
-                            quoted(provider, '"'), quoted(name, '"'));
+                            sql_quoted(provider, '"'), sql_quoted(name, '"'));
         std::set<std::string> taken = {"recording", "process", "thread", "call", "time", "utc", "stack"};
         for (size_t i = 0; i < site.arguments.size(); ++i) {
           const std::string& own = site.arguments[i].name;
           const std::string key = valid_utf8(own.empty() ? fmt::format("arg{}", i + 1) : own);
-          if (!taken.insert(key).second) continue;
+          if (!can_be_in_path(key) || !taken.insert(key).second) continue;
           text += fmt::format(", TRY_CAST(json_extract_string(args, {}) AS {}) AS {}",
-                              quoted("$." + quoted(key, '"'), '\''), type_of_argument(site.arguments[i].type),
-                              quoted(key, '"'));
+                              sql_quoted("$." + sql_quoted(key, '"')), type_of_argument(site.arguments[i].type),
+                              sql_quoted(key, '"'));
         }
-        text += fmt::format(" FROM main.point() WHERE provider = {} AND name = {};\n", quoted(provider, '\''),
-                            quoted(name, '\''));
+        text += fmt::format(" FROM main.point() WHERE provider = {} AND name = {};\n", sql_quoted(provider),
+                            sql_quoted(name));
       }
-  return text;
+  return views;
 }
 
 }  // namespace
@@ -134,7 +149,9 @@ Result<> SqlDatabase::add_tables() {
     PENNA_TRY(register_table(connection_, registered_.back()->table));
     views += fmt::format("CREATE VIEW {0} AS SELECT * FROM {0}();\n", table.name);
   }
-  return run(views + sql_macros() + point_views(sources_));
+  PENNA_TRY(run(views + sql_macros()));
+  for (const std::string& view : point_views(sources_)) (void)run(view);
+  return ok();
 }
 
 Result<> SqlDatabase::run(const std::string& text, const std::function<Result<bool>(SqlResult&)>& take) {

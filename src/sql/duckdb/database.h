@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -73,6 +74,8 @@ class SqlDatabase {
   std::vector<std::unique_ptr<Registered>> registered_;
 };
 
+// A text, or with '"' a name, as SQL writes it.
+std::string sql_quoted(std::string_view text, char quote = '\'');
 // What the views and macros beside the tables are: SQL.
 std::string sql_macros();
 

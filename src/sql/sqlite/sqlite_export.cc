@@ -11,21 +11,14 @@
 namespace penna {
 namespace {
 
-#define PENNA_SQLITE(name) decltype(&sqlite3_##name) name
+#define PENNA_SQLITE_FUNCTIONS(of)                                                                             \
+  of(open_v2) of(close) of(errmsg) of(exec) of(prepare_v2) of(bind_int64) of(bind_text) of(bind_null) of(step) \
+      of(reset) of(finalize)
 struct SqliteApi {
-  PENNA_SQLITE(open_v2);
-  PENNA_SQLITE(close);
-  PENNA_SQLITE(errmsg);
-  PENNA_SQLITE(exec);
-  PENNA_SQLITE(prepare_v2);
-  PENNA_SQLITE(bind_int64);
-  PENNA_SQLITE(bind_text);
-  PENNA_SQLITE(bind_null);
-  PENNA_SQLITE(step);
-  PENNA_SQLITE(reset);
-  PENNA_SQLITE(finalize);
-};
+#define PENNA_SQLITE(name) decltype(&sqlite3_##name) name;
+  PENNA_SQLITE_FUNCTIONS(PENNA_SQLITE)
 #undef PENNA_SQLITE
+};
 
 Result<SqliteApi> load_sqlite() {
   void* const library = ::dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
@@ -37,18 +30,8 @@ Result<SqliteApi> load_sqlite() {
     all = all && found != nullptr;
     function = reinterpret_cast<std::decay_t<decltype(function)>>(found);
   };
-#define PENNA_SQLITE(name) find(api.name, "sqlite3_" #name)
-  PENNA_SQLITE(open_v2);
-  PENNA_SQLITE(close);
-  PENNA_SQLITE(errmsg);
-  PENNA_SQLITE(exec);
-  PENNA_SQLITE(prepare_v2);
-  PENNA_SQLITE(bind_int64);
-  PENNA_SQLITE(bind_text);
-  PENNA_SQLITE(bind_null);
-  PENNA_SQLITE(step);
-  PENNA_SQLITE(reset);
-  PENNA_SQLITE(finalize);
+#define PENNA_SQLITE(name) find(api.name, "sqlite3_" #name);
+  PENNA_SQLITE_FUNCTIONS(PENNA_SQLITE)
 #undef PENNA_SQLITE
   if (!all) return Error{"the system's libsqlite3.so.0 is none that penna knows: install libsqlite3-0"};
   return api;

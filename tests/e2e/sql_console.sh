@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# penna sql at a terminal: statements over several lines, completion, history, an error that does not end it, and Ctrl-C.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+need libedit2
+sql_engine
+cat >app.c <<'PROGRAM'
+__attribute__((noipa)) void work(int i) { __asm__ volatile("" : : "r"(i)); }
+int main(void) { for (int i = 0; i < 10; i++) work(i); }
+PROGRAM
+build_c app -finstrument-functions
+penna record -q -k calls -o app.penna -- ./app
+export XDG_STATE_HOME=$work/state TERM=xterm
+cat >type.py <<'PYTHON'
+"""Types what it is told, and waits for what shall come: type.py FILE WORD... takes turns of the two."""
+import os, pty, re, select, signal, subprocess, sys
+master, slave = pty.openpty()
+child = subprocess.Popen(sys.argv[1].split(), stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+                         preexec_fn=lambda: __import__('fcntl').ioctl(0, __import__('termios').TIOCSCTTY, 0))
+os.close(slave)
+seen = ''
+def await_(regex):
+    global seen
+    while not (found := re.search(regex, seen, re.DOTALL)):
+        ready, _, _ = select.select([master], [], [], 60)
+        assert ready, f'never {regex!r} in {seen!r}'
+        try:
+            seen += os.read(master, 65536).decode(errors='replace')
+        except OSError:
+            raise AssertionError(f'ended before {regex!r}: {seen!r}')
+    seen = seen[found.end():]
+for turn, text in enumerate(sys.argv[2:]):
+    if turn % 2 == 0:
+        await_(text)
+    else:
+        os.write(master, text.encode().decode('unicode_escape').encode())
+sys.exit(child.wait(timeout=60))
+PYTHON
+console() { /usr/bin/python3 type.py "$PENNA sql app.penna --no-pager" "$@" || fail "the console"; }
+
+console 'sql> ' 'SELECT count(*)\n' '\.\.\.> ' 'FROM call;\n' '\b11\b' 'SELECT cout FROM call;\n' 'Binder Error' '' 'sql> ' '\x04'
+# Tab: DuckDB knows which tables there are.
+console 'sql> ' 'SELECT count(*) FROM alloc\t' 'allocation' ';\n' 'count_star.*\b0\b' '' 'sql> ' '\x04'
+# What was typed in one run is found in the next.
+console 'sql> ' '\x1b[A' 'FROM allocation' '\n' 'count_star.*\b0\b' '' 'sql> ' '\x04'
+expect_eq '600 700' "$(stat -c %a state/penna/sql_history state/penna | tr '\n' ' ' | sed 's/ $//')" "rights of the history"
+# Ctrl-C ends what runs, and only that.
+console 'sql> ' "SELECT count(*) AS never FROM range(10000000000) a, range(1000000) b;\n" 'never' '\x03' '(?i)interrupt' '' 'sql> ' 'SELECT 40 + 2;\n' '\b42\b' '' 'sql> ' '\x04'
+echo PASS
