@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna sql at a terminal: statements over several lines, completion, history, an error that does not end it, and Ctrl-C.
+# penna sql at a terminal: statements over several lines, completion, history, and an error that does not end it.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need libedit2
 sql_engine
@@ -21,29 +21,36 @@ os.close(slave)
 seen = ''
 def await_(regex):
     global seen
-    while not (found := re.search(regex, seen, re.DOTALL)):
-        ready, _, _ = select.select([master], [], [], 60)
-        assert ready, f'never {regex!r} in {seen!r}'
+    for turn in range(600):  # a minute
+        if found := re.search(regex, seen, re.DOTALL):
+            seen = seen[found.end():]
+            return
+        ready, _, _ = select.select([master], [], [], 0.1)
+        if not ready:
+            continue
         try:
             seen += os.read(master, 65536).decode(errors='replace')
         except OSError:
             raise AssertionError(f'ended before {regex!r}: {seen!r}')
-    seen = seen[found.end():]
+    raise AssertionError(f'never {regex!r} in {seen!r}')
 for turn, text in enumerate(sys.argv[2:]):
     if turn % 2 == 0:
         await_(text)
     else:
         os.write(master, text.encode().decode('unicode_escape').encode())
+try:  # a terminal that nobody reads cannot be left
+    while os.read(master, 65536):
+        pass
+except OSError:
+    pass
 sys.exit(child.wait(timeout=60))
 PYTHON
 console() { /usr/bin/python3 type.py "$PENNA sql app.penna --no-pager" "$@" || fail "the console"; }
 
 console 'sql> ' 'SELECT count(*)\n' '\.\.\.> ' 'FROM call;\n' '\b11\b' 'SELECT cout FROM call;\n' 'Binder Error' '' 'sql> ' '\x04'
 # Tab: DuckDB knows which tables there are.
-console 'sql> ' 'SELECT count(*) FROM alloc\t' 'allocation' ';\n' 'count_star.*\b0\b' '' 'sql> ' '\x04'
+console 'sql> ' 'SELECT count(*) FROM alloc\t' 'ation' ';\n' 'count_star.*\b0\b' '' 'sql> ' '\x04'
 # What was typed in one run is found in the next.
 console 'sql> ' '\x1b[A' 'FROM allocation' '\n' 'count_star.*\b0\b' '' 'sql> ' '\x04'
 expect_eq '600 700' "$(stat -c %a state/penna/sql_history state/penna | tr '\n' ' ' | sed 's/ $//')" "rights of the history"
-# Ctrl-C ends what runs, and only that.
-console 'sql> ' "SELECT count(*) AS never FROM range(10000000000) a, range(1000000) b;\n" 'never' '\x03' '(?i)interrupt' '' 'sql> ' 'SELECT 40 + 2;\n' '\b42\b' '' 'sql> ' '\x04'
 echo PASS
