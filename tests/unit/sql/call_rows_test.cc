@@ -13,7 +13,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-
 class SqlRowsTest : public testing::Test {
  protected:
   RecordingBuilder build;
@@ -69,8 +68,7 @@ TEST_F(SqlRowsTest, ACallThatWasNotLeftIsOpen) {
   thread.enter(0x2000, 20);
   thread.exit(0x1000, 30);
   thread.enter(0x3000, 40);
-  EXPECT_THAT(rows(SqlTable::kCall, {call_column::id, call_column::how}),
-              ElementsAre("2 unwound", "1 exit", "3 open"));
+  EXPECT_THAT(rows(SqlTable::kCall, {call_column::id, call_column::how}), ElementsAre("2 unwound", "1 exit", "3 open"));
 }
 
 TEST_F(SqlRowsTest, RowsAreChosenByThreadAndTime) {
