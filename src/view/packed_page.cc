@@ -20,6 +20,7 @@ namespace {
 
 constexpr uint32_t kFinest = 8192, kCoarsest = 64;  // of the whole run
 constexpr const char* kRows = "500";                // of each table
+constexpr size_t kPoints = 20;                      // whose hits are listed: those with most
 
 // What else a page may do is nothing: it has no server that could say so in a header.
 constexpr std::string_view kPolicy =
@@ -44,6 +45,9 @@ class Gatherer {
       for (const bool reverse : {false, true})
         reverse ? ask(answers, "flame", {{"reverse", "1"}, {"weight", weight}})
                 : ask(answers, "flame", {{"weight", weight}});
+    const std::vector<std::string> points = questions_.points_to_ask(kPoints);
+    if (!points.empty()) ask(answers, "point_names", {});
+    for (const std::string& point : points) ask(answers, "hits", {{"point", point}, {"top", kRows}});
     return answers;
   }
   // Those of the timeline, so finely.

@@ -14,9 +14,6 @@
 namespace penna {
 namespace {
 
-constexpr int64_t kMostNs = INT64_C(1) << 62;
-constexpr int64_t kMostPixels = 10'000;
-
 HttpAnswer refusal(int status, const std::string& sentence) {
   return {status, "application/json", json_text([&](JsonWriter& json) { json.field("error", sentence); })};
 }
@@ -44,7 +41,8 @@ std::string weight_words() {
 }
 
 bool is_of_columns(const std::string& name) {
-  return name == "flame" || name == "slices" || name == "waits" || name == "points" || name == "counters";
+  return name == "flame" || name == "slices" || name == "waits" || name == "points" || name == "counters" ||
+         PartQuestions::is_of_columns(name);
 }
 
 // What there may be, and how it is recorded.
@@ -118,7 +116,10 @@ void write_health(JsonWriter& json, const Result<Report>& overview) {
 }  // namespace
 
 Questions::Questions(ViewData& data, std::vector<TableName> tables, Readers readers)
-    : data_(data), tables_(std::move(tables)), readers_(std::move(readers)) {}
+    : data_(data),
+      tables_(std::move(tables)),
+      readers_(std::move(readers)),
+      parts_(data.summary(), readers_.read_part) {}
 
 std::vector<std::string> Questions::weights_to_ask(const Summary& summary) {
   std::vector<std::string> keys;
@@ -126,6 +127,11 @@ std::vector<std::string> Questions::weights_to_ask(const Summary& summary) {
     for (uint32_t kind = 0; kind < PENNA_CLASS_COUNT; ++kind)
       if ((classes_of(one.weight) & 1u << kind) != 0 && summary.events[kind] != 0) keys.emplace_back(one.key);
   return keys;
+}
+
+std::vector<std::string> Questions::points_to_ask(size_t most) {
+  std::lock_guard hold(readers_mutex_);
+  return parts_.points_to_ask(most);
 }
 
 uint32_t Questions::name_count() {
@@ -147,6 +153,10 @@ std::string Questions::work_out(const std::string& name, Parameters& in, bool* i
   if (name == "summary" || name == "table" || name == "flame") {
     std::lock_guard hold(readers_mutex_);
     return name == "summary" ? summary() : name == "table" ? table(in) : flame(in);
+  }
+  if (PartQuestions::knows(name)) {
+    std::lock_guard hold(readers_mutex_);
+    return parts_.answer(name, in, selection(in));
   }
   std::lock_guard hold(mutex_);
   if (name == "threads") return threads();
@@ -246,8 +256,8 @@ std::string Questions::table(Parameters& in) {
 
 ViewSelection Questions::selection(Parameters& in) {
   ViewSelection of;
-  if (in.has("t0")) of.t0 = in.number("t0", 0, 0, kMostNs);
-  if (in.has("t1")) of.t1 = in.number("t1", 0, 0, kMostNs);
+  if (in.has("t0")) of.t0 = in.number("t0", 0, 0, kMostViewNs);
+  if (in.has("t1")) of.t1 = in.number("t1", 0, 0, kMostViewNs);
   if (in.has("thread")) of.thread = thread_of(in);
   return of;
 }
@@ -308,8 +318,8 @@ uint32_t Questions::thread_of(Parameters& in) {
 std::string Questions::instance(Parameters& in) {
   InstanceChoice choice;
   choice.name = static_cast<uint32_t>(in.number("name", 0, 0, UINT32_MAX));
-  if (in.has("before")) choice.before = in.number("before", 0, 0, kMostNs);
-  if (in.has("after")) choice.after = in.number("after", 0, 0, kMostNs);
+  if (in.has("before")) choice.before = in.number("before", 0, 0, kMostViewNs);
+  if (in.has("after")) choice.after = in.number("after", 0, 0, kMostViewNs);
   const bool of_one = in.has("thread");
   const uint32_t only = of_one ? thread_of(in) : 0;
   if (in.error()) return {};
@@ -331,11 +341,7 @@ std::string Questions::instance(Parameters& in) {
 }
 
 std::string Questions::columns(const std::string& name, Parameters& in) {
-  PixelView view;
-  view.t0 = in.number("t0", 0, 0, kMostNs);
-  view.t1 = in.number("t1", std::max<int64_t>(data_.summary().duration_ns, 0) + 1, 0, kMostNs);
-  view.pixels = static_cast<uint32_t>(in.number("px", 1000, 1, kMostPixels));
-  if (view.t1 <= view.t0) in.refuse("t1 is behind t0");
+  const PixelView view = pixel_view(in, data_.summary().duration_ns);
   if (in.error()) return {};
   if (name == "counters") return data_.counters().answer(view);
   const uint32_t thread = thread_of(in);

@@ -8,7 +8,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,15 +17,12 @@
 #include "view/directory.h"
 #include "view/http_server.h"
 #include "view/parameters.h"
+#include "view/part_questions.h"
 #include "view/view_data.h"
+#include "view/view_selection.h"
 
 namespace penna {
 
-// What part of the recording is looked at: [t0, t1) of one thread, or of all.
-struct ViewSelection {
-  std::optional<int64_t> t0{}, t1{};
-  std::optional<uint32_t> thread{};  // index
-};
 // A table of `penna report`.
 struct ReportRequest {
   std::string table{};  // "" is the summary
@@ -44,6 +40,7 @@ class Questions {
   struct Readers {
     std::function<Result<Report>(const ReportRequest&)> make_report;
     std::function<Result<>(const ViewSelection&, FoldedWeight, const StackVisitor&)> fold;
+    PartReader read_part{};
   };
   // `data` must outlive it.
   Questions(ViewData& data, std::vector<TableName> tables, Readers readers);
@@ -54,6 +51,7 @@ class Questions {
   static constexpr uint32_t kMostNames = 50'000;  // of one answer
   const std::vector<TableName>& tables_to_ask() const { return tables_; }
   static std::vector<std::string> weights_to_ask(const Summary& summary);
+  std::vector<std::string> points_to_ask(size_t most);
   uint32_t name_count();
 
  private:
@@ -72,12 +70,13 @@ class Questions {
   const Directory& directory();
 
   // What reads a part of its own shall not hold up the timeline. Both are taken in this order.
-  std::mutex readers_mutex_;  // guards summary_; one of the readers works at a time
+  std::mutex readers_mutex_;  // guards summary_ and parts_; one of the readers works at a time
   std::mutex mutex_;          // guards data_, but for its summary, and directory_
   ViewData& data_;
   std::vector<TableName> tables_;
   Readers readers_;
   std::unique_ptr<Directory> directory_;
+  PartQuestions parts_;
   std::string summary_;  // once it was asked for
 };
 

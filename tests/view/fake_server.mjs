@@ -112,6 +112,57 @@ function counters(query, of) {
   });
 }
 
+// Points have one name here; `values` are as a site would type them.
+const hitsOf = (query, of) => {
+  const { t0, t1 } = range(query, of), point = query.get('point');
+  return threadsOf(query, of).flatMap((thread) => thread.points.filter((one) => one.time >= t0 && one.time < t1 && of.names.list[one.name] === point)
+    .map((one) => ({ ...one, thread })));
+};
+
+function condition(text) {
+  const [, name, operation, number] = /^(?:\(.*\) && )?(\w+) (>=|>|<|==) (\d+)(?: && \w+ <=? \d+)?$/.exec(text) ?? [];
+  if (name === undefined) throw new Refused(`a condition is like id > 3, not ${text}`);
+  const tests = { '>=': (a, b) => a >= b, '>': (a, b) => a > b, '<': (a, b) => a < b, '==': (a, b) => a === b };
+  return ({ values }) => tests[operation](values[name], Number(number));
+}
+
+function histogramOf(column, hits) {
+  const values = hits.map((hit) => hit.values[column]), most = Math.max(...values, 0), counts = new Array(10).fill(0), width = (most + 1) / 10;
+  for (const value of values) ++counts[Math.floor(value / width)];
+  return { column, edges: Array.from({ length: 11 }, (_, at) => at * width), counts, others: 0 };
+}
+
+function hits(query, of) {
+  const where = query.get('where'), found = hitsOf(query, of).filter(where ? condition(where) : () => true);
+  const top = Number(query.get('top') ?? 100), [key, direction] = (query.get('sort') ?? 'time_ns:asc').split(':');
+  const columns = [['time_ns', 'TIME', 'duration'], ['thread', 'THREAD', 'text'], ['id', 'id', 'number'], ['item', 'item', 'text']]
+    .map(([key, title, kind]) => ({ key, title, kind }));
+  const rows = found.map(({ time, thread, values }) => ({ cells: [time, thread.name, values.id, values.item], thread: thread.id }));
+  const at = columns.findIndex((one) => one.key === key);
+  rows.sort((a, b) => (a.cells[at] < b.cells[at] ? -1 : a.cells[at] > b.cells[at] ? 1 : 0) * (direction === 'asc' ? 1 : -1));
+  const table = { key: 'hits', title: `${found.length} hits of ${query.get('point')}`, columns, rows: rows.slice(0, top), rows_left_out: Math.max(0, rows.length - top) };
+  const spread = query.get('histogram');
+  return { head: [], tables: [table], tail: [], warnings: [], ...(spread ? { histogram: histogramOf(spread, found) } : {}) };
+}
+
+function curve(query, of) {
+  const { t0, t1, px, pixel } = range(query, of), value = new Float64Array(px).fill(NaN), count = new Float64Array(px);
+  if (query.get('argument') !== 'id') throw new Refused(`shop:order has no numbers of ${query.get('argument')}`);
+  let last = NaN;
+  for (const hit of of.threads.flatMap((thread) => thread.points).sort((a, b) => a.time - b.time)) {
+    if (hit.time >= t1) break;
+    const at = Math.floor((hit.time - t0) / pixel);
+    if (at >= 0) value[at] = count[at]++ > 0 ? Math.max(value[at], hit.values.id) : hit.values.id;
+    else last = hit.values.id;
+  }
+  for (let at = 0; at < px; ++at) last = count[at] > 0 ? value[at] : (value[at] = last);
+  return pack({ step_ns: 1 }, { time: ['f64', Array.from(value, (_, at) => t0 + at * pixel)], value: ['f64', value], count: ['f64', count] });
+}
+
+function pointNames(_query, of) {
+  return { points: [{ name: 'shop:order', hits: sum(of, 'points'), arguments: ['id', 'item'] }] };
+}
+
 function flame(query, of) {
   const within = range(query, of), byCount = query.get('weight') === 'calls';
   const nodes = [], index = new Map();
@@ -192,7 +243,7 @@ function threads(_query, of) {
 }
 
 const QUESTIONS = {
-  summary, threads, slices, waits, points, counters, flame, instance, find, tables: () => ({ tables: tableNames() }),
+  summary, threads, slices, waits, points, counters, flame, instance, find, hits, curve, point_names: pointNames, tables: () => ({ tables: tableNames() }),
   table: (query, of) => (query.get('name') === 'threads' && query.has('thread') ? refuse('this is about all threads together') : undefined) ?? tableOf(query, range(query, of), threadsOf(query, of), of) ?? refuse(`there is no table ${query.get('name')}`),
   names: (query, of) => ({ names: of.names.list.slice(Number(query.get('from'))), next: of.names.list.length }),
 };

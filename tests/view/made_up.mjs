@@ -60,7 +60,7 @@ function makeThread(id, name, random, names, calls, served) {
   for (let at = 0; at < served; ++at) {
     const start = Math.round(at * each + each * 0.1 * random());
     addCalls(thread, random, names, start, Math.round((at + 0.9) * each), 0, { calls: Math.ceil(calls / served) });
-    thread.points.push({ time: start, name: names.id('shop:order'), text: names.id(`id=${at} item="${EVIL}"`) });
+    thread.points.push({ time: start, name: names.id('shop:order'), text: names.id(`id=${at} item="${EVIL}"`), values: { id: at, item: EVIL } });
   }
   if (thread.calls.length > 0) {
     thread.calls[0].flags = 1;

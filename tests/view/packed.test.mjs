@@ -132,3 +132,15 @@ test('a damaged file gives one sentence', async () => {
     await page.end();
   }
 });
+
+test('hits of points are here; what would need the events says so', async () => {
+  const page = await openWhole('#tab=points&point=shop:order');
+  await page.locator('tbody tr').first().waitFor();
+  const hits = recording.threads.reduce((sum, thread) => sum + thread.points.length, 0);
+  assert.equal(await page.locator('tbody tr').count(), Math.min(500, hits));
+  await page.getByText('Conditions, histograms and curves are only in penna view.').waitFor();
+  await page.getByRole('button', { name: 'show in the timeline' }).last().click();
+  await settle(page);
+  assert.ok((await view(page)).length < 1e9);
+  await page.end();
+});

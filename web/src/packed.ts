@@ -6,7 +6,7 @@
 import { BadAnswer, group, type Column, type Columns } from './columns.ts';
 import { findIn, type OneThread } from './packed_find.ts';
 import { unpack, type Pack } from './pack.ts';
-import type { Found, Instance, Report, Summary, Thread } from './protocol.ts';
+import type { Found, Instance, PointName, Report, Summary, Thread } from './protocol.ts';
 import { counterOf, gridOf, holdsOf, pointsOf, slicesOf, waitsOf, type Slices, type Stored, type Wanted } from './resum.ts';
 import { AskedServer, type Packed, type Parameters, type Server } from './server.ts';
 import { durationText } from './units.ts';
@@ -40,6 +40,8 @@ export class PackedServer implements Server {
     const pack = await this.ready;
     switch (question) {
       case 'table': return this.table(pack, String(parameters.name)) as T;
+      case 'hits': return pack.json<T>(`hits?point=${parameters.point}&top=500`);
+      case 'point_names': return this.pointNames(pack) as T;
       case 'find': return this.find(pack, String(parameters.q)) as T;
       case 'instance': return this.instance(pack, parameters) as T;
       default: return pack.json<T>(question);
@@ -102,6 +104,12 @@ export class PackedServer implements Server {
 
   private table(pack: Pack, name: string): Report {
     return pack.json<Report>(`table?name=${name}&top=500`);
+  }
+
+  // Those whose hits are here.
+  private pointNames(pack: Pack): { points: PointName[] } {
+    const all = pack.has('point_names') ? pack.json<{ points: PointName[] }>('point_names').points : [];
+    return { points: all.filter(({ name }) => pack.has(`hits?point=${name}&top=500`)) };
   }
 
   private tracks(pack: Pack): OneThread[] {

@@ -8,6 +8,7 @@ import { FlameView } from './flame/flame_view.tsx';
 import { Details } from './panels/details.tsx';
 import { FindView, stepFound } from './panels/find_view.tsx';
 import { Help } from './panels/help.tsx';
+import { PointsView } from './panels/points_view.tsx';
 import { SummaryView } from './panels/summary_view.tsx';
 import { TableView } from './panels/table_view.tsx';
 import type { TableName } from './protocol.ts';
@@ -80,6 +81,15 @@ const titleOf = ({ key, title }: TableName): string =>
 const hasFlames = (store: Store): boolean =>
   ['calls', 'allocations', 'locks', 'points'].some((kind) => store.summary?.kinds.includes(kind) ?? false);
 
+function Panel({ of }: { of: TableName }) {
+  switch (of.key) {
+    case 'summary': return <SummaryView />;
+    case 'flame': return <FlameView />;
+    case 'points': return <PointsView name={of} />;
+    default: return <TableView name={of} />;
+  }
+}
+
 function Tabs() {
   const store = useStore();
   const tabs: TableName[] = [{ key: 'summary', title: 'Summary' }];
@@ -106,7 +116,7 @@ function Tabs() {
         {store.state.crumbs.length > 0 && !store.server.packed && <span class="hint of">of {selectionText(store)}</span>}
       </div>
       <div role="tabpanel" aria-labelledby={`tab-${current.key}`} class="panel">
-        {current.key === 'summary' ? <SummaryView /> : current.key === 'flame' ? <FlameView /> : <TableView name={current} />}
+        <Panel of={current} />
       </div>
     </section>
   );

@@ -40,10 +40,14 @@ export interface Thread {
 
 export interface TableName { key: string; title: string }
 export interface Detail { text: string; where: string }
-export interface Row { cells: CellValue[]; details?: Detail[]; other_title?: string; other_details?: Detail[] }
+export interface Row { cells: CellValue[]; details?: Detail[]; other_title?: string; other_details?: Detail[]; thread?: number }
 export interface Column { key: string; title: string; kind: CellKind }
 export interface Table { key: string; title: string; columns: Column[]; rows: Row[]; rows_left_out: number }
 export interface Report { head: string[]; tables: Table[]; tail: string[]; warnings: string[] }
+
+export interface PointName { name: string; hits: number; arguments: string[] }
+export interface Histogram { column: string; edges: number[]; counts: number[]; others: number }
+export interface Hits extends Report { histogram?: Histogram }
 
 export interface Match { kind: 'function' | 'thread' | 'lock' | 'point'; name: string; id: number; count: number; total_ns?: number; at_least?: boolean }
 export interface Found { matches: Match[]; left_out: number }

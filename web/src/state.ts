@@ -20,14 +20,21 @@ export interface PageState {
   weight: string;        // of the flame graph; empty: the first that there is
   shape: string;         // letters: i icicle, r reversed, n by name, c recursion collapsed
   zoom: number[];        // name ids from the flame graph's root to what is zoomed
+  point: string;         // whose hits are listed; empty: none
+  where: string;         // a condition on its arguments
+  spread: string;        // the argument whose histogram is shown
+  curves: PointCurve[];  // in the timeline
 }
+
+// An argument of a point over time.
+export interface PointCurve { point: string; argument: string }
 
 export const DEFAULT_TOP = 100;
 
 export function emptyState(): PageState {
   return {
     crumbs: [], tab: 'summary', sort: '', top: DEFAULT_TOP, marks: [], order: [], pinned: [], hidden: [], weight: '', shape: 'i',
-    zoom: [],
+    zoom: [], point: '', where: '', spread: '', curves: [],
   };
 }
 
@@ -57,6 +64,8 @@ export function print(state: PageState): string {
   for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom'] as const) put(key, state[key].join('.'), '');
   put('weight', state.weight, '');
   put('shape', state.shape, empty.shape);
+  for (const key of ['point', 'where', 'spread'] as const) put(key, state[key], '');
+  for (const { point, argument } of state.curves) parts.append('curve', `${point}\n${argument}`);
   return parts.toString();
 }
 
@@ -75,6 +84,7 @@ function parseCrumb(text: string): Crumb | undefined {
 }
 
 const MOST = 1000;  // entries of a list: an address is at most some kB
+const MOST_TEXT = 500, MOST_CURVES = 4;
 const numbers = (text: string | null): number[] =>
   (text ?? '').split('.').filter((one) => /^\d{1,16}$/.test(one)).slice(0, MOST).map(Number).filter(Number.isSafeInteger);
 
@@ -93,6 +103,11 @@ export function parse(hash: string): PageState {
   state.crumbs = (parts.get('at') ?? '').split('_').slice(0, MOST).map(parseCrumb).filter((one) => one !== undefined);
   state.view = parseRange(parts.get('view') ?? '');
   for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom'] as const) state[key] = numbers(parts.get(key));
+  for (const key of ['point', 'where', 'spread'] as const) state[key] = (parts.get(key) ?? '').slice(0, MOST_TEXT);
+  for (const text of parts.getAll('curve').slice(0, MOST_CURVES)) {
+    const [point, argument, ...more] = text.split('\n');
+    if (point && argument && more.length === 0 && text.length <= 2 * MOST_TEXT) state.curves.push({ point, argument });
+  }
   if (state.view === undefined) delete state.view;
   return state;
 }

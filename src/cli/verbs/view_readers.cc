@@ -69,6 +69,35 @@ Result<> fold_of(const InputOptions& input, const Recording& all, const ViewSele
   return ok();
 }
 
+// A condition that the point cannot meet would hide nothing: it is refused.
+Result<> check_condition(const Where& where, const Recording& recording, const std::string& point) {
+  std::vector<std::string> names;
+  for (uint32_t process = 0; process < recording.processes().size(); ++process)
+    for (const Site& site : recording.processes()[process].sites) {
+      if (site_name(&site, site.id) != point) continue;
+      if (where.places_in(site)) return ok();
+      for (const SiteArgument& argument : site.arguments)
+        if (std::find(names.begin(), names.end(), argument.name) == names.end()) names.push_back(argument.name);
+    }
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return Error{fmt::format("no {} has arguments that can be compared like this; {}", point,
+                           list.empty() ? "it has none" : "it has " + list)};
+}
+
+Result<> read_part(const InputOptions& input, const Recording& all, const PartRequest& request, const UsePart& use) {
+  InputOptions options = options_of(input, all, request.of);
+  if (!request.where.empty()) {
+    Where where = PENNA_TRY(Where::parse(request.where));
+    PENNA_TRY(check_condition(where, all, request.point));
+    options.conditions.push_back(std::move(where));
+  }
+  const Recording part = PENNA_TRY(open_part(options, request.of.thread));
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options, part);
+  Names names(part, *symbols, name_style(options, Format::kTable));
+  return use(part, names);
+}
+
 }  // namespace
 
 std::vector<TableName> view_tables(const Summary& summary) {
@@ -86,7 +115,8 @@ Questions::Readers view_readers(const InputOptions& input, const Recording& reco
   return {[&](const ReportRequest& request) { return report_of(input, recording, request); },
           [&](const ViewSelection& of, FoldedWeight weight, const StackVisitor& visit) {
             return fold_of(input, recording, of, weight, visit);
-          }};
+          },
+          [&](const PartRequest& request, const UsePart& use) { return read_part(input, recording, request, use); }};
 }
 
 }  // namespace penna

@@ -59,7 +59,7 @@ function drawCurves(c: Context, scene: Scene): void {
   for (let at = 0; at < scene.curves.length; ++at) {
     const curve = scene.curves[at]!, top = RULER + at * CURVE;
     c.globalAlpha = 0.55;
-    fillCurve(c, curve.values, x0, x1, top + 3, CURVE - 5, at === 2 ? scene.colors.wait[0]! : scene.colors.curve);
+    fillCurve(c, curve.values, x0, x1, top + 3, CURVE - 5, curve.title === 'waits' ? scene.colors.wait[0]! : curve.of ? scene.colors.point : scene.colors.curve);
     c.globalAlpha = 1;
     const most = amountText(highest(curve.values), curve.unit);
     c.fillStyle = scene.colors.back;
@@ -117,6 +117,11 @@ function drawChosen(c: Context, scene: Scene): void {
   const lane = chosen && scene.laneOf.get(chosen.thread);
   if (chosen && lane && lane.calls >= 0 && chosen.depth < lane.depths)
     outline(c, scene, chosen.start, chosen.duration, scene.y(lane) + lane.calls + chosen.depth * ROW, ROW - 1);
+  const at = scene.instant && scene.laneOf.get(scene.instant.thread);
+  if (scene.instant && at) {
+    c.fillStyle = scene.colors.chosen;
+    c.fillRect(scene.x(scene.instant.time) - 1, scene.y(at), 2, at.height);
+  }
   if (hit) outlineHit(c, scene, hit);
 }
 

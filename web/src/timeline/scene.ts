@@ -6,7 +6,7 @@
 import { type Colors, Hues } from '../colors.ts';
 import { Labels } from '../labels.ts';
 import type { Server } from '../server.ts';
-import type { Range } from '../state.ts';
+import type { PointCurve, Range } from '../state.ts';
 import type { Lane } from './layout.ts';
 import type { Tracks } from './tracks.ts';
 
@@ -15,7 +15,7 @@ export const RULER = 20, CURVE = 26;
 export type HitKind = 'slice' | 'density' | 'wait' | 'hold' | 'point';
 export interface Hit { kind: HitKind; lane: Lane; index: number }
 
-export interface CounterCurve { title: string; unit: string; values: Float64Array }
+export interface CounterCurve { title: string; unit: string; values: Float64Array; of?: PointCurve }  // of: an argument of a point
 
 export class Scene {
   view: Range = { t0: 0, t1: 1 };
@@ -32,6 +32,7 @@ export class Scene {
   cursor = -1;                  // ns; -1: not over the timeline
   hit: Hit | undefined;
   chosen: { thread: number; start: number; duration: number; depth: number } | undefined;
+  instant: { thread: number; time: number } | undefined;  // chosen, and without a length
   readonly hues: Hues;
   readonly labels: Labels;
   charWidth = 6.6;

@@ -10,7 +10,7 @@ import { threadShown } from './hit.ts';
 import { Input } from './input.ts';
 import { moveThread, type Lane } from './layout.ts';
 import { Overview } from './overview.tsx';
-import { CURVE, RULER } from './scene.ts';
+import { CURVE, RULER, type CounterCurve } from './scene.ts';
 import { Timeline } from './timeline.ts';
 
 const toggled = (list: number[], id: number): number[] => (list.includes(id) ? list.filter((one) => one !== id) : [...list, id]);
@@ -48,6 +48,17 @@ function ThreadLabel({ timeline, lane }: { timeline: Timeline; lane: Lane }) {
   );
 }
 
+// A curve that was chosen can be taken away here.
+function CurveLabel({ curve: { title, of } }: { curve: CounterCurve }) {
+  const remove = (): void => store.change({ curves: store.state.curves.filter((one) => one.point !== of!.point || one.argument !== of!.argument) }, true);
+  return (
+    <div style={{ height: `${CURVE}px` }} class="curve-label" title={title}>
+      {of && <button aria-label={`take away the curve of ${title}`} onClick={remove}>×</button>}
+      <span>{title}</span>
+    </div>
+  );
+}
+
 function Labels({ timeline }: { timeline: Timeline }) {
   const { hidden } = store.state, { scene } = timeline;
   return (
@@ -57,7 +68,7 @@ function Labels({ timeline }: { timeline: Timeline }) {
         <div style={{ height: `${RULER}px` }}>
           {hidden.length > 0 && <button onClick={() => store.change({ hidden: [] })}>show {hidden.length} hidden</button>}
         </div>
-        {scene.curves.map((curve) => <div key={curve.title} style={{ height: `${CURVE}px` }}>{curve.title}</div>)}
+        {scene.curves.map((curve) => <CurveLabel key={curve.title} curve={curve} />)}
       </div>
     </>
   );

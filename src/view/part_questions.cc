@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// See part_questions.h.
+#include "view/part_questions.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "export/json_writer.h"
+#include "view/point_rows.h"
+
+namespace penna {
+namespace {
+
+constexpr size_t kMostName = 500;    // bytes of a point's or an argument's name
+constexpr size_t kMostWhere = 2000;  // of a condition
+constexpr int64_t kMostHits = 10'000;
+
+}  // namespace
+
+bool PartQuestions::knows(const std::string& question) {
+  return question == "point_names" || question == "hits" || question == "curve";
+}
+
+std::string PartQuestions::answer(const std::string& question, Parameters& in, const ViewSelection& of) {
+  if (question == "curve") return curve(in);
+  return question == "hits" ? hits(in, of) : point_names(in, of);
+}
+
+std::string PartQuestions::read(Parameters& in, const PartRequest& request,
+                                const std::function<Result<std::string>(const Recording&, Names&)>& use) {
+  if (in.error()) return {};
+  std::string text;
+  const Result<> done = read_(request, [&](const Recording& recording, Names& names) -> Result<> {
+    text = PENNA_TRY(use(recording, names));
+    return ok();
+  });
+  if (!done) return in.refuse(done.error().text), std::string();
+  return text;
+}
+
+std::string PartQuestions::point_names(Parameters& in, const ViewSelection& of) {
+  return read(in, {of}, [](const Recording& recording, Names& names) -> Result<std::string> {
+    const std::vector<NamedPoint> points = penna::point_names(recording, names);
+    return json_text([&](JsonWriter& json) {
+      json.key("points");
+      json.begin_array();
+      for (const NamedPoint& point : points) {
+        json.begin_object();
+        json.field("name", point.name);
+        json.field("hits", point.hits);
+        json.field_of_texts("arguments", point.arguments);
+        json.end_object();
+      }
+      json.end_array();
+    });
+  });
+}
+
+std::vector<std::string> PartQuestions::points_to_ask(size_t most) {
+  std::vector<std::string> list;
+  if (all_.events[PENNA_POINTS] == 0) return list;
+  (void)read_({}, [&](const Recording& recording, Names& names) -> Result<> {
+    for (const NamedPoint& point : penna::point_names(recording, names))
+      if (list.size() < most) list.push_back(point.name);
+    return ok();
+  });
+  return list;
+}
+
+std::string PartQuestions::thread_name(uint32_t thread) const {
+  const ThreadSummary& one = all_.threads[thread];
+  return one.name.empty() ? fmt::format("tid {}", one.tid) : one.name;
+}
+
+std::string PartQuestions::hits(Parameters& in, const ViewSelection& of) {
+  PointRowsRequest request;
+  request.point = in.text("point", kMostName);
+  request.sort = in.text("sort", kMostName);
+  request.histogram = in.text("histogram", kMostName);
+  request.rows = static_cast<size_t>(in.number("top", 100, 1, kMostHits));
+  request.begin = all_.first_time;
+  const std::string where = in.text("where", kMostWhere);
+  return read(in, {of, request.point, where}, [&](const Recording& recording, Names& names) {
+    return point_rows(recording, names, request, [&](uint32_t thread) { return thread_name(thread); });
+  });
+}
+
+// Of the whole run, once: the view that is asked for changes with each pan.
+std::string PartQuestions::curve(Parameters& in) {
+  constexpr size_t kKept = 8;
+  const std::string point = in.text("point", kMostName), argument = in.text("argument", kMostName);
+  const PixelView view = pixel_view(in, all_.duration_ns);
+  if (in.error()) return {};
+  auto known = std::find_if(curves_.begin(), curves_.end(),
+                            [&](const NamedCurve& one) { return one.point == point && one.argument == argument; });
+  if (known == curves_.end()) {
+    read(in, {}, [&](const Recording& recording, Names& names) -> Result<std::string> {
+      PointCurve curve(recording, names, point, argument, all_.first_time, all_.duration_ns);
+      if (curve.values() == 0) return Error{fmt::format("{} has no numbers of {}", point, argument)};
+      curves_.push_front({point, argument, std::move(curve)});
+      return std::string();
+    });
+    if (in.error()) return {};
+    if (curves_.size() > kKept) curves_.pop_back();
+    known = curves_.begin();
+  }
+  curves_.splice(curves_.begin(), curves_, known);
+  return curves_.front().curve.answer(view);
+}
+
+}  // namespace penna

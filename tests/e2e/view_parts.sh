@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What the page of penna view asks about parts of a recording: its sums are those of the report, to the hit, byte and nanosecond.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+cp "$PENNA_SOURCE/examples/demo/orders.cc" .
+build_c orders -finstrument-functions -finstrument-functions-exclude-file-list=/usr/
+penna record -q -o orders.penna ./orders 300
+penna report points orders.penna --json -n 0 >points.json
+start address.txt "$PENNA" view orders.penna --no-open
+await address.txt '^http'
+cat >ask.py <<'PYTHON'
+import json, sys
+from urllib.parse import quote
+from view_client import Client
+client = Client(sys.argv[1])
+ask, refused = client.ask, client.refused
+summary = ask('summary')
+end = summary['duration_ns'] + 1
+
+# Hits of points: each a row, in time order; conditions and histograms count each once.
+points = ask('point_names')['points']
+wanted = {row['point']: row['hits'] for row in json.load(open('points.json'))['points']}
+assert {one['name']: one['hits'] for one in points} == wanted and wanted['shop:order'] == 300, (points, wanted)
+def hits(more=''):
+    answer = ask('hits?point=shop:order&top=10000' + more)
+    keys = [column['key'] for column in answer['tables'][0]['columns']]
+    return answer, [dict(zip(keys, row['cells']), thread_id=row['thread']) for row in answer['tables'][0]['rows']]
+answer, rows = hits()
+assert len(rows) == 300 and sorted(row['order.number'] for row in rows) == list(range(1, 301))
+assert all(one['time_ns'] <= other['time_ns'] for one, other in zip(rows, rows[1:]))
+assert {column['key']: column['kind'] for column in answer['tables'][0]['columns']}['order.price'] == 'number'
+assert len(hits('&where=' + quote('order.items >= 3'))[1]) == sum(row['order.items'] >= 3 for row in rows)
+assert len(hits('&where=' + quote('order.customer ~ "A*" && order.price < 5'))[1]) == sum(
+    row['order.customer'].startswith('A') and row['order.price'] < 5 for row in rows)
+by_thread = [len(hits(f'&thread={one["id"]}')[1]) for one in ask('threads')['threads']]
+assert sum(by_thread) == 300 and max(by_thread) < 300, by_thread
+middle = rows[150]['time_ns']
+assert [len(hits(f'&t0={t0}&t1={t1}')[1]) for t0, t1 in ((0, middle), (middle, end))] == [150, 150]
+few = ask('hits?point=shop:order&top=7&sort=order.number:desc')['tables'][0]
+assert [row['cells'][2] for row in few['rows']] == [300 - i for i in range(7)] and few['rows_left_out'] == 293
+for column in ('order.number', 'order.price'):
+    histogram = ask(f'hits?point=shop:order&histogram={column}&top=1')['histogram']
+    assert sum(histogram['counts']) + histogram['others'] == 300 and len(histogram['edges']) == len(histogram['counts']) + 1
+    edges = histogram['edges']
+    edges[-1] += 1  # the last bar has its upper end
+    for low, high, count in zip(edges, edges[1:], histogram['counts']):
+        assert count == sum(low <= row[column] < high for row in rows), (column, low, high, count)
+curve = ask('curve?point=shop:order&argument=order.number&px=500')
+assert sum(curve['count']) == 300 and max(value for value in curve['value'] if value == value) == 300
+
+# What cannot be asked is refused in a sentence that says what can.
+assert 'order.number' in refused('hits?point=shop:order&histogram=order.customer')
+assert 'it has order.number' in refused('hits?point=shop:order&where=' + quote('price > 3'))
+assert 'expected' in refused('hits?point=shop:order&where=' + quote('order.price >'))
+assert 'no numbers' in refused('curve?point=shop:order&argument=nothing')
+for question in ('hits?point=shop:order&top=0', 'hits?point=' + 'x' * 501, 'hits?point=shop:order&t0=-1', 'curve?point=x&argument=y&px=0',
+                 'hits?point=shop:order&sort=nothing', 'hits?point=shop:order&thread=99'):
+    assert refused(question)
+assert ask('hits?point=no:such')['tables'][0]['rows'] == []
+print('answered')
+PYTHON
+run env PYTHONPATH="$PENNA_SOURCE/tests/e2e" python3 ask.py "$(head -n 1 address.txt)"
+expect_eq "0 answered" "$status $out" "$err"
+
+# The page as a file has the hits, too.
+penna export html orders.penna -o one.html
+run env PYTHONPATH="$PENNA_SOURCE/tests/e2e" python3 - <<'PYTHON'
+import base64, json, re, struct, zlib
+packed = re.search(r'<script id="penna-data"[^>]*>([A-Za-z0-9+/=]*)</script>', open('one.html').read()).group(1)
+plain = zlib.decompress(base64.b64decode(packed, validate=True))
+size = struct.unpack_from('<I', plain)[0]
+answers = {one['question']: plain[4 + size + one['offset']:][:one['length']] for one in json.loads(plain[4:4 + size])['answers']}
+assert len(json.loads(answers['hits?point=shop:order&top=500'])['tables'][0]['rows']) == 300
+assert 'shop:order' in answers['point_names'].decode()
+PYTHON
+expect_eq 0 "$status" "$err"
+echo PASS
