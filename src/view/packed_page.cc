@@ -45,6 +45,7 @@ class Gatherer {
       for (const bool reverse : {false, true})
         reverse ? ask(answers, "flame", {{"reverse", "1"}, {"weight", weight}})
                 : ask(answers, "flame", {{"weight", weight}});
+    if (summary_.events[PENNA_ALLOC] != 0) ask(answers, "live_heap", {{"by", "function"}, {"px", "200"}});
     const std::vector<std::string> points = questions_.points_to_ask(kPoints);
     if (!points.empty()) ask(answers, "point_names", {});
     for (const std::string& point : points) ask(answers, "hits", {{"point", point}, {"top", kRows}});

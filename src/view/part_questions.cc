@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "export/json_writer.h"
+#include "view/live_heap.h"
 #include "view/point_rows.h"
 
 namespace penna {
@@ -19,11 +20,12 @@ constexpr int64_t kMostHits = 10'000;
 }  // namespace
 
 bool PartQuestions::knows(const std::string& question) {
-  return question == "point_names" || question == "hits" || question == "curve";
+  return question == "point_names" || question == "hits" || question == "curve" || question == "live_heap";
 }
 
 std::string PartQuestions::answer(const std::string& question, Parameters& in, const ViewSelection& of) {
   if (question == "curve") return curve(in);
+  if (question == "live_heap") return live_heap(in, of);
   return question == "hits" ? hits(in, of) : point_names(in, of);
 }
 
@@ -83,6 +85,25 @@ std::string PartQuestions::hits(Parameters& in, const ViewSelection& of) {
   const std::string where = in.text("where", kMostWhere);
   return read(in, {of, request.point, where}, [&](const Recording& recording, Names& names) {
     return point_rows(recording, names, request, [&](uint32_t thread) { return thread_name(thread); });
+  });
+}
+
+// What is live was allocated at any time before: all is read from the beginning.
+std::string PartQuestions::live_heap(Parameters& in, const ViewSelection& of) {
+  constexpr int64_t kMostSteps = 1000, kMostSeries = 50, kMostText = 20;
+  LiveHeapRequest request;
+  request.view = pixel_view(in, all_.duration_ns);
+  if (request.view.pixels > kMostSteps) in.refuse(fmt::format("px is at most {}", kMostSteps));
+  request.series = static_cast<size_t>(in.number("series", 10, 1, kMostSeries));
+  request.begin = all_.first_time;
+  const std::string by = in.text("by", kMostText);
+  if (by != "function" && by != "stack") in.refuse("by is function or stack");
+  request.by_stack = by == "stack";
+  if (all_.events[PENNA_ALLOC] == 0) in.refuse("no allocations were recorded: penna record -k alloc CMD");
+  ViewSelection part = of;
+  part.t0.reset();
+  return read(in, {part}, [&](const Recording& recording, Names& names) -> Result<std::string> {
+    return penna::live_heap(recording, names, request);
   });
 }
 

@@ -7,6 +7,7 @@ cp "$PENNA_SOURCE/examples/demo/orders.cc" .
 build_c orders -finstrument-functions -finstrument-functions-exclude-file-list=/usr/
 penna record -q -o orders.penna ./orders 300
 penna report points orders.penna --json -n 0 >points.json
+penna report alloc orders.penna --json -n 0 >alloc.json
 start address.txt "$PENNA" view orders.penna --no-open
 await address.txt '^http'
 cat >ask.py <<'PYTHON'
@@ -49,12 +50,30 @@ for column in ('order.number', 'order.price'):
 curve = ask('curve?point=shop:order&argument=order.number&px=500')
 assert sum(curve['count']) == 300 and max(value for value in curve['value'] if value == value) == 300
 
+# Live bytes: the parts of each instant add up, and are what a flame graph up to then has, to the byte.
+leaks = sum(row['live_bytes'] for row in json.load(open('alloc.json'))['alloc'])
+for by in ('function', 'stack'):
+    for series in (2, 50):
+        heap = ask(f'live_heap?by={by}&px=60&series={series}')
+        steps = len(heap['time'])
+        assert steps == 60 and len(heap['series']) <= series and len(heap['bytes']) == steps * len(heap['series'])
+        for step in range(steps):
+            assert sum(heap['bytes'][step::steps]) + heap['rest'][step] == heap['total'][step], (by, step)
+for step in (10, 30, 45, 59):
+    until = int(heap['time'][step])
+    assert ask(f'flame?weight=live&t1={until}')['total'] == heap['total'][step], (step, until)
+assert max(heap['total']) == ask('flame?weight=peak')['total'] == max(ask('counters?px=1')['live_bytes'])
+assert ask(f'live_heap?by=function&px=7&t0={end - 10}')['total'][-1] == leaks == ask('flame?weight=live')['total'], leaks
+by_thread = [ask(f'live_heap?by=function&px=1&t0={end - 1}&thread={one["id"]}')['total'][0] for one in ask('threads')['threads']]
+assert sum(by_thread) == leaks, by_thread
+
 # What cannot be asked is refused in a sentence that says what can.
 assert 'order.number' in refused('hits?point=shop:order&histogram=order.customer')
 assert 'it has order.number' in refused('hits?point=shop:order&where=' + quote('price > 3'))
 assert 'expected' in refused('hits?point=shop:order&where=' + quote('order.price >'))
 assert 'no numbers' in refused('curve?point=shop:order&argument=nothing')
-for question in ('hits?point=shop:order&top=0', 'hits?point=' + 'x' * 501, 'hits?point=shop:order&t0=-1', 'curve?point=x&argument=y&px=0',
+for question in ('live_heap', 'live_heap?by=love', 'live_heap?by=stack&px=1001', 'live_heap?by=stack&series=51',
+                 'hits?point=shop:order&top=0', 'hits?point=' + 'x' * 501, 'hits?point=shop:order&t0=-1', 'curve?point=x&argument=y&px=0',
                  'hits?point=shop:order&sort=nothing', 'hits?point=shop:order&thread=99'):
     assert refused(question)
 assert ask('hits?point=no:such')['tables'][0]['rows'] == []

@@ -159,6 +159,17 @@ function curve(query, of) {
   return pack({ step_ns: 1 }, { time: ['f64', Array.from(value, (_, at) => t0 + at * pixel)], value: ['f64', value], count: ['f64', count] });
 }
 
+// Two owners that share a wave, and three small ones: `rest`.
+function liveHeap(query, of) {
+  const { t0, px, pixel } = range(query, of), names = query.get('by') === 'stack' ? ['grow ← main', `${EVIL} ← main`] : ['grow', EVIL];
+  const time = Array.from({ length: px }, (_, at) => Math.round(t0 + (at + 0.5) * pixel));
+  const large = time.map((at) => Math.round(1e6 * (1.5 + Math.sin(at / 8e8)))), small = time.map((at) => Math.round(at / 1e4)), rest = time.map(() => 300);
+  const total = time.map((_, at) => large[at] + small[at] + rest[at]);
+  return pack({ series: names, others: 3 }, {
+    time: ['f64', time], live: ['f64', total.map((one) => one - 7)], total: ['f64', total], bytes: ['f64', [...large, ...small]], rest: ['f64', rest],
+  });
+}
+
 function pointNames(_query, of) {
   return { points: [{ name: 'shop:order', hits: sum(of, 'points'), arguments: ['id', 'item'] }] };
 }
@@ -243,7 +254,7 @@ function threads(_query, of) {
 }
 
 const QUESTIONS = {
-  summary, threads, slices, waits, points, counters, flame, instance, find, hits, curve, point_names: pointNames, tables: () => ({ tables: tableNames() }),
+  summary, threads, slices, waits, points, counters, flame, instance, find, hits, curve, live_heap: liveHeap, point_names: pointNames, tables: () => ({ tables: tableNames() }),
   table: (query, of) => (query.get('name') === 'threads' && query.has('thread') ? refuse('this is about all threads together') : undefined) ?? tableOf(query, range(query, of), threadsOf(query, of), of) ?? refuse(`there is no table ${query.get('name')}`),
   names: (query, of) => ({ names: of.names.list.slice(Number(query.get('from'))), next: of.names.list.length }),
 };

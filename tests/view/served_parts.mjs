@@ -33,6 +33,19 @@ async function hits(page) {
   await page.getByText('There is nothing of this in the selection.').waitFor();
 }
 
+// Of live bytes, the chart and the flame graph of one instant tell the same.
+async function memory(page) {
+  await tab(page, 'Memory');
+  const chart = page.locator('canvas.chart');
+  await chart.focus();
+  for (let step = 0; step < 3; ++step) await page.keyboard.press('ArrowLeft');
+  await page.locator('.memory .busy').waitFor({ state: 'detached' });
+  await page.waitForLoadState('networkidle');
+  const total = (await chart.getAttribute('aria-valuetext')).split(', ')[1];
+  await page.locator(`canvas.flame[aria-label^="Flame graph of ${total},"]`).waitFor();
+}
+
 await withServed(address, async (page) => {
   await hits(page);
+  await memory(page);
 });

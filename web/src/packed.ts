@@ -52,6 +52,7 @@ export class PackedServer implements Server {
     const pack = await this.ready;
     if (question === 'flame') return pack.columns(`flame?${Number(parameters.reverse) ? 'reverse=1&' : ''}weight=${parameters.weight}`);
     const wanted: Wanted = { t0: Number(parameters.t0 ?? 0), t1: Number(parameters.t1 ?? this.stored.whole), px: Number(parameters.px) };
+    if (question === 'live_heap') return pack.columns('live_heap?by=function&px=200');
     if (question === 'counters') return this.counters(pack, wanted);
     return this.track(pack, question, Number(parameters.thread), wanted);
   }

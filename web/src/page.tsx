@@ -5,6 +5,7 @@
 // Invariant: below the crumbs everything is of the selection that they name, or says that it is not.
 import { useEffect } from 'preact/hooks';
 import { FlameView } from './flame/flame_view.tsx';
+import { MemoryView } from './memory/memory_view.tsx';
 import { Details } from './panels/details.tsx';
 import { FindView, stepFound } from './panels/find_view.tsx';
 import { Help } from './panels/help.tsx';
@@ -85,6 +86,7 @@ function Panel({ of }: { of: TableName }) {
   switch (of.key) {
     case 'summary': return <SummaryView />;
     case 'flame': return <FlameView />;
+    case 'memory': return <MemoryView />;
     case 'points': return <PointsView name={of} />;
     default: return <TableView name={of} />;
   }
@@ -94,6 +96,7 @@ function Tabs() {
   const store = useStore();
   const tabs: TableName[] = [{ key: 'summary', title: 'Summary' }];
   if (hasFlames(store)) tabs.push({ key: 'flame', title: 'Flame graph' });
+  if (store.summary?.kinds.includes('allocations')) tabs.push({ key: 'memory', title: 'Memory' });
   tabs.push(...store.tables.map((table) => ({ key: table.key, title: titleOf(table) })));
   const current = tabs.find((one) => one.key === store.state.tab) ?? tabs[0]!;
   const open = (key: string): void => store.change({ tab: key, sort: '', top: 100 }, true);

@@ -20,6 +20,8 @@ export interface PageState {
   weight: string;        // of the flame graph; empty: the first that there is
   shape: string;         // letters: i icicle, r reversed, n by name, c recursion collapsed
   zoom: number[];        // name ids from the flame graph's root to what is zoomed
+  instant?: number | undefined;  // of memory over time; none: its peak
+  by: string;            // its curves: "stack", or empty: function
   point: string;         // whose hits are listed; empty: none
   where: string;         // a condition on its arguments
   spread: string;        // the argument whose histogram is shown
@@ -34,7 +36,7 @@ export const DEFAULT_TOP = 100;
 export function emptyState(): PageState {
   return {
     crumbs: [], tab: 'summary', sort: '', top: DEFAULT_TOP, marks: [], order: [], pinned: [], hidden: [], weight: '', shape: 'i',
-    zoom: [], point: '', where: '', spread: '', curves: [],
+    zoom: [], by: '', point: '', where: '', spread: '', curves: [],
   };
 }
 
@@ -64,7 +66,8 @@ export function print(state: PageState): string {
   for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom'] as const) put(key, state[key].join('.'), '');
   put('weight', state.weight, '');
   put('shape', state.shape, empty.shape);
-  for (const key of ['point', 'where', 'spread'] as const) put(key, state[key], '');
+  if (state.instant !== undefined) parts.set('instant', String(state.instant));
+  for (const key of ['by', 'point', 'where', 'spread'] as const) put(key, state[key], '');
   for (const { point, argument } of state.curves) parts.append('curve', `${point}\n${argument}`);
   return parts.toString();
 }
@@ -103,6 +106,9 @@ export function parse(hash: string): PageState {
   state.crumbs = (parts.get('at') ?? '').split('_').slice(0, MOST).map(parseCrumb).filter((one) => one !== undefined);
   state.view = parseRange(parts.get('view') ?? '');
   for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom'] as const) state[key] = numbers(parts.get(key));
+  const instant = numbers(parts.get('instant'))[0];
+  if (instant !== undefined) state.instant = instant;
+  state.by = parts.get('by') === 'stack' ? 'stack' : '';
   for (const key of ['point', 'where', 'spread'] as const) state[key] = (parts.get(key) ?? '').slice(0, MOST_TEXT);
   for (const text of parts.getAll('curve').slice(0, MOST_CURVES)) {
     const [point, argument, ...more] = text.split('\n');

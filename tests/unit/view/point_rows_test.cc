@@ -24,9 +24,8 @@ class PointRowsTest : public testing::Test {
   PointRowsTest() : recording_(build()), names_(recording_, symbols_) {}
 
   std::string rows(const PointRowsRequest& request) {
-    const Result<std::string> text = point_rows(recording_, names_, request, [](uint32_t thread) {
-      return "thread " + std::to_string(thread);
-    });
+    const Result<std::string> text =
+        point_rows(recording_, names_, request, [](uint32_t thread) { return "thread " + std::to_string(thread); });
     return text ? *text : text.error().text;
   }
   Recording build() {

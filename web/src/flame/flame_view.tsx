@@ -30,10 +30,11 @@ interface Answer { tree: Tree; unit: string; leftOut: number }
 // What is shown belongs to the question; while another one is on its way, it is dimmed; an error takes its place.
 interface Asked { answer?: Answer; error?: string; isLoading: boolean }
 
-function useFlame(weight: string, isReversed: boolean): Asked {
+// `until`: of what was there at that instant, whatever time is selected.
+function useFlame(weight: string, isReversed: boolean, until?: number): Asked {
   useStore();
   const [asked, setAsked] = useState<Asked>({ isLoading: true });
-  const { t0, t1, thread } = store.selection();
+  const { t0: from, t1: to, thread } = store.selection(), t0 = until === undefined ? from : undefined, t1 = until ?? to;
   useEffect(() => {
     let isCurrent = true;
     setAsked((before) => ({ ...before, isLoading: true }));
@@ -122,6 +123,17 @@ export function FlameView() {
         <Toggle letter="i">icicle</Toggle><Toggle letter="r">by callee</Toggle><Toggle letter="n">by name</Toggle>
         <Toggle letter="c">collapse recursion</Toggle>
       </div>
+      {error !== undefined && <p class="bad" role="alert">{error}</p>}
+      {answer ? <Graph answer={answer} /> : error === undefined && <p class="hint">…</p>}
+    </div>
+  );
+}
+
+// One weight, up to an instant.
+export function FlameOf({ weight, t1 }: { weight: string; t1: number }) {
+  const { answer, error, isLoading } = useFlame(weight, store.state.shape.includes('r'), Math.max(1, Math.round(t1)));
+  return (
+    <div class={`flame-view${isLoading ? ' busy' : ''}`} aria-busy={isLoading}>
       {error !== undefined && <p class="bad" role="alert">{error}</p>}
       {answer ? <Graph answer={answer} /> : error === undefined && <p class="hint">…</p>}
     </div>
