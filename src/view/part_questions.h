@@ -39,13 +39,14 @@ class PartQuestions {
   std::string answer(const std::string& question, Parameters& in, const ViewSelection& of);
   // The points with most hits, for who asks all there is (packed_page.h).
   std::vector<std::string> points_to_ask(size_t most);
+  // As it is called where it has none.
+  std::string thread_name(uint32_t thread) const;
 
  private:
   std::string point_names(Parameters& in, const ViewSelection& of);
   std::string hits(Parameters& in, const ViewSelection& of);
   std::string curve(Parameters& in);
   std::string live_heap(Parameters& in, const ViewSelection& of);
-  std::string thread_name(uint32_t thread) const;
   std::string read(Parameters& in, const PartRequest& request,
                    const std::function<Result<std::string>(const Recording&, Names&)>& use);
 

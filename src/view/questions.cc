@@ -9,6 +9,7 @@
 #include "export/json_writer.h"
 #include "view/flame_tree.h"
 #include "view/report_json.h"
+#include "view/time_order.h"
 #include "view/track_answers.h"
 
 namespace penna {
@@ -268,8 +269,14 @@ std::string Questions::flame(Parameters& in) {
   const auto found =
       std::find_if(std::begin(kWeights), std::end(kWeights), [&](const FlameWeight& one) { return key == one.key; });
   if (found == std::end(kWeights)) in.refuse("weight is one of " + weight_words());
-  const ViewSelection of = selection(in);
+  FoldRequest request;
+  request.of = selection(in);
+  request.by_thread = in.number("by_thread", 0, 0, 1) != 0;
   FlameTree tree(in.number("reverse", 0, 0, 1) != 0);
+  if (in.number("time_order", 0, 0, 1) != 0) {
+    if (key != "time" || in.has("reverse")) in.refuse("only time has an order, from the outermost function on");
+    return time_order(in, request.of);
+  }
   if (in.error()) return {};
   const auto add = [&](std::span<const std::string_view> frames, uint64_t value) {
     return tree.add(frames, value), true;
@@ -277,11 +284,28 @@ std::string Questions::flame(Parameters& in) {
   const auto add_count = [&](std::span<const std::string_view> frames, uint64_t value) {
     return tree.add_count(frames, value), true;
   };
-  Result<> done = readers_.fold(of, found->weight, add);
-  if (done && found->counted_by != found->weight) done = readers_.fold(of, found->counted_by, add_count);
+  request.weight = found->weight;
+  Result<> done = readers_.fold(request, add);
+  request.weight = found->counted_by;
+  if (done && found->counted_by != found->weight) done = readers_.fold(request, add_count);
   if (!done) return in.refuse(done.error().text), std::string();
   std::lock_guard hold(mutex_);
   return tree.answer(found->unit, data_.ids());
+}
+
+std::string Questions::time_order(Parameters& in, const ViewSelection& of) {
+  const PixelView view = pixel_view(in, data_.summary().duration_ns);
+  if (in.error()) return {};
+  TimeOrder tree(static_cast<int64_t>(view.ns_per_pixel()));
+  const Result<> done = readers_.read_part({of}, [&](const Recording& part, Names& names) -> Result<> {
+    const size_t threads = part.threads().size();
+    for (uint32_t thread = 0; thread < threads; ++thread)
+      if (takes_thread(part, thread)) tree.read(part, names, thread, of.thread ? "" : parts_.thread_name(thread));
+    return ok();
+  });
+  if (!done) return in.refuse(done.error().text), std::string();
+  std::lock_guard hold(mutex_);
+  return tree.answer(data_.ids());
 }
 
 std::string Questions::names(Parameters& in) {

@@ -30,6 +30,12 @@ struct ReportRequest {
   std::string sort{};  // COLUMN[:asc|desc]; empty: the table's own order
   size_t rows = 100;
 };
+// Stacks, summed.
+struct FoldRequest {
+  ViewSelection of{};
+  FoldedWeight weight = FoldedWeight::kTime;
+  bool by_thread = false;  // process and thread are their outermost frames
+};
 struct TableName {
   std::string key, title;
 };
@@ -39,7 +45,7 @@ class Questions {
   // How the parts are read: as `penna report` and `penna export folded` do. Errors are told to who asked.
   struct Readers {
     std::function<Result<Report>(const ReportRequest&)> make_report;
-    std::function<Result<>(const ViewSelection&, FoldedWeight, const StackVisitor&)> fold;
+    std::function<Result<>(const FoldRequest&, const StackVisitor&)> fold;
     PartReader read_part{};
   };
   // `data` must outlive it.
@@ -65,6 +71,7 @@ class Questions {
   std::string instance(Parameters& in);
   std::string columns(const std::string& name, Parameters& in);
   std::string flame(Parameters& in);
+  std::string time_order(Parameters& in, const ViewSelection& of);
   ViewSelection selection(Parameters& in);
   uint32_t thread_of(Parameters& in);
   const Directory& directory();

@@ -67,12 +67,24 @@ assert ask(f'live_heap?by=function&px=7&t0={end - 10}')['total'][-1] == leaks ==
 by_thread = [ask(f'live_heap?by=function&px=1&t0={end - 1}&thread={one["id"]}')['total'][0] for one in ask('threads')['threads']]
 assert sum(by_thread) == leaks, by_thread
 
+# Time order: the same time as of the flame graph, but for rounding; a thread by itself, or each below its name.
+for part in ('', '&thread=1', f'&t0={end // 3}&t1={end // 2}'):
+    merged, ordered = ask('flame?weight=time' + part), ask('flame?weight=time&time_order=1&px=10000' + part)
+    assert abs(merged['total'] - ordered['total']) <= 400 and merged['total'] > 0, (part, merged['total'], ordered['total'])
+    assert len(ordered['name']) > (0 if part else 5) and all(parent < at for at, parent in enumerate(ordered['parent']))
+apart = ask('flame?weight=time&by_thread=1')
+assert abs(apart['total'] - ask('flame?weight=time')['total']) <= 400
+known = ask('names')['names']
+outer = [known[name] for name, parent in zip(apart['name'], apart['parent']) if parent >= 0 and apart['parent'][parent] == -1]
+assert len(outer) >= 2 and all('tid' in name for name in outer), outer
+
 # What cannot be asked is refused in a sentence that says what can.
 assert 'order.number' in refused('hits?point=shop:order&histogram=order.customer')
 assert 'it has order.number' in refused('hits?point=shop:order&where=' + quote('price > 3'))
 assert 'expected' in refused('hits?point=shop:order&where=' + quote('order.price >'))
 assert 'no numbers' in refused('curve?point=shop:order&argument=nothing')
-for question in ('live_heap', 'live_heap?by=love', 'live_heap?by=stack&px=1001', 'live_heap?by=stack&series=51',
+for question in ('flame?weight=bytes&time_order=1', 'flame?weight=time&time_order=1&reverse=1', 'flame?weight=time&by_thread=7',
+                 'live_heap', 'live_heap?by=love', 'live_heap?by=stack&px=1001', 'live_heap?by=stack&series=51',
                  'hits?point=shop:order&top=0', 'hits?point=' + 'x' * 501, 'hits?point=shop:order&t0=-1', 'curve?point=x&argument=y&px=0',
                  'hits?point=shop:order&sort=nothing', 'hits?point=shop:order&thread=99'):
     assert refused(question)

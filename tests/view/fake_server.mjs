@@ -174,7 +174,34 @@ function pointNames(_query, of) {
   return { points: [{ name: 'shop:order', hits: sum(of, 'points'), arguments: ['id', 'item'] }] };
 }
 
+// Neighbours of one name are one.
+function timeOrder(query, of) {
+  const within = range(query, of), threads = threadsOf(query, of), nodes = [], last = new Map();
+  const enter = (parent, name) => {
+    if (last.has(parent) && nodes[last.get(parent)].name === name) return last.get(parent);
+    last.set(parent, nodes.push({ parent, name, value: 0, self: 0, count: 0 }) - 1);
+    return nodes.length - 1;
+  };
+  for (const thread of threads) {
+    const open = threads.length > 1 ? [enter(-1, of.names.id(thread.name))] : [], outer = open.length;
+    for (const call of thread.calls.filter((one) => overlaps(one, within) && one.depth < 3)) {
+      open.length = Math.min(open.length, outer + call.depth);
+      const time = Math.min(call.start + call.duration, within.t1) - Math.max(call.start, within.t0), node = enter(open.at(-1) ?? -1, call.name);
+      open.push(node);
+      nodes[node].value += time;
+      ++nodes[node].count;
+      if (call.depth === 0 && outer > 0) nodes[open[0]].value += time;
+    }
+  }
+  const total = nodes.filter((one) => one.parent < 0).reduce((sum, one) => sum + one.value, 0);
+  return pack({ names: of.names.list.length, unit: 'ns', total, left_out: 0 }, {
+    parent: ['i32', nodes.map((one) => one.parent)], name: ['u32', nodes.map((one) => one.name)], value: ['f64', nodes.map((one) => one.value)],
+    self: ['f64', nodes.map((one) => one.self)], count: ['f64', nodes.map((one) => one.count)],
+  });
+}
+
 function flame(query, of) {
+  if (query.get('time_order') === '1') return timeOrder(query, of);
   const within = range(query, of), byCount = query.get('weight') === 'calls';
   const nodes = [], index = new Map();
   const node = (parent, name) => {
@@ -183,14 +210,16 @@ function flame(query, of) {
     return nodes[index.get(key)];
   };
   for (const thread of threadsOf(query, of)) {
-    const open = [];
+    const open = [], outer = query.get('by_thread') === '1' ? 1 : 0;
+    if (outer) open.push(nodes.indexOf(node(-1, of.names.id(thread.name))));
     for (const call of thread.calls) {
-      open.length = Math.min(open.length, call.depth);
+      open.length = Math.min(open.length, outer + call.depth);
       const parent = open.length > 0 ? open.at(-1) : -1, found = node(parent, call.name);
       open.push(nodes.indexOf(found));
       if (!overlaps(call, within)) continue;
       const time = Math.min(call.start + call.duration, within.t1) - Math.max(call.start, within.t0);
       found.value += byCount ? 1 : time;
+      if (outer && call.depth === 0 && !byCount) nodes[open[0]].value += time;
       ++found.count;
     }
   }

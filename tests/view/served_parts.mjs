@@ -45,7 +45,27 @@ async function memory(page) {
   await page.locator(`canvas.flame[aria-label^="Flame graph of ${total},"]`).waitFor();
 }
 
+// Around a function; in time order, the time is the same.
+async function flames(page) {
+  await tab(page, 'Flame graph');
+  await page.getByLabel('Width is').selectOption('time');
+  const graph = page.locator('canvas.flame').first(), label = () => graph.getAttribute('aria-label');
+  await page.locator('canvas.flame[aria-label^="Flame graph of"]').waitFor();
+  await page.waitForLoadState('networkidle');
+  const time = (await label()).split(',')[0];
+  await page.getByRole('button', { name: 'time order' }).click();
+  await page.locator('.flame-view.busy').waitFor({ state: 'detached' });
+  assert.equal((await label()).split(',')[0], time);
+  await graph.focus();
+  for (let depth = 0; depth < 3; ++depth) await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('s');
+  await page.getByText(' of all').waitFor();
+  assert.equal(await page.locator('canvas.flame').count(), 2);
+  await page.getByRole('button', { name: 'flame graph' }).click();
+}
+
 await withServed(address, async (page) => {
   await hits(page);
   await memory(page);
+  await flames(page);
 });

@@ -18,8 +18,9 @@ export interface PageState {
   pinned: number[];
   hidden: number[];
   weight: string;        // of the flame graph; empty: the first that there is
-  shape: string;         // letters: i icicle, r reversed, n by name, c recursion collapsed
+  shape: string;         // letters: i icicle, r reversed, n by name, c recursion collapsed, t time order, p threads apart
   zoom: number[];        // name ids from the flame graph's root to what is zoomed
+  around: number[];      // none, or the name id whose callers and callees are shown
   instant?: number | undefined;  // of memory over time; none: its peak
   by: string;            // its curves: "stack", or empty: function
   point: string;         // whose hits are listed; empty: none
@@ -36,7 +37,7 @@ export const DEFAULT_TOP = 100;
 export function emptyState(): PageState {
   return {
     crumbs: [], tab: 'summary', sort: '', top: DEFAULT_TOP, marks: [], order: [], pinned: [], hidden: [], weight: '', shape: 'i',
-    zoom: [], by: '', point: '', where: '', spread: '', curves: [],
+    zoom: [], around: [], by: '', point: '', where: '', spread: '', curves: [],
   };
 }
 
@@ -63,7 +64,7 @@ export function print(state: PageState): string {
   put('sort', state.sort, '');
   put('top', String(state.top), String(DEFAULT_TOP));
   if (state.view) parts.set('view', `${state.view.t0}-${state.view.t1}`);
-  for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom'] as const) put(key, state[key].join('.'), '');
+  for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom', 'around'] as const) put(key, state[key].join('.'), '');
   put('weight', state.weight, '');
   put('shape', state.shape, empty.shape);
   if (state.instant !== undefined) parts.set('instant', String(state.instant));
@@ -105,7 +106,7 @@ export function parse(hash: string): PageState {
   state.top = Math.min(100_000, Math.max(1, numbers(parts.get('top'))[0] ?? DEFAULT_TOP));
   state.crumbs = (parts.get('at') ?? '').split('_').slice(0, MOST).map(parseCrumb).filter((one) => one !== undefined);
   state.view = parseRange(parts.get('view') ?? '');
-  for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom'] as const) state[key] = numbers(parts.get(key));
+  for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom', 'around'] as const) state[key] = numbers(parts.get(key));
   const instant = numbers(parts.get('instant'))[0];
   if (instant !== undefined) state.instant = instant;
   state.by = parts.get('by') === 'stack' ? 'stack' : '';

@@ -58,14 +58,14 @@ Result<Report> report_of(const InputOptions& input, const Recording& all, const 
   return make_report(part, options, false);
 }
 
-Result<> fold_of(const InputOptions& input, const Recording& all, const ViewSelection& of, FoldedWeight weight,
+Result<> fold_of(const InputOptions& input, const Recording& all, const FoldRequest& request,
                  const StackVisitor& visit) {
-  const InputOptions options = options_of(input, all, of);
-  const Recording part = PENNA_TRY(open_part(options, of.thread));
-  PENNA_TRY(check_weight_of_sample(part, weight));
+  const InputOptions options = options_of(input, all, request.of);
+  const Recording part = PENNA_TRY(open_part(options, request.of.thread));
+  PENNA_TRY(check_weight_of_sample(part, request.weight));
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options, part);
   Names names(part, *symbols, name_style(options, Format::kTable));
-  (void)fold_stacks(part, names, {weight, false, nullptr}, visit, [](uint64_t) {});
+  (void)fold_stacks(part, names, {request.weight, request.by_thread, nullptr}, visit, [](uint64_t) {});
   return ok();
 }
 
@@ -112,11 +112,10 @@ std::vector<TableName> view_tables(const Summary& summary) {
 }
 
 Questions::Readers view_readers(const InputOptions& input, const Recording& recording) {
-  return {[&](const ReportRequest& request) { return report_of(input, recording, request); },
-          [&](const ViewSelection& of, FoldedWeight weight, const StackVisitor& visit) {
-            return fold_of(input, recording, of, weight, visit);
-          },
-          [&](const PartRequest& request, const UsePart& use) { return read_part(input, recording, request, use); }};
+  return {
+      [&](const ReportRequest& request) { return report_of(input, recording, request); },
+      [&](const FoldRequest& request, const StackVisitor& visit) { return fold_of(input, recording, request, visit); },
+      [&](const PartRequest& request, const UsePart& use) { return read_part(input, recording, request, use); }};
 }
 
 }  // namespace penna

@@ -25,7 +25,7 @@ class QuestionsTest : public testing::Test {
         data_(recording_, names_),
         questions_(data_, {{"threads", "threads"}},
                    {[&](const ReportRequest& request) { return report(request); },
-                    [&](const ViewSelection&, FoldedWeight, const StackVisitor& visit) {
+                    [&](const FoldRequest&, const StackVisitor& visit) {
                       const std::string_view frames[] = {"main", kHostile};
                       visit(frames, 40);
                       return ok();
@@ -71,6 +71,7 @@ TEST_F(QuestionsTest, WhatIsNotAskedRightIsRefusedInASentence) {
                                                           {"table", {{"name", "threads"}, {"top", "100001"}}},
                                                           {"flame", {{"weight", "love"}}},
                                                           {"flame", {{"weight", "time"}, {"reverse", "2"}}},
+                                                          {"flame", {{"weight", "calls"}, {"time_order", "1"}}},
                                                           {"find", {}},
                                                           {"find", {{"q", std::string(501, 'x')}}},
                                                           {"names", {{"from", "-1"}}},

@@ -15,10 +15,12 @@ export interface Tree {
 export interface Changes {
   focus: number;              // name id: only stacks through it; -1: all
   hidden: ReadonlySet<number>;  // their callees take their place
+  dropped: ReadonlySet<number>;  // stacks through them are left out, and so is their value
   isCollapsed: boolean;       // a function that calls itself is one node
+  isInOrder: boolean;         // siblings of one name stay apart: they are at different times
 }
 
-export const NO_CHANGES: Changes = { focus: -1, hidden: new Set(), isCollapsed: false };
+export const NO_CHANGES: Changes = { focus: -1, hidden: new Set(), dropped: new Set(), isCollapsed: false, isInOrder: false };
 
 class BadTree extends Error {}
 
@@ -51,21 +53,21 @@ function sumUp(tree: Tree, size: number): void {
   for (let at = size - 1; at > 0; --at) tree.value[tree.parent[at]!] = tree.value[tree.parent[at]!]! + tree.value[at]!;
 }
 
-// Nodes of one parent with one name become one; what falls outside the focus is left out.
-export function changeTree(tree: Tree, { focus, hidden, isCollapsed }: Changes): Tree {
-  const OUTSIDE = -2, size = tree.parent.length;
+// Nodes of one parent with one name become one; what falls outside the focus, or is dropped, is left out.
+export function changeTree(tree: Tree, { focus, hidden, dropped, isCollapsed, isInOrder }: Changes): Tree {
+  const OUTSIDE = -2, DROPPED = -3, size = tree.parent.length;
   const to = new Int32Array(size), children = new Map<string, number>();
   const parent: number[] = [-1], name: number[] = [-1], self: number[] = [0], count: number[] = [0];
   to[0] = focus < 0 ? 0 : OUTSIDE;
   for (let at = 1; at < size; ++at) {
     const above = to[tree.parent[at]!]!, id = tree.name[at]!;
-    const target = above === OUTSIDE ? (id === focus ? 0 : OUTSIDE) : above;
-    if (target === OUTSIDE) {
-      to[at] = OUTSIDE;
+    const target = above === DROPPED || dropped.has(id) ? DROPPED : above === OUTSIDE ? (id === focus ? 0 : OUTSIDE) : above;
+    if (target < 0) {
+      to[at] = target;
       continue;
     }
     const isMerged = hidden.has(id) || (isCollapsed && name[target] === id);
-    const key = `${target} ${id}`;
+    const key = isInOrder ? String(at) : `${target} ${id}`;
     const node = isMerged ? target : children.get(key) ?? parent.length;
     if (!isMerged && node === parent.length) {
       children.set(key, node);
@@ -134,6 +136,28 @@ export function nodeAt(tree: Tree, path: readonly number[]): number {
   let node = 0;
   for (const name of path) {
     const next = tree.parent.findIndex((parent, at) => parent === node && tree.name[at] === name);
+    if (next < 0) break;
+    node = next;
+  }
+  return node;
+}
+
+// The same where siblings may have one name: how many of them stand before each on the way.
+export function stepsOf(tree: Tree, node: number): number[] {
+  const steps: number[] = [];
+  for (let at = node; at > 0; at = tree.parent[at]!) {
+    let before = 0;
+    for (let other = tree.parent[at]! + 1; other < at; ++other) if (tree.parent[other] === tree.parent[at]) ++before;
+    steps.unshift(before);
+  }
+  return steps;
+}
+
+export function nodeBySteps(tree: Tree, steps: readonly number[]): number {
+  let node = 0;
+  for (const step of steps) {
+    let left = step, next = -1;
+    for (let at = node + 1; at < tree.parent.length && next < 0; ++at) if (tree.parent[at] === node && left-- === 0) next = at;
     if (next < 0) break;
     node = next;
   }

@@ -20,7 +20,8 @@ const KEYS: readonly [part: string, keys: readonly [key: string, what: string][]
   ]],
   ['Flame graph', [
     ['← → ↑ ↓', 'choose a neighbour, the caller, the callee'], ['Enter or click', 'zoom in'], ['Esc', 'zoom out'],
-    ['o', 'only stacks through the chosen function'], ['x', 'hide it: its callees take its place'], ['u', 'undo the last of these'],
+    ['o', 'only stacks through the chosen function'], ['x', 'hide it: its callees take its place'],
+    ['d', 'drop it: no stacks through it'], ['s', 'its callers and callees, all occurrences merged'], ['u', 'undo the last of these'],
     ['i', 'flame or icicle'], ['r', 'collapse recursion'],
   ]],
 ];
