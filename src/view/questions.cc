@@ -259,7 +259,7 @@ ViewSelection Questions::selection(Parameters& in) {
   ViewSelection of;
   if (in.has("t0")) of.t0 = in.number("t0", 0, 0, kMostViewNs);
   if (in.has("t1")) of.t1 = in.number("t1", 0, 0, kMostViewNs);
-  if (in.has("thread")) of.thread = thread_of(in);
+  of.threads = chosen_threads(in, data_.summary().threads.size());
   return of;
 }
 
@@ -300,7 +300,8 @@ std::string Questions::time_order(Parameters& in, const ViewSelection& of) {
   const Result<> done = readers_.read_part({of}, [&](const Recording& part, Names& names) -> Result<> {
     const size_t threads = part.threads().size();
     for (uint32_t thread = 0; thread < threads; ++thread)
-      if (takes_thread(part, thread)) tree.read(part, names, thread, of.thread ? "" : parts_.thread_name(thread));
+      if (takes_thread(part, thread))
+        tree.read(part, names, thread, of.threads.size() == 1 ? "" : parts_.thread_name(thread));
     return ok();
   });
   if (!done) return in.refuse(done.error().text), std::string();
@@ -344,14 +345,13 @@ std::string Questions::instance(Parameters& in) {
   choice.name = static_cast<uint32_t>(in.number("name", 0, 0, UINT32_MAX));
   if (in.has("before")) choice.before = in.number("before", 0, 0, kMostViewNs);
   if (in.has("after")) choice.after = in.number("after", 0, 0, kMostViewNs);
-  const bool of_one = in.has("thread");
-  const uint32_t only = of_one ? thread_of(in) : 0;
+  const std::vector<uint32_t> among = chosen_threads(in, data_.summary().threads.size());
   if (in.error()) return {};
   std::optional<Instance> best;
   uint32_t best_thread = 0;
   const std::vector<Track>& tracks = data_.tracks();
   for (uint32_t thread = 0; thread < tracks.size(); ++thread) {
-    if (of_one && only != thread) continue;
+    if (!among.empty() && std::find(among.begin(), among.end(), thread) == among.end()) continue;
     const std::optional<Instance> one = find_instance(tracks[thread], choice);
     if (one && (!best || is_better(*one, *best, choice))) best = one, best_thread = thread;
   }

@@ -78,12 +78,25 @@ known = ask('names')['names']
 outer = [known[name] for name, parent in zip(apart['name'], apart['parent']) if parent >= 0 and apart['parent'][parent] == -1]
 assert len(outer) >= 2 and all('tid' in name for name in outer), outer
 
+# Several threads at once: what a partition has adds up to the whole, to the byte and the hit.
+ids = [one['id'] for one in ask('threads')['threads']]
+def of_threads(question):
+    parts = [ask(f'{question}&thread={part}') for part in (f'{ids[0]},{ids[2]}', ','.join(str(one) for one in ids[1::2]))]
+    return parts + [ask(question)]
+one, other, whole = of_threads('flame?weight=bytes')
+assert one['total'] + other['total'] == whole['total'] > 0
+one, other, whole = (sum(row['cells'][0] for row in answer['tables'][0]['rows']) for answer in of_threads('table?name=calls&top=0'))
+assert one + other == whole > 0
+one, other, whole = (len(answer['tables'][0]['rows']) for answer in of_threads('hits?point=shop:order&top=1000'))
+assert one + other == whole == 300
+
 # What cannot be asked is refused in a sentence that says what can.
 assert 'order.number' in refused('hits?point=shop:order&histogram=order.customer')
 assert 'it has order.number' in refused('hits?point=shop:order&where=' + quote('price > 3'))
 assert 'expected' in refused('hits?point=shop:order&where=' + quote('order.price >'))
 assert 'no numbers' in refused('curve?point=shop:order&argument=nothing')
-for question in ('flame?weight=bytes&time_order=1', 'flame?weight=time&time_order=1&reverse=1', 'flame?weight=time&by_thread=7',
+for question in ('table?name=calls&thread=0,', 'table?name=calls&thread=0,99', 'slices?thread=0,1', 'flame?weight=time&thread=x',
+                 'flame?weight=bytes&time_order=1', 'flame?weight=time&time_order=1&reverse=1', 'flame?weight=time&by_thread=7',
                  'live_heap', 'live_heap?by=love', 'live_heap?by=stack&px=1001', 'live_heap?by=stack&series=51',
                  'hits?point=shop:order&top=0', 'hits?point=' + 'x' * 501, 'hits?point=shop:order&t0=-1', 'curve?point=x&argument=y&px=0',
                  'hits?point=shop:order&sort=nothing', 'hits?point=shop:order&thread=99'):

@@ -34,9 +34,7 @@ function range(query, of) {
 function threadsOf(query, of) {
   const id = query.get('thread');
   if (id === null) return of.threads;
-  const thread = of.threads[Number(id)];
-  if (thread === undefined) throw new Refused(`there is no thread ${id}`);
-  return [thread];
+  return id.split(',').map((one) => of.threads[Number(one)] ?? refuse(`there is no thread ${one}`));
 }
 
 const overlaps = (one, { t0, t1 }) => one.start < t1 && one.start + one.duration > t0;

@@ -223,3 +223,25 @@ test('touch: a finger pans', async () => {
   assert.equal((await address(page)).at, undefined);
   await page.end();
 });
+
+test('several threads are selected with Shift, and their totals add up', async () => {
+  const page = await shared.open('#tab=calls'), { threads } = shared.server.recording;
+  const name = (at) => page.locator('.thread .name').nth(at), crumbs = page.getByRole('navigation', { name: 'Selection' });
+  const calls = async () => {
+    await settle(page);
+    return page.locator('tbody tr').evaluateAll((rows) => rows.reduce((sum, row) => sum + Number(row.cells[3].innerText.replaceAll(',', '')), 0));
+  };
+  await name(0).click();
+  assert.equal(await calls(), threads[0].calls.length);
+  await name(1).click({ modifiers: ['Shift'] });
+  assert.match(await crumbs.innerText(), /threads main, io-1/);
+  assert.equal((await address(page)).at, 't0.1');
+  assert.equal(await calls(), threads[0].calls.length + threads[1].calls.length);
+  await name(0).focus();
+  await page.keyboard.press('Shift+Enter');
+  assert.equal(await calls(), threads[1].calls.length);
+  await name(1).click({ modifiers: ['Shift'] });
+  assert.equal((await address(page)).at, undefined);
+  assert.equal(await calls(), threads.reduce((sum, one) => sum + one.calls.length, 0));
+  await page.end();
+});

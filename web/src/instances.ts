@@ -27,7 +27,7 @@ export function callShown(name: number, thread: number, start: number, duration:
   };
 }
 
-export async function showInstance(name: number, which: Which, thread?: number): Promise<void> {
+export async function showInstance(name: number, which: Which, thread?: number | string): Promise<void> {
   try {
     const found = await store.server.json<Instance>('instance', { name, thread, ...which }, 'instance');
     if (found.start_ns === undefined || found.thread === undefined) {

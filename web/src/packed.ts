@@ -130,9 +130,10 @@ export class PackedServer implements Server {
 
   // Of the calls that are here one by one. None: why that may be is part of the answer.
   private instance(pack: Pack, { name, thread, after, before }: Parameters): Instance {
+    const among = thread === undefined ? undefined : new Set(String(thread).split(',').map(Number));
     let best: Instance & { start_ns: number; duration_ns: number } | undefined;
     for (const { id } of this.threads) {
-      if (thread !== undefined && thread !== id) continue;
+      if (among !== undefined && !among.has(id)) continue;
       const { start, duration, depth, name: names } = group(this.of(pack, 'slices', id), SLICES);
       for (let at = 0; at < start.length; ++at) {
         const begin = start[at]!;

@@ -19,13 +19,13 @@ import { TimelineView } from './timeline/timeline_view.tsx';
 import { countText, durationText, rangeText } from './units.ts';
 
 function crumbText(store: Store, crumb: Crumb): string {
-  return crumb.kind === 'range' ? rangeText(crumb.t0, crumb.t1) : `thread ${store.threadName(crumb.id)}`;
+  return crumb.kind === 'range' ? rangeText(crumb.t0, crumb.t1) : store.threadsText(crumb.ids);
 }
 
 // What the tabs are of, in the words of the crumbs.
 function selectionText(store: Store): string {
-  const { t0, t1, thread } = store.selection();
-  return [t0 !== undefined && t1 !== undefined ? rangeText(t0, t1) : '', thread !== undefined ? `thread ${store.threadName(thread)}` : '']
+  const { t0, t1, threads } = store.selection();
+  return [t0 !== undefined && t1 !== undefined ? rangeText(t0, t1) : '', threads !== undefined ? store.threadsText(threads) : '']
     .filter((text) => text !== '').join(', ');
 }
 

@@ -5,7 +5,10 @@
 // Invariant: parse(print(state)) equals state; parse() of anything else returns a state that is valid.
 
 export interface Range { t0: number; t1: number }
-export type Crumb = { kind: 'range'; t0: number; t1: number } | { kind: 'thread'; id: number };
+export type Crumb = { kind: 'range'; t0: number; t1: number } | { kind: 'thread'; ids: number[] };
+
+// thread: the ids as questions have them.
+export interface Selected { t0?: number; t1?: number; thread?: string; threads?: number[] }
 
 export interface PageState {
   crumbs: Crumb[];       // the selection, from wide to narrow
@@ -42,16 +45,16 @@ export function emptyState(): PageState {
 }
 
 // The selection: the last crumb of each kind counts.
-export function selection(state: PageState): { t0?: number; t1?: number; thread?: number } {
-  const found: { t0?: number; t1?: number; thread?: number } = {};
+export function selection(state: PageState): Selected {
+  const found: Selected = {};
   for (const crumb of state.crumbs) {
-    if (crumb.kind === 'thread') found.thread = crumb.id;
+    if (crumb.kind === 'thread') [found.threads, found.thread] = [crumb.ids, crumb.ids.join()];
     else [found.t0, found.t1] = [crumb.t0, crumb.t1];
   }
   return found;
 }
 
-const printCrumb = (crumb: Crumb): string => (crumb.kind === 'thread' ? `t${crumb.id}` : `${crumb.t0}-${crumb.t1}`);
+const printCrumb = (crumb: Crumb): string => (crumb.kind === 'thread' ? `t${crumb.ids.join('.')}` : `${crumb.t0}-${crumb.t1}`);
 
 export function print(state: PageState): string {
   const parts = new URLSearchParams();
@@ -81,8 +84,8 @@ function parseRange(text: string): Range | undefined {
 }
 
 function parseCrumb(text: string): Crumb | undefined {
-  const thread = /^t(\d{1,9})$/.exec(text)?.[1];
-  if (thread !== undefined) return { kind: 'thread', id: Number(thread) };
+  const threads = /^t(\d{1,9}(?:\.\d{1,9})*)$/.exec(text)?.[1];
+  if (threads !== undefined) return { kind: 'thread', ids: [...new Set(threads.split('.').map(Number))].slice(0, MOST) };
   const range = parseRange(text);
   return range && { kind: 'range', ...range };
 }

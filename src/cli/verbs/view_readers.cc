@@ -29,12 +29,12 @@ InputOptions options_of(const InputOptions& input, const Recording& all, const V
 }
 
 // By index: several threads may have had the same tid.
-Result<Recording> open_part(const InputOptions& options, const std::optional<uint32_t>& thread) {
+Result<Recording> open_part(const InputOptions& options, const std::vector<uint32_t>& threads) {
   Recording part = PENNA_TRY(open_input(options));
-  if (!thread) return part;
+  if (threads.empty()) return part;
   Selection selection = part.selection() != nullptr ? *part.selection() : Selection{};
   selection.threads.assign(part.threads().size(), false);
-  selection.threads[*thread] = true;
+  for (const uint32_t thread : threads) selection.threads[thread] = true;
   part.select(std::make_shared<const Selection>(std::move(selection)));
   return part;
 }
@@ -46,22 +46,23 @@ Result<Report> report_of(const InputOptions& input, const Recording& all, const 
   if (!request.sort.empty()) words.push_back("--sort=" + request.sort);
   ReportOptions options = std::move(PENNA_TRY(parse_report(words)).options);
   options.input = options_of(input, all, request.of);
-  std::optional<uint32_t> thread = request.of.thread;
+  std::vector<uint32_t> threads = request.of.threads;
   const ThreadUse use = find_report(request.table).threads;
-  if (thread && use == ThreadUse::kRefuse)
+  if (!threads.empty() && use == ThreadUse::kRefuse)
     return Error{fmt::format("{} is about all threads together: choose all of them", request.table)};
-  if (thread && use == ThreadUse::kCriticalPath) {
-    options.path.thread = std::to_string(all.threads()[*thread].tid);
-    thread.reset();
+  if (!threads.empty() && use == ThreadUse::kCriticalPath) {
+    if (threads.size() > 1) return Error{fmt::format("{} is of one thread, or of all: choose one", request.table)};
+    options.path.thread = std::to_string(all.threads()[threads.front()].tid);
+    threads.clear();
   }
-  const Recording part = PENNA_TRY(open_part(options.input, thread));
+  const Recording part = PENNA_TRY(open_part(options.input, threads));
   return make_report(part, options, false);
 }
 
 Result<> fold_of(const InputOptions& input, const Recording& all, const FoldRequest& request,
                  const StackVisitor& visit) {
   const InputOptions options = options_of(input, all, request.of);
-  const Recording part = PENNA_TRY(open_part(options, request.of.thread));
+  const Recording part = PENNA_TRY(open_part(options, request.of.threads));
   PENNA_TRY(check_weight_of_sample(part, request.weight));
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options, part);
   Names names(part, *symbols, name_style(options, Format::kTable));
@@ -92,7 +93,7 @@ Result<> read_part(const InputOptions& input, const Recording& all, const PartRe
     PENNA_TRY(check_condition(where, all, request.point));
     options.conditions.push_back(std::move(where));
   }
-  const Recording part = PENNA_TRY(open_part(options, request.of.thread));
+  const Recording part = PENNA_TRY(open_part(options, request.of.threads));
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options, part);
   Names names(part, *symbols, name_style(options, Format::kTable));
   return use(part, names);

@@ -12,6 +12,7 @@
 namespace penna::questions_test {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -88,9 +89,17 @@ TEST_F(QuestionsTest, ATableIsAskedForAsGiven) {
   EXPECT_EQ(request.table, "threads");
   EXPECT_EQ(request.of.t0, 5);
   EXPECT_EQ(request.of.t1, 90);
-  EXPECT_EQ(request.of.thread, 1u);
+  EXPECT_THAT(request.of.threads, ElementsAre(1));
   EXPECT_EQ(request.sort, "tid:asc");
   EXPECT_EQ(request.rows, 7u);
+}
+
+TEST_F(QuestionsTest, SeveralThreadsAreAskedForAtOnce) {
+  ask("table", {{"name", "threads"}, {"thread", "1,0"}});
+  EXPECT_THAT(requests_.at(0).of.threads, ElementsAre(1, 0));
+  for (const char* wrong : {"", "2", "-1", "0,", ",0", "0,2", "0 1", "0,1,x", "99999999999"})
+    EXPECT_THAT(ask("table", {{"name", "threads"}, {"thread", wrong}}, 400), HasSubstr("thread is the id")) << wrong;
+  EXPECT_EQ(requests_.size(), 1u);
 }
 
 TEST_F(QuestionsTest, WhatAReportRefusesIsTold) {

@@ -17,6 +17,7 @@ const KEYS: readonly [part: string, keys: readonly [key: string, what: string][]
     ['0', 'show the whole run'], ['f', 'fit the selection'], ['m', 'mark the cursor, or take the mark away'],
     [', and .', 'choose the previous and next thing in the thread'], ['j and k', 'choose the next and previous thread'],
     ['[ and ]', 'previous and next call of the chosen function'], ['Enter', 'select the time of what is chosen'],
+    ['a name, Shift with it', 'only that thread; one thread more or less'],
   ]],
   ['Flame graph', [
     ['← → ↑ ↓', 'choose a neighbour, the caller, the callee'], ['Enter or click', 'zoom in'], ['Esc', 'zoom out'],

@@ -24,7 +24,7 @@ export function drawScene(c: Context, scene: Scene): void {
     const y = scene.y(lane);
     if (y + lane.height < scene.head) continue;
     if (y > scene.height) break;
-    const isDim = scene.selection.thread !== undefined && scene.selection.thread !== lane.thread.id;
+    const isDim = scene.selection.threads !== undefined && !scene.selection.threads.includes(lane.thread.id);
     if (isDim) c.globalAlpha = 0.35;
     drawLane(c, scene, lane);
     c.globalAlpha = 1;

@@ -6,7 +6,7 @@
 import { type Colors, Hues } from '../colors.ts';
 import { Labels } from '../labels.ts';
 import type { Server } from '../server.ts';
-import type { PointCurve, Range } from '../state.ts';
+import type { PointCurve, Range, Selected } from '../state.ts';
 import type { Lane } from './layout.ts';
 import type { Tracks } from './tracks.ts';
 
@@ -26,7 +26,7 @@ export class Scene {
   laneOf = new Map<number, Lane>();
   curves: CounterCurve[] = [];
   curvesOf: Range = { t0: 0, t1: 1 };
-  selection: { t0?: number; t1?: number; thread?: number } = {};
+  selection: Selected = {};
   dragged: Range | undefined;   // a range that is being selected
   marks: number[] = [];
   cursor = -1;                  // ns; -1: not over the timeline

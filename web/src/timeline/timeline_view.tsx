@@ -36,12 +36,13 @@ function ThreadButtons({ timeline, lane }: { timeline: Timeline; lane: Lane }) {
 }
 
 function ThreadLabel({ timeline, lane }: { timeline: Timeline; lane: Lane }) {
-  const { thread } = lane, leftOut = timeline.scene.tracks.get(thread.id)?.leftOut ?? 0, isSelected = store.selection().thread === thread.id;
+  const { thread } = lane, leftOut = timeline.scene.tracks.get(thread.id)?.leftOut ?? 0, isSelected = store.selection().threads?.includes(thread.id) ?? false;
   return (
     <div class={`thread${isSelected ? ' selected' : ''}`} style={{ top: `${timeline.scene.y(lane)}px`, height: `${lane.height}px` }}>
-      <button class="name" title={`${thread.name} · thread ${thread.tid} of process ${thread.pid}: only this thread`}
+      <button class="name" title={`${thread.name} · thread ${thread.tid} of process ${thread.pid}: only this thread; with Shift, one more or less`}
         onPointerEnter={() => store.show({ hovered: threadShown(thread) })}
-        onClick={() => store.addCrumb({ kind: 'thread', id: thread.id })}>{thread.name || thread.tid}</button>
+        aria-pressed={isSelected}
+        onClick={(event) => (event.shiftKey || event.ctrlKey || event.metaKey ? store.toggleThread(thread.id) : store.addCrumb({ kind: 'thread', ids: [thread.id] }))}>{thread.name || thread.tid}</button>
       {leftOut > 0 && <span class="bad left-out" title="there was no room for them in the server's memory">{countText(leftOut)} calls left out</span>}
       <ThreadButtons timeline={timeline} lane={lane} />
     </div>
