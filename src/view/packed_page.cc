@@ -38,7 +38,7 @@ class Gatherer {
   // Those that no zoom changes.
   std::vector<Answer> of_whole_run() {
     std::vector<Answer> answers;
-    for (const char* name : {"summary", "threads", "tables"}) ask(answers, name, {});
+    for (const char* name : {"summary", "highlights", "threads", "tables"}) ask(answers, name, {});
     for (const TableName& table : questions_.tables_to_ask())
       ask(answers, "table", {{"name", table.key}, {"top", kRows}});
     for (const std::string& weight : questions_.weights_to_ask(summary_))

@@ -8,6 +8,7 @@
 
 #include "export/json_writer.h"
 #include "view/flame_tree.h"
+#include "view/highlights.h"
 #include "view/report_json.h"
 #include "view/time_order.h"
 #include "view/track_answers.h"
@@ -151,9 +152,12 @@ HttpAnswer Questions::answer(const std::string& name, const HttpParameters& para
 
 std::string Questions::work_out(const std::string& name, Parameters& in, bool* is_known) {
   if (name == "tables") return tables();
-  if (name == "summary" || name == "table" || name == "flame") {
+  if (name == "summary" || name == "highlights" || name == "table" || name == "flame") {
     std::lock_guard hold(readers_mutex_);
-    return name == "summary" ? summary() : name == "table" ? table(in) : flame(in);
+    return name == "summary"      ? summary()
+           : name == "highlights" ? highlights()
+           : name == "table"      ? table(in)
+                                  : flame(in);
   }
   if (PartQuestions::knows(name)) {
     std::lock_guard hold(readers_mutex_);
@@ -192,6 +196,14 @@ std::string Questions::summary() {
            json.end_array();
            write_health(json, overview);
          });
+}
+
+std::string Questions::highlights() {
+  if (!highlights_.empty()) return highlights_;
+  const auto report = [&](const std::string& table, const std::string& sort) {
+    return readers_.make_report({table, {}, sort, 1});
+  };
+  return highlights_ = highlights_json(penna::highlights(data_.summary(), report, readers_.read_part));
 }
 
 std::string Questions::threads() {

@@ -63,6 +63,7 @@ class Questions {
  private:
   std::string work_out(const std::string& name, Parameters& in, bool* is_known);
   std::string summary();
+  std::string highlights();
   std::string threads();
   std::string tables() const;
   std::string table(Parameters& in);
@@ -77,14 +78,14 @@ class Questions {
   const Directory& directory();
 
   // What reads a part of its own shall not hold up the timeline. Both are taken in this order.
-  std::mutex readers_mutex_;  // guards summary_ and parts_; one of the readers works at a time
+  std::mutex readers_mutex_;  // guards summary_, highlights_ and parts_; one of the readers works at a time
   std::mutex mutex_;          // guards data_, but for its summary, and directory_
   ViewData& data_;
   std::vector<TableName> tables_;
   Readers readers_;
   std::unique_ptr<Directory> directory_;
   PartQuestions parts_;
-  std::string summary_;  // once it was asked for
+  std::string summary_, highlights_;  // once they were asked for
 };
 
 }  // namespace penna

@@ -50,6 +50,18 @@ for column in ('order.number', 'order.price'):
 curve = ask('curve?point=shop:order&argument=order.number&px=500')
 assert sum(curve['count']) == 300 and max(value for value in curve['value'] if value == value) == 300
 
+# What stands out: the numbers of the reports, and the way to each.
+stands_out = {one['text'].split(':')[0]: one for one in ask('highlights')['highlights']}
+assert set(stands_out) == {'Hottest function', 'Peak memory', 'Longest wait for a lock'} | ({'Largest leak'} & set(stands_out)), stands_out
+top = lambda name, sort: ask(f'table?name={name}&top=1&sort={sort}')['tables'][0]
+calls = top('calls', 'self_ns')
+assert calls['rows'][0]['cells'][[one['key'] for one in calls['columns']].index('function')] .split(' (')[0] in stands_out['Hottest function']['text']
+peak = ask(f'live_heap?by=function&px=1&t0={stands_out["Peak memory"]["instant_ns"] - 1}&t1={stands_out["Peak memory"]["instant_ns"]}')
+assert peak['total'][0] == ask('flame?weight=peak')['total'], peak
+wait = stands_out['Longest wait for a lock']
+waits = ask(f'waits?thread={wait["thread"]}&px=10000')
+assert wait['duration_ns'] == max(waits['duration']) and wait['start_ns'] in waits['start'] and 'shop::ledger.mutex, held by' in wait['text']
+
 # Live bytes: the parts of each instant add up, and are what a flame graph up to then has, to the byte.
 leaks = sum(row['live_bytes'] for row in json.load(open('alloc.json'))['alloc'])
 for by in ('function', 'stack'):

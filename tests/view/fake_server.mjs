@@ -157,6 +157,15 @@ function curve(query, of) {
   return pack({ step_ns: 1 }, { time: ['f64', Array.from(value, (_, at) => t0 + at * pixel)], value: ['f64', value], count: ['f64', count] });
 }
 
+function highlights(_query, of) {
+  return { highlights: [
+    { text: `Hottest function: ${EVIL}, 1.20 s of its own in 7 calls`, tab: 'calls', sort: 'total_ns:desc' },
+    { text: 'Peak memory: 2.40 MB live after 2.00 s, 61.0 % of it allocated by grow', tab: 'memory', instant_ns: 2_000_000_000 },
+    { text: 'Longest wait for a lock: io-1 (tid 4201) waited 60.0 ms for ledger.mutex, held by audit (tid 4202)', tab: 'waits', thread: 1, start_ns: of.threads[1].waits[0].start,
+      duration_ns: of.threads[1].waits[0].duration },
+  ] };
+}
+
 // Two owners that share a wave, and three small ones: `rest`.
 function liveHeap(query, of) {
   const { t0, px, pixel } = range(query, of), names = query.get('by') === 'stack' ? ['grow ← main', `${EVIL} ← main`] : ['grow', EVIL];
@@ -281,7 +290,7 @@ function threads(_query, of) {
 }
 
 const QUESTIONS = {
-  summary, threads, slices, waits, points, counters, flame, instance, find, hits, curve, live_heap: liveHeap, point_names: pointNames, tables: () => ({ tables: tableNames() }),
+  summary, threads, slices, waits, points, counters, flame, instance, find, hits, curve, highlights, live_heap: liveHeap, point_names: pointNames, tables: () => ({ tables: tableNames() }),
   table: (query, of) => (query.get('name') === 'threads' && query.has('thread') ? refuse('this is about all threads together') : undefined) ?? tableOf(query, range(query, of), threadsOf(query, of), of) ?? refuse(`there is no table ${query.get('name')}`),
   names: (query, of) => ({ names: of.names.list.slice(Number(query.get('from'))), next: of.names.list.length }),
 };

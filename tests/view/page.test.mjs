@@ -170,3 +170,23 @@ test('find: functions, threads, locks and points; n goes on', async () => {
   assert.equal((await address(page)).tab, 'locks');
   await page.end();
 });
+
+test('what stands out leads to its instant, its time in a thread, its table', async () => {
+  const page = await shared.open('#hidden=1'), list = page.getByRole('list', { name: 'What stands out' }).getByRole('button');
+  await list.first().waitFor();
+  assert.match(await list.first().innerText(), /onerror/);
+  await list.filter({ hasText: 'Peak memory' }).click();
+  assert.deepEqual((({ tab, instant }) => ({ tab, instant }))(await address(page)), { tab: 'memory', instant: '2000000000' });
+  await page.goBack();
+  await list.filter({ hasText: 'Longest wait' }).click();
+  await settle(page);
+  const { start, duration } = shared.server.recording.threads[1].waits[0], { tab, view: seen, hidden } = await address(page);
+  const [t0, t1] = seen.split('-').map(Number);
+  assert.ok(tab === 'waits' && t0 <= start && t1 >= start + duration && t1 - t0 < 10 * duration, `${tab} ${seen}`);
+  assert.equal(hidden, undefined, 'the thread is shown');
+  assert.match(await page.getByRole('complementary', { name: 'Details' }).innerText(), /held by audit/);
+  await page.goBack();
+  await list.first().click();
+  assert.equal((await address(page)).sort, 'total_ns:desc');
+  await page.end();
+});

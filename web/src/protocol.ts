@@ -6,6 +6,8 @@
 import type { CellKind, CellValue } from './units.ts';
 
 export interface Sentence { text: string; tab?: string; sort?: string }
+// What stands out, and where it leads: an instant of memory, a time in a thread, or a table.
+export interface Highlight extends Sentence { instant_ns?: number; thread?: number; start_ns?: number; duration_ns?: number }
 export interface Summary {
   version: number;
   recording: string;
