@@ -20,18 +20,21 @@ FlameTree::Node& FlameTree::node_of(std::span<const std::string_view> frames) {
 std::string FlameTree::answer(const char* unit, NameIds& ids) {
   constexpr uint64_t kSmallest = 4000;  // a node has at least this part of all
   for (Node& node : nodes_) node.total = node.self;
-  for (size_t i = nodes_.size() - 1; i > 0; --i) nodes_[nodes_[i].parent].total += nodes_[i].total;
-  const uint64_t all = nodes_[0].total;
+  for (size_t i = nodes_.size() - 1; i > 0; --i) {
+    nodes_[nodes_[i].parent].total += nodes_[i].total;
+    nodes_[nodes_[i].parent].before += nodes_[i].before;
+  }
+  const uint64_t all = nodes_[0].total, all_before = nodes_[0].before;
   std::vector<int32_t> numbers(nodes_.size(), -1);  // in the answer
   std::vector<int32_t> parent;
   std::vector<uint32_t> name;
-  std::vector<double> value, self, count;
+  std::vector<double> value, self, count, before;
   uint64_t left_out = 0;
   for (size_t i = 1; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
     const bool has_parent = node.parent == 0 || numbers[node.parent] >= 0;
     if (!has_parent) continue;
-    if (node.total < all / kSmallest) {
+    if (node.total < all / kSmallest && node.before <= all_before / kSmallest) {
       left_out += node.total;
       continue;
     }
@@ -41,6 +44,7 @@ std::string FlameTree::answer(const char* unit, NameIds& ids) {
     value.push_back(static_cast<double>(node.total));
     self.push_back(static_cast<double>(node.self));
     count.push_back(static_cast<double>(node.count));
+    before.push_back(static_cast<double>(node.before));
   }
   ColumnAnswer answer;
   answer.add("parent", parent);
@@ -48,11 +52,13 @@ std::string FlameTree::answer(const char* unit, NameIds& ids) {
   answer.add("value", value);
   answer.add("self", self);
   answer.add("count", count);
+  if (compares_) answer.add("before", before);
   return answer.text([&](JsonWriter& json) {
     json.field("names", ids.size());
     json.field("unit", unit);
     json.field("total", all);
     json.field("left_out", left_out);
+    if (compares_) json.field("total_before", all_before);
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What of a run stands out most, in a sentence each, with the place that it leads to: the function with most time of its
+// What of a run stands out, in a sentence each, with the place that it leads to: the function with most time of its
 // own, the peak of memory, the largest leak, the longest wait for a lock.
 //
 // Why: nobody should have to know which table to open first.

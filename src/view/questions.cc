@@ -16,6 +16,9 @@
 namespace penna {
 namespace {
 
+constexpr size_t kMostWord = 200;  // of a parameter that is a word
+constexpr const char* kNothingToCompare = "there is nothing to compare with: penna view before.penna after.penna";
+
 HttpAnswer refusal(int status, const std::string& sentence) {
   return {status, "application/json", json_text([&](JsonWriter& json) { json.field("error", sentence); })};
 }
@@ -152,16 +155,11 @@ HttpAnswer Questions::answer(const std::string& name, const HttpParameters& para
 
 std::string Questions::work_out(const std::string& name, Parameters& in, bool* is_known) {
   if (name == "tables") return tables();
-  if (name == "summary" || name == "highlights" || name == "table" || name == "flame") {
+  const bool reads_part = name == "summary" || name == "highlights" || name == "table" || name == "diff" ||
+                          name == "flame" || PartQuestions::knows(name);
+  if (reads_part) {
     std::lock_guard hold(readers_mutex_);
-    return name == "summary"      ? summary()
-           : name == "highlights" ? highlights()
-           : name == "table"      ? table(in)
-                                  : flame(in);
-  }
-  if (PartQuestions::knows(name)) {
-    std::lock_guard hold(readers_mutex_);
-    return parts_.answer(name, in, selection(in));
+    return read_part(name, in);
   }
   std::lock_guard hold(mutex_);
   if (name == "threads") return threads();
@@ -173,6 +171,14 @@ std::string Questions::work_out(const std::string& name, Parameters& in, bool* i
   return {};
 }
 
+std::string Questions::read_part(const std::string& name, Parameters& in) {
+  if (name == "summary") return summary();
+  if (name == "highlights") return highlights();
+  if (name == "table") return table(in);
+  if (name == "diff") return diff(in);
+  return name == "flame" ? flame(in) : parts_.answer(name, in, selection(in));
+}
+
 std::string Questions::summary() {
   if (!summary_.empty()) return summary_;
   const Recording& recording = data_.recording();
@@ -181,6 +187,7 @@ std::string Questions::summary() {
   return summary_ = json_text([&](JsonWriter& json) {
            json.field("version", 1);
            json.field("recording", recording.path());
+           if (!readers_.before.empty()) json.field("compared_with", readers_.before);
            json.field_of_texts("command", recording.session().command);
            json.field("pid", all.processes.empty() ? 0u : all.processes.front().pid);
            json.field("start_utc_ns", std::to_string(recording.time().realtime_ns(all.first_time)));
@@ -252,17 +259,31 @@ std::string Questions::tables() const {
 }
 
 std::string Questions::table(Parameters& in) {
-  constexpr size_t kMostText = 200;
-  constexpr int64_t kMostRows = 100'000;
   ReportRequest request;
-  request.table = in.text("name", kMostText);
+  request.table = in.text("name", kMostWord);
   if (std::none_of(tables_.begin(), tables_.end(), [&](const TableName& one) { return one.key == request.table; }))
     in.refuse("name is a table that `tables` lists");
   request.of = selection(in);
-  request.sort = in.text("sort", kMostText);
+  return answer_report(in, std::move(request), readers_.make_report);
+}
+
+std::string Questions::diff(Parameters& in) {
+  ReportRequest request;
+  request.table = in.text("of", kMostWord);
+  if (request.table != "calls" && request.table != "alloc" && request.table != "leaks" && request.table != "locks")
+    in.refuse("of is calls, alloc, leaks or locks");
+  return answer_report(in, std::move(request), readers_.make_diff);
+}
+
+// `make`: empty, where there is nothing to compare with.
+std::string Questions::answer_report(Parameters& in, ReportRequest request,
+                                     const std::function<Result<Report>(const ReportRequest&)>& make) {
+  constexpr int64_t kMostRows = 100'000;
+  request.sort = in.text("sort", kMostWord);
   request.rows = static_cast<size_t>(in.number("top", 100, 0, kMostRows));
+  if (!make) in.refuse(kNothingToCompare);
   if (in.error()) return {};
-  const Result<Report> report = readers_.make_report(request);
+  const Result<Report> report = make(request);
   if (!report) return in.refuse(report.error().text), std::string();
   return report_json(*report);
 }
@@ -297,6 +318,16 @@ std::string Questions::flame(Parameters& in) {
     return tree.add_count(frames, value), true;
   };
   request.weight = found->weight;
+  if (in.number("compare", 0, 0, 1) != 0) {
+    if (!readers_.fold_before) in.refuse(kNothingToCompare);
+    if (in.error()) return {};
+    const auto add_before = [&](std::span<const std::string_view> frames, uint64_t value) {
+      return tree.add_before(frames, value), true;
+    };
+    tree.compare();
+    if (const Result<> done = readers_.fold_before(found->weight, add_before); !done)
+      return in.refuse(done.error().text), std::string();
+  }
   Result<> done = readers_.fold(request, add);
   request.weight = found->counted_by;
   if (done && found->counted_by != found->weight) done = readers_.fold(request, add_count);

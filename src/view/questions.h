@@ -47,6 +47,10 @@ class Questions {
     std::function<Result<Report>(const ReportRequest&)> make_report;
     std::function<Result<>(const FoldRequest&, const StackVisitor&)> fold;
     PartReader read_part{};
+    // Of another recording that this one is compared with; without one these are empty.
+    std::string before{};
+    std::function<Result<>(FoldedWeight, const StackVisitor&)> fold_before{};
+    std::function<Result<Report>(const ReportRequest&)> make_diff{};  // its table: calls, alloc, leaks or locks
   };
   // `data` must outlive it.
   Questions(ViewData& data, std::vector<TableName> tables, Readers readers);
@@ -62,11 +66,15 @@ class Questions {
 
  private:
   std::string work_out(const std::string& name, Parameters& in, bool* is_known);
+  std::string read_part(const std::string& name, Parameters& in);
   std::string summary();
   std::string highlights();
   std::string threads();
   std::string tables() const;
   std::string table(Parameters& in);
+  static std::string answer_report(Parameters& in, ReportRequest request,
+                                   const std::function<Result<Report>(const ReportRequest&)>& make);
+  std::string diff(Parameters& in);
   std::string names(Parameters& in);
   std::string find(Parameters& in);
   std::string instance(Parameters& in);

@@ -40,6 +40,7 @@ void write_row(JsonWriter& json, const Table& table, const TableRow& row, const 
   write_details(json, "other_details", row.other_details);
   if (!row.other_details.empty()) json.field("other_title", row.other_title);
   if (source != nullptr) json.field(source, row.source);
+  if (row.is_quiet) json.field("quiet", true);
   json.end_object();
 }
 

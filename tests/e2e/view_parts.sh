@@ -107,7 +107,8 @@ assert 'order.number' in refused('hits?point=shop:order&histogram=order.customer
 assert 'it has order.number' in refused('hits?point=shop:order&where=' + quote('price > 3'))
 assert 'expected' in refused('hits?point=shop:order&where=' + quote('order.price >'))
 assert 'no numbers' in refused('curve?point=shop:order&argument=nothing')
-for question in ('table?name=calls&thread=0,', 'table?name=calls&thread=0,99', 'slices?thread=0,1', 'flame?weight=time&thread=x',
+for question in ('diff?of=calls', 'flame?weight=time&compare=1',
+                 'table?name=calls&thread=0,', 'table?name=calls&thread=0,99', 'slices?thread=0,1', 'flame?weight=time&thread=x',
                  'flame?weight=bytes&time_order=1', 'flame?weight=time&time_order=1&reverse=1', 'flame?weight=time&by_thread=7',
                  'live_heap', 'live_heap?by=love', 'live_heap?by=stack&px=1001', 'live_heap?by=stack&series=51',
                  'hits?point=shop:order&top=0', 'hits?point=' + 'x' * 501, 'hits?point=shop:order&t0=-1', 'curve?point=x&argument=y&px=0',
@@ -118,6 +119,50 @@ print('answered')
 PYTHON
 run env PYTHONPATH="$PENNA_SOURCE/tests/e2e" python3 ask.py "$(head -n 1 address.txt)"
 expect_eq "0 answered" "$status $out" "$err"
+
+# Compared with another recording: the tables of penna diff, and both sides of the flame graph.
+penna record -q -o more.penna ./orders 400
+start compared.txt "$PENNA" view orders.penna more.penna --no-open
+await compared.txt '^http'
+for of in calls alloc leaks locks; do penna diff orders.penna more.penna --of "$of" --json -n 0 >"diff.$of.json"; done
+cat >compare.py <<'PYTHON'
+import json, sys
+from view_client import Client
+client = Client(sys.argv[1])
+ask = client.ask
+summary = ask('summary')
+assert summary['recording'].endswith('more.penna') and summary['compared_with'] == 'orders.penna', summary
+for of in ('calls', 'alloc', 'leaks', 'locks'):
+    table = ask(f'diff?of={of}&top=0')['tables'][0]
+    told = json.load(open(f'diff.{of}.json'))
+    wanted = next(rows for key, rows in told.items() if isinstance(rows, list) and rows and isinstance(rows[0], dict))
+    keys = [column['key'] for column in table['columns']]
+    if of == 'calls':
+        rows = [dict(zip(keys, row['cells']), quiet=int(row.get('quiet', False))) for row in table['rows']]
+        shared = [key for key in (*keys, 'quiet') if key in wanted[0]]
+        assert len(shared) > 5, (keys, list(wanted[0]))
+        assert [[row[key] for key in shared] for row in rows] == [[row[key] for key in shared] for row in wanted]
+    assert table['rows'], of
+for weight in ('time', 'calls', 'bytes'):
+    graph = ask(f'flame?weight={weight}&compare=1')
+    assert graph['total'] == ask(f'flame?weight={weight}')['total'] and graph['total_before'] > 0
+    assert len(graph['before']) == len(graph['value'])
+calls = ask('flame?weight=calls&compare=1')
+assert calls['total_before'] == sum(row['calls'] for row in json.load(open('calls.json'))['calls'])
+assert len(ask('diff?of=calls&top=2&sort=function:asc')['tables'][0]['rows']) == 2
+for question in ('diff', 'diff?of=love', 'diff?of=calls&sort=nothing', 'flame?weight=time&compare=2'):
+    assert client.refused(question)
+print('compared')
+PYTHON
+penna report calls orders.penna --json -n 0 >calls.json
+run env PYTHONPATH="$PENNA_SOURCE/tests/e2e" python3 compare.py "$(head -n 1 compared.txt)"
+expect_eq "0 compared" "$status $out" "$err"
+run timeout 20 "$PENNA" view nowhere.penna more.penna --no-open
+expect_eq 125 "$status" "of a recording to compare with that is not there"
+expect_contains "$err" nowhere.penna
+run timeout 20 "$PENNA" view orders.penna orders.penna more.penna --no-open
+expect_eq 125 "$status" "of three recordings"
+expect_contains "$err" "or two to compare them"
 
 # The page as a file has the hits, too.
 penna export html orders.penna -o one.html

@@ -234,10 +234,20 @@ function flame(query, of) {
   const total = nodes.filter((one) => one.parent < 0).reduce((sum, one) => sum + one.value, 0);
   for (const one of nodes) one.self = one.value;
   for (const one of nodes) if (one.parent >= 0) nodes[one.parent].self -= one.value;
+  const before = query.get('compare') === '1' ? { before: ['f64', nodes.map((one, at) => Math.round(one.value * [1, 0.5, 2, 1.004][at % 4]))] } : {};
   return pack({ names: of.names.list.length, unit: byCount ? 'count' : 'ns', total, left_out: 0 }, {
     parent: ['i32', nodes.map((one) => one.parent)], name: ['u32', nodes.map((one) => one.name)],
-    value: ['f64', nodes.map((one) => one.value)], self: ['f64', nodes.map((one) => one.self)], count: ['f64', nodes.map((one) => one.count)],
+    value: ['f64', nodes.map((one) => one.value)], self: ['f64', nodes.map((one) => one.self)], count: ['f64', nodes.map((one) => one.count)], ...before,
   });
+}
+
+function diff(query, of) {
+  if (query.get('of') !== 'calls') throw new Refused('before.penna holds no allocations: record it with -k alloc');
+  const columns = [['total_change_ns', 'CHANGE', 'change'], ['a_total_ns', 'A', 'duration'], ['b_total_ns', 'B', 'duration'], ['function', 'FUNCTION', 'text']]
+    .map(([key, title, kind]) => ({ key, title, kind }));
+  const rows = [{ cells: [-2_000_000, 5_000_000, 3_000_000, EVIL] }, { cells: [1000, 4_000_000, 4_001_000, 'main'], quiet: true }];
+  const sorted = query.get('sort') === 'total_change_ns:asc' ? rows : rows.toReversed();
+  return { head: [], tail: [], warnings: ['A: 3 stacks were cut.'], tables: [{ key: 'diff', title: '', columns, rows: sorted, rows_left_out: 0 }] };
 }
 
 function instance(query, of) {
@@ -266,7 +276,7 @@ const sum = (of, part) => of.threads.reduce((total, thread) => total + thread[pa
 
 function summary(_query, of) {
   return {
-    version: 1, recording: 'shop.penna', command: ['./shop', '--serve', '<b>'], pid: 4200, start_utc_ns: '1764300000000000000',
+    version: 1, recording: 'shop.penna', ...(of.before ? { compared_with: of.before } : {}), command: ['./shop', '--serve', '<b>'], pid: 4200, start_utc_ns: '1764300000000000000',
     duration_ns: of.duration, threads: of.threads.length, processes: 1,
     events: { calls: sum(of, 'calls'), allocations: 1234, locks: sum(of, 'waits'), points: sum(of, 'points') }, lost: 0,
     kinds: ['calls', 'allocations', 'locks', 'points'],
@@ -290,7 +300,7 @@ function threads(_query, of) {
 }
 
 const QUESTIONS = {
-  summary, threads, slices, waits, points, counters, flame, instance, find, hits, curve, highlights, live_heap: liveHeap, point_names: pointNames, tables: () => ({ tables: tableNames() }),
+  summary, threads, slices, waits, points, counters, flame, instance, find, hits, curve, diff, highlights, live_heap: liveHeap, point_names: pointNames, tables: () => ({ tables: tableNames() }),
   table: (query, of) => (query.get('name') === 'threads' && query.has('thread') ? refuse('this is about all threads together') : undefined) ?? tableOf(query, range(query, of), threadsOf(query, of), of) ?? refuse(`there is no table ${query.get('name')}`),
   names: (query, of) => ({ names: of.names.list.slice(Number(query.get('from'))), next: of.names.list.length }),
 };

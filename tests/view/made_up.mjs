@@ -81,11 +81,12 @@ function addLocks(waiter, holder, names) {
   }
 }
 
-export function makeRecording({ calls = 20_000, threads = 4 } = {}) {
+// before: the name of another recording that it is compared with.
+export function makeRecording({ calls = 20_000, threads = 4, before } = {}) {
   const names = new Names(), random = numbers(7);
   const called = ['main', 'io-1', 'audit', EVIL];
   const made = Array.from({ length: threads }, (_, at) =>
     makeThread(at, called[at] ?? `worker-${at}`, random, names, at < 4 ? calls : 200, at === 0 ? 50 : 20));
   addLocks(made[1], made[2], names);
-  return { names, threads: made, duration: DURATION };
+  return { names, threads: made, duration: DURATION, before };
 }

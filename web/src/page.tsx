@@ -6,6 +6,7 @@
 import { useEffect } from 'preact/hooks';
 import { FlameView } from './flame/flame_view.tsx';
 import { MemoryView } from './memory/memory_view.tsx';
+import { DiffView } from './panels/diff_view.tsx';
 import { Details } from './panels/details.tsx';
 import { FindView, stepFound } from './panels/find_view.tsx';
 import { Help } from './panels/help.tsx';
@@ -39,6 +40,7 @@ function Header() {
       {summary && (
         <span class="what" title={`${summary.recording}: ${summary.command.join(' ')}`}>
           {summary.recording.replace(/^.*\//s, '')} · {durationText(summary.duration_ns)} · {countText(summary.threads)} threads · {countText(events)} events ·{' '}
+          {summary.compared_with !== undefined && `compared with ${summary.compared_with.replace(/^.*\//s, '')} · `}
           <span class={summary.lost > 0 ? 'bad' : ''}>{countText(summary.lost)} lost</span>
         </span>
       )}
@@ -86,6 +88,7 @@ function Panel({ of }: { of: TableName }) {
   switch (of.key) {
     case 'summary': return <SummaryView />;
     case 'flame': return <FlameView />;
+    case 'diff': return <DiffView />;
     case 'memory': return <MemoryView />;
     case 'points': return <PointsView name={of} />;
     default: return <TableView name={of} />;
@@ -96,6 +99,7 @@ function Tabs() {
   const store = useStore();
   const tabs: TableName[] = [{ key: 'summary', title: 'Summary' }];
   if (hasFlames(store)) tabs.push({ key: 'flame', title: 'Flame graph' });
+  if (store.summary?.compared_with !== undefined) tabs.push({ key: 'diff', title: 'Diff' });
   if (store.summary?.kinds.includes('allocations')) tabs.push({ key: 'memory', title: 'Memory' });
   tabs.push(...store.tables.map((table) => ({ key: table.key, title: titleOf(table) })));
   const current = tabs.find((one) => one.key === store.state.tab) ?? tabs[0]!;

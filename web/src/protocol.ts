@@ -11,6 +11,7 @@ export interface Highlight extends Sentence { instant_ns?: number; thread?: numb
 export interface Summary {
   version: number;
   recording: string;
+  compared_with?: string;
   command: string[];
   pid: number;
   start_utc_ns: string;
@@ -42,7 +43,7 @@ export interface Thread {
 
 export interface TableName { key: string; title: string }
 export interface Detail { text: string; where: string }
-export interface Row { cells: CellValue[]; details?: Detail[]; other_title?: string; other_details?: Detail[]; thread?: number }
+export interface Row { cells: CellValue[]; details?: Detail[]; other_title?: string; other_details?: Detail[]; thread?: number; quiet?: boolean }
 export interface Column { key: string; title: string; kind: CellKind }
 export interface Table { key: string; title: string; columns: Column[]; rows: Row[]; rows_left_out: number }
 export interface Report { head: string[]; tables: Table[]; tail: string[]; warnings: string[] }

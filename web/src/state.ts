@@ -21,11 +21,12 @@ export interface PageState {
   pinned: number[];
   hidden: number[];
   weight: string;        // of the flame graph; empty: the first that there is
-  shape: string;         // letters: i icicle, r reversed, n by name, c recursion collapsed, t time order, p threads apart
+  shape: string;         // letters: i icicle, r reversed, n by name, c recursion collapsed, t time order, p threads apart, d what changed, b widths of before
   zoom: number[];        // name ids from the flame graph's root to what is zoomed
   around: number[];      // none, or the name id whose callers and callees are shown
   instant?: number | undefined;  // of memory over time; none: its peak
   by: string;            // its curves: "stack", or empty: function
+  diff: string;          // what is compared; empty: the first that there is
   point: string;         // whose hits are listed; empty: none
   where: string;         // a condition on its arguments
   spread: string;        // the argument whose histogram is shown
@@ -40,7 +41,7 @@ export const DEFAULT_TOP = 100;
 export function emptyState(): PageState {
   return {
     crumbs: [], tab: 'summary', sort: '', top: DEFAULT_TOP, marks: [], order: [], pinned: [], hidden: [], weight: '', shape: 'i',
-    zoom: [], around: [], by: '', point: '', where: '', spread: '', curves: [],
+    zoom: [], around: [], by: '', diff: '', point: '', where: '', spread: '', curves: [],
   };
 }
 
@@ -69,6 +70,7 @@ export function print(state: PageState): string {
   if (state.view) parts.set('view', `${state.view.t0}-${state.view.t1}`);
   for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom', 'around'] as const) put(key, state[key].join('.'), '');
   put('weight', state.weight, '');
+  put('diff', state.diff, '');
   put('shape', state.shape, empty.shape);
   if (state.instant !== undefined) parts.set('instant', String(state.instant));
   for (const key of ['by', 'point', 'where', 'spread'] as const) put(key, state[key], '');
@@ -105,6 +107,7 @@ export function parse(hash: string): PageState {
   state.tab = word('tab', state.tab) || state.tab;
   state.sort = word('sort', '');
   state.weight = word('weight', '');
+  state.diff = word('diff', '');
   state.shape = word('shape', state.shape);
   state.top = Math.min(100_000, Math.max(1, numbers(parts.get('top'))[0] ?? DEFAULT_TOP));
   state.crumbs = (parts.get('at') ?? '').split('_').slice(0, MOST).map(parseCrumb).filter((one) => one !== undefined);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sandwich } from '../src/flame/sandwich.ts';
-import { changeTree, layOut, makeTree, nodeAt, nodeBySteps, NO_CHANGES, pathOf, shareOf, stepsOf, type Tree } from '../src/flame/tree.ts';
+import { changeTree, layOut, makeTree, nodeAt, nodeBySteps, NO_CHANGES, pathOf, shareOf, sidesOf, stepsOf, turned, changeOf, type Tree } from '../src/flame/tree.ts';
 
 // 1 → (2 → (2, 3), 3), 4: own 10, 20, 5, 7, 3, 55.
 const PARENT = [-1, 0, 1, 1, 0, -1], NAME = [1, 2, 2, 3, 3, 4], VALUE = [45, 32, 5, 7, 3, 55];
@@ -97,4 +97,18 @@ test('callers and callees of a function have its value, and recursion counts onc
   assert.deepEqual([both.callers.value[0], both.callees.value[0]], [10, 10]);
   assert.deepEqual(named(both.callers), [[3, 10], [2, 7], [1, 7], [1, 3]]);
   assert.equal(sandwich(tree(), 77).callees.value[0], 0);
+});
+
+test('a comparison knows both sides, also turned and changed', () => {
+  const of = makeTree(Int32Array.of(-1, 0, -1), Uint32Array.of(1, 2, 3), Float64Array.of(10, 4, 0), Float64Array.of(1, 1, 0), Float64Array.of(6, 6, 5));
+  assert.deepEqual(sidesOf(of, 0), { before: 11, after: 10 });
+  const changed = changeTree(of, { ...NO_CHANGES, dropped: new Set([3]) });
+  assert.deepEqual(sidesOf(changed, 0), { before: 6, after: 10 });
+  const other = turned(of);
+  assert.deepEqual([...other.value], [11, 6, 6, 5]);
+  for (let node = 0; node < 4; ++node) assert.deepEqual(sidesOf(other, node), sidesOf(of, node));
+  assert.equal(changeOf({ before: 1000, after: 1009 }), 0, 'noise');
+  assert.equal(changeOf({ before: 0, after: 0 }), 0);
+  assert.equal(changeOf({ before: 4, after: 2 }), -0.5);
+  assert.equal(changeOf({ before: 0, after: 2 }), 1);
 });

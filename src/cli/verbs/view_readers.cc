@@ -10,6 +10,7 @@
 
 #include "cli/input.h"
 #include "cli/report_table.h"
+#include "cli/verbs/cmd_diff.h"
 #include "cli/verbs/cmd_report.h"
 #include "cli/weights.h"
 
@@ -70,6 +71,31 @@ Result<> fold_of(const InputOptions& input, const Recording& all, const FoldRequ
   return ok();
 }
 
+// Of the recording that it is compared with, as a whole.
+Result<> fold_before(const InputOptions& input, const std::string& before, FoldedWeight weight,
+                     const StackVisitor& visit) {
+  InputOptions options = input;
+  options.recording = before;
+  options.no_progress = true;
+  const Recording recording = PENNA_TRY(open_input(options));
+  PENNA_TRY(check_weight_of_sample(recording, weight));
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options, recording);
+  Names names(recording, *symbols, name_style(options, Format::kTable));
+  (void)fold_stacks(recording, names, {weight, false, nullptr}, visit, [](uint64_t) {});
+  return ok();
+}
+
+// As `penna diff` reads these words.
+Result<Report> diff_of(const InputOptions& input, const std::string& before, const Recording& after,
+                       const ReportRequest& request) {
+  Arguments words = {before, after.path(), fmt::format("-n{}", request.rows), "--of=" + request.table};
+  if (!request.sort.empty()) words.push_back("--sort=" + request.sort);
+  DiffOptions options = std::move(PENNA_TRY(parse_diff(words)).options);
+  options.input = input;
+  options.input.no_progress = true;
+  return make_diff_report(options);
+}
+
 // A condition that the point cannot meet would hide nothing: it is refused.
 Result<> check_condition(const Where& where, const Recording& recording, const std::string& point) {
   std::vector<std::string> names;
@@ -112,11 +138,18 @@ std::vector<TableName> view_tables(const Summary& summary) {
   return names;
 }
 
-Questions::Readers view_readers(const InputOptions& input, const Recording& recording) {
-  return {
+Questions::Readers view_readers(const InputOptions& input, const Recording& recording, const std::string& before) {
+  Questions::Readers readers{
       [&](const ReportRequest& request) { return report_of(input, recording, request); },
       [&](const FoldRequest& request, const StackVisitor& visit) { return fold_of(input, recording, request, visit); },
       [&](const PartRequest& request, const UsePart& use) { return read_part(input, recording, request, use); }};
+  if (before.empty()) return readers;
+  readers.before = before;
+  readers.fold_before = [&](FoldedWeight weight, const StackVisitor& visit) {
+    return fold_before(input, before, weight, visit);
+  };
+  readers.make_diff = [&](const ReportRequest& request) { return diff_of(input, before, recording, request); };
+  return readers;
 }
 
 }  // namespace penna

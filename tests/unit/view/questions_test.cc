@@ -73,6 +73,8 @@ TEST_F(QuestionsTest, WhatIsNotAskedRightIsRefusedInASentence) {
                                                           {"flame", {{"weight", "love"}}},
                                                           {"flame", {{"weight", "time"}, {"reverse", "2"}}},
                                                           {"flame", {{"weight", "calls"}, {"time_order", "1"}}},
+                                                          {"diff", {{"of", "calls"}}},
+                                                          {"flame", {{"weight", "time"}, {"compare", "1"}}},
                                                           {"find", {}},
                                                           {"find", {{"q", std::string(501, 'x')}}},
                                                           {"names", {{"from", "-1"}}},

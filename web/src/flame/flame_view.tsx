@@ -4,6 +4,7 @@
 // Why: the tree comes once for each selection and weight; all else is done here.
 // Invariant: what is folded by the server or too narrow to draw is said below the graph.
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { colors } from '../colors.ts';
 import { group } from '../columns.ts';
 import { WholeRun } from '../panels/whole_run.tsx';
 import { errorText } from '../server.ts';
@@ -13,7 +14,7 @@ import { flameKey } from './keys.ts';
 import { SandwichView } from './sandwich_view.tsx';
 import { TreeCanvas } from './tree_canvas.tsx';
 import {
-  changeTree, makeTree, nodeAt, nodeBySteps, NO_CHANGES, pathOf, shareOf, stepsOf, type Changes, type Tree,
+  changeTree, makeTree, nodeAt, nodeBySteps, NO_CHANGES, pathOf, shareOf, stepsOf, turned, type Changes, type Tree,
 } from './tree.ts';
 
 interface Weight { key: string; title: string; kind: string }
@@ -37,28 +38,30 @@ function useFlame(weight: string, shape: string, until?: number): Asked {
   useStore();
   const [asked, setAsked] = useState<Asked>({ isLoading: true });
   const { t0: from, t1: to, thread } = store.selection(), t0 = until === undefined ? from : undefined, t1 = until ?? to;
-  const isInOrder = shape.includes('t') && weight === 'time', isReversed = shape.includes('r') && !isInOrder, byThread = shape.includes('p') && !isInOrder;
+  const isInOrder = shape.includes('t') && weight === 'time', isReversed = shape.includes('r') && !isInOrder, compares = shape.includes('d') && !isInOrder;
+  const byThread = shape.includes('p') && !isInOrder && !compares;
   useEffect(() => {
     let isCurrent = true;
     setAsked((before) => ({ ...before, isLoading: true }));
-    const how = { reverse: isReversed ? 1 : undefined, time_order: isInOrder ? 1 : undefined, px: isInOrder ? ORDER_STEPS : undefined, by_thread: byThread ? 1 : undefined };
-    store.server.columns('flame', { weight, t0, t1, thread, ...how }, 'flame').then((columns) => {
+    const how = { reverse: isReversed ? 1 : undefined, time_order: isInOrder ? 1 : undefined, px: isInOrder ? ORDER_STEPS : undefined, by_thread: byThread ? 1 : undefined, compare: compares ? 1 : undefined };
+    store.server.columns('flame', { weight, ...(compares ? {} : { t0, t1, thread }), ...how }, 'flame').then((columns) => {
       if (!isCurrent) return;
       const { parent, name, value, count } = group(columns, { parent: 'i32', name: 'u32', value: 'f64', count: 'f64' });
       const { unit, left_out: leftOut } = columns.header;
-      const answer = { tree: makeTree(parent, name, value, count), unit: String(unit), leftOut: Number(leftOut) || 0, isInOrder };
+      const before = compares ? group(columns, { before: 'f64' }).before : undefined;
+      const answer = { tree: makeTree(parent, name, value, count, before), unit: String(unit), leftOut: Number(leftOut) || 0, isInOrder };
       setAsked({ answer, isLoading: false });
     }).catch((error) => isCurrent && setAsked({ error: errorText(error), isLoading: false }));
     return () => {
       isCurrent = false;
     };
-  }, [weight, isReversed, isInOrder, byThread, t0, t1, thread]);
+  }, [weight, isReversed, isInOrder, byThread, compares, t0, t1, thread]);
   return asked;
 }
 
 function toggleLetter(letter: string): void {
   const { shape } = store.state;
-  store.change({ shape: shape.includes(letter) ? shape.replace(letter, '') : shape + letter, ...('rtp'.includes(letter) ? { zoom: [] } : {}) });
+  store.change({ shape: shape.includes(letter) ? shape.replace(letter, '') : shape + letter, ...('rtpd'.includes(letter) ? { zoom: [] } : {}) });
 }
 
 function Toggle({ letter, children }: { letter: string; children: string }) {
@@ -94,10 +97,10 @@ function matcher(text: string): ((name: number) => boolean) | undefined {
 
 export function FlameView() {
   const { state, summary } = useStore();
-  const { packed } = store.server;
+  const { packed } = store.server, before = summary?.compared_with;
   const weights = WEIGHTS.filter((one) => (packed ? packed.hasWeight(one.key) : summary?.kinds.includes(one.kind)));
   const weight = weights.find((one) => one.key === state.weight) ?? weights[0];
-  const { answer, error, isLoading } = useFlame(weight?.key ?? '', packed ? state.shape.replace(/[tp]/g, '') : state.shape);
+  const { answer, error, isLoading } = useFlame(weight?.key ?? '', packed ? state.shape.replace(/[tpd]/g, '') : state.shape);
   if (weight === undefined) return <p class="hint">The recording has no stacks.</p>;
   return (
     <div class={`flame-view${isLoading ? ' busy' : ''}`} aria-busy={isLoading}>
@@ -110,16 +113,32 @@ export function FlameView() {
         <Toggle letter="c">collapse recursion</Toggle>
         {!packed && weight.key === 'time' && <Toggle letter="t">time order</Toggle>}
         {!packed && <Toggle letter="p">threads apart</Toggle>}
+        {before !== undefined && <Toggle letter="d">what changed</Toggle>}
       </div>
+      {answer?.tree.before && <Legend before={before ?? ''} answer={answer} />}
       {error !== undefined && <p class="bad" role="alert">{error}</p>}
       {answer ? <Graph answer={answer} /> : error === undefined && <p class="hint">…</p>}
     </div>
   );
 }
 
+// What the colours of a comparison mean; widths are of one of both.
+function Legend({ before, answer: { tree, unit } }: { before: string; answer: Answer }) {
+  const set = colors();
+  return (
+    <p class="legend">
+      <span>{amountText(tree.value[0]!, unit)}, {amountText(tree.before![0]!, unit)} in {before.replace(/^.*\//s, '')}, both as a whole:</span>
+      <span><span class="swatch" style={{ background: set.less[2]! }} /> less</span>
+      <span><span class="swatch" style={{ background: set.grey }} /> changed by less than 1 %</span>
+      <span><span class="swatch" style={{ background: set.more[2]! }} /> more</span>
+      <Toggle letter="b">widths of before</Toggle>
+    </p>
+  );
+}
+
 // One weight, up to an instant.
 export function FlameOf({ weight, t1 }: { weight: string; t1: number }) {
-  const { answer, error, isLoading } = useFlame(weight, store.state.shape.replace(/[tp]/g, ''), Math.max(1, Math.round(t1)));
+  const { answer, error, isLoading } = useFlame(weight, store.state.shape.replace(/[tpd]/g, ''), Math.max(1, Math.round(t1)));
   return (
     <div class={`flame-view${isLoading ? ' busy' : ''}`} aria-busy={isLoading}>
       {error !== undefined && <p class="bad" role="alert">{error}</p>}
@@ -133,7 +152,11 @@ function Graph({ answer }: { answer: Answer }) {
   const [search, setSearch] = useState(''), [undone, setUndone] = useState<Changes[]>([NO_CHANGES]), [chosen, setChosen] = useState(-1);
   const isInOrder = answer.isInOrder, by = isInOrder ? 'time' : state.shape.includes('n') ? 'name' : 'value';
   const last = undone.at(-1)!, changes = { ...last, isCollapsed: state.shape.includes('c'), isInOrder };
-  const tree = useMemo(() => changeTree(answer.tree, changes), [answer, undone, changes.isCollapsed]);
+  const isBefore = state.shape.includes('b') && answer.tree.before !== undefined;
+  const tree = useMemo(() => {
+    const changed = changeTree(answer.tree, changes);
+    return isBefore ? turned(changed) : changed;
+  }, [answer, undone, changes.isCollapsed, isBefore]);
   const zoomed = useMemo(() => (isInOrder ? nodeBySteps : nodeAt)(tree, state.zoom), [tree, state.zoom]);
   const found = useMemo(() => matcher(search), [search, answer]);
   const share = found && shareOf(tree, found), name = chosen > 0 && chosen < tree.name.length ? tree.name[chosen]! : -1;
@@ -148,7 +171,7 @@ function Graph({ answer }: { answer: Answer }) {
   const focus = (id: number): void => change({ focus: id }), hide = (id: number): void => change({ hidden: new Set([...last.hidden, id]) });
   const drop = (id: number): void => change({ dropped: new Set([...last.dropped, id]) });
   const around = (id: number): void => store.change({ around: [id] }, true);
-  const dropped = answer.tree.value[0]! - tree.value[0]!;
+  const dropped = (isBefore ? answer.tree.before! : answer.tree.value)[0]! - tree.value[0]!;
   const isReversed = state.shape.includes('r') && !isInOrder;
   if (state.around[0] !== undefined && !isReversed) return <SandwichView tree={tree} unit={answer.unit} name={state.around[0]} />;
   return (

@@ -10,7 +10,7 @@ import { Labels } from '../labels.ts';
 import { store, type Shown } from '../store.ts';
 import { amountText, countText, percentText } from '../units.ts';
 import { drawFlame, FLAME_ROW, nodeUnder, type FlameScene } from './draw.ts';
-import { layOut, pathOf, type Tree } from './tree.ts';
+import { layOut, pathOf, sidesOf, type Tree } from './tree.ts';
 
 // Letters of the names decide, or the larger value, or time; then the id, so that the order is always the same.
 export function orderOf(tree: Tree, by: 'name' | 'value' | 'time'): (a: number, b: number) => number {
@@ -28,9 +28,15 @@ export function nodeShown(tree: Tree, node: number, unit: string): Shown {
   if (node === 0) return { title: 'all', lines: [['all', amount(value)]], stack: [] };
   return {
     title: store.server.name(tree.name[node]!),
-    lines: [['with callees', amount(value)], ['own', amount(tree.self[node]!)], ['count', countText(tree.count[node]!)]],
+    lines: [['with callees', amount(value)], ...beforeLines(tree, node, unit), ['own', amount(tree.self[node]!)], ['count', countText(tree.count[node]!)]],
     stack, function: tree.name[node]!,
   };
+}
+
+function beforeLines(tree: Tree, node: number, unit: string): [string, string][] {
+  if (!tree.before) return [];
+  const { before, after } = sidesOf(tree, node), change = after - before, sign = change < 0 ? '−' : '+';
+  return [['before', amountText(before, unit)], ['now', amountText(after, unit)], ['change', `${sign}${amountText(Math.abs(change), unit)}${before > 0 ? `, ${sign}${percentText((100 * Math.abs(change)) / before)}` : ''}`]];
 }
 
 interface Given {

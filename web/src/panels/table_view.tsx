@@ -69,7 +69,7 @@ function RowView({ table, row, go }: { table: Table; row: Row; go: Go }) {
   const unfolds = foldable || typeof name === 'string';
   return (
     <>
-      <tr onClick={() => unfolds && getSelection()?.isCollapsed !== false && setOpen(!isOpen)} class={unfolds ? 'unfolds' : ''}>
+      <tr onClick={() => unfolds && getSelection()?.isCollapsed !== false && setOpen(!isOpen)} class={`${unfolds ? 'unfolds' : ''}${row.quiet ? ' quiet' : ''}`}>
         <td class="fold">
           {go && <button aria-label="show in the timeline" onClick={() => go(row)}>◎</button>}
           {unfolds && <button aria-expanded={isOpen} aria-label="details" onClick={(event) => {
