@@ -2,8 +2,6 @@
 // See flame_tree.h.
 #include "view/flame_tree.h"
 
-#include "view/columns.h"
-
 namespace penna {
 
 FlameTree::Node& FlameTree::node_of(std::span<const std::string_view> frames) {
@@ -26,9 +24,8 @@ std::string FlameTree::answer(const char* unit, NameIds& ids) {
   }
   const uint64_t all = nodes_[0].total, all_before = nodes_[0].before;
   std::vector<int32_t> numbers(nodes_.size(), -1);  // in the answer
-  std::vector<int32_t> parent;
-  std::vector<uint32_t> name;
-  std::vector<double> value, self, count, before;
+  FlameColumns columns;
+  std::vector<double> before;
   uint64_t left_out = 0;
   for (size_t i = 1; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
@@ -38,20 +35,12 @@ std::string FlameTree::answer(const char* unit, NameIds& ids) {
       left_out += node.total;
       continue;
     }
-    numbers[i] = static_cast<int32_t>(parent.size());
-    parent.push_back(node.parent == 0 ? -1 : numbers[node.parent]);
-    name.push_back(ids.id(names_.name(node.name)));
-    value.push_back(static_cast<double>(node.total));
-    self.push_back(static_cast<double>(node.self));
-    count.push_back(static_cast<double>(node.count));
+    numbers[i] = columns.size();
+    columns.add(node.parent == 0 ? -1 : numbers[node.parent], ids.id(names_.name(node.name)),
+                static_cast<double>(node.total), static_cast<double>(node.self), static_cast<double>(node.count));
     before.push_back(static_cast<double>(node.before));
   }
-  ColumnAnswer answer;
-  answer.add("parent", parent);
-  answer.add("name", name);
-  answer.add("value", value);
-  answer.add("self", self);
-  answer.add("count", count);
+  ColumnAnswer answer = columns.answer();
   if (compares_) answer.add("before", before);
   return answer.text([&](JsonWriter& json) {
     json.field("names", ids.size());

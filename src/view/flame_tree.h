@@ -13,9 +13,37 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "view/columns.h"
 #include "view/name_ids.h"
 
 namespace penna {
+
+// The columns of a tree's answer; a parent is added before its children. `parent`: by order of adding, -1: none.
+class FlameColumns {
+ public:
+  void add(int32_t parent, uint32_t name, double value, double self, double count) {
+    parent_.push_back(parent);
+    name_.push_back(name);
+    value_.push_back(value);
+    self_.push_back(self);
+    count_.push_back(count);
+  }
+  int32_t size() const { return static_cast<int32_t>(parent_.size()); }
+  ColumnAnswer answer() const {
+    ColumnAnswer answer;
+    answer.add("parent", parent_);
+    answer.add("name", name_);
+    answer.add("value", value_);
+    answer.add("self", self_);
+    answer.add("count", count_);
+    return answer;
+  }
+
+ private:
+  std::vector<int32_t> parent_;
+  std::vector<uint32_t> name_;
+  std::vector<double> value_, self_, count_;
+};
 
 class FlameTree {
  public:

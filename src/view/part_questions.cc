@@ -8,6 +8,7 @@
 
 #include "export/json_writer.h"
 #include "view/live_heap.h"
+#include "view/path_answer.h"
 #include "view/point_rows.h"
 
 namespace penna {
@@ -20,12 +21,17 @@ constexpr int64_t kMostHits = 10'000;
 }  // namespace
 
 bool PartQuestions::knows(const std::string& question) {
-  return question == "point_names" || question == "hits" || question == "curve" || question == "live_heap";
+  return question == "point_names" || question == "hits" || is_of_columns(question);
+}
+
+bool PartQuestions::is_of_columns(const std::string& question) {
+  return question == "curve" || question == "live_heap" || question == "critical_path";
 }
 
 std::string PartQuestions::answer(const std::string& question, Parameters& in, const ViewSelection& of) {
   if (question == "curve") return curve(in);
   if (question == "live_heap") return live_heap(in, of);
+  if (question == "critical_path") return critical_path(in, of);
   return question == "hits" ? hits(in, of) : point_names(in, of);
 }
 
@@ -104,6 +110,20 @@ std::string PartQuestions::live_heap(Parameters& in, const ViewSelection& of) {
   part.t0.reset();
   return read(in, {part}, [&](const Recording& recording, Names& names) -> Result<std::string> {
     return penna::live_heap(recording, names, request);
+  });
+}
+
+// Who is waited for may have got the lock at any time before: all is read.
+std::string PartQuestions::critical_path(Parameters& in, const ViewSelection& of) {
+  if (of.threads.size() != 1) in.refuse("a critical path is of one thread: choose it");
+  if (all_.events[PENNA_LOCKS] == 0) in.refuse("no locks were recorded: penna record -k locks CMD");
+  return read(in, {}, [&](const Recording& recording, Names&) -> Result<std::string> {
+    const double ns_per_tick = recording.time().ns_per_tick();
+    const auto ticks = [&](int64_t ns) {
+      return all_.first_time + static_cast<uint64_t>(static_cast<double>(ns) / ns_per_tick);
+    };
+    return path_answer(recording, all_, of.threads.front(), of.t0 ? ticks(*of.t0) : 0,
+                       of.t1 ? ticks(*of.t1) : UINT64_MAX);
   });
 }
 

@@ -34,7 +34,7 @@ class PartQuestions {
   PartQuestions(const Summary& all, PartReader read) : all_(all), read_(std::move(read)) {}
 
   static bool knows(const std::string& question);
-  static bool is_of_columns(const std::string& question) { return question == "curve" || question == "live_heap"; }
+  static bool is_of_columns(const std::string& question);
   // One that it knows. What was wrong is told to `in`.
   std::string answer(const std::string& question, Parameters& in, const ViewSelection& of);
   // The points with most hits, for who asks all there is (packed_page.h).
@@ -47,6 +47,7 @@ class PartQuestions {
   std::string hits(Parameters& in, const ViewSelection& of);
   std::string curve(Parameters& in);
   std::string live_heap(Parameters& in, const ViewSelection& of);
+  std::string critical_path(Parameters& in, const ViewSelection& of);
   std::string read(Parameters& in, const PartRequest& request,
                    const std::function<Result<std::string>(const Recording&, Names&)>& use);
 

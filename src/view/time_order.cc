@@ -3,7 +3,7 @@
 #include "view/time_order.h"
 
 #include "base/hash.h"
-#include "view/columns.h"
+#include "view/flame_tree.h"
 
 namespace penna {
 
@@ -73,25 +73,14 @@ std::string TimeOrder::answer(NameIds& ids) {
   std::vector<int64_t> inside(nodes_.size());
   for (size_t i = nodes_.size() - 1; i > 0; --i) inside[nodes_[i].parent] += nodes_[i].total;
   int64_t left_out = nodes_[0].hidden;
-  std::vector<int32_t> parent;
-  std::vector<uint32_t> name;
-  std::vector<double> value, self, count;
+  FlameColumns columns;
   for (size_t i = 1; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
-    parent.push_back(static_cast<int32_t>(node.parent) - 1);
-    name.push_back(ids.id(names_.name(node.name)));
-    value.push_back(static_cast<double>(node.total));
-    self.push_back(static_cast<double>(node.total - inside[i]));
-    count.push_back(static_cast<double>(node.count));
+    columns.add(static_cast<int32_t>(node.parent) - 1, ids.id(names_.name(node.name)), static_cast<double>(node.total),
+                static_cast<double>(node.total - inside[i]), static_cast<double>(node.count));
     left_out += node.hidden;
   }
-  ColumnAnswer answer;
-  answer.add("parent", parent);
-  answer.add("name", name);
-  answer.add("value", value);
-  answer.add("self", self);
-  answer.add("count", count);
-  return answer.text([&](JsonWriter& json) {
+  return columns.answer().text([&](JsonWriter& json) {
     json.field("names", ids.size());
     json.field("unit", "ns");
     json.field("total", inside[0] + nodes_[0].hidden);

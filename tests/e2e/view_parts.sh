@@ -102,12 +102,27 @@ assert one + other == whole > 0
 one, other, whole = (len(answer['tables'][0]['rows']) for answer in of_threads('hits?point=shop:order&top=1000'))
 assert one + other == whole == 300
 
+# Critical paths: pieces without gaps, as long as the parts that the report of the same thread and time has.
+for thread in ask('threads')['threads']:
+    for part in ('', f'&t0={end // 4}&t1={end // 2}'):
+        path = ask(f'critical_path?thread={thread["id"]}{part}')
+        pieces = list(zip(path['start'], path['duration']))
+        assert path['left_out'] == 0 and all(abs(start + length - after) < 1 for (start, length), (after, _) in zip(pieces, pieces[1:]))
+    path = ask(f'critical_path?thread={thread["id"]}')
+    table = ask(f'table?name=chains&top=0&thread={thread["id"]}')['tables'][0]
+    key = [column['kind'] for column in table['columns']].index('duration')
+    told = sum(row['cells'][key] for row in table['rows'])
+    assert abs(sum(path['duration']) - told) < 100, (thread, sum(path['duration']), told)
+longest = max((ask(f'critical_path?thread={one["id"]}') for one in ask('threads')['threads']), key=lambda path: len(set(path['thread'])))
+assert len(set(longest['thread'])) >= 2 and set(longest['what']) <= {0, 1, 2}, longest
+
 # What cannot be asked is refused in a sentence that says what can.
 assert 'order.number' in refused('hits?point=shop:order&histogram=order.customer')
 assert 'it has order.number' in refused('hits?point=shop:order&where=' + quote('price > 3'))
 assert 'expected' in refused('hits?point=shop:order&where=' + quote('order.price >'))
 assert 'no numbers' in refused('curve?point=shop:order&argument=nothing')
-for question in ('diff?of=calls', 'flame?weight=time&compare=1',
+for question in ('critical_path', 'critical_path?thread=0,1', 'critical_path?thread=77',
+                 'diff?of=calls', 'flame?weight=time&compare=1',
                  'table?name=calls&thread=0,', 'table?name=calls&thread=0,99', 'slices?thread=0,1', 'flame?weight=time&thread=x',
                  'flame?weight=bytes&time_order=1', 'flame?weight=time&time_order=1&reverse=1', 'flame?weight=time&by_thread=7',
                  'live_heap', 'live_heap?by=love', 'live_heap?by=stack&px=1001', 'live_heap?by=stack&series=51',

@@ -166,6 +166,16 @@ function highlights(_query, of) {
   ] };
 }
 
+// The waiter's first wait: until its end the holder is on the path.
+function criticalPath(query, of) {
+  const [thread] = threadsOf(query, of), wait = thread.waits[0];
+  if (wait === undefined) throw new Refused('this thread waits for nothing');
+  return pack({ left_out: 0 }, {
+    start: ['f64', [0, wait.start + wait.duration, wait.start + wait.duration + 1e6]], duration: ['f64', [wait.start + wait.duration, 1e6, 1e9]],
+    thread: ['u32', [wait.holder, thread.id, thread.id]], what: ['u8', [1, 2, 0]],
+  });
+}
+
 // Two owners that share a wave, and three small ones: `rest`.
 function liveHeap(query, of) {
   const { t0, px, pixel } = range(query, of), names = query.get('by') === 'stack' ? ['grow ← main', `${EVIL} ← main`] : ['grow', EVIL];
@@ -300,7 +310,7 @@ function threads(_query, of) {
 }
 
 const QUESTIONS = {
-  summary, threads, slices, waits, points, counters, flame, instance, find, hits, curve, diff, highlights, live_heap: liveHeap, point_names: pointNames, tables: () => ({ tables: tableNames() }),
+  summary, threads, slices, waits, points, counters, flame, instance, find, hits, critical_path: criticalPath, curve, diff, highlights, live_heap: liveHeap, point_names: pointNames, tables: () => ({ tables: tableNames() }),
   table: (query, of) => (query.get('name') === 'threads' && query.has('thread') ? refuse('this is about all threads together') : undefined) ?? tableOf(query, range(query, of), threadsOf(query, of), of) ?? refuse(`there is no table ${query.get('name')}`),
   names: (query, of) => ({ names: of.names.list.slice(Number(query.get('from'))), next: of.names.list.length }),
 };

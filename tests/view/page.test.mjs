@@ -190,3 +190,30 @@ test('what stands out leads to its instant, its time in a thread, its table', as
   assert.equal((await address(page)).sort, 'total_ns:desc');
   await page.end();
 });
+
+test('on a phone nothing is wider than the screen, and a tap does what a click does', async () => {
+  for (const hash of ['#tab=summary', '#tab=memory', '#tab=points&point=shop:order&spread=id', '#tab=flame&around=1', '#tab=flame']) {
+    const page = await shared.open(hash, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    await page.locator('.panel').waitFor();
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 390, hash);
+    if (hash === '#tab=memory') {
+      await page.locator('canvas.chart').tap({ position: { x: 90, y: 60 } });
+      assert.notEqual((await address(page)).instant, undefined);
+    }
+    if (hash === '#tab=flame') {
+      await page.locator('canvas.flame').tap({ position: { x: 30, y: 27 } });
+      assert.notEqual((await address(page)).zoom, undefined);
+    }
+    await page.end();
+  }
+});
+
+test('what can be pressed or chosen has a name', async () => {
+  for (const hash of ['#tab=summary', '#tab=memory', '#tab=points&point=shop:order&spread=id', '#tab=flame', '#tab=calls&at=t1']) {
+    const page = await shared.open(hash);
+    const nameless = await page.evaluate(() => [...document.querySelectorAll('button, select, input, canvas[tabindex]')].filter((one) =>
+      !(one.getAttribute('aria-label') || one.textContent.trim() || one.labels?.[0]?.textContent.trim() || one.title)).map((one) => one.outerHTML.slice(0, 120)));
+    assert.deepEqual(nameless, [], hash);
+    await page.end();
+  }
+});

@@ -245,3 +245,20 @@ test('several threads are selected with Shift, and their totals add up', async (
   assert.equal(await calls(), threads.reduce((sum, one) => sum + one.calls.length, 0));
   await page.end();
 });
+
+test('the critical path of a thread goes through those that it waited for', async () => {
+  const page = await shared.open('#at=t1&view=0-200000000'), lane = page.locator('canvas.lanes');
+  const pixels = () => lane.evaluate((one) => one.toDataURL());
+  const before = await pixels();
+  await page.getByRole('button', { name: 'critical path' }).click();
+  await settle(page);
+  assert.ok(shared.server.asked.some((one) => one.startsWith('api/critical_path?') && one.includes('thread=1')));
+  assert.notEqual(await pixels(), before);
+  assert.equal((await address(page)).path, '1');
+  await page.getByRole('button', { name: 'critical path' }).click();
+  await settle(page);
+  assert.equal(await pixels(), before);
+  await page.getByRole('button', { name: 'whole run' }).click();
+  assert.equal(await page.getByRole('button', { name: 'critical path' }).count(), 0, 'it is of one thread');
+  await page.end();
+});

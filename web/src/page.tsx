@@ -62,6 +62,10 @@ function Crumbs() {
           <span aria-hidden="true">▸ </span>{crumbText(store, crumb)}
         </button>
       ))}
+      {store.selection().threads?.length === 1 && store.summary?.kinds.includes('locks') && !store.server.packed && (
+        <button class="path" aria-pressed={store.state.path} onClick={() => store.change({ path: !store.state.path }, true)}>
+          {store.state.path ? '☑' : '☐'} critical path</button>
+      )}
       {crumbs.length > 0 && <span class="hint">Esc goes back</span>}
     </nav>
   );

@@ -26,6 +26,7 @@ export interface PageState {
   around: number[];      // none, or the name id whose callers and callees are shown
   instant?: number | undefined;  // of memory over time; none: its peak
   by: string;            // its curves: "stack", or empty: function
+  path: boolean;         // the critical path of the selected thread is drawn
   diff: string;          // what is compared; empty: the first that there is
   point: string;         // whose hits are listed; empty: none
   where: string;         // a condition on its arguments
@@ -41,7 +42,7 @@ export const DEFAULT_TOP = 100;
 export function emptyState(): PageState {
   return {
     crumbs: [], tab: 'summary', sort: '', top: DEFAULT_TOP, marks: [], order: [], pinned: [], hidden: [], weight: '', shape: 'i',
-    zoom: [], around: [], by: '', diff: '', point: '', where: '', spread: '', curves: [],
+    zoom: [], around: [], by: '', path: false, diff: '', point: '', where: '', spread: '', curves: [],
   };
 }
 
@@ -71,6 +72,7 @@ export function print(state: PageState): string {
   for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom', 'around'] as const) put(key, state[key].join('.'), '');
   put('weight', state.weight, '');
   put('diff', state.diff, '');
+  put('path', state.path ? '1' : '', '');
   put('shape', state.shape, empty.shape);
   if (state.instant !== undefined) parts.set('instant', String(state.instant));
   for (const key of ['by', 'point', 'where', 'spread'] as const) put(key, state[key], '');
@@ -108,6 +110,7 @@ export function parse(hash: string): PageState {
   state.sort = word('sort', '');
   state.weight = word('weight', '');
   state.diff = word('diff', '');
+  state.path = parts.get('path') === '1';
   state.shape = word('shape', state.shape);
   state.top = Math.min(100_000, Math.max(1, numbers(parts.get('top'))[0] ?? DEFAULT_TOP));
   state.crumbs = (parts.get('at') ?? '').split('_').slice(0, MOST).map(parseCrumb).filter((one) => one !== undefined);

@@ -7,6 +7,7 @@ import { fillCurve, highest } from '../curve.ts';
 import { amountText, durationText, instantText } from '../units.ts';
 import { drawLane } from './draw_lane.ts';
 import { FLAGS, HOLDS, ROW, WAITS } from './layout.ts';
+import { drawPath } from './path.ts';
 import { CURVE, RULER, type Hit, type Scene } from './scene.ts';
 import { tickStep } from './scale.ts';
 
@@ -30,6 +31,7 @@ export function drawScene(c: Context, scene: Scene): void {
     c.globalAlpha = 1;
   }
   drawArrows(c, scene);
+  drawPath(c, scene);
   drawChosen(c, scene);
   c.fillStyle = scene.colors.back;
   c.fillRect(0, 0, scene.width, scene.head);

@@ -8,6 +8,7 @@ import { Labels } from '../labels.ts';
 import type { Server } from '../server.ts';
 import type { PointCurve, Range, Selected } from '../state.ts';
 import type { Lane } from './layout.ts';
+import type { Path } from './path.ts';
 import type { Tracks } from './tracks.ts';
 
 export const RULER = 20, CURVE = 26;
@@ -32,6 +33,7 @@ export class Scene {
   cursor = -1;                  // ns; -1: not over the timeline
   hit: Hit | undefined;
   chosen: { thread: number; start: number; duration: number; depth: number } | undefined;
+  path: Path | undefined;
   instant: { thread: number; time: number } | undefined;  // chosen, and without a length
   readonly hues: Hues;
   readonly labels: Labels;

@@ -17,6 +17,7 @@ import { drawScene, FONT } from './draw.ts';
 import { shownOf, threadShown } from './hit.ts';
 import { layOut, orderThreads, ROW, type Lane } from './layout.ts';
 import { Scene, type CounterCurve, type Hit } from './scene.ts';
+import { readPath } from './path.ts';
 import { clampView, panBy, stillDoes, zoomAt } from './scale.ts';
 import { gridOf, Tracks, withMargin } from './tracks.ts';
 
@@ -37,6 +38,7 @@ export class Timeline {
   private restTimer = 0;
   private shownView: Range | undefined;   // of the store, as it was last seen
   private countersPixel = 0;
+  private pathOf = '';                    // thread and time whose critical path is shown
   private points: PointCurve[] = [];      // whose curves are shown
   private readonly undo: (() => void)[] = [];
 
@@ -125,6 +127,7 @@ export class Timeline {
     }
     scene.setLanes(layOut(orderThreads(threads, state.order, state.pinned, state.hidden), this.has('locks'), this.opened));
     scene.selection = selection(state);
+    this.askPath().catch((error) => this.store.fail(error));
     scene.marks = state.marks;
     if (state.view !== this.shownView || scene.view.t1 === 1) {
       this.shownView = state.view;
@@ -280,6 +283,20 @@ export class Timeline {
         values: ofPoints[at] ? group(ofPoints[at], { value: 'f64' }).value : new Float64Array(),
       })),
     ];
+    this.frames.ask();
+  }
+
+  // Of one thread that is selected, and of that time.
+  private async askPath(): Promise<void> {
+    const { thread, threads, t0, t1 } = this.scene.selection, isWanted = this.store.state.path && threads?.length === 1 && !this.store.server.packed;
+    const wanted = isWanted ? `${thread} ${t0} ${t1}` : '';
+    if (wanted === this.pathOf) return;
+    this.pathOf = wanted;
+    this.scene.path = undefined;
+    if (!isWanted) return;
+    const answer = await this.store.server.columns('critical_path', { thread, t0, t1 }, 'critical_path');
+    if (this.pathOf !== wanted) return;
+    this.scene.path = readPath(answer);
     this.frames.ask();
   }
 
