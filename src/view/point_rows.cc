@@ -110,6 +110,7 @@ class Bins {
     constexpr double kWide = 1000;  // times: then each bin is that many times as wide as the one before
     is_by_factor_ = shape.least > 0 && shape.most / shape.least >= kWide;
     low_ = by(shape.least);
+    most_ = shape.most;
     double width = (by(shape.most) - low_) / kMost;
     if (shape.is_whole && !is_by_factor_) width = std::max(1.0, std::ceil((shape.most - shape.least + 1) / kMost));
     if (!(width > 0)) width = 1;
@@ -146,12 +147,12 @@ class Bins {
  private:
   double by(double value) const { return is_by_factor_ ? std::log(value) : value; }
   double edge(size_t at) const {
-    const double value = low_ + static_cast<double>(at) * width_;
-    return is_by_factor_ ? std::exp(value) : value;
+    const double step = low_ + static_cast<double>(at) * width_, value = is_by_factor_ ? std::exp(step) : step;
+    return at == counts_.size() ? std::max(value, most_) : value;  // whatever rounding does, the last bar has it
   }
 
   bool is_by_factor_ = false;
-  double low_ = 0, width_ = 1;
+  double low_ = 0, width_ = 1, most_ = 0;
   std::vector<uint64_t> counts_;
   uint64_t others_ = 0;  // no number, not finite, or not there
 };

@@ -47,6 +47,12 @@ for column in ('order.number', 'order.price'):
     edges[-1] += 1  # the last bar has its upper end
     for low, high, count in zip(edges, edges[1:], histogram['counts']):
         assert count == sum(low <= row[column] < high for row in rows), (column, low, high, count)
+    # As the page asks when a bar is clicked: the same hits, with edges to the last digit.
+    for bar, count in enumerate(histogram['counts']):
+        last = bar + 1 == len(histogram['counts'])
+        where = f'{column} >= {edges[bar]!r} && {column} {"<=" if last else "<"} {(edges[bar + 1] - 1 if last else edges[bar + 1])!r}'
+        assert len(hits('&where=' + quote(where))[1]) == count, (where, count)
+assert len(hits('&where=' + quote('order.price >= 1e-7 && order.price < 1e+21'))[1]) == 300
 curve = ask('curve?point=shop:order&argument=order.number&px=500')
 assert sum(curve['count']) == 300 and max(value for value in curve['value'] if value == value) == 300
 

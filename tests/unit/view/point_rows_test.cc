@@ -95,7 +95,9 @@ TEST_F(PointRowsTest, AHistogramCountsEachHitOnce) {
     next = end;
   }
   EXPECT_EQ(sum, 12u);
-  EXPECT_THAT(rows({.point = "db:query", .rows = 1, .histogram = "share"}), HasSubstr(R"("others":2)"));
+  const std::string shares = rows({.point = "db:query", .rows = 1, .histogram = "share"});
+  EXPECT_THAT(shares, HasSubstr(R"("others":2)"));
+  EXPECT_THAT(shares, HasSubstr(R"(4.5],"counts")")) << "the last bar ends with the largest value";
 }
 
 TEST_F(PointRowsTest, WhatIsNoColumnOfNumbersIsRefusedWithThoseThatAre) {
