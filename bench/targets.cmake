@@ -71,6 +71,13 @@ target_link_libraries(recording_facts PRIVATE penna_recording)
 set_target_properties(recording_facts PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
 add_dependencies(bench recording_facts)
 
+add_executable(make_recording EXCLUDE_FROM_ALL make_recording.cc)
+penna_tool_options(make_recording)
+target_compile_options(make_recording PRIVATE -O2)
+target_link_libraries(make_recording PRIVATE penna_recording fmt::fmt)
+set_target_properties(make_recording PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+add_dependencies(bench make_recording)
+
 penna_bench(agent_bench LIBS Threads::Threads)
 penna_bench(switch_bench LIBS Threads::Threads)
 penna_bench(recording_bench LIBS penna_recording)

@@ -18,3 +18,6 @@ target_include_directories(text_trace_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/compat/et
 penna_fuzz_target(wire_fuzz LIBS penna_recording)
 target_sources(wire_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/compat/etrace/wire.cc)
 target_include_directories(wire_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/compat/etrace)
+# From its sources: all of the view would be much to link.
+penna_fuzz_target(view_index_fuzz LIBS penna_recording)
+target_sources(view_index_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/src/view/span_node.cc ${CMAKE_SOURCE_DIR}/src/view/packed_numbers.cc)

@@ -11,10 +11,10 @@
 namespace penna {
 
 Counters::Counters(int64_t length, size_t processes, std::function<int64_t(uint64_t)> time_ns)
-    : step_ns_(std::max<int64_t>(1, length / static_cast<int64_t>(kSteps) + 1)),
-      time_ns_(std::move(time_ns)),
-      live_(kSteps),
-      process_bytes_(processes) {
+    : Counters(std::max<int64_t>(1, length / static_cast<int64_t>(kSteps) + 1), processes, std::move(time_ns), 0) {}
+
+Counters::Counters(int64_t step_ns, size_t processes, std::function<int64_t(uint64_t)> time_ns, int)
+    : step_ns_(step_ns), time_ns_(std::move(time_ns)), live_(kSteps), process_bytes_(processes) {
   for (auto& one : counts_) one.resize(kSteps);
 }
 
@@ -30,6 +30,32 @@ void Counters::on_live(uint32_t process, uint64_t time, uint64_t bytes, uint64_t
   step.most = std::max(step.most, now_);
   step.at_end = now_;
   step.changed = true;
+}
+
+void Counters::add(const Counters& other) {
+  for (size_t kind = 0; kind < kKinds; ++kind)
+    for (size_t step = 0; step < kSteps; ++step) counts_[kind][step] += other.counts_[kind][step];
+}
+
+void Counters::write(NumberWriter& out) const {
+  out.number(static_cast<uint64_t>(step_ns_));
+  for (const auto& counts : counts_)
+    for (const uint64_t count : counts) out.number(count);
+  int64_t before = 0;
+  for (const Live& step : live_)
+    out.difference(static_cast<int64_t>(step.most) - before), before = static_cast<int64_t>(step.most);
+}
+
+bool Counters::read(NumberReader& in) {
+  const int64_t step_ns = in.length();
+  for (auto& counts : counts_)
+    for (uint64_t& count : counts) count = in.number();
+  int64_t before = 0;
+  for (Live& step : live_) {
+    before = in.time(before, in.difference());
+    step.most = static_cast<uint64_t>(before);
+  }
+  return in.ok() && step_ns == step_ns_;
 }
 
 // Where nothing changed, it is what it was.

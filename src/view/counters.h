@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "model/blocks/allocations.h"
+#include "view/packed_numbers.h"
 #include "view/track_answers.h"
 
 namespace penna {
@@ -30,12 +31,21 @@ class Counters : public AllocationObserver {
   void count(Kind kind, int64_t time) { ++counts_[kind][step_of(time)]; }
   void on_allocated(const Event& event, const HeapBlock&) override { count(kAllocations, time_ns_(event.time)); }
   void on_live(uint32_t process, uint64_t time, uint64_t bytes, uint64_t blocks) override;
+  // Nothing is counted in it.
+  Counters empty_copy() const { return Counters(step_ns_, process_bytes_.size(), time_ns_, 0); }
+  // What another one of the same recording has counted; live bytes are not counted in parts.
+  void add(const Counters& other);
   // All is counted. Before the first answer.
   void finish();
+
+  // As they lie in an index. False: these are not those of such a recording.
+  void write(NumberWriter& out) const;
+  bool read(NumberReader& in);
 
   std::string answer(const PixelView& view) const;
 
  private:
+  Counters(int64_t step_ns, size_t processes, std::function<int64_t(uint64_t)> time_ns, int);
   size_t step_of(int64_t time) const;
 
   int64_t step_ns_;

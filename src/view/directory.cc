@@ -41,17 +41,13 @@ std::string thread_name(const ThreadSummary& one) {
 
 Directory::Directory(ViewData& data) {
   SumsByName functions, locks, points;
-  for (const Track& track : data.tracks()) {
-    for (const Slices& row : track.rows)
-      for (size_t i = 0; i < row.size(); ++i) {
-        Sums& sums = functions[row.name[i]];
-        ++sums.count;
-        sums.total_ns += row.end[i] - row.start[i];
-      }
-    for (const TrackHold& hold : track.holds) ++locks[hold.name].count;
-    for (const TrackWait& wait : track.waits) locks[wait.name].total_ns += wait.end - wait.start;
-    for (const TrackPoint& point : track.points) ++points[point.name].count;
-  }
+  data.store().each_name([&](TrackStore::Named kind, uint32_t name, uint64_t count, int64_t total) {
+    Sums& sums = (kind == TrackStore::Named::kFunction ? functions
+                  : kind == TrackStore::Named::kLock   ? locks
+                                                       : points)[name];
+    sums.count += count;
+    sums.total_ns += total;
+  });
   add(functions, "function", &entries_);
   add(locks, "lock", &entries_);
   add(points, "point", &entries_);

@@ -155,54 +155,73 @@ HttpAnswer Questions::answer(const std::string& name, const HttpParameters& para
 
 std::string Questions::work_out(const std::string& name, Parameters& in, bool* is_known) {
   if (name == "tables") return tables();
+  // What needs no event: before the sentences of a large recording, which take as long as reading it.
+  if (name == "summary" && in.number("now", 0, 0, 1) != 0 && !data_.is_small()) return summary(false);
   const bool reads_part = name == "summary" || name == "highlights" || name == "table" || name == "diff" ||
                           name == "flame" || PartQuestions::knows(name);
   if (reads_part) {
     std::lock_guard hold(readers_mutex_);
     return read_part(name, in);
   }
+  const bool is_of_tracks = name == "threads" || name == "find" || name == "instance" || is_of_columns(name);
+  if (is_of_tracks) return of_tracks(name, in);
   std::lock_guard hold(mutex_);
-  if (name == "threads") return threads();
+  if (name == "index") return index();
   if (name == "names") return names(in);
-  if (name == "find") return find(in);
-  if (name == "instance") return instance(in);
-  if (is_of_columns(name)) return columns(name, in);
   *is_known = false;
   return {};
 }
 
 std::string Questions::read_part(const std::string& name, Parameters& in) {
-  if (name == "summary") return summary();
+  if (name == "summary") return summary(true);
   if (name == "highlights") return highlights();
   if (name == "table") return table(in);
   if (name == "diff") return diff(in);
   return name == "flame" ? flame(in) : parts_.answer(name, in, selection(in));
 }
 
-std::string Questions::summary() {
-  if (!summary_.empty()) return summary_;
+// Whoever asks for what the index is made for waits until it is, and holds up nobody.
+std::string Questions::of_tracks(const std::string& name, Parameters& in) {
+  for (;;) {
+    if (const auto trouble = data_.prepare()) return in.refuse(*trouble), std::string();
+    std::lock_guard hold(mutex_);
+    if (!data_.is_ready()) continue;
+    std::string answer = name == "threads"    ? threads()
+                         : name == "find"     ? find(in)
+                         : name == "instance" ? instance(in)
+                                              : columns(name, in);
+    if (!data_.renew()) return answer;
+  }
+}
+
+// `whole`: with what only reading can tell.
+std::string Questions::summary(bool whole) {
+  if (whole && !summary_.empty()) return summary_;
   const Recording& recording = data_.recording();
   const Summary& all = data_.summary();
-  const Result<Report> overview = readers_.make_report({});
-  return summary_ = json_text([&](JsonWriter& json) {
-           json.field("version", 1);
-           json.field("recording", recording.path());
-           if (!readers_.before.empty()) json.field("compared_with", readers_.before);
-           json.field_of_texts("command", recording.session().command);
-           json.field("pid", all.processes.empty() ? 0u : all.processes.front().pid);
-           json.field("start_utc_ns", std::to_string(recording.time().realtime_ns(all.first_time)));
-           json.field("duration_ns", all.duration_ns);
-           json.field("threads", uint64_t{all.threads.size()});
-           json.field("processes", uint64_t{all.processes.size()});
-           json.field("lost", all.total_lost());
-           write_kinds(json, all);
-           json.key("sentences");
-           json.begin_array();
-           if (overview)
-             for (const Table& table : overview->tables) write_sentence(json, table);
-           json.end_array();
-           write_health(json, overview);
-         });
+  const Result<Report> overview = whole ? readers_.make_report({}) : Result<Report>(Report());
+  std::string text = json_text([&](JsonWriter& json) {
+    json.field("version", 1);
+    json.field("pending", !whole);
+    json.field("recording", recording.path());
+    if (!readers_.before.empty()) json.field("compared_with", readers_.before);
+    json.field_of_texts("command", recording.session().command);
+    json.field("pid", all.processes.empty() ? 0u : all.processes.front().pid);
+    json.field("start_utc_ns", std::to_string(recording.time().realtime_ns(all.first_time)));
+    json.field("duration_ns", all.duration_ns);
+    json.field("threads", uint64_t{all.threads.size()});
+    json.field("processes", uint64_t{all.processes.size()});
+    json.field("lost", all.total_lost());
+    write_kinds(json, all);
+    json.key("sentences");
+    json.begin_array();
+    if (overview)
+      for (const Table& table : overview->tables) write_sentence(json, table);
+    json.end_array();
+    write_health(json, overview);
+  });
+  if (whole) summary_ = text;
+  return text;
 }
 
 std::string Questions::highlights() {
@@ -218,12 +237,11 @@ std::string Questions::threads() {
   const auto ns = [&](uint64_t ticks) {
     return ticks == 0 ? 0 : data_.recording().time().duration_ns(all.first_time, ticks);
   };
-  const std::vector<Track>& tracks = data_.tracks();
+  TrackStore& tracks = data_.store();
   return json_text([&](JsonWriter& json) {
     json.key("threads");
     json.begin_array();
     for (const ThreadSummary& one : all.threads) {
-      const Track& track = tracks[one.thread];
       const ProcessSummary& process = all.processes[one.process];
       json.begin_object();
       json.field("id", one.thread);
@@ -235,12 +253,21 @@ std::string Questions::threads() {
       json.field("end_ns", ns(one.last_time));
       json.field("calls", one.events[PENNA_CALLS]);
       json.field("allocations", one.events[PENNA_ALLOC]);
-      json.field("waits", uint64_t{track.waits.size()});
+      json.field("waits", tracks.waits(one.thread));
       json.field("points", one.events[PENNA_POINTS]);
-      json.field("depth", uint64_t{track.rows.size()});
+      json.field("depth", uint64_t{tracks.rows(one.thread)});
       json.end_object();
     }
     json.end_array();
+  });
+}
+
+std::string Questions::index() {
+  const ViewData::State state = data_.state();
+  return json_text([&](JsonWriter& json) {
+    json.field("events", state.events);
+    json.field("of", data_.summary().total_events());
+    json.field("ready", state.is_ready);
   });
 }
 
@@ -392,10 +419,10 @@ std::string Questions::instance(Parameters& in) {
   if (in.error()) return {};
   std::optional<Instance> best;
   uint32_t best_thread = 0;
-  const std::vector<Track>& tracks = data_.tracks();
-  for (uint32_t thread = 0; thread < tracks.size(); ++thread) {
+  TrackStore& tracks = data_.store();
+  for (uint32_t thread = 0; thread < data_.summary().threads.size(); ++thread) {
     if (!among.empty() && std::find(among.begin(), among.end(), thread) == among.end()) continue;
-    const std::optional<Instance> one = find_instance(tracks[thread], choice);
+    const std::optional<Instance> one = tracks.find(thread, choice);
     if (one && (!best || is_better(*one, *best, choice))) best = one, best_thread = thread;
   }
   return json_text([&](JsonWriter& json) {
@@ -410,13 +437,12 @@ std::string Questions::instance(Parameters& in) {
 std::string Questions::columns(const std::string& name, Parameters& in) {
   const PixelView view = pixel_view(in, data_.summary().duration_ns);
   if (in.error()) return {};
-  if (name == "counters") return data_.counters().answer(view);
+  if (name == "counters") return data_.store().counters().answer(view);
   const uint32_t thread = thread_of(in);
   if (in.error()) return {};
-  const Track& track = data_.tracks()[thread];
-  if (name == "slices") return slices_answer(track, view, data_.ids().size());
-  return name == "waits" ? waits_answer(track, view, data_.ids().size())
-                         : points_answer(track, view, data_.ids().size());
+  TrackStore& tracks = data_.store();
+  if (name == "slices") return tracks.slices_answer(thread, view);
+  return name == "waits" ? tracks.waits_answer(thread, view) : tracks.points_answer(thread, view);
 }
 
 }  // namespace penna

@@ -67,9 +67,11 @@ class Questions {
  private:
   std::string work_out(const std::string& name, Parameters& in, bool* is_known);
   std::string read_part(const std::string& name, Parameters& in);
-  std::string summary();
+  std::string summary(bool whole);
   std::string highlights();
   std::string threads();
+  std::string of_tracks(const std::string& name, Parameters& in);
+  std::string index();
   std::string tables() const;
   std::string table(Parameters& in);
   static std::string answer_report(Parameters& in, ReportRequest request,

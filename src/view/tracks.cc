@@ -13,11 +13,6 @@
 namespace penna {
 namespace {
 
-// Points whose values are kept as text; those that come later are flags with a name.
-constexpr size_t kMostTexts = 1'000'000;
-// Deeper calls are not drawn.
-constexpr uint32_t kMostRows = 2000;
-
 class TrackMaker {
  public:
   TrackMaker(const Recording& recording, const CodeMap& map, Names& names, NameIds& ids, uint64_t most)
@@ -61,7 +56,7 @@ class TrackMaker {
 
   void slice(const TimelineLine& line) {
     Track& track = tracks_[line.thread];
-    if (slices_ >= most_ || line.depth >= kMostRows) {
+    if (slices_ >= most_ || line.depth >= kMostDepth) {
       ++track.calls_left_out;
       return;
     }

@@ -57,6 +57,9 @@ struct Track {
 // One for each thread of the recording. `names` must be of the same; `step`: called for each event. *walk: what could
 // not be read.
 constexpr uint64_t kMostSlices = 16'000'000;
+constexpr uint32_t kMostDepth = 2000;  // deeper calls are not drawn
+// Points whose values are kept as text; those that come later are flags with a name.
+constexpr size_t kMostTexts = 1'000'000;
 std::vector<Track> make_tracks(const Recording& recording, const CodeMap& map, Names& names, NameIds& ids,
                                const std::function<void()>& step, WalkReport* walk, uint64_t most = kMostSlices);
 

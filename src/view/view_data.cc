@@ -2,44 +2,107 @@
 // See view_data.h.
 #include "view/view_data.h"
 
-#include "model/blocks/allocations.h"
+#include <chrono>
+#include <utility>
+
+#include "view/indexed_tracks.h"
+#include "view/tracks_in_memory.h"
 
 namespace penna {
 
-ViewData::ViewData(const Recording& recording, Names& names, std::function<void()> step)
-    : recording_(recording), names_(names), step_(std::move(step)), summary_(summarize(recording)) {}
+ViewData::ViewData(const Recording& recording, Names& names, TrackOptions options)
+    : recording_(recording), names_(names), options_(std::move(options)), summary_(summarize(recording)) {}
 
-const std::vector<Track>& ViewData::tracks() {
-  look();
-  return tracks_;
+ViewData::~ViewData() {
+  stop_ = true;
+  if (maker_.joinable()) maker_.join();
+  if (watcher_.joinable()) watcher_.join();
 }
 
-const Counters& ViewData::counters() {
-  look();
-  return *counters_;
+void ViewData::start() {
+  const std::lock_guard hold(mutex_);
+  if (!needs_index() || std::exchange(is_begun_, true)) return;
+  maker_ = std::thread([this] { make(); });
+  watcher_ = std::thread([this] { watch(); });
 }
 
-void ViewData::look() {
-  if (counters_) return;
-  tracks_ = make_tracks(recording_, names_.map(), names_, ids_, step_, &walk_);
-  const uint64_t begin = summary_.first_time;
-  counters_.emplace(summary_.duration_ns, recording_.processes().size(),
-                    [this, begin](uint64_t ticks) { return recording_.time().duration_ns(begin, ticks); });
-  for (const Track& track : tracks_) {
-    for (const Slices& row : track.rows)
-      for (const int64_t start : row.start) counters_->count(Counters::kCalls, start);
-    for (const TrackWait& wait : track.waits) counters_->count(Counters::kWaits, wait.start);
-    for (const TrackPoint& point : track.points) counters_->count(Counters::kPoints, point.time);
+std::optional<std::string> ViewData::prepare() {
+  if (!needs_index()) return {};
+  std::unique_lock hold(mutex_);
+  const bool is_first = !std::exchange(is_begun_, true);
+  if (is_first) {
+    if (maker_.joinable()) maker_.join();  // has ended: renew()
+    maker_ = std::thread([this] { make(); });
+    hold.unlock();
+    watch();
+    hold.lock();
   }
-  if (summary_.events[PENNA_ALLOC] != 0) {
-    AllocationOptions options;
-    options.observer = &*counters_;
-    Allocations heap(recording_, std::move(options));
-    walk_.add(for_each_event(recording_, {.classes = kAllocEvents, .all_threads = true},
-                             [&](const Event& event) { heap(event); }));
-    heap.finish();
+  changed_.wait(hold, [this] { return is_made_; });
+  if (!trouble_.empty()) return trouble_;
+  return {};
+}
+
+void ViewData::make() {
+  std::string sentence;
+  const IndexMaking making{stop_,
+                           events_,
+                           [&](const std::string& text) { sentence = text; },
+                           options_.index_paths,
+                           renewed_ != 0,
+                           options_.spans_of_leaf};
+  Result<std::unique_ptr<ViewIndex>> made = ViewIndex::open_or_make(recording_, summary_, making);
+  const std::lock_guard hold(mutex_);
+  if (made)
+    index_ = std::move(*made);
+  else
+    trouble_ = made.error().text;
+  sentence_ = sentence;
+  is_made_ = true;
+  changed_.notify_all();
+}
+
+// Tells how far it is, until it is made.
+void ViewData::watch() {
+  uint64_t told = 0;
+  std::unique_lock hold(mutex_);
+  while (!changed_.wait_for(hold, std::chrono::milliseconds(200), [this] { return is_made_; })) {
+    const uint64_t events = events_;
+    options_.step(events - told);
+    told = events;
   }
-  counters_->finish();
+  hold.unlock();
+  options_.step(events_ - told);
+  options_.done();
+  if (!sentence_.empty()) options_.say(sentence_);
+}
+
+ViewData::State ViewData::state() const {
+  const std::lock_guard hold(mutex_);
+  return {events_, !needs_index() || is_made_};
+}
+
+// Not for ever: a disk that gives what was not written is nothing that we can mend.
+bool ViewData::renew() {
+  constexpr int kMost = 3;
+  if (!store_ || !store_->is_damaged() || renewed_ == kMost) return false;
+  const std::lock_guard hold(mutex_);
+  store_.reset();
+  ++renewed_;
+  is_begun_ = is_made_ = false;
+  return true;
+}
+
+TrackStore& ViewData::store() {
+  if (store_) return *store_;
+  if (needs_index()) {
+    const std::lock_guard hold(mutex_);
+    walk_ = index_->walk();
+    store_ = std::make_unique<IndexedTracks>(recording_, names_, ids_, std::move(index_));
+  } else {
+    store_ = std::make_unique<TracksInMemory>(
+        recording_, summary_, names_, ids_, [this] { options_.step(1); }, &walk_);
+  }
+  return *store_;
 }
 
 }  // namespace penna

@@ -1,49 +1,96 @@
 // SPDX-License-Identifier: MIT
 // ViewData: a recording as the page looks at it, and what is worked out of it once.
 //
-// Invariant: all of it is of one recording, which does not change. Not thread-safe: one question at a time.
-// Memory: that of the tracks (tracks.h), from the first question for them on.
+// Of a small recording that is all its tracks, in memory, at the first question for one; a larger one has an index,
+// which is made by threads of its own meanwhile (view_index.h).
+// Invariant: all of it is of one recording, which does not change. Not thread-safe, one question at a time, but for
+// start(), prepare() and state().
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "model/events/summary.h"
 #include "model/names/names.h"
-#include "view/counters.h"
 #include "view/name_ids.h"
-#include "view/tracks.h"
+#include "view/track_store.h"
+#include "view/view_index.h"
 
 namespace penna {
 
+struct TrackOptions {
+  // As the recording is read, with the number of events since it was called before; done(): when it is. Called by one
+  // thread, be it one of ViewData's own.
+  std::function<void(uint64_t events)> step = [](uint64_t) {};
+  std::function<void()> done = [] {};
+  std::function<void(const std::string&)> say = [](const std::string&) {};  // a sentence to the user
+  std::vector<std::string> index_paths = {};                                // IndexMaking::paths
+  static constexpr uint64_t kMostInMemory = 2'000'000;
+  uint64_t most_in_memory = kMostInMemory;  // events
+  size_t spans_of_leaf = IndexMaking::kSpansOfLeaf;
+};
+
 class ViewData {
  public:
-  // Both must outlive it. `step`: called for each event that is read.
-  ViewData(
-      const Recording& recording, Names& names, std::function<void()> step = [] {});
+  // Both must outlive it.
+  ViewData(const Recording& recording, Names& names, TrackOptions options = {});
+  ~ViewData();
+  ViewData(const ViewData&) = delete;
+  ViewData& operator=(const ViewData&) = delete;
 
   const Recording& recording() const { return recording_; }
   const Summary& summary() const { return summary_; }
   Names& names() { return names_; }
   NameIds& ids() { return ids_; }
-  const std::vector<Track>& tracks();
-  const Counters& counters();
-  // What the walk over them could not read; empty before the first question for tracks.
+
+  // It has no index, and all of it is read in no time.
+  bool is_small() const { return !needs_index(); }
+  // Begins with the index, where there is to be one, and does not wait for it.
+  void start();
+  // Waits until store() may be asked. The sentence says why it never may.
+  std::optional<std::string> prepare();
+  // Still so: renew() may have come between.
+  bool is_ready() const { return state().is_ready; }
+  TrackStore& store();
+  // After an answer from store(): true, when its index turned out to be damaged, and is to be made again by prepare().
+  bool renew();
+  struct State {
+    uint64_t events = 0;  // that were read for the index
+    bool is_ready = true;
+  };
+  State state() const;
+  // What was read for the tracks and could not be; empty before prepare(), and of an index that was there.
   const WalkReport& walk() const { return walk_; }
 
  private:
-  void look();
+  bool needs_index() const { return summary_.total_events() > options_.most_in_memory; }
+  void make();
+  void watch();
 
   const Recording& recording_;
   Names& names_;
-  std::function<void()> step_;
+  TrackOptions options_;
   Summary summary_;
   NameIds ids_;
   WalkReport walk_;
-  std::vector<Track> tracks_;
-  std::optional<Counters> counters_;
+  std::unique_ptr<TrackStore> store_;
+  int renewed_ = 0;
+
+  std::atomic<bool> stop_ = false;
+  std::atomic<uint64_t> events_ = 0;
+  mutable std::mutex mutex_;  // guards all below
+  std::condition_variable changed_;
+  bool is_begun_ = false, is_made_ = false;
+  std::unique_ptr<const ViewIndex> index_;  // until store_ has it
+  std::string trouble_, sentence_;
+  std::thread maker_, watcher_;
 };
 
 }  // namespace penna

@@ -14,13 +14,18 @@ import './style.css';
 const VERSION = 1;
 
 async function start(): Promise<void> {
-  const summary = await store.server.json<Summary>('summary');
+  // Of a large recording, what takes as long as reading it comes later: its sentences, and its threads with the index.
+  const summary = await store.server.json<Summary>('summary', store.server.packed ? {} : { now: 1 });
   if (summary.version !== VERSION) throw new Error(`this page speaks version ${VERSION} of the protocol, the server ${summary.version}`);
-  const [{ threads }, { tables }] = await Promise.all([
-    store.server.json<{ threads: Thread[] }>('threads'), store.server.json<{ tables: TableName[] }>('tables'),
-  ]);
+  const asked = store.server.json<{ threads: Thread[] }>('threads');
+  const { tables } = await store.server.json<{ tables: TableName[] }>('tables');
   document.title = `penna · ${summary.recording.replace(/^.*\//s, '')}`;
-  store.set({ summary, threads: withUniqueNames(threads), tables });
+  if (summary.pending) {
+    store.set({ summary, tables });
+    store.server.json<Summary>('summary').then((whole) => store.set({ summary: whole }), (error) => store.fail(error));
+  }
+  const { threads } = await asked;
+  store.set(summary.pending ? { threads: withUniqueNames(threads) } : { summary, threads: withUniqueNames(threads), tables });
 }
 
 addEventListener('error', (event) => store.fail(event.error ?? event.message));

@@ -11,6 +11,7 @@ import { Details } from './panels/details.tsx';
 import { FindView, stepFound } from './panels/find_view.tsx';
 import { Help } from './panels/help.tsx';
 import { PointsView } from './panels/points_view.tsx';
+import { Preparing } from './panels/preparing.tsx';
 import { SummaryView } from './panels/summary_view.tsx';
 import { TableView } from './panels/table_view.tsx';
 import type { TableName } from './protocol.ts';
@@ -167,6 +168,7 @@ export function Page() {
     <>
       <Header />
       <Crumbs />
+      <Preparing />
       <ErrorLine />
       {store.summary ? <TimelineView /> : <p class="wait">{store.error === '' ? 'The recording is being read …' : ''}</p>}
       {store.summary && <main><Tabs /><Details /></main>}

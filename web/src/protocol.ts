@@ -10,6 +10,7 @@ export interface Sentence { text: string; tab?: string; sort?: string }
 export interface Highlight extends Sentence { instant_ns?: number; thread?: number; start_ns?: number; duration_ns?: number }
 export interface Summary {
   version: number;
+  pending?: boolean;  // what only reading it can tell is not there yet: sentences and health
   recording: string;
   compared_with?: string;
   command: string[];

@@ -89,7 +89,10 @@ constexpr size_t kMostPage = 20'000'000;
 bool write_html(ExportWork& work, const TextSink& sink) {
   const std::unique_ptr<SymbolSource> symbols = open_symbols(work.options.input, work.recording);
   Names names(work.recording, *symbols, name_style(work.options.input, Format::kTable));
-  ViewData data(work.recording, names, [&] { work.progress.step(); });
+  TrackOptions tracks;
+  tracks.step = [&](uint64_t events) { work.progress.step(events); };
+  tracks.index_paths = index_paths(work.recording);
+  ViewData data(work.recording, names, std::move(tracks));
   Questions questions(data, view_tables(data.summary()), view_readers(work.options.input, work.recording));
   const Result<std::string> page = pack_page(questions, data.summary(), kMostPage);
   work.analyses.walk = data.walk();

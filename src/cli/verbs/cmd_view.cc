@@ -6,14 +6,19 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 
+#include <optional>
+
+#include "analysis/progress.h"
 #include "base/say.h"
 #include "cli/browser.h"
 #include "cli/input.h"
 #include "cli/installed_library.h"
+#include "cli/progress_line.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
 #include "cli/verbs/view_readers.h"
 #include "view/http_server.h"
+#include "view/index_file.h"
 #include "view/page.h"
 #include "view/questions.h"
 
@@ -47,7 +52,19 @@ Result<> serve(const ViewOptions& options, const Recording& recording) {
   const ServeHttp serve_http = PENNA_TRY(load_server());
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
   Names names(recording, *symbols, name_style(options.input, Format::kTable));
-  ViewData data(recording, names);
+  const Summary all = summarize(recording);
+  const std::unique_ptr<ProgressObserver> observer = progress_line(!options.input.no_progress);
+  std::optional<Progress> progress;  // of the thread that calls these two
+  TrackOptions tracks;
+  tracks.step = [&](uint64_t events) {
+    if (!progress) progress.emplace("making the index", all.total_events(), "events", observer.get());
+    progress->step(events);
+  };
+  tracks.done = [&] { progress.reset(); };
+  tracks.say = [](const std::string& sentence) { say(sentence); };
+  tracks.index_paths = index_paths(recording);
+  ViewData data(recording, names, std::move(tracks));
+  data.start();
   Questions questions(data, view_tables(data.summary()), view_readers(options.input, recording, options.before));
   Browser browser;
   HttpService service;

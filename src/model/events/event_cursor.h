@@ -117,6 +117,9 @@ class ThreadCursor {
   uint64_t earliest() const;
   bool has_more() const;
 
+  // Of the thread's chunks, the one that event() is in, where they are read as they are.
+  size_t chunk() const { return at_ - 1; }
+
   uint64_t chunks() const { return chunks_; }
   uint64_t unreadable() const { return unreadable_; }
   uint64_t damaged() const { return damaged_ + (in_chunk_ && records_.damaged()); }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// IndexFile: the file beside a recording that holds its index: REC.view.
+//
+//   0    +--------------------------------------+
+//        | magic | version | -                  |
+//   16   | identity of the recording            |  XXH3-64
+//   24   | tables: offset | bytes               |
+//   40   | checksum of all before, XXH3-64      |
+//   48   +--------------------------------------+
+//        | packed numbers: nodes, then tables   |  each with a checksum of its own
+//        +--------------------------------------+
+//
+// Why pread and no mapping: the file may be truncated while it is read, which in a mapping is a SIGBUS.
+// Invariant: the file has this name only once it is whole; another file of this name, or another user's, is neither
+// read nor replaced. What it says is untrusted all the same.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "model/events/events.h"
+
+namespace penna {
+
+// What tells a recording from another one, and from itself before it grew.
+uint64_t identity_of(const Recording& recording);
+
+class IndexFile {
+ public:
+  // The finished index of this name, if it is that of this recording; `tables`: as they were given to finish().
+  static std::optional<IndexFile> open(const std::string& path, uint64_t identity, std::vector<uint8_t>* tables);
+  // A new one, which has no name yet, in the directory of `path`; empty path: in no directory. The error says why not.
+  static Result<IndexFile> create(const std::string& path);
+  IndexFile(IndexFile&& other) noexcept;
+
+  // Thread-safe. Where it begins; 0: there is no room, or it cannot be written.
+  uint64_t append(std::span<const uint8_t> bytes);
+  bool read(uint64_t offset, uint32_t bytes, std::vector<uint8_t>* out) const;
+  // Gives it its name. False: it stays without, and can be read as long as it is open.
+  bool finish(uint64_t identity, std::span<const uint8_t> tables);
+  bool has_failed() const { return failed_; }
+
+ private:
+  IndexFile(Fd file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  bool take_name();
+
+  Fd file_;
+  std::string path_;  // empty: it gets none
+  std::atomic<uint64_t> end_{48};
+  std::atomic<bool> failed_{false};
+};
+
+// Where the index of a recording may lie, the best first: beside it, and in the user's cache.
+std::vector<std::string> index_paths(const Recording& recording);
+
+}  // namespace penna

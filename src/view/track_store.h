@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// TrackStore: who answers for the tracks of all threads. Two do: of small recordings all of them are in memory; of
+// larger ones there is an index (view_index.h).
+//
+// Invariant: both give the same answers, but for this: in a sum of the index, calls may be counted a pixel beside their
+// own; and the function that took most of it is told only where it is certain. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "view/counters.h"
+#include "view/track_answers.h"
+
+namespace penna {
+
+class TrackStore {
+ public:
+  virtual ~TrackStore() = default;
+
+  virtual uint64_t waits(uint32_t thread) = 0;
+  virtual uint32_t rows(uint32_t thread) = 0;
+  // Answers in columns (docs/view-protocol.md).
+  virtual std::string slices_answer(uint32_t thread, const PixelView& view) = 0;
+  virtual std::string waits_answer(uint32_t thread, const PixelView& view) = 0;
+  virtual std::string points_answer(uint32_t thread, const PixelView& view) = 0;
+  virtual std::optional<Instance> find(uint32_t thread, const InstanceChoice& choice) = 0;
+  virtual const Counters& counters() = 0;
+  // Answers lack something, because it cannot be read any more.
+  virtual bool is_damaged() const { return false; }
+
+  enum class Named : uint8_t { kFunction, kLock, kPoint };
+  // Some names several times: their sums are to be added up. `total`: ns in it, or waiting for it.
+  using VisitName = std::function<void(Named kind, uint32_t name, uint64_t count, int64_t total)>;
+  virtual void each_name(const VisitName& visit) = 0;
+};
+
+}  // namespace penna
