@@ -22,7 +22,7 @@ constexpr Verb kVerbs[] = {
     {"list", "BIN|PID|REC", "the points of a program, a process or a recording, and what can be recorded of it",
      list_verb},
     {"lint", "BIN...", "pitfalls in the static tracepoints of programs, and which tools they break", lint_verb},
-    {"view", "[REC]", "one page in the browser, in which the whole recording can be looked at", view_verb},
+    {"view", "[A] [REC]", "one page in the browser, in which the whole recording can be looked at", view_verb},
     {"sql", "[REC...] ['QUERY']", "questions in SQL: calls, allocations, waits and others are tables", sql_verb},
     {"export", "FORMAT [REC [OUT]]",
      "the events for other tools: csv, chrome, perfetto, folded, ctf, heaptrack, pprof and others", export_verb},

@@ -2,8 +2,6 @@
 // See flame_tree.h.
 #include "view/flame_tree.h"
 
-#include "view/columns.h"
-
 namespace penna {
 
 FlameTree::Node& FlameTree::node_of(std::span<const std::string_view> frames) {
@@ -20,39 +18,36 @@ FlameTree::Node& FlameTree::node_of(std::span<const std::string_view> frames) {
 std::string FlameTree::answer(const char* unit, NameIds& ids) {
   constexpr uint64_t kSmallest = 4000;  // a node has at least this part of all
   for (Node& node : nodes_) node.total = node.self;
-  for (size_t i = nodes_.size() - 1; i > 0; --i) nodes_[nodes_[i].parent].total += nodes_[i].total;
-  const uint64_t all = nodes_[0].total;
+  for (size_t i = nodes_.size() - 1; i > 0; --i) {
+    nodes_[nodes_[i].parent].total += nodes_[i].total;
+    nodes_[nodes_[i].parent].before += nodes_[i].before;
+  }
+  const uint64_t all = nodes_[0].total, all_before = nodes_[0].before;
   std::vector<int32_t> numbers(nodes_.size(), -1);  // in the answer
-  std::vector<int32_t> parent;
-  std::vector<uint32_t> name;
-  std::vector<double> value, self, count;
+  FlameColumns columns;
+  std::vector<double> before;
   uint64_t left_out = 0;
   for (size_t i = 1; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
     const bool has_parent = node.parent == 0 || numbers[node.parent] >= 0;
     if (!has_parent) continue;
-    if (node.total < all / kSmallest) {
+    if (node.total < all / kSmallest && node.before <= all_before / kSmallest) {
       left_out += node.total;
       continue;
     }
-    numbers[i] = static_cast<int32_t>(parent.size());
-    parent.push_back(node.parent == 0 ? -1 : numbers[node.parent]);
-    name.push_back(ids.id(names_.name(node.name)));
-    value.push_back(static_cast<double>(node.total));
-    self.push_back(static_cast<double>(node.self));
-    count.push_back(static_cast<double>(node.count));
+    numbers[i] = columns.size();
+    columns.add(node.parent == 0 ? -1 : numbers[node.parent], ids.id(names_.name(node.name)),
+                static_cast<double>(node.total), static_cast<double>(node.self), static_cast<double>(node.count));
+    before.push_back(static_cast<double>(node.before));
   }
-  ColumnAnswer answer;
-  answer.add("parent", parent);
-  answer.add("name", name);
-  answer.add("value", value);
-  answer.add("self", self);
-  answer.add("count", count);
+  ColumnAnswer answer = columns.answer();
+  if (compares_) answer.add("before", before);
   return answer.text([&](JsonWriter& json) {
     json.field("names", ids.size());
     json.field("unit", unit);
     json.field("total", all);
     json.field("left_out", left_out);
+    if (compares_) json.field("total_before", all_before);
   });
 }
 

@@ -20,6 +20,7 @@ namespace {
 
 constexpr uint32_t kFinest = 8192, kCoarsest = 64;  // of the whole run
 constexpr const char* kRows = "500";                // of each table
+constexpr size_t kPoints = 20;                      // whose hits are listed: those with most
 
 // What else a page may do is nothing: it has no server that could say so in a header.
 constexpr std::string_view kPolicy =
@@ -37,13 +38,17 @@ class Gatherer {
   // Those that no zoom changes.
   std::vector<Answer> of_whole_run() {
     std::vector<Answer> answers;
-    for (const char* name : {"summary", "threads", "tables"}) ask(answers, name, {});
+    for (const char* name : {"summary", "highlights", "threads", "tables"}) ask(answers, name, {});
     for (const TableName& table : questions_.tables_to_ask())
       ask(answers, "table", {{"name", table.key}, {"top", kRows}});
     for (const std::string& weight : questions_.weights_to_ask(summary_))
       for (const bool reverse : {false, true})
         reverse ? ask(answers, "flame", {{"reverse", "1"}, {"weight", weight}})
                 : ask(answers, "flame", {{"weight", weight}});
+    if (summary_.events[PENNA_ALLOC] != 0) ask(answers, "live_heap", {{"by", "function"}, {"px", "200"}});
+    const std::vector<std::string> points = questions_.points_to_ask(kPoints);
+    if (!points.empty()) ask(answers, "point_names", {});
+    for (const std::string& point : points) ask(answers, "hits", {{"point", point}, {"top", kRows}});
     return answers;
   }
   // Those of the timeline, so finely.

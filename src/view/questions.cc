@@ -8,14 +8,16 @@
 
 #include "export/json_writer.h"
 #include "view/flame_tree.h"
+#include "view/highlights.h"
 #include "view/report_json.h"
+#include "view/time_order.h"
 #include "view/track_answers.h"
 
 namespace penna {
 namespace {
 
-constexpr int64_t kMostNs = INT64_C(1) << 62;
-constexpr int64_t kMostPixels = 10'000;
+constexpr size_t kMostWord = 200;  // of a parameter that is a word
+constexpr const char* kNothingToCompare = "there is nothing to compare with: penna view before.penna after.penna";
 
 HttpAnswer refusal(int status, const std::string& sentence) {
   return {status, "application/json", json_text([&](JsonWriter& json) { json.field("error", sentence); })};
@@ -44,7 +46,8 @@ std::string weight_words() {
 }
 
 bool is_of_columns(const std::string& name) {
-  return name == "flame" || name == "slices" || name == "waits" || name == "points" || name == "counters";
+  return name == "flame" || name == "slices" || name == "waits" || name == "points" || name == "counters" ||
+         PartQuestions::is_of_columns(name);
 }
 
 // What there may be, and how it is recorded.
@@ -118,7 +121,10 @@ void write_health(JsonWriter& json, const Result<Report>& overview) {
 }  // namespace
 
 Questions::Questions(ViewData& data, std::vector<TableName> tables, Readers readers)
-    : data_(data), tables_(std::move(tables)), readers_(std::move(readers)) {}
+    : data_(data),
+      tables_(std::move(tables)),
+      readers_(std::move(readers)),
+      parts_(data.summary(), readers_.read_part) {}
 
 std::vector<std::string> Questions::weights_to_ask(const Summary& summary) {
   std::vector<std::string> keys;
@@ -126,6 +132,11 @@ std::vector<std::string> Questions::weights_to_ask(const Summary& summary) {
     for (uint32_t kind = 0; kind < PENNA_CLASS_COUNT; ++kind)
       if ((classes_of(one.weight) & 1u << kind) != 0 && summary.events[kind] != 0) keys.emplace_back(one.key);
   return keys;
+}
+
+std::vector<std::string> Questions::points_to_ask(size_t most) {
+  std::lock_guard hold(readers_mutex_);
+  return parts_.points_to_ask(most);
 }
 
 uint32_t Questions::name_count() {
@@ -146,9 +157,11 @@ std::string Questions::work_out(const std::string& name, Parameters& in, bool* i
   if (name == "tables") return tables();
   // What needs no event: before the sentences of a large recording, which take as long as reading it.
   if (name == "summary" && in.number("now", 0, 0, 1) != 0 && !data_.is_small()) return summary(false);
-  if (name == "summary" || name == "table" || name == "flame") {
+  const bool reads_part = name == "summary" || name == "highlights" || name == "table" || name == "diff" ||
+                          name == "flame" || PartQuestions::knows(name);
+  if (reads_part) {
     std::lock_guard hold(readers_mutex_);
-    return name == "summary" ? summary(true) : name == "table" ? table(in) : flame(in);
+    return read_part(name, in);
   }
   const bool is_of_tracks = name == "threads" || name == "find" || name == "instance" || is_of_columns(name);
   if (is_of_tracks) return of_tracks(name, in);
@@ -157,6 +170,14 @@ std::string Questions::work_out(const std::string& name, Parameters& in, bool* i
   if (name == "names") return names(in);
   *is_known = false;
   return {};
+}
+
+std::string Questions::read_part(const std::string& name, Parameters& in) {
+  if (name == "summary") return summary(true);
+  if (name == "highlights") return highlights();
+  if (name == "table") return table(in);
+  if (name == "diff") return diff(in);
+  return name == "flame" ? flame(in) : parts_.answer(name, in, selection(in));
 }
 
 // Whoever asks for what the index is made for waits until it is, and holds up nobody.
@@ -183,6 +204,7 @@ std::string Questions::summary(bool whole) {
     json.field("version", 1);
     json.field("pending", !whole);
     json.field("recording", recording.path());
+    if (!readers_.before.empty()) json.field("compared_with", readers_.before);
     json.field_of_texts("command", recording.session().command);
     json.field("pid", all.processes.empty() ? 0u : all.processes.front().pid);
     json.field("start_utc_ns", std::to_string(recording.time().realtime_ns(all.first_time)));
@@ -200,6 +222,14 @@ std::string Questions::summary(bool whole) {
   });
   if (whole) summary_ = text;
   return text;
+}
+
+std::string Questions::highlights() {
+  if (!highlights_.empty()) return highlights_;
+  const auto report = [&](const std::string& table, const std::string& sort) {
+    return readers_.make_report({table, {}, sort, 1});
+  };
+  return highlights_ = highlights_json(penna::highlights(data_.summary(), report, readers_.read_part));
 }
 
 std::string Questions::threads() {
@@ -256,26 +286,40 @@ std::string Questions::tables() const {
 }
 
 std::string Questions::table(Parameters& in) {
-  constexpr size_t kMostText = 200;
-  constexpr int64_t kMostRows = 100'000;
   ReportRequest request;
-  request.table = in.text("name", kMostText);
+  request.table = in.text("name", kMostWord);
   if (std::none_of(tables_.begin(), tables_.end(), [&](const TableName& one) { return one.key == request.table; }))
     in.refuse("name is a table that `tables` lists");
   request.of = selection(in);
-  request.sort = in.text("sort", kMostText);
+  return answer_report(in, std::move(request), readers_.make_report);
+}
+
+std::string Questions::diff(Parameters& in) {
+  ReportRequest request;
+  request.table = in.text("of", kMostWord);
+  if (request.table != "calls" && request.table != "alloc" && request.table != "leaks" && request.table != "locks")
+    in.refuse("of is calls, alloc, leaks or locks");
+  return answer_report(in, std::move(request), readers_.make_diff);
+}
+
+// `make`: empty, where there is nothing to compare with.
+std::string Questions::answer_report(Parameters& in, ReportRequest request,
+                                     const std::function<Result<Report>(const ReportRequest&)>& make) {
+  constexpr int64_t kMostRows = 100'000;
+  request.sort = in.text("sort", kMostWord);
   request.rows = static_cast<size_t>(in.number("top", 100, 0, kMostRows));
+  if (!make) in.refuse(kNothingToCompare);
   if (in.error()) return {};
-  const Result<Report> report = readers_.make_report(request);
+  const Result<Report> report = make(request);
   if (!report) return in.refuse(report.error().text), std::string();
   return report_json(*report);
 }
 
 ViewSelection Questions::selection(Parameters& in) {
   ViewSelection of;
-  if (in.has("t0")) of.t0 = in.number("t0", 0, 0, kMostNs);
-  if (in.has("t1")) of.t1 = in.number("t1", 0, 0, kMostNs);
-  if (in.has("thread")) of.thread = thread_of(in);
+  if (in.has("t0")) of.t0 = in.number("t0", 0, 0, kMostViewNs);
+  if (in.has("t1")) of.t1 = in.number("t1", 0, 0, kMostViewNs);
+  of.threads = chosen_threads(in, data_.summary().threads.size());
   return of;
 }
 
@@ -285,8 +329,14 @@ std::string Questions::flame(Parameters& in) {
   const auto found =
       std::find_if(std::begin(kWeights), std::end(kWeights), [&](const FlameWeight& one) { return key == one.key; });
   if (found == std::end(kWeights)) in.refuse("weight is one of " + weight_words());
-  const ViewSelection of = selection(in);
+  FoldRequest request;
+  request.of = selection(in);
+  request.by_thread = in.number("by_thread", 0, 0, 1) != 0;
   FlameTree tree(in.number("reverse", 0, 0, 1) != 0);
+  if (in.number("time_order", 0, 0, 1) != 0) {
+    if (key != "time" || in.has("reverse")) in.refuse("only time has an order, from the outermost function on");
+    return time_order(in, request.of);
+  }
   if (in.error()) return {};
   const auto add = [&](std::span<const std::string_view> frames, uint64_t value) {
     return tree.add(frames, value), true;
@@ -294,11 +344,39 @@ std::string Questions::flame(Parameters& in) {
   const auto add_count = [&](std::span<const std::string_view> frames, uint64_t value) {
     return tree.add_count(frames, value), true;
   };
-  Result<> done = readers_.fold(of, found->weight, add);
-  if (done && found->counted_by != found->weight) done = readers_.fold(of, found->counted_by, add_count);
+  request.weight = found->weight;
+  if (in.number("compare", 0, 0, 1) != 0) {
+    if (!readers_.fold_before) in.refuse(kNothingToCompare);
+    if (in.error()) return {};
+    const auto add_before = [&](std::span<const std::string_view> frames, uint64_t value) {
+      return tree.add_before(frames, value), true;
+    };
+    tree.compare();
+    if (const Result<> done = readers_.fold_before(found->weight, add_before); !done)
+      return in.refuse(done.error().text), std::string();
+  }
+  Result<> done = readers_.fold(request, add);
+  request.weight = found->counted_by;
+  if (done && found->counted_by != found->weight) done = readers_.fold(request, add_count);
   if (!done) return in.refuse(done.error().text), std::string();
   std::lock_guard hold(mutex_);
   return tree.answer(found->unit, data_.ids());
+}
+
+std::string Questions::time_order(Parameters& in, const ViewSelection& of) {
+  const PixelView view = pixel_view(in, data_.summary().duration_ns);
+  if (in.error()) return {};
+  TimeOrder tree(static_cast<int64_t>(view.ns_per_pixel()));
+  const Result<> done = readers_.read_part({of}, [&](const Recording& part, Names& names) -> Result<> {
+    const size_t threads = part.threads().size();
+    for (uint32_t thread = 0; thread < threads; ++thread)
+      if (takes_thread(part, thread))
+        tree.read(part, names, thread, of.threads.size() == 1 ? "" : parts_.thread_name(thread));
+    return ok();
+  });
+  if (!done) return in.refuse(done.error().text), std::string();
+  std::lock_guard hold(mutex_);
+  return tree.answer(data_.ids());
 }
 
 std::string Questions::names(Parameters& in) {
@@ -335,16 +413,15 @@ uint32_t Questions::thread_of(Parameters& in) {
 std::string Questions::instance(Parameters& in) {
   InstanceChoice choice;
   choice.name = static_cast<uint32_t>(in.number("name", 0, 0, UINT32_MAX));
-  if (in.has("before")) choice.before = in.number("before", 0, 0, kMostNs);
-  if (in.has("after")) choice.after = in.number("after", 0, 0, kMostNs);
-  const bool of_one = in.has("thread");
-  const uint32_t only = of_one ? thread_of(in) : 0;
+  if (in.has("before")) choice.before = in.number("before", 0, 0, kMostViewNs);
+  if (in.has("after")) choice.after = in.number("after", 0, 0, kMostViewNs);
+  const std::vector<uint32_t> among = chosen_threads(in, data_.summary().threads.size());
   if (in.error()) return {};
   std::optional<Instance> best;
   uint32_t best_thread = 0;
   TrackStore& tracks = data_.store();
   for (uint32_t thread = 0; thread < data_.summary().threads.size(); ++thread) {
-    if (of_one && only != thread) continue;
+    if (!among.empty() && std::find(among.begin(), among.end(), thread) == among.end()) continue;
     const std::optional<Instance> one = tracks.find(thread, choice);
     if (one && (!best || is_better(*one, *best, choice))) best = one, best_thread = thread;
   }
@@ -358,11 +435,7 @@ std::string Questions::instance(Parameters& in) {
 }
 
 std::string Questions::columns(const std::string& name, Parameters& in) {
-  PixelView view;
-  view.t0 = in.number("t0", 0, 0, kMostNs);
-  view.t1 = in.number("t1", std::max<int64_t>(data_.summary().duration_ns, 0) + 1, 0, kMostNs);
-  view.pixels = static_cast<uint32_t>(in.number("px", 1000, 1, kMostPixels));
-  if (view.t1 <= view.t0) in.refuse("t1 is behind t0");
+  const PixelView view = pixel_view(in, data_.summary().duration_ns);
   if (in.error()) return {};
   if (name == "counters") return data_.store().counters().answer(view);
   const uint32_t thread = thread_of(in);

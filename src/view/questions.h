@@ -8,7 +8,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,21 +17,24 @@
 #include "view/directory.h"
 #include "view/http_server.h"
 #include "view/parameters.h"
+#include "view/part_questions.h"
 #include "view/view_data.h"
+#include "view/view_selection.h"
 
 namespace penna {
 
-// What part of the recording is looked at: [t0, t1) of one thread, or of all.
-struct ViewSelection {
-  std::optional<int64_t> t0{}, t1{};
-  std::optional<uint32_t> thread{};  // index
-};
 // A table of `penna report`.
 struct ReportRequest {
   std::string table{};  // "" is the summary
   ViewSelection of{};
   std::string sort{};  // COLUMN[:asc|desc]; empty: the table's own order
   size_t rows = 100;
+};
+// Stacks, summed.
+struct FoldRequest {
+  ViewSelection of{};
+  FoldedWeight weight = FoldedWeight::kTime;
+  bool by_thread = false;  // process and thread are their outermost frames
 };
 struct TableName {
   std::string key, title;
@@ -43,7 +45,12 @@ class Questions {
   // How the parts are read: as `penna report` and `penna export folded` do. Errors are told to who asked.
   struct Readers {
     std::function<Result<Report>(const ReportRequest&)> make_report;
-    std::function<Result<>(const ViewSelection&, FoldedWeight, const StackVisitor&)> fold;
+    std::function<Result<>(const FoldRequest&, const StackVisitor&)> fold;
+    PartReader read_part{};
+    // Of another recording that this one is compared with; without one these are empty.
+    std::string before{};
+    std::function<Result<>(FoldedWeight, const StackVisitor&)> fold_before{};
+    std::function<Result<Report>(const ReportRequest&)> make_diff{};  // its table: calls, alloc, leaks or locks
   };
   // `data` must outlive it.
   Questions(ViewData& data, std::vector<TableName> tables, Readers readers);
@@ -54,33 +61,41 @@ class Questions {
   static constexpr uint32_t kMostNames = 50'000;  // of one answer
   const std::vector<TableName>& tables_to_ask() const { return tables_; }
   static std::vector<std::string> weights_to_ask(const Summary& summary);
+  std::vector<std::string> points_to_ask(size_t most);
   uint32_t name_count();
 
  private:
   std::string work_out(const std::string& name, Parameters& in, bool* is_known);
+  std::string read_part(const std::string& name, Parameters& in);
   std::string summary(bool whole);
+  std::string highlights();
   std::string threads();
   std::string of_tracks(const std::string& name, Parameters& in);
   std::string index();
   std::string tables() const;
   std::string table(Parameters& in);
+  static std::string answer_report(Parameters& in, ReportRequest request,
+                                   const std::function<Result<Report>(const ReportRequest&)>& make);
+  std::string diff(Parameters& in);
   std::string names(Parameters& in);
   std::string find(Parameters& in);
   std::string instance(Parameters& in);
   std::string columns(const std::string& name, Parameters& in);
   std::string flame(Parameters& in);
+  std::string time_order(Parameters& in, const ViewSelection& of);
   ViewSelection selection(Parameters& in);
   uint32_t thread_of(Parameters& in);
   const Directory& directory();
 
   // What reads a part of its own shall not hold up the timeline. Both are taken in this order.
-  std::mutex readers_mutex_;  // guards summary_; one of the readers works at a time
+  std::mutex readers_mutex_;  // guards summary_, highlights_ and parts_; one of the readers works at a time
   std::mutex mutex_;          // guards data_, but for its summary, and directory_
   ViewData& data_;
   std::vector<TableName> tables_;
   Readers readers_;
   std::unique_ptr<Directory> directory_;
-  std::string summary_;  // once it was asked for
+  PartQuestions parts_;
+  std::string summary_, highlights_;  // once they were asked for
 };
 
 }  // namespace penna

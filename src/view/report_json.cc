@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "export/json_writer.h"
-
 namespace penna {
 namespace {
 
@@ -31,7 +29,7 @@ void write_details(JsonWriter& json, const char* key, const std::vector<TableDet
   json.end_array();
 }
 
-void write_row(JsonWriter& json, const Table& table, const TableRow& row) {
+void write_row(JsonWriter& json, const Table& table, const TableRow& row, const char* source) {
   json.begin_object();
   json.key("cells");
   json.begin_array();
@@ -41,10 +39,12 @@ void write_row(JsonWriter& json, const Table& table, const TableRow& row) {
   write_details(json, "details", row.details);
   write_details(json, "other_details", row.other_details);
   if (!row.other_details.empty()) json.field("other_title", row.other_title);
+  if (source != nullptr) json.field(source, row.source);
+  if (row.is_quiet) json.field("quiet", true);
   json.end_object();
 }
 
-void write_table(JsonWriter& json, const Table& table) {
+void write_table(JsonWriter& json, const Table& table, const char* source) {
   json.begin_object();
   json.field("key", table.key);
   json.field("title", table.title);
@@ -61,7 +61,7 @@ void write_table(JsonWriter& json, const Table& table) {
   json.end_array();
   json.key("rows");
   json.begin_array();
-  for (const TableRow& row : table.rows) write_row(json, table, row);
+  for (const TableRow& row : table.rows) write_row(json, table, row, source);
   json.end_array();
   json.field("rows_left_out", table.rows_left_out);
   json.end_object();
@@ -69,17 +69,19 @@ void write_table(JsonWriter& json, const Table& table) {
 
 }  // namespace
 
+void write_report(JsonWriter& json, const Report& report, const char* source) {
+  json.field_of_texts("head", report.head);
+  json.key("tables");
+  json.begin_array();
+  for (const Table& table : report.tables)
+    if (!table.columns.empty()) write_table(json, table, source);
+  json.end_array();
+  json.field_of_texts("tail", report.tail);
+  json.field_of_texts("warnings", report.warnings);
+}
+
 std::string report_json(const Report& report) {
-  return json_text([&](JsonWriter& json) {
-    json.field_of_texts("head", report.head);
-    json.key("tables");
-    json.begin_array();
-    for (const Table& table : report.tables)
-      if (!table.columns.empty()) write_table(json, table);
-    json.end_array();
-    json.field_of_texts("tail", report.tail);
-    json.field_of_texts("warnings", report.warnings);
-  });
+  return json_text([&](JsonWriter& json) { write_report(json, report); });
 }
 
 }  // namespace penna

@@ -7,10 +7,13 @@
 
 #include <string>
 
+#include "export/json_writer.h"
 #include "report/table.h"
 
 namespace penna {
 
 std::string report_json(const Report& report);
+// The same as fields of an object. `source`: what a row's TableRow::source is called; null: it is not told.
+void write_report(JsonWriter& json, const Report& report, const char* source = nullptr);
 
 }  // namespace penna

@@ -42,29 +42,10 @@ serve_page() {
 serve_page shop.penna
 expect_match "$address" '^http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/$'
 cat >ask.py <<'PYTHON'
-import json, struct, sys, urllib.error, urllib.request
+import json, sys
+from view_client import Client
 address = sys.argv[1]
-TYPES = {'f64': 'd', 'u32': 'I', 'i32': 'i', 'u8': 'B'}
-
-def get(path, method='GET', host=None, base=address):
-    request = urllib.request.Request(base + path, method=method, headers={'Host': host} if host else {})
-    try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
-            return answer.status, answer.read(), answer.headers
-    except urllib.error.HTTPError as error:
-        return error.code, error.read(), error.headers
-
-def ask(question):
-    status, body, _ = get('api/' + question)
-    assert status == 200, (question, status, body[:300])
-    if body[:4] != b'PNV1':
-        return json.loads(body)
-    length = struct.unpack_from('<I', body, 4)[0]
-    header = json.loads(body[8:8 + length])
-    for column in header.pop('columns'):
-        assert column['offset'] % 8 == 0
-        header[column['name']] = struct.unpack_from(f'<{column["count"]}{TYPES[column["type"]]}', body, column['offset'])
-    return header
+get, ask = Client(address).get, Client(address).ask
 
 # The page, and who gets it.
 status, page, headers = get('')
@@ -165,7 +146,7 @@ waits = [ask(f'waits?thread={one["id"]}&px=1000') for one in threads]
 assert any(holder >= 0 for one in waits for holder in one['holder'])
 print('answered')
 PYTHON
-run python3 ask.py "$address"
+run env PYTHONPATH="$PENNA_SOURCE/tests/e2e" python3 ask.py "$address"
 expect_eq "0 answered" "$status $out" "$err"
 
 # Ctrl-C ends it.

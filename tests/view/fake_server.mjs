@@ -34,9 +34,7 @@ function range(query, of) {
 function threadsOf(query, of) {
   const id = query.get('thread');
   if (id === null) return of.threads;
-  const thread = of.threads[Number(id)];
-  if (thread === undefined) throw new Refused(`there is no thread ${id}`);
-  return [thread];
+  return id.split(',').map((one) => of.threads[Number(one)] ?? refuse(`there is no thread ${one}`));
 }
 
 const overlaps = (one, { t0, t1 }) => one.start < t1 && one.start + one.duration > t0;
@@ -112,7 +110,115 @@ function counters(query, of) {
   });
 }
 
+// Points have one name here; `values` are as a site would type them.
+const hitsOf = (query, of) => {
+  const { t0, t1 } = range(query, of), point = query.get('point');
+  return threadsOf(query, of).flatMap((thread) => thread.points.filter((one) => one.time >= t0 && one.time < t1 && of.names.list[one.name] === point)
+    .map((one) => ({ ...one, thread })));
+};
+
+function condition(text) {
+  const [, name, operation, number] = /^(?:\(.*\) && )?(\w+) (>=|>|<|==) (\d+)(?: && \w+ <=? \d+)?$/.exec(text) ?? [];
+  if (name === undefined) throw new Refused(`a condition is like id > 3, not ${text}`);
+  const tests = { '>=': (a, b) => a >= b, '>': (a, b) => a > b, '<': (a, b) => a < b, '==': (a, b) => a === b };
+  return ({ values }) => tests[operation](values[name], Number(number));
+}
+
+function histogramOf(column, hits) {
+  const values = hits.map((hit) => hit.values[column]), most = Math.max(...values, 0), counts = new Array(10).fill(0), width = (most + 1) / 10;
+  for (const value of values) ++counts[Math.floor(value / width)];
+  return { column, edges: Array.from({ length: 11 }, (_, at) => at * width), counts, others: 0 };
+}
+
+function hits(query, of) {
+  const where = query.get('where'), found = hitsOf(query, of).filter(where ? condition(where) : () => true);
+  const top = Number(query.get('top') ?? 100), [key, direction] = (query.get('sort') ?? 'time_ns:asc').split(':');
+  const columns = [['time_ns', 'TIME', 'duration'], ['thread', 'THREAD', 'text'], ['id', 'id', 'number'], ['item', 'item', 'text']]
+    .map(([key, title, kind]) => ({ key, title, kind }));
+  const rows = found.map(({ time, thread, values }) => ({ cells: [time, thread.name, values.id, values.item], thread: thread.id }));
+  const at = columns.findIndex((one) => one.key === key);
+  rows.sort((a, b) => (a.cells[at] < b.cells[at] ? -1 : a.cells[at] > b.cells[at] ? 1 : 0) * (direction === 'asc' ? 1 : -1));
+  const table = { key: 'hits', title: `${found.length} hits of ${query.get('point')}`, columns, rows: rows.slice(0, top), rows_left_out: Math.max(0, rows.length - top) };
+  const spread = query.get('histogram');
+  return { head: [], tables: [table], tail: [], warnings: [], ...(spread ? { histogram: histogramOf(spread, found) } : {}) };
+}
+
+function curve(query, of) {
+  const { t0, t1, px, pixel } = range(query, of), value = new Float64Array(px).fill(NaN), count = new Float64Array(px);
+  if (query.get('argument') !== 'id') throw new Refused(`shop:order has no numbers of ${query.get('argument')}`);
+  let last = NaN;
+  for (const hit of of.threads.flatMap((thread) => thread.points).sort((a, b) => a.time - b.time)) {
+    if (hit.time >= t1) break;
+    const at = Math.floor((hit.time - t0) / pixel);
+    if (at >= 0) value[at] = count[at]++ > 0 ? Math.max(value[at], hit.values.id) : hit.values.id;
+    else last = hit.values.id;
+  }
+  for (let at = 0; at < px; ++at) last = count[at] > 0 ? value[at] : (value[at] = last);
+  return pack({ step_ns: 1 }, { time: ['f64', Array.from(value, (_, at) => t0 + at * pixel)], value: ['f64', value], count: ['f64', count] });
+}
+
+function highlights(_query, of) {
+  return { highlights: [
+    { text: `Hottest function: ${EVIL}, 1.20 s of its own in 7 calls`, tab: 'calls', sort: 'total_ns:desc' },
+    { text: 'Peak memory: 2.40 MB live after 2.00 s, 61.0 % of it allocated by grow', tab: 'memory', instant_ns: 2_000_000_000 },
+    { text: 'Longest wait for a lock: io-1 (tid 4201) waited 60.0 ms for ledger.mutex, held by audit (tid 4202)', tab: 'waits', thread: 1, start_ns: of.threads[1].waits[0].start,
+      duration_ns: of.threads[1].waits[0].duration },
+  ] };
+}
+
+// The waiter's first wait: until its end the holder is on the path.
+function criticalPath(query, of) {
+  const [thread] = threadsOf(query, of), wait = thread.waits[0];
+  if (wait === undefined) throw new Refused('this thread waits for nothing');
+  return pack({ left_out: 0 }, {
+    start: ['f64', [0, wait.start + wait.duration, wait.start + wait.duration + 1e6]], duration: ['f64', [wait.start + wait.duration, 1e6, 1e9]],
+    thread: ['u32', [wait.holder, thread.id, thread.id]], what: ['u8', [1, 2, 0]],
+  });
+}
+
+// Two owners that share a wave, and three small ones: `rest`.
+function liveHeap(query, of) {
+  const { t0, px, pixel } = range(query, of), names = query.get('by') === 'stack' ? ['grow ← main', `${EVIL} ← main`] : ['grow', EVIL];
+  const time = Array.from({ length: px }, (_, at) => Math.round(t0 + (at + 0.5) * pixel));
+  const large = time.map((at) => Math.round(1e6 * (1.5 + Math.sin(at / 8e8)))), small = time.map((at) => Math.round(at / 1e4)), rest = time.map(() => 300);
+  const total = time.map((_, at) => large[at] + small[at] + rest[at]);
+  return pack({ series: names, others: 3 }, {
+    time: ['f64', time], live: ['f64', total.map((one) => one - 7)], total: ['f64', total], bytes: ['f64', [...large, ...small]], rest: ['f64', rest],
+  });
+}
+
+function pointNames(_query, of) {
+  return { points: [{ name: 'shop:order', hits: sum(of, 'points'), arguments: ['id', 'item'] }] };
+}
+
+// Neighbours of one name are one.
+function timeOrder(query, of) {
+  const within = range(query, of), threads = threadsOf(query, of), nodes = [], last = new Map();
+  const enter = (parent, name) => {
+    if (last.has(parent) && nodes[last.get(parent)].name === name) return last.get(parent);
+    last.set(parent, nodes.push({ parent, name, value: 0, self: 0, count: 0 }) - 1);
+    return nodes.length - 1;
+  };
+  for (const thread of threads) {
+    const open = threads.length > 1 ? [enter(-1, of.names.id(thread.name))] : [], outer = open.length;
+    for (const call of thread.calls.filter((one) => overlaps(one, within) && one.depth < 3)) {
+      open.length = Math.min(open.length, outer + call.depth);
+      const time = Math.min(call.start + call.duration, within.t1) - Math.max(call.start, within.t0), node = enter(open.at(-1) ?? -1, call.name);
+      open.push(node);
+      nodes[node].value += time;
+      ++nodes[node].count;
+      if (call.depth === 0 && outer > 0) nodes[open[0]].value += time;
+    }
+  }
+  const total = nodes.filter((one) => one.parent < 0).reduce((sum, one) => sum + one.value, 0);
+  return pack({ names: of.names.list.length, unit: 'ns', total, left_out: 0 }, {
+    parent: ['i32', nodes.map((one) => one.parent)], name: ['u32', nodes.map((one) => one.name)], value: ['f64', nodes.map((one) => one.value)],
+    self: ['f64', nodes.map((one) => one.self)], count: ['f64', nodes.map((one) => one.count)],
+  });
+}
+
 function flame(query, of) {
+  if (query.get('time_order') === '1') return timeOrder(query, of);
   const within = range(query, of), byCount = query.get('weight') === 'calls';
   const nodes = [], index = new Map();
   const node = (parent, name) => {
@@ -121,14 +227,16 @@ function flame(query, of) {
     return nodes[index.get(key)];
   };
   for (const thread of threadsOf(query, of)) {
-    const open = [];
+    const open = [], outer = query.get('by_thread') === '1' ? 1 : 0;
+    if (outer) open.push(nodes.indexOf(node(-1, of.names.id(thread.name))));
     for (const call of thread.calls) {
-      open.length = Math.min(open.length, call.depth);
+      open.length = Math.min(open.length, outer + call.depth);
       const parent = open.length > 0 ? open.at(-1) : -1, found = node(parent, call.name);
       open.push(nodes.indexOf(found));
       if (!overlaps(call, within)) continue;
       const time = Math.min(call.start + call.duration, within.t1) - Math.max(call.start, within.t0);
       found.value += byCount ? 1 : time;
+      if (outer && call.depth === 0 && !byCount) nodes[open[0]].value += time;
       ++found.count;
     }
   }
@@ -136,10 +244,20 @@ function flame(query, of) {
   const total = nodes.filter((one) => one.parent < 0).reduce((sum, one) => sum + one.value, 0);
   for (const one of nodes) one.self = one.value;
   for (const one of nodes) if (one.parent >= 0) nodes[one.parent].self -= one.value;
+  const before = query.get('compare') === '1' ? { before: ['f64', nodes.map((one, at) => Math.round(one.value * [1, 0.5, 2, 1.004][at % 4]))] } : {};
   return pack({ names: of.names.list.length, unit: byCount ? 'count' : 'ns', total, left_out: 0 }, {
     parent: ['i32', nodes.map((one) => one.parent)], name: ['u32', nodes.map((one) => one.name)],
-    value: ['f64', nodes.map((one) => one.value)], self: ['f64', nodes.map((one) => one.self)], count: ['f64', nodes.map((one) => one.count)],
+    value: ['f64', nodes.map((one) => one.value)], self: ['f64', nodes.map((one) => one.self)], count: ['f64', nodes.map((one) => one.count)], ...before,
   });
+}
+
+function diff(query, of) {
+  if (query.get('of') !== 'calls') throw new Refused('before.penna holds no allocations: record it with -k alloc');
+  const columns = [['total_change_ns', 'CHANGE', 'change'], ['a_total_ns', 'A', 'duration'], ['b_total_ns', 'B', 'duration'], ['function', 'FUNCTION', 'text']]
+    .map(([key, title, kind]) => ({ key, title, kind }));
+  const rows = [{ cells: [-2_000_000, 5_000_000, 3_000_000, EVIL] }, { cells: [1000, 4_000_000, 4_001_000, 'main'], quiet: true }];
+  const sorted = query.get('sort') === 'total_change_ns:asc' ? rows : rows.toReversed();
+  return { head: [], tail: [], warnings: ['A: 3 stacks were cut.'], tables: [{ key: 'diff', title: '', columns, rows: sorted, rows_left_out: 0 }] };
 }
 
 function instance(query, of) {
@@ -168,7 +286,7 @@ const sum = (of, part) => of.threads.reduce((total, thread) => total + thread[pa
 
 function summary(_query, of) {
   return {
-    version: 1, recording: 'shop.penna', command: ['./shop', '--serve', '<b>'], pid: 4200, start_utc_ns: '1764300000000000000',
+    version: 1, recording: 'shop.penna', ...(of.before ? { compared_with: of.before } : {}), command: ['./shop', '--serve', '<b>'], pid: 4200, start_utc_ns: '1764300000000000000',
     duration_ns: of.duration, threads: of.threads.length, processes: 1,
     events: { calls: sum(of, 'calls'), allocations: 1234, locks: sum(of, 'waits'), points: sum(of, 'points') }, lost: 0,
     kinds: ['calls', 'allocations', 'locks', 'points'],
@@ -192,7 +310,7 @@ function threads(_query, of) {
 }
 
 const QUESTIONS = {
-  summary, threads, slices, waits, points, counters, flame, instance, find, tables: () => ({ tables: tableNames() }),
+  summary, threads, slices, waits, points, counters, flame, instance, find, hits, critical_path: criticalPath, curve, diff, highlights, live_heap: liveHeap, point_names: pointNames, tables: () => ({ tables: tableNames() }),
   table: (query, of) => (query.get('name') === 'threads' && query.has('thread') ? refuse('this is about all threads together') : undefined) ?? tableOf(query, range(query, of), threadsOf(query, of), of) ?? refuse(`there is no table ${query.get('name')}`),
   names: (query, of) => ({ names: of.names.list.slice(Number(query.get('from'))), next: of.names.list.length }),
 };

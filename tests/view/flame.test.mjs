@@ -106,3 +106,88 @@ test('a weight that the recording cannot fill says so in place of the graph', as
   assert.equal(await page.getByText(error).count(), 0);
   await page.end();
 });
+
+test('drop leaves out all stacks through a function, and says how much went', async () => {
+  const page = await shared.open('#tab=flame'), whole = await label(page);
+  await canvas(page).focus();
+  await page.keyboard.press('ArrowDown');
+  const name = await details(page).locator('h2').innerText();
+  await page.keyboard.press('d');
+  await page.getByText(`no stacks through ${name}`).waitFor();
+  await page.getByText(/went with what was dropped/).waitFor();
+  assert.notEqual((await label(page)).split(',')[0], whole.split(',')[0]);
+  await page.keyboard.press('u');
+  await page.waitForFunction((text) => document.querySelector('canvas.flame').getAttribute('aria-label') === text, whole);
+  await canvas(page).click({ position: { x: 30, y: 27 } });
+  await page.getByRole('button', { name: 'drop' }).click();
+  await page.getByText('no stacks through').waitFor();
+  await page.end();
+});
+
+test('callers and callees of a function, all its occurrences merged', async () => {
+  const page = await shared.open('#tab=flame');
+  await canvas(page).focus();
+  for (let depth = 0; depth < 3; ++depth) await page.keyboard.press('ArrowDown');
+  const name = await details(page).locator('h2').innerText();
+  await page.keyboard.press('s');
+  const callers = page.getByLabel(`Callers of ${name}`), callees = page.getByLabel(`Callees of ${name}`);
+  await callees.waitFor();
+  const amount = async (half) => / of ([\d.]+ \S+), \d+ nodes/.exec(await half.getAttribute('aria-label'))[1];
+  assert.equal(await amount(callers), await amount(callees));
+  const { list } = shared.server.recording.names;
+  assert.equal(list[Number((await address(page)).around)], name);
+  await page.reload();
+  await callers.waitFor();
+  await callers.focus();
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('ArrowUp');
+  const caller = await details(page).locator('h2').innerText();
+  assert.notEqual(caller, name);
+  await page.keyboard.press('Enter');
+  await page.getByLabel(`Callees of ${caller}`).waitFor();
+  await page.goBack();
+  await callers.waitFor();
+  await page.getByRole('button', { name: '◂ flame graph' }).click();
+  await canvas(page).waitFor();
+  assert.match(await label(page), /^Flame graph/);
+  await page.end();
+});
+
+test('time order: a function comes again when it was called again later', async () => {
+  const page = await shared.open('#tab=flame&at=t1'), whole = await label(page);
+  await page.getByRole('button', { name: 'time order' }).click();
+  await settle(page);
+  assert.ok(shared.server.asked.some((one) => one.startsWith('api/flame?') && one.includes('time_order=1')));
+  assert.equal((await label(page)).split(',')[0], whole.split(',')[0], 'the time is the same');
+  const nodes = (text) => Number(/(\d+) nodes/.exec(text)[1]);
+  assert.ok(nodes(await label(page)) > nodes(whole));
+  const box = await canvas(page).boundingBox(), seen = [];
+  for (let x = 4; x < box.width; x += 8) {
+    await page.mouse.move(box.x + x, box.y + 27);
+    const name = await details(page).locator('h2').first().innerText();
+    if (seen.at(-1) !== name) seen.push(name);
+  }
+  assert.ok(seen.length > new Set(seen).size, seen.join());
+  await page.mouse.click(box.x + box.width * 0.6, box.y + 27);
+  const chosen = await details(page).locator('h2').first().innerText();
+  await page.mouse.move(box.x + 20, box.y + 27);
+  assert.equal(await details(page).locator('h2').first().innerText(), chosen, 'that call takes the whole width, not an earlier one of its name');
+  assert.match((await address(page)).zoom, /^[1-9]/);
+  await page.end();
+});
+
+test('threads apart: each has a frame of its own', async () => {
+  const page = await shared.open('#tab=flame'), whole = await label(page);
+  await page.getByRole('button', { name: 'threads apart' }).click();
+  await settle(page);
+  assert.equal((await label(page)).split(',')[0], whole.split(',')[0]);
+  const seen = new Set();
+  await canvas(page).focus();
+  await page.keyboard.press('ArrowDown');
+  for (let step = 0; step < 4; ++step) {
+    seen.add(await details(page).locator('h2').innerText());
+    await page.keyboard.press('ArrowRight');
+  }
+  assert.deepEqual([...seen].sort(), shared.server.recording.threads.map((one) => one.name).sort());
+  await page.end();
+});

@@ -60,7 +60,7 @@ function makeThread(id, name, random, names, calls, served) {
   for (let at = 0; at < served; ++at) {
     const start = Math.round(at * each + each * 0.1 * random());
     addCalls(thread, random, names, start, Math.round((at + 0.9) * each), 0, { calls: Math.ceil(calls / served) });
-    thread.points.push({ time: start, name: names.id('shop:order'), text: names.id(`id=${at} item="${EVIL}"`) });
+    thread.points.push({ time: start, name: names.id('shop:order'), text: names.id(`id=${at} item="${EVIL}"`), values: { id: at, item: EVIL } });
   }
   if (thread.calls.length > 0) {
     thread.calls[0].flags = 1;
@@ -81,11 +81,12 @@ function addLocks(waiter, holder, names) {
   }
 }
 
-export function makeRecording({ calls = 20_000, threads = 4 } = {}) {
+// before: the name of another recording that it is compared with.
+export function makeRecording({ calls = 20_000, threads = 4, before } = {}) {
   const names = new Names(), random = numbers(7);
   const called = ['main', 'io-1', 'audit', EVIL];
   const made = Array.from({ length: threads }, (_, at) =>
     makeThread(at, called[at] ?? `worker-${at}`, random, names, at < 4 ? calls : 200, at === 0 ? 50 : 20));
   addLocks(made[1], made[2], names);
-  return { names, threads: made, duration: DURATION };
+  return { names, threads: made, duration: DURATION, before };
 }

@@ -132,3 +132,25 @@ test('a damaged file gives one sentence', async () => {
     await page.end();
   }
 });
+
+test('hits of points are here; what would need the events says so', async () => {
+  const page = await openWhole('#tab=points&point=shop:order');
+  await page.locator('tbody tr').first().waitFor();
+  const hits = recording.threads.reduce((sum, thread) => sum + thread.points.length, 0);
+  assert.equal(await page.locator('tbody tr').count(), Math.min(500, hits));
+  await page.getByText('Conditions, histograms and curves are only in penna view.').waitFor();
+  await page.getByRole('button', { name: 'show in the timeline' }).last().click();
+  await settle(page);
+  assert.ok((await view(page)).length < 1e9);
+  await page.end();
+});
+
+test('memory over time is here; the flame graph of an instant is not, and that is said', async () => {
+  const page = await openWhole('#tab=memory');
+  await page.locator('table.parts tbody tr').first().waitFor();
+  await page.getByText('The flame graph of an instant, and curves by stack, are only in penna view.').waitFor();
+  const box = await page.locator('canvas.chart').boundingBox();
+  await page.mouse.click(box.x + box.width * 0.75, box.y + 50);
+  assert.ok(Math.abs(Number((await address(page)).instant) - 0.75 * recording.duration) < recording.duration / 200);
+  await page.end();
+});

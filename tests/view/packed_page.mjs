@@ -18,12 +18,13 @@ const WEIGHTS = ['time', 'calls'];
 
 export function questionsOf(of) {
   const ofThread = (thread) => ['slices', 'waits', 'points'].map((kind) => `${kind}?px=${PX}&thread=${thread.id}`);
-  return ['summary', 'threads', 'tables', 'names?from=0', `counters?px=${PX}`, ...of.threads.flatMap(ofThread),
+  return ['summary', 'highlights', 'threads', 'tables', 'names?from=0', `counters?px=${PX}`, ...of.threads.flatMap(ofThread),
     ...tableNames().map(({ key }) => `table?name=${key}&top=500`),
+    'point_names', 'live_heap?by=function&px=200', 'hits?point=shop:order&top=500',
     ...WEIGHTS.flatMap((weight) => [`flame?weight=${weight}`, `flame?reverse=1&weight=${weight}`])];
 }
 
-const wholeRun = (question, of) => (/^(counters|slices|waits|points)\?/.test(question) ? `${question}&t0=0&t1=${of.duration + 1}` : question);
+const wholeRun = (question, of) => (/^(counters|slices|waits|points|live_heap)\?/.test(question) ? `${question}&t0=0&t1=${of.duration + 1}` : question);
 
 // The text between the script's tags.
 export function packedAnswers(of) {

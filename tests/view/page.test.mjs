@@ -170,3 +170,50 @@ test('find: functions, threads, locks and points; n goes on', async () => {
   assert.equal((await address(page)).tab, 'locks');
   await page.end();
 });
+
+test('what stands out leads to its instant, its time in a thread, its table', async () => {
+  const page = await shared.open('#hidden=1'), list = page.getByRole('list', { name: 'What stands out' }).getByRole('button');
+  await list.first().waitFor();
+  assert.match(await list.first().innerText(), /onerror/);
+  await list.filter({ hasText: 'Peak memory' }).click();
+  assert.deepEqual((({ tab, instant }) => ({ tab, instant }))(await address(page)), { tab: 'memory', instant: '2000000000' });
+  await page.goBack();
+  await list.filter({ hasText: 'Longest wait' }).click();
+  await settle(page);
+  const { start, duration } = shared.server.recording.threads[1].waits[0], { tab, view: seen, hidden } = await address(page);
+  const [t0, t1] = seen.split('-').map(Number);
+  assert.ok(tab === 'waits' && t0 <= start && t1 >= start + duration && t1 - t0 < 10 * duration, `${tab} ${seen}`);
+  assert.equal(hidden, undefined, 'the thread is shown');
+  assert.match(await page.getByRole('complementary', { name: 'Details' }).innerText(), /held by audit/);
+  await page.goBack();
+  await list.first().click();
+  assert.equal((await address(page)).sort, 'total_ns:desc');
+  await page.end();
+});
+
+test('on a phone nothing is wider than the screen, and a tap does what a click does', async () => {
+  for (const hash of ['#tab=summary', '#tab=memory', '#tab=points&point=shop:order&spread=id', '#tab=flame&around=1', '#tab=flame']) {
+    const page = await shared.open(hash, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    await page.locator('.panel').waitFor();
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 390, hash);
+    if (hash === '#tab=memory') {
+      await page.locator('canvas.chart').tap({ position: { x: 90, y: 60 } });
+      assert.notEqual((await address(page)).instant, undefined);
+    }
+    if (hash === '#tab=flame') {
+      await page.locator('canvas.flame').tap({ position: { x: 30, y: 27 } });
+      assert.notEqual((await address(page)).zoom, undefined);
+    }
+    await page.end();
+  }
+});
+
+test('what can be pressed or chosen has a name', async () => {
+  for (const hash of ['#tab=summary', '#tab=memory', '#tab=points&point=shop:order&spread=id', '#tab=flame', '#tab=calls&at=t1']) {
+    const page = await shared.open(hash);
+    const nameless = await page.evaluate(() => [...document.querySelectorAll('button, select, input, canvas[tabindex]')].filter((one) =>
+      !(one.getAttribute('aria-label') || one.textContent.trim() || one.labels?.[0]?.textContent.trim() || one.title)).map((one) => one.outerHTML.slice(0, 120)));
+    assert.deepEqual(nameless, [], hash);
+    await page.end();
+  }
+});

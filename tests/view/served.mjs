@@ -7,9 +7,8 @@
 // Invariant: every tab opens without an error, and the page's numbers are those of the report.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { withServed } from './served_page.mjs';
 
-const { chromium } = createRequire(`${process.env.NODE_MODULES ?? new URL('../../web/node_modules', import.meta.url).pathname}/x.js`)('playwright-core');
 const [address, report] = process.argv.slice(2);
 
 // Rows of a CSV as objects; quotes as in RFC 4180.
@@ -53,21 +52,9 @@ async function slowest(page, wanted) {
   assert.ok(Math.abs(t1 - t0 - Number(row.max_ns)) <= 1, `the slowest ${row.function}: ${t1 - t0} ns, ${row.max_ns} in the report`);
 }
 
-const browser = await chromium.launch({ executablePath: process.env.PENNA_CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
-try {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, permissions: ['clipboard-read', 'clipboard-write'] });
-  const page = await context.newPage(), said = [];
-  page.setDefaultTimeout(20_000);
-  page.on('pageerror', (error) => said.push(String(error)));
-  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && said.push(message.text()));
-  page.on('request', (request) => /^data:/.test(request.url()) || request.url().startsWith(address) || said.push(`asks ${request.url()}`));
-  await page.goto(address);
-  await page.locator('canvas.lanes').waitFor();
+await withServed(address, async (page) => {
   const wanted = rowsOf(readFileSync(report, 'utf8'));
   await tabs(page);
   await numbers(page, wanted);
   await slowest(page, wanted);
-  assert.deepEqual(said, []);
-} finally {
-  await browser.close();
-}
+});

@@ -223,3 +223,42 @@ test('touch: a finger pans', async () => {
   assert.equal((await address(page)).at, undefined);
   await page.end();
 });
+
+test('several threads are selected with Shift, and their totals add up', async () => {
+  const page = await shared.open('#tab=calls'), { threads } = shared.server.recording;
+  const name = (at) => page.locator('.thread .name').nth(at), crumbs = page.getByRole('navigation', { name: 'Selection' });
+  const calls = async () => {
+    await settle(page);
+    return page.locator('tbody tr').evaluateAll((rows) => rows.reduce((sum, row) => sum + Number(row.cells[3].innerText.replaceAll(',', '')), 0));
+  };
+  await name(0).click();
+  assert.equal(await calls(), threads[0].calls.length);
+  await name(1).click({ modifiers: ['Shift'] });
+  assert.match(await crumbs.innerText(), /threads main, io-1/);
+  assert.equal((await address(page)).at, 't0.1');
+  assert.equal(await calls(), threads[0].calls.length + threads[1].calls.length);
+  await name(0).focus();
+  await page.keyboard.press('Shift+Enter');
+  assert.equal(await calls(), threads[1].calls.length);
+  await name(1).click({ modifiers: ['Shift'] });
+  assert.equal((await address(page)).at, undefined);
+  assert.equal(await calls(), threads.reduce((sum, one) => sum + one.calls.length, 0));
+  await page.end();
+});
+
+test('the critical path of a thread goes through those that it waited for', async () => {
+  const page = await shared.open('#at=t1&view=0-200000000'), lane = page.locator('canvas.lanes');
+  const pixels = () => lane.evaluate((one) => one.toDataURL());
+  const before = await pixels();
+  await page.getByRole('button', { name: 'critical path' }).click();
+  await settle(page);
+  assert.ok(shared.server.asked.some((one) => one.startsWith('api/critical_path?') && one.includes('thread=1')));
+  assert.notEqual(await pixels(), before);
+  assert.equal((await address(page)).path, '1');
+  await page.getByRole('button', { name: 'critical path' }).click();
+  await settle(page);
+  assert.equal(await pixels(), before);
+  await page.getByRole('button', { name: 'whole run' }).click();
+  assert.equal(await page.getByRole('button', { name: 'critical path' }).count(), 0, 'it is of one thread');
+  await page.end();
+});

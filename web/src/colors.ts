@@ -22,22 +22,26 @@ export interface Colors {
   found: string;
   chosen: string;
   curve: string;
+  less: string[];     // of a change against another recording: from little to much
+  more: string[];
   shade: string;      // over what is outside the selection
 }
 
 function make(isDark: boolean): Colors {
   const fills = HUES.map(([hue, saturation]) =>
     Array.from({ length: SHADES }, (_, at) => `hsl(${hue} ${saturation}% ${isDark ? 22 + at * 2.5 : 82 - at * 4}%)`));
+  const steps = (hue: number): string[] => [35, 55, 75, 95].map((saturation, at) => `hsl(${hue} ${saturation}% ${isDark ? 30 - at : 84 - at * 5}%)`);
+  const less = steps(210), more = steps(28);
   return isDark
     ? {
         isDark, fills, text: '#f2f2f2', faint: '#b0b4ba', back: '#16181c', line: '#33373e', grey: '#3a3d43',
         wait: ['#a8330a', '#8a5a00', '#7a4a6a', '#5f5f66'], hold: '#2fb596', point: '#f0e442', found: '#8a3fa8', chosen: '#ffffff',
-        curve: '#56b4e9', shade: 'rgba(0,0,0,0.5)',
+        less, more, curve: '#56b4e9', shade: 'rgba(0,0,0,0.5)',
       }
     : {
         isDark, fills, text: '#14161a', faint: '#565b63', back: '#ffffff', line: '#d5d8dd', grey: '#e3e4e7',
         wait: ['#ff9a70', '#f5c36b', '#e3b3d2', '#c9c9cf'], hold: '#009e73', point: '#a05a00', found: '#f0a5ff', chosen: '#000000',
-        curve: '#0072b2', shade: 'rgba(90,95,105,0.28)',
+        less, more, curve: '#0072b2', shade: 'rgba(90,95,105,0.28)',
       };
 }
 

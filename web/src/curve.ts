@@ -2,7 +2,7 @@
 // A filled curve over a whole canvas, and canvases that are as sharp as the screen.
 //
 // Why: the summary's small pictures and the overview are the same drawing.
-// Invariant: the highest value touches the top; zero is the bottom.
+// Invariant: the highest value touches the top; the bottom is zero, or the lowest value below it. What is no number is not drawn.
 
 // As many pixels as the screen has; what is drawn is in CSS pixels. No context: there is nothing to draw on.
 export function fitCanvas(canvas: HTMLCanvasElement): CanvasRenderingContext2D | null {
@@ -23,16 +23,22 @@ export function highest(values: Float64Array): number {
   return most;
 }
 
+function lowest(values: Float64Array): number {
+  let least = 0;
+  for (let at = 0; at < values.length; ++at) if (values[at]! < least) least = values[at]!;
+  return least;
+}
+
 // In a box of the context. x0 and x1: where the first step begins and the last ends.
 export function fillCurve(context: CanvasRenderingContext2D, values: Float64Array, x0: number, x1: number, top: number, height: number,
   color: string): void {
-  const most = highest(values), step = (x1 - x0) / values.length;
+  const base = lowest(values), most = highest(values) - base, step = (x1 - x0) / values.length;
   if (most <= 0 || values.length === 0) return;
   context.fillStyle = color;
   context.beginPath();
   context.moveTo(x0, top + height);
   for (let at = 0; at < values.length; ++at) {
-    const y = top + height - (values[at]! / most) * height;
+    const value = values[at]!, y = top + height - (value === value ? (value - base) / most : 0) * height;
     context.lineTo(x0 + at * step, y);
     context.lineTo(x0 + (at + 1) * step, y);
   }

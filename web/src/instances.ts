@@ -27,7 +27,7 @@ export function callShown(name: number, thread: number, start: number, duration:
   };
 }
 
-export async function showInstance(name: number, which: Which, thread?: number): Promise<void> {
+export async function showInstance(name: number, which: Which, thread?: number | string): Promise<void> {
   try {
     const found = await store.server.json<Instance>('instance', { name, thread, ...which }, 'instance');
     if (found.start_ns === undefined || found.thread === undefined) {
@@ -40,6 +40,18 @@ export async function showInstance(name: number, which: Which, thread?: number):
   } catch (error) {
     store.fail(error);
   }
+}
+
+// A hit of a point: the view is moved there, and narrowed to a part that shows its neighbours when it is wide.
+export function showHit(point: string, time: number, thread: number, lines: [string, string][]): void {
+  const whole = store.duration(), view = store.state.view ?? { t0: 0, t1: whole };
+  const length = Math.min(view.t1 - view.t0, Math.max(whole / 100, 1000)), t0 = Math.max(0, Math.floor(time - length / 2));
+  store.forgive();
+  store.show({ chosen: { title: point, lines: [['time', instantText(time, 1)], ...lines], stack: [], thread, start: time } });
+  store.change({
+    view: { t0, t1: Math.ceil(Math.min(Math.max(whole, t0 + 1), t0 + length)) },
+    hidden: store.state.hidden.filter((id) => id !== thread),
+  }, true);
 }
 
 // By name: the server's id of it is that of the function found.

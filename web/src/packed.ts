@@ -6,7 +6,7 @@
 import { BadAnswer, group, type Column, type Columns } from './columns.ts';
 import { findIn, type OneThread } from './packed_find.ts';
 import { unpack, type Pack } from './pack.ts';
-import type { Found, Instance, Report, Summary, Thread } from './protocol.ts';
+import type { Found, Instance, PointName, Report, Summary, Thread } from './protocol.ts';
 import { counterOf, gridOf, holdsOf, pointsOf, slicesOf, waitsOf, type Slices, type Stored, type Wanted } from './resum.ts';
 import { AskedServer, type Packed, type Parameters, type Server } from './server.ts';
 import { durationText } from './units.ts';
@@ -40,6 +40,8 @@ export class PackedServer implements Server {
     const pack = await this.ready;
     switch (question) {
       case 'table': return this.table(pack, String(parameters.name)) as T;
+      case 'hits': return pack.json<T>(`hits?point=${parameters.point}&top=500`);
+      case 'point_names': return this.pointNames(pack) as T;
       case 'find': return this.find(pack, String(parameters.q)) as T;
       case 'instance': return this.instance(pack, parameters) as T;
       default: return pack.json<T>(question);
@@ -50,6 +52,7 @@ export class PackedServer implements Server {
     const pack = await this.ready;
     if (question === 'flame') return pack.columns(`flame?${Number(parameters.reverse) ? 'reverse=1&' : ''}weight=${parameters.weight}`);
     const wanted: Wanted = { t0: Number(parameters.t0 ?? 0), t1: Number(parameters.t1 ?? this.stored.whole), px: Number(parameters.px) };
+    if (question === 'live_heap') return pack.columns('live_heap?by=function&px=200');
     if (question === 'counters') return this.counters(pack, wanted);
     return this.track(pack, question, Number(parameters.thread), wanted);
   }
@@ -104,6 +107,12 @@ export class PackedServer implements Server {
     return pack.json<Report>(`table?name=${name}&top=500`);
   }
 
+  // Those whose hits are here.
+  private pointNames(pack: Pack): { points: PointName[] } {
+    const all = pack.has('point_names') ? pack.json<{ points: PointName[] }>('point_names').points : [];
+    return { points: all.filter(({ name }) => pack.has(`hits?point=${name}&top=500`)) };
+  }
+
   private tracks(pack: Pack): OneThread[] {
     return this.threads.map((thread) => {
       const waits = this.of(pack, 'waits', thread.id);
@@ -121,9 +130,10 @@ export class PackedServer implements Server {
 
   // Of the calls that are here one by one. None: why that may be is part of the answer.
   private instance(pack: Pack, { name, thread, after, before }: Parameters): Instance {
+    const among = thread === undefined ? undefined : new Set(String(thread).split(',').map(Number));
     let best: Instance & { start_ns: number; duration_ns: number } | undefined;
     for (const { id } of this.threads) {
-      if (thread !== undefined && thread !== id) continue;
+      if (among !== undefined && !among.has(id)) continue;
       const { start, duration, depth, name: names } = group(this.of(pack, 'slices', id), SLICES);
       for (let at = 0; at < start.length; ++at) {
         const begin = start[at]!;

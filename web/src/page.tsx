@@ -5,9 +5,12 @@
 // Invariant: below the crumbs everything is of the selection that they name, or says that it is not.
 import { useEffect } from 'preact/hooks';
 import { FlameView } from './flame/flame_view.tsx';
+import { MemoryView } from './memory/memory_view.tsx';
+import { DiffView } from './panels/diff_view.tsx';
 import { Details } from './panels/details.tsx';
 import { FindView, stepFound } from './panels/find_view.tsx';
 import { Help } from './panels/help.tsx';
+import { PointsView } from './panels/points_view.tsx';
 import { Preparing } from './panels/preparing.tsx';
 import { SummaryView } from './panels/summary_view.tsx';
 import { TableView } from './panels/table_view.tsx';
@@ -18,13 +21,13 @@ import { TimelineView } from './timeline/timeline_view.tsx';
 import { countText, durationText, rangeText } from './units.ts';
 
 function crumbText(store: Store, crumb: Crumb): string {
-  return crumb.kind === 'range' ? rangeText(crumb.t0, crumb.t1) : `thread ${store.threadName(crumb.id)}`;
+  return crumb.kind === 'range' ? rangeText(crumb.t0, crumb.t1) : store.threadsText(crumb.ids);
 }
 
 // What the tabs are of, in the words of the crumbs.
 function selectionText(store: Store): string {
-  const { t0, t1, thread } = store.selection();
-  return [t0 !== undefined && t1 !== undefined ? rangeText(t0, t1) : '', thread !== undefined ? `thread ${store.threadName(thread)}` : '']
+  const { t0, t1, threads } = store.selection();
+  return [t0 !== undefined && t1 !== undefined ? rangeText(t0, t1) : '', threads !== undefined ? store.threadsText(threads) : '']
     .filter((text) => text !== '').join(', ');
 }
 
@@ -38,6 +41,7 @@ function Header() {
       {summary && (
         <span class="what" title={`${summary.recording}: ${summary.command.join(' ')}`}>
           {summary.recording.replace(/^.*\//s, '')} · {durationText(summary.duration_ns)} · {countText(summary.threads)} threads · {countText(events)} events ·{' '}
+          {summary.compared_with !== undefined && `compared with ${summary.compared_with.replace(/^.*\//s, '')} · `}
           <span class={summary.lost > 0 ? 'bad' : ''}>{countText(summary.lost)} lost</span>
         </span>
       )}
@@ -59,6 +63,10 @@ function Crumbs() {
           <span aria-hidden="true">▸ </span>{crumbText(store, crumb)}
         </button>
       ))}
+      {store.selection().threads?.length === 1 && store.summary?.kinds.includes('locks') && !store.server.packed && (
+        <button class="path" aria-pressed={store.state.path} onClick={() => store.change({ path: !store.state.path }, true)}>
+          {store.state.path ? '☑' : '☐'} critical path</button>
+      )}
       {crumbs.length > 0 && <span class="hint">Esc goes back</span>}
     </nav>
   );
@@ -81,10 +89,23 @@ const titleOf = ({ key, title }: TableName): string =>
 const hasFlames = (store: Store): boolean =>
   ['calls', 'allocations', 'locks', 'points'].some((kind) => store.summary?.kinds.includes(kind) ?? false);
 
+function Panel({ of }: { of: TableName }) {
+  switch (of.key) {
+    case 'summary': return <SummaryView />;
+    case 'flame': return <FlameView />;
+    case 'diff': return <DiffView />;
+    case 'memory': return <MemoryView />;
+    case 'points': return <PointsView name={of} />;
+    default: return <TableView name={of} />;
+  }
+}
+
 function Tabs() {
   const store = useStore();
   const tabs: TableName[] = [{ key: 'summary', title: 'Summary' }];
   if (hasFlames(store)) tabs.push({ key: 'flame', title: 'Flame graph' });
+  if (store.summary?.compared_with !== undefined) tabs.push({ key: 'diff', title: 'Diff' });
+  if (store.summary?.kinds.includes('allocations')) tabs.push({ key: 'memory', title: 'Memory' });
   tabs.push(...store.tables.map((table) => ({ key: table.key, title: titleOf(table) })));
   const current = tabs.find((one) => one.key === store.state.tab) ?? tabs[0]!;
   const open = (key: string): void => store.change({ tab: key, sort: '', top: 100 }, true);
@@ -107,7 +128,7 @@ function Tabs() {
         {store.state.crumbs.length > 0 && !store.server.packed && <span class="hint of">of {selectionText(store)}</span>}
       </div>
       <div role="tabpanel" aria-labelledby={`tab-${current.key}`} class="panel">
-        {current.key === 'summary' ? <SummaryView /> : current.key === 'flame' ? <FlameView /> : <TableView name={current} />}
+        <Panel of={current} />
       </div>
     </section>
   );

@@ -6,10 +6,13 @@
 import type { CellKind, CellValue } from './units.ts';
 
 export interface Sentence { text: string; tab?: string; sort?: string }
+// What stands out, and where it leads: an instant of memory, a time in a thread, or a table.
+export interface Highlight extends Sentence { instant_ns?: number; thread?: number; start_ns?: number; duration_ns?: number }
 export interface Summary {
   version: number;
   pending?: boolean;  // what only reading it can tell is not there yet: sentences and health
   recording: string;
+  compared_with?: string;
   command: string[];
   pid: number;
   start_utc_ns: string;
@@ -41,10 +44,14 @@ export interface Thread {
 
 export interface TableName { key: string; title: string }
 export interface Detail { text: string; where: string }
-export interface Row { cells: CellValue[]; details?: Detail[]; other_title?: string; other_details?: Detail[] }
+export interface Row { cells: CellValue[]; details?: Detail[]; other_title?: string; other_details?: Detail[]; thread?: number; quiet?: boolean }
 export interface Column { key: string; title: string; kind: CellKind }
 export interface Table { key: string; title: string; columns: Column[]; rows: Row[]; rows_left_out: number }
 export interface Report { head: string[]; tables: Table[]; tail: string[]; warnings: string[] }
+
+export interface PointName { name: string; hits: number; arguments: string[] }
+export interface Histogram { column: string; edges: number[]; counts: number[]; others: number }
+export interface Hits extends Report { histogram?: Histogram }
 
 export interface Match { kind: 'function' | 'thread' | 'lock' | 'point'; name: string; id: number; count: number; total_ns?: number; at_least?: boolean }
 export interface Found { matches: Match[]; left_out: number }

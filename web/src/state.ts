@@ -5,7 +5,10 @@
 // Invariant: parse(print(state)) equals state; parse() of anything else returns a state that is valid.
 
 export interface Range { t0: number; t1: number }
-export type Crumb = { kind: 'range'; t0: number; t1: number } | { kind: 'thread'; id: number };
+export type Crumb = { kind: 'range'; t0: number; t1: number } | { kind: 'thread'; ids: number[] };
+
+// thread: the ids as questions have them.
+export interface Selected { t0?: number; t1?: number; thread?: string; threads?: number[] }
 
 export interface PageState {
   crumbs: Crumb[];       // the selection, from wide to narrow
@@ -18,30 +21,42 @@ export interface PageState {
   pinned: number[];
   hidden: number[];
   weight: string;        // of the flame graph; empty: the first that there is
-  shape: string;         // letters: i icicle, r reversed, n by name, c recursion collapsed
+  shape: string;         // letters: i icicle, r reversed, n by name, c recursion collapsed, t time order, p threads apart, d what changed, b widths of before
   zoom: number[];        // name ids from the flame graph's root to what is zoomed
+  around: number[];      // none, or the name id whose callers and callees are shown
+  instant?: number | undefined;  // of memory over time; none: its peak
+  by: string;            // its curves: "stack", or empty: function
+  path: boolean;         // the critical path of the selected thread is drawn
+  diff: string;          // what is compared; empty: the first that there is
+  point: string;         // whose hits are listed; empty: none
+  where: string;         // a condition on its arguments
+  spread: string;        // the argument whose histogram is shown
+  curves: PointCurve[];  // in the timeline
 }
+
+// An argument of a point over time.
+export interface PointCurve { point: string; argument: string }
 
 export const DEFAULT_TOP = 100;
 
 export function emptyState(): PageState {
   return {
     crumbs: [], tab: 'summary', sort: '', top: DEFAULT_TOP, marks: [], order: [], pinned: [], hidden: [], weight: '', shape: 'i',
-    zoom: [],
+    zoom: [], around: [], by: '', path: false, diff: '', point: '', where: '', spread: '', curves: [],
   };
 }
 
 // The selection: the last crumb of each kind counts.
-export function selection(state: PageState): { t0?: number; t1?: number; thread?: number } {
-  const found: { t0?: number; t1?: number; thread?: number } = {};
+export function selection(state: PageState): Selected {
+  const found: Selected = {};
   for (const crumb of state.crumbs) {
-    if (crumb.kind === 'thread') found.thread = crumb.id;
+    if (crumb.kind === 'thread') [found.threads, found.thread] = [crumb.ids, crumb.ids.join()];
     else [found.t0, found.t1] = [crumb.t0, crumb.t1];
   }
   return found;
 }
 
-const printCrumb = (crumb: Crumb): string => (crumb.kind === 'thread' ? `t${crumb.id}` : `${crumb.t0}-${crumb.t1}`);
+const printCrumb = (crumb: Crumb): string => (crumb.kind === 'thread' ? `t${crumb.ids.join('.')}` : `${crumb.t0}-${crumb.t1}`);
 
 export function print(state: PageState): string {
   const parts = new URLSearchParams();
@@ -54,9 +69,14 @@ export function print(state: PageState): string {
   put('sort', state.sort, '');
   put('top', String(state.top), String(DEFAULT_TOP));
   if (state.view) parts.set('view', `${state.view.t0}-${state.view.t1}`);
-  for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom'] as const) put(key, state[key].join('.'), '');
+  for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom', 'around'] as const) put(key, state[key].join('.'), '');
   put('weight', state.weight, '');
+  put('diff', state.diff, '');
+  put('path', state.path ? '1' : '', '');
   put('shape', state.shape, empty.shape);
+  if (state.instant !== undefined) parts.set('instant', String(state.instant));
+  for (const key of ['by', 'point', 'where', 'spread'] as const) put(key, state[key], '');
+  for (const { point, argument } of state.curves) parts.append('curve', `${point}\n${argument}`);
   return parts.toString();
 }
 
@@ -68,13 +88,14 @@ function parseRange(text: string): Range | undefined {
 }
 
 function parseCrumb(text: string): Crumb | undefined {
-  const thread = /^t(\d{1,9})$/.exec(text)?.[1];
-  if (thread !== undefined) return { kind: 'thread', id: Number(thread) };
+  const threads = /^t(\d{1,9}(?:\.\d{1,9})*)$/.exec(text)?.[1];
+  if (threads !== undefined) return { kind: 'thread', ids: [...new Set(threads.split('.').map(Number))].slice(0, MOST) };
   const range = parseRange(text);
   return range && { kind: 'range', ...range };
 }
 
 const MOST = 1000;  // entries of a list: an address is at most some kB
+const MOST_TEXT = 500, MOST_CURVES = 4;
 const numbers = (text: string | null): number[] =>
   (text ?? '').split('.').filter((one) => /^\d{1,16}$/.test(one)).slice(0, MOST).map(Number).filter(Number.isSafeInteger);
 
@@ -88,11 +109,21 @@ export function parse(hash: string): PageState {
   state.tab = word('tab', state.tab) || state.tab;
   state.sort = word('sort', '');
   state.weight = word('weight', '');
+  state.diff = word('diff', '');
+  state.path = parts.get('path') === '1';
   state.shape = word('shape', state.shape);
   state.top = Math.min(100_000, Math.max(1, numbers(parts.get('top'))[0] ?? DEFAULT_TOP));
   state.crumbs = (parts.get('at') ?? '').split('_').slice(0, MOST).map(parseCrumb).filter((one) => one !== undefined);
   state.view = parseRange(parts.get('view') ?? '');
-  for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom'] as const) state[key] = numbers(parts.get(key));
+  for (const key of ['marks', 'order', 'pinned', 'hidden', 'zoom', 'around'] as const) state[key] = numbers(parts.get(key));
+  const instant = numbers(parts.get('instant'))[0];
+  if (instant !== undefined) state.instant = instant;
+  state.by = parts.get('by') === 'stack' ? 'stack' : '';
+  for (const key of ['point', 'where', 'spread'] as const) state[key] = (parts.get(key) ?? '').slice(0, MOST_TEXT);
+  for (const text of parts.getAll('curve').slice(0, MOST_CURVES)) {
+    const [point, argument, ...more] = text.split('\n');
+    if (point && argument && more.length === 0 && text.length <= 2 * MOST_TEXT) state.curves.push({ point, argument });
+  }
   if (state.view === undefined) delete state.view;
   return state;
 }

@@ -7,7 +7,7 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { chooseServer } from './packed.ts';
 import type { Summary, TableName, Thread } from './protocol.ts';
 import { errorText, isAbort } from './server.ts';
-import { parse, print, selection, type Crumb, type PageState } from './state.ts';
+import { parse, print, selection, type Crumb, type PageState, type Selected } from './state.ts';
 
 // What the panel of details shows: lines of text, the calls around, and where in time it lies.
 export interface Shown {
@@ -24,6 +24,7 @@ export interface Shown {
 // What changed: 'shown' does so with each move of the mouse, and is worth drawing the details again but nothing else.
 export type Topic = 'state' | 'shown';
 
+const MOST_NAMED = 4;  // threads
 const REST = 150;  // ms: a browser refuses more than some new addresses a second, so the last one of a pan counts
 
 export class Store {
@@ -90,7 +91,14 @@ export class Store {
     if (keep < this.state.crumbs.length) this.change({ crumbs: this.state.crumbs.slice(0, Math.max(0, keep)), zoom: [] }, true);
   }
 
-  selection(): { t0?: number; t1?: number; thread?: number } {
+  // A thread is added to those that are selected, or taken away from them.
+  toggleThread(id: number): void {
+    const { threads = [] } = this.selection(), ids = threads.includes(id) ? threads.filter((one) => one !== id) : [...threads, id];
+    if (ids.length > 0) return this.addCrumb({ kind: 'thread', ids });
+    this.change({ crumbs: this.state.crumbs.filter((one) => one.kind !== 'thread'), zoom: [] }, true);
+  }
+
+  selection(): Selected {
     return selection(this.state);
   }
 
@@ -101,6 +109,12 @@ export class Store {
   threadName(id: number): string {
     const thread = this.threads.find((one) => one.id === id);
     return thread === undefined ? 'unknown thread' : thread.name || String(thread.tid);
+  }
+
+  // "thread main", "threads main, io-1 and 7 more".
+  threadsText(ids: readonly number[]): string {
+    const names = ids.slice(0, MOST_NAMED).map((id) => this.threadName(id)).join(', '), more = ids.length - MOST_NAMED;
+    return `thread${ids.length > 1 ? 's' : ''} ${names}${more > 0 ? ` and ${more} more` : ''}`;
   }
 
   subscribe(listener: () => void, topic: Topic = 'state'): () => void {

@@ -6,7 +6,7 @@
 
 export type CellKind =
   | 'count' | 'number' | 'bytes' | 'duration' | 'percent' | 'change' | 'bytes_change' | 'count_change' | 'percent_change'
-  | 'address' | 'text';
+  | 'address' | 'text' | 'instant';
 export type CellValue = number | string | null;
 
 type Unit = readonly [size: number, name: string];
@@ -60,6 +60,7 @@ function numberCell(value: number, kind: CellKind): string {
     case 'count': return countText(value);
     case 'bytes': return bytesText(value);
     case 'duration': return durationText(value);
+    case 'instant': return instantText(value, 1);
     case 'percent': return percentText(value);
     case 'change': return plus(value) + durationText(value);
     case 'bytes_change': return plus(value) + bytesText(value);
@@ -78,6 +79,7 @@ export function cellText(value: CellValue | undefined, kind: CellKind): string {
 
 // A value of a counter or a flame graph.
 export function amountText(value: number, unit: string): string {
+  if (unit === 'number') return String(Number(value.toPrecision(6)));
   return numberCell(value, unit === 'ns' ? 'duration' : unit === 'bytes' ? 'bytes' : 'count');
 }
 

@@ -2,7 +2,8 @@
 // The flame graph's tree: whatever is focused, hidden or collapsed, nothing gets lost, and widths add up.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changeTree, layOut, makeTree, nodeAt, NO_CHANGES, pathOf, shareOf, type Tree } from '../src/flame/tree.ts';
+import { sandwich } from '../src/flame/sandwich.ts';
+import { changeTree, layOut, makeTree, nodeAt, nodeBySteps, NO_CHANGES, pathOf, shareOf, sidesOf, stepsOf, turned, changeOf, type Tree } from '../src/flame/tree.ts';
 
 // 1 → (2 → (2, 3), 3), 4: own 10, 20, 5, 7, 3, 55.
 const PARENT = [-1, 0, 1, 1, 0, -1], NAME = [1, 2, 2, 3, 3, 4], VALUE = [45, 32, 5, 7, 3, 55];
@@ -70,4 +71,44 @@ test('a zoom is found again by its names', () => {
 test('each stack is found once', () => {
   assert.deepEqual(shareOf(tree(), (name) => name === 2), { value: 32, nodes: 2 });
   assert.deepEqual(shareOf(tree(), (name) => name === 3), { value: 10, nodes: 2 });
+});
+
+test('dropped functions take their stacks along, also out of a focus', () => {
+  const of = changeTree(tree(), { ...NO_CHANGES, dropped: new Set([2]) });
+  assert.deepEqual(named(of), [[-1, 68], [1, 13], [3, 3], [4, 55]]);
+  assert.equal(changeTree(tree(), { ...NO_CHANGES, dropped: new Set([2]), focus: 3 }).value[0], 3);
+  assert.equal(changeTree(tree(), { ...NO_CHANGES, dropped: new Set([1, 4]) }).value[0], 0);
+});
+
+test('in time order siblings of one name stay apart, and are found by their place', () => {
+  const of = makeTree(Int32Array.of(-1, 0, 0, 0), Uint32Array.of(1, 2, 3, 2), Float64Array.of(10, 4, 3, 2), Float64Array.of(1, 1, 1, 1));
+  assert.equal(changeTree(of, NO_CHANGES).parent.length, 4);
+  const ordered = changeTree(of, { ...NO_CHANGES, isInOrder: true });
+  assert.deepEqual(named(ordered), named(of));
+  for (let node = 0; node < ordered.parent.length; ++node) assert.equal(nodeBySteps(ordered, stepsOf(ordered, node)), node);
+  assert.equal(nodeBySteps(ordered, [0, 9]), 1, 'as far as the way leads');
+});
+
+test('callers and callees of a function have its value, and recursion counts once', () => {
+  const { callers, callees } = sandwich(tree(), 2);
+  assert.deepEqual(named(callers), [[2, 32], [1, 32]]);
+  assert.deepEqual(named(callees), [[2, 32], [2, 5], [3, 7]]);
+  const both = sandwich(tree(), 3);
+  assert.deepEqual([both.callers.value[0], both.callees.value[0]], [10, 10]);
+  assert.deepEqual(named(both.callers), [[3, 10], [2, 7], [1, 7], [1, 3]]);
+  assert.equal(sandwich(tree(), 77).callees.value[0], 0);
+});
+
+test('a comparison knows both sides, also turned and changed', () => {
+  const of = makeTree(Int32Array.of(-1, 0, -1), Uint32Array.of(1, 2, 3), Float64Array.of(10, 4, 0), Float64Array.of(1, 1, 0), Float64Array.of(6, 6, 5));
+  assert.deepEqual(sidesOf(of, 0), { before: 11, after: 10 });
+  const changed = changeTree(of, { ...NO_CHANGES, dropped: new Set([3]) });
+  assert.deepEqual(sidesOf(changed, 0), { before: 6, after: 10 });
+  const other = turned(of);
+  assert.deepEqual([...other.value], [11, 6, 6, 5]);
+  for (let node = 0; node < 4; ++node) assert.deepEqual(sidesOf(other, node), sidesOf(of, node));
+  assert.equal(changeOf({ before: 1000, after: 1009 }), 0, 'noise');
+  assert.equal(changeOf({ before: 0, after: 0 }), 0);
+  assert.equal(changeOf({ before: 4, after: 2 }), -0.5);
+  assert.equal(changeOf({ before: 0, after: 2 }), 1);
 });

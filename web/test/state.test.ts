@@ -6,9 +6,10 @@ import { emptyState, parse, print, selection, type PageState } from '../src/stat
 
 test('the whole state is in the address', () => {
   const state: PageState = {
-    crumbs: [{ kind: 'range', t0: 5, t1: 900 }, { kind: 'thread', id: 3 }, { kind: 'range', t0: 10, t1: 20 }], tab: 'functions',
+    crumbs: [{ kind: 'range', t0: 5, t1: 900 }, { kind: 'thread', ids: [3, 7] }, { kind: 'range', t0: 10, t1: 20 }], tab: 'functions',
     sort: 'total_ns:desc', top: 500, view: { t0: 1, t1: 2 ** 52 }, marks: [7, 8], order: [2, 1], pinned: [1], hidden: [0, 4],
-    weight: 'self_time', shape: 'rn', zoom: [4, 4, 9],
+    weight: 'self_time', shape: 'rn', zoom: [4, 4, 9], around: [3], instant: 77, by: 'stack', path: true, diff: 'alloc', point: 'shop:order', where: 'rows > 1 && !(name ~ "a&b=*")', spread: 'rows',
+    curves: [{ point: 'shop:order', argument: 'p->rows' }, { point: 'a', argument: 'b' }],
   };
   assert.deepEqual(parse(`#${print(state)}`), state);
   assert.deepEqual(parse(print(emptyState())), emptyState());
@@ -16,17 +17,18 @@ test('the whole state is in the address', () => {
 });
 
 test('the last crumb of a kind counts', () => {
-  const crumbs: PageState['crumbs'] = [{ kind: 'range', t0: 5, t1: 900 }, { kind: 'thread', id: 3 }, { kind: 'range', t0: 10, t1: 20 }];
-  assert.deepEqual(selection({ ...emptyState(), crumbs }), { t0: 10, t1: 20, thread: 3 });
+  const crumbs: PageState['crumbs'] = [{ kind: 'range', t0: 5, t1: 900 }, { kind: 'thread', ids: [3, 1] }, { kind: 'range', t0: 10, t1: 20 }];
+  assert.deepEqual(selection({ ...emptyState(), crumbs }), { t0: 10, t1: 20, thread: '3,1', threads: [3, 1] });
   assert.deepEqual(selection(emptyState()), {});
 });
 
 test('what is no state is left out', () => {
-  for (const hash of ['', '#', '#at=9-3', '#at=x_t_-', '#view=1', '#view=1-99999999999999999999', '#tab=<b>', '#top=0.x', '#zoom=a.-1.',
-    '#sort=a b', '#%', '#tab=%00']) {
+  for (const hash of ['', '#', '#at=9-3', '#at=x_t_-', '#at=t1._t.1', '#view=1', '#view=1-99999999999999999999', '#tab=<b>', '#top=0.x', '#zoom=a.-1.',
+    '#sort=a b', '#%', '#tab=%00', '#curve=a', '#by=love', '#instant=x', '#curve=%0Ab', '#curve=a%0Ab%0Ac']) {
     assert.deepEqual({ ...parse(hash), top: 100 }, emptyState(), hash);
   }
   assert.equal(parse('#top=0').top, 1);
   assert.equal(parse('#top=999999999').top, 100_000);
+  assert.equal(parse(`#point=${'x'.repeat(5000)}`).point.length, 500);
   assert.equal(parse(`#marks=${'1.'.repeat(5000)}`).marks.length, 1000);
 });

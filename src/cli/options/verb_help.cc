@@ -76,6 +76,7 @@ constexpr Example kSqlExamples[] = {
 
 constexpr Example kViewExamples[] = {{"penna view", "the newest recording, in the browser"},
                                      {"penna view app.penna -r 1s-2s", "a second of it"},
+                                     {"penna view before.penna app.penna", "with what changed since another one"},
                                      {"penna view app.penna --no-open", "print the address only"}};
 
 constexpr Example kCtlExamples[] = {{"penna ctl PID off 'shop:*'", "record no points of shop from now on"},

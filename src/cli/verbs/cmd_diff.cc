@@ -100,8 +100,10 @@ Result<DiffOf> what_both_have(const DiffOptions& options) {
   return calls || !allocations ? DiffOf::kCalls : DiffOf::kAlloc;
 }
 
+}  // namespace
+
 // The steps of a diff.
-Result<> show(const DiffOptions& options, Output& output) {
+Result<Report> make_diff_report(const DiffOptions& options) {
   std::vector<std::string> warnings;
   // What is compared is known; only now is it clear whether --min-delta fits.
   const DiffOf of = options.of ? *options.of : PENNA_TRY(what_both_have(options));
@@ -132,11 +134,8 @@ Result<> show(const DiffOptions& options, Output& output) {
   // Warnings of both sides, each behind its letter: a loss in one makes its numbers smaller than
   // the other's.
   report.warnings = std::move(warnings);
-  write_report(report, options.table, output);
-  return ok();
+  return report;
 }
-
-}  // namespace
 
 // "10" may be nanoseconds or bytes: the parser keeps both readings, and the one that fits is chosen
 // here.
@@ -200,8 +199,10 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
 
 int cmd_diff(const DiffOptions& options) {
   Output output = Output::paged(!options.table.no_pager);
-  const Result<> shown = show(options, output);
-  return shown ? finish_output(output) : fail("diff", shown.error().text);
+  const Result<Report> report = make_diff_report(options);
+  if (!report) return fail("diff", report.error().text);
+  write_report(*report, options.table, output);
+  return finish_output(output);
 }
 
 int diff_verb(const Arguments& arguments) { return run_parsed("diff", parse_diff(arguments), cmd_diff); }

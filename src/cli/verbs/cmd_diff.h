@@ -26,6 +26,9 @@ struct DiffOptions {
 // Fails where the text means nothing for what is compared: a time for allocations.
 Result<QuietLimit> quiet_limit(const std::optional<Typed<MinDelta>>& delta, DiffOf of);
 
+// What is shown, for whoever shows it otherwise.
+Result<Report> make_diff_report(const DiffOptions& options);
+
 Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments);
 int cmd_diff(const DiffOptions& options);
 

@@ -65,7 +65,7 @@ Result<> serve(const ViewOptions& options, const Recording& recording) {
   tracks.index_paths = index_paths(recording);
   ViewData data(recording, names, std::move(tracks));
   data.start();
-  Questions questions(data, view_tables(data.summary()), view_readers(options.input, recording));
+  Questions questions(data, view_tables(data.summary()), view_readers(options.input, recording, options.before));
   Browser browser;
   HttpService service;
   service.port = options.port.value_or(0);
@@ -93,18 +93,24 @@ Result<Parsed<ViewOptions>> parse_view(const Arguments& arguments) {
   Parsed<ViewOptions> parsed;
   ViewOptions& options = parsed.options;
   OptionParser parser("Shows a recording in the browser: a page for this user alone, on this machine.", "penna view");
-  parser.word("REC", options.input.recording, "the recording; default the newest *.penna here");
+  std::vector<std::string> words;
+  parser.words("[A] [REC]", words, "the recording, default the newest *.penna here; A: what it is compared with");
   add_input_options(parser, options.input);
   parser.section("Of the page");
   parser.flag("--no-open", options.no_open, "print the address, and do not start a browser");
   parser.number("--port", options.port, "N", "listen on this port of 127.0.0.1; default any that is free", 1, 65535);
   parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (words.size() > 2) return Error{"give one recording, or two to compare them: penna view before.penna after.penna"};
+  if (words.size() == 2) options.before = words.front();
+  if (!words.empty()) options.input.recording = words.back();
   return parsed;
 }
 
 int cmd_view(const ViewOptions& options) {
   const Result<Recording> recording = open_input(options.input);
   if (!recording) return fail(recording.error().text);
+  if (!options.before.empty())
+    if (const Result<Recording> before = open_recording(options.before); !before) return fail(before.error().text);
   const Result<> served = serve(options, *recording);
   return served ? 0 : fail("view", served.error().text);
 }

@@ -12,6 +12,7 @@ namespace penna {
 
 struct ViewOptions {
   InputOptions input;
+  std::string before;            // the recording that it is compared with; empty: none
   bool no_open = false;          // the browser is not started
   std::optional<uint16_t> port;  // none: any that is free
 };

@@ -10,6 +10,7 @@
 
 #include "cli/input.h"
 #include "cli/report_table.h"
+#include "cli/verbs/cmd_diff.h"
 #include "cli/verbs/cmd_report.h"
 #include "cli/weights.h"
 
@@ -29,12 +30,12 @@ InputOptions options_of(const InputOptions& input, const Recording& all, const V
 }
 
 // By index: several threads may have had the same tid.
-Result<Recording> open_part(const InputOptions& options, const std::optional<uint32_t>& thread) {
+Result<Recording> open_part(const InputOptions& options, const std::vector<uint32_t>& threads) {
   Recording part = PENNA_TRY(open_input(options));
-  if (!thread) return part;
+  if (threads.empty()) return part;
   Selection selection = part.selection() != nullptr ? *part.selection() : Selection{};
   selection.threads.assign(part.threads().size(), false);
-  selection.threads[*thread] = true;
+  for (const uint32_t thread : threads) selection.threads[thread] = true;
   part.select(std::make_shared<const Selection>(std::move(selection)));
   return part;
 }
@@ -46,27 +47,82 @@ Result<Report> report_of(const InputOptions& input, const Recording& all, const 
   if (!request.sort.empty()) words.push_back("--sort=" + request.sort);
   ReportOptions options = std::move(PENNA_TRY(parse_report(words)).options);
   options.input = options_of(input, all, request.of);
-  std::optional<uint32_t> thread = request.of.thread;
+  std::vector<uint32_t> threads = request.of.threads;
   const ThreadUse use = find_report(request.table).threads;
-  if (thread && use == ThreadUse::kRefuse)
+  if (!threads.empty() && use == ThreadUse::kRefuse)
     return Error{fmt::format("{} is about all threads together: choose all of them", request.table)};
-  if (thread && use == ThreadUse::kCriticalPath) {
-    options.path.thread = std::to_string(all.threads()[*thread].tid);
-    thread.reset();
+  if (!threads.empty() && use == ThreadUse::kCriticalPath) {
+    if (threads.size() > 1) return Error{fmt::format("{} is of one thread, or of all: choose one", request.table)};
+    options.path.thread = std::to_string(all.threads()[threads.front()].tid);
+    threads.clear();
   }
-  const Recording part = PENNA_TRY(open_part(options.input, thread));
+  const Recording part = PENNA_TRY(open_part(options.input, threads));
   return make_report(part, options, false);
 }
 
-Result<> fold_of(const InputOptions& input, const Recording& all, const ViewSelection& of, FoldedWeight weight,
+Result<> fold_of(const InputOptions& input, const Recording& all, const FoldRequest& request,
                  const StackVisitor& visit) {
-  const InputOptions options = options_of(input, all, of);
-  const Recording part = PENNA_TRY(open_part(options, of.thread));
-  PENNA_TRY(check_weight_of_sample(part, weight));
+  const InputOptions options = options_of(input, all, request.of);
+  const Recording part = PENNA_TRY(open_part(options, request.of.threads));
+  PENNA_TRY(check_weight_of_sample(part, request.weight));
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options, part);
   Names names(part, *symbols, name_style(options, Format::kTable));
-  (void)fold_stacks(part, names, {weight, false, nullptr}, visit, [](uint64_t) {});
+  (void)fold_stacks(part, names, {request.weight, request.by_thread, nullptr}, visit, [](uint64_t) {});
   return ok();
+}
+
+// Of the recording that it is compared with, as a whole.
+Result<> fold_before(const InputOptions& input, const std::string& before, FoldedWeight weight,
+                     const StackVisitor& visit) {
+  InputOptions options = input;
+  options.recording = before;
+  options.no_progress = true;
+  const Recording recording = PENNA_TRY(open_input(options));
+  PENNA_TRY(check_weight_of_sample(recording, weight));
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options, recording);
+  Names names(recording, *symbols, name_style(options, Format::kTable));
+  (void)fold_stacks(recording, names, {weight, false, nullptr}, visit, [](uint64_t) {});
+  return ok();
+}
+
+// As `penna diff` reads these words.
+Result<Report> diff_of(const InputOptions& input, const std::string& before, const Recording& after,
+                       const ReportRequest& request) {
+  Arguments words = {before, after.path(), fmt::format("-n{}", request.rows), "--of=" + request.table};
+  if (!request.sort.empty()) words.push_back("--sort=" + request.sort);
+  DiffOptions options = std::move(PENNA_TRY(parse_diff(words)).options);
+  options.input = input;
+  options.input.no_progress = true;
+  return make_diff_report(options);
+}
+
+// A condition that the point cannot meet would hide nothing: it is refused.
+Result<> check_condition(const Where& where, const Recording& recording, const std::string& point) {
+  std::vector<std::string> names;
+  for (uint32_t process = 0; process < recording.processes().size(); ++process)
+    for (const Site& site : recording.processes()[process].sites) {
+      if (site_name(&site, site.id) != point) continue;
+      if (where.places_in(site)) return ok();
+      for (const SiteArgument& argument : site.arguments)
+        if (std::find(names.begin(), names.end(), argument.name) == names.end()) names.push_back(argument.name);
+    }
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return Error{fmt::format("no {} has arguments that can be compared like this; {}", point,
+                           list.empty() ? "it has none" : "it has " + list)};
+}
+
+Result<> read_part(const InputOptions& input, const Recording& all, const PartRequest& request, const UsePart& use) {
+  InputOptions options = options_of(input, all, request.of);
+  if (!request.where.empty()) {
+    Where where = PENNA_TRY(Where::parse(request.where));
+    PENNA_TRY(check_condition(where, all, request.point));
+    options.conditions.push_back(std::move(where));
+  }
+  const Recording part = PENNA_TRY(open_part(options, request.of.threads));
+  const std::unique_ptr<SymbolSource> symbols = open_symbols(options, part);
+  Names names(part, *symbols, name_style(options, Format::kTable));
+  return use(part, names);
 }
 
 }  // namespace
@@ -82,11 +138,18 @@ std::vector<TableName> view_tables(const Summary& summary) {
   return names;
 }
 
-Questions::Readers view_readers(const InputOptions& input, const Recording& recording) {
-  return {[&](const ReportRequest& request) { return report_of(input, recording, request); },
-          [&](const ViewSelection& of, FoldedWeight weight, const StackVisitor& visit) {
-            return fold_of(input, recording, of, weight, visit);
-          }};
+Questions::Readers view_readers(const InputOptions& input, const Recording& recording, const std::string& before) {
+  Questions::Readers readers{
+      [&](const ReportRequest& request) { return report_of(input, recording, request); },
+      [&](const FoldRequest& request, const StackVisitor& visit) { return fold_of(input, recording, request, visit); },
+      [&](const PartRequest& request, const UsePart& use) { return read_part(input, recording, request, use); }};
+  if (before.empty()) return readers;
+  readers.before = before;
+  readers.fold_before = [&](FoldedWeight weight, const StackVisitor& visit) {
+    return fold_before(input, before, weight, visit);
+  };
+  readers.make_diff = [&](const ReportRequest& request) { return diff_of(input, before, recording, request); };
+  return readers;
 }
 
 }  // namespace penna

@@ -2,6 +2,7 @@
 // How the page's tables and flame graphs are read: as `penna report` and `penna export folded` read the same part.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cli/options/input_options.h"
@@ -11,7 +12,7 @@ namespace penna {
 
 // The tables of `penna report` that there are events for; drawings are left out, as the page draws by itself.
 std::vector<TableName> view_tables(const Summary& summary);
-// Both must outlive the result.
-Questions::Readers view_readers(const InputOptions& input, const Recording& recording);
+// All must outlive the result. `before`: the recording that it is compared with; empty: none.
+Questions::Readers view_readers(const InputOptions& input, const Recording& recording, const std::string& before = "");
 
 }  // namespace penna

@@ -93,8 +93,8 @@ namespace {
 // Goes back in time from the end of a thread. Each step leaves a wait behind, for good: so it ends.
 class PathWalk {
  public:
-  PathWalk(const WaitHistory& history, uint32_t thread, uint64_t begin, uint64_t end)
-      : history_(history), asked_(thread), thread_(thread), now_(end), begin_(begin) {
+  PathWalk(const WaitHistory& history, uint32_t thread, uint64_t begin, uint64_t end, const PathVisitor& visit)
+      : history_(history), visit_(visit), asked_(thread), thread_(thread), now_(end), begin_(begin) {
     const Recording& recording = history.held().recording();
     for (uint32_t i = 0; i < recording.threads().size(); ++i) left_.push_back(history.of(i).size());
   }
@@ -157,6 +157,7 @@ class PathWalk {
     part.stack = stack;
     part.time += now_ - until;
     ++part.count;
+    if (visit_) visit_(part, until, now_);
     now_ = until;
   }
   uint64_t first_time(uint32_t thread) const {
@@ -165,6 +166,7 @@ class PathWalk {
   }
 
   const WaitHistory& history_;
+  const PathVisitor& visit_;
   const uint32_t asked_;
   uint32_t thread_;
   uint64_t now_;
@@ -176,8 +178,9 @@ class PathWalk {
 
 }  // namespace
 
-CriticalPath critical_path(const WaitHistory& history, uint32_t thread, uint64_t begin, uint64_t end) {
-  return PathWalk(history, thread, std::min(begin, end), end).walk();
+CriticalPath critical_path(const WaitHistory& history, uint32_t thread, uint64_t begin, uint64_t end,
+                           const PathVisitor& visit) {
+  return PathWalk(history, thread, std::min(begin, end), end, visit).walk();
 }
 
 }  // namespace penna

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "model/locks/holder_tracker.h"
@@ -78,6 +79,10 @@ struct CriticalPath {
   std::vector<PathPart> parts;  // most time first
 };
 
-CriticalPath critical_path(const WaitHistory& history, uint32_t thread, uint64_t begin, uint64_t end);
+// A piece of a path as the walk meets it, the last one first: what `part` says went on in [begin, end), in ticks.
+using PathVisitor = std::function<void(const PathPart& part, uint64_t begin, uint64_t end)>;
+
+CriticalPath critical_path(const WaitHistory& history, uint32_t thread, uint64_t begin, uint64_t end,
+                           const PathVisitor& visit = {});
 
 }  // namespace penna

@@ -59,5 +59,20 @@ TEST(FlameTree, NothingIsAnAnswer) {
   EXPECT_THAT(ColumnReader(tree.answer("ns", ids)).column<double>("value"), ElementsAre());
 }
 
+TEST(FlameTree, AComparisonHasBothSides) {
+  FlameTree tree(false);
+  NameIds ids;
+  const std::string_view both[] = {"main", "work"}, gone[] = {"main", "old"}, added[] = {"start"};
+  tree.compare();
+  tree.add_before(both, 30);
+  tree.add_before(gone, 20);
+  tree.add(both, 40);
+  tree.add(added, 5);
+  const ColumnReader answer(tree.answer("ns", ids));
+  EXPECT_EQ(answer.column<double>("value"), (std::vector<double>{40, 40, 0, 5}));
+  EXPECT_EQ(answer.column<double>("before"), (std::vector<double>{50, 30, 20, 0}));
+  EXPECT_NE(answer.header().find(R"("total_before":50)"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace penna::flame_tree_test

@@ -12,6 +12,7 @@
 namespace penna::questions_test {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -25,7 +26,7 @@ class QuestionsTest : public testing::Test {
         data_(recording_, names_),
         questions_(data_, {{"threads", "threads"}},
                    {[&](const ReportRequest& request) { return report(request); },
-                    [&](const ViewSelection&, FoldedWeight, const StackVisitor& visit) {
+                    [&](const FoldRequest&, const StackVisitor& visit) {
                       const std::string_view frames[] = {"main", kHostile};
                       visit(frames, 40);
                       return ok();
@@ -71,6 +72,9 @@ TEST_F(QuestionsTest, WhatIsNotAskedRightIsRefusedInASentence) {
                                                           {"table", {{"name", "threads"}, {"top", "100001"}}},
                                                           {"flame", {{"weight", "love"}}},
                                                           {"flame", {{"weight", "time"}, {"reverse", "2"}}},
+                                                          {"flame", {{"weight", "calls"}, {"time_order", "1"}}},
+                                                          {"diff", {{"of", "calls"}}},
+                                                          {"flame", {{"weight", "time"}, {"compare", "1"}}},
                                                           {"find", {}},
                                                           {"find", {{"q", std::string(501, 'x')}}},
                                                           {"names", {{"from", "-1"}}},
@@ -87,9 +91,17 @@ TEST_F(QuestionsTest, ATableIsAskedForAsGiven) {
   EXPECT_EQ(request.table, "threads");
   EXPECT_EQ(request.of.t0, 5);
   EXPECT_EQ(request.of.t1, 90);
-  EXPECT_EQ(request.of.thread, 1u);
+  EXPECT_THAT(request.of.threads, ElementsAre(1));
   EXPECT_EQ(request.sort, "tid:asc");
   EXPECT_EQ(request.rows, 7u);
+}
+
+TEST_F(QuestionsTest, SeveralThreadsAreAskedForAtOnce) {
+  ask("table", {{"name", "threads"}, {"thread", "1,0"}});
+  EXPECT_THAT(requests_.at(0).of.threads, ElementsAre(1, 0));
+  for (const char* wrong : {"", "2", "-1", "0,", ",0", "0,2", "0 1", "0,1,x", "99999999999"})
+    EXPECT_THAT(ask("table", {{"name", "threads"}, {"thread", wrong}}, 400), HasSubstr("thread is the id")) << wrong;
+  EXPECT_EQ(requests_.size(), 1u);
 }
 
 TEST_F(QuestionsTest, WhatAReportRefusesIsTold) {

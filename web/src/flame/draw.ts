@@ -6,7 +6,7 @@
 import { shadeOf, type Colors, type Hues } from '../colors.ts';
 import type { Labels } from '../labels.ts';
 import { FONT } from '../timeline/draw.ts';
-import type { Layout, Tree } from './tree.ts';
+import { changeOf, sidesOf, type Layout, type Tree } from './tree.ts';
 
 export const FLAME_ROW = 18;
 const LEAST = 0.4;  // pixels: narrower nodes are not drawn
@@ -45,10 +45,18 @@ export function drawFlame(c: CanvasRenderingContext2D, scene: FlameScene): numbe
   return narrow;
 }
 
+// Grey is noise.
+function diffColor(colors: Colors, change: number): string {
+  if (change === 0) return colors.grey;
+  const steps = change < 0 ? colors.less : colors.more;
+  return steps[Math.min(steps.length - 1, Math.floor(Math.abs(change) * steps.length))]!;
+}
+
 function drawNode(c: CanvasRenderingContext2D, scene: FlameScene, node: number, w: number): void {
   const { tree, layout, colors } = scene, name = tree.name[node]!, x = layout.x[node]! * scene.width, y = rowY(scene, layout.depth[node]!);
   const isFound = scene.found !== undefined && name >= 0 && scene.found(name);
   if (name < 0 || (scene.found !== undefined && !isFound)) c.fillStyle = colors.grey;
+  else if (tree.before && !isFound) c.fillStyle = diffColor(colors, changeOf(sidesOf(tree, node)));
   else c.fillStyle = isFound ? colors.found : colors.fills[scene.hues.of(name)]![shadeOf(layout.depth[node]!)]!;
   c.fillRect(x, y, Math.max(0.5, w - 0.5), FLAME_ROW - 1);
   if (w < 24) return;

@@ -3,18 +3,19 @@
 //
 // Why: the tree comes once for each selection and weight; all else is done here.
 // Invariant: what is folded by the server or too narrow to draw is said below the graph.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { colors, Hues, onColorsChange } from '../colors.ts';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { colors } from '../colors.ts';
 import { group } from '../columns.ts';
-import { fitCanvas } from '../curve.ts';
-import { Labels } from '../labels.ts';
 import { WholeRun } from '../panels/whole_run.tsx';
 import { errorText } from '../server.ts';
-import { store, useStore, type Shown } from '../store.ts';
+import { store, useStore } from '../store.ts';
 import { amountText, countText, percentText } from '../units.ts';
-import { drawFlame, FLAME_ROW, nodeUnder, type FlameScene } from './draw.ts';
 import { flameKey } from './keys.ts';
-import { changeTree, layOut, makeTree, nodeAt, NO_CHANGES, pathOf, shareOf, type Changes, type Tree } from './tree.ts';
+import { SandwichView } from './sandwich_view.tsx';
+import { TreeCanvas } from './tree_canvas.tsx';
+import {
+  changeTree, makeTree, nodeAt, nodeBySteps, NO_CHANGES, pathOf, shareOf, stepsOf, turned, type Changes, type Tree,
+} from './tree.ts';
 
 interface Weight { key: string; title: string; kind: string }
 const WEIGHTS: readonly Weight[] = [
@@ -25,35 +26,42 @@ const WEIGHTS: readonly Weight[] = [
   { key: 'points', title: 'points', kind: 'points' },
 ];
 
-interface Answer { tree: Tree; unit: string; leftOut: number }
+interface Answer { tree: Tree; unit: string; leftOut: number; isInOrder: boolean }
+
+const ORDER_STEPS = 4000;  // calls shorter than this part of the time are in their callers, when they are in time order
 
 // What is shown belongs to the question; while another one is on its way, it is dimmed; an error takes its place.
 interface Asked { answer?: Answer; error?: string; isLoading: boolean }
 
-function useFlame(weight: string, isReversed: boolean): Asked {
+// `until`: of what was there at that instant, whatever time is selected.
+function useFlame(weight: string, shape: string, until?: number): Asked {
   useStore();
   const [asked, setAsked] = useState<Asked>({ isLoading: true });
-  const { t0, t1, thread } = store.selection();
+  const { t0: from, t1: to, thread } = store.selection(), t0 = until === undefined ? from : undefined, t1 = until ?? to;
+  const isInOrder = shape.includes('t') && weight === 'time', isReversed = shape.includes('r') && !isInOrder, compares = shape.includes('d') && !isInOrder;
+  const byThread = shape.includes('p') && !isInOrder && !compares;
   useEffect(() => {
     let isCurrent = true;
     setAsked((before) => ({ ...before, isLoading: true }));
-    store.server.columns('flame', { weight, t0, t1, thread, reverse: isReversed ? 1 : 0 }, 'flame').then((columns) => {
+    const how = { reverse: isReversed ? 1 : undefined, time_order: isInOrder ? 1 : undefined, px: isInOrder ? ORDER_STEPS : undefined, by_thread: byThread ? 1 : undefined, compare: compares ? 1 : undefined };
+    store.server.columns('flame', { weight, ...(compares ? {} : { t0, t1, thread }), ...how }, 'flame').then((columns) => {
       if (!isCurrent) return;
       const { parent, name, value, count } = group(columns, { parent: 'i32', name: 'u32', value: 'f64', count: 'f64' });
       const { unit, left_out: leftOut } = columns.header;
-      const answer = { tree: makeTree(parent, name, value, count), unit: String(unit), leftOut: Number(leftOut) || 0 };
+      const before = compares ? group(columns, { before: 'f64' }).before : undefined;
+      const answer = { tree: makeTree(parent, name, value, count, before), unit: String(unit), leftOut: Number(leftOut) || 0, isInOrder };
       setAsked({ answer, isLoading: false });
     }).catch((error) => isCurrent && setAsked({ error: errorText(error), isLoading: false }));
     return () => {
       isCurrent = false;
     };
-  }, [weight, isReversed, t0, t1, thread]);
+  }, [weight, isReversed, isInOrder, byThread, compares, t0, t1, thread]);
   return asked;
 }
 
 function toggleLetter(letter: string): void {
   const { shape } = store.state;
-  store.change({ shape: shape.includes(letter) ? shape.replace(letter, '') : shape + letter, ...(letter === 'r' ? { zoom: [] } : {}) });
+  store.change({ shape: shape.includes(letter) ? shape.replace(letter, '') : shape + letter, ...('rtpd'.includes(letter) ? { zoom: [] } : {}) });
 }
 
 function Toggle({ letter, children }: { letter: string; children: string }) {
@@ -61,35 +69,17 @@ function Toggle({ letter, children }: { letter: string; children: string }) {
     {store.state.shape.includes(letter) ? '☑' : '☐'} {children}</button>;
 }
 
-// Letters of the names decide, or the larger value; then the id, so that the order is always the same.
-function order(tree: Tree, byName: boolean): (a: number, b: number) => number {
-  const name = (node: number): string => store.server.name(tree.name[node]!);
-  return byName
-    ? (a, b) => (name(a) < name(b) ? -1 : name(a) > name(b) ? 1 : a - b)
-    : (a, b) => tree.value[b]! - tree.value[a]! || a - b;
-}
-
-function nodeShown(answer: Answer, tree: Tree, node: number): Shown {
-  const whole = tree.value[0]!, value = tree.value[node]!, share = (part: number): string => percentText(whole > 0 ? (100 * part) / whole : 0);
-  const stack = pathOf(tree, tree.parent[node]!).reverse().map((id) => store.server.name(id));
-  const amount = (part: number): string => `${amountText(part, answer.unit)}, ${share(part)}`;
-  if (node === 0) return { title: 'all', lines: [['all', amount(value)]], stack: [] };
-  return {
-    title: store.server.name(tree.name[node]!),
-    lines: [['with callees', amount(value)], ['own', amount(tree.self[node]!)], ['count', countText(tree.count[node]!)]],
-    stack, function: tree.name[node]!,
-  };
-}
-
-function Crumbs({ tree, zoomed, changes, undo }: { tree: Tree; zoomed: number; changes: Changes; undo: () => void }) {
-  const path = pathOf(tree, zoomed);
+function Crumbs({ tree, zoomed, changes, undo, zoomTo }: { tree: Tree; zoomed: number; changes: Changes; undo: () => void; zoomTo: (node: number) => void }) {
+  const path: number[] = [];
+  for (let at = zoomed; at > 0; at = tree.parent[at]!) path.unshift(at);
   return (
     <div class="flame-crumbs" role="navigation" aria-label="Zoom of the flame graph">
-      <button onClick={() => store.change({ zoom: [] })}>all</button>
-      {path.map((id, at) => <button key={at} onClick={() => store.change({ zoom: path.slice(0, at + 1) })}>▸ {store.server.name(id)}</button>)}
+      <button onClick={() => zoomTo(0)}>all</button>
+      {path.map((node) => <button key={node} onClick={() => zoomTo(node)}>▸ {store.server.name(tree.name[node]!)}</button>)}
       {changes.focus >= 0 && <span class="hint">only stacks through {store.server.name(changes.focus)}</span>}
       {[...changes.hidden].map((id) => <span class="hint" key={id}>without {store.server.name(id)}</span>)}
-      {(changes.focus >= 0 || changes.hidden.size > 0) && <button onClick={undo}>undo</button>}
+      {[...changes.dropped].map((id) => <span class="hint" key={-1 - id}>no stacks through {store.server.name(id)}</span>)}
+      {(changes.focus >= 0 || changes.hidden.size > 0 || changes.dropped.size > 0) && <button onClick={undo}>undo</button>}
     </div>
   );
 }
@@ -107,10 +97,10 @@ function matcher(text: string): ((name: number) => boolean) | undefined {
 
 export function FlameView() {
   const { state, summary } = useStore();
-  const { packed } = store.server;
+  const { packed } = store.server, before = summary?.compared_with;
   const weights = WEIGHTS.filter((one) => (packed ? packed.hasWeight(one.key) : summary?.kinds.includes(one.kind)));
   const weight = weights.find((one) => one.key === state.weight) ?? weights[0];
-  const { answer, error, isLoading } = useFlame(weight?.key ?? '', state.shape.includes('r'));
+  const { answer, error, isLoading } = useFlame(weight?.key ?? '', packed ? state.shape.replace(/[tpd]/g, '') : state.shape);
   if (weight === undefined) return <p class="hint">The recording has no stacks.</p>;
   return (
     <div class={`flame-view${isLoading ? ' busy' : ''}`} aria-busy={isLoading}>
@@ -121,7 +111,36 @@ export function FlameView() {
         </select></label>
         <Toggle letter="i">icicle</Toggle><Toggle letter="r">by callee</Toggle><Toggle letter="n">by name</Toggle>
         <Toggle letter="c">collapse recursion</Toggle>
+        {!packed && weight.key === 'time' && <Toggle letter="t">time order</Toggle>}
+        {!packed && <Toggle letter="p">threads apart</Toggle>}
+        {before !== undefined && <Toggle letter="d">what changed</Toggle>}
       </div>
+      {answer?.tree.before && <Legend before={before ?? ''} answer={answer} />}
+      {error !== undefined && <p class="bad" role="alert">{error}</p>}
+      {answer ? <Graph answer={answer} /> : error === undefined && <p class="hint">…</p>}
+    </div>
+  );
+}
+
+// What the colours of a comparison mean; widths are of one of both.
+function Legend({ before, answer: { tree, unit } }: { before: string; answer: Answer }) {
+  const set = colors();
+  return (
+    <p class="legend">
+      <span>{amountText(tree.value[0]!, unit)}, {amountText(tree.before![0]!, unit)} in {before.replace(/^.*\//s, '')}, both as a whole:</span>
+      <span><span class="swatch" style={{ background: set.less[2]! }} /> less</span>
+      <span><span class="swatch" style={{ background: set.grey }} /> changed by less than 1 %</span>
+      <span><span class="swatch" style={{ background: set.more[2]! }} /> more</span>
+      <Toggle letter="b">widths of before</Toggle>
+    </p>
+  );
+}
+
+// One weight, up to an instant.
+export function FlameOf({ weight, t1 }: { weight: string; t1: number }) {
+  const { answer, error, isLoading } = useFlame(weight, store.state.shape.replace(/[tpd]/g, ''), Math.max(1, Math.round(t1)));
+  return (
+    <div class={`flame-view${isLoading ? ' busy' : ''}`} aria-busy={isLoading}>
       {error !== undefined && <p class="bad" role="alert">{error}</p>}
       {answer ? <Graph answer={answer} /> : error === undefined && <p class="hint">…</p>}
     </div>
@@ -130,76 +149,31 @@ export function FlameView() {
 
 function Graph({ answer }: { answer: Answer }) {
   const { state } = useStore();
-  const canvas = useRef<HTMLCanvasElement>(null), box = useRef<HTMLDivElement>(null), scene = useRef<FlameScene | undefined>(undefined);
-  const [search, setSearch] = useState('');
-  const [undone, setUndone] = useState<Changes[]>([NO_CHANGES]);
-  const [width, setWidth] = useState(0), [scheme, setScheme] = useState(0), [narrow, setNarrow] = useState(0), [chosenText, say] = useState('');
-  const changes = { ...undone.at(-1)!, isCollapsed: state.shape.includes('c') };
-  const tree = useMemo(() => changeTree(answer.tree, changes), [answer, undone, changes.isCollapsed]);
-  const zoomed = useMemo(() => nodeAt(tree, state.zoom), [tree, state.zoom]);
-  const layout = useMemo(() => layOut(tree, zoomed, order(tree, state.shape.includes('n'))), [tree, zoomed, state.shape]);
+  const [search, setSearch] = useState(''), [undone, setUndone] = useState<Changes[]>([NO_CHANGES]), [chosen, setChosen] = useState(-1);
+  const isInOrder = answer.isInOrder, by = isInOrder ? 'time' : state.shape.includes('n') ? 'name' : 'value';
+  const last = undone.at(-1)!, changes = { ...last, isCollapsed: state.shape.includes('c'), isInOrder };
+  const isBefore = state.shape.includes('b') && answer.tree.before !== undefined;
+  const tree = useMemo(() => {
+    const changed = changeTree(answer.tree, changes);
+    return isBefore ? turned(changed) : changed;
+  }, [answer, undone, changes.isCollapsed, isBefore]);
+  const zoomed = useMemo(() => (isInOrder ? nodeBySteps : nodeAt)(tree, state.zoom), [tree, state.zoom]);
   const found = useMemo(() => matcher(search), [search, answer]);
-  const share = found && shareOf(tree, found);
-  const names = useMemo(() => ({ hues: new Hues((id) => store.server.name(id)), labels: new Labels((id) => store.server.name(id)) }), [answer]);
+  const share = found && shareOf(tree, found), name = chosen > 0 && chosen < tree.name.length ? tree.name[chosen]! : -1;
+  useEffect(() => setChosen(-1), [tree]);
 
-  useEffect(() => {
-    const resized = new ResizeObserver(() => setWidth(box.current?.clientWidth ?? 0));
-    resized.observe(box.current!);
-    const undo = onColorsChange(() => setScheme((n) => n + 1));
-    return () => {
-      resized.disconnect();
-      undo();
-    };
-  }, []);
-  const redraw = (): void => {
-    const c = canvas.current && fitCanvas(canvas.current);
-    if (c && scene.current) setNarrow(drawFlame(c, scene.current));
-  };
-  useEffect(() => {
-    const before = scene.current?.tree === tree ? scene.current : undefined;
-    scene.current = {
-      tree, layout, width, isIcicle: state.shape.includes('i'), chosen: before?.chosen ?? -1, hovered: -1, found, colors: colors(), ...names,
-      rootText: `all: ${amountText(tree.value[0]!, answer.unit)}`,
-    };
-    redraw();
-  }, [tree, layout, width, found, state.shape, scheme]);
-
-  const zoomTo = (node: number): void => store.change({ zoom: pathOf(tree, node) }, true);
-  const choose = (node: number): void => {
-    if (!scene.current) return;
-    scene.current.chosen = node;
-    const shown = node < 0 ? undefined : nodeShown(answer, tree, node);
-    store.show({ chosen: shown });
-    say(shown ? `${shown.title}: ${shown.lines[0]![1]}` : '');
-    redraw();
-  };
-  const hover = (node: number): void => {
-    if (!scene.current || scene.current.hovered === node) return;
-    scene.current.hovered = node;
-    store.show({ hovered: node < 0 ? undefined : nodeShown(answer, tree, node) });
-    redraw();
-  };
-  const change = (next: Changes): void => {
-    setUndone([...undone, next]);
+  const zoomTo = (node: number): void => store.change({ zoom: (isInOrder ? stepsOf : pathOf)(tree, node) }, true);
+  const change = (next: Partial<Changes>): void => {
+    setUndone([...undone, { ...last, ...next }]);
     store.change({ zoom: [] });
   };
   const undo = (): void => setUndone(undone.length > 1 ? undone.slice(0, -1) : undone);
-  const pressed = (event: KeyboardEvent): void => {
-    const isDone = scene.current && flameKey(event.key, scene.current, zoomed, {
-      choose, zoomTo, undo, toggle: toggleLetter,
-      focus: (name) => change({ ...undone.at(-1)!, focus: name }),
-      hide: (name) => change({ ...undone.at(-1)!, hidden: new Set([...undone.at(-1)!.hidden, name]) }),
-    });
-    if (!isDone) return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
-  const clicked = (event: MouseEvent): void => {
-    const node = scene.current ? nodeUnder(scene.current, event.offsetX, event.offsetY) : -1;
-    if (node < 0) return;
-    choose(node);
-    zoomTo(node);
-  };
+  const focus = (id: number): void => change({ focus: id }), hide = (id: number): void => change({ hidden: new Set([...last.hidden, id]) });
+  const drop = (id: number): void => change({ dropped: new Set([...last.dropped, id]) });
+  const around = (id: number): void => store.change({ around: [id] }, true);
+  const dropped = (isBefore ? answer.tree.before! : answer.tree.value)[0]! - tree.value[0]!;
+  const isReversed = state.shape.includes('r') && !isInOrder;
+  if (state.around[0] !== undefined && !isReversed) return <SandwichView tree={tree} unit={answer.unit} name={state.around[0]} />;
   return (
     <>
       <div class="flame-tools">
@@ -207,24 +181,19 @@ function Graph({ answer }: { answer: Answer }) {
         {share && <span role="status">{countText(share.nodes)} found, {amountText(share.value, answer.unit)},{' '}
           {percentText(tree.value[0]! > 0 ? (100 * share.value) / tree.value[0]! : 0)} of the total</span>}
         <span class="space" />
-        {scene.current && scene.current.chosen > 0 && <>
-          <button onClick={() => change({ ...undone.at(-1)!, focus: tree.name[scene.current!.chosen]! })}>focus</button>
-          <button onClick={() => change({ ...undone.at(-1)!, hidden: new Set([...undone.at(-1)!.hidden, tree.name[scene.current!.chosen]!]) })}>
-            hide</button>
+        {name >= 0 && <>
+          <button onClick={() => focus(name)}>focus</button><button onClick={() => hide(name)}>hide</button>
+          <button onClick={() => drop(name)}>drop</button>
+          {!isReversed && <button onClick={() => around(name)}>callers and callees</button>}
         </>}
       </div>
-      <Crumbs tree={tree} zoomed={zoomed} changes={changes} undo={undo} />
-      <div class="flame-box" ref={box}>
-        <canvas ref={canvas} class="flame" tabIndex={0} role="application" aria-roledescription="flame graph"
-          style={{ height: `${layout.depths * FLAME_ROW}px` }}
-          aria-label={`Flame graph of ${amountText(tree.value[0]!, answer.unit)}, ${tree.parent.length - 1} nodes, ${layout.depths} deep`}
-          onKeyDown={pressed} onClick={clicked} onPointerLeave={() => hover(-1)}
-          onPointerMove={(event) => scene.current && hover(nodeUnder(scene.current, event.offsetX, event.offsetY))} />
-      </div>
-      <span class="unseen" role="status">{chosenText}</span>
+      <Crumbs tree={tree} zoomed={zoomed} changes={changes} undo={undo} zoomTo={zoomTo} />
+      {changes.dropped.size > 0 && changes.focus < 0 && <p class="hint">{amountText(dropped, answer.unit)} went with what was dropped.</p>}
+      <TreeCanvas tree={tree} unit={answer.unit} zoomed={zoomed} isIcicle={state.shape.includes('i')} by={by} what="Flame graph" found={found}
+        rootText={`all: ${amountText(tree.value[0]!, answer.unit)}`} onChoose={setChosen} onOpen={zoomTo}
+        onKey={(event, scene, choose) => flameKey(event.key, scene, zoomed, { choose, zoomTo, undo, toggle: toggleLetter, focus, hide, drop, around })} />
       <p class="hint">
         {answer.tree.value[0] === 0 && 'There is nothing of this in the selection. '}
-        {narrow > 0 && `${countText(narrow)} nodes are too narrow to draw: zoom in. `}
         {answer.leftOut > 0 && `${amountText(answer.leftOut, answer.unit)} of small nodes are folded into their callers. `}
       </p>
     </>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Keys of the flame graph: from node to node, in and out, focus, hide, and their undo.
+// Keys of the flame graph: from node to node, in and out, focus, hide, drop, and their undo; callers and callees.
 //
 // Why: apart from the component, as a table.
 // Invariant: a key that means nothing here is left to the page.
@@ -10,6 +10,8 @@ export interface Actions {
   zoomTo(node: number): void;
   focus(name: number): void;
   hide(name: number): void;
+  drop(name: number): void;
+  around(name: number): void;
   undo(): void;
   toggle(letter: string): void;
 }
@@ -20,7 +22,7 @@ function sibling({ tree, layout }: FlameScene, node: number, by: 1 | -1): number
 }
 
 // The neighbour that an arrow leads to. Up and down are on the screen: which of them is the caller depends on the shape.
-function neighbour(scene: FlameScene, node: number, key: string): number {
+export function neighbour(scene: FlameScene, node: number, key: string): number {
   if (key === 'ArrowLeft' || key === 'ArrowRight') return node === 0 ? node : sibling(scene, node, key === 'ArrowLeft' ? -1 : 1);
   const toCaller = (key === 'ArrowUp') === scene.isIcicle;
   return toCaller ? Math.max(0, scene.tree.parent[node]!) : scene.layout.children[node]![0] ?? node;
@@ -37,6 +39,8 @@ export function flameKey(key: string, scene: FlameScene, zoomed: number, actions
       return true;
     case 'o': if (name >= 0) actions.focus(name); return true;
     case 'x': if (name >= 0) actions.hide(name); return true;
+    case 'd': if (name >= 0) actions.drop(name); return true;
+    case 's': if (name >= 0) actions.around(name); return true;
     case 'u': actions.undo(); return true;
     case 'i': actions.toggle('i'); return true;
     case 'r': actions.toggle('c'); return true;

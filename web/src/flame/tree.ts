@@ -10,21 +10,25 @@ export interface Tree {
   value: Float64Array;
   self: Float64Array;
   count: Float64Array;
+  before?: Float64Array | undefined;  // value in the recording that is compared with
+  isTurned?: boolean;                 // the other way round: `value` is that of the recording that is compared with
 }
 
 export interface Changes {
   focus: number;              // name id: only stacks through it; -1: all
   hidden: ReadonlySet<number>;  // their callees take their place
+  dropped: ReadonlySet<number>;  // stacks through them are left out, and so is their value
   isCollapsed: boolean;       // a function that calls itself is one node
+  isInOrder: boolean;         // siblings of one name stay apart: they are at different times
 }
 
-export const NO_CHANGES: Changes = { focus: -1, hidden: new Set(), isCollapsed: false };
+export const NO_CHANGES: Changes = { focus: -1, hidden: new Set(), dropped: new Set(), isCollapsed: false, isInOrder: false };
 
 class BadTree extends Error {}
 
 // From the columns of the answer, below one root. What a node has beyond its children is its own: that counts, whatever `self` says,
 // so that nothing that was folded into a parent gets lost.
-export function makeTree(parent: Int32Array, name: Uint32Array, value: Float64Array, count: Float64Array): Tree {
+export function makeTree(parent: Int32Array, name: Uint32Array, value: Float64Array, count: Float64Array, before?: Float64Array): Tree {
   const size = parent.length + 1;
   const tree: Tree = {
     parent: new Int32Array(size), name: new Int32Array(size), value: new Float64Array(size), self: new Float64Array(size),
@@ -42,7 +46,29 @@ export function makeTree(parent: Int32Array, name: Uint32Array, value: Float64Ar
   for (let at = 0; at < size; ++at) tree.self[at] = Math.max(0, tree.self[at]!);
   tree.self[0] = 0;
   sumUp(tree, size);
+  if (before === undefined) return tree;
+  const all = (tree.before = new Float64Array(size));
+  all.set(before, 1);
+  for (let at = 1; at < size; ++at) if (tree.parent[at] === 0) all[0] = all[0]! + all[at]!;
   return tree;
+}
+
+// The same graph of the other recording: widths are of what was before.
+export function turned(tree: Tree): Tree {
+  return { ...makeTree(tree.parent.slice(1).map((at) => at - 1), Uint32Array.from(tree.name.slice(1)), tree.before!.slice(1), tree.count.slice(1)), before: tree.value, isTurned: true };
+}
+
+export function sidesOf(tree: Tree, node: number): { before: number; after: number } {
+  const value = tree.value[node]!, other = tree.before?.[node] ?? value;
+  return tree.isTurned ? { before: value, after: other } : { before: other, after: value };
+}
+
+const NOISE = 0.01;  // of the larger: what changed by less is noise, as penna diff has it
+
+// -1 to 1: how much less or more there is than before, 0 for noise.
+export function changeOf({ before, after }: { before: number; after: number }): number {
+  const larger = Math.max(after, before), change = larger > 0 ? (after - before) / larger : 0;
+  return Math.abs(change) < NOISE ? 0 : change;
 }
 
 // Values from what is each node's own, children before parents.
@@ -51,21 +77,21 @@ function sumUp(tree: Tree, size: number): void {
   for (let at = size - 1; at > 0; --at) tree.value[tree.parent[at]!] = tree.value[tree.parent[at]!]! + tree.value[at]!;
 }
 
-// Nodes of one parent with one name become one; what falls outside the focus is left out.
-export function changeTree(tree: Tree, { focus, hidden, isCollapsed }: Changes): Tree {
-  const OUTSIDE = -2, size = tree.parent.length;
+// Nodes of one parent with one name become one; what falls outside the focus, or is dropped, is left out.
+export function changeTree(tree: Tree, { focus, hidden, dropped, isCollapsed, isInOrder }: Changes): Tree {
+  const OUTSIDE = -2, DROPPED = -3, size = tree.parent.length;
   const to = new Int32Array(size), children = new Map<string, number>();
-  const parent: number[] = [-1], name: number[] = [-1], self: number[] = [0], count: number[] = [0];
+  const parent: number[] = [-1], name: number[] = [-1], self: number[] = [0], count: number[] = [0], before: number[] = [0];
   to[0] = focus < 0 ? 0 : OUTSIDE;
   for (let at = 1; at < size; ++at) {
     const above = to[tree.parent[at]!]!, id = tree.name[at]!;
-    const target = above === OUTSIDE ? (id === focus ? 0 : OUTSIDE) : above;
-    if (target === OUTSIDE) {
-      to[at] = OUTSIDE;
+    const target = above === DROPPED || dropped.has(id) ? DROPPED : above === OUTSIDE ? (id === focus ? 0 : OUTSIDE) : above;
+    if (target < 0) {
+      to[at] = target;
       continue;
     }
     const isMerged = hidden.has(id) || (isCollapsed && name[target] === id);
-    const key = `${target} ${id}`;
+    const key = isInOrder ? String(at) : `${target} ${id}`;
     const node = isMerged ? target : children.get(key) ?? parent.length;
     if (!isMerged && node === parent.length) {
       children.set(key, node);
@@ -73,16 +99,23 @@ export function changeTree(tree: Tree, { focus, hidden, isCollapsed }: Changes):
       name.push(id);
       self.push(0);
       count.push(0);
+      before.push(0);
     }
     to[at] = node;
     self[node] = self[node]! + tree.self[at]!;
-    if (!isMerged) count[node] = count[node]! + tree.count[at]!;
+    if (isMerged) continue;
+    count[node] = count[node]! + tree.count[at]!;
+    if (tree.before) before[node] = before[node]! + tree.before[at]!;
   }
   const changed: Tree = {
     parent: Int32Array.from(parent), name: Int32Array.from(name), self: Float64Array.from(self), count: Float64Array.from(count),
     value: new Float64Array(parent.length),
   };
   sumUp(changed, parent.length);
+  if (tree.before) {
+    for (let at = 1; at < parent.length; ++at) if (parent[at] === 0) before[0] = before[0]! + before[at]!;
+    changed.before = Float64Array.from(before);
+  }
   return changed;
 }
 
@@ -134,6 +167,28 @@ export function nodeAt(tree: Tree, path: readonly number[]): number {
   let node = 0;
   for (const name of path) {
     const next = tree.parent.findIndex((parent, at) => parent === node && tree.name[at] === name);
+    if (next < 0) break;
+    node = next;
+  }
+  return node;
+}
+
+// The same where siblings may have one name: how many of them stand before each on the way.
+export function stepsOf(tree: Tree, node: number): number[] {
+  const steps: number[] = [];
+  for (let at = node; at > 0; at = tree.parent[at]!) {
+    let before = 0;
+    for (let other = tree.parent[at]! + 1; other < at; ++other) if (tree.parent[other] === tree.parent[at]) ++before;
+    steps.unshift(before);
+  }
+  return steps;
+}
+
+export function nodeBySteps(tree: Tree, steps: readonly number[]): number {
+  let node = 0;
+  for (const step of steps) {
+    let left = step, next = -1;
+    for (let at = node + 1; at < tree.parent.length && next < 0; ++at) if (tree.parent[at] === node && left-- === 0) next = at;
     if (next < 0) break;
     node = next;
   }

@@ -30,7 +30,11 @@ function Ways({ shown }: { shown: Shown }) {
       {name !== undefined && <button onClick={() => showInstance(name, { slowest: 1 })}>slowest</button>}
       {name !== undefined && packed && <span class="hint">among calls of {durationText(packed.pixel)} and more </span>}
       {start !== undefined && (duration ?? 0) > 0 && <button onClick={() => selectTime(shown)}>select its time</button>}
-      {thread !== undefined && <button onClick={() => store.addCrumb({ kind: 'thread', id: thread })}>only this thread</button>}
+      {thread !== undefined && <>
+        <button onClick={() => store.addCrumb({ kind: 'thread', ids: [thread] })}>only this thread</button>
+        {store.selection().threads && <button onClick={() => store.toggleThread(thread)}>
+          {store.selection().threads!.includes(thread) ? 'without this thread' : 'this thread, too'}</button>}
+      </>}
       <button onClick={copy}>copy</button> <span role="status">{said}</span>
     </p>
   );

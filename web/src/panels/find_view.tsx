@@ -15,9 +15,10 @@ const REST = 120;  // ms after a key until the server is asked
 let last: { matches: Match[]; at: number } = { matches: [], at: -1 };
 
 function go(match: Match): void {
-  if (match.kind === 'thread') store.addCrumb({ kind: 'thread', id: match.id });
+  if (match.kind === 'thread') store.addCrumb({ kind: 'thread', ids: [match.id] });
   else if (match.kind === 'function') void showInstance(match.id, { slowest: 1 }, store.selection().thread);
-  else store.change({ tab: match.kind === 'lock' ? 'locks' : 'points', sort: '' }, true);
+  else if (match.kind === 'point') store.change({ tab: 'points', point: match.name, where: '', spread: '', sort: '' }, true);
+  else store.change({ tab: 'locks', sort: '' }, true);
 }
 
 export function stepFound(by: 1 | -1): boolean {

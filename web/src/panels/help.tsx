@@ -17,10 +17,12 @@ const KEYS: readonly [part: string, keys: readonly [key: string, what: string][]
     ['0', 'show the whole run'], ['f', 'fit the selection'], ['m', 'mark the cursor, or take the mark away'],
     [', and .', 'choose the previous and next thing in the thread'], ['j and k', 'choose the next and previous thread'],
     ['[ and ]', 'previous and next call of the chosen function'], ['Enter', 'select the time of what is chosen'],
+    ['a name, Shift with it', 'only that thread; one thread more or less'],
   ]],
   ['Flame graph', [
     ['← → ↑ ↓', 'choose a neighbour, the caller, the callee'], ['Enter or click', 'zoom in'], ['Esc', 'zoom out'],
-    ['o', 'only stacks through the chosen function'], ['x', 'hide it: its callees take its place'], ['u', 'undo the last of these'],
+    ['o', 'only stacks through the chosen function'], ['x', 'hide it: its callees take its place'],
+    ['d', 'drop it: no stacks through it'], ['s', 'its callers and callees, all occurrences merged'], ['u', 'undo the last of these'],
     ['i', 'flame or icicle'], ['r', 'collapse recursion'],
   ]],
 ];

@@ -7,7 +7,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { group } from '../columns.ts';
 import { colors } from '../colors.ts';
 import { drawCurve } from '../curve.ts';
-import type { Sentence } from '../protocol.ts';
+import { viewAround } from '../instances.ts';
+import type { Highlight } from '../protocol.ts';
 import { store, useStore } from '../store.ts';
 import { amountText, countText } from '../units.ts';
 
@@ -18,8 +19,8 @@ const CURVES = [
   { key: 'waits', title: 'waits for locks', kind: 'locks', tab: 'waits', unit: 'count' },
 ] as const;
 
-const isThere = (tab: string | undefined): boolean => tab === 'flame' || store.tables.some((table) => table.key === tab);
-const open = ({ tab, sort }: Pick<Sentence, 'tab' | 'sort'>): void => {
+const isThere = (tab: string | undefined): boolean => tab === 'flame' || tab === 'memory' || store.tables.some((table) => table.key === tab);
+const open = ({ tab, sort }: { tab?: string | undefined; sort?: string | undefined }): void => {
   if (tab) store.change({ tab, sort: sort === undefined ? '' : sort.includes(':') ? sort : `${sort}:desc` }, true);
 };
 
@@ -49,11 +50,35 @@ function Curves() {
   return <div class="sparks">{there.map((curve) => <Curve key={curve.key} of={curve} values={values[curve.key]!} />)}</div>;
 }
 
+function follow({ text, tab, sort, instant_ns: instant, thread, start_ns: start, duration_ns: duration = 0 }: Highlight): void {
+  if (thread !== undefined && start !== undefined) {
+    const [title, ...more] = text.split(': ');
+    store.show({ chosen: { title: title!, lines: [['what', more.join(': ')]], stack: [], thread, start, duration } });
+    store.change({ view: viewAround(start, duration, store.duration()), hidden: store.state.hidden.filter((id) => id !== thread) });
+  }
+  if (instant !== undefined) store.change({ tab: tab ?? 'memory', instant }, true);
+  else open({ tab, sort });
+}
+
+// Worked out when it is asked for, which may take a while.
+function Highlights() {
+  const [list, setList] = useState<Highlight[]>();
+  useEffect(() => {
+    store.server.json<{ highlights: Highlight[] }>('highlights').then(({ highlights }) => setList(highlights), (error) => store.fail(error));
+  }, []);
+  if (list === undefined) return <p class="hint">…</p>;
+  return (
+    <ul class="sentences highlights" aria-label="What stands out">
+      {list.map((one) => <li key={one.text}><button class="link" onClick={() => follow(one)}>{one.text}</button></li>)}
+    </ul>
+  );
+}
+
 function Health() {
   const { health, lost } = store.summary!, counted = health.counters.filter(({ count }) => count !== 0);
   return (
     <section>
-      <h2>Health</h2>
+      <h2>{isThere('health') ? <button class="link" onClick={() => open({ tab: 'health' })}>Health</button> : 'Health'}</h2>
       {lost > 0 && <p class="bad">{countText(lost)} events were lost: all numbers are less than the truth.</p>}
       {health.warnings.map((warning) => <p key={warning} class="bad">{warning}</p>)}
       {lost === 0 && health.warnings.length === 0 && <p>Nothing was lost.</p>}
@@ -73,6 +98,8 @@ export function SummaryView() {
   return (
     <div class="summary">
       {state.crumbs.length > 0 && !packed && <p class="hint">This tab is of the whole run; the others are of the selection.</p>}
+      <Highlights />
+      <h2>Recorded</h2>
       <ul class="sentences">
         {summary.sentences.map((sentence) => (
           <li key={sentence.text}>

@@ -55,7 +55,10 @@ function Frames({ details, title }: { details: Detail[]; title?: string | undefi
 
 const hasDetails = (row: Row): boolean => (row.details?.length ?? 0) + (row.other_details?.length ?? 0) > 0;
 
-function RowView({ table, row }: { table: Table; row: Row }) {
+// Where a row leads to, for tables whose rows lie in time.
+type Go = ((row: Row) => void) | undefined;
+
+function RowView({ table, row, go }: { table: Table; row: Row; go: Go }) {
   const [isOpen, setOpen] = useState(false);
   const foldable = hasDetails(row);
   const isOfCalls = table.key === 'calls' || table.key === 'tree';
@@ -66,8 +69,9 @@ function RowView({ table, row }: { table: Table; row: Row }) {
   const unfolds = foldable || typeof name === 'string';
   return (
     <>
-      <tr onClick={() => unfolds && getSelection()?.isCollapsed !== false && setOpen(!isOpen)} class={unfolds ? 'unfolds' : ''}>
+      <tr onClick={() => unfolds && getSelection()?.isCollapsed !== false && setOpen(!isOpen)} class={`${unfolds ? 'unfolds' : ''}${row.quiet ? ' quiet' : ''}`}>
         <td class="fold">
+          {go && <button aria-label="show in the timeline" onClick={() => go(row)}>◎</button>}
           {unfolds && <button aria-expanded={isOpen} aria-label="details" onClick={(event) => {
             event.stopPropagation();
             setOpen(!isOpen);
@@ -122,7 +126,7 @@ function Copies({ table, rows }: { table: Table; rows: Row[] }) {
   );
 }
 
-function OneTable({ table, filter }: { table: Table; filter: string }) {
+export function OneTable({ table, filter, go }: { table: Table; filter: string; go?: Go }) {
   const { state } = useStore();
   const sort = parseSort(state.sort);
   const sorted = useMemo(() => sortRows(table, sort), [table, state.sort]);
@@ -140,7 +144,7 @@ function OneTable({ table, filter }: { table: Table; filter: string }) {
       <div class="scroll">
         <table>
           <thead><Heads table={table} sort={sort} onSort={(next) => store.change({ sort: printSort(next) })} /></thead>
-          <tbody>{rows.map((row, at) => <RowView key={at} table={table} row={row} />)}</tbody>
+          <tbody>{rows.map((row, at) => <RowView key={at} table={table} row={row} go={go} />)}</tbody>
         </table>
       </div>
       {rows.length === 0 && <p class="hint">{filter ? 'No row has this text.' : 'There is nothing of this in the selection.'}</p>}

@@ -7,6 +7,7 @@ import { fillCurve, highest } from '../curve.ts';
 import { amountText, durationText, instantText } from '../units.ts';
 import { drawLane } from './draw_lane.ts';
 import { FLAGS, HOLDS, ROW, WAITS } from './layout.ts';
+import { drawPath } from './path.ts';
 import { CURVE, RULER, type Hit, type Scene } from './scene.ts';
 import { tickStep } from './scale.ts';
 
@@ -24,12 +25,13 @@ export function drawScene(c: Context, scene: Scene): void {
     const y = scene.y(lane);
     if (y + lane.height < scene.head) continue;
     if (y > scene.height) break;
-    const isDim = scene.selection.thread !== undefined && scene.selection.thread !== lane.thread.id;
+    const isDim = scene.selection.threads !== undefined && !scene.selection.threads.includes(lane.thread.id);
     if (isDim) c.globalAlpha = 0.35;
     drawLane(c, scene, lane);
     c.globalAlpha = 1;
   }
   drawArrows(c, scene);
+  drawPath(c, scene);
   drawChosen(c, scene);
   c.fillStyle = scene.colors.back;
   c.fillRect(0, 0, scene.width, scene.head);
@@ -59,7 +61,7 @@ function drawCurves(c: Context, scene: Scene): void {
   for (let at = 0; at < scene.curves.length; ++at) {
     const curve = scene.curves[at]!, top = RULER + at * CURVE;
     c.globalAlpha = 0.55;
-    fillCurve(c, curve.values, x0, x1, top + 3, CURVE - 5, at === 2 ? scene.colors.wait[0]! : scene.colors.curve);
+    fillCurve(c, curve.values, x0, x1, top + 3, CURVE - 5, curve.title === 'waits' ? scene.colors.wait[0]! : curve.of ? scene.colors.point : scene.colors.curve);
     c.globalAlpha = 1;
     const most = amountText(highest(curve.values), curve.unit);
     c.fillStyle = scene.colors.back;
@@ -117,6 +119,11 @@ function drawChosen(c: Context, scene: Scene): void {
   const lane = chosen && scene.laneOf.get(chosen.thread);
   if (chosen && lane && lane.calls >= 0 && chosen.depth < lane.depths)
     outline(c, scene, chosen.start, chosen.duration, scene.y(lane) + lane.calls + chosen.depth * ROW, ROW - 1);
+  const at = scene.instant && scene.laneOf.get(scene.instant.thread);
+  if (scene.instant && at) {
+    c.fillStyle = scene.colors.chosen;
+    c.fillRect(scene.x(scene.instant.time) - 1, scene.y(at), 2, at.height);
+  }
   if (hit) outlineHit(c, scene, hit);
 }
 

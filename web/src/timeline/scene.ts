@@ -6,8 +6,9 @@
 import { type Colors, Hues } from '../colors.ts';
 import { Labels } from '../labels.ts';
 import type { Server } from '../server.ts';
-import type { Range } from '../state.ts';
+import type { PointCurve, Range, Selected } from '../state.ts';
 import type { Lane } from './layout.ts';
+import type { Path } from './path.ts';
 import type { Tracks } from './tracks.ts';
 
 export const RULER = 20, CURVE = 26;
@@ -15,7 +16,7 @@ export const RULER = 20, CURVE = 26;
 export type HitKind = 'slice' | 'density' | 'wait' | 'hold' | 'point';
 export interface Hit { kind: HitKind; lane: Lane; index: number }
 
-export interface CounterCurve { title: string; unit: string; values: Float64Array }
+export interface CounterCurve { title: string; unit: string; values: Float64Array; of?: PointCurve }  // of: an argument of a point
 
 export class Scene {
   view: Range = { t0: 0, t1: 1 };
@@ -26,12 +27,14 @@ export class Scene {
   laneOf = new Map<number, Lane>();
   curves: CounterCurve[] = [];
   curvesOf: Range = { t0: 0, t1: 1 };
-  selection: { t0?: number; t1?: number; thread?: number } = {};
+  selection: Selected = {};
   dragged: Range | undefined;   // a range that is being selected
   marks: number[] = [];
   cursor = -1;                  // ns; -1: not over the timeline
   hit: Hit | undefined;
   chosen: { thread: number; start: number; duration: number; depth: number } | undefined;
+  path: Path | undefined;
+  instant: { thread: number; time: number } | undefined;  // chosen, and without a length
   readonly hues: Hues;
   readonly labels: Labels;
   charWidth = 6.6;

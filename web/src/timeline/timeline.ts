@@ -9,13 +9,15 @@ import { fitCanvas } from '../curve.ts';
 import { Frames } from '../frames.ts';
 import { showInstance } from '../instances.ts';
 import type { Thread } from '../protocol.ts';
-import { selection, type Range } from '../state.ts';
+import { selection, type PointCurve, type Range } from '../state.ts';
+import { isAbort } from '../server.ts';
 import type { Store } from '../store.ts';
 import { durationText, rangeText } from '../units.ts';
 import { drawScene, FONT } from './draw.ts';
 import { shownOf, threadShown } from './hit.ts';
 import { layOut, orderThreads, ROW, type Lane } from './layout.ts';
-import { Scene, type Hit } from './scene.ts';
+import { Scene, type CounterCurve, type Hit } from './scene.ts';
+import { readPath } from './path.ts';
 import { clampView, panBy, stillDoes, zoomAt } from './scale.ts';
 import { gridOf, Tracks, withMargin } from './tracks.ts';
 
@@ -36,13 +38,15 @@ export class Timeline {
   private restTimer = 0;
   private shownView: Range | undefined;   // of the store, as it was last seen
   private countersPixel = 0;
+  private pathOf = '';                    // thread and time whose critical path is shown
+  private points: PointCurve[] = [];      // whose curves are shown
   private readonly undo: (() => void)[] = [];
 
   constructor(readonly store: Store, private readonly canvas: HTMLCanvasElement, private readonly scroller: HTMLElement,
     private readonly changed: () => void) {
     const tracks = new Tracks(store.server, () => this.arrived(), (error) => store.fail(error));
     this.scene = new Scene(colors(), tracks, store.server);
-    this.scene.curves = this.kindsOf().map(({ title, unit }) => ({ title, unit, values: new Float64Array() }));
+    this.takeCurves();
     const resized = new ResizeObserver(() => this.resize());
     resized.observe(canvas);
     resized.observe(scroller);
@@ -67,6 +71,18 @@ export class Timeline {
 
   private kindsOf() {
     return COUNTERS.filter(({ kind }) => this.store.summary?.kinds.includes(kind));
+  }
+
+  // Those of counters and of points' arguments; what is shown already stays until the answer.
+  private takeCurves(): void {
+    const { curves } = this.store.state, known = this.scene.curves;
+    this.points = this.store.server.packed ? [] : curves;
+    const empty = (one: CounterCurve): CounterCurve => known.find(({ title }) => title === one.title) ?? one;
+    this.scene.curves = [
+      ...this.kindsOf().map(({ title, unit }) => empty({ title, unit, values: new Float64Array() })),
+      ...this.points.map((of) => empty({ title: `${of.point} ${of.argument}`, unit: 'number', values: new Float64Array(), of })),
+    ];
+    this.countersPixel = 0;
   }
 
   private has(kind: string): boolean {
@@ -105,8 +121,13 @@ export class Timeline {
   // Takes over what the store says.
   sync(): void {
     const { state, threads } = this.store, scene = this.scene;
+    if (state.curves !== this.points && !this.store.server.packed) {
+      this.takeCurves();
+      this.ask();
+    }
     scene.setLanes(layOut(orderThreads(threads, state.order, state.pinned, state.hidden), this.has('locks'), this.opened));
     scene.selection = selection(state);
+    this.askPath().catch((error) => this.store.fail(error));
     scene.marks = state.marks;
     if (state.view !== this.shownView || scene.view.t1 === 1) {
       this.shownView = state.view;
@@ -124,6 +145,8 @@ export class Timeline {
     this.scene.chosen = chosen?.depth === undefined || chosen.thread === undefined || chosen.start === undefined
       ? undefined
       : { thread: chosen.thread, start: chosen.start, duration: chosen.duration ?? 0, depth: chosen.depth };
+    this.scene.instant = chosen?.thread !== undefined && chosen.start !== undefined && chosen.duration === undefined
+      ? { thread: chosen.thread, time: chosen.start } : undefined;
     if (chosen?.thread !== undefined) this.reveal(chosen.thread, chosen.depth ?? 0);
     this.frames.ask();
   }
@@ -240,16 +263,48 @@ export class Timeline {
   }
 
   private async askCounters(): Promise<void> {
-    const { scene } = this, kinds = this.kindsOf();
-    if (kinds.length === 0 || stillDoes(scene.curvesOf, this.countersPixel, scene.view, scene.width)) return;
+    const { scene, points } = this, kinds = this.kindsOf();
+    if (scene.curves.length === 0 || stillDoes(scene.curvesOf, this.countersPixel, scene.view, scene.width)) return;
     const { range, px } = withMargin(scene.view, scene.width / 2, this.whole());
     this.countersPixel = (range.t1 - range.t0) / (2 * px);
-    const answer = await this.store.server.columns('counters', { t0: range.t0, t1: range.t1, px }, 'counters');
+    const [answer, ...ofPoints] = await Promise.all([
+      this.store.server.columns('counters', { t0: range.t0, t1: range.t1, px }, 'counters'),
+      ...points.map((of) => this.store.server.columns('curve', { ...of, t0: range.t0, t1: range.t1, px }, `curve ${of.point}\n${of.argument}`)
+        .catch((error) => this.refuseCurve(of, error))),
+    ]);
+    if (points !== this.points) return;
     const values = group(answer, { live_bytes: 'f64', calls: 'f64', waits: 'f64' });
     const { from, step } = gridOf(answer.header.grid, range, px);
     scene.curvesOf = answer.header.grid === undefined ? range : { t0: from, t1: from + step * values.calls.length };
-    scene.curves = kinds.map(({ title, unit, column }) => ({ title, unit, values: values[column] }));
+    scene.curves = [
+      ...kinds.map(({ title, unit, column }) => ({ title, unit, values: values[column] })),
+      ...points.map((of, at) => ({
+        title: `${of.point} ${of.argument}`, unit: 'number', of,
+        values: ofPoints[at] ? group(ofPoints[at], { value: 'f64' }).value : new Float64Array(),
+      })),
+    ];
     this.frames.ask();
+  }
+
+  // Of one thread that is selected, and of that time.
+  private async askPath(): Promise<void> {
+    const { thread, threads, t0, t1 } = this.scene.selection, isWanted = this.store.state.path && threads?.length === 1 && !this.store.server.packed;
+    const wanted = isWanted ? `${thread} ${t0} ${t1}` : '';
+    if (wanted === this.pathOf) return;
+    this.pathOf = wanted;
+    this.scene.path = undefined;
+    if (!isWanted) return;
+    const answer = await this.store.server.columns('critical_path', { thread, t0, t1 }, 'critical_path');
+    if (this.pathOf !== wanted) return;
+    this.scene.path = readPath(answer);
+    this.frames.ask();
+  }
+
+  // An address may name what the recording does not have.
+  private refuseCurve(of: PointCurve, error: unknown): undefined {
+    if (isAbort(error)) throw error;
+    this.store.fail(error);
+    this.store.change({ curves: this.store.state.curves.filter((one) => one.point !== of.point || one.argument !== of.argument) });
   }
 
   private keep(): void {

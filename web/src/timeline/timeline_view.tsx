@@ -10,7 +10,7 @@ import { threadShown } from './hit.ts';
 import { Input } from './input.ts';
 import { moveThread, type Lane } from './layout.ts';
 import { Overview } from './overview.tsx';
-import { CURVE, RULER } from './scene.ts';
+import { CURVE, RULER, type CounterCurve } from './scene.ts';
 import { Timeline } from './timeline.ts';
 
 const toggled = (list: number[], id: number): number[] => (list.includes(id) ? list.filter((one) => one !== id) : [...list, id]);
@@ -36,14 +36,26 @@ function ThreadButtons({ timeline, lane }: { timeline: Timeline; lane: Lane }) {
 }
 
 function ThreadLabel({ timeline, lane }: { timeline: Timeline; lane: Lane }) {
-  const { thread } = lane, leftOut = timeline.scene.tracks.get(thread.id)?.leftOut ?? 0, isSelected = store.selection().thread === thread.id;
+  const { thread } = lane, leftOut = timeline.scene.tracks.get(thread.id)?.leftOut ?? 0, isSelected = store.selection().threads?.includes(thread.id) ?? false;
   return (
     <div class={`thread${isSelected ? ' selected' : ''}`} style={{ top: `${timeline.scene.y(lane)}px`, height: `${lane.height}px` }}>
-      <button class="name" title={`${thread.name} · thread ${thread.tid} of process ${thread.pid}: only this thread`}
+      <button class="name" title={`${thread.name} · thread ${thread.tid} of process ${thread.pid}: only this thread; with Shift, one more or less`}
         onPointerEnter={() => store.show({ hovered: threadShown(thread) })}
-        onClick={() => store.addCrumb({ kind: 'thread', id: thread.id })}>{thread.name || thread.tid}</button>
+        aria-pressed={isSelected}
+        onClick={(event) => (event.shiftKey || event.ctrlKey || event.metaKey ? store.toggleThread(thread.id) : store.addCrumb({ kind: 'thread', ids: [thread.id] }))}>{thread.name || thread.tid}</button>
       {leftOut > 0 && <span class="bad left-out" title="there was no room for them in the server's memory">{countText(leftOut)} calls left out</span>}
       <ThreadButtons timeline={timeline} lane={lane} />
+    </div>
+  );
+}
+
+// A curve that was chosen can be taken away here.
+function CurveLabel({ curve: { title, of } }: { curve: CounterCurve }) {
+  const remove = (): void => store.change({ curves: store.state.curves.filter((one) => one.point !== of!.point || one.argument !== of!.argument) }, true);
+  return (
+    <div style={{ height: `${CURVE}px` }} class="curve-label" title={title}>
+      {of && <button aria-label={`take away the curve of ${title}`} onClick={remove}>×</button>}
+      <span>{title}</span>
     </div>
   );
 }
@@ -57,7 +69,7 @@ function Labels({ timeline }: { timeline: Timeline }) {
         <div style={{ height: `${RULER}px` }}>
           {hidden.length > 0 && <button onClick={() => store.change({ hidden: [] })}>show {hidden.length} hidden</button>}
         </div>
-        {scene.curves.map((curve) => <div key={curve.title} style={{ height: `${CURVE}px` }}>{curve.title}</div>)}
+        {scene.curves.map((curve) => <CurveLabel key={curve.title} curve={curve} />)}
       </div>
     </>
   );

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// What of a run stands out, in a sentence each, with the place that it leads to: the function with most time of its
+// own, the peak of memory, the largest leak, the longest wait for a lock.
+//
+// Why: nobody should have to know which table to open first.
+// Invariant: numbers are those of the reports; what was not recorded has no sentence.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/events/summary.h"
+#include "report/table.h"
+#include "view/part_questions.h"
+
+namespace penna {
+
+struct Highlight {
+  std::string text{};
+  std::string tab{}, sort{};         // a tab of the page; of a table: how it is sorted
+  std::optional<int64_t> instant{};  // nanoseconds since the first event
+  // A time in a thread.
+  std::optional<uint32_t> thread{};
+  int64_t start = 0, duration = 0;
+};
+
+// `report`: of a table, sorted so, with its first row. What cannot be read is left out: the tables say why.
+std::vector<Highlight> highlights(
+    const Summary& all, const std::function<Result<Report>(const std::string& table, const std::string& sort)>& report,
+    const PartReader& read);
+
+std::string highlights_json(const std::vector<Highlight>& list);
+
+}  // namespace penna

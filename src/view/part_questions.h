@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// PartQuestions: what is answered by reading a part of the recording anew, as tables and flame graphs are.
+//
+// Why apart from Questions: these need no tracks. Invariant: every answer is bounded. Not thread-safe: one at a time.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/events/summary.h"
+#include "model/names/names.h"
+#include "view/parameters.h"
+#include "view/point_curve.h"
+#include "view/view_selection.h"
+
+namespace penna {
+
+// use(recording, names): with that part selected. `where`: as --where takes it, on the arguments of `point`;
+// the error tells what is wrong with it.
+struct PartRequest {
+  ViewSelection of{};
+  std::string point{}, where{};
+};
+using UsePart = std::function<Result<>(const Recording&, Names&)>;
+using PartReader = std::function<Result<>(const PartRequest&, const UsePart&)>;
+
+class PartQuestions {
+ public:
+  // `all`, of the whole recording, must outlive it.
+  PartQuestions(const Summary& all, PartReader read) : all_(all), read_(std::move(read)) {}
+
+  static bool knows(const std::string& question);
+  static bool is_of_columns(const std::string& question);
+  // One that it knows. What was wrong is told to `in`.
+  std::string answer(const std::string& question, Parameters& in, const ViewSelection& of);
+  // The points with most hits, for who asks all there is (packed_page.h).
+  std::vector<std::string> points_to_ask(size_t most);
+  // As it is called where it has none.
+  std::string thread_name(uint32_t thread) const;
+
+ private:
+  std::string point_names(Parameters& in, const ViewSelection& of);
+  std::string hits(Parameters& in, const ViewSelection& of);
+  std::string curve(Parameters& in);
+  std::string live_heap(Parameters& in, const ViewSelection& of);
+  std::string critical_path(Parameters& in, const ViewSelection& of);
+  std::string read(Parameters& in, const PartRequest& request,
+                   const std::function<Result<std::string>(const Recording&, Names&)>& use);
+
+  const Summary& all_;
+  PartReader read_;
+  struct NamedCurve {
+    std::string point, argument;
+    PointCurve curve;
+  };
+  std::list<NamedCurve> curves_;  // that were asked for last, the newest first
+};
+
+}  // namespace penna

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// See point_rows.h.
+#include "view/point_rows.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "export/json_writer.h"
+#include "view/point_hits.h"
+#include "view/report_json.h"
+
+namespace penna {
+namespace {
+
+constexpr int64_t kMostExact = INT64_C(1) << 53;  // a browser has no other whole numbers
+
+// A value as its column shows it. What has words of its own (an enum, a bool) is text, and so is what a browser would
+// round.
+Cell cell_of(const SiteArgument& described, const ArgumentValue& value) {
+  if (!value.present) return {};
+  if (!described.format.empty() || value.bad || !value.is_number()) return argument_text(described, value);
+  if (value.type == PENNA_ARG_FLOAT) return value.as_float();
+  const bool is_exact = value.type == PENNA_ARG_INT ? std::abs(value.as_int() / 2) < kMostExact / 2
+                                                    : value.as_uint() < static_cast<uint64_t>(kMostExact);
+  if (!is_exact) return argument_text(described, value);
+  return value.as_int();
+}
+
+struct Shape {
+  std::string name;
+  bool is_number = true;  // all its values are
+  double least = std::numeric_limits<double>::infinity(), most = -least;
+  bool is_whole = true;
+};
+
+// The columns of a point: those of all places in the source that have its name. Arguments of one name are one column.
+class PointShape {
+ public:
+  explicit PointShape(const std::string& point) : is_hit_(point) {}
+
+  void add(const Site* site, const Event& event) {
+    if (!is_hit_(site, event)) return;
+    ++hits_;
+    decode_arguments(site, event.record, decoded_);
+    const std::vector<size_t>& columns = columns_of(site, decoded_.values.size());
+    for (size_t i = 0; i < decoded_.values.size(); ++i) {
+      Shape& shape = shapes_[columns[i]];
+      const Cell cell = cell_of(described(site, i), decoded_.values[i]);
+      shape.is_number &= !std::holds_alternative<std::string>(cell);
+      double number = 0;
+      if (const auto* whole = std::get_if<int64_t>(&cell)) number = static_cast<double>(*whole);
+      if (const auto* real = std::get_if<double>(&cell)) number = *real, shape.is_whole = false;
+      if (cell.index() == 0 || !std::isfinite(number)) continue;
+      shape.least = std::min(shape.least, number);
+      shape.most = std::max(shape.most, number);
+    }
+  }
+
+  // The cells of a hit; none: it is of another point.
+  std::vector<Cell> cells(const Site* site, const Event& event) {
+    if (!is_hit_(site, event)) return {};
+    decode_arguments(site, event.record, decoded_);
+    const std::vector<size_t>& columns = columns_of(site, decoded_.values.size());
+    std::vector<Cell> cells(kFirst + shapes_.size());
+    for (size_t i = 0; i < decoded_.values.size(); ++i)
+      cells[kFirst + columns[i]] = cell_of(described(site, i), decoded_.values[i]);
+    return cells;
+  }
+
+  static constexpr size_t kFirst = 2;  // columns in front of the arguments
+  const std::vector<Shape>& shapes() const { return shapes_; }
+  uint64_t hits() const { return hits_; }
+
+ private:
+  static const SiteArgument& described(const Site* site, size_t at) {
+    static const SiteArgument unknown;
+    return site != nullptr && at < site->arguments.size() ? site->arguments[at] : unknown;
+  }
+  const std::vector<size_t>& columns_of(const Site* site, size_t values) {
+    std::vector<size_t>& columns = columns_[site];
+    for (size_t i = columns.size(); i < values; ++i) {
+      const std::string name = argument_name(site, i);
+      const auto [found, is_new] = by_name_.try_emplace(name, shapes_.size());
+      if (is_new) shapes_.push_back({name});
+      columns.push_back(found->second);
+    }
+    return columns;
+  }
+
+  HitsOf is_hit_;
+  DecodedPoint decoded_;
+  std::vector<Shape> shapes_;
+  std::map<std::string, size_t> by_name_;
+  std::map<const Site*, std::vector<size_t>> columns_;
+  uint64_t hits_ = 0;
+};
+
+class Bins {
+ public:
+  static constexpr size_t kMost = 40;
+
+  explicit Bins(const Shape& shape) {
+    if (!(shape.least <= shape.most)) return;
+    constexpr double kWide = 1000;  // times: then each bin is that many times as wide as the one before
+    is_by_factor_ = shape.least > 0 && shape.most / shape.least >= kWide;
+    low_ = by(shape.least);
+    most_ = shape.most;
+    double width = (by(shape.most) - low_) / kMost;
+    if (shape.is_whole && !is_by_factor_) width = std::max(1.0, std::ceil((shape.most - shape.least + 1) / kMost));
+    if (!(width > 0)) width = 1;
+    const double bins = std::floor((by(shape.most) - low_) / width) + 1;
+    width_ = width;
+    counts_.resize(static_cast<size_t>(std::clamp(bins, 1.0, static_cast<double>(kMost))));
+  }
+
+  void add(const Cell& cell) {
+    double number = std::numeric_limits<double>::quiet_NaN();
+    if (const auto* whole = std::get_if<int64_t>(&cell)) number = static_cast<double>(*whole);
+    if (const auto* real = std::get_if<double>(&cell)) number = *real;
+    if (counts_.empty() || !std::isfinite(number)) return void(++others_);
+    const double bin = std::floor((by(number) - low_) / width_);
+    ++counts_[static_cast<size_t>(std::clamp(bin, 0.0, static_cast<double>(counts_.size() - 1)))];
+  }
+
+  void write(JsonWriter& json, const std::string& column) const {
+    json.key("histogram");
+    json.begin_object();
+    json.field("column", column);
+    json.key("edges");  // one more than bins
+    json.begin_array();
+    for (size_t i = 0; i <= counts_.size() && !counts_.empty(); ++i) json.value(edge(i));
+    json.end_array();
+    json.key("counts");
+    json.begin_array();
+    for (const uint64_t count : counts_) json.value(count);
+    json.end_array();
+    json.field("others", others_);
+    json.end_object();
+  }
+
+ private:
+  double by(double value) const { return is_by_factor_ ? std::log(value) : value; }
+  double edge(size_t at) const {
+    const double step = low_ + static_cast<double>(at) * width_, value = is_by_factor_ ? std::exp(step) : step;
+    return at == counts_.size() ? std::max(value, most_) : value;  // whatever rounding does, the last bar has it
+  }
+
+  bool is_by_factor_ = false;
+  double low_ = 0, width_ = 1, most_ = 0;
+  std::vector<uint64_t> counts_;
+  uint64_t others_ = 0;  // no number, not finite, or not there
+};
+
+Table table_of(const PointShape& shape) {
+  Table table;
+  table.key = "hits";
+  table.columns = {{"time_ns", "TIME", CellKind::kDuration}, {"thread", "THREAD", CellKind::kText}};
+  for (const Shape& one : shape.shapes())
+    table.columns.push_back({one.name, one.name, one.is_number ? CellKind::kNumber : CellKind::kText});
+  return table;
+}
+
+std::string unknown_column(const std::string& wanted, const PointShape& shape) {
+  std::string names;
+  for (const Shape& one : shape.shapes())
+    if (one.is_number) names += (names.empty() ? "" : ", ") + one.name;
+  return fmt::format("{} is no column of numbers of this point; {}", wanted,
+                     names.empty() ? "it has none" : "these are: " + names);
+}
+
+}  // namespace
+
+std::vector<NamedPoint> point_names(const Recording& recording, Names& names) {
+  std::vector<NamedPoint> found;
+  std::map<std::string, size_t> by_name;
+  NumberMap<size_t> by_site;  // process and id
+  for_each_hit(recording, names, [&](const Site* site, const Event& event) {
+    const uint32_t id = event.record.as<penna_point>().site;
+    const auto [known, is_new] = by_site.try_emplace(pair_key(event.process, id), 0);
+    if (is_new) {
+      const std::string name = site_name(site, id);
+      known.value() = by_name.try_emplace(name, found.size()).first->second;
+      if (known->second == found.size()) found.push_back({name});
+      std::vector<std::string>& arguments = found[known->second].arguments;
+      for (size_t i = 0; site != nullptr && i < site->arguments.size(); ++i)
+        if (const std::string argument = argument_name(site, i);
+            std::find(arguments.begin(), arguments.end(), argument) == arguments.end())
+          arguments.push_back(argument);
+    }
+    ++found[known->second].hits;
+  });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const NamedPoint& one, const NamedPoint& other) { return one.hits > other.hits; });
+  return found;
+}
+
+Result<std::string> point_rows(const Recording& recording, Names& names, const PointRowsRequest& request,
+                               const std::function<std::string(uint32_t)>& thread_name) {
+  const auto shape = std::make_unique<PointShape>(request.point);
+  for_each_hit(recording, names, [&](const Site* site, const Event& event) { shape->add(site, event); });
+  Table table = table_of(*shape);
+  const std::vector<Shape>& shapes = shape->shapes();
+  const auto counted =
+      std::find_if(shapes.begin(), shapes.end(), [&](const Shape& one) { return one.name == request.histogram; });
+  const bool has_histogram = !request.histogram.empty() && shape->hits() != 0;
+  if (has_histogram && (counted == shapes.end() || !counted->is_number))
+    return Error{unknown_column(request.histogram, *shape)};
+  Bins bins(has_histogram ? *counted : Shape{});
+  const std::string order = request.sort.empty() ? "time_ns:asc" : request.sort;
+  Result<> sorted = select_rows(table, order, request.rows);  // a wrong column is told before the work
+  if (!sorted) return sorted.error();
+  const size_t room = 2 * request.rows + 1000;
+  for_each_hit(recording, names, [&](const Site* site, const Event& event) {
+    std::vector<Cell> cells = shape->cells(site, event);
+    if (cells.empty()) return;
+    if (has_histogram) bins.add(cells[PointShape::kFirst + static_cast<size_t>(counted - shapes.begin())]);
+    cells[0] = recording.time().duration_ns(request.begin, event.time);
+    cells[1] = thread_name(event.thread);
+    table.add(std::move(cells), event.thread);
+    if (table.rows.size() > room) (void)select_rows(table, order, request.rows);
+  });
+  (void)select_rows(table, order, request.rows);
+  table.title = fmt::format("{} hits of {}", shape->hits(), request.point);
+  Report report;
+  report.tables.push_back(std::move(table));
+  return json_text([&](JsonWriter& json) {
+    write_report(json, report, "thread");
+    if (has_histogram) bins.write(json, request.histogram);
+  });
+}
+
+}  // namespace penna

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// The tab of points: the report's table, or the hits of one point with typed columns, a condition, a histogram, curves.
+//
+// Why: sums say which point matters; to see why, one looks at values, and from a value at its place in time.
+// Invariant: what a condition leaves out is not shown, and the condition is; a wrong one is told, and the hits stay away.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { showHit } from '../instances.ts';
+import type { Hits, PointName, Row, Table, TableName } from '../protocol.ts';
+import { errorText } from '../server.ts';
+import { store, useStore } from '../store.ts';
+import { cellText, countText, type CellValue } from '../units.ts';
+import { HistogramView } from './histogram.tsx';
+import { OneTable, TableView } from './table_view.tsx';
+import { WholeRun } from './whole_run.tsx';
+
+const MOST_CURVES = 4;
+
+function usePointNames(): PointName[] {
+  const [names, setNames] = useState<PointName[]>([]);
+  useEffect(() => {
+    store.server.json<{ points: PointName[] }>('point_names').then(({ points }) => setNames(points), (error) => store.fail(error));
+  }, []);
+  return names;
+}
+
+// As people tell them apart: times to the nanosecond, threads by names that no other has.
+function readable(hits: Hits): Hits {
+  const tables = hits.tables.map((table) => ({
+    ...table,
+    columns: table.columns.map((column, at) => (at === 0 ? { ...column, kind: 'instant' as const } : column)),
+    rows: table.rows.map((row) => ({ ...row, cells: row.cells.map((cell, at) => (at === 1 && row.thread !== undefined ? store.threadName(row.thread) : cell)) })),
+  }));
+  return { ...hits, tables };
+}
+
+interface Answer { hits?: Hits; error?: string; isLoading: boolean }
+
+function useHits(): Answer {
+  const { state } = useStore();
+  const [answer, setAnswer] = useState<Answer>({ isLoading: true });
+  const { t0, t1, thread } = store.selection(), { point, where, spread, sort, top } = state;
+  useEffect(() => {
+    let isCurrent = true;
+    setAnswer((before) => ({ ...before, isLoading: true }));
+    const parameters = { point, t0, t1, thread, where: where || undefined, histogram: spread || undefined, sort: sort || undefined, top };
+    store.server.json<Hits>('hits', parameters, 'hits').then(
+      (hits) => isCurrent && setAnswer({ hits: readable(hits), isLoading: false }),
+      (error) => isCurrent && setAnswer({ error: errorText(error), isLoading: false }));
+    return () => {
+      isCurrent = false;
+      store.server.abort('hits');
+    };
+  }, [point, t0, t1, thread, where, spread, sort, top]);
+  return answer;
+}
+
+const choose = (point: string): void => store.change({ point, where: '', spread: '', sort: '', top: 100 }, true);
+
+function Condition() {
+  const { where } = useStore().state, input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (input.current) input.current.value = where;
+  }, [where]);
+  const ask = (event: Event): void => {
+    event.preventDefault();
+    store.change({ where: input.current!.value.trim() }, true);
+  };
+  return (
+    <form class="where" onSubmit={ask}>
+      <label>Only where <input ref={input} type="search" placeholder={'rows > 100 && table ~ "ord*"'} defaultValue={where} onSearch={ask} /></label>
+      <button>ask</button>
+    </form>
+  );
+}
+
+// What can be drawn: columns of numbers.
+function Numbers({ table }: { table: Table }) {
+  const { spread, curves, point } = useStore().state;
+  const numbers = table.columns.filter(({ kind }, at) => kind === 'number' && at > 1);
+  if (numbers.length === 0) return <span class="hint">no argument of it is a number</span>;
+  const has = (argument: string): boolean => curves.some((one) => one.point === point && one.argument === argument);
+  const toggle = (argument: string): void => store.change({
+    curves: has(argument) ? curves.filter((one) => one.point !== point || one.argument !== argument)
+      : [...curves, { point, argument }].slice(-MOST_CURVES),
+  }, true);
+  return (
+    <>
+      <label>Histogram of <select value={spread} onChange={(event) => store.change({ spread: event.currentTarget.value })}>
+        <option value="">nothing</option>{numbers.map(({ key }) => <option key={key} value={key}>{key}</option>)}
+      </select></label>
+      <span>In the timeline:</span>
+      {numbers.map(({ key }) => <button key={key} aria-pressed={has(key)} onClick={() => toggle(key)}>{has(key) ? '☑' : '☐'} {key}</button>)}
+    </>
+  );
+}
+
+function OnePoint() {
+  const { state } = useStore(), { packed } = store.server;
+  const { hits, error, isLoading } = useHits();
+  const [filter, setFilter] = useState('');
+  const table = hits?.tables[0];
+  const go = (row: Row): void => showHit(state.point, Number(row.cells[0]), row.thread ?? 0,
+    table!.columns.slice(1).map((column, at): [string, string] => [column.title, cellText(row.cells[at + 1] as CellValue, column.kind)]));
+  return (
+    <div class={`report${isLoading ? ' busy' : ''}`} aria-busy={isLoading}>
+      <WholeRun />
+      {packed ? <p class="hint">Conditions, histograms and curves are only in penna view.</p> : (
+        <div class="point-tools filter"><Condition />{table && <Numbers table={table} />}</div>
+      )}
+      {error !== undefined && <p class="bad" role="alert">{error}</p>}
+      {hits?.histogram && <HistogramView histogram={hits.histogram} />}
+      {table && <>
+        <label class="filter">Rows with <input type="search" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} placeholder="any text" /></label>
+        <OneTable table={table} filter={filter} go={go} />
+      </>}
+      {table === undefined && error === undefined && <p class="hint">…</p>}
+    </div>
+  );
+}
+
+export function PointsView({ name }: { name: TableName }) {
+  const { point } = useStore().state, names = usePointNames();
+  return (
+    <>
+      <label>Hits of <select value={point} onChange={(event) => choose(event.currentTarget.value)}>
+        <option value="">all points, as sums</option>
+        {names.map((one) => <option key={one.name} value={one.name}>{one.name}, {countText(one.hits)}</option>)}
+      </select></label>
+      {point === '' ? <TableView name={name} /> : <OnePoint key={point} />}
+    </>
+  );
+}

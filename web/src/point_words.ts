@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Conditions on arguments of points, as --where takes them, and numbers in them.
+//
+// Why: a click on a bar of a histogram is a condition; who sees it learns how to write one.
+// Invariant: pure functions; what is written here is what src/filter/where.h reads.
+import type { Histogram } from './protocol.ts';
+
+// As people read it: six digits are enough to tell two bars apart.
+export function short(value: number): string {
+  const text = Math.abs(value) >= 1e15 || (value !== 0 && Math.abs(value) < 1e-4) ? value.toExponential(3) : String(Number(value.toPrecision(6)));
+  return text;
+}
+
+// The condition that holds for what a bar counts; the last one has its upper end in it.
+export function barCondition({ column, edges, counts }: Histogram, bar: number): string {
+  const low = edges[bar]!, high = edges[bar + 1]!;
+  return `${column} >= ${low} && ${column} ${bar === counts.length - 1 ? '<=' : '<'} ${high}`;
+}
+
+// That, and what is asked for already.
+export const both = (one: string, other: string): string => (one.trim() === '' ? other : `(${one}) && ${other}`);

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Conditions that the page writes: as src/filter/where.h reads them.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { barCondition, both, short } from '../src/point_words.ts';
+
+test('six digits tell two bars apart', () => {
+  assert.deepEqual([0, 12345678, 1.25, 1e18, 1e-7].map(short), ['0', '12345700', '1.25', '1.000e+18', '1.000e-7']);
+});
+
+test('a bar counts from its lower edge up to the next, the last one with its upper edge', () => {
+  const histogram = { column: 'p->rows', edges: [0, 10, 20], counts: [3, 4], others: 0 };
+  assert.equal(barCondition(histogram, 0), 'p->rows >= 0 && p->rows < 10');
+  assert.equal(barCondition(histogram, 1), 'p->rows >= 10 && p->rows <= 20');
+  assert.equal(barCondition({ ...histogram, edges: [0.1 + 0.2, 1e21, 2e21] }, 0), 'p->rows >= 0.30000000000000004 && p->rows < 1e+21', 'to the last digit');
+});
+
+test('a condition is added to the one that there is', () => {
+  assert.equal(both(' ', 'a > 1'), 'a > 1');
+  assert.equal(both('a > 1 || b', 'c'), '(a > 1 || b) && c');
+});
