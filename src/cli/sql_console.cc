@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <iostream>
 
 #include "base/say.h"
 #include "cli/line_editor.h"
@@ -70,18 +71,30 @@ bool is_whole(const std::string& text) {
 
 }  // namespace
 
+// While a query runs, Ctrl-C ends that (cmd_sql.cc); at the prompt, what was typed.
+static volatile std::sig_atomic_t interrupted = 0;
+
 void run_sql_console(SqlDatabase& database, const std::function<void(const std::string&)>& run) {
   std::string text;  // of the statement so far
   LineEditor editor(history_file(),
                     [&](const std::string& line, size_t start) { return completions(database, text, line, start); });
   say(fmt::format("SHOW TABLES; and DESCRIBE call; say what there is. A statement ends with ;, Ctrl-D ends penna{}",
                   editor.can_edit() ? "" : "; install libedit2 for history and completion"));
-  // Ctrl-C ends a query that runs, and nothing else.
   struct sigaction before {};
-  struct sigaction ignore {};
-  ignore.sa_handler = SIG_IGN;
-  ::sigaction(SIGINT, &ignore, &before);
-  while (const std::optional<std::string> line = editor.read(text.empty() ? "sql> " : "...> ")) {
+  struct sigaction note {};
+  note.sa_handler = [](int) { interrupted = 1; };
+  ::sigaction(SIGINT, &note, &before);
+  for (;;) {
+    interrupted = 0;
+    const std::optional<std::string> line = editor.read(text.empty() ? "sql> " : "...> ");
+    if (!line && interrupted == 0) break;
+    if (!line) {
+      text.clear();
+      std::cin.clear();  // where nothing edits lines
+      fmt::print("\n");
+      std::fflush(stdout);
+      continue;
+    }
     if (text.empty() && line->find_first_not_of(" \t") == std::string::npos) continue;
     text += *line + "\n";
     if (!is_whole(text)) continue;
