@@ -4,7 +4,7 @@
 # and what it says is no nonsense.
 . "$(dirname "$0")/common.sh"
 need python3
-build_c liar -static
+build_c liar -static -s # so that no agent comes to it: it says what it says by itself
 
 # peak CMD...: as run; and $peak, the most memory that it held, in MB, but for what it started.
 peak() {
