@@ -242,7 +242,7 @@ SABOTAGE = {
     'terminal': ('os.system("stty -echo")', 'tty_password', True),
     'argument': ('words.append("more")', 'see_self', True),
     'daemon': ('subprocess.run(words); words = ["false"]; open(sys.argv[-1], "w").write("x\\n")', 'daemon', True),
-    'silence': ('', 'static', True),
+    'silence': ('', 'limit_size_none', True),
 }
 
 
