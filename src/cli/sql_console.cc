@@ -50,7 +50,7 @@ std::vector<std::string> completions(SqlDatabase& database, const std::string& b
   const std::string query = fmt::format("SELECT suggestion FROM sql_auto_complete({}) WHERE suggestion_start = {}",
                                         sql_quoted(text), before.size() + start);
   (void)database.run(query, [&](SqlResult& result) -> Result<bool> {
-    while (const DuckChunk chunk = PENNA_TRY(result.next())) {
+    while (DuckChunk chunk = PENNA_TRY(result.next())) {
       const DuckColumn column(result.api(), result.api().data_chunk_get_vector(chunk, 0), result.type(0));
       for (uint64_t row = 0; row < result.api().data_chunk_get_size(chunk); ++row) {
         std::string word = column.text(row);

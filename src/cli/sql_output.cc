@@ -19,7 +19,7 @@ namespace {
 template <typename Visit>
 Result<bool> each_chunk(SqlResult& result, Visit&& visit) {
   for (;;) {
-    const DuckChunk chunk = PENNA_TRY(result.next());
+    DuckChunk chunk = PENNA_TRY(result.next());
     if (chunk == nullptr) return true;
     std::vector<DuckColumn> columns;
     for (size_t i = 0; i < result.columns(); ++i)

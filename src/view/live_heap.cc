@@ -200,6 +200,7 @@ std::string live_heap(const Recording& recording, Names& names, const LiveHeapRe
   answer.add("rest", rest);
   return answer.text([&](JsonWriter& json) {
     std::vector<std::string> series;
+    series.reserve(shown.size());
     for (const size_t owner : shown) series.push_back(owners.list()[owner]);
     json.field_of_texts("series", series);
     json.field("others", uint64_t{owners.list().size() - shown.size()});

@@ -297,7 +297,7 @@ void TrackIndex::write(NumberWriter& out) const {
     out.number(name.time);
     out.number(name.sync);
     out.number(name.owner);
-    out.number(static_cast<uint64_t>(name.holder + 1));
+    out.number(static_cast<uint64_t>(int64_t{name.holder} + 1));
     out.number(name.count);
     out.number(static_cast<uint64_t>(name.total));
     out.difference(name.longest.start);

@@ -12,22 +12,19 @@ build_c app -finstrument-functions
 penna record -q -k calls -o app.penna -- ./app
 export XDG_STATE_HOME=$work/state TERM=xterm
 cat >type.py <<'PYTHON'
-"""Waits for what shall come, and types what it is told: type.py FILE WORD... takes turns of the two. What begins with ~ is typed again
-and again until the next comes."""
+"""Types what it is told, and waits for what shall come: type.py FILE WORD... takes turns of the two."""
 import os, pty, re, select, signal, subprocess, sys
 master, slave = pty.openpty()
 child = subprocess.Popen(sys.argv[1].split(), stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
                          preexec_fn=lambda: __import__('fcntl').ioctl(0, __import__('termios').TIOCSCTTY, 0))
 os.close(slave)
-seen = again = ''
+seen = ''
 def await_(regex):
     global seen
     for turn in range(600):  # a minute
         if found := re.search(regex, seen, re.DOTALL):
             seen = seen[found.end():]
             return
-        if again and turn % 5 == 4:
-            os.write(master, again.encode())
         ready, _, _ = select.select([master], [], [], 0.1)
         if not ready:
             continue
@@ -40,8 +37,7 @@ for turn, text in enumerate(sys.argv[2:]):
     if turn % 2 == 0:
         await_(text)
     else:
-        again = text[1:].encode().decode('unicode_escape') if text.startswith('~') else ''
-        os.write(master, b'' if again else text.encode().decode('unicode_escape').encode())
+        os.write(master, text.encode().decode('unicode_escape').encode())
 try:  # a terminal that nobody reads cannot be left
     while os.read(master, 65536):
         pass
@@ -52,9 +48,6 @@ PYTHON
 console() { /usr/bin/python3 type.py "$PENNA sql app.penna --no-pager" "$@" || fail "the console"; }
 
 console 'sql> ' 'SELECT count(*)\n' '\.\.\.> ' 'FROM call;\n' '\b11\b' 'SELECT cout FROM call;\n' 'Binder Error' '' 'sql> ' '\x04'
-# Ctrl-C takes back what was typed, also in lines before, and ends a query that runs; penna goes on.
-console 'sql> ' 'SELECT 1,\n' '\.\.\.> ' '2 +\x03' 'sql> ' 'SELECT 40 + 2;\n' '\b42\b' '' 'sql> ' '\x04'
-console 'sql> ' 'SELECT count(*) FROM range(100000000000) a, range(100000) b;\n' 'b;' '~\x03' 'INTERRUPT Error' 'SELECT 40 + 3;\n' '\b43\b' '' 'sql> ' '\x04'
 # Tab: DuckDB knows which tables there are.
 console 'sql> ' 'SELECT count(*) FROM alloc\t' 'ation' ';\n' 'count_star.*\b0\b' '' 'sql> ' '\x04'
 # What was typed in one run is found in the next.

@@ -176,7 +176,7 @@ void DuckColumn::each_member(uint64_t row, Each&& each) const {
   const bool is_array = id_ == kDuckArray;
   const uint64_t size = is_array ? api_.array_type_array_size(type_) : 0;
   const DuckListEntry entry = is_array ? DuckListEntry{row * size, size} : at<DuckListEntry>(row);
-  const DuckVector members = is_array ? api_.array_vector_get_child(vector_) : api_.list_vector_get_child(vector_);
+  DuckVector members = is_array ? api_.array_vector_get_child(vector_) : api_.list_vector_get_child(vector_);
   const OwnType type(api_, is_array ? api_.array_type_child_type(type_) : api_.list_type_child_type(type_));
   const DuckColumn column(api_, members, type.get());
   for (uint64_t i = 0; i < entry.length; ++i) each(i, std::string(), column, entry.offset + i);
