@@ -2,7 +2,6 @@
 // See line_editor.h.
 #include "cli/line_editor.h"
 
-#include <dlfcn.h>
 #include <editline/readline.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -11,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+
+#include "base/loaded_library.h"
 
 namespace penna {
 
@@ -50,26 +51,19 @@ char* give_candidate(const char*, int state) {
 // Null where the system has none, or another one.
 const LineEditor::Library* LineEditor::Library::load() {
   static Library library;
-  void* const handle = ::dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return nullptr;
-  bool all = true;
-  const auto find = [&](auto& place, const char* name) {
-    void* const found = ::dlsym(handle, name);
-    all = all && found != nullptr;
-    place = reinterpret_cast<std::decay_t<decltype(place)>>(found);
-  };
-  find(library.readline, "readline");
-  find(library.add_history, "add_history");
-  find(library.read_history, "read_history");
-  find(library.write_history, "write_history");
-  find(library.stifle_history, "stifle_history");
-  find(library.completion_matches, "rl_completion_matches");
-  find(library.attempted_completion, "rl_attempted_completion_function");
-  find(library.completion_over, "rl_attempted_completion_over");
-  find(library.append_character, "rl_completion_append_character");
-  find(library.word_breaks, "rl_completer_word_break_characters");
-  find(library.line, "rl_line_buffer");
-  return all ? &library : nullptr;
+  LoadedLibrary libedit("libedit.so.2");
+  libedit.find(library.readline, "readline");
+  libedit.find(library.add_history, "add_history");
+  libedit.find(library.read_history, "read_history");
+  libedit.find(library.write_history, "write_history");
+  libedit.find(library.stifle_history, "stifle_history");
+  libedit.find(library.completion_matches, "rl_completion_matches");
+  libedit.find(library.attempted_completion, "rl_attempted_completion_function");
+  libedit.find(library.completion_over, "rl_attempted_completion_over");
+  libedit.find(library.append_character, "rl_completion_append_character");
+  libedit.find(library.word_breaks, "rl_completer_word_break_characters");
+  libedit.find(library.line, "rl_line_buffer");
+  return libedit.missing() == nullptr ? &library : nullptr;
 }
 
 LineEditor::LineEditor(std::string history, Complete complete)

@@ -2,13 +2,13 @@
 // See cmd_view.h.
 #include "cli/verbs/cmd_view.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/random.h>
 
 #include <optional>
 
 #include "analysis/progress.h"
+#include "base/loaded_library.h"
 #include "base/say.h"
 #include "cli/browser.h"
 #include "cli/input.h"
@@ -34,14 +34,16 @@ Result<std::string> new_token() {
 
 using ServeHttp = decltype(&penna_serve_http);
 
-// Never unloaded.
 Result<ServeHttp> load_server() {
   const std::string path = PENNA_TRY(installed_library(kHttpModule));
-  void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  void* const entry = module != nullptr ? ::dlsym(module, kHttpEntry) : nullptr;
-  if (entry == nullptr)
-    return Error{fmt::format("cannot load the server ({}): install libcpp-httplib0.11, or what is newer", ::dlerror())};
-  return reinterpret_cast<ServeHttp>(entry);
+  LoadedLibrary module(path);
+  if (!module)
+    return Error{
+        fmt::format("cannot load the server ({}): install libcpp-httplib0.11, or what is newer", module.error())};
+  ServeHttp entry = nullptr;
+  module.find(entry, kHttpEntry);
+  if (entry == nullptr) return Error{fmt::format("{} is no server of Penna's: install penna again", path)};
+  return entry;
 }
 
 Result<> serve(const ViewOptions& options, const Recording& recording) {

@@ -2,12 +2,13 @@
 // See api.h.
 #include "sql/duckdb/api.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <string_view>
+
+#include "base/loaded_library.h"
 
 namespace penna {
 namespace {
@@ -30,22 +31,16 @@ Result<> check_owner(const std::string& path) {
 
 Result<DuckApi> DuckApi::load(const std::string& path) {
   PENNA_TRY(check_owner(path));
-  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    return Error{fmt::format("cannot load DuckDB ({}); it needs libstdc++6 of the system", ::dlerror())};
+  LoadedLibrary library(path);
+  if (!library)
+    return Error{fmt::format("cannot load DuckDB ({}); it needs libstdc++6 of the system", library.error())};
   DuckApi api;
-  const char* missing = nullptr;
-  const auto find = [&](auto& function, const char* name) {
-    void* const found = ::dlsym(library, name);
-    if (found == nullptr) missing = name;
-    function = reinterpret_cast<std::decay_t<decltype(function)>>(found);
-  };
-#define PENNA_DUCKDB(type, name, parameters) find(api.name, "duckdb_" #name);
+#define PENNA_DUCKDB(type, name, parameters) library.find(api.name, "duckdb_" #name);
 #include "sql/duckdb/api.inc"
 #undef PENNA_DUCKDB
-  if (missing != nullptr)
-    return Error{
-        fmt::format("{} is no DuckDB {}: it has no {}; run 'penna sql --install'", path, kDuckVersion, missing)};
+  if (library.missing() != nullptr)
+    return Error{fmt::format("{} is no DuckDB {}: it has no {}; run 'penna sql --install'", path, kDuckVersion,
+                             library.missing())};
   std::string_view version = api.library_version();
   if (version.starts_with('v')) version.remove_prefix(1);
   if (version != kDuckVersion)

@@ -2,10 +2,10 @@
 // See sqlite_export.h. One transaction without a journal: a file that was not finished is thrown away by the caller.
 #include "sql/sqlite/sqlite_export.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "base/loaded_library.h"
 #include "sql/scan.h"
 
 namespace penna {
@@ -21,19 +21,14 @@ struct SqliteApi {
 };
 
 Result<SqliteApi> load_sqlite() {
-  void* const library = ::dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return Error{fmt::format("cannot load SQLite ({}): install libsqlite3-0", ::dlerror())};
+  LoadedLibrary library("libsqlite3.so.0");
+  if (!library) return Error{fmt::format("cannot load SQLite ({}): install libsqlite3-0", library.error())};
   SqliteApi api{};
-  bool all = true;
-  const auto find = [&](auto& function, const char* name) {
-    void* const found = ::dlsym(library, name);
-    all = all && found != nullptr;
-    function = reinterpret_cast<std::decay_t<decltype(function)>>(found);
-  };
-#define PENNA_SQLITE(name) find(api.name, "sqlite3_" #name);
+#define PENNA_SQLITE(name) library.find(api.name, "sqlite3_" #name);
   PENNA_SQLITE_FUNCTIONS(PENNA_SQLITE)
 #undef PENNA_SQLITE
-  if (!all) return Error{"the system's libsqlite3.so.0 is none that penna knows: install libsqlite3-0"};
+  if (library.missing() != nullptr)
+    return Error{"the system's libsqlite3.so.0 is none that penna knows: install libsqlite3-0"};
   return api;
 }
 

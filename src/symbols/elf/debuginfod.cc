@@ -4,7 +4,6 @@
 // Why by dlopen: libdebuginfod brings curl and half a hundred libraries, and a tool that nobody asked to use the
 // network should not even be able to. Invariant: without urls in the search this file does nothing at all; with them,
 // every file that was asked for is given or told (debuginfod_failures).
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/loaded_library.h"
 #include "symbols/elf/debug_files.h"
 
 namespace penna {
@@ -31,20 +31,17 @@ struct Client {
   void (*end)(void*) = nullptr;
   int (*find_debuginfo)(void*, const unsigned char*, int, char**) = nullptr;
   void (*set_progress)(void*, int (*)(void*, long, long)) = nullptr;
-  explicit operator bool() const { return begin && end && find_debuginfo && set_progress; }
 };
 
-Client load_client() {
+// Nothing where the system has none, or another one.
+std::optional<Client> load_client() {
+  LoadedLibrary library("libdebuginfod.so.1");
   Client client;
-  void* library = ::dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return client;
-  auto load = [&](auto* function, const char* name) {
-    *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(::dlsym(library, name));
-  };
-  load(&client.begin, "debuginfod_begin");
-  load(&client.end, "debuginfod_end");
-  load(&client.find_debuginfo, "debuginfod_find_debuginfo");
-  load(&client.set_progress, "debuginfod_set_progressfn");
+  library.find(client.begin, "debuginfod_begin");
+  library.find(client.end, "debuginfod_end");
+  library.find(client.find_debuginfo, "debuginfod_find_debuginfo");
+  library.find(client.set_progress, "debuginfod_set_progressfn");
+  if (library.missing() != nullptr) return {};
   return client;
 }
 
@@ -74,7 +71,7 @@ std::string reason(int error) {
 
 // Nothing, and `why` gets a value.
 std::optional<ElfFile> fetch(const BuildId& build_id, const DebugSearch& search, std::string& why) {
-  static const Client kClient = load_client();
+  static const std::optional<Client> kClient = load_client();
   why = "libdebuginfod.so.1 is not installed";
   if (!kClient) return {};
   const auto limit =
@@ -83,15 +80,15 @@ std::optional<ElfFile> fetch(const BuildId& build_id, const DebugSearch& search,
   if (g_spent >= limit) return {};
   ::setenv("DEBUGINFOD_URLS", search.debuginfod_urls.c_str(), 1);
   why = "libdebuginfod could not begin";
-  void* client = kClient.begin();
+  void* client = kClient->begin();
   if (client == nullptr) return {};
   const auto start = Time::now();
   g_deadline = start + (limit - g_spent);
-  kClient.set_progress(client, give_up_late);
+  kClient->set_progress(client, give_up_late);
   char* path = nullptr;
-  const int answer = kClient.find_debuginfo(client, build_id.data(), static_cast<int>(build_id.size()), &path);
+  const int answer = kClient->find_debuginfo(client, build_id.data(), static_cast<int>(build_id.size()), &path);
   const Fd fd(answer);
-  kClient.end(client);
+  kClient->end(client);
   g_spent += Time::now() - start;
   const std::unique_ptr<char, decltype(&::free)> path_owner(path, ::free);
   why = g_spent >= limit ? kTooLate : reason(-answer);
