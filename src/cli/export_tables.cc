@@ -3,12 +3,14 @@
 #include "cli/export_tables.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "base/file.h"
+#include "base/user_directories.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/sql_engine.h"
@@ -20,35 +22,26 @@
 namespace penna {
 namespace {
 
-namespace fs = std::filesystem;
-
 // A place beside the output in which a file of any name can be made.
 class BesideOutput {
  public:
   explicit BesideOutput(std::string output) : output_(std::move(output)) {}
-  BesideOutput(const BesideOutput&) = delete;
-  ~BesideOutput() {
-    std::error_code ignored;
-    if (!directory_.empty()) fs::remove_all(directory_, ignored);
-  }
-
   Result<std::string> file() {
-    const fs::path folder = fs::path(output_).parent_path();
-    std::string directory = (folder / ".penna-XXXXXX").string();
-    if (::mkdtemp(directory.data()) == nullptr)
-      return Error{fmt::format("cannot write {}: {}", output_, errno_text(errno))};
-    directory_ = directory;
-    return directory_ + "/new";
+    auto made = ScratchDirectory::make_in(std::filesystem::path(output_).parent_path().string());
+    if (!made) return Error{fmt::format("cannot write {}: {}", output_, made.error().text)};
+    directory_.emplace(std::move(*made));
+    return directory_->path() + "/new";
   }
   // As files are made: by the user's mask.
   Result<> put_in_place() const {
-    const std::string made = directory_ + "/new";
+    const std::string made = directory_->path() + "/new";
     if (::rename(made.c_str(), output_.c_str()) == 0) return ok();
     return Error{fmt::format("cannot write {}: {}", output_, errno_text(errno))};
   }
 
  private:
-  std::string output_, directory_;
+  std::string output_;
+  std::optional<ScratchDirectory> directory_;
 };
 
 Result<SqlSources> sources_of(const ExportWork& work) {

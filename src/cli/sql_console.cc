@@ -3,14 +3,13 @@
 #include "cli/sql_console.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <iostream>
 
 #include "base/say.h"
+#include "base/user_directories.h"
 #include "cli/line_editor.h"
 #include "sql/duckdb/values.h"
 
@@ -19,21 +18,9 @@ namespace {
 
 // "", where none can be kept. XDG Base Directory Specification: what outlives a run and is no setting.
 std::string history_file() {
-  const char* const state = std::getenv("XDG_STATE_HOME");
-  const char* const home = std::getenv("HOME");
-  std::string directory;
-  if (state != nullptr && *state == '/')
-    directory = state;
-  else if (home != nullptr && *home == '/')
-    directory = fmt::format("{}/.local/state", home);
-  else
-    return "";
-  for (size_t at = 1; at != std::string::npos; at = directory.find('/', at + 1))
-    ::mkdir(directory.substr(0, at).c_str(), 0700);
-  ::mkdir(directory.c_str(), 0700);
-  directory += "/penna";
-  ::mkdir(directory.c_str(), 0700);
-  return directory + "/sql_history";
+  const std::optional<std::string> state = user_directory("XDG_STATE_HOME", ".local/state");
+  if (!state || !make_private_directories(*state + "/penna")) return "";
+  return *state + "/penna/sql_history";
 }
 
 // `before`: what was typed in the lines before; the word begins at `start` of the line.

@@ -9,12 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/user_directories.h"
 #include "cli/find_program.h"
 #include "cli/installed_library.h"
 
@@ -34,20 +34,11 @@ extern "C" const char penna_engine_lock_end[] __attribute__((visibility("hidden"
 namespace penna {
 namespace {
 
-namespace fs = std::filesystem;
-
-// XDG Base Directory Specification: relative paths are to be ignored.
-Result<std::string> data_home() {
-  const char* data = std::getenv("XDG_DATA_HOME");
-  if (data != nullptr && *data == '/') return std::string(data);
-  const char* home = std::getenv("HOME");
-  if (home != nullptr && *home == '/') return fmt::format("{}/.local/share", home);
-  return Error{"neither XDG_DATA_HOME nor HOME names a directory for DuckDB: set one of them"};
-}
-
 // One directory a version: an older Penna beside this one keeps its own.
 Result<std::string> engine_directory() {
-  return fmt::format("{}/penna/duckdb-{}", PENNA_TRY(data_home()), kDuckVersion);
+  const std::optional<std::string> data = user_directory("XDG_DATA_HOME", ".local/share");
+  if (!data) return Error{"neither XDG_DATA_HOME nor HOME names a directory for DuckDB: set one of them"};
+  return fmt::format("{}/penna/duckdb-{}", *data, kDuckVersion);
 }
 
 bool is_there(const std::string& path) { return ::access(path.c_str(), R_OK) == 0; }
@@ -85,25 +76,6 @@ Result<> run_npm(const std::string& directory) {
   return Error{fmt::format("npm could not install DuckDB {}:\n{}", kDuckVersion, text)};
 }
 
-// Directories of this user alone, down to `path`.
-Result<> make_private(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(fs::path(path).parent_path().parent_path(), error);
-  for (const fs::path& each : {fs::path(path).parent_path(), fs::path(path)})
-    if (::mkdir(each.c_str(), 0700) != 0 && errno != EEXIST)
-      return Error{fmt::format("cannot make {}: {}", each.string(), errno_text(errno))};
-  return ok();
-}
-
-// Removes itself with all in it.
-struct Scratch {
-  std::string path;
-  ~Scratch() {
-    std::error_code ignored;
-    if (!path.empty()) fs::remove_all(path, ignored);
-  }
-};
-
 }  // namespace
 
 Result<DuckApi> load_sql_engine() {
@@ -124,15 +96,15 @@ Result<std::string> install_sql_engine() {
   }
   if (find_program("npm").empty())
     return Error{"npm is needed to get DuckDB and to check it: install the package npm, then try again"};
-  PENNA_TRY(make_private(directory));
-  Scratch scratch{fmt::format("{}/.new-XXXXXX", directory)};
-  if (::mkdtemp(scratch.path.data()) == nullptr)
-    return Error{fmt::format("cannot write in {}: {}", directory, errno_text(errno))};
-  PENNA_TRY(write_private(scratch.path + "/package.json", {penna_engine_package, penna_engine_package_end}));
-  PENNA_TRY(write_private(scratch.path + "/package-lock.json", {penna_engine_lock, penna_engine_lock_end}));
+  PENNA_TRY(make_private_directories(directory));
+  const Result<ScratchDirectory> scratch = ScratchDirectory::make_in(directory);
+  if (!scratch) return Error{fmt::format("cannot write in {}: {}", directory, scratch.error().text)};
+  PENNA_TRY(write_private(scratch->path() + "/package.json", {penna_engine_package, penna_engine_package_end}));
+  PENNA_TRY(write_private(scratch->path() + "/package-lock.json", {penna_engine_lock, penna_engine_lock_end}));
   // npm compares what it gets with the checksum in the lock file.
-  PENNA_TRY(run_npm(scratch.path));
-  const std::string got = fmt::format("{}/node_modules/@duckdb/node-bindings-linux-x64/{}", scratch.path, kDuckLibrary);
+  PENNA_TRY(run_npm(scratch->path()));
+  const std::string got =
+      fmt::format("{}/node_modules/@duckdb/node-bindings-linux-x64/{}", scratch->path(), kDuckLibrary);
   if (::chmod(got.c_str(), 0600) != 0 || ::rename(got.c_str(), path.c_str()) != 0)
     return Error{fmt::format("cannot move DuckDB to {}: {}", path, errno_text(errno))};
   PENNA_TRY(DuckApi::load(path));

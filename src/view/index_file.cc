@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/user_directories.h"
 
 namespace penna {
 namespace {
@@ -71,13 +72,6 @@ std::string directory_of(const std::string& path) {
   return slash == path.npos ? "." : path.substr(0, slash + 1);
 }
 
-std::string cache_directory() {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && *cache == '/') return cache;  // relative ones are to be ignored
-  const char* const home = std::getenv("HOME");
-  return home != nullptr && *home == '/' ? std::string(home) + "/.cache" : std::string();
-}
-
 }  // namespace
 
 uint64_t identity_of(const Recording& recording) {
@@ -123,10 +117,8 @@ Result<IndexFile> IndexFile::create(const std::string& path) {
   if (const Fd there = open_existing(path); there ? !is_own_index(there, &header) : errno != ENOENT)
     return Error{fmt::format("{} is there, and no index of yours", path)};
   const std::string directory = directory_of(path);
-  if (::access(directory.c_str(), F_OK) != 0) {  // of the cache, perhaps; not of the recording
-    ::mkdir(directory_of(directory.substr(0, directory.size() - 1)).c_str(), 0700);
-    ::mkdir(directory.c_str(), 0700);
-  }
+  // Of the cache, perhaps; that of the recording is there. What cannot be made cannot be written in.
+  if (::access(directory.c_str(), F_OK) != 0) (void)make_private_directories(directory);
   Fd file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!file) return Error{fmt::format("cannot write {}: {}", path, errno_text(errno))};
   return IndexFile(std::move(file), path);
@@ -171,8 +163,8 @@ std::vector<std::string> index_paths(const Recording& recording) {
   // What came through a pipe does not come again.
   if (::stat(recording.path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   std::vector<std::string> paths{recording.path() + ".view"};
-  if (const std::string cache = cache_directory(); !cache.empty())
-    paths.push_back(fmt::format("{}/penna/{:016x}.view", cache, identity_of(recording)));
+  if (const auto cache = user_directory("XDG_CACHE_HOME", ".cache"))
+    paths.push_back(fmt::format("{}/penna/{:016x}.view", *cache, identity_of(recording)));
   return paths;
 }
 
