@@ -49,7 +49,7 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
     std::vector<Fd> arrivals;
     // A child may have been forked and not have met us yet. The doorbell counts how many are
     // expected; a process that holds it open is one of them.
-    if (alone && served.doorbell.expected() != 0)
+    if (alone && served.follows && served.doorbell.expected() != 0)
       arrivals =
           find_arrivals(served.socket_path, served.doorbell.fd(), [&](uint32_t pid) { return server.is_living(pid); });
     if (alone && arrivals.empty()) return {status};

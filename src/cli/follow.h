@@ -35,6 +35,7 @@ struct Served {
   int finished_fd;  // Collector::finished_fd()
   const std::string& socket_path;
   std::optional<std::chrono::steady_clock::time_point> end;  // of the recording
+  bool follows = true;                                       // the processes that recorded ones start are recorded, too
 };
 
 // Returns when the process and all recorded ones that it has started have ended, or when we are told to stop. The

@@ -111,7 +111,11 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   if (!times.filter.empty()) say(what_filters_did(times, totals));
   if (!times.threads.empty()) say(what_threads_did(times, totals));
   for (const std::string& sentence : times.unmet_threads) say(sentence);
+  if (!times.others.empty()) say(times.others);
   if (totals.finished) say(what_finish_did(times.goes_on));
+  if (totals.full)
+    say(fmt::format("the recording has ended at its --max-size{}",
+                    times.goes_on ? "; the program keeps running, unrecorded" : ""));
   if (times.snapshots) say(what_snapshots_did(*times.snapshots, totals));
   if (!times.refused.empty()) say(times.refused);
   if (!times.overhead.empty()) say(times.overhead);

@@ -27,10 +27,11 @@ struct RecordingTimes {
   bool goes_on = false;  // the program does; the recording has ended
   std::string refused;   // about functions that could not be entered; empty: all could
   std::string overhead;  // what --max-overhead did; empty: not asked for
-  // With -T FUNC@snapshot, those of them that no function met.
+  // With -T FUNC@snapshot, those of them that no function met; with --ring none.
   std::optional<std::vector<std::string>> snapshots = {};
   bool waits = true;         // --on-full=block
   std::string way_to_calls;  // where there should be some; empty: there are, or none were wanted
+  std::string others;        // what --no-follow did; empty: not asked for
 };
 
 // File, time and events; what was lost; what it cost; what was not recorded; the next command.

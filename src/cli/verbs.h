@@ -39,6 +39,8 @@ int sql_verb(const Arguments&);
 int export_verb(const Arguments&);
 int ctl_verb(const Arguments&);
 int import_verb(const Arguments&);
+int trim_verb(const Arguments&);
+int merge_verb(const Arguments&);
 int doctor_verb(const Arguments&);
 int completion_verb(const Arguments&);
 int config_verb(const Arguments&);

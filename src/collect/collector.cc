@@ -176,15 +176,16 @@ void Collector::run() {
     if (onlooker_ != nullptr) look_at_open_chunks();
     take_snapshot_if_due();
     finish_if_due();
+    finish_if_full();
     if (!worked) doorbell_.wait(bell, onlooker_ != nullptr ? kLookMs : until_open_chunks_ms());
   }
   for (size_t i = 0; i < drains_.size(); ++i)
-    end_process(i, EndKind::kStopped, 0, stop_ticks_, false, processor_ns(drains_[i]->pid()));
+    end_process(i, EndKind::kStopped, 0, end_ticks(), false, processor_ns(drains_[i]->pid()));
   // They have handed over all that was open. What their processes write from now on is not part of the recording.
   drains_.clear();
   take_snapshot_if_due();
   finish_if_due();
-  if (flight_) flight_->throw_all_away(writer_);
+  if (flight_) flight_->end(writer_, end_ticks());
   const ClockTriplet ended = read_clocks();
   (void)writer_.write_clock(ended);
   health_.event_cost_ps[PENNA_LOCKS] = record_cost_ps(began_, ended, record_cost_ticks_);
@@ -221,7 +222,9 @@ void Collector::add_note(std::string sentence, uint32_t missed) {
 
 void Collector::note_unrecorded() {
   totals_.unrecorded = programs_.unrecorded();
-  totals_.unrecorded_unreported = programs_.untold();
+  totals_.unrecorded_unreported = leaves_others_ ? 0 : programs_.untold();
+  if (leaves_others_)
+    std::erase_if(totals_.unrecorded, [&](const UnrecordedProgram& one) { return pids_.count(one.pid) == 0; });
   for (size_t i = 0; i < totals_.unrecorded.size() && health_.notes.size() < kMostNotes - 1; ++i)
     add_note(unrecorded_sentence(totals_.unrecorded[i]), kNoteOfAllClasses);
   if (health_.notes.size() >= kMostNotes - 1 || totals_.unrecorded_unreported != 0)
@@ -255,7 +258,7 @@ bool Collector::take_news() {
     stop_ticks_ = told_to_stop_;
   }
   // Processes go on meanwhile, and might fill chunks as fast as they are drained.
-  for (auto& drain : drains_) drain->stop_at(stop_ticks_);
+  for (auto& drain : drains_) drain->stop_at(end_ticks());
   drained_.clear();
   for (News& one : news) apply(one);
   return stop_ticks_ != UINT64_MAX;
@@ -265,6 +268,7 @@ void Collector::apply(News& news) {
   switch (news.kind) {
     case News::kAdd: {
       ++totals_.processes;
+      if (leaves_others_) pids_.insert(news.process.pid);
       (void)writer_.write_process(news.process);
       const bool needs_parent = onlooker_ != nullptr || news.drain->filter() != nullptr;
       ProcessDrain* const parent = needs_parent && news.process.forked_by != 0 ? drained_parent(news.process) : nullptr;
@@ -276,7 +280,7 @@ void Collector::apply(News& news) {
       news.drain->look_at_threads();
       if (news.process.after_exec) programs_.met(news.process.pid, news.process.start_ticks);
       inherit(news.process, *news.drain, parent);
-      news.drain->stop_at(stop_ticks_);
+      news.drain->stop_at(end_ticks());
       drains_.push_back(std::move(news.drain));
       break;
     }
@@ -411,11 +415,31 @@ void Collector::take_snapshot_if_due() {
   for (auto& drain : drains_) drain->write_open_chunks(writer_);
 }
 
-Result<> Collector::set_finish(CallRules functions) {
-  finished_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+Result<> Collector::make_finished_fd() {
+  if (!finished_) finished_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!finished_) return Error{fmt::format("cannot make an eventfd: {}", errno_text(errno))};
+  return ok();
+}
+
+Result<> Collector::set_finish(CallRules functions) {
+  PENNA_TRY(make_finished_fd());
   finish_ = std::make_unique<FinishWatch>(std::move(functions));
   return ok();
+}
+
+Result<> Collector::set_most_bytes(uint64_t bytes) {
+  PENNA_TRY(make_finished_fd());
+  most_bytes_ = bytes;
+  return ok();
+}
+
+void Collector::finish_if_full() {
+  if (totals_.full || writer_.file_bytes() < most_bytes_) return;
+  totals_.full = true;
+  full_ticks_ = penna_now();
+  for (auto& drain : drains_) drain->stop_at(full_ticks_);
+  const uint64_t one = 1;
+  (void)!::write(finished_.get(), &one, sizeof one);
 }
 
 // A thread that entered such a function earlier may be seen later.

@@ -7,6 +7,7 @@
 // open chunks every kLookMs.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -39,6 +40,7 @@ struct CollectorTotals {
   uint64_t calls_left_out = 0, events_left_out = 0;  // by rules about calls, and about time
   uint64_t others_left_out = 0, late_threads = 0;    // by --tid and --thread (types.h)
   bool finished = false;                             // by -T FUNC@finish
+  bool full = false;                                 // its file has reached its limit
   uint64_t left_off = 0;    // processes that forbade themselves a system call that recording needs
   penna_counters target{};  // add_counters() of all
   std::vector<UnrecordedProgram>
@@ -73,10 +75,15 @@ class Collector {
   // The recording ends when such a function is entered (FunctionTraits::finish): the caller must then stop() it. Call
   // before start().
   Result<> set_finish(CallRules functions);
+  // The same when its file has this size; what is written behind all else makes it larger. Call before start().
+  Result<> set_most_bytes(uint64_t bytes);
   int finished_fd() const { return finished_.get(); }  // readable from then on; -1: nothing was set
 
   // Selects the threads whose events are stored, besides events that those are paired with. Call before start().
   void set_threads(ThreadChoice wanted) { wanted_ = std::make_shared<const ThreadChoice>(std::move(wanted)); }
+
+  // Programs that other processes than the recorded ones have started are not missed. Call before start().
+  void leave_others() { leaves_others_ = true; }
 
   // See Session::time_shift. Call before start().
   void set_time_shift(uint32_t shift) { time_shift_ = shift; }
@@ -134,7 +141,10 @@ class Collector {
   void note_unrecorded();
   void note_limits();
   void take_snapshot_if_due();
+  Result<> make_finished_fd();
   void finish_if_due();
+  void finish_if_full();
+  uint64_t end_ticks() const { return std::min(stop_ticks_, full_ticks_); }
   void write_clock_sometimes();
   void write_open_chunks_sometimes();
   int until_open_chunks_ms() const;
@@ -151,6 +161,8 @@ class Collector {
   std::unique_ptr<FlightRecorder> flight_;  // then the onlooker is this one,
   std::unique_ptr<FinishWatch> finish_;     // or this one, forwarding to it
   Fd finished_;
+  uint64_t most_bytes_ = UINT64_MAX;  // of the file
+  uint64_t full_ticks_ = UINT64_MAX;  // when it had so many
   std::shared_ptr<const ThreadChoice> wanted_;
   std::shared_ptr<StoreCounts> counts_ = std::make_shared<StoreCounts>();
   std::mutex mutex_;  // guards news_, told_to_stop_ and held_
@@ -165,6 +177,8 @@ class Collector {
   static constexpr size_t kMostLeft = 64;
   std::map<uint32_t, OpenThen> left_open_;  // by pid: of processes that have ended
   StartedPrograms programs_;
+  bool leaves_others_ = false;
+  std::set<uint32_t> pids_;  // of the processes that came, when others are left
   CollectorHealth health_;
   ClockTriplet began_ = read_clocks();
   Patience patience_;

@@ -24,7 +24,8 @@ namespace penna {
 // One per recording; all on the collector's thread.
 class EntryWatch : public PassingOnlooker {
  public:
-  // `functions`: their traits; the rest of the rules is ignored. `which`: the trait to wait for.
+  // `functions`: their traits; the rest of the rules is ignored; without `ask` there is none. `which`: the trait to
+  // wait for.
   EntryWatch(CallRules functions, bool FunctionTraits::*which, size_t most_functions = Budget::kFunctions)
       : functions_(std::move(functions)), which_(which), most_functions_(most_functions) {}
 

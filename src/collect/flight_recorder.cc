@@ -16,11 +16,18 @@ void FlightRecorder::keep(RecordingWriter& writer, const std::shared_ptr<ChunkSi
   ++shares_[sink.get()].chunks;
   // While a snapshot is due, everything older goes out first, so that the file has chunks of a thread in order.
   if (due_ || wants(header)) return store_kept(writer);
-  while (bytes_ > most_bytes_) {
-    const Kept oldest = take_oldest();
-    oldest.sink->throw_away(oldest.chunk, oldest.summary);
-    release(writer, oldest.sink);
-  }
+  newest_ = std::max(newest_, header.time_end);
+  while (!kept_.empty() && (bytes_ > most_bytes_ || is_too_old(kept_.front()))) throw_oldest_away(writer);
+}
+
+bool FlightRecorder::is_too_old(const Kept& kept) const {
+  return most_ticks_ != 0 && newest_ > most_ticks_ && kept.summary.time_end < newest_ - most_ticks_;
+}
+
+void FlightRecorder::throw_oldest_away(RecordingWriter& writer) {
+  const Kept oldest = take_oldest();
+  oldest.sink->throw_away(oldest.chunk, oldest.summary);
+  release(writer, oldest.sink);
 }
 
 FlightRecorder::Kept FlightRecorder::take_oldest() {
@@ -45,12 +52,14 @@ void FlightRecorder::ended(RecordingWriter& writer, const std::shared_ptr<ChunkS
     sink->finish(writer);
 }
 
+void FlightRecorder::store_oldest(RecordingWriter& writer) {
+  const Kept oldest = take_oldest();
+  oldest.sink->write(writer, oldest.chunk, oldest.summary);
+  release(writer, oldest.sink);
+}
+
 void FlightRecorder::store_kept(RecordingWriter& writer) {
-  while (!kept_.empty()) {
-    const Kept oldest = take_oldest();
-    oldest.sink->write(writer, oldest.chunk, oldest.summary);
-    release(writer, oldest.sink);
-  }
+  while (!kept_.empty()) store_oldest(writer);
 }
 
 bool FlightRecorder::take_snapshot_if_due(RecordingWriter& writer) {
@@ -59,11 +68,15 @@ bool FlightRecorder::take_snapshot_if_due(RecordingWriter& writer) {
   return true;
 }
 
-void FlightRecorder::throw_all_away(RecordingWriter& writer) {
+// Chunks stand in the order in which they came, a thread that slept for long behind others that are newer.
+void FlightRecorder::end(RecordingWriter& writer, uint64_t ticks) {
+  newest_ = std::max(newest_, ticks);
+  snapshots_ += takes_the_end_;
   while (!kept_.empty()) {
-    const Kept oldest = take_oldest();
-    oldest.sink->throw_away(oldest.chunk, oldest.summary);
-    release(writer, oldest.sink);
+    if (takes_the_end_ && !is_too_old(kept_.front()))
+      store_oldest(writer);
+    else
+      throw_oldest_away(writer);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // FlightRecorder: keeps the newest chunks of all processes in memory, and stores them in the recording when a function
-// is entered.
+// is entered, or when the recording ends.
 //
 // Why an onlooker: it sees each record once, in time (entry_watch.h).
 // Invariant: the chunks that it keeps take at most `bytes`, whatever targets do; each is stored or counted as
@@ -19,10 +19,12 @@
 
 namespace penna {
 
-// The options of penna record -T FUNC@snapshot.
+// The options of penna record -T FUNC@snapshot and --ring.
 struct SnapshotRules {
-  CallRules functions;  // FunctionTraits::snapshot marks them; the rest of the rules is ignored
-  uint64_t bytes = 0;   // of memory, at most; 0: no flight recorder
+  CallRules functions;         // FunctionTraits::snapshot marks them; the rest of the rules is ignored. No `ask`: none
+  uint64_t bytes = 0;          // of memory, at most; 0: no flight recorder
+  uint64_t ticks = 0;          // of time, at least, as far as the bytes allow; 0: no limit
+  bool takes_the_end = false;  // the end of the recording is one, too
 };
 
 // One per recording; all on the collector's thread.
@@ -30,7 +32,10 @@ class FlightRecorder final : public EntryWatch {
  public:
   // `most_functions`: of all processes, how many functions are remembered with their traits.
   explicit FlightRecorder(SnapshotRules rules, size_t most_functions = Budget::kFunctions)
-      : EntryWatch(std::move(rules.functions), &FunctionTraits::snapshot, most_functions), most_bytes_(rules.bytes) {}
+      : EntryWatch(std::move(rules.functions), &FunctionTraits::snapshot, most_functions),
+        most_bytes_(rules.bytes),
+        most_ticks_(rules.ticks),
+        takes_the_end_(rules.takes_the_end) {}
 
   // Takes a chunk that `sink` has scanned and described. A chunk that was started before the last snapshot was due is
   // stored at once.
@@ -42,7 +47,8 @@ class FlightRecorder final : public EntryWatch {
   // being filled.
   bool take_snapshot_if_due(RecordingWriter& writer);
   bool wants(const penna_chunk& chunk) const { return chunk.time_begin <= due_time_; }
-  void throw_all_away(RecordingWriter& writer);
+  // No chunk comes any more, and the recording ends at `ticks`: what is kept is stored, or thrown away.
+  void end(RecordingWriter& writer, uint64_t ticks);
 
   uint64_t snapshots() const { return snapshots_; }
   uint64_t bytes() const { return bytes_; }
@@ -58,10 +64,15 @@ class FlightRecorder final : public EntryWatch {
   };
   void entered(uint32_t process, uint64_t pc, uint64_t ticks) override;
   Kept take_oldest();
+  bool is_too_old(const Kept& kept) const;
+  void throw_oldest_away(RecordingWriter& writer);
+  void store_oldest(RecordingWriter& writer);
   void store_kept(RecordingWriter& writer);
   void release(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink);
 
-  uint64_t most_bytes_;
+  uint64_t most_bytes_, most_ticks_;
+  bool takes_the_end_;
+  uint64_t newest_ = 0;    // time of all records that came, in ticks
   std::deque<Kept> kept_;  // oldest first
   uint64_t bytes_ = 0;
   bool due_ = false;

@@ -333,6 +333,10 @@ void Server::answer(const Peer& peer, const Fd& questions) const {
 }
 
 void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
+  if (leaves_others_ && !met_.empty() && met_.count(peer.pid) + invited_.count(peer.pid) == 0) {
+    left_others_.insert(peer.pid);
+    return;
+  }
   // Before anything is recorded of it: a process that timed out runs on without us, and would be shown as recorded.
   if (has_hung_up(peer.socket)) return left_unanswered(peer.pid);
   if (living_.size() >= Budget::kChannels && living_.count(peer.pid) == 0) {

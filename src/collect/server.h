@@ -45,6 +45,9 @@ class Server {
   size_t living() const { return living_.size(); }  // recorded processes that have not ended
   // A process that is no descendant of ours, whatever its user: we have attached to it.
   void invite(uint32_t pid) { invited_.insert(pid); }
+  // Of those that would meet us, only those that were invited, or the first one; programs that these exec, too.
+  void leave_others() { leaves_others_ = true; }
+  uint64_t left_others() const { return left_others_.size(); }  // processes
   // A process of ours that introduces others in their place.
   void set_introducer(uint32_t pid) { introducer_ = pid; }
   std::vector<uint32_t> living_pids() const;
@@ -102,7 +105,8 @@ class Server {
   std::map<uint32_t, Living> living_;    // by pid
   std::map<int, uint32_t> pid_of_fd_;    // pidfd -> pid
   std::set<uint32_t> met_;               // pids that were ever admitted
-  std::set<uint32_t> invited_;
+  std::set<uint32_t> invited_, left_others_;
+  bool leaves_others_ = false;
   uint32_t introducer_ = 0;
   uint32_t next_number_ = 0;
 };

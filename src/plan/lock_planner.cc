@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See patch_planner.h: the plans for functions of locks.
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "base/nearest_name.h"
@@ -11,6 +12,12 @@
 
 namespace penna {
 namespace {
+
+// What is compared with a wrong name: that alone, unless it has a scope, too.
+std::string_view in_scope_of(std::string_view name, std::string_view wanted) {
+  const size_t colons = wanted.find("::") == std::string_view::npos ? name.rfind("::") : std::string_view::npos;
+  return colons == std::string_view::npos ? name : name.substr(colons + 2);
+}
 
 // The jump leads to a push of the number, and a jump to the hook.
 std::optional<penna_patch> patch_lock(const LockFunction& function, uint64_t bias, uint32_t number, NearMemory* near) {
@@ -118,8 +125,10 @@ std::vector<PatchPlanner::UnmetLock> PatchPlanner::unmet_locks() const {
     const size_t end = key.find('\0');  // key_of(): path, build-id
     const auto symbols = SymbolFile::open({key.substr(0, end), BuildId(key.begin() + end + 1, key.end())}, {});
     if (!symbols) continue;
-    for (const Symbol& symbol : (*symbols)->functions())
-      for (NearestName& one : wanted) one.see(simple_name(symbol.name));
+    for (const Symbol& symbol : (*symbols)->functions()) {
+      const std::string name = simple_name(symbol.name);
+      for (NearestName& one : wanted) one.see(in_scope_of(name, one.pattern()));
+    }
   }
   for (size_t i = 0; i < unmet.size(); ++i) unmet[i].near = wanted[i].name();
   return unmet;

@@ -113,6 +113,12 @@ def commands(text):
     return sorted(found + commands_of_tables(text), key=lambda one: one[0])
 
 
+def late_result(text, most=24):
+    """Of README.md: whether what a command prints is to be seen on the first screen."""
+    first = next((number for number, command, shown in commands(text) if command.startswith('penna') and shown), None)
+    return [] if first is not None and first <= most else [f'README.md: the first result is in line {first}, not in the first {most}']
+
+
 def is_printed(line, printed, words):
     """printed: the shapes of all lines; words: that of all output as one line, or None where no sentence is broken into lines."""
     return shape(line) in printed or words is not None and bool(SENTENCE.match(line)) and f' {shape(line)} ' in words
@@ -195,6 +201,7 @@ def check(source, copy, names):
         wrong += [f'{page.name}: {each}' for each in wrong_tables(text, runner)]
         wrong += [f'{page.name}:{each}' for each in wrong_sources(text, lambda file: (copy / file).read_text())]
         wrong += [f'{page.name}: {each}' for each in untested_examples(page.name, text, scripts)]
+        wrong += late_result(text) if page.name == 'README.md' else []
         for number, command, shown in commands(text):
             count += 1
             shown = [line for line in shown if not re.search(r'\bpython:\w+', line) or re.search(r'\bpython:\w+', line)[0] in probes]
@@ -243,6 +250,8 @@ def self_test():
     assert wrong_with('penna a', sentence, set(), lambda _: (0, 'x\n2 threads lost 800\nus of their 1.2\nms y\n', 'x\n2 threads lost 800\nus of their 1.2\nms y\n'))
     assert wrong_with('penna a', ['12 B  main'], set(), lambda _: (0, 'x 5 B main\n', 'x 5 B main\n'), True)
     assert wrong_with('penna a', [], set(), lambda _: (125, '', ''))
+    assert not late_result('```\n$ penna a\n$ penna b\n 12 us\n```\n') and late_result(30 * '\n' + '```\n$ penna b\n 12 us\n```\n')
+    assert late_result('```\n$ penna a\n```\n')
     assert wrong_with('./run nothing', [], {'test'}, None) and not wrong_with('./run test', [], {'test'}, None)
     assert wrong_tables(page, lambda _: (0, 'no such thing --option', 'no such thing --option')) == ['penna c has no option --opt']
     assert not wrong_tables(page, lambda _: (0, '-x,--opt', '-x,--opt'))
@@ -250,6 +259,8 @@ def self_test():
 
 if sys.argv[1:] == ['--self-test']:
     self_test()
+elif sys.argv[1] == '--none':
+    pass  # another script uses what is here
 elif sys.argv[1] == '--shown':
     page, word, output = pathlib.Path(sys.argv[2]), sys.argv[3], pathlib.Path(sys.argv[4])
     problems = not_printed(page.read_text(), word, output.read_text())

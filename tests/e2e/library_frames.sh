@@ -12,11 +12,19 @@ cat >till.cc <<'CXX'
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 #define NOINLINE __attribute__((noinline))
 struct Order {
   int number;
   std::string customer;
+  bool operator==(const Order& other) const { return number == other.number; }
+};
+template <>
+struct std::hash<Order> {
+  NOINLINE size_t operator()(const Order& order) const {
+    return std::hash<std::string>()(order.customer + " in this shop, as a key") + static_cast<size_t>(order.number);
+  }
 };
 static auto* kept = new std::vector<std::shared_ptr<Order>>;
 NOINLINE void load(std::vector<Order>& orders) {
@@ -41,6 +49,7 @@ NOINLINE void serve() {
   sort_by_customer(orders);
   std::map<std::string, std::vector<int>> index;
   fill_index(index, orders);
+  std::unordered_set<Order> once(orders.begin(), orders.end());
   std::unordered_map<int, std::string> names;
   each(orders, [&](const Order& order) {
     names[order.number] = order.customer + " again";
@@ -57,7 +66,7 @@ CXX
 # Lines of the stacks in a report's text: "ROW" at each row, else its frames, innermost first.
 cat >stacks.py <<'PYTHON'
 import re, sys
-LIBRARY = re.compile(r'^(std::|__gnu_cxx::|operator (new|delete)|__cxa|__libc|_start\b|start_thread|clone3?\b|execute_native|call_init|_dl_|libstdc|libc\.so)|'
+LIBRARY = re.compile(r'^(std::(?!hash<Order>::operator)|__gnu_cxx::|operator (new|delete)|__cxa|__libc|_start\b|start_thread|clone3?\b|execute_native|call_init|_dl_|libstdc|libc\.so)|'
                      r'\[(libc\.|libstdc\+\+|ld-linux)[^]]*\]$')
 text, begin, rows = sys.stdin.read().split('\n'), None, []
 for line in text:
@@ -98,6 +107,7 @@ for build in 'g++ -O0' 'g++ -O2' 'clang++ -O1'; do
   expect_match "$functions" '^load\('
   expect_match "$functions" '^keep\('
   expect_match "$functions" '^fill_index\('
+  expect_match "$functions" '^std::hash<Order>::operator\(\)' # the user's own, though in namespace std
   expect_match "$functions" '^sort_by_customer.*(lambda|\$_0)'
   expect_missing "$functions" '_M_'
   expect_missing "$functions" 'operator new'

@@ -23,7 +23,7 @@ blamed() {
 }
 
 # ---- options: of every verb that has any ------------------------------------------------------------------------------------------
-for verb in record report replay graph diff check info list lint export ctl doctor import config completion help; do
+for verb in record report replay graph diff check info list lint export ctl doctor import trim merge config completion help; do
   blamed "penna $verb: there is no option --hepl; did you mean --help?" "$verb" --hepl
   blamed "penna $verb: there is no option -Q; 'penna help $verb' shows what is possible" "$verb" -Q
 done
@@ -51,6 +51,34 @@ blamed "penna completion: there is no shell 'bsh' (did you mean 'bash'?): choose
 blamed "penna ctl: there is no command 'stopp' (did you mean 'stop'?): choose from on, off, stop" ctl $$ stopp
 blamed "penna graph: no function that was called has the name 'laef' (did you mean 'leaf'?)" graph laef rec.penna
 
+# Names in a namespace: the scope may be left out, as in the pattern that is meant.
+cat >shop.cc <<'PROGRAM'
+#include <stdlib.h>
+#include <pthread.h>
+namespace shop {
+pthread_mutex_t ledger_mutex = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noinline)) void* render(int n) { return malloc((size_t)n); }
+__attribute__((noinline)) void lock_ledger(pthread_mutex_t* mutex) { pthread_mutex_lock(mutex); }
+}
+int main() {
+  for (int i = 1; i < 10; ++i) free(shop::render(i));
+  shop::lock_ledger(&shop::ledger_mutex);
+  pthread_mutex_unlock(&shop::ledger_mutex);
+}
+PROGRAM
+build_c shop -finstrument-functions
+penna record -q -o shop.penna ./shop
+expect_contains "$(penna report alloc shop.penna --stack rendr)" "--stack 'rendr' matched no function that allocates (did you mean 'render'?)"
+expect_contains "$(penna report calls shop.penna -F rendr)" "-F 'rendr' matched no function that was called (did you mean 'render'?)"
+expect_contains "$(penna report locks shop.penna --lock ledgermutex)" "No lock is called ledgermutex (did you mean 'ledger_mutex'?)"
+expect_contains "$(penna check shop.penna --max-allocs rendr=3 || true)" "(did you mean 'render'?): it is kept, if the name is right"
+expect_contains "$(penna check shop.penna --no-lock-in lock_leger || true)" "(did you mean 'lock_ledger'?): it is kept, if the name is right"
+run penna record -f -o wrong.penna -k locks --lock-functions 'lock_leger=unlock' ./shop
+expect_contains "$err" "'lock_leger=unlock' (did you mean 'lock_ledger'?)"
+run penna record -f -o wrong.penna -k calls -F rendr ./shop
+expect_contains "$err" "matches -F 'rendr' (did you mean 'render'?)"
+rm -f shop.penna wrong.penna
+
 # ---- which recording was taken ----------------------------------------------------------------------------------------------------
 sleep 0.01
 cp rec.penna newer.penna
@@ -62,11 +90,15 @@ expect_contains "$(penna report)" "of newer.penna, the newest recording here"
 expect_contains "$(penna info)" newer.penna
 
 # ---- standard input ---------------------------------------------------------------------------------------------------------------
-for verb in "report calls" "replay" "graph leaf" "export csv" "info --json" "list"; do
+for verb in "report calls" "replay" "graph leaf" "export csv" "info --json" "list" "check --max-leak 1G"; do
   # shellcheck disable=SC2086
   expect_eq "$(penna $verb rec.penna | sed 's/rec\.penna/-/')" "$(penna $verb - <rec.penna)" "penna $verb of a file"
   expect_eq "$(penna $verb rec.penna | sed 's/rec\.penna/-/')" "$(cat rec.penna | penna $verb -)" "penna $verb of a pipe"
 done
+penna trim -r 0ms- rec.penna -o whole.penna 2>/dev/null
+penna trim -r 0ms- - -o piped.penna <rec.penna 2>/dev/null
+expect_eq "$(penna export csv whole.penna)" "$(penna export csv piped.penna)" "penna trim of a pipe"
+rm whole.penna piped.penna
 expect_eq "$(penna diff rec.penna rec.penna)" "$(penna diff - rec.penna <rec.penna)" "penna diff of a pipe"
 blamed "penna record: a recording cannot go to standard output" record -o - ./calls
 [ ! -e ./- ] || fail "a file named - was made"

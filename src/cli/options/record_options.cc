@@ -38,8 +38,8 @@ Result<> check(const RecordOptions& options) {
     return Error{"--all-functions is about calls: add calls to -k"};
   if (options.max_overhead && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"--max-overhead is about calls: add calls to -k"};
-  if (options.keep_mib && triggered(options.filter, {TriggerAction::kSnapshot}).empty())
-    return Error{"--keep is for -T FUNC@snapshot: without it, all events go into the recording"};
+  if (options.keep_mib && !options.ring_ns && triggered(options.filter, {TriggerAction::kSnapshot}).empty())
+    return Error{"--keep is for --ring and -T FUNC@snapshot: without them, all events go into the recording"};
   if ((options.sample_bytes != 0 || options.free_stacks) && (options.classes & (1u << PENNA_ALLOC)) == 0)
     return Error{"--sample-bytes and --free-stacks are about allocations: add alloc to -k"};
   if (!options.stacked_points.empty() && (options.classes & (1u << PENNA_POINTS)) == 0)
@@ -64,6 +64,11 @@ Result<std::vector<int>> parse_pids(const std::vector<std::string>& texts) {
     if (std::find(pids.begin(), pids.end(), pid) == pids.end()) pids.push_back(pid);
   }
   return pids;
+}
+
+Result<Typed<TimeRange>> parse_delay(const std::string& text) {
+  PENNA_TRY(ParseShortTime{"--delay"}(text));
+  return parse_typed_range(text + "-");
 }
 
 Result<Typed<ValueSpec>> parse_typed_spec(const std::string& text) {
@@ -98,6 +103,20 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   add_format_option(parser, options.dry_run_format, "with --dry-run: the list as text for people, or raw");
   parser.value("--duration", options.duration_ns, "TIME", "end the recording after TIME, such as 10s",
                ParseShortTime{"--duration"});
+  std::optional<Typed<TimeRange>> delay;
+  parser.value("--delay", delay, "TIME",
+               "keep nothing of the first TIME, as -r TIME- does; --duration counts from then on", parse_delay);
+  parser.either({"--delay", "--range"});
+  std::optional<ByteSize> max_size;
+  parser.value("--max-size", max_size, "SIZE", "end the recording when its file has SIZE, such as 100MB",
+               ParseByteSize{"--max-size"});
+  parser.value("--ring", options.ring_ns, "TIME",
+               "keep only the newest TIME of events, such as 30s: they are in memory (--keep), and stored when the "
+               "recording ends, however it does",
+               ParseShortTime{"--ring"});
+  parser.either({"--ring", "--max-size"});
+  parser.flag("--no-follow", options.no_follow,
+              "record only the process that is started or attached to, and none that it starts");
   parser.section("What to record");
   parser.texts("-k,--kinds", kinds, "KINDS",
                fmt::format("what to record, of {}; default all", fmt::join(kClassNames, ",")),
@@ -140,7 +159,8 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   parser.value("--pool,--mem-limit", pool, "SIZE",
                "event buffer of each process, in MiB or with a unit: 64, 1G; default 64", parse_pool_mib);
   parser.number("--keep", options.keep_mib, "MIB",
-                "with -T FUNC@snapshot: memory for the newest events of all processes, in MiB; default 64", 1, 65536);
+                "with --ring and -T FUNC@snapshot: memory for the newest events of all processes, in MiB; default 64",
+                1, 65536);
   parser.value("--max-overhead", options.max_overhead, "PERCENT",
                "how much of the program's time recording calls may cost, such as 10%: functions called too often are "
                "dropped from the recording and listed",
@@ -201,6 +221,9 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   options.sample_bytes = sample_bytes.value_or(0);
   options.min_wait_ns = min_wait.value_or(0);
   options.long_hold_ns = holds.value_or(0);
+  if (delay) options.filter.range = delay;
+  if (delay && options.duration_ns) *options.duration_ns += static_cast<uint64_t>(delay->value.begin);
+  if (max_size) options.max_bytes = max_size->value;
   options.stacked_points = stacked_points(options.filter);
   // --point-stacks is the pattern that means every point.
   if (point_stacks) options.stacked_points = {"*"};
@@ -213,6 +236,9 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   if (point_stacks) options.filter_words.emplace_back(kPointStacksWord);
   if (options.libcalls) options.filter_words.emplace_back("libcalls");
   if (options.all_functions) options.filter_words.emplace_back(kAllFunctionsWord);
+  if (options.ring_ns) options.filter_words.push_back(fmt::format("ring={}ns", *options.ring_ns));
+  if (max_size) options.filter_words.push_back("max-size=" + max_size->text);
+  if (options.no_follow) options.filter_words.emplace_back("no-follow");
   return parsed;
 }
 

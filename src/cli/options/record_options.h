@@ -32,6 +32,9 @@ struct RecordOptions : RecordSettings {
   bool dry_run = false;  // say what would be changed in these, and change nothing
   Format dry_run_format = Format::kTable;
   std::optional<uint64_t> duration_ns;               // then the recording ends
+  std::optional<uint64_t> max_bytes;                 // of the file: then, too
+  std::optional<uint64_t> ring_ns;                   // only the newest events are kept
+  bool no_follow = false;                            // processes that recorded ones start are not recorded
   std::string output;                                // empty: CMD.PID.penna in the current directory
   std::string stem;                                  // of that name, in place of "CMD."
   FilterOptions filter;                              // of calls and time
@@ -42,7 +45,7 @@ struct RecordOptions : RecordSettings {
   std::vector<Typed<ValueSpec>> arguments, results;  // of calls
   std::vector<OwnLock> lock_functions;               // of a program's own locks
   bool auto_arguments = false;                       // those of all functions whose types are known
-  std::optional<uint32_t> keep_mib;                  // of newest events in memory, with -T FUNC@snapshot
+  std::optional<uint32_t> keep_mib;                  // of newest events in memory, with -T FUNC@snapshot and ring_ns
   bool all_functions = false;                        // calls of all functions are recorded, however they were built
   std::optional<uint32_t> max_overhead;              // percent of the program's own time that recording calls may cost
   bool quiet = false;                                // no text of ours, except errors

@@ -92,6 +92,16 @@ constexpr Example kImportExamples[] = {
     {"penna import rtrace old.rtrace", "from a trace of functracer"},
     {"penna import -f -o other.penna rtrace old.rtrace", "to another file, which may exist"}};
 
+constexpr Example kTrimExamples[] = {
+    {"penna trim -r 1s-2s app.penna", "a second, as app.trimmed.penna"},
+    {"penna trim -r 10ms- -o end.penna", "the newest one, without its beginning"},
+    {"penna trim --range=-50ms -f -o begin.penna app.penna", "its beginning, over a file that exists"}};
+
+constexpr Example kMergeExamples[] = {
+    {"penna merge before.penna after.penna", "both, one behind the other, as merged.penna"},
+    {"penna merge -o both.penna app.penna before.penna", "under another name"},
+    {"penna merge -f -o both.penna app.penna before.penna", "over a file that exists"}};
+
 constexpr Example kConfigExamples[] = {{"penna config", "all defaults, and where each comes from"},
                                        {"penna config report", "those of a verb"},
                                        {"PENNA_OPTIONS=--frames=3 penna config report", "what a variable adds"}};
@@ -124,6 +134,8 @@ constexpr HelpOfVerb kHelp[] = {
     {"ctl", {{}, kCtlExamples}},
     {"doctor", {{}, kDoctorExamples}},
     {"import", {{}, kImportExamples}},
+    {"trim", {{}, kTrimExamples}},
+    {"merge", {{}, kMergeExamples}},
     {"config", {{}, kConfigExamples}},
     {"completion", {{}, kCompletionExamples}},
     {"help", {{}, kHelpExamples}},

@@ -109,13 +109,17 @@ std::optional<std::chrono::steady_clock::time_point> end_of_recording(const Reco
   return std::chrono::steady_clock::now() + std::chrono::nanoseconds(*options.duration_ns);
 }
 
-// With -T FUNC@snapshot only the last calls before such a function are kept; without, nothing is
-// thrown away.
+// With -T FUNC@snapshot only the last events before such a function are kept, with --ring those before
+// the end; without, nothing is thrown away.
 SnapshotRules snapshots_of(const RecordOptions& options) {
   constexpr uint32_t kUsualMib = 64;
-  CallRules functions = watched_functions(options.filter, TriggerAction::kSnapshot);
-  const uint64_t mib = functions.ask ? options.keep_mib.value_or(kUsualMib) : 0;
-  return {std::move(functions), mib << 20};
+  SnapshotRules rules;
+  rules.functions = watched_functions(options.filter, TriggerAction::kSnapshot);
+  rules.takes_the_end = options.ring_ns.has_value();
+  if (rules.functions.ask || rules.takes_the_end) rules.bytes = uint64_t{options.keep_mib.value_or(kUsualMib)} << 20;
+  if (options.ring_ns)
+    rules.ticks = static_cast<uint64_t>(static_cast<double>(*options.ring_ns) * measure_ticks_per_ns());
+  return rules;
 }
 
 // One recording. Its steps are called in the order in which they stand here.
@@ -185,7 +189,7 @@ class RecordRun {
   Outcome outcome_;
   bool some_go_on_ = false;
   Restored restored_;
-  std::string unrecorded_, refused_, without_locks_, without_values_;  // sentences
+  std::string unrecorded_, others_, refused_, without_locks_, without_values_;  // sentences
   bool closed_ = false;
 };
 
@@ -243,6 +247,7 @@ Result<> RecordRun::prepare_collector() {
   if (!options_.no_names)
     collector_->set_last_words([this](RecordingWriter& writer) { write_last_names(writer, session_); });
   if (options_.threads.any()) collector_->set_threads(options_.threads);
+  if (options_.max_bytes) PENNA_TRY(collector_->set_most_bytes(*options_.max_bytes));
   if (CallRules finishes = watched_functions(filter(), TriggerAction::kFinish); finishes.ask)
     PENNA_TRY(collector_->set_finish(std::move(finishes)));
   return ok();
@@ -284,6 +289,10 @@ Result<> RecordRun::start_collector() {
 // False: it could not be started. Then its recording is removed, as it is of nothing.
 bool RecordRun::start(CarrierError* error) {
   for (const pid_t pid : pids_) server_->invite(static_cast<uint32_t>(pid));
+  if (options_.no_follow) {
+    server_->leave_others();
+    collector_->leave_others();
+  }
   server_->set_introducer(static_cast<uint32_t>(carrier_->introducer()));
   carrier_->serve_by([this] { serve_for_a_moment(*server_); });
   if (!options_.quiet && !choice_.reason.empty()) say(choice_.reason);
@@ -301,7 +310,7 @@ bool RecordRun::start(CarrierError* error) {
 void RecordRun::follow_to_the_end() {
   outcome_ = follow(*carrier_,
                     {*server_, *control_, silencer_.get(), *doorbell_, collector_->finished_fd(), socket_path_,
-                     end_of_recording(options_)},
+                     end_of_recording(options_), !options_.no_follow},
                     *signals_, options_.quiet);
 }
 
@@ -320,6 +329,13 @@ void RecordRun::close_file() {
                               : why_unrecorded(program);
   }
   if (!unrecorded_.empty()) collector_->note(unrecorded_, false, kNoteOfAllClasses);
+  if (const uint64_t others = server_->left_others(); options_.no_follow) {
+    others_ = fmt::format("--no-follow: {} not recorded",
+                          others == 0 ? "nothing was started that is"
+                                      : plural_text(static_cast<int64_t>(others), "process that was started is",
+                                                    "processes that were started are"));
+    if (others != 0) collector_->note(others_, false);
+  }
   refused_ = note_refused(*planner_, *collector_, options_.all_functions);
   without_locks_ = note_locks(*planner_, *collector_);
   if (!options_.optional_values) without_values_ = note_unmet(*asked_for_values_, *collector_);
@@ -354,12 +370,13 @@ void RecordRun::say_what_came() const {
   if (rules_.unmet)
     unmet = asked_by_filters_->with_nearest(without_refused(rules_.unmet(), filter().functions, *planner_));
   std::optional<std::vector<std::string>> without_snapshot;
-  if (snapshots_.functions.unmet) without_snapshot = snapshots_.functions.unmet();
+  if (snapshots_.bytes != 0)
+    without_snapshot = snapshots_.functions.unmet ? snapshots_.functions.unmet() : std::vector<std::string>{};
   print_closing_lines(
       {path_, start_, end_, options_.conditions, unmet_conditions(path_, options_.conditions), filter_text(filter()),
        unmet, thread_text(options_.threads), unmet_threads(path_, options_.threads), outcome_.goes_on, refused_,
        silencer_ ? silencer_->summary() : std::string{}, without_snapshot, options_.on_full == PENNA_ON_FULL_BLOCK,
-       way_to_calls()},
+       way_to_calls(), others_},
       *collector_, unrecorded_);
   for (const std::string& sentence : restored_.notes) say(sentence);
   if ((!pids_.empty() || choice_.comes_alone) && some_go_on_) say(restored_text(restored_));

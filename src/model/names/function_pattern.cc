@@ -34,6 +34,20 @@ size_t last_word(std::string_view name) {
   return 0;
 }
 
+// "shop::pay" of "shop::pay<int>".
+std::string_view without_arguments(std::string_view plain) {
+  if (plain.empty() || plain.back() != '>' || plain.find("operator") != std::string_view::npos) return plain;
+  const size_t begin = opening_of(plain, plain.size() - 1);
+  return begin == std::string_view::npos ? plain : plain.substr(0, begin);
+}
+
+// What stands behind the last "::" of that: "pay".
+std::string_view name_alone(std::string_view plain) {
+  const std::string_view name = without_arguments(plain);
+  const size_t colons = name.rfind("::");
+  return colons == std::string_view::npos ? name : name.substr(colons + 2);
+}
+
 }  // namespace
 
 std::string_view without_parameters(std::string_view name) {
@@ -46,8 +60,13 @@ std::string_view without_parameters(std::string_view name) {
   return name.substr(last_word(name));
 }
 
+// A glob is of whole names.
 std::string_view name_for_pattern(std::string_view name, std::string_view pattern) {
-  return pattern.find('(') == std::string_view::npos ? without_parameters(name) : name;
+  if (pattern.find('(') != std::string_view::npos) return name;
+  const std::string_view plain = without_parameters(name);
+  if (pattern.find("::") != std::string_view::npos || pattern.find_first_of("*?") != std::string_view::npos)
+    return plain;
+  return name_alone(plain);
 }
 
 FunctionPattern::FunctionPattern(std::string text)
@@ -69,17 +88,8 @@ bool FunctionPattern::matches(const std::string& name) const {
     return penna_text_matches(text_.c_str(), name.c_str()) != 0 ||
            penna_text_matches(text_.c_str(), std::string(without_parameters(name)).c_str()) != 0;
   if (name == text_ || (is_glob_ && penna_text_matches(text_.c_str(), name.c_str()) != 0)) return true;
-  std::string_view plain = without_parameters(name);
-  if (plain == text_) return true;
-  if (!plain.empty() && plain.back() == '>' && plain.find("operator") == std::string_view::npos) {
-    const size_t begin = opening_of(plain, plain.size() - 1);
-    if (begin != std::string_view::npos) plain = plain.substr(0, begin);
-  }
-  if (plain == text_) return true;
-  // The name alone: what stands behind the last "::".
-  const size_t colons = plain.rfind("::");
-  if (colons != std::string_view::npos && plain.substr(colons + 2) == text_) return true;
-  return matches_shortened(name);
+  const std::string_view plain = without_parameters(name);
+  return plain == text_ || without_arguments(plain) == text_ || name_alone(plain) == text_ || matches_shortened(name);
 }
 
 }  // namespace penna

@@ -28,7 +28,7 @@ class FunctionPattern {
 // Names of operators keep what stands in front.
 std::string_view without_parameters(std::string_view name);
 
-// As much of a name as is to be compared with a pattern that met nothing: parameters only where the pattern has some.
+// What of a name is compared with a pattern that met nothing: scope and parameters only where the pattern has some.
 std::string_view name_for_pattern(std::string_view name, std::string_view pattern);
 
 }  // namespace penna

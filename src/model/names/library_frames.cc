@@ -32,6 +32,15 @@ bool is_of_language(std::string_view function) {
   return begins_with_any(function, kBeginnings);
 }
 
+// What a user's own file adds to namespace std, as std::hash<Order>: the language's templates are in folders that are
+// called so. Where the file is not known, as without debug information, it counts as the language's.
+bool is_added_by_user(std::string_view function, std::string_view file) {
+  constexpr std::string_view kFolders[] = {"/c++/", "libstdc++", "libcxx"};
+  return function.starts_with("std::") && !file.empty() &&
+         std::none_of(std::begin(kFolders), std::end(kFolders),
+                      [&](std::string_view folder) { return file.find(folder) != std::string_view::npos; });
+}
+
 // What is inside of an allocator, and its entrances.
 bool is_of_allocator(std::string_view function) {
   constexpr std::string_view kFunctions[] = {
@@ -85,7 +94,8 @@ FrameRole LibraryFrames::role(const std::string& function, const std::string& fi
     if (!name.starts_with("_Z")) return role(name, file, module);
   }
   if (is_start(function)) return FrameRole::kStart;
-  if (is_of_language(function) || is_of_allocator(function) || is_library_file(module)) return FrameRole::kLibrary;
+  if (is_of_allocator(function) || is_library_file(module)) return FrameRole::kLibrary;
+  if (is_of_language(function) && !is_added_by_user(function, file)) return FrameRole::kLibrary;
   const bool is_meant = std::any_of(more_.begin(), more_.end(),
                                     [&](const LibraryPattern& one) { return one.matches(function, file, module); });
   return is_meant ? FrameRole::kLibrary : FrameRole::kOwn;

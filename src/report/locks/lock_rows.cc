@@ -48,7 +48,7 @@ LockChoice::LockChoice(const Locks& locks, const LockNames& name_of, const std::
   NearestName nearest(wanted);
   for (const LockStats& lock : locks.all()) {
     const std::string name = name_of(lock);
-    nearest.see(name);
+    nearest.see(name_for_pattern(name, wanted));
     // The very name first: a name with brackets or '*' is no pattern.
     chosen_.push_back(name == wanted || pattern.matches(name));
   }

@@ -21,13 +21,15 @@ uint64_t leave(uint64_t number, uint64_t time) { return penna_call_header(PENNA_
 
 class FlightRecorderTest : public testing::Test {
  protected:
-  static constexpr uint64_t kBytes = 1 << 20;
-  FlightRecorderTest() {
+  static constexpr uint64_t kBytes = 1 << 20, kEnd = 1 << 30;
+  explicit FlightRecorderTest(uint64_t ticks = 0, bool takes_the_end = false) {
     char folder[] = "/tmp/penna-flight-XXXXXX";
     folder_ = ::mkdtemp(folder);
     writer_.emplace(*RecordingWriter::create(path()));
     SnapshotRules rules;
     rules.bytes = kBytes;
+    rules.ticks = ticks;
+    rules.takes_the_end = takes_the_end;
     rules.functions.ask = [](uint32_t, uint64_t pc, uint64_t) {
       FunctionTraits traits;
       traits.snapshot = pc == (kUpper << 32 | kTrouble);
@@ -62,9 +64,9 @@ class FlightRecorderTest : public testing::Test {
     drain_->drain(*writer_, 10);
   }
   Recording finish() {
-    drain_->finish(*writer_, true, EndKind::kExited, 0, 1 << 30);
+    drain_->finish(*writer_, true, EndKind::kExited, 0, kEnd);
     (void)flight_->take_snapshot_if_due(*writer_);
-    flight_->throw_all_away(*writer_);
+    flight_->end(*writer_, kEnd);
     EXPECT_TRUE(writer_->finish());
     auto recording = Recording::open(path());
     EXPECT_TRUE(recording);
@@ -135,6 +137,41 @@ TEST_F(FlightRecorderTest, ChunksThatAreStillFilledBelongToIt) {
   ASSERT_EQ(recording.threads().size(), 2u);
   EXPECT_EQ(recording.chunks(0).back().sequence, 50u);
   EXPECT_TRUE(recording.chunks(1).empty());
+}
+
+// --ring: 5000 ticks, and the end is stored.
+class RingTest : public FlightRecorderTest {
+ protected:
+  RingTest() : FlightRecorderTest(5000, true) {}
+};
+
+TEST_F(RingTest, TheNewestTimeIsStoredAtTheEnd) {
+  clock_ = kEnd - 1000 - 3 * 8000;  // a chunk of 4000 calls takes 8000 ticks
+  for (int i = 0; i < 3; ++i) full_chunk(1, 1);
+  const Recording recording = finish();
+  EXPECT_EQ(flight_->snapshots(), 1u);
+  ASSERT_EQ(recording.threads().size(), 1u);
+  ASSERT_EQ(recording.chunks(0).size(), 1u) << "those before ended more than 5000 ticks ago";
+  EXPECT_EQ(recording.chunks(0)[0].sequence, 2u);
+  EXPECT_EQ(counts_->thrown_away[PENNA_CALLS], 2u * 2 * 4000);
+  EXPECT_EQ(flight_->bytes(), 0u);
+}
+
+TEST_F(RingTest, WhatIsOldAtTheEndIsThrownAway) {
+  full_chunk(1, 1);
+  const Recording recording = finish();
+  for (uint32_t thread = 0; thread < recording.threads().size(); ++thread)
+    EXPECT_TRUE(recording.chunks(thread).empty());
+  EXPECT_EQ(counts_->thrown_away[PENNA_CALLS], 2u * 4000);
+}
+
+TEST_F(RingTest, AFunctionLetsTheNewestInBefore) {
+  for (int i = 0; i < 3; ++i) full_chunk(1, 1);
+  full_chunk(1, kTrouble, 1);
+  EXPECT_TRUE(flight_->take_snapshot_if_due(*writer_));
+  const Recording recording = finish();
+  EXPECT_EQ(flight_->snapshots(), 2u) << "the end is one, too";
+  EXPECT_FALSE(recording.chunks(0).empty());
 }
 
 }  // namespace

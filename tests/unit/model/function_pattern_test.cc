@@ -33,6 +33,15 @@ TEST(FunctionPattern, AllOfAName) {
   EXPECT_FALSE(matches("Box::put<int>", "void Box::put<double>(double)"));
 }
 
+TEST(FunctionPattern, AsMuchOfANameAsThePatternHas) {
+  EXPECT_EQ(name_for_pattern("void shop::pay<int>(int)", "pai"), "pay");
+  EXPECT_EQ(name_for_pattern("void shop::pay<int>(int)", "shop::pai"), "shop::pay<int>");
+  EXPECT_EQ(name_for_pattern("shop::pay(shop::Order const&)", "pai(int)"), "shop::pay(shop::Order const&)");
+  EXPECT_EQ(name_for_pattern("shop::pay(int)", "pai*"), "shop::pay") << "a glob is of whole names";
+  EXPECT_EQ(name_for_pattern("fib", "fob"), "fib");
+  EXPECT_EQ(name_for_pattern("std::vector<shop::Order>::push_back(shop::Order&&)", "push_bakc"), "push_back");
+}
+
 TEST(FunctionPattern, OneOfThem) {
   EXPECT_TRUE(matches("shop::pay(int)", "shop::pay(int)"));
   EXPECT_FALSE(matches("shop::pay(int)", "shop::pay(long)"));

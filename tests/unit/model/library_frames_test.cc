@@ -42,6 +42,18 @@ TEST(LibraryFrames, KnowTheLanguagesOwn) {
   EXPECT_EQ(role_of("anything", "/lib/libmagic.so.1"), FrameRole::kOwn);
 }
 
+TEST(LibraryFrames, LeaveToTheUserWhatHisFilesAddToStd) {
+  constexpr const char* kHash = "std::hash<shop::Order>::operator()(shop::Order const&) const";
+  EXPECT_EQ(role_of(kHash, "/bin/shop", "/home/me/shop.cc"), FrameRole::kOwn);
+  EXPECT_EQ(role_of(kHash, "/bin/shop", "shop.cc"), FrameRole::kOwn);
+  EXPECT_EQ(role_of(kHash), FrameRole::kLibrary) << "without debug information nobody knows";
+  EXPECT_EQ(role_of(kHash, "/usr/lib/libstdc++.so.6", "/home/me/shop.cc"), FrameRole::kLibrary);
+  for (const char* file : {"/usr/include/c++/12/bits/stl_vector.h", "/usr/lib/llvm-14/include/c++/v1/vector",
+                           "../../../../src/libstdc++-v3/src/c++11/thread.cc", "/src/libcxx/src/string.cpp"})
+    EXPECT_EQ(role_of("std::vector<int>::vector()", "/bin/shop", file), FrameRole::kLibrary) << file;
+  EXPECT_EQ(role_of("operator new(unsigned long)", "/bin/shop", "/home/me/new.cc"), FrameRole::kLibrary);
+}
+
 TEST(LibraryFrames, KnowWhatTheUserNames) {
   const LibraryFrames library({LibraryPattern("boost::*"), LibraryPattern("libQt5*.so*"), LibraryPattern("fmt/core.h"),
                                LibraryPattern("/^util_/")});

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// See recording_copy.h.
+#include "collect/recording_copy.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "recording/records.h"
+
+namespace penna {
+
+uint32_t RecordingCopy::number_of(const Recording& from, uint32_t process) const {
+  return first_number_ + from.processes()[process].process.number;
+}
+
+Result<> RecordingCopy::add(const Recording& from, const CopiedTime& time) {
+  for (const ClockTriplet& clock : from.clocks()) PENNA_TRY(writer_.write_clock(clock));
+  const auto processes = static_cast<uint32_t>(from.processes().size());
+  Sinks sinks;
+  for (uint32_t process = 0; process < processes; ++process) {
+    PENNA_TRY(describe(from, process));
+    sinks.push_back(std::make_unique<ChunkSink>(number_of(from, process), nullptr, time.any()));
+  }
+  PENNA_TRY(copy_chunks(from, time, sinks));
+  for (uint32_t process = 0; process < processes; ++process) PENNA_TRY(end_process(from, process, *sinks[process]));
+  for (const FileNames& names : from.names()) PENNA_TRY(writer_.write_names(names));
+  if (processes != 0) first_number_ = number_of(from, processes - 1) + 1;
+  return ok();
+}
+
+Result<> RecordingCopy::describe(const Recording& from, uint32_t process) {
+  const RecordedProcess& recorded = from.processes()[process];
+  const uint32_t number = number_of(from, process);
+  if (recorded.announced) {
+    Process copy = recorded.process;
+    copy.number = number;
+    PENNA_TRY(writer_.write_process(copy));
+  }
+  PENNA_TRY(writer_.write_modules(number, recorded.modules));
+  PENNA_TRY(writer_.write_sites(number, recorded.sites));
+  for (const uint32_t thread : recorded.threads) PENNA_TRY(writer_.write_threads(number, from.threads()[thread].names));
+  return copy_stacks(from, process);
+}
+
+// Numbers without a node are not written: nobody refers to them. A node whose parent is missing keeps one that is.
+Result<> RecordingCopy::copy_stacks(const Recording& from, uint32_t process) {
+  constexpr size_t kRun = 4096;
+  std::vector<penna_stack_node> run;
+  uint32_t first = 0;
+  const auto flush = [&]() -> Result<> {
+    if (!run.empty()) PENNA_TRY(writer_.write_stacks(number_of(from, process), first, run));
+    run.clear();
+    return ok();
+  };
+  for (auto id = from.next_stack_node(process, 1); id; id = from.next_stack_node(process, *id + 1)) {
+    if (run.size() == kRun || *id != first + run.size()) PENNA_TRY(flush());
+    if (run.empty()) first = *id;
+    const StackNode node = *from.stack_node(process, *id);
+    run.push_back({node.pc | uint64_t{node.generation} << 48, node.cut ? UINT32_MAX : node.parent,
+                   node.depth | uint32_t{node.end} << 16});
+    if (*id == UINT32_MAX) break;
+  }
+  return flush();
+}
+
+// In the order of the file, which is that of time. What is described in them is written already.
+Result<> RecordingCopy::copy_chunks(const Recording& from, const CopiedTime& time, const Sinks& sinks) {
+  std::vector<const ChunkRef*> chunks;
+  for (const ChunkRef& chunk : from.chunks()) chunks.push_back(&chunk);
+  std::stable_sort(chunks.begin(), chunks.end(),
+                   [](const ChunkRef* a, const ChunkRef* b) { return a->offset < b->offset; });
+  std::vector<uint8_t> bytes;
+  for (const ChunkRef* chunk : chunks) {
+    if (!from.read_chunk(*chunk, bytes)) {
+      ++unreadable_;
+      continue;
+    }
+    ChunkSink& sink = *sinks[chunk->process];
+    if (chunk->piece_bytes != 0) {
+      if (time.holds(*chunk)) PENNA_TRY(writer_.write_open_pieces(sink.process(), bytes));
+      continue;
+    }
+    const ChunkSummary summary = sink.scan(bytes);
+    sink.forget();
+    if (time.holds(*chunk))
+      sink.write(writer_, bytes, summary);
+    else
+      sink.throw_away(bytes, summary);
+    if (writer_.failed()) return Error{"cannot write " + writer_.path() + ": is its disk full?"};
+  }
+  return ok();
+}
+
+// What the sink has counted is of the chunks that are copied; all else is as it was.
+Result<> RecordingCopy::end_process(const Recording& from, uint32_t process, ChunkSink& sink) {
+  const RecordedProcess& recorded = from.processes()[process];
+  const auto take_over = [&sink](const Health& was, uint32_t serial) {
+    Health& health = sink.health(serial);
+    health.lost = was.lost;
+    health.blocked_ticks = was.blocked_ticks;
+    health.abandoned = was.abandoned;
+    health.skipped = add_counts(health.skipped, was.skipped);
+  };
+  take_over(recorded.health, 0);
+  for (const uint32_t thread : recorded.threads)
+    if (from.threads()[thread].has_health) take_over(from.threads()[thread].health, from.threads()[thread].serial);
+  sink.finish(writer_);
+  if (!recorded.end) return ok();
+  ProcessEnd end = *recorded.end;
+  end.number = number_of(from, process);
+  return writer_.write_process_end(end);
+}
+
+}  // namespace penna

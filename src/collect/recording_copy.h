@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// RecordingCopy: writes what is in recordings, or a part of it, into another one.
+//
+// Why on the level of blocks and chunks: a copy must hold what the file holds, also what no reader understands.
+// Invariant: of each recording, the descriptions of a process come before its chunks, and those of a thread in their
+// order; each chunk that is left out is counted in the thread's health (Health::skipped). Memory: one chunk.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "collect/chunk_sink.h"
+#include "recording/reader.h"
+#include "recording/writer.h"
+
+namespace penna {
+
+// Ticks, [begin, end). Chunks with no record in it are left out, but for the calls that are open behind them; others
+// come whole.
+struct CopiedTime {
+  uint64_t begin = 0, end = std::numeric_limits<uint64_t>::max();
+  bool any() const { return begin != 0 || end != std::numeric_limits<uint64_t>::max(); }
+  bool holds(const ChunkRef& chunk) const { return chunk.time_end >= begin && chunk.time_begin < end; }
+};
+
+class RecordingCopy {
+ public:
+  // The caller writes the session before, and the collector's health and the end behind all.
+  explicit RecordingCopy(RecordingWriter& writer) : writer_(writer) {}
+
+  // All processes of `from` with what is known of them, numbered behind those that were added before.
+  Result<> add(const Recording& from, const CopiedTime& time = {});
+  // Chunks of all of them that could not be read: they are missing in the copy as they are in the recording.
+  uint64_t unreadable() const { return unreadable_; }
+
+ private:
+  using Sinks = std::vector<std::unique_ptr<ChunkSink>>;  // by process
+  Result<> describe(const Recording& from, uint32_t process);
+  Result<> copy_stacks(const Recording& from, uint32_t process);
+  Result<> copy_chunks(const Recording& from, const CopiedTime& time, const Sinks& sinks);
+  Result<> end_process(const Recording& from, uint32_t process, ChunkSink& sink);
+  uint32_t number_of(const Recording& from, uint32_t process) const;
+
+  RecordingWriter& writer_;
+  uint32_t first_number_ = 0;  // of the processes of the recording that is added
+  uint64_t unreadable_ = 0;
+};
+
+}  // namespace penna
