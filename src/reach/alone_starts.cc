@@ -133,6 +133,7 @@ Result<Restored> AloneStarts::give_back(pid_t pid, const std::function<void()>& 
 
 Restored AloneStarts::leave(const Carrier::Living& living, const std::function<void()>& serve) {
   is_closed_ = true;
+  const bool was_busy = is_busy();
   // Those that wait for us go on.
   coming_.clear();
   const auto owned = [&] {
@@ -141,7 +142,8 @@ Restored AloneStarts::leave(const Carrier::Living& living, const std::function<v
     return pids;
   };
   Restored all = leave_all(owned, [&](pid_t pid) { return give_back(pid, serve); });
-  (void)give_back(0, serve);  // of nobody: the surgeon may be bringing the agent to somebody, who needs our answer
+  // Of nobody: the surgeon may be bringing the agent to somebody, who needs our answer.
+  if (was_busy) (void)give_back(0, serve);
   surgeon_.reset();
   return all;
 }

@@ -139,6 +139,8 @@ expect_match "$err" '2 programs that were started were not recorded: 2 staticall
 run penna info it.penna
 expect_match "$out" 'a statically linked program that was started has no symbols \(it was stripped\)'
 expect_eq 50 "$(penna export csv it.penna | grep -c ',enter,leaf')" "calls of the one that is recorded"
+recorded ./starts exec ./stripped one # nothing of it will meet the recorder any more
+expect_match "$err" 'stripped \(pid [0-9]+\) was not recorded: it is statically linked'
 recorded ./stripped one ./dynamic two
 expect_eq 50 "$(penna export csv it.penna | grep -c ',enter,leaf')" "calls of one that an unrecorded one has started"
 
