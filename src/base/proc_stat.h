@@ -6,7 +6,9 @@
 #include <fmt/core.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <cstdio>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -19,6 +21,17 @@ inline std::string_view stat_from_state(std::string_view line) {
   const size_t name_end = line.rfind(')');
   return name_end == std::string_view::npos || name_end + 2 > line.size() ? std::string_view()
                                                                           : line.substr(name_end + 2);
+}
+
+// Where its stack began: at the number of its arguments. 0: unknown.
+inline uint64_t start_of_stack(pid_t pid) {
+  const auto stat = read_file(fmt::format("/proc/{}/stat", pid), 4096);
+  if (!stat) return 0;
+  std::istringstream fields{std::string(stat_from_state(*stat))};
+  std::string skipped;
+  uint64_t start = 0;
+  for (int i = 3; i < 28; ++i) fields >> skipped;
+  return fields >> start ? start : 0;
 }
 
 // The process that has started it, or took it over. 0: there is none, or it is unknown.

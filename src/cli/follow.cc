@@ -45,7 +45,7 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
   int status = 0;
   bool running = true, told = false;
   for (;;) {
-    const bool alone = !running && server.living() == 0;
+    const bool alone = !running && server.living() == 0 && (served.starts == nullptr || !served.starts->is_busy());
     std::vector<Fd> arrivals;
     // A child may have been forked and not have met us yet. The doorbell counts how many are
     // expected; a process that holds it open is one of them.
@@ -60,7 +60,8 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
                     {served.control.fd(), POLLIN, 0},
                     {served.silencer != nullptr ? served.silencer->fd() : -1, POLLIN, 0},
                     {alone ? arrivals.front().get() : -1, POLLIN, 0},
-                    {served.finished_fd, POLLIN, 0}};
+                    {served.finished_fd, POLLIN, 0},
+                    {served.starts != nullptr ? served.starts->fd() : -1, POLLIN, 0}};
     int ready = ::poll(fds, std::size(fds),
                        until(served.end, alone || (running && signals.insists()) ? kLookMs
                                          : running || told                       ? -1
@@ -77,6 +78,7 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
     // The server first, whatever woke us: an arrival must be in living() before the end of its
     // parent is seen.
     server.work();
+    if (served.starts != nullptr) served.starts->work();
     if ((fds[3].revents & POLLIN) != 0) served.control.work();
     if (served.control.told_to_stop()) return {status, !running, running};
     if (served.silencer != nullptr && (fds[4].revents & POLLIN) != 0) served.silencer->work();

@@ -13,6 +13,7 @@
 #include "collect/control_server.h"
 #include "collect/doorbell.h"
 #include "collect/server.h"
+#include "reach/alone_starts.h"
 #include "reach/carrier.h"
 #include "reach/silencer.h"
 
@@ -30,7 +31,8 @@ struct Outcome {
 struct Served {
   Server& server;
   ControlServer& control;
-  Silencer* silencer;  // null: no limit was asked for
+  Silencer* silencer;   // null: no limit was asked for
+  AloneStarts* starts;  // null: none are followed
   const Doorbell& doorbell;
   int finished_fd;  // Collector::finished_fd()
   const std::string& socket_path;

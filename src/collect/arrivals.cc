@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/mapped_memory.h"
+#include "base/proc_stat.h"
 #include "penna/channel.h"
 
 namespace penna {
@@ -69,6 +70,8 @@ std::vector<Fd> find_arrivals(const std::string& socket_path, int doorbell,
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (error != std::errc() || end != name.data() + name.size()) continue;
     if (pid == static_cast<uint32_t>(::getpid()) || is_known(pid)) continue;
+    // Ours: helpers such as surgeons, which have inherited the doorbell, too. The command has ended by now.
+    if (parent_of(static_cast<pid_t>(pid)) == ::getpid()) continue;
     // Before the checks: the descriptor then belongs to the process that is checked, or to none. A pid alone may be
     // taken over by another process between the check and the open.
     Fd process(static_cast<int>(::syscall(

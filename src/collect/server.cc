@@ -28,6 +28,7 @@
 #include "collect/clocks.h"
 #include "collect/exit_status.h"
 #include "penna/clock.h"
+#include "penna/detail/starts.h"
 
 namespace penna {
 namespace {
@@ -56,9 +57,13 @@ msghdr message_of(iovec* part, AnyControl* control) {
   return message;
 }
 
-// Receives the hello of a peer and the one descriptor that comes with it; an empty Fd if it is not a hello. All other
-// descriptors are closed. `from`: the sender's pid, if the socket has SO_PASSCRED.
-Fd receive_hello(int socket, penna_hello* hello, uint32_t* from) {
+bool announces_start(const penna_hello& hello) {
+  return hello.after_exec == PENNA_HELLO_STARTS || hello.after_exec == PENNA_HELLO_SPAWNS;
+}
+
+// Receives the hello of a peer and the descriptor that comes with it: one, or none with the announcement of a start.
+// All others are closed. False: it is not a hello. `from`: the sender's pid, if the socket has SO_PASSCRED.
+bool receive_hello(int socket, penna_hello* hello, Fd* descriptor, uint32_t* from) {
   iovec part{hello, sizeof *hello};
   ControlWithSender control{};
   msghdr message = message_of(&part, &control);
@@ -80,9 +85,10 @@ Fd receive_hello(int socket, penna_hello* hello, uint32_t* from) {
     }
   }
   // A stream socket may split a message; a hello is far smaller than any buffer, so a short one is a wrong one.
-  bool good = came.size() == 1 && got == static_cast<ssize_t>(sizeof *hello) && hello->magic == PENNA_CHANNEL_MAGIC &&
-              hello->version == PENNA_ABI_VERSION;
-  return good ? std::move(came[0]) : Fd();
+  const bool good = got == static_cast<ssize_t>(sizeof *hello) && hello->magic == PENNA_CHANNEL_MAGIC &&
+                    hello->version == PENNA_ABI_VERSION && came.size() == (announces_start(*hello) ? 0 : 1);
+  if (good && !came.empty()) *descriptor = std::move(came[0]);
+  return good;
 }
 
 bool send_with_descriptors(const Fd& socket, const void* bytes, size_t size, std::initializer_list<int> descriptors) {
@@ -304,10 +310,15 @@ void Server::hear(int fd) {
   peers_.erase(fd);
   penna_hello hello{};
   uint32_t sender = 0;
-  Fd memory = receive_hello(fd, &hello, &sender);
-  if (!memory || (peer.of_other_user && sender != peer.pid)) return;
+  Fd memory;
+  if (!receive_hello(fd, &hello, &memory, &sender) || (peer.of_other_user && sender != peer.pid)) return;
   if (introducer_ != 0 && peer.pid == introducer_) peer.pid = hello.pid;
-  if (hello.after_exec == PENNA_HELLO_ASKS)
+  if (announces_start(hello)) {
+    // Who is not part of the recording cannot make us trace it.
+    if (!on_start_ || !is_part_of_it(peer.pid)) return;
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);  // it is not ours any more
+    on_start_({std::move(peer.socket), peer.pid, hello.parent, hello.after_exec == PENNA_HELLO_SPAWNS});
+  } else if (hello.after_exec == PENNA_HELLO_ASKS)
     answer(peer, memory);
   else
     admit(peer, hello, std::move(memory));

@@ -40,6 +40,16 @@ class Server {
   using Planner = std::function<std::vector<uint8_t>(std::span<const penna_patch_question> questions, uint32_t pid)>;
   void set_planner(Planner planner, uint32_t plans = PENNA_PLANS_MODULES);
 
+  // A thread that waits to start a program which no dynamic linker loads (penna/detail/starts.h). Without
+  // `on_start`, it starts it at once.
+  struct AnnouncedStart {
+    Fd socket;
+    uint32_t pid;     // of its process
+    uint32_t thread;  // as the process says, in its own PID namespace: untrusted
+    bool spawns;      // by a child
+  };
+  void on_start(std::function<void(AnnouncedStart)> on_start) { on_start_ = std::move(on_start); }
+
   int fd() const { return epoll_.get(); }  // readable when there is something for work()
   void work();
   size_t living() const { return living_.size(); }  // recorded processes that have not ended
@@ -97,6 +107,7 @@ class Server {
   Doorbell& doorbell_;
   Collector& collector_;
   Planner planner_;
+  std::function<void(AnnouncedStart)> on_start_;
   Fd epoll_, listener_, timer_;
   Fd nameless_;                          // the same name as an abstract socket
   bool paused_ = false, ticks_ = false;  // nobody is accepted; the timer runs

@@ -20,7 +20,7 @@ static_assert(PENNA_ANSWER_SECONDS == 10);
 constexpr std::array<Why, PENNA_START_WHYS + 1> kWhys{{
     {"it ended before it reached the recorder, or could not reach it (a sandbox)", "that never reached the recorder"},
     {"it did not start", "that did not start"},
-    {"it is statically linked, so no agent can be preloaded", "statically linked"},
+    {"it is statically linked, and the agent could not come to it", "statically linked"},
     {"it is a 32-bit program, and the agent is for x86-64", "32-bit"},
     {"it is for another processor than x86-64", "for another processor"},
     {"its libc is musl, and the agent is for glibc", "with musl as libc"},

@@ -90,16 +90,6 @@ Result<LibcPlaces> find_places(const ElfFile& file, const Symbols& symbols) {
   return Error{"has a libc that Penna does not know: it knows glibc since 2.34, and musl 1.2"};
 }
 
-uint64_t start_of_stack(pid_t pid) {
-  const auto stat = read_file(fmt::format("/proc/{}/stat", pid), 4096);
-  if (!stat) return 0;
-  std::istringstream fields{std::string(stat_from_state(*stat))};
-  std::string skipped;
-  uint64_t start = 0;
-  for (int i = 3; i < 28; ++i) fields >> skipped;
-  return fields >> start ? start : 0;
-}
-
 template <typename Value>
 void put(std::string* to, Value value) {
   to->append(reinterpret_cast<const char*>(&value), sizeof value);

@@ -23,7 +23,7 @@ struct CarrierError {
 
 // What became of processes that were left.
 struct Restored {
-  // As of the processes of both. The numbers alone.
+  // As of the processes of both.
   void add(const Restored& other) {
     places += other.places;
     modules = std::max(modules, other.modules);
@@ -31,6 +31,8 @@ struct Restored {
     waiting += other.waiting;
     other_programs += other.other_programs;
     stopped_ns = std::max(stopped_ns, other.stopped_ns);
+    if (trouble.empty()) trouble = other.trouble;
+    notes.insert(notes.end(), other.notes.begin(), other.notes.end());
   }
 
   uint64_t places = 0, modules = 0;

@@ -36,12 +36,6 @@ uint64_t place_in(const ElfFile& file) {
   return init != 0 ? init : main;
 }
 
-// A signal that has stopped it takes its course, and so does a stop of the whole process.
-bool go_on_after(pid_t pid, const Stop& stop) {
-  if (stop.event == PTRACE_EVENT_STOP && stop.signal != SIGTRAP) return traced(PTRACE_LISTEN, pid, 0, 0);
-  return traced(PTRACE_CONT, pid, 0, stop.event == 0 ? static_cast<uint64_t>(stop.signal) : 0);
-}
-
 bool await_exec(pid_t pid) {
   for (;;) {
     const Stop stop = wait_for_stop(pid, pid, kStartPatienceUs);
@@ -89,8 +83,9 @@ bool HeldStart::put_back() const {
          memory_.write(at_, before_.data(), before_.size());
 }
 
-Result<HeldStart> HeldStart::hold(pid_t pid) {
-  if (!await_exec(pid)) return Error{kHasEnded};
+Result<HeldStart> HeldStart::hold(pid_t pid) { return await_exec(pid) ? hold_at_exec(pid) : Error{kHasEnded}; }
+
+Result<HeldStart> HeldStart::hold_at_exec(pid_t pid) {
   auto held = place(pid);
   if (held && !(traced(PTRACE_CONT, pid, 0, 0) && held->await()))
     held = Error{held->put_back() ? "has not begun its own code for too long" : kHasEnded};

@@ -26,6 +26,8 @@ class HeldStart {
   // From its exec on, which may be to come, until it is held; signals take their course. Error, as words behind
   // "process N ": it has ended, or runs and is not held.
   static Result<HeldStart> hold(pid_t pid);
+  // It is stopped at its exec, and traced by us.
+  static Result<HeldStart> hold_at_exec(pid_t pid);
   // It begins. False: it has ended.
   bool let_go() const;
 

@@ -2,37 +2,26 @@
 // The carrier of penna record -p: brings the agent into processes that run, and takes it out again. Also of programs
 // that we start and that no dynamic linker loads: these are held at their beginning until the agent has come.
 //
-// How: the agent comes as a memfd, so that the process needs no file of ours. One of its threads, wherever it was,
-// makes the few system calls that start a guest thread (guest.h), which loads the agent and lets it meet us; then every
-// thread is stopped for the moment in which what the agent has planned is written (journal.h).
-// All of that does a surgeon (surgeon.h), so that our death leaves nothing half done.
-// Invariant: until the guest runs, nothing has changed in the process but memory and a descriptor of its own; from then
-// on the journal says what has. The process is never signalled and never ended.
+// How: see patients.h. All of that does a surgeon (surgeon.h), so that our death leaves nothing half done.
+// Invariant: the processes are never signalled and never ended.
 #pragma once
 
 #include <csignal>
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"
 #include "reach/carrier.h"
-#include "reach/journal.h"
 #include "reach/launch.h"
+#include "reach/patients.h"
 #include "reach/remote_call.h"
 #include "reach/surgeon.h"
 
 namespace penna {
-
-// How far start() goes.
-enum class InjectUntil : uint8_t {
-  kPlanned,  // the agent has come, and has noted what it wants changed: nothing is recorded, nothing to be left
-  kWritten,
-};
 
 class Inject : public Carrier {
  public:
@@ -45,8 +34,8 @@ class Inject : public Carrier {
                                                 const std::string& socket_path, const sigset_t& signals);
 
   // Those of the first that is recorded, or shall be.
-  pid_t pid() const override { return patients_.front().pid; }
-  const std::vector<std::string>& command() const override { return patients_.front().command; }
+  pid_t pid() const override { return processes_.front().pid; }
+  const std::vector<std::string>& command() const override { return processes_.front().command; }
   // Of the first that has not ended.
   int pidfd() const override;
   bool has_ended() const override;  // all
@@ -64,30 +53,20 @@ class Inject : public Carrier {
   Result<> call(pid_t pid, const RemoteCode& code) const;
 
  private:
-  struct Patient {
+  struct Process {
     pid_t pid = -1;
     Fd pidfd;
     std::vector<std::string> command;
-    Fd turn;                         // the surgeon's, as is
-    std::optional<Journal> journal;  // the surgeon's, once the guest has come
   };
 
-  Inject() = default;
+  explicit Inject(Patients patients) : patients_(std::move(patients)) {}
   Result<> start_surgeon();
   bool start_program(CarrierError* error);
-  // In the surgeon:
-  std::string carry_out(const Surgeon::Order& order);
-  std::string bring_in_first(Patient& patient);
-  std::string bring_in_held(Patient& patient);
-  std::string bring_in(Patient& patient);
-  std::optional<Journal> journal_of(pid_t pid) const;
-  void put_back_family(pid_t pid, Restored* all) const;
-  void put_all_back() const;
+  std::string carry_out(const Surgeon::Order& order);  // in the surgeon
   Result<Restored> give_back(pid_t pid) const;
 
-  std::vector<Patient> patients_;  // never empty
-  std::string agent_, socket_path_;
-  InjectUntil until_ = InjectUntil::kWritten;
+  std::vector<Process> processes_;  // never empty
+  Patients patients_;               // the surgeon's
   std::vector<std::string> refused_;
   std::unique_ptr<Launch> launched_;  // null: the processes were there
   std::optional<Surgeon> surgeon_;

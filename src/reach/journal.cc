@@ -19,6 +19,7 @@
 #include "base/memory_ranges.h"
 #include "reach/remote_call.h"
 #include "reach/returns.h"
+#include "reach/stop_thread.h"
 
 namespace penna {
 namespace {
@@ -85,15 +86,6 @@ uint64_t slot_of(const RemoteMemory& memory, const penna_attachment& head, uint6
     if (std::memcmp(keys.data() + i * PENNA_THREAD_KEY_BYTES, &pointer, sizeof pointer) == 0)
       return head.thread_slots + i * head.thread_bytes;
   return 0;
-}
-
-// The id by which libc knows the thread: that in its own PID namespace. 0: unknown.
-uint32_t own_id(pid_t pid, pid_t thread) {
-  const auto status = read_file(fmt::format("/proc/{}/task/{}/status", pid, thread), 64 << 10);
-  const size_t at = status ? status->find("\nNSpid:") : std::string::npos;
-  if (at == std::string::npos) return 0;
-  const std::string line = status->substr(at + 1, status->find('\n', at + 1) - at - 1);
-  return static_cast<uint32_t>(std::strtoul(line.c_str() + line.rfind('\t') + 1, nullptr, 10));
 }
 
 // An agent that is alone knows threads by what libc has noted of them. Is that so for all that there are? (0: it is

@@ -51,6 +51,14 @@ std::vector<pid_t> children_of(pid_t pid) {
   return children;
 }
 
+uint32_t own_id(pid_t pid, pid_t thread) {
+  const auto status = read_file(fmt::format("/proc/{}/task/{}/status", pid, thread), 64 << 10);
+  const size_t at = status ? status->find("\nNSpid:") : std::string::npos;
+  if (at == std::string::npos) return 0;
+  const std::string line = status->substr(at + 1, status->find('\n', at + 1) - at - 1);
+  return static_cast<uint32_t>(std::strtoul(line.c_str() + line.rfind('\t') + 1, nullptr, 10));
+}
+
 // waitid() without WEXITED: the exit status is for those who wait for it. A stop comes within microseconds if there is
 // a processor for the thread, and other threads may stand still until then: so at first only our processor is passed
 // on, because the shortest sleep takes 60 us and more.
@@ -75,6 +83,11 @@ Stop wait_for_stop(pid_t pid, pid_t thread, long patience_us) {
     else
       ::nanosleep(&kPause, nullptr);
   }
+}
+
+bool go_on_after(pid_t pid, const Stop& stop) {
+  if (stop.event == PTRACE_EVENT_STOP && stop.signal != SIGTRAP) return traced(PTRACE_LISTEN, pid, 0, 0);
+  return traced(PTRACE_CONT, pid, 0, stop.event == 0 ? static_cast<uint64_t>(stop.signal) : 0);
 }
 
 bool await_interrupt(pid_t pid, pid_t thread, long patience_us) {

@@ -23,11 +23,17 @@ std::vector<pid_t> threads_of(pid_t pid);
 // Processes that any of them has started, and that still run.
 std::vector<pid_t> children_of(pid_t pid);
 
+// The id by which the process knows its thread: that in its own PID namespace. 0: unknown.
+uint32_t own_id(pid_t pid, pid_t thread);
+
 struct Stop {
   int signal = 0;  // 0: none within our patience, or the thread is gone
   int event = 0;   // PTRACE_EVENT_STOP or 0
 };
 Stop wait_for_stop(pid_t pid, pid_t thread, long patience_us);
+
+// Lets it go on: a signal that has stopped it takes its course, and so does a stop of the whole process.
+bool go_on_after(pid_t thread, const Stop& stop);
 
 // Of a thread that was interrupted (PTRACE_INTERRUPT): until that is what it stopped for. False also where it became
 // another program, or is gone.

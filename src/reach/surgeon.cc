@@ -23,7 +23,7 @@ namespace {
 constexpr char kEnd = 0;
 constexpr size_t kMostText = 4096;
 
-ssize_t receive(int socket, void* to, size_t bytes) {
+ssize_t receive_from(int socket, void* to, size_t bytes) {
   ssize_t got;
   do got = ::recv(socket, to, bytes, 0);
   while (got < 0 && errno == EINTR);
@@ -59,9 +59,8 @@ void ask_for_short_turns() {
     return true;
   };
   Surgeon::Order order;
-  while (wait() && receive(socket, &order, sizeof order) == sizeof order && order.what != kEnd) {
-    const std::string answer = ('=' + work.carry_out(order)).substr(0, kMostText);
-    (void)::send(socket, answer.data(), answer.size(), MSG_NOSIGNAL);
+  while (wait() && receive_from(socket, &order, sizeof order) == sizeof order && order.what != kEnd) {
+    Surgeon::say(socket, work.carry_out(order));
     order.what = 1;
   }
   if (order.what != kEnd) work.orphaned();
@@ -83,15 +82,29 @@ Result<Surgeon> Surgeon::start(Work work) {
 
 Result<std::string> Surgeon::tell(const Order& order, const std::function<void()>& serve) const {
   const Error gone{"the process of Penna's that was to do this has been killed; try again"};
-  if (::send(socket_.get(), &order, sizeof order, MSG_NOSIGNAL) != sizeof order) return gone;
+  if (!send(order)) return gone;
   pollfd answered{socket_.get(), POLLIN, 0};
   while (::poll(&answered, 1, serve ? 0 : -1) <= 0)
     if (serve) serve();
-  // SOCK_SEQPACKET keeps messages apart: one receive is one answer. '=' in front of it tells an empty one from the
-  // end.
-  std::string text(kMostText, '\0');
-  const ssize_t got = receive(socket_.get(), text.data(), text.size());
-  return got > 0 ? Result<std::string>(text.substr(1, static_cast<size_t>(got) - 1)) : gone;
+  std::string text;
+  return receive(&text) ? Result<std::string>(std::move(text)) : gone;
+}
+
+bool Surgeon::send(const Order& order) const {
+  return ::send(socket_.get(), &order, sizeof order, MSG_NOSIGNAL) == sizeof order;
+}
+
+// SOCK_SEQPACKET keeps messages apart: one receive is one text. '=' in front of it tells an empty one from the end.
+bool Surgeon::receive(std::string* text) const {
+  text->resize(kMostText);
+  const ssize_t got = receive_from(socket_.get(), text->data(), text->size());
+  *text = got > 0 ? text->substr(1, static_cast<size_t>(got) - 1) : std::string();
+  return got > 0;
+}
+
+void Surgeon::say(int socket, const std::string& text) {
+  const std::string whole = ('=' + text).substr(0, kMostText);
+  (void)::send(socket, whole.data(), whole.size(), MSG_NOSIGNAL);
 }
 
 void Surgeon::end() {

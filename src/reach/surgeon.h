@@ -43,6 +43,13 @@ class Surgeon {
   // With `serve` it polls without a pause of its own: the process that is being changed may wait for our answer to
   // its agent.
   Result<std::string> tell(const Order& order, const std::function<void()>& serve) const;
+  // tell() in two steps. Also what the surgeon says by itself is received, in the order in which it was said; false:
+  // it is gone. receive() waits.
+  bool send(const Order& order) const;
+  bool receive(std::string* text) const;
+  int fd() const { return socket_.get(); }  // can be read when there is something to receive
+  // In the surgeon.
+  static void say(int socket, const std::string& text);
   // There is nothing left to put back.
   void end();
 

@@ -5,7 +5,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need strace
 echo 'int main(int argc, char** argv) { (void)argv; return argc > 1; }' >still.c
-build_c still -static
+build_c still -static -s
 cp still still_too
 cat >starts.c <<'C'
 #include <spawn.h>

@@ -220,6 +220,13 @@ CASES |= {
                            ('tree', 'fork', '3'), ('tree', 'system', '3'), ('coroutines',), ('jumps',), ('cancel',), ('small_stack',))},
     'closed_functions': program('closed_exceptions', kinds=BY_CALLS, silent=('locks', 'points'), options=('-F', '*', '--module', 'torture*/*')),
     'static_child': shell('{bin}/show_ids_static x; echo $?'),
+    # The same as others start them: each is held at its exec.
+    **{'_'.join(('closed_child', how, name, *more)): shell(f'{start} {{bin}}/closed_{name} {" ".join(more)}; echo $?',
+                                                           kinds=('alloc', 'all'))
+       for how, start in (('fork', ''), ('spawn', '/usr/bin/python3 -c \'import os, sys; p = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ); '
+                                                  'print(os.waitstatus_to_exitcode(os.waitpid(p, 0)[1]))\''))
+       for name, *more in (('exit_ways', 'thread', '9'), ('die_by', 'SEGV'), ('exceptions',), ('signals', 'busy'), ('fork_threads', '50'),
+                           ('tree', 'fork', '3'), ('cancel',))},
 
     # --- Built with the sanitizers of gcc and clang (sanitized.cmake), whose runtimes have hooks of their own.
     **{f'sanitized_{name}': Case(['{bin}/../torture-sanitized/' + name, 'work'], silent=('calls', 'points'))

@@ -15,6 +15,7 @@
 #include "agent/core/sys.h"
 #include "agent/core/text.h"
 #include "penna/clock.h"
+#include "penna/detail/starts.h"
 #include "penna/patch_plan.h"
 #include "penna/ring.h"
 
@@ -134,8 +135,10 @@ bool receive_config(long socket, penna_config* config, SharedPages* pages) {
          config->max_nodes <= (1u << 26) && config->stack_depth >= 1 && config->stack_depth <= PENNA_MAX_STACK_DEPTH;
 }
 
+// `channel_fd`: -1: none goes with it.
 bool send_hello(long socket, const penna_hello& hello, long channel_fd) {
   Message message(const_cast<penna_hello*>(&hello), sizeof hello);
+  if (channel_fd < 0) message.header.msg_controllen = 0;
   cmsghdr& control = message.control();
   control.cmsg_level = SOL_SOCKET;
   control.cmsg_type = SCM_RIGHTS;
@@ -339,6 +342,32 @@ long ask_recorder(const char* socket_path, long questions) {
   char answered = 0;
   int answer = -1;
   return receive_with_descriptors(socket.fd, &answered, 1, &answer, 1) ? answer : -1;
+}
+
+long announce_start(const char* socket_path, bool spawns) {
+  const long socket = connect_to(socket_path);
+  if (socket < 0) return -1;
+  penna_config config{};
+  SharedPages pages;
+  const penna_hello hello{PENNA_CHANNEL_MAGIC,
+                          PENNA_ABI_VERSION,
+                          static_cast<uint32_t>(sys(SYS_getpid)),
+                          static_cast<uint32_t>(sys(SYS_gettid)),
+                          spawns ? PENNA_HELLO_SPAWNS : PENNA_HELLO_STARTS,
+                          0};
+  if (receive_config(socket, &config, &pages) && send_hello(socket, hello, -1) && wait_until_admitted(socket))
+    return socket;
+  sys(SYS_close, socket);
+  return -1;
+}
+
+void take_back_start(long socket) {
+  char started_nothing = 0;
+  Message message(&started_nothing, sizeof started_nothing);
+  message.header.msg_controllen = 0;
+  sys(SYS_sendmsg, socket, message.address(), MSG_NOSIGNAL);
+  (void)wait_until_admitted(socket);
+  sys(SYS_close, socket);
 }
 
 }  // namespace penna::agent

@@ -16,6 +16,7 @@
 #include "agent/core/environment.h"
 #include "agent/core/lifecycle.h"
 #include "agent/core/mapped_memory.h"
+#include "agent/core/rendezvous.h"
 #include "agent/core/sys.h"
 #include "agent/core/text.h"
 #include "agent/hooks/threads/limits.h"
@@ -76,6 +77,29 @@ class SpawnReport {
   const pid_t* pid_;
 };
 
+// A program that no dynamic linker loads: the recorder holds it at its beginning, as nothing else would bring the agent
+// there (announce_start()). Its environment has our variables until then.
+class HeldProgram {
+ public:
+  HeldProgram(const ProgramToStart& program, bool spawns)
+      : connection_(program.may_be_held && program.why == PENNA_START_STATIC ? announce_start(recorder_socket(), spawns)
+                                                                             : -1) {
+    if (connection_ >= 0) expect_process(1);
+  }
+  void failed() const {
+    if (connection_ < 0) return;
+    take_back_start(connection_);
+    expect_process(-1);
+  }
+  // A child of this one has become the program.
+  void worked() const {
+    if (connection_ >= 0) sys(SYS_close, connection_);
+  }
+
+ private:
+  long connection_;
+};
+
 // Calls start(environment) with our variables added to `from`; it returns 0 or, if it succeeds, not at all. The new
 // environment is on the stack: a successful exec never returns, and a spawn has copied it. look(&program): inspects
 // what is started. told(program): reports it to the recorder.
@@ -97,6 +121,8 @@ int with_our_environment(const char* name, char* const* from, Start start, Look 
   if (program.takes_variables() && (size.pointers > most_pointers || size.bytes > most_bytes))
     program.why = PENNA_START_TOO_MUCH;  // rather not followed than a stack overflow
   auto told = tell(program);
+  const HeldProgram held(
+      program, requires { told.worked(program); });
   int error;
   if (program.takes_variables()) {
     auto** pointers = static_cast<char**>(__builtin_alloca(size.pointers * sizeof(char*)));
@@ -105,9 +131,9 @@ int with_our_environment(const char* name, char* const* from, Start start, Look 
   } else {
     error = start(from);
   }
-  if (error != 0) told.failed(program);
+  if (error != 0) held.failed(), told.failed(program);
   if constexpr (requires { told.worked(program); })
-    if (error == 0) told.worked(program);
+    if (error == 0) held.worked(), told.worked(program);
   return error;
 }
 

@@ -204,6 +204,8 @@ void look_at_opened(long fd, const char* path, char* const* environment, bool fo
       program->why = PENNA_START_MACHINE;
     else
       program->why = why_not_linked(fd, head, path, environment);
+    // A traced exec gives no privileges.
+    program->may_be_held = program->why == PENNA_START_STATIC && !begins_privileged(fd);
     if (program->why != PENNA_START_EXPECTED) return;
     if (begins_privileged(fd)) program->why = PENNA_START_PRIVILEGED;
     find_runtime(fd, head, program);

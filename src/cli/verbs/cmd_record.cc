@@ -40,6 +40,7 @@
 #include "collect/doorbell.h"
 #include "collect/server.h"
 #include "collect/settings.h"
+#include "reach/alone_starts.h"
 #include "reach/ask_process.h"
 #include "reach/inject.h"
 #include "reach/silencer.h"
@@ -142,6 +143,7 @@ class RecordRun {
   Result<> prepare_live_view();
   Result<> start_collector();
   bool start(CarrierError* error);
+  void serve();
   void follow_to_the_end();
   void leave_processes();
   void close_file();
@@ -169,8 +171,9 @@ class RecordRun {
   const std::shared_ptr<AskedFunctions> asked_for_values_ = std::make_shared<AskedFunctions>();
   PatchRequests requests_;
   std::unique_ptr<Carrier> carrier_;
-  Inject* inject_ = nullptr;  // the carrier, where that is how we come in
-  CallIn call_ = call_in;     // for penna ctl and --max-overhead
+  Inject* inject_ = nullptr;           // the carrier, where that is how we come in
+  CallIn call_ = call_in;              // for penna ctl and --max-overhead
+  std::optional<AloneStarts> starts_;  // none: by breakpoints they are met like all others
   Session session_;
   std::optional<RecordingWriter> writer_;
   std::string path_;
@@ -258,6 +261,10 @@ Result<> RecordRun::listen() {
   server_ = PENNA_TRY(Server::listen(socket_path_, config_for(options_), *doorbell_, *collector_));
   planner_.emplace(std::move(requests_));
   plan_calls(*server_, *planner_, options_);
+  if (!choice_.by_breakpoints && !options_.no_follow) {
+    starts_.emplace(agent_, socket_path_);
+    server_->on_start([this](Server::AnnouncedStart start) { starts_->announce(std::move(start)); });
+  }
   control_.emplace(
       PENNA_TRY(ControlServer::listen(socket_path_, *server_, *collector_,
                                       [call = call_](uint32_t pid, ControlPage& page, const penna_control& request) {
@@ -294,7 +301,7 @@ bool RecordRun::start(CarrierError* error) {
     collector_->leave_others();
   }
   server_->set_introducer(static_cast<uint32_t>(carrier_->introducer()));
-  carrier_->serve_by([this] { serve_for_a_moment(*server_); });
+  carrier_->serve_by([this] { serve(); });
   if (!options_.quiet && !choice_.reason.empty()) say(choice_.reason);
   const bool runs = carrier_->start(error);
   if (!runs) {
@@ -307,16 +314,27 @@ bool RecordRun::start(CarrierError* error) {
   return runs;
 }
 
+// While somebody waits for a process, which may wait for us.
+void RecordRun::serve() {
+  serve_for_a_moment(*server_);
+  if (starts_) starts_->work();
+}
+
 void RecordRun::follow_to_the_end() {
   outcome_ = follow(*carrier_,
-                    {*server_, *control_, silencer_.get(), *doorbell_, collector_->finished_fd(), socket_path_,
-                     end_of_recording(options_), !options_.no_follow},
+                    {*server_, *control_, silencer_.get(), starts_ ? &*starts_ : nullptr, *doorbell_,
+                     collector_->finished_fd(), socket_path_, end_of_recording(options_), !options_.no_follow},
                     *signals_, options_.quiet);
 }
 
 void RecordRun::leave_processes() {
   some_go_on_ = !server_->living_pids().empty();
-  restored_ = carrier_->leave([&] { return server_->living_pids(); });
+  if (starts_) restored_ = starts_->leave([&] { return server_->living_pids(); }, [this] { serve(); });
+  restored_.add(carrier_->leave([&] {
+    std::vector<uint32_t> pids = server_->living_pids();
+    std::erase_if(pids, [&](uint32_t pid) { return starts_ && starts_->owns(pid); });
+    return pids;
+  }));
   for (const std::string& sentence : restored_.notes) collector_->note(sentence, false);
 }
 
@@ -336,6 +354,10 @@ void RecordRun::close_file() {
                                                     "processes that were started are"));
     if (others != 0) collector_->note(others_, false);
   }
+  if (starts_)
+    for (const std::string& reason : starts_->refused())
+      collector_->note(fmt::format("a statically linked program that was started {}, and was not recorded", reason),
+                       false);
   refused_ = note_refused(*planner_, *collector_, options_.all_functions);
   without_locks_ = note_locks(*planner_, *collector_);
   if (!options_.optional_values) without_values_ = note_unmet(*asked_for_values_, *collector_);
@@ -379,7 +401,8 @@ void RecordRun::say_what_came() const {
        way_to_calls(), others_},
       *collector_, unrecorded_);
   for (const std::string& sentence : restored_.notes) say(sentence);
-  if ((!pids_.empty() || choice_.comes_alone) && some_go_on_) say(restored_text(restored_));
+  const bool is_given_back = !pids_.empty() || choice_.comes_alone || (starts_ && starts_->has_any());
+  if (is_given_back && some_go_on_) say(restored_text(restored_));
 }
 
 // There is no recorder any more: nobody waits for it, new programs do not look for it, and a signal that ends us leaves

@@ -11,6 +11,7 @@
 
 #include <cstring>
 
+#include "penna/detail/starts.h"
 #include "recording/writer.h"
 
 namespace penna::server_test {
@@ -54,11 +55,13 @@ class Asking : public testing::Test {
     EXPECT_EQ(config.plans, 1u);
     return socket;
   }
-  static void ask(const Fd& socket, int descriptor, size_t bytes = sizeof(penna_hello)) {
+  static void ask(const Fd& socket, int descriptor, size_t bytes = sizeof(penna_hello),
+                  uint32_t what = PENNA_HELLO_ASKS) {
     penna_hello hello{};
     hello.magic = PENNA_CHANNEL_MAGIC;
     hello.version = PENNA_ABI_VERSION;
-    hello.after_exec = PENNA_HELLO_ASKS;
+    hello.parent = 77;
+    hello.after_exec = what;
     iovec part{&hello, bytes};
     union {
       cmsghdr header;
@@ -113,6 +116,35 @@ TEST_F(Asking, TooLittleOrTooMuchIsCut) {
     EXPECT_EQ(answered(socket), 1);
   }
   EXPECT_EQ(asked_, (std::vector<size_t>{0, size_t{PENNA_PATCH_MAX_MODULES}}));
+}
+
+TEST_F(Asking, AStartIsHandedOnWithItsConnection) {
+  std::vector<Server::AnnouncedStart> starts;
+  server_->on_start([&](Server::AnnouncedStart start) { starts.push_back(std::move(start)); });
+  const Fd socket = connect();
+  ask(socket, -1, sizeof(penna_hello), PENNA_HELLO_SPAWNS);
+  server_->work();
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(starts[0].pid, static_cast<uint32_t>(::getpid()));
+  EXPECT_EQ(starts[0].thread, 77u);
+  EXPECT_TRUE(starts[0].spawns);
+  EXPECT_EQ(answered(socket), -1);
+  ASSERT_EQ(::send(socket.get(), "", 1, 0), 1);
+  server_->work();  // what comes is not the server's any more
+  EXPECT_EQ(answered(starts[0].socket), 1);
+  starts.clear();
+  EXPECT_EQ(answered(socket), 0);
+}
+
+TEST_F(Asking, AStartWithADescriptorOrWithNobodyToTellIsLetGo) {
+  const Fd socket = connect(), other = connect();
+  ask(socket, -1, sizeof(penna_hello), PENNA_HELLO_STARTS);
+  server_->work();
+  EXPECT_EQ(answered(socket), 0);
+  server_->on_start([](Server::AnnouncedStart) { ADD_FAILURE() << "handed on"; });
+  ask(other, questions(8).get(), sizeof(penna_hello), PENNA_HELLO_STARTS);
+  server_->work();
+  EXPECT_EQ(answered(other), 0);
 }
 
 TEST_F(Asking, WithWhatIsNoMemory) {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// AloneStarts: programs that no dynamic linker loads and that recorded processes start. Each is held at its beginning,
+// and the agent comes to it alone, as to one that penna starts.
+//
+// How: the agent in the process announces the start (penna/detail/starts.h), and waits until a surgeon of
+// ours traces it (start_watch.h). The surgeon is started when the first one is announced.
+// Invariant: nobody waits for us longer than the agent's patience; a start that we cannot follow goes on unrecorded,
+// and why is told.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+#include "collect/server.h"
+#include "reach/carrier.h"
+#include "reach/surgeon.h"
+
+namespace penna {
+
+class AloneStarts {
+ public:
+  // `agent`: path of the library.
+  AloneStarts(std::string agent, std::string socket_path);
+  AloneStarts(const AloneStarts&) = delete;
+  AloneStarts& operator=(const AloneStarts&) = delete;
+
+  void announce(Server::AnnouncedStart start);
+  int fd() const { return epoll_.get(); }  // readable when there is something for work()
+  void work();
+  bool is_busy() const { return !coming_.empty(); }  // some are on their way
+  // Is it one of them, or has it come from one?
+  bool owns(uint32_t pid) const;
+  bool has_any() const { return !programs_.empty(); }
+
+  // As a carrier's, of those that it owns. From here on no start is followed.
+  Restored leave(const Carrier::Living& living, const std::function<void()>& serve);
+  // Why programs were not recorded, each reason once, as words behind "a program ".
+  const std::set<std::string>& refused() const { return refused_; }
+
+ private:
+  static constexpr size_t kMost = 64;  // at once
+  bool has_surgeon();
+  void hear(uint64_t number);
+  void hear_surgeon();
+  void understand(const std::string& said);
+  void forget_all();
+  Result<Restored> give_back(pid_t pid, const std::function<void()>& serve);
+
+  std::string agent_, socket_path_;
+  Fd epoll_;
+  std::optional<Surgeon> surgeon_;
+  bool is_closed_ = false;            // no more: the recording ends, or the surgeon is gone
+  uint64_t next_ = 1;                 // number of a start
+  std::map<uint64_t, Fd> coming_;     // by number: the agent that waits; none: it does not any more
+  std::set<uint32_t> programs_;       // that have the agent
+  std::set<std::string> refused_;     // reasons
+  std::optional<std::string> given_;  // the surgeon's answer to kGiveBack
+};
+
+}  // namespace penna

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+// See patients.h. The steps, in bring_in(): look, borrow a thread, start the guest, await it, write.
+#include "reach/patients.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <linux/magic.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "base/command_line.h"
+#include "base/file.h"
+#include "base/memory_ranges.h"
+#include "base/proc_stat.h"
+#include "penna/patch_plan.h"
+#include "reach/alone_agent.h"
+#include "reach/call_filters.h"
+#include "reach/guest.h"
+#include "reach/residue.h"
+#include "reach/stop_thread.h"
+#include "reach/target.h"
+#include "reach/turn.h"
+
+namespace penna {
+namespace {
+
+constexpr useconds_t kAwaitGuestUs = 200;
+constexpr const char* kCannotGiveAgent = "could not be given the agent: has it ended?";
+
+// Of the program that the process is now.
+// AT_RANDOM and AT_BASE differ from one exec to the next, where addresses are randomized.
+std::string program_mark(pid_t pid) {
+  const auto auxv = read_file(fmt::format("/proc/{}/auxv", pid), 4096);
+  return auxv ? *auxv : std::string();
+}
+
+// The memfd that the process has made as descriptor `fd`, opened anew. Checked, because the process may have closed it
+// and opened a file of its own in its place. The guest closes that descriptor once the agent is loaded.
+Fd open_memory_file(pid_t pid, int fd) {
+  Fd file(::open(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), O_WRONLY | O_CLOEXEC));
+  struct stat status {};
+  struct statfs system {};
+  const bool is_ours = file && ::fstat(file.get(), &status) == 0 && ::fstatfs(file.get(), &system) == 0 &&
+                       system.f_type == TMPFS_MAGIC && status.st_nlink == 0 && status.st_size == 0;
+  return is_ours ? std::move(file) : Fd();
+}
+
+// What the guest is started with.
+struct Start {
+  GuestTexts texts;
+  std::optional<Residue> residue;
+  std::string agent;                // what is loaded of its file; empty: it is there already
+  GuestPlace place;                 // found or made
+  uint32_t refusals = 0;            // penna_attachment::refusals
+  Fd agent_file;                    // made: where `agent` belongs
+  std::optional<AloneAgent> alone;  // the agent, where it has to be loaded by us
+  uint64_t base = 0, frames = 0;    // alone: where it is; map_frames()
+  uint64_t attach() const { return residue ? residue->attach : alone->attach_at(base); }
+};
+
+bool may_map(const std::optional<int64_t>& got) { return got && (*got > 0 || *got < -4095); }  // 0 cannot be mapped
+
+// A memfd of the process's, which we have open, too. Words behind "process N "; empty: it is made.
+std::string make_agent_file(const Target& target, BorrowedThread& thread, Start* start, int* made) {
+  // In memory that is zero and will be the guest's.
+  if (!target.memory.write(start->place.memory, AloneAgent::kMemoryFile, sizeof AloneAgent::kMemoryFile))
+    return "has ended meanwhile";
+  const auto fd = thread.call(SYS_memfd_create, {start->place.memory, MFD_CLOEXEC, 0, 0, 0, 0});
+  if (!fd || *fd < 0) return "may not make a memfd, by which the agent would come";
+  *made = static_cast<int>(*fd);
+  start->agent_file = open_memory_file(target.pid, *made);
+  return start->agent_file ? "" : kCannotGiveAgent;
+}
+
+// The agent's memory, where no dynamic linker will map it. Words behind "process N "; empty: it is done.
+std::string map_alone(const Target& target, BorrowedThread& thread, Start* start) {
+  start->frames = map_frames(thread, *target.alone, memory_ranges(target.pid));
+  if (start->frames == 0 && target.alone->told.frame_bytes != 0)
+    return "has no free memory near its code for its unwind information";
+  int made = -1;
+  std::string trouble = make_agent_file(target, thread, start, &made);
+  if (trouble.empty()) trouble = start->alone->map(thread, made, &start->base);
+  if (made >= 0) thread.call(SYS_close, {static_cast<uint64_t>(made), 0, 0, 0, 0, 0});
+  return trouble;
+}
+
+// Memory for the guest, and a memfd for the agent where it is not there yet. Words behind "process N "; empty: it is
+// done.
+std::string bring_guest(const Target& target, BorrowedThread& thread, Start* start) {
+  constexpr uint64_t kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
+  const auto code = thread.call(SYS_mmap, {0, Guest::kCodeBytes, PROT_READ | PROT_EXEC, kPrivate, ~uint64_t{0}, 0});
+  if (!may_map(code)) return "may not map memory that can be executed";
+  start->place.code = static_cast<uint64_t>(*code);
+  const auto memory = thread.call(
+      SYS_mmap, {0, Guest::kMemoryBytes, PROT_READ | PROT_WRITE, kPrivate | MAP_NORESERVE, ~uint64_t{0}, 0});
+  if (!may_map(memory)) return "has too little memory left for the agent";
+  start->place.memory = static_cast<uint64_t>(*memory);
+  int agent_fd = -1;
+  if (!start->residue && target.alone) {
+    if (std::string trouble = map_alone(target, thread, start); !trouble.empty()) return trouble;
+  } else if (!start->residue) {
+    if (std::string trouble = make_agent_file(target, thread, start, &agent_fd); !trouble.empty()) return trouble;
+  }
+  const uint64_t attach = start->residue ? start->residue->attach : 0;
+  const bool prepared = Guest(start->place)
+                            .prepare(target.memory, target.libraries, target.needs, thread.state().thread_pointer(),
+                                     agent_fd, attach, start->texts);
+  return prepared ? "" : "could not be prepared: has it ended?";
+}
+
+// By the way in which an agent that is alone knows threads.
+bool is_known_thread(const Target& target, const BorrowedThread& thread) {
+  const uint64_t pointer = thread.state().thread_pointer();
+  return target.memory.word(pointer) == pointer &&
+         target.memory.get<uint32_t>(pointer + target.needs.tid_at).value_or(0) != 0;
+}
+
+// The thread is ours for a moment. Words behind "process N "; empty: the guest runs.
+std::string start_guest(const Target& target, BorrowedThread& thread, Start* start) {
+  if (target.alone && !is_known_thread(target, thread)) return "has threads that its libc does not know of";
+  if (start->place.memory == 0) {
+    if (std::string trouble = bring_guest(target, thread, start); !trouble.empty()) return trouble;
+  } else if (!Guest(start->place).prepare_again(target.memory, start->residue->attach, start->texts)) {
+    return "could not be prepared: has it ended?";
+  }
+  const Guest guest(start->place);
+  if (!guest.say_refusals(target.memory, start->refusals)) return "could not be prepared: has it ended?";
+  say_not_single_threaded(target);
+  constexpr uint64_t kFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+                              CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+  const auto tid = thread.call(
+      SYS_clone, {kFlags, guest.stack(), guest.tid(target.needs), guest.ended(), guest.thread_pointer(), 0});
+  return tid && *tid > 0 ? "" : "may not start a thread";
+}
+
+// Lets the guest begin. Here, because copying the agent takes milliseconds: the borrowed thread is back at its work.
+std::string let_guest_go(const Target& target, const Start& start) {
+  const std::string& agent = start.alone ? start.alone->image_at(start.base) : start.agent;
+  if (start.agent_file && !write_all(start.agent_file, agent)) return kCannotGiveAgent;
+  if (target.alone && (!tell_alone_agent(target.memory, start.base, *target.alone, start.frames) ||
+                       !Guest(start.place).say_attach(target.memory, start.attach())))
+    return "has ended";
+  return Guest(start.place).go(target.memory) ? "" : "has ended";
+}
+
+}  // namespace
+
+// A sentence; empty: the process is recorded.
+std::string Patients::bring_in_once(pid_t pid, Patient& patient) const {
+  const auto sentence = [pid](const std::string& words) { return fmt::format("process {} {}", pid, words); };
+  // Milestones: 1. nobody else is at it, 2. it can be understood, 3. its filters allow it, 4. what an earlier
+  // recorder left is renewed, 5. the guest loads the agent, which plans, 6. what it has planned is written while
+  // all threads are stopped.
+  patient.turn = take_turn(pid);
+  if (!patient.turn) return sentence(kNotOurTurn);
+  auto target = examine(pid);
+  if (!target) return sentence(target.error().text);
+  const auto refusals = judge_call_filters(pid, target->code.system_call);
+  if (!refusals) return sentence(refusals.error().text);
+  Start start{{socket_path_, agent_}, find_residue(*target), {}, {}, *refusals, {}, {}};
+  const auto journal_of = [&](uint64_t attachment) {
+    Journal journal(pid, attachment, target->code.sigreturn, target->system_code);
+    if (target->alone) journal.set_unwinder(target->alone->unwinder);
+    return journal;
+  };
+  if (start.residue && start.residue->attachment != 0) {
+    const Guest before = Guest::of(target->memory, start.residue->attachment);
+    if (before.is_running(target->memory)) return sentence("is just being attached to by another recorder");
+    const auto renewed = renew(pid, target->memory, *start.residue, journal_of(start.residue->attachment),
+                               target->alone ? alone_agent_file(agent_) : agent_, target->needs.tls_offset_at);
+    if (!renewed) return renewed.error().text;
+    start.place = before.place();
+  }
+  if (start.residue && target->alone) start.base = start.residue->agent.bias;
+  if (!start.residue && target->alone) {
+    auto agent = AloneAgent::load(agent_);
+    if (!agent) return agent.error().text;
+    start.alone = std::move(*agent);
+  } else if (!start.residue) {
+    auto agent = loaded_part(agent_);
+    if (!agent) return agent.error().text;
+    start.agent = std::move(*agent);
+  }
+  const auto start_it = [&](BorrowedThread& thread) { return start_guest(*target, thread, &start); };
+  if (const std::string trouble = with_borrowed_thread(*target, start_it); !trouble.empty()) return sentence(trouble);
+  if (const std::string trouble = let_guest_go(*target, start); !trouble.empty()) return sentence(trouble);
+  const Guest guest(start.place);
+  patient.journal.emplace(journal_of(guest.attachment()));
+  // The recorder answers the agent's questions meanwhile, and may read debug files for them.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(PENNA_PLAN_SECONDS);
+  for (;; ::usleep(kAwaitGuestUs)) {
+    if (const auto outcome = guest.outcome(target->memory); outcome && outcome->empty())
+      break;
+    else if (outcome)
+      return sentence(*outcome);
+    if (std::chrono::steady_clock::now() > end) return sentence("does not let the agent be loaded: a lock is held");
+  }
+  if (until_ == InjectUntil::kPlanned) return patient.journal.reset(), "";
+  if (!target->alone) name_agent(pid, target->memory, agent_);
+  const auto written = patient.journal->write_all();
+  return written ? "" : written.error().text;
+}
+
+// Of one of the processes, or of one that these have forked: then it is that of the nearest ancestor.
+std::optional<Journal> Patients::journal_of(pid_t pid) const {
+  constexpr int kMostParents = 64;
+  pid_t one = pid;
+  for (int i = 0; i < kMostParents && one > 1; ++i, one = parent_of(one))
+    if (const auto found = patients_.find(one); found != patients_.end() && found->second.journal)
+      return found->second.journal->of(pid);
+  for (const auto& [parent, patient] : patients_)  // it has ended
+    if (patient.journal) {
+      const auto state = patient.journal->of(pid).state();
+      if (state && *state != Journal::State::kOtherProgram) return patient.journal->of(pid);
+    }
+  return {};
+}
+
+std::string Patients::bring_in(pid_t pid) {
+  constexpr int kMostPrograms = 5;
+  Patient& patient = patients_[pid] = {};
+  std::string trouble;
+  for (int i = 0; i < kMostPrograms; ++i) {
+    const std::string before = program_mark(pid);
+    trouble = bring_in_once(pid, patient);
+    // By exec, while we came: nothing of what we did is left.
+    if (trouble.empty() || before == program_mark(pid)) break;
+    patient = {};
+  }
+  if (trouble.empty()) return {};
+  if (patient.turn && is_alone(pid)) trouble += "; --via breakpoint can record it";
+  Restored given_up;  // what is told is the trouble
+  put_back_family(pid, &given_up);
+  patients_.erase(pid);
+  return trouble;
+}
+
+std::string Patients::give_back(pid_t pid) const {
+  const auto journal = journal_of(pid);
+  if (!journal) return fmt::format("process {} was not attached to", pid);
+  auto restored = journal->put_back();
+  if (!restored) return restored.error().text;
+  for (const pid_t child : children_of(pid)) put_back_family(child, &*restored);
+  return fmt::format("{} {} {} {} {} {}", restored->places, restored->modules, restored->kept, restored->other_programs,
+                     restored->stopped_ns, restored->waiting);
+}
+
+// What is still changed there and in all that descend from it: the recorder may not have met those that were forked
+// just now.
+void Patients::put_back_family(pid_t pid, Restored* all) const {
+  if (const auto journal = journal_of(pid)) {
+    const auto restored = journal->put_back();
+    if (restored && restored->other_programs == 0) all->add(*restored);  // of other programs, recorded ones are told
+  }
+  for (const pid_t child : children_of(pid)) put_back_family(child, all);
+}
+
+void Patients::put_all_back() const {
+  Restored given_up;  // there is nobody to tell
+  for (const auto& [pid, patient] : patients_)
+    if (patient.journal) put_back_family(pid, &given_up);
+}
+
+Result<Restored> parse_restored(const std::string& answer) {
+  Restored restored;
+  std::istringstream numbers(answer);
+  if (numbers >> restored.places >> restored.modules >> restored.kept >> restored.other_programs >>
+      restored.stopped_ns >> restored.waiting)
+    return restored;
+  return Error{answer};
+}
+
+Restored leave_all(const Carrier::Living& living, const std::function<Result<Restored>(pid_t)>& give_back) {
+  Restored all;
+  std::set<uint32_t> met;
+  for (bool is_new = true; is_new;) {
+    is_new = false;
+    for (const uint32_t number : living()) {
+      if (!met.insert(number).second) continue;
+      is_new = true;
+      const auto restored = give_back(static_cast<pid_t>(number));
+      if (restored)
+        all.add(*restored);
+      else if (!executable_of(number).empty())  // else it has ended
+        all.trouble = restored.error().text;
+    }
+  }
+  return all;
+}
+
+}  // namespace penna
