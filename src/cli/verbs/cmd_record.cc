@@ -3,6 +3,7 @@
 #include "cli/verbs/cmd_record.h"
 
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 
 #include "analysis/unmet_patterns.h"
 #include "base/file.h"
@@ -34,6 +36,7 @@
 #include "cli/signal_relay.h"
 #include "cli/verbs.h"
 #include "cli/verbs/cmd_report.h"
+#include "cli/viewer.h"
 #include "collect/clocks.h"
 #include "collect/collector.h"
 #include "collect/control_server.h"
@@ -109,12 +112,13 @@ std::optional<std::chrono::steady_clock::time_point> end_of_recording(const Reco
   return std::chrono::steady_clock::now() + std::chrono::nanoseconds(*options.duration_ns);
 }
 
-// With -T FUNC@snapshot only the last calls before such a function are kept; without, nothing is
-// thrown away.
+constexpr int kViewedMs = 100;  // between two times that what threads are filling is written, for who looks on
+
+// With -T FUNC@snapshot or --keep only the last events before a snapshot are kept; without, nothing is thrown away.
 SnapshotRules snapshots_of(const RecordOptions& options) {
   constexpr uint32_t kUsualMib = 64;
   CallRules functions = watched_functions(options.filter, TriggerAction::kSnapshot);
-  const uint64_t mib = functions.ask ? options.keep_mib.value_or(kUsualMib) : 0;
+  const uint64_t mib = options.keep_mib.value_or(functions.ask ? kUsualMib : 0);
   return {std::move(functions), mib << 20};
 }
 
@@ -136,12 +140,14 @@ class RecordRun {
   Result<> prepare_collector();
   Result<> listen();
   Result<> prepare_live_view();
+  Result<> start_viewer();
   Result<> start_collector();
   bool start(CarrierError* error);
   void follow_to_the_end();
   void leave_processes();
   void close_file();
   void say_what_came() const;
+  void stay_with_page();
   int end();
 
   bool is_complete() const { return closed_; }  // its file
@@ -180,6 +186,7 @@ class RecordRun {
   std::optional<ControlServer> control_;
   std::unique_ptr<SymbolSource> symbols_;
   std::optional<LiveView> live_;
+  std::optional<Viewer> viewer_;
   std::unique_ptr<Silencer> silencer_;
   // Known once the recording has ended:
   Outcome outcome_;
@@ -274,6 +281,14 @@ Result<> RecordRun::prepare_live_view() {
   return live_->start();
 }
 
+// --view: a process of its own looks at the file, so that nothing that it does can harm the recording.
+Result<> RecordRun::start_viewer() {
+  if (!options_.view) return ok();
+  collector_->write_open_chunks_every(kViewedMs);
+  viewer_.emplace(PENNA_TRY(Viewer::start(path_, options_.no_open, signals_->before())));
+  return ok();
+}
+
 Result<> RecordRun::start_collector() {
   Onlooker* const onlooker = live_ ? &live_->onlooker() : nullptr;
   silencer_ = PENNA_TRY(Silencer::make(options_.max_overhead, *server_, *collector_, onlooker, function_namer()));
@@ -354,7 +369,8 @@ void RecordRun::say_what_came() const {
   if (rules_.unmet)
     unmet = asked_by_filters_->with_nearest(without_refused(rules_.unmet(), filter().functions, *planner_));
   std::optional<std::vector<std::string>> without_snapshot;
-  if (snapshots_.functions.unmet) without_snapshot = snapshots_.functions.unmet();
+  if (snapshots_.bytes != 0)
+    without_snapshot = snapshots_.functions.unmet ? snapshots_.functions.unmet() : std::vector<std::string>();
   print_closing_lines(
       {path_, start_, end_, options_.conditions, unmet_conditions(path_, options_.conditions), filter_text(filter()),
        unmet, thread_text(options_.threads), unmet_threads(path_, options_.threads), outcome_.goes_on, refused_,
@@ -363,6 +379,17 @@ void RecordRun::say_what_came() const {
       *collector_, unrecorded_);
   for (const std::string& sentence : restored_.notes) say(sentence);
   if ((!pids_.empty() || choice_.comes_alone) && some_go_on_) say(restored_text(restored_));
+}
+
+// The page goes on with the finished recording, until Ctrl-C.
+void RecordRun::stay_with_page() {
+  if (!viewer_) return;
+  if (!options_.quiet && viewer_->is_running()) say("the page shows the recording until Ctrl-C");
+  while (viewer_->is_running() && !signals_->told_to_end()) {
+    pollfd fds[] = {{signals_->fd(), POLLIN, 0}, {viewer_->pidfd(), POLLIN, 0}};
+    (void)::poll(fds, std::size(fds), -1);
+  }
+  viewer_->end();
 }
 
 // There is no recorder any more: nobody waits for it, new programs do not look for it, and a signal that ends us leaves
@@ -376,6 +403,7 @@ int RecordRun::end() {
   // Our child goes on unrecorded: we stay, as its parent expects the program's signals and status
   // from us.
   if (outcome_.goes_on && carrier_->is_child()) outcome_.status = follow_unrecorded(*carrier_, *signals_);
+  stay_with_page();
   signals_->end();
   return end_like(outcome_.status);
 }
@@ -390,6 +418,7 @@ Result<> prepare(RecordRun& run) {
   PENNA_TRY(run.prepare_collector());
   PENNA_TRY(run.listen());
   PENNA_TRY(run.prepare_live_view());
+  PENNA_TRY(run.start_viewer());
   return run.start_collector();
 }
 
