@@ -137,7 +137,7 @@ class ActingServerTest : public HttpServerTest {
     service_.act = [](const std::string& name, const HttpParameters&) {
       return HttpAnswer{200, "text/plain", "did " + name};
     };
-    service_.next_event = [this](uint64_t* seen) { return ++*seen <= 2 ? "event " + std::to_string(*seen) : ended(); };
+    service_.next_event = [](uint64_t* seen) { return ++*seen <= 2 ? "event " + std::to_string(*seen) : ended(); };
     HttpServerTest::SetUp();
   }
   std::string post(const std::string& path, const std::string& lines) const {
