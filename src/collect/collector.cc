@@ -23,8 +23,7 @@ namespace {
 // How many chunks of one process are drained before the next process.
 constexpr size_t kTurn = 64;
 constexpr size_t kMostNotes = 1000;
-constexpr int kOpenMs = 500;  // between checks of open chunks: what is older than a second is in the file
-constexpr int kLookMs = 20;   // the same with an onlooker
+constexpr int kLookMs = 20;  // between looks at open chunks, with an onlooker
 
 uint64_t clock_ns(clockid_t clock) {
   timespec now{};
@@ -386,7 +385,7 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
 void Collector::write_open_chunks_sometimes() {
   const uint64_t now = clock_ns(CLOCK_MONOTONIC);
   if (last_open_ns_ == 0) last_open_ns_ = now;
-  if (now - last_open_ns_ < uint64_t{kOpenMs} * 1'000'000) return;
+  if (now - last_open_ns_ < static_cast<uint64_t>(open_ms_) * 1'000'000) return;
   last_open_ns_ = now;
   for (auto& drain : drains_) {
     drain->look_at_threads();
@@ -397,7 +396,8 @@ void Collector::write_open_chunks_sometimes() {
 
 int Collector::until_open_chunks_ms() const {
   const uint64_t passed = (clock_ns(CLOCK_MONOTONIC) - last_open_ns_) / 1'000'000;
-  return passed < kOpenMs ? kOpenMs - static_cast<int>(passed) : 1;
+  const auto wait = static_cast<uint64_t>(open_ms_);
+  return passed < wait ? static_cast<int>(wait - passed) : 1;
 }
 
 // Chunks that become full meanwhile ring the bell.
@@ -409,8 +409,16 @@ void Collector::look_at_open_chunks() {
   last_look_ns_ = now;
 }
 
+bool Collector::ask_for_snapshot() {
+  if (!flight_) return false;
+  asked_for_snapshot_ = true;
+  doorbell_.ring();
+  return true;
+}
+
 // Chunks that are still being filled belong to the snapshot, too.
 void Collector::take_snapshot_if_due() {
+  if (flight_ && asked_for_snapshot_.exchange(false)) flight_->ask(penna_now());
   if (!flight_ || !flight_->take_snapshot_if_due(writer_)) return;
   for (auto& drain : drains_) drain->write_open_chunks(writer_);
 }

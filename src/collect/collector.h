@@ -85,6 +85,10 @@ class Collector {
   // Programs that other processes than the recorded ones have started are not missed. Call before start().
   void leave_others() { leaves_others_ = true; }
 
+  // How often what is in open chunks is written, at least; of a recording that somebody looks at meanwhile it is more
+  // often than once in kOpenMs. Call before start().
+  void write_open_chunks_every(int ms) { open_ms_ = ms; }
+
   // See Session::time_shift. Call before start().
   void set_time_shift(uint32_t shift) { time_shift_ = shift; }
 
@@ -100,6 +104,8 @@ class Collector {
   // Adds a sentence to the recording's health. `refused`: it is about a process that was refused. `missed`: which
   // events are missing because of it, in bits as in CollectorHealth::missed_by_notes.
   void note(std::string sentence, bool refused, uint32_t missed = 0);
+  // What a flight recorder keeps is stored soon. False: there is none, all events are. Any thread.
+  bool ask_for_snapshot();
   // Drains everything, ends processes that are still alive as kStopped, and closes the recording. Returns errors of the
   // file; totals() is valid in any case. `hurried`: what is not drained within Budget::kStopMs is abandoned, and
   // counted.
@@ -114,6 +120,7 @@ class Collector {
   const RecordingWriter& writer() const { return writer_; }  // after stop()
 
  private:
+  static constexpr int kOpenMs = 500;  // between checks of open chunks: what is older than a second is in the file
   struct News {
     enum Kind { kAdd, kEnd, kLeft, kNote } kind;
     Process process;
@@ -183,10 +190,12 @@ class Collector {
   ClockTriplet began_ = read_clocks();
   Patience patience_;
   std::atomic<size_t> channels_{0};
+  std::atomic<bool> asked_for_snapshot_{false};
   uint64_t record_cost_ticks_ = 0;  // of the first process
   HookCosts hook_costs_;
   CollectorTotals totals_;
   ClockTriplet start_;
+  int open_ms_ = kOpenMs;
   uint64_t last_clock_ns_ = 0, last_open_ns_ = 0, last_look_ns_ = 0;
   Result<> outcome_ = ok();
   std::thread thread_;

@@ -21,7 +21,7 @@ namespace {
 
 struct Request {
   bool on = false, done = false;  // done: a report of the client, not a request
-  bool stop = false;
+  bool stop = false, snapshot = false;
   uint32_t pid = 0;
   std::string pattern;
 };
@@ -35,7 +35,8 @@ Result<Request> parse(const std::string& line) {
   request.done = what.starts_with("was-");
   request.on = what == "on" || what == "was-on";
   request.stop = what == "stop";
-  if (!words || !(request.on || request.stop || what == "off" || what == "was-off"))
+  request.snapshot = what == "snapshot";
+  if (!words || !(request.on || request.stop || request.snapshot || what == "off" || what == "was-off"))
     return Error{"this recorder does not understand the request; is it another version?"};
   return request;
 }
@@ -111,6 +112,9 @@ std::string ControlServer::answer(const std::string& line) {
   if (request->pid != 0 && !server_->is_living(request->pid))
     return fmt::format("error process {} is not recorded", request->pid);
   if (request->stop) return "ok 0 0 0 0";
+  if (request->snapshot)
+    return collector_->ask_for_snapshot() ? "ok 0 0 0 0"
+                                          : "error all events are stored: a snapshot is for record --keep";
   const auto control = points_request(request->on, request->pattern);
   if (!control) return "error " + control.error().text;
   if (request->done) return note(request->pid, request->on, request->pattern), "ok 0 0 0 0";

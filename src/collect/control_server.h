@@ -4,6 +4,9 @@
 //   request   on|off PID PATTERN         PID 0: every process of the recording, and future programs
 //   answer    ok PROCESSES MATCHED CHANGED REFUSED, or: error SENTENCE, or: yourself
 //
+//   request   snapshot PID all           what penna record --keep has kept is stored
+//   answer    ok 0 0 0 0
+//
 //   request   stop PID all               the recording ends
 //   answer    ok 0 0 0 0, and the connection is closed once the recording is complete and its processes are left
 //

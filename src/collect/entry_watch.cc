@@ -44,7 +44,7 @@ void EntryWatch::forget(Watched& watched) {
 // The module of a function may be described by another thread, after the function was entered.
 void EntryWatch::learn(uint32_t process, Watched& watched, const Record& record) {
   const auto module = decode_module(record);
-  if (!module || !functions_.learn(process, *module)) return;
+  if (!module || !functions_.ask || !functions_.learn(process, *module)) return;
   forget(watched);
   watched.others = {};
   for (const auto& [pc, ticks] : std::exchange(watched.unplaced, {})) look_at(process, watched, pc, ticks);
@@ -56,7 +56,7 @@ void EntryWatch::records(uint32_t process, std::span<const uint8_t> chunk) {
   RecordCursor in(chunk);
   Record record;
   while (in.next(record)) {
-    if (record.kind == PENNA_KIND_CALL_ENTRY)
+    if (record.kind == PENNA_KIND_CALL_ENTRY && functions_.ask)
       look_at(process, watched, record.pc, record.time);
     else if (record.kind == PENNA_KIND_MODULE)
       learn(process, watched, record);

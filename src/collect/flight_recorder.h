@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // FlightRecorder: keeps the newest chunks of all processes in memory, and stores them in the recording when a function
-// is entered, or when the recording ends.
+// is entered, somebody asks for it, or the recording ends.
 //
 // Why an onlooker: it sees each record once, in time (entry_watch.h).
 // Invariant: the chunks that it keeps take at most `bytes`, whatever targets do; each is stored or counted as
@@ -19,7 +19,7 @@
 
 namespace penna {
 
-// The options of penna record -T FUNC@snapshot and --ring.
+// The options of penna record -T FUNC@snapshot, --ring and --keep.
 struct SnapshotRules {
   CallRules functions;         // FunctionTraits::snapshot marks them; the rest of the rules is ignored. No `ask`: none
   uint64_t bytes = 0;          // of memory, at most; 0: no flight recorder
@@ -43,6 +43,8 @@ class FlightRecorder final : public EntryWatch {
             const ChunkSummary& summary);
   // The process of `sink` has ended: its end is written with the last of its chunks.
   void ended(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink);
+  // As if such a function had been entered.
+  void ask(uint64_t ticks) { entered(0, 0, ticks); }
   // Stores what is kept, if such a function was entered since the last time. The caller stores chunks that are still
   // being filled.
   bool take_snapshot_if_due(RecordingWriter& writer);

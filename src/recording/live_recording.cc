@@ -3,6 +3,7 @@
 #include "recording/live_recording.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "recording/reader_state.h"
 
@@ -17,12 +18,22 @@ LiveRecording::LiveRecording(const Session& session, const ClockTriplet& start)
   state.first_chunk = {0};
 }
 
+void LiveRecording::describe(const std::string& path, const Session& session) {
+  recording_.state_->path = path;
+  recording_.state_->session = session;
+}
+
 // Two triplets give a rate: the start's, and the newest.
-void LiveRecording::set_clock(const ClockTriplet& now) {
+void LiveRecording::set_clock(const ClockTriplet& now) { set_clocks({recording_.state_->clocks.front(), now}); }
+
+void LiveRecording::set_clocks(std::vector<ClockTriplet> clocks) {
   Recording::State& state = *recording_.state_;
-  state.clocks.resize(1);
-  state.clocks.push_back(now);
+  state.clocks = std::move(clocks);
   state.time = TimeMap(state.clocks, state.session.ticks_per_second);
+}
+
+void LiveRecording::end_process(uint32_t process, const ProcessEnd& end) {
+  recording_.state_->processes[process].end = end;
 }
 
 uint32_t LiveRecording::add_process(const Process& process) {

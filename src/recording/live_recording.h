@@ -9,6 +9,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "recording/reader.h"
 
@@ -24,12 +26,17 @@ class LiveRecording {
   uint32_t add_process(const Process& process);
   uint32_t add_thread(uint32_t process, uint32_t serial, uint32_t tid);
 
+  // What was not known when it was made: where it lies, and what its first block says.
+  void describe(const std::string& path, const Session& session);
   // A later reading than that of the start: from here on ticks are converted by the two.
   void set_clock(const ClockTriplet& now);
+  // The same by all readings, in any order.
+  void set_clocks(std::vector<ClockTriplet> clocks);
   void name_thread(uint32_t thread, const std::string& name);
   void add_module(uint32_t process, Module module);
   void add_site(uint32_t process, Site site);  // the last description of an id stands
   void add_stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes);
+  void end_process(uint32_t process, const ProcessEnd& end);
 
   // True when modules came since the last time: what was made of a recording's modules (Names) must be made anew.
   bool prepare();

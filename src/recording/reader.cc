@@ -284,12 +284,40 @@ void Recording::State::add_chunks() {
                            }),
                chunks.end());
   add_pieces(thread_index);
+  find_first_chunks();
+  gathered.clear();
+  free_memory(chunk_blocks);
+}
+
+void Recording::State::find_first_chunks() {
   first_chunk.assign(threads.size() + 1, chunks.size());
   for (size_t i = chunks.size(); i-- > 0;) first_chunk[chunks[i].thread] = i;
   for (size_t thread = threads.size(); thread-- > 0;)
     first_chunk[thread] = std::min(first_chunk[thread], first_chunk[thread + 1]);
-  gathered.clear();
-  free_memory(chunk_blocks);
+}
+
+void Recording::number_threads(std::span<const std::pair<uint32_t, uint32_t>> order) {
+  State& state = *state_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> wanted;
+  for (const auto& key : order) wanted.emplace(key, static_cast<uint32_t>(wanted.size()));
+  const auto place = [&](uint32_t thread) {
+    const RecordedThread& one = state.threads[thread];
+    const auto found = wanted.find({state.processes[one.process].process.number, one.serial});
+    return found != wanted.end() ? found->second : UINT32_MAX;
+  };
+  std::vector<uint32_t> old(state.threads.size()), fresh(old.size());  // indices: old by new one, and new by old one
+  std::iota(old.begin(), old.end(), 0);
+  std::stable_sort(old.begin(), old.end(), [&](uint32_t one, uint32_t other) { return place(one) < place(other); });
+  for (uint32_t i = 0; i < old.size(); ++i) fresh[old[i]] = i;
+  std::vector<RecordedThread> threads;
+  for (const uint32_t thread : old) threads.push_back(std::move(state.threads[thread]));
+  state.threads = std::move(threads);
+  for (RecordedProcess& process : state.processes)
+    for (uint32_t& thread : process.threads) thread = fresh[thread];
+  for (ChunkRef& chunk : state.chunks) chunk.thread = fresh[chunk.thread];
+  std::stable_sort(state.chunks.begin(), state.chunks.end(),
+                   [](const ChunkRef& one, const ChunkRef& other) { return one.thread < other.thread; });
+  state.find_first_chunks();
 }
 
 // Pieces count only where their chunk is not in the file whole: its thread was filling it when the

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -114,11 +115,15 @@ class Recording {
   std::span<const ClockTriplet> clocks() const;
   const TimeMap& time() const;
   std::span<const RecordedProcess> processes() const;   // in the order of their numbers
-  std::span<const RecordedThread> threads() const;      // by process, then serial
+  std::span<const RecordedThread> threads() const;      // by process, serial; or number_threads()
   const ModuleMap& module_map(uint32_t process) const;  // over processes()[process].modules
   const Site* site(uint32_t process, uint32_t id) const;
   const CollectorHealth& collector() const;
   std::span<const FileNames> names() const;  // some files may stand there several times, with other places each
+
+  // Gives threads these indices, from 0 on: pairs of a process's number and a serial. Those that are not among them
+  // come behind, as they were. Before anything else is asked.
+  void number_threads(std::span<const std::pair<uint32_t, uint32_t>> order);
 
   // What readers of events leave out (selection.h); null: nothing. The file itself knows nothing of it.
   void select(std::shared_ptr<const Selection> selection);

@@ -57,6 +57,7 @@ struct Recording::State {
   void add_threads(uint32_t process, Gathered& gathered);
   bool take_in_pieces(const BlockRef& block, ByteSpan payload);
   void add_chunks();
+  void find_first_chunks();
   void add_pieces(const std::map<std::pair<uint32_t, uint32_t>, uint32_t>& thread_index);
 
   std::map<uint32_t, Gathered> gathered;  // only during open()

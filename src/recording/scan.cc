@@ -2,6 +2,7 @@
 // See scan.h.
 #include "recording/scan.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -25,6 +26,11 @@ size_t BlockFile::read(uint64_t offset, std::span<uint8_t> out) const {
     done += static_cast<size_t>(got);
   }
   return done;
+}
+
+void BlockFile::look_again() {
+  struct stat status {};
+  if (::fstat(fd_.get(), &status) == 0) size_ = static_cast<uint64_t>(status.st_size);
 }
 
 std::optional<BlockRef> BlockFile::block_at(uint64_t offset) const {

@@ -27,7 +27,8 @@ class BlockFile {
   // Of the format, as the file's header says; kVersion until it has been read.
   void set_version(uint32_t version) { version_ = version; }
   uint32_t version() const { return version_; }
-  uint64_t size() const { return size_; }  // when it was opened: it may have become shorter
+  uint64_t size() const { return size_; }  // when it was last looked at: it may have become shorter
+  void look_again();                       // at its size
   // As many of out.size() bytes as there are.
   size_t read(uint64_t offset, std::span<uint8_t> out) const;
   template <typename T>

@@ -32,6 +32,22 @@ void Counters::on_live(uint32_t process, uint64_t time, uint64_t bytes, uint64_t
   step.changed = true;
 }
 
+void Counters::grow(int64_t length) {
+  constexpr size_t kHalf = kSteps / 2;
+  for (; length / static_cast<int64_t>(kSteps) >= step_ns_; step_ns_ *= 2) {
+    for (auto& counts : counts_) {
+      for (size_t step = 0; step < kHalf; ++step) counts[step] = counts[2 * step] + counts[2 * step + 1];
+      std::fill(counts.begin() + kHalf, counts.end(), 0);
+    }
+    for (size_t step = 0; step < kHalf; ++step) {
+      const Live &one = live_[2 * step], &other = live_[2 * step + 1];
+      live_[step] = {std::max(one.most, other.most), other.changed ? other.at_end : one.at_end,
+                     one.changed || other.changed};
+    }
+    std::fill(live_.begin() + kHalf, live_.end(), Live{});
+  }
+}
+
 void Counters::add(const Counters& other) {
   for (size_t kind = 0; kind < kKinds; ++kind)
     for (size_t step = 0; step < kSteps; ++step) counts_[kind][step] += other.counts_[kind][step];

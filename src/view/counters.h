@@ -31,11 +31,13 @@ class Counters : public AllocationObserver {
   void count(Kind kind, int64_t time) { ++counts_[kind][step_of(time)]; }
   void on_allocated(const Event& event, const HeapBlock&) override { count(kAllocations, time_ns_(event.time)); }
   void on_live(uint32_t process, uint64_t time, uint64_t bytes, uint64_t blocks) override;
+  // From here on of a recording that is at least so long: steps are joined until there is room.
+  void grow(int64_t length);
   // Nothing is counted in it.
   Counters empty_copy() const { return Counters(step_ns_, process_bytes_.size(), time_ns_, 0); }
   // What another one of the same recording has counted; live bytes are not counted in parts.
   void add(const Counters& other);
-  // All is counted. Before the first answer.
+  // All is counted, so far. Before the first answer.
   void finish();
 
   // As they lie in an index. False: these are not those of such a recording.

@@ -39,7 +39,7 @@ std::string thread_name(const ThreadSummary& one) {
 
 }  // namespace
 
-Directory::Directory(ViewData& data) {
+Directory::Directory(ViewSource& data) {
   SumsByName functions, locks, points;
   data.store().each_name([&](TrackStore::Named kind, uint32_t name, uint64_t count, int64_t total) {
     Sums& sums = (kind == TrackStore::Named::kFunction ? functions
@@ -51,7 +51,8 @@ Directory::Directory(ViewData& data) {
   add(functions, "function", &entries_);
   add(locks, "lock", &entries_);
   add(points, "point", &entries_);
-  const Summary& summary = data.summary();
+  const std::shared_ptr<const Summary> held = data.summary();
+  const Summary& summary = *held;
   for (uint32_t i = 0; i < summary.threads.size(); ++i) {
     threads_.push_back(thread_name(summary.threads[i]));
     entries_.push_back({"thread", i, summary.threads[i].total_events(), 0});

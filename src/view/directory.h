@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "view/view_data.h"
+#include "view/view_source.h"
 
 namespace penna {
 
@@ -22,7 +22,7 @@ struct DirectoryEntry {
 
 class Directory {
  public:
-  explicit Directory(ViewData& data);
+  explicit Directory(ViewSource& data);
   // JSON: those whose names hold `text`, upper and lower case alike; the longest total first.
   std::string find(std::string_view text, const NameIds& ids) const;
 

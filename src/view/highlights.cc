@@ -94,7 +94,8 @@ std::string thread_text(const ThreadSummary& thread) {
 }
 
 // Of a wait that never ended, the part up to the end of the recording counts, as in the reports.
-std::optional<Highlight> longest_wait(const Summary& all, const Recording& recording, Names& names) {
+std::optional<Highlight> longest_wait(const Recording& recording, Names& names) {
+  const Summary all = summarize(recording);
   EventWords words(recording, names);
   std::optional<Highlight> found;
   std::string lock;
@@ -136,8 +137,7 @@ std::vector<Highlight> highlights(const Summary& all, const ReportReader& report
     add(largest_leak(report));
   }
   if (all.events[PENNA_LOCKS] != 0)
-    (void)read(
-        {}, [&](const Recording& recording, Names& names) { return add(longest_wait(all, recording, names)), ok(); });
+    (void)read({}, [&](const Recording& recording, Names& names) { return add(longest_wait(recording, names)), ok(); });
   return list;
 }
 

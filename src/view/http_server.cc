@@ -8,12 +8,15 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
+#include <string_view>
 #include <thread>
 
 namespace penna {
 namespace {
 
 constexpr size_t kMostQuery = 4096;  // bytes of a question's target
+constexpr int kMostListeners = 4;    // to events: each holds a thread, and questions need some, too
 
 // In a time that does not tell how much of it is right.
 bool is_same(const std::string& given, const std::string& wanted) {
@@ -62,7 +65,10 @@ class Server {
     return port_;
   }
   void run() { server_.listen_after_bind(); }
-  void stop() { server_.stop(); }
+  void stop() {
+    ends_ = true;
+    server_.stop();
+  }
   bool runs() const { return server_.is_running(); }
 
  private:
@@ -72,10 +78,19 @@ class Server {
     return host == "127.0.0.1" + port || host == "localhost" + port;
   }
 
-  void route(const httplib::Request& request, httplib::Response& response) const {
-    if (request.method != "GET" && request.method != "HEAD") {
-      response.set_header("Allow", "GET, HEAD");
-      return say_plainly(response, 405, "only GET is answered");
+  // A page of another origin can send a POST, but not with our Origin.
+  bool is_own_origin(const httplib::Request& request) const {
+    constexpr std::string_view kScheme = "http://";
+    const std::string origin = request.get_header_value("Origin");
+    return request.get_header_value_count("Origin") == 1 && origin.starts_with(kScheme) &&
+           is_host(origin.substr(kScheme.size()));
+  }
+
+  void route(const httplib::Request& request, httplib::Response& response) {
+    const bool acts = service_.act && request.method == "POST";
+    if (!acts && request.method != "GET" && request.method != "HEAD") {
+      response.set_header("Allow", service_.act ? "GET, HEAD, POST" : "GET, HEAD");
+      return say_plainly(response, 405, service_.act ? "only GET and POST are answered" : "only GET is answered");
     }
     if (request.get_header_value_count("Host") != 1 || !is_host(request.get_header_value("Host")))
       return say_plainly(response, 403, "this is not the address that penna view has printed");
@@ -85,19 +100,49 @@ class Server {
     if (slash == std::string::npos || !is_same(path.substr(1, slash - 1), service_.token))
       return say_plainly(response, 404, "the address is the whole line that penna view has printed");
     const std::string rest = path.substr(slash);
-    constexpr std::string_view kQuestions = "/api/";
-    if (rest == "/") return response.set_content(service_.page, "text/html; charset=utf-8");
-    if (rest.compare(0, kQuestions.size(), kQuestions) != 0) return say_plainly(response, 404, "there is no such page");
     HttpParameters parameters;
     for (const auto& [name, value] : request.params) parameters[name] = value;
-    const HttpAnswer answer = service_.answer(rest.substr(kQuestions.size()), parameters);
+    constexpr std::string_view kQuestions = "/api/", kActs = "/act/";
+    if (acts) {
+      if (!is_own_origin(request))
+        return say_plainly(response, 403, "only the page of penna view itself may ask for this");
+      if (!rest.starts_with(kActs)) return say_plainly(response, 405, "only GET is answered here");
+      return give(service_.act(rest.substr(kActs.size()), parameters), response);
+    }
+    if (rest == "/events" && service_.next_event) return send_events(response);
+    if (rest == "/") return response.set_content(service_.page, "text/html; charset=utf-8");
+    if (rest.compare(0, kQuestions.size(), kQuestions) != 0) return say_plainly(response, 404, "there is no such page");
+    give(service_.answer(rest.substr(kQuestions.size()), parameters), response);
+  }
+
+  static void give(const HttpAnswer& answer, httplib::Response& response) {
     response.status = answer.status;
     response.set_content(answer.body, answer.type);
+  }
+
+  // As long as somebody listens: a line of comment, where nothing happens, shows whether he does.
+  void send_events(httplib::Response& response) {
+    if (++listeners_ > kMostListeners) {
+      --listeners_;
+      return say_plainly(response, 503, "too many pages listen already");
+    }
+    auto seen = std::make_shared<uint64_t>(0);
+    response.set_chunked_content_provider(
+        "text/event-stream",
+        [this, seen](size_t, httplib::DataSink& sink) {
+          if (ends_) return sink.done(), true;
+          const std::string event = service_.next_event(seen.get());
+          const std::string text = event.empty() ? ":\n\n" : "data: " + event + "\n\n";
+          return sink.write(text.data(), text.size());
+        },
+        [this](bool) { --listeners_; });
   }
 
   const HttpService& service_;
   httplib::Server server_;
   int port_ = -1;
+  std::atomic<bool> ends_ = false;
+  std::atomic<int> listeners_ = 0;
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ bool PartQuestions::is_of_columns(const std::string& question) {
 }
 
 std::string PartQuestions::answer(const std::string& question, Parameters& in, const ViewSelection& of) {
+  if (const auto now = now_(); now != all_) curves_.clear(), all_ = now;
   if (question == "curve") return curve(in);
   if (question == "live_heap") return live_heap(in, of);
   if (question == "critical_path") return critical_path(in, of);
@@ -67,7 +68,7 @@ std::string PartQuestions::point_names(Parameters& in, const ViewSelection& of) 
 
 std::vector<std::string> PartQuestions::points_to_ask(size_t most) {
   std::vector<std::string> list;
-  if (all_.events[PENNA_POINTS] == 0) return list;
+  if (all_->events[PENNA_POINTS] == 0) return list;
   (void)read_({}, [&](const Recording& recording, Names& names) -> Result<> {
     for (const NamedPoint& point : penna::point_names(recording, names))
       if (list.size() < most) list.push_back(point.name);
@@ -77,7 +78,8 @@ std::vector<std::string> PartQuestions::points_to_ask(size_t most) {
 }
 
 std::string PartQuestions::thread_name(uint32_t thread) const {
-  const ThreadSummary& one = all_.threads[thread];
+  if (thread >= all_->threads.size()) return "a new thread";
+  const ThreadSummary& one = all_->threads[thread];
   return one.name.empty() ? fmt::format("tid {}", one.tid) : one.name;
 }
 
@@ -87,7 +89,7 @@ std::string PartQuestions::hits(Parameters& in, const ViewSelection& of) {
   request.sort = in.text("sort", kMostName);
   request.histogram = in.text("histogram", kMostName);
   request.rows = static_cast<size_t>(in.number("top", 100, 1, kMostHits));
-  request.begin = all_.first_time;
+  request.begin = all_->first_time;
   const std::string where = in.text("where", kMostWhere);
   return read(in, {of, request.point, where}, [&](const Recording& recording, Names& names) {
     return point_rows(recording, names, request, [&](uint32_t thread) { return thread_name(thread); });
@@ -98,14 +100,14 @@ std::string PartQuestions::hits(Parameters& in, const ViewSelection& of) {
 std::string PartQuestions::live_heap(Parameters& in, const ViewSelection& of) {
   constexpr int64_t kMostSteps = 1000, kMostSeries = 50, kMostText = 20;
   LiveHeapRequest request;
-  request.view = pixel_view(in, all_.duration_ns);
+  request.view = pixel_view(in, all_->duration_ns);
   if (request.view.pixels > kMostSteps) in.refuse(fmt::format("px is at most {}", kMostSteps));
   request.series = static_cast<size_t>(in.number("series", 10, 1, kMostSeries));
-  request.begin = all_.first_time;
+  request.begin = all_->first_time;
   const std::string by = in.text("by", kMostText);
   if (by != "function" && by != "stack") in.refuse("by is function or stack");
   request.by_stack = by == "stack";
-  if (all_.events[PENNA_ALLOC] == 0) in.refuse("no allocations were recorded: penna record -k alloc CMD");
+  if (all_->events[PENNA_ALLOC] == 0) in.refuse("no allocations were recorded: penna record -k alloc CMD");
   ViewSelection part = of;
   part.t0.reset();
   return read(in, {part}, [&](const Recording& recording, Names& names) -> Result<std::string> {
@@ -116,13 +118,13 @@ std::string PartQuestions::live_heap(Parameters& in, const ViewSelection& of) {
 // Who is waited for may have got the lock at any time before: all is read.
 std::string PartQuestions::critical_path(Parameters& in, const ViewSelection& of) {
   if (of.threads.size() != 1) in.refuse("a critical path is of one thread: choose it");
-  if (all_.events[PENNA_LOCKS] == 0) in.refuse("no locks were recorded: penna record -k locks CMD");
+  if (all_->events[PENNA_LOCKS] == 0) in.refuse("no locks were recorded: penna record -k locks CMD");
   return read(in, {}, [&](const Recording& recording, Names&) -> Result<std::string> {
     const double ns_per_tick = recording.time().ns_per_tick();
     const auto ticks = [&](int64_t ns) {
-      return all_.first_time + static_cast<uint64_t>(static_cast<double>(ns) / ns_per_tick);
+      return all_->first_time + static_cast<uint64_t>(static_cast<double>(ns) / ns_per_tick);
     };
-    return path_answer(recording, all_, of.threads.front(), of.t0 ? ticks(*of.t0) : 0,
+    return path_answer(recording, *all_, of.threads.front(), of.t0 ? ticks(*of.t0) : 0,
                        of.t1 ? ticks(*of.t1) : UINT64_MAX);
   });
 }
@@ -131,13 +133,13 @@ std::string PartQuestions::critical_path(Parameters& in, const ViewSelection& of
 std::string PartQuestions::curve(Parameters& in) {
   constexpr size_t kKept = 8;
   const std::string point = in.text("point", kMostName), argument = in.text("argument", kMostName);
-  const PixelView view = pixel_view(in, all_.duration_ns);
+  const PixelView view = pixel_view(in, all_->duration_ns);
   if (in.error()) return {};
   auto known = std::find_if(curves_.begin(), curves_.end(),
                             [&](const NamedCurve& one) { return one.point == point && one.argument == argument; });
   if (known == curves_.end()) {
     read(in, {}, [&](const Recording& recording, Names& names) -> Result<std::string> {
-      PointCurve curve(recording, names, point, argument, all_.first_time, all_.duration_ns);
+      PointCurve curve(recording, names, point, argument, all_->first_time, all_->duration_ns);
       if (curve.values() == 0) return Error{fmt::format("{} has no numbers of {}", point, argument)};
       curves_.push_front({point, argument, std::move(curve)});
       return std::string();

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,8 +31,9 @@ using PartReader = std::function<Result<>(const PartRequest&, const UsePart&)>;
 
 class PartQuestions {
  public:
-  // `all`, of the whole recording, must outlive it.
-  PartQuestions(const Summary& all, PartReader read) : all_(all), read_(std::move(read)) {}
+  // `now`: the summary of the whole recording.
+  PartQuestions(std::function<std::shared_ptr<const Summary>()> now, PartReader read)
+      : now_(std::move(now)), read_(std::move(read)), all_(now_()) {}
 
   static bool knows(const std::string& question);
   static bool is_of_columns(const std::string& question);
@@ -39,7 +41,7 @@ class PartQuestions {
   std::string answer(const std::string& question, Parameters& in, const ViewSelection& of);
   // The points with most hits, for who asks all there is (packed_page.h).
   std::vector<std::string> points_to_ask(size_t most);
-  // As it is called where it has none.
+  // As it is called where it has none; of one that came behind the question, too.
   std::string thread_name(uint32_t thread) const;
 
  private:
@@ -51,8 +53,9 @@ class PartQuestions {
   std::string read(Parameters& in, const PartRequest& request,
                    const std::function<Result<std::string>(const Recording&, Names&)>& use);
 
-  const Summary& all_;
-  PartReader read_;
+  const std::function<std::shared_ptr<const Summary>()> now_;
+  const PartReader read_;
+  std::shared_ptr<const Summary> all_;  // as of the question
   struct NamedCurve {
     std::string point, argument;
     PointCurve curve;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "export/json_writer.h"
 #include "view/flame_tree.h"
 #include "view/highlights.h"
 #include "view/report_json.h"
@@ -60,27 +59,6 @@ constexpr EventKind kEventKinds[] = {{PENNA_CALLS, "calls", "penna record --all-
                                      {PENNA_LOCKS, "locks", "penna record -k locks CMD"},
                                      {PENNA_POINTS, "points", "penna record -k points CMD"}};
 
-void write_kinds(JsonWriter& json, const Summary& all) {
-  json.key("events");
-  json.begin_object();
-  for (const EventKind& one : kEventKinds) json.field(one.kind, all.events[one.event_class]);
-  json.end_object();
-  std::vector<std::string> kinds;
-  for (const EventKind& one : kEventKinds)
-    if (all.events[one.event_class] != 0) kinds.emplace_back(one.kind);
-  json.field_of_texts("kinds", kinds);
-  json.key("missing");
-  json.begin_array();
-  for (const EventKind& one : kEventKinds) {
-    if (all.events[one.event_class] != 0) continue;
-    json.begin_object();
-    json.field("kind", one.kind);
-    json.field("how", one.how);
-    json.end_object();
-  }
-  json.end_array();
-}
-
 // "Calls: 2.9 M calls of 491 functions": the first table of a kind is titled by what there is of it. Of calls and
 // blocks, it is also told what its first row is about.
 void write_sentence(JsonWriter& json, const Table& table) {
@@ -120,11 +98,38 @@ void write_health(JsonWriter& json, const Result<Report>& overview) {
 
 }  // namespace
 
-Questions::Questions(ViewData& data, std::vector<TableName> tables, Readers readers)
+void write_kinds(JsonWriter& json, const Summary& all) {
+  json.key("events");
+  json.begin_object();
+  for (const EventKind& one : kEventKinds) json.field(one.kind, all.events[one.event_class]);
+  json.end_object();
+  std::vector<std::string> kinds;
+  for (const EventKind& one : kEventKinds)
+    if (all.events[one.event_class] != 0) kinds.emplace_back(one.kind);
+  json.field_of_texts("kinds", kinds);
+  json.key("missing");
+  json.begin_array();
+  for (const EventKind& one : kEventKinds) {
+    if (all.events[one.event_class] != 0) continue;
+    json.begin_object();
+    json.field("kind", one.kind);
+    json.field("how", one.how);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+Questions::Questions(ViewSource& data, Tables tables, Readers readers)
     : data_(data),
       tables_(std::move(tables)),
       readers_(std::move(readers)),
-      parts_(data.summary(), readers_.read_part) {}
+      parts_([&data] { return data.summary(); }, readers_.read_part) {}
+
+void Questions::grow(const std::function<void()>& change) {
+  const std::lock_guard hold(mutex_);
+  change();
+  directory_.reset();
+}
 
 std::vector<std::string> Questions::weights_to_ask(const Summary& summary) {
   std::vector<std::string> keys;
@@ -197,12 +202,15 @@ std::string Questions::of_tracks(const std::string& name, Parameters& in) {
 // `whole`: with what only reading can tell.
 std::string Questions::summary(bool whole) {
   if (whole && !summary_.empty()) return summary_;
-  const Recording& recording = data_.recording();
-  const Summary& all = data_.summary();
   const Result<Report> overview = whole ? readers_.make_report({}) : Result<Report>(Report());
+  const std::lock_guard hold(mutex_);
+  const Recording& recording = data_.recording();
+  const std::shared_ptr<const Summary> held = data_.summary();
+  const Summary& all = *held;
   std::string text = json_text([&](JsonWriter& json) {
     json.field("version", 1);
     json.field("pending", !whole);
+    if (data_.is_growing()) json.field("growing", true);
     json.field("recording", recording.path());
     if (!readers_.before.empty()) json.field("compared_with", readers_.before);
     json.field_of_texts("command", recording.session().command);
@@ -220,7 +228,7 @@ std::string Questions::summary(bool whole) {
     json.end_array();
     write_health(json, overview);
   });
-  if (whole) summary_ = text;
+  if (whole && !data_.is_growing()) summary_ = text;
   return text;
 }
 
@@ -229,11 +237,14 @@ std::string Questions::highlights() {
   const auto report = [&](const std::string& table, const std::string& sort) {
     return readers_.make_report({table, {}, sort, 1});
   };
-  return highlights_ = highlights_json(penna::highlights(data_.summary(), report, readers_.read_part));
+  std::string text = highlights_json(penna::highlights(*data_.summary(), report, readers_.read_part));
+  if (!data_.is_growing()) highlights_ = text;
+  return text;
 }
 
 std::string Questions::threads() {
-  const Summary& all = data_.summary();
+  const std::shared_ptr<const Summary> held = data_.summary();
+  const Summary& all = *held;
   const auto ns = [&](uint64_t ticks) {
     return ticks == 0 ? 0 : data_.recording().time().duration_ns(all.first_time, ticks);
   };
@@ -263,10 +274,10 @@ std::string Questions::threads() {
 }
 
 std::string Questions::index() {
-  const ViewData::State state = data_.state();
+  const ViewSource::State state = data_.state();
   return json_text([&](JsonWriter& json) {
     json.field("events", state.events);
-    json.field("of", data_.summary().total_events());
+    json.field("of", data_.summary()->total_events());
     json.field("ready", state.is_ready);
   });
 }
@@ -275,7 +286,7 @@ std::string Questions::tables() const {
   return json_text([&](JsonWriter& json) {
     json.key("tables");
     json.begin_array();
-    for (const TableName& one : tables_) {
+    for (const TableName& one : tables_to_ask()) {
       json.begin_object();
       json.field("key", one.key);
       json.field("title", one.title);
@@ -288,7 +299,8 @@ std::string Questions::tables() const {
 std::string Questions::table(Parameters& in) {
   ReportRequest request;
   request.table = in.text("name", kMostWord);
-  if (std::none_of(tables_.begin(), tables_.end(), [&](const TableName& one) { return one.key == request.table; }))
+  const std::vector<TableName> tables = tables_to_ask();
+  if (std::none_of(tables.begin(), tables.end(), [&](const TableName& one) { return one.key == request.table; }))
     in.refuse("name is a table that `tables` lists");
   request.of = selection(in);
   return answer_report(in, std::move(request), readers_.make_report);
@@ -319,7 +331,7 @@ ViewSelection Questions::selection(Parameters& in) {
   ViewSelection of;
   if (in.has("t0")) of.t0 = in.number("t0", 0, 0, kMostViewNs);
   if (in.has("t1")) of.t1 = in.number("t1", 0, 0, kMostViewNs);
-  of.threads = chosen_threads(in, data_.summary().threads.size());
+  of.threads = chosen_threads(in, data_.summary()->threads.size());
   return of;
 }
 
@@ -364,7 +376,7 @@ std::string Questions::flame(Parameters& in) {
 }
 
 std::string Questions::time_order(Parameters& in, const ViewSelection& of) {
-  const PixelView view = pixel_view(in, data_.summary().duration_ns);
+  const PixelView view = pixel_view(in, data_.summary()->duration_ns);
   if (in.error()) return {};
   TimeOrder tree(static_cast<int64_t>(view.ns_per_pixel()));
   const Result<> done = readers_.read_part({of}, [&](const Recording& part, Names& names) -> Result<> {
@@ -405,7 +417,7 @@ std::string Questions::find(Parameters& in) {
 }
 
 uint32_t Questions::thread_of(Parameters& in) {
-  const auto threads = static_cast<int64_t>(data_.summary().threads.size());
+  const auto threads = static_cast<int64_t>(data_.summary()->threads.size());
   if (!in.has("thread") || threads == 0) return in.refuse("thread is the id of one that `threads` lists"), 0;
   return static_cast<uint32_t>(in.number("thread", 0, 0, threads - 1));
 }
@@ -415,12 +427,12 @@ std::string Questions::instance(Parameters& in) {
   choice.name = static_cast<uint32_t>(in.number("name", 0, 0, UINT32_MAX));
   if (in.has("before")) choice.before = in.number("before", 0, 0, kMostViewNs);
   if (in.has("after")) choice.after = in.number("after", 0, 0, kMostViewNs);
-  const std::vector<uint32_t> among = chosen_threads(in, data_.summary().threads.size());
+  const std::vector<uint32_t> among = chosen_threads(in, data_.summary()->threads.size());
   if (in.error()) return {};
   std::optional<Instance> best;
   uint32_t best_thread = 0;
   TrackStore& tracks = data_.store();
-  for (uint32_t thread = 0; thread < data_.summary().threads.size(); ++thread) {
+  for (uint32_t thread = 0; thread < data_.summary()->threads.size(); ++thread) {
     if (!among.empty() && std::find(among.begin(), among.end(), thread) == among.end()) continue;
     const std::optional<Instance> one = tracks.find(thread, choice);
     if (one && (!best || is_better(*one, *best, choice))) best = one, best_thread = thread;
@@ -435,7 +447,7 @@ std::string Questions::instance(Parameters& in) {
 }
 
 std::string Questions::columns(const std::string& name, Parameters& in) {
-  const PixelView view = pixel_view(in, data_.summary().duration_ns);
+  const PixelView view = pixel_view(in, data_.summary()->duration_ns);
   if (in.error()) return {};
   if (name == "counters") return data_.store().counters().answer(view);
   const uint32_t thread = thread_of(in);

@@ -13,13 +13,14 @@
 
 #include "base/result.h"
 #include "export/folded_export.h"
+#include "export/json_writer.h"
 #include "report/table.h"
 #include "view/directory.h"
 #include "view/http_server.h"
 #include "view/parameters.h"
 #include "view/part_questions.h"
-#include "view/view_data.h"
 #include "view/view_selection.h"
+#include "view/view_source.h"
 
 namespace penna {
 
@@ -40,6 +41,9 @@ struct TableName {
   std::string key, title;
 };
 
+// "events" by kind, "kinds" that there are, and those that are "missing".
+void write_kinds(JsonWriter& json, const Summary& all);
+
 class Questions {
  public:
   // How the parts are read: as `penna report` and `penna export folded` do. Errors are told to who asked.
@@ -53,13 +57,17 @@ class Questions {
     std::function<Result<Report>(const ReportRequest&)> make_diff{};  // its table: calls, alloc, leaks or locks
   };
   // `data` must outlive it.
-  Questions(ViewData& data, std::vector<TableName> tables, Readers readers);
+  // `tables`: what this summary has events for.
+  using Tables = std::function<std::vector<TableName>(const Summary&)>;
+  Questions(ViewSource& data, Tables tables, Readers readers);
 
   HttpAnswer answer(const std::string& name, const HttpParameters& parameters);
+  // Lets data grow while nothing is answered from its tracks.
+  void grow(const std::function<void()>& change);
 
   // For who asks all there is (packed_page.h).
   static constexpr uint32_t kMostNames = 50'000;  // of one answer
-  const std::vector<TableName>& tables_to_ask() const { return tables_; }
+  std::vector<TableName> tables_to_ask() const { return tables_(*data_.summary()); }
   static std::vector<std::string> weights_to_ask(const Summary& summary);
   std::vector<std::string> points_to_ask(size_t most);
   uint32_t name_count();
@@ -90,8 +98,8 @@ class Questions {
   // What reads a part of its own shall not hold up the timeline. Both are taken in this order.
   std::mutex readers_mutex_;  // guards summary_, highlights_ and parts_; one of the readers works at a time
   std::mutex mutex_;          // guards data_, but for its summary, and directory_
-  ViewData& data_;
-  std::vector<TableName> tables_;
+  ViewSource& data_;
+  const Tables tables_;
   Readers readers_;
   std::unique_ptr<Directory> directory_;
   PartQuestions parts_;

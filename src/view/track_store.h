@@ -36,5 +36,7 @@ class TrackStore {
   using VisitName = std::function<void(Named kind, uint32_t name, uint64_t count, int64_t total)>;
   virtual void each_name(const VisitName& visit) = 0;
 };
+// Those of a track that is in memory.
+void each_name_of(const Track& track, const TrackStore::VisitName& visit);
 
 }  // namespace penna

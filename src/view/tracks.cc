@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <numeric>
-#include <string>
 #include <utility>
 
-#include "base/hash.h"
 #include "export/event_words.h"
+#include "view/track_words.h"
 
 namespace penna {
 namespace {
@@ -16,15 +15,7 @@ namespace {
 class TrackMaker {
  public:
   TrackMaker(const Recording& recording, const CodeMap& map, Names& names, NameIds& ids, uint64_t most)
-      : map_(map),
-        words_(recording, names),
-        ids_(ids),
-        most_(most),
-        tracks_(recording.threads().size()),
-        functions_(recording.processes().size()) {
-    for (uint32_t i = 0; i < recording.threads().size(); ++i)
-      threads_[pair_key(recording.threads()[i].process, recording.threads()[i].tid)] = i;
-  }
+      : words_(recording, map, names, ids), most_(most), tracks_(recording.threads().size()) {}
 
   void line(const TimelineLine& line) {
     switch (line.kind) {
@@ -51,9 +42,6 @@ class TrackMaker {
   }
 
  private:
-  int64_t begin_of(const TimelineLine& line) const { return words_.time_ns(line.begin); }
-  int64_t end_of(const TimelineLine& line) const { return begin_of(line) + words_.duration_ns(line); }
-
   void slice(const TimelineLine& line) {
     Track& track = tracks_[line.thread];
     if (slices_ >= most_ || line.depth >= kMostDepth) {
@@ -63,61 +51,22 @@ class TrackMaker {
     ++slices_;
     if (track.rows.size() <= line.depth) track.rows.resize(line.depth + 1);
     Slices& row = track.rows[line.depth];
-    row.start.push_back(begin_of(line));
-    row.end.push_back(end_of(line));
-    row.name.push_back(function(line));
-    row.flags.push_back(static_cast<uint8_t>((line.inherited ? Slices::kBeginUnknown : 0) |
-                                             (line.end == CallEnd::kOpen ? Slices::kEndUnknown : 0)));
+    row.start.push_back(words_.begin_of(line));
+    row.end.push_back(words_.end_of(line));
+    row.name.push_back(words_.function(line));
+    row.flags.push_back(TrackWords::flags(line));
   }
-  // A name is looked up once for each function, and not for each call.
-  uint32_t function(const TimelineLine& line) {
-    if (line.kind == LineKind::kSpanEnd) return ids_.id(words_.name(line));
-    if (map_.time_matters(line.process)) return ids_.id(words_.name(line));
-    const auto [found, is_new] = functions_[line.process].try_emplace(line.pc, 0);
-    if (is_new) found.value() = ids_.id(words_.name(line));
-    return found->second;
-  }
-  void wait(const TimelineLine& line) {
-    TrackWait one{begin_of(line), end_of(line), 0, -1, TrackWait::kOther};
-    if (line.kind == LineKind::kBlocked) {
-      one.name = ids_.id("penna: waited for room");
-    } else {
-      one.name = ids_.id(words_.name(line));
-      one.kind = line.kind == LineKind::kConditionWait || line.sync == PENNA_SYNC_CONDITION ? TrackWait::kCondition
-                 : line.sync == PENNA_SYNC_JOIN                                             ? TrackWait::kJoin
-                 : is_lock(line.sync)                                                       ? TrackWait::kLock
-                                                                                            : TrackWait::kOther;
-      const auto holder = threads_.find(pair_key(line.process, line.owner));
-      if (line.owner != 0 && holder != threads_.end()) one.holder = static_cast<int32_t>(holder->second);
-    }
-    tracks_[line.thread].waits.push_back(one);
-  }
+  void wait(const TimelineLine& line) { tracks_[line.thread].waits.push_back(words_.wait(line)); }
   // Without a length, its beginning is not known.
   void hold(const TimelineLine& line) {
-    if (line.duration != 0)
-      tracks_[line.thread].holds.push_back({begin_of(line), end_of(line), ids_.id(words_.name(line))});
+    if (line.duration != 0) tracks_[line.thread].holds.push_back(words_.hold(line));
   }
-  void point(const TimelineLine& line) {
-    TrackPoint one{words_.time_ns(line.time), ids_.id(words_.name(line)), 0};
-    if (texts_ < kMostTexts) {
-      std::string values;
-      words_.each_argument(line, [&](const std::string& name, const ArgumentValue&, const std::string& text) {
-        values += (values.empty() ? "" : ", ") + name + " = " + text;
-      });
-      if (!values.empty()) ++texts_, one.values = ids_.id(values);
-    }
-    tracks_[line.thread].points.push_back(one);
-  }
+  void point(const TimelineLine& line) { tracks_[line.thread].points.push_back(words_.point(line)); }
 
-  const CodeMap& map_;
-  EventWords words_;
-  NameIds& ids_;
+  TrackWords words_;
   const uint64_t most_;
   uint64_t slices_ = 0;
-  size_t texts_ = 0;
   std::vector<Track> tracks_;
-  std::vector<NumberMap<uint32_t>> functions_;  // by process, pc
-  NumberMap<uint32_t> threads_;                 // pair_key of process and tid
 };
 
 void put(const Slices& from, size_t at, Slices* to) {

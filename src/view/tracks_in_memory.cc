@@ -31,14 +31,17 @@ TracksInMemory::TracksInMemory(const Recording& recording, const Summary& summar
   counters_.finish();
 }
 
+void each_name_of(const Track& track, const TrackStore::VisitName& visit) {
+  using Named = TrackStore::Named;
+  for (const Slices& row : track.rows)
+    for (size_t i = 0; i < row.size(); ++i) visit(Named::kFunction, row.name[i], 1, row.end[i] - row.start[i]);
+  for (const TrackHold& hold : track.holds) visit(Named::kLock, hold.name, 1, 0);
+  for (const TrackWait& wait : track.waits) visit(Named::kLock, wait.name, 0, wait.end - wait.start);
+  for (const TrackPoint& point : track.points) visit(Named::kPoint, point.name, 1, 0);
+}
+
 void TracksInMemory::each_name(const VisitName& visit) {
-  for (const Track& track : tracks_) {
-    for (const Slices& row : track.rows)
-      for (size_t i = 0; i < row.size(); ++i) visit(Named::kFunction, row.name[i], 1, row.end[i] - row.start[i]);
-    for (const TrackHold& hold : track.holds) visit(Named::kLock, hold.name, 1, 0);
-    for (const TrackWait& wait : track.waits) visit(Named::kLock, wait.name, 0, wait.end - wait.start);
-    for (const TrackPoint& point : track.points) visit(Named::kPoint, point.name, 1, 0);
-  }
+  for (const Track& track : tracks_) each_name_of(track, visit);
 }
 
 }  // namespace penna

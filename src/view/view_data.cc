@@ -11,7 +11,10 @@
 namespace penna {
 
 ViewData::ViewData(const Recording& recording, Names& names, TrackOptions options)
-    : recording_(recording), names_(names), options_(std::move(options)), summary_(summarize(recording)) {}
+    : recording_(recording),
+      names_(names),
+      options_(std::move(options)),
+      summary_(std::make_shared<const Summary>(summarize(recording))) {}
 
 ViewData::~ViewData() {
   stop_ = true;
@@ -50,7 +53,7 @@ void ViewData::make() {
                            options_.index_paths,
                            renewed_ != 0,
                            options_.spans_of_leaf};
-  Result<std::unique_ptr<ViewIndex>> made = ViewIndex::open_or_make(recording_, summary_, making);
+  Result<std::unique_ptr<ViewIndex>> made = ViewIndex::open_or_make(recording_, *summary_, making);
   const std::lock_guard hold(mutex_);
   if (made)
     index_ = std::move(*made);
@@ -100,7 +103,7 @@ TrackStore& ViewData::store() {
     store_ = std::make_unique<IndexedTracks>(recording_, names_, ids_, std::move(index_));
   } else {
     store_ = std::make_unique<TracksInMemory>(
-        recording_, summary_, names_, ids_, [this] { options_.step(1); }, &walk_);
+        recording_, *summary_, names_, ids_, [this] { options_.step(1); }, &walk_);
   }
   return *store_;
 }

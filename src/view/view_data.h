@@ -19,9 +19,8 @@
 
 #include "model/events/summary.h"
 #include "model/names/names.h"
-#include "view/name_ids.h"
-#include "view/track_store.h"
 #include "view/view_index.h"
+#include "view/view_source.h"
 
 namespace penna {
 
@@ -37,48 +36,36 @@ struct TrackOptions {
   size_t spans_of_leaf = IndexMaking::kSpansOfLeaf;
 };
 
-class ViewData {
+class ViewData : public ViewSource {
  public:
   // Both must outlive it.
   ViewData(const Recording& recording, Names& names, TrackOptions options = {});
-  ~ViewData();
+  ~ViewData() override;
   ViewData(const ViewData&) = delete;
   ViewData& operator=(const ViewData&) = delete;
 
-  const Recording& recording() const { return recording_; }
-  const Summary& summary() const { return summary_; }
-  Names& names() { return names_; }
-  NameIds& ids() { return ids_; }
+  const Recording& recording() const override { return recording_; }
+  std::shared_ptr<const Summary> summary() const override { return summary_; }
 
-  // It has no index, and all of it is read in no time.
-  bool is_small() const { return !needs_index(); }
+  bool is_small() const override { return !needs_index(); }
   // Begins with the index, where there is to be one, and does not wait for it.
   void start();
-  // Waits until store() may be asked. The sentence says why it never may.
-  std::optional<std::string> prepare();
-  // Still so: renew() may have come between.
-  bool is_ready() const { return state().is_ready; }
-  TrackStore& store();
-  // After an answer from store(): true, when its index turned out to be damaged, and is to be made again by prepare().
-  bool renew();
-  struct State {
-    uint64_t events = 0;  // that were read for the index
-    bool is_ready = true;
-  };
-  State state() const;
+  std::optional<std::string> prepare() override;
+  TrackStore& store() override;
+  bool renew() override;
+  State state() const override;
   // What was read for the tracks and could not be; empty before prepare(), and of an index that was there.
   const WalkReport& walk() const { return walk_; }
 
  private:
-  bool needs_index() const { return summary_.total_events() > options_.most_in_memory; }
+  bool needs_index() const { return summary_->total_events() > options_.most_in_memory; }
   void make();
   void watch();
 
   const Recording& recording_;
   Names& names_;
   TrackOptions options_;
-  Summary summary_;
-  NameIds ids_;
+  const std::shared_ptr<const Summary> summary_;
   WalkReport walk_;
   std::unique_ptr<TrackStore> store_;
   int renewed_ = 0;

@@ -94,7 +94,7 @@ SCRIPT
 run as_root unshare --pid --fork --mount-proc bash adopts.sh "$PENNA"
 expect_contains "$err" "process 1 is neither recorded nor a recorder"
 run penna ctl $$ maybe x
-expect_contains "$err" "there is no command 'maybe': choose from on, off, stop"
+expect_contains "$err" "there is no command 'maybe': choose from on, off, snapshot, stop"
 "$PENNA" record -q -o calls.penna -k calls -- sleep 5 &
 sleeper=$!
 for i in $(seq 100); do pid=$(pgrep -P "$sleeper" -x sleep) && break; sleep 0.05; done

@@ -90,6 +90,4 @@ for wrong in "--delay 1s -r 1s-" "--ring 1s --max-size 1MB"; do
   expect_eq 125 "$status" "status of $wrong"
   expect_contains "$err" "contradict each other"
 done
-run penna record --keep 3 ./steps
-expect_contains "$err" "--keep is for --ring and -T FUNC@snapshot"
 echo PASS

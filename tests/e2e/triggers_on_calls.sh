@@ -240,7 +240,7 @@ wait $recorder 2>/dev/null || true
 expect_eq 1 "$(calls_of trouble)" "calls of trouble, the recorder was killed"
 expect_eq 0 "$(counter 'missing chunks')" "missing chunks, the recorder was killed"
 
-for wrong in '--keep 5' '-T work@snap' '-T @snapshot' '--keep 0 -T work@snapshot'; do
+for wrong in '-T work@snap' '-T @snapshot' '--keep 0 -T work@snapshot'; do
   # shellcheck disable=SC2086
   run penna record -o wrong.penna $wrong -- ./flight 1 0
   expect_eq 125 "$status" "record $wrong"

@@ -4,6 +4,7 @@
 // Why: the summary, the threads and the list of tables are asked once; each panel asks for the rest itself.
 // Invariant: an error is shown, never swallowed.
 import { render } from 'preact';
+import { follow } from './live.ts';
 import { Page } from './page.tsx';
 import type { Summary, TableName, Thread } from './protocol.ts';
 import { errorText } from './server.ts';
@@ -13,6 +14,10 @@ import './style.css';
 
 const VERSION = 1;
 
+// Of an older answer, what has been told since.
+const grown = ({ duration_ns, threads, processes, events, kinds, missing }: Summary): Partial<Summary> =>
+  ({ duration_ns, threads, processes, events, kinds, missing });
+
 async function start(): Promise<void> {
   // Of a large recording, what takes as long as reading it comes later: its sentences, and its threads with the index.
   const summary = await store.server.json<Summary>('summary', store.server.packed ? {} : { now: 1 });
@@ -20,9 +25,10 @@ async function start(): Promise<void> {
   const asked = store.server.json<{ threads: Thread[] }>('threads');
   const { tables } = await store.server.json<{ tables: TableName[] }>('tables');
   document.title = `penna · ${summary.recording.replace(/^.*\//s, '')}`;
+  if (summary.growing) follow(store);
   if (summary.pending) {
     store.set({ summary, tables });
-    store.server.json<Summary>('summary').then((whole) => store.set({ summary: whole }), (error) => store.fail(error));
+    store.server.json<Summary>('summary').then((whole) => store.set({ summary: { ...whole, ...(store.summary?.growing ? grown(store.summary) : {}) } }), (error) => store.fail(error));
   }
   const { threads } = await asked;
   store.set(summary.pending ? { threads: withUniqueNames(threads) } : { summary, threads: withUniqueNames(threads), tables });

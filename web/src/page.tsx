@@ -10,6 +10,7 @@ import { DiffView } from './panels/diff_view.tsx';
 import { Details } from './panels/details.tsx';
 import { FindView, stepFound } from './panels/find_view.tsx';
 import { Help } from './panels/help.tsx';
+import { LiveBar } from './panels/live_bar.tsx';
 import { PointsView } from './panels/points_view.tsx';
 import { Preparing } from './panels/preparing.tsx';
 import { SummaryView } from './panels/summary_view.tsx';
@@ -169,6 +170,7 @@ export function Page() {
       <Header />
       <Crumbs />
       <Preparing />
+      <LiveBar />
       <ErrorLine />
       {store.summary ? <TimelineView /> : <p class="wait">{store.error === '' ? 'The recording is being read …' : ''}</p>}
       {store.summary && <main><Tabs /><Details /></main>}

@@ -11,6 +11,7 @@ export interface Highlight extends Sentence { instant_ns?: number; thread?: numb
 export interface Summary {
   version: number;
   pending?: boolean;  // what only reading it can tell is not there yet: sentences and health
+  growing?: boolean;  // it is still written
   recording: string;
   compared_with?: string;
   command: string[];

@@ -24,6 +24,8 @@ export interface Server {
   json<T>(question: string, parameters?: Parameters, slot?: string): Promise<T>;
   columns(question: string, parameters: Parameters, slot?: string): Promise<Columns>;
   abort(slot: string): void;
+  // Asks the recorder for something to be done: what came of it.
+  act(what: string, parameters: Parameters): Promise<string>;
   name(id: number): string;
 }
 
@@ -32,6 +34,12 @@ function reach<T>(answer: Promise<T>): Promise<T> {
   return answer.catch((error) => {
     throw error instanceof TypeError ? new Error('the server does not answer: has penna view ended?') : error;
   });
+}
+
+function queryOf(parameters: Parameters): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(parameters)) if (value !== undefined) query.set(key, String(value));
+  return query;
 }
 
 export class AskedServer implements Server {
@@ -64,15 +72,19 @@ export class AskedServer implements Server {
     return this.nameList[id] ?? '?';
   }
 
+  async act(what: string, parameters: Parameters): Promise<string> {
+    const response = await reach(fetch(`${this.base}../act/${what}?${queryOf(parameters)}`, { method: 'POST' }));
+    if (!response.ok) throw new Error(await errorOf(response));
+    return String(((await reach(response.json())) as { done?: unknown }).done ?? '');
+  }
+
   private async ask(question: string, parameters: Parameters, slot: string | undefined): Promise<Response> {
     const controller = new AbortController();
     if (slot !== undefined) {
       this.abort(slot);
       this.running.set(slot, controller);
     }
-    const query = new URLSearchParams();
-    for (const [key, value] of Object.entries(parameters)) if (value !== undefined) query.set(key, String(value));
-    const response = await reach(fetch(`${this.base}${question}?${query}`, { signal: controller.signal }));
+    const response = await reach(fetch(`${this.base}${question}?${queryOf(parameters)}`, { signal: controller.signal }));
     if (response.ok) return response;
     throw new Error(await errorOf(response));
   }

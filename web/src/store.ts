@@ -37,6 +37,7 @@ export class Store {
   chosen: Shown | undefined;
   help = false;
   find = false;
+  follows = true;  // the timeline shows the end of a recording that grows
   broken = '';  // why there is nothing to show
   readonly server = chooseServer();
   private addressTimer = 0;
@@ -60,7 +61,7 @@ export class Store {
     this.tell();
   }
 
-  set(part: Partial<Pick<Store, 'summary' | 'threads' | 'tables' | 'help' | 'find' | 'broken'>>): void {
+  set(part: Partial<Pick<Store, 'summary' | 'threads' | 'tables' | 'help' | 'find' | 'broken' | 'follows'>>): void {
     Object.assign(this, part);
     this.tell();
   }

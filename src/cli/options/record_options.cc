@@ -38,8 +38,6 @@ Result<> check(const RecordOptions& options) {
     return Error{"--all-functions is about calls: add calls to -k"};
   if (options.max_overhead && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"--max-overhead is about calls: add calls to -k"};
-  if (options.keep_mib && !options.ring_ns && triggered(options.filter, {TriggerAction::kSnapshot}).empty())
-    return Error{"--keep is for --ring and -T FUNC@snapshot: without them, all events go into the recording"};
   if ((options.sample_bytes != 0 || options.free_stacks) && (options.classes & (1u << PENNA_ALLOC)) == 0)
     return Error{"--sample-bytes and --free-stacks are about allocations: add alloc to -k"};
   if (!options.stacked_points.empty() && (options.classes & (1u << PENNA_POINTS)) == 0)
@@ -159,7 +157,8 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   parser.value("--pool,--mem-limit", pool, "SIZE",
                "event buffer of each process, in MiB or with a unit: 64, 1G; default 64", parse_pool_mib);
   parser.number("--keep", options.keep_mib, "MIB",
-                "with --ring and -T FUNC@snapshot: memory for the newest events of all processes, in MiB; default 64",
+                "keep the newest events of all processes in so much memory, in MiB, and store them at a snapshot: by "
+                "--ring or -T FUNC@snapshot (default 64), penna ctl PID snapshot, or the page of --view",
                 1, 65536);
   parser.value("--max-overhead", options.max_overhead, "PERCENT",
                "how much of the program's time recording calls may cost, such as 10%: functions called too often are "
@@ -201,6 +200,9 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
       "print events as they happen, after filtering, on standard output, in the format of penna replay --merge");
   parser.flag("--tree", tree, "with --live: only calls, as a tree of names, in the format of penna replay --tree");
   parser.flag("--all", all, "with --live --tree: a line for every call");
+  parser.flag("--view", options.view,
+              "show the recording in the browser, as penna view does, while it grows; afterwards, too, until Ctrl-C");
+  parser.flag("--no-open", options.no_open, "with --view: print the page's address, and do not start a browser");
   add_color_option(parser, options.color);
   parser.flag("-q,--quiet", options.quiet, "print only errors");
   parser.command(options.command);
@@ -211,6 +213,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i)
     if (switches[i]) kinds.push_back(kClassNames[i]);
   if (tree && !live) return Error{"--tree is for --live: afterwards, penna replay --tree shows the calls as a tree"};
+  if (options.no_open && !options.view) return Error{"--no-open is for --view: without it, there is no page"};
   if (all && !tree) return Error{"--all is for --live --tree: lines show every call anyway"};
   if (options.all_functions && !options.max_overhead) options.max_overhead = kOverheadOfAll;
   options.timed_locks = !options.lock_functions.empty();

@@ -45,11 +45,12 @@ struct RecordOptions : RecordSettings {
   std::vector<Typed<ValueSpec>> arguments, results;  // of calls
   std::vector<OwnLock> lock_functions;               // of a program's own locks
   bool auto_arguments = false;                       // those of all functions whose types are known
-  std::optional<uint32_t> keep_mib;                  // of newest events in memory, with -T FUNC@snapshot and ring_ns
+  std::optional<uint32_t> keep_mib;                  // of newest events in memory, until a snapshot
   bool all_functions = false;                        // calls of all functions are recorded, however they were built
   std::optional<uint32_t> max_overhead;              // percent of the program's own time that recording calls may cost
   bool quiet = false;                                // no text of ours, except errors
   std::optional<LiveForm> live;                      // shown on standard output meanwhile
+  bool view = false, no_open = false;                // penna view shows it meanwhile; and starts no browser
   ColorMode color = ColorMode::kAuto;
   bool short_report = false;     // penna CMD: print a short report afterwards
   bool optional_values = false;  // it need not be told that -A, -R or -T meant no function

@@ -3,87 +3,23 @@
 #include "cli/verbs/cmd_ctl.h"
 
 #include <fmt/core.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <fstream>
-#include <sstream>
 #include <system_error>
 
-#include "base/fd.h"
-#include "base/file.h"
 #include "base/nearest_name.h"
 #include "base/pattern.h"
 #include "base/say.h"
+#include "cli/control_client.h"
 #include "cli/verbs.h"
-#include "collect/control_page.h"
-#include "collect/control_request.h"
-#include "reach/ask_process.h"
 #include "reach/find_recorder.h"
 #include "symbols/elf/process_modules.h"
 #include "symbols/points/point_list.h"
 
 namespace penna {
 namespace {
-
-// Sends one request to the control socket at `path` and reads its answer, one line.
-//
-// Both are lines of text, which collect/control_server.h describes. A process named the path, and
-// may be hostile: neither how long an answer takes nor how long it is may be left to it.
-Result<std::string> ask(const std::string& path, const std::string& line) {
-  const Fd socket = PENNA_TRY(connect_to_recorder(path));
-  const timeval patience{60, 0};  // a socket that a process names may be anybody's
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  const std::string text = line + "\n";
-  if (::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size()))
-    return Error{fmt::format("the recorder hangs up: {}", errno_text(errno))};
-  std::string answer;
-  char bytes[1024];
-  while (answer.size() < 65536) {
-    const ssize_t got = ::recv(socket.get(), bytes, sizeof bytes, 0);
-    if (got < 0 && errno == EINTR) continue;  // as where this process is one of those that are recorded, and asked
-    if (got <= 0) break;
-    answer.append(bytes, static_cast<size_t>(got));
-  }
-  if (answer.empty()) return Error{"the recorder gave no answer; has it ended?"};
-  return answer.substr(0, answer.find('\n'));
-}
-
-struct Counts {
-  uint32_t processes = 0, matched = 0, changed = 0, refused = 0;
-};
-
-// "ok PROCESSES MATCHED CHANGED REFUSED" or "error SENTENCE".
-Result<Counts> read_answer(const std::string& answer) {
-  if (answer.rfind("error ", 0) == 0) return Error{answer.substr(6)};
-  std::istringstream words(answer);
-  std::string good;
-  Counts counts;
-  if (!(words >> good >> counts.processes >> counts.matched >> counts.changed >> counts.refused) || good != "ok")
-    return Error{"the recorder's answer is not understood; is it another version?"};
-  return counts;
-}
-
-// Switches one pattern, in one process or in all. A recorder that runs inside the program it
-// records never stops that program's processes: for one that was forked it answers "yourself". Then
-// we make the change through the process's control page, and report it, so that the recording holds
-// it.
-Result<Counts> change(const Recorder& recorder, bool on, const std::string& pattern) {
-  const char* const way = on ? "on" : "off";
-  const std::string answer =
-      PENNA_TRY(ask(recorder.control, fmt::format("{} {} {}", way, recorder.asked_pid, pattern)));
-  if (answer != "yourself") return read_answer(answer);
-  const auto pid = static_cast<uint32_t>(recorder.asked_pid);
-  ControlPage page = PENNA_TRY(ControlPage::in_process(pid));
-  const penna_control request = PENNA_TRY(points_request(on, pattern));
-  const penna_control done = PENNA_TRY(ask_process(pid, page, request));
-  PENNA_TRY(ask(recorder.control, fmt::format("was-{} {} {}", way, pid, pattern)));
-  return Counts{1, done.matched, done.changed, done.refused};
-}
 
 // The points of a process, and of those that it started: `pid` may be that of penna record. Stops at a bound, for trees
 // of any size.
@@ -108,7 +44,7 @@ std::string near_point(const std::string& pattern, int pid) {
 }
 
 // A pattern without a match is no error: it holds for libraries that are loaded later, too.
-std::string sentence(const Counts& counts, const std::string& pattern, bool on, int pid) {
+std::string sentence(const SwitchedPoints& counts, const std::string& pattern, bool on, int pid) {
   const char* way = on ? "on" : "off";
   const std::string where =
       counts.processes == 1 ? std::string("1 process") : fmt::format("{} processes", counts.processes);
@@ -131,14 +67,15 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   Parsed<CtlOptions> parsed;
   std::vector<std::string> words;
   OptionParser parser(
-      "Switches points and triggers of a running recording, or ends it. PID: a process that is recorded, by penna "
+      "Switches points and triggers of a running recording, takes a snapshot of it, or ends it. "
+      "PID: a process that is recorded, by penna "
       "record or by itself (then it alone), or penna record (then all processes, and programs to come). stop: the "
       "whole recording ends, as by penna record --duration: the programs go on, and those that were attached to (-p) "
-      "are as they were before.",
+      "are as they were before. snapshot: what penna record --keep has kept is stored.",
       "penna ctl");
-  parser.words("PID on|off|stop [PATTERN...]", words,
+  parser.words("PID on|off|snapshot|stop [PATTERN...]", words,
                "PATTERN: PROVIDER:NAME with * and ?, or the number of a trigger");
-  const std::vector<std::string> ways = {"on", "off", "stop"};
+  const std::vector<std::string> ways = {"on", "off", "snapshot", "stop"};
   parser.known(ways);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
@@ -153,9 +90,11 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   if (!what.empty() && std::find(ways.begin(), ways.end(), what) == ways.end())
     return Error{there_is_no("command", what, ways)};
   parsed.options.stop = what == "stop";
-  if (parsed.options.stop && words.size() > 2)
-    return Error{fmt::format("unexpected argument '{}': stop ends the whole recording", words[2])};
-  if (!parsed.options.stop && words.size() < 3)
+  parsed.options.snapshot = what == "snapshot";
+  const bool is_of_all = parsed.options.stop || parsed.options.snapshot;
+  if (is_of_all && words.size() > 2)
+    return Error{fmt::format("unexpected argument '{}': {} is of the whole recording", words[2], what)};
+  if (!is_of_all && words.size() < 3)
     return Error{fmt::format("write penna ctl {0} on PATTERN, or off instead of on; or penna ctl {0} stop", words[0])};
   parsed.options.on = what == "on";
   parsed.options.patterns.assign(words.begin() + 2, words.end());
@@ -171,17 +110,20 @@ int cmd_ctl(const CtlOptions& options) {
   const auto recorder = find_recorder(options.pid);
   if (!recorder) return fail(recorder.error().text);
   if (options.stop) {
-    const auto answer = ask(recorder->control, fmt::format("stop {} all", recorder->asked_pid));
-    if (!answer) return fail(answer.error().text);
-    if (const auto counts = read_answer(*answer); !counts) return fail(counts.error().text);
+    if (const auto stopped = stop_recording(*recorder); !stopped) return fail(stopped.error().text);
     say("the recording has ended");
+    return 0;
+  }
+  if (options.snapshot) {
+    if (const auto taken = take_snapshot(*recorder); !taken) return fail(taken.error().text);
+    say("the recorder stores what it has kept");
     return 0;
   }
   // One pattern after the other: when one fails, those before it have been switched, and were
   // reported so.
   bool all_known = true;
   for (const std::string& pattern : options.patterns) {
-    const auto counts = change(*recorder, options.on, pattern);
+    const auto counts = switch_points(*recorder, options.on, pattern);
     if (!counts) return fail(counts.error().text);
     say(sentence(*counts, pattern, options.on, options.pid));
     all_known &= counts->matched != 0;

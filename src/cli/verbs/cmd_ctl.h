@@ -11,8 +11,8 @@ namespace penna {
 struct CtlOptions {
   int pid = 0;
   bool on = false;
-  bool stop = false;  // the recording, instead
-  // Not empty unless `stop`. No white space in them: the control socket takes a request a line, its
+  bool stop = false, snapshot = false;  // of the whole recording, instead
+  // Not empty unless one of these. No white space in them: the control socket takes a request a line, its
   // words separated by spaces.
   std::vector<std::string> patterns;
 };

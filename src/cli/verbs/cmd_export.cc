@@ -33,7 +33,9 @@
 #include "export/uftrace_export.h"
 #include "report/frames.h"
 #include "report/reports.h"
+#include "view/index_file.h"
 #include "view/packed_page.h"
+#include "view/view_data.h"
 
 namespace penna {
 namespace {
@@ -94,8 +96,8 @@ bool write_html(ExportWork& work, const TextSink& sink) {
   tracks.step = [&](uint64_t events) { work.progress.step(events); };
   tracks.index_paths = index_paths(work.recording);
   ViewData data(work.recording, names, std::move(tracks));
-  Questions questions(data, view_tables(data.summary()), view_readers(work.options.input, work.recording));
-  const Result<std::string> page = pack_page(questions, data.summary(), kMostPage);
+  Questions questions(data, view_tables, view_readers(work.options.input, work.recording.path()));
+  const Result<std::string> page = pack_page(questions, *data.summary(), kMostPage);
   work.analyses.walk = data.walk();
   if (page) return sink(*page);
   work.trouble = page.error().text;

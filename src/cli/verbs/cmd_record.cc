@@ -3,6 +3,7 @@
 #include "cli/verbs/cmd_record.h"
 
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 
 #include "analysis/unmet_patterns.h"
 #include "base/file.h"
@@ -34,6 +36,7 @@
 #include "cli/signal_relay.h"
 #include "cli/verbs.h"
 #include "cli/verbs/cmd_report.h"
+#include "cli/viewer.h"
 #include "collect/clocks.h"
 #include "collect/collector.h"
 #include "collect/control_server.h"
@@ -110,14 +113,17 @@ std::optional<std::chrono::steady_clock::time_point> end_of_recording(const Reco
   return std::chrono::steady_clock::now() + std::chrono::nanoseconds(*options.duration_ns);
 }
 
-// With -T FUNC@snapshot only the last events before such a function are kept, with --ring those before
-// the end; without, nothing is thrown away.
+constexpr int kViewedMs = 100;  // between two times that what threads are filling is written, for who looks on
+
+// With -T FUNC@snapshot or --keep only the last events before a snapshot are kept, with --ring those before the end;
+// without, nothing is thrown away.
 SnapshotRules snapshots_of(const RecordOptions& options) {
   constexpr uint32_t kUsualMib = 64;
   SnapshotRules rules;
   rules.functions = watched_functions(options.filter, TriggerAction::kSnapshot);
   rules.takes_the_end = options.ring_ns.has_value();
-  if (rules.functions.ask || rules.takes_the_end) rules.bytes = uint64_t{options.keep_mib.value_or(kUsualMib)} << 20;
+  const bool are_due = rules.functions.ask || rules.takes_the_end;
+  rules.bytes = uint64_t{options.keep_mib.value_or(are_due ? kUsualMib : 0)} << 20;
   if (options.ring_ns)
     rules.ticks = static_cast<uint64_t>(static_cast<double>(*options.ring_ns) * measure_ticks_per_ns());
   return rules;
@@ -141,6 +147,7 @@ class RecordRun {
   Result<> prepare_collector();
   Result<> listen();
   Result<> prepare_live_view();
+  Result<> start_viewer();
   Result<> start_collector();
   bool start(CarrierError* error);
   void serve();
@@ -148,6 +155,7 @@ class RecordRun {
   void leave_processes();
   void close_file();
   void say_what_came() const;
+  void stay_with_page();
   int end();
 
   bool is_complete() const { return closed_; }  // its file
@@ -187,6 +195,7 @@ class RecordRun {
   std::optional<ControlServer> control_;
   std::unique_ptr<SymbolSource> symbols_;
   std::optional<LiveView> live_;
+  std::optional<Viewer> viewer_;
   std::unique_ptr<Silencer> silencer_;
   // Known once the recording has ended:
   Outcome outcome_;
@@ -284,6 +293,14 @@ Result<> RecordRun::prepare_live_view() {
                 LiveFilter::make(live_rules(filter(), ticks_per_ns_), options_.conditions, options_.threads));
   collector_->set_onlooker(live_->onlooker());
   return live_->start();
+}
+
+// --view: a process of its own looks at the file, so that nothing that it does can harm the recording.
+Result<> RecordRun::start_viewer() {
+  if (!options_.view) return ok();
+  collector_->write_open_chunks_every(kViewedMs);
+  viewer_.emplace(PENNA_TRY(Viewer::start(path_, options_.no_open, signals_->before())));
+  return ok();
 }
 
 Result<> RecordRun::start_collector() {
@@ -405,6 +422,17 @@ void RecordRun::say_what_came() const {
   if (is_given_back && some_go_on_) say(restored_text(restored_));
 }
 
+// The page goes on with the finished recording, until Ctrl-C.
+void RecordRun::stay_with_page() {
+  if (!viewer_) return;
+  if (!options_.quiet && viewer_->is_running()) say("the page shows the recording until Ctrl-C");
+  while (viewer_->is_running() && !signals_->told_to_end()) {
+    pollfd fds[] = {{signals_->fd(), POLLIN, 0}, {viewer_->pidfd(), POLLIN, 0}};
+    (void)::poll(fds, std::size(fds), -1);
+  }
+  viewer_->end();
+}
+
 // There is no recorder any more: nobody waits for it, new programs do not look for it, and a signal that ends us leaves
 // nothing behind.
 int RecordRun::end() {
@@ -416,6 +444,7 @@ int RecordRun::end() {
   // Our child goes on unrecorded: we stay, as its parent expects the program's signals and status
   // from us.
   if (outcome_.goes_on && carrier_->is_child()) outcome_.status = follow_unrecorded(*carrier_, *signals_);
+  stay_with_page();
   signals_->end();
   return end_like(outcome_.status);
 }
@@ -430,6 +459,7 @@ Result<> prepare(RecordRun& run) {
   PENNA_TRY(run.prepare_collector());
   PENNA_TRY(run.listen());
   PENNA_TRY(run.prepare_live_view());
+  PENNA_TRY(run.start_viewer());
   return run.start_collector();
 }
 

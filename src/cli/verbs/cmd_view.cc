@@ -5,7 +5,13 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <utility>
 
 #include "analysis/progress.h"
 #include "base/loaded_library.h"
@@ -16,11 +22,14 @@
 #include "cli/progress_line.h"
 #include "cli/signals.h"
 #include "cli/verbs.h"
+#include "cli/verbs/view_followed.h"
 #include "cli/verbs/view_readers.h"
+#include "export/json_writer.h"
 #include "view/http_server.h"
 #include "view/index_file.h"
 #include "view/page.h"
 #include "view/questions.h"
+#include "view/view_data.h"
 
 namespace penna {
 namespace {
@@ -46,41 +55,148 @@ Result<ServeHttp> load_server() {
   return entry;
 }
 
-Result<> serve(const ViewOptions& options, const Recording& recording) {
+// A recording that nobody writes, and what is known of it.
+class FinishedView {
+ public:
+  FinishedView(const ViewOptions& options, Recording recording, const std::function<void(Recording&)>& number)
+      : recording_(std::move(recording)),
+        symbols_(open_symbols(options.input, recording_)),
+        names_(recording_, *symbols_, name_style(options.input, Format::kTable)),
+        observer_(progress_line(!options.input.no_progress)),
+        data_(recording_, names_, track_options()),
+        questions_(data_, view_tables, view_readers(options.input, recording_.path(), options.before, number)) {
+    data_.start();
+  }
+  HttpAnswer answer(const std::string& name, const HttpParameters& parameters) {
+    return questions_.answer(name, parameters);
+  }
+
+ private:
+  TrackOptions track_options() {
+    TrackOptions tracks;
+    tracks.step = [this](uint64_t events) {
+      if (!progress_) progress_.emplace("making the index", data_.summary()->total_events(), "events", observer_.get());
+      progress_->step(events);
+    };
+    tracks.done = [this] { progress_.reset(); };
+    tracks.say = [](const std::string& sentence) { say(sentence); };
+    tracks.index_paths = index_paths(recording_);
+    return tracks;
+  }
+
+  const Recording recording_;
+  const std::unique_ptr<SymbolSource> symbols_;
+  Names names_;
+  const std::unique_ptr<ProgressObserver> observer_;
+  std::optional<Progress> progress_;  // of the thread that makes the index
+  ViewData data_;
+  Questions questions_;
+};
+
+// Do options leave out a part of it? What depends on all that came before is told of a finished recording.
+bool leaves_out(const Recording& recording) {
+  const Selection* const selection = recording.selection();
+  return selection != nullptr && (selection->calls || selection->conditions || !selection->threads.empty());
+}
+
+// The recording that the page is of: followed, as long as somebody writes it, and then finished.
+class Shown {
+ public:
+  explicit Shown(const ViewOptions& options) : options_(options) {}
+
+  Result<> open(Recording recording) {
+    const pid_t writer = options_.before.empty() && !leaves_out(recording) ? writer_of(recording) : 0;
+    if (writer == 0) {
+      finished_ = std::make_shared<FinishedView>(options_, std::move(recording), std::function<void(Recording&)>());
+      return ok();
+    }
+    FollowedRecording followed = PENNA_TRY(FollowedRecording::open(options_.input.recording));
+    followed_ = std::make_unique<FollowedView>(std::move(followed), options_, writer, [this] { finish(); });
+    followed_->start();
+    return ok();
+  }
+  bool is_followed() const { return followed_ != nullptr; }
+
+  HttpAnswer answer(const std::string& name, const HttpParameters& parameters) {
+    const std::shared_ptr<FinishedView> finished = this->finished();
+    return finished ? finished->answer(name, parameters) : followed_->answer(name, parameters);
+  }
+  HttpAnswer act(const std::string& name, const HttpParameters& parameters) { return followed_->act(name, parameters); }
+  // *seen: 1 when the end was told.
+  std::string next_event(uint64_t* seen) {
+    std::unique_lock hold(mutex_);
+    changed_.wait_for(hold, *seen == 1 ? kIdle : kMoment,
+                      [&] { return *seen == 0 && (finished_ || !trouble_.empty()); });
+    if (*seen == 1) return {};
+    if (!finished_ && trouble_.empty()) {
+      hold.unlock();
+      return followed_->news();
+    }
+    *seen = 1;
+    return json_text([&](JsonWriter& json) {
+      json.field("growing", false);
+      if (!trouble_.empty()) json.field("error", trouble_);
+    });
+  }
+
+ private:
+  static constexpr auto kMoment = std::chrono::milliseconds(100), kIdle = std::chrono::milliseconds(500);
+
+  std::shared_ptr<FinishedView> finished() {
+    const std::lock_guard hold(mutex_);
+    return finished_;
+  }
+  // Nothing more will come. What threads are called stays.
+  void finish() {
+    Result<Recording> recording = open_input(options_.input);
+    std::shared_ptr<FinishedView> finished;
+    if (recording) {
+      const auto number = [this](Recording& one) { followed_->number(one); };
+      number(*recording);
+      finished = std::make_shared<FinishedView>(options_, std::move(*recording), number);
+    }
+    const std::lock_guard hold(mutex_);
+    finished_ = std::move(finished);
+    if (!recording) trouble_ = recording.error().text;
+    changed_.notify_all();
+  }
+
+  const ViewOptions options_;
+  std::mutex mutex_;  // guards these
+  std::condition_variable changed_;
+  std::shared_ptr<FinishedView> finished_;
+  std::string trouble_;
+  std::unique_ptr<FollowedView> followed_;  // its thread ends before all else
+};
+
+Result<> serve(const ViewOptions& options, Recording recording) {
   // Blocked before a thread is started, so that all have it so.
   const sigset_t endings = ending_signals();
   sigset_t before;
   ::sigprocmask(SIG_BLOCK, &endings, &before);
   const ServeHttp serve_http = PENNA_TRY(load_server());
-  const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
-  Names names(recording, *symbols, name_style(options.input, Format::kTable));
-  const Summary all = summarize(recording);
-  const std::unique_ptr<ProgressObserver> observer = progress_line(!options.input.no_progress);
-  std::optional<Progress> progress;  // of the thread that calls these two
-  TrackOptions tracks;
-  tracks.step = [&](uint64_t events) {
-    if (!progress) progress.emplace("making the index", all.total_events(), "events", observer.get());
-    progress->step(events);
-  };
-  tracks.done = [&] { progress.reset(); };
-  tracks.say = [](const std::string& sentence) { say(sentence); };
-  tracks.index_paths = index_paths(recording);
-  ViewData data(recording, names, std::move(tracks));
-  data.start();
-  Questions questions(data, view_tables(data.summary()), view_readers(options.input, recording, options.before));
+  const std::string path = recording.path();
+  Shown shown(options);
+  PENNA_TRY(shown.open(std::move(recording)));
   Browser browser;
   HttpService service;
   service.port = options.port.value_or(0);
   service.token = PENNA_TRY(new_token());
   service.page = page();
   service.answer = [&](const std::string& name, const HttpParameters& parameters) {
-    return questions.answer(name, parameters);
+    return shown.answer(name, parameters);
   };
+  if (shown.is_followed()) {
+    service.act = [&](const std::string& name, const HttpParameters& parameters) {
+      return shown.act(name, parameters);
+    };
+    service.next_event = [&](uint64_t* seen) { return shown.next_event(seen); };
+  }
   service.ready = [&](uint16_t port) {
     const std::string address = fmt::format("http://127.0.0.1:{}/{}/", port, service.token);
     fmt::print("{}\n", address);
     std::fflush(stdout);
-    say(fmt::format("showing {} until Ctrl-C", recording.path()));
+    say(fmt::format("showing {} until Ctrl-C", path));
     if (!options.no_open) (void)browser.open(address, before);
   };
   std::string trouble;
@@ -109,11 +225,13 @@ Result<Parsed<ViewOptions>> parse_view(const Arguments& arguments) {
 }
 
 int cmd_view(const ViewOptions& options) {
-  const Result<Recording> recording = open_input(options.input);
+  Result<Recording> recording = open_input(options.input);
   if (!recording) return fail(recording.error().text);
   if (!options.before.empty())
     if (const Result<Recording> before = open_recording(options.before); !before) return fail(before.error().text);
-  const Result<> served = serve(options, *recording);
+  ViewOptions chosen = options;
+  chosen.input.recording = recording->path();
+  const Result<> served = serve(chosen, std::move(*recording));
   return served ? 0 : fail("view", served.error().text);
 }
 

@@ -17,10 +17,18 @@
 namespace penna {
 namespace {
 
+// What is read, again and again.
+struct Source {
+  InputOptions input;
+  std::string path;
+  std::function<void(Recording&)> number;
+};
+
 // The options by which that part is read, but for its thread.
-InputOptions options_of(const InputOptions& input, const Recording& all, const ViewSelection& of) {
+InputOptions options_of(const Source& source, const ViewSelection& of) {
+  const InputOptions& input = source.input;
   InputOptions chosen = input;
-  chosen.recording = all.path();
+  chosen.recording = source.path;
   chosen.no_progress = true;
   TimeRange range = input.filter.range ? input.filter.range->value : TimeRange{};
   range.begin = std::max(range.begin, of.t0.value_or(0));
@@ -30,40 +38,43 @@ InputOptions options_of(const InputOptions& input, const Recording& all, const V
 }
 
 // By index: several threads may have had the same tid.
-Result<Recording> open_part(const InputOptions& options, const std::vector<uint32_t>& threads) {
+Result<Recording> open_part(const Source& source, const InputOptions& options, const std::vector<uint32_t>& threads) {
   Recording part = PENNA_TRY(open_input(options));
+  if (source.number) source.number(part);
   if (threads.empty()) return part;
   Selection selection = part.selection() != nullptr ? *part.selection() : Selection{};
   selection.threads.assign(part.threads().size(), false);
-  for (const uint32_t thread : threads) selection.threads[thread] = true;
+  for (const uint32_t thread : threads)
+    if (thread < selection.threads.size()) selection.threads[thread] = true;
   part.select(std::make_shared<const Selection>(std::move(selection)));
   return part;
 }
 
 // As `penna report` reads these words: page and command line cannot tell different numbers.
-Result<Report> report_of(const InputOptions& input, const Recording& all, const ReportRequest& request) {
+Result<Report> report_of(const Source& source, const ReportRequest& request) {
   Arguments words = {fmt::format("-n{}", request.rows)};
   if (!request.table.empty()) words.push_back(request.table);
   if (!request.sort.empty()) words.push_back("--sort=" + request.sort);
   ReportOptions options = std::move(PENNA_TRY(parse_report(words)).options);
-  options.input = options_of(input, all, request.of);
+  options.input = options_of(source, request.of);
   std::vector<uint32_t> threads = request.of.threads;
   const ThreadUse use = find_report(request.table).threads;
   if (!threads.empty() && use == ThreadUse::kRefuse)
     return Error{fmt::format("{} is about all threads together: choose all of them", request.table)};
   if (!threads.empty() && use == ThreadUse::kCriticalPath) {
     if (threads.size() > 1) return Error{fmt::format("{} is of one thread, or of all: choose one", request.table)};
-    options.path.thread = std::to_string(all.threads()[threads.front()].tid);
-    threads.clear();
+    const Recording part = PENNA_TRY(open_part(source, options.input, {}));
+    if (threads.front() >= part.threads().size()) return Error{"there is no such thread"};
+    options.path.thread = std::to_string(part.threads()[threads.front()].tid);
+    return make_report(part, options, false);
   }
-  const Recording part = PENNA_TRY(open_part(options.input, threads));
+  const Recording part = PENNA_TRY(open_part(source, options.input, threads));
   return make_report(part, options, false);
 }
 
-Result<> fold_of(const InputOptions& input, const Recording& all, const FoldRequest& request,
-                 const StackVisitor& visit) {
-  const InputOptions options = options_of(input, all, request.of);
-  const Recording part = PENNA_TRY(open_part(options, request.of.threads));
+Result<> fold_of(const Source& source, const FoldRequest& request, const StackVisitor& visit) {
+  const InputOptions options = options_of(source, request.of);
+  const Recording part = PENNA_TRY(open_part(source, options, request.of.threads));
   PENNA_TRY(check_weight_of_sample(part, request.weight));
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options, part);
   Names names(part, *symbols, name_style(options, Format::kTable));
@@ -86,12 +97,11 @@ Result<> fold_before(const InputOptions& input, const std::string& before, Folde
 }
 
 // As `penna diff` reads these words.
-Result<Report> diff_of(const InputOptions& input, const std::string& before, const Recording& after,
-                       const ReportRequest& request) {
-  Arguments words = {before, after.path(), fmt::format("-n{}", request.rows), "--of=" + request.table};
+Result<Report> diff_of(const Source& source, const std::string& before, const ReportRequest& request) {
+  Arguments words = {before, source.path, fmt::format("-n{}", request.rows), "--of=" + request.table};
   if (!request.sort.empty()) words.push_back("--sort=" + request.sort);
   DiffOptions options = std::move(PENNA_TRY(parse_diff(words)).options);
-  options.input = input;
+  options.input = source.input;
   options.input.no_progress = true;
   return make_diff_report(options);
 }
@@ -112,14 +122,15 @@ Result<> check_condition(const Where& where, const Recording& recording, const s
                            list.empty() ? "it has none" : "it has " + list)};
 }
 
-Result<> read_part(const InputOptions& input, const Recording& all, const PartRequest& request, const UsePart& use) {
-  InputOptions options = options_of(input, all, request.of);
+Result<> read_part(const Source& source, const PartRequest& request, const UsePart& use) {
+  InputOptions options = options_of(source, request.of);
   if (!request.where.empty()) {
     Where where = PENNA_TRY(Where::parse(request.where));
+    const Recording all = PENNA_TRY(open_recording(source.path));
     PENNA_TRY(check_condition(where, all, request.point));
     options.conditions.push_back(std::move(where));
   }
-  const Recording part = PENNA_TRY(open_part(options, request.of.threads));
+  const Recording part = PENNA_TRY(open_part(source, options, request.of.threads));
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options, part);
   Names names(part, *symbols, name_style(options, Format::kTable));
   return use(part, names);
@@ -138,17 +149,19 @@ std::vector<TableName> view_tables(const Summary& summary) {
   return names;
 }
 
-Questions::Readers view_readers(const InputOptions& input, const Recording& recording, const std::string& before) {
+Questions::Readers view_readers(const InputOptions& input, const std::string& path, const std::string& before,
+                                const std::function<void(Recording&)>& number) {
+  const auto source = std::make_shared<const Source>(Source{input, path, number});
   Questions::Readers readers{
-      [&](const ReportRequest& request) { return report_of(input, recording, request); },
-      [&](const FoldRequest& request, const StackVisitor& visit) { return fold_of(input, recording, request, visit); },
-      [&](const PartRequest& request, const UsePart& use) { return read_part(input, recording, request, use); }};
+      [=](const ReportRequest& request) { return report_of(*source, request); },
+      [=](const FoldRequest& request, const StackVisitor& visit) { return fold_of(*source, request, visit); },
+      [=](const PartRequest& request, const UsePart& use) { return read_part(*source, request, use); }};
   if (before.empty()) return readers;
   readers.before = before;
-  readers.fold_before = [&](FoldedWeight weight, const StackVisitor& visit) {
-    return fold_before(input, before, weight, visit);
+  readers.fold_before = [=](FoldedWeight weight, const StackVisitor& visit) {
+    return fold_before(source->input, before, weight, visit);
   };
-  readers.make_diff = [&](const ReportRequest& request) { return diff_of(input, before, recording, request); };
+  readers.make_diff = [=](const ReportRequest& request) { return diff_of(*source, before, request); };
   return readers;
 }
 

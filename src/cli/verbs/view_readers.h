@@ -2,6 +2,7 @@
 // How the page's tables and flame graphs are read: as `penna report` and `penna export folded` read the same part.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace penna {
 // The tables of `penna report` that there are events for; drawings are left out, as the page draws by itself.
 std::vector<TableName> view_tables(const Summary& summary);
 // All must outlive the result. `before`: the recording that it is compared with; empty: none.
-Questions::Readers view_readers(const InputOptions& input, const Recording& recording, const std::string& before = "");
+// `number`: gives the threads of a part that was opened anew their ids (Recording::number_threads), if they need any.
+Questions::Readers view_readers(const InputOptions& input, const std::string& path, const std::string& before = "",
+                                const std::function<void(Recording&)>& number = {});
 
 }  // namespace penna

@@ -45,6 +45,20 @@ TEST(Counters, APeakIsSeenHoweverShort) {
   EXPECT_THAT(ColumnReader(all.answer({900'000'000, kLength, 3})).column<double>("live_bytes"), Each(70));
 }
 
+TEST(Counters, StepsAreJoinedWhenTheRecordingGrows) {
+  Counters all = counters();
+  all.count(Counters::kCalls, 1);
+  all.on_live(0, 100'000'000, 500, 1);
+  all.on_live(0, 100'000'001, 20, 1);
+  all.finish();
+  all.grow(5 * kLength);
+  all.count(Counters::kCalls, 4 * kLength);
+  all.finish();
+  const ColumnReader read(all.answer({0, 5 * kLength, 5}));
+  EXPECT_THAT(read.column<double>("calls"), ElementsAre(1, 0, 0, 0, 1));
+  EXPECT_THAT(read.column<double>("live_bytes"), ElementsAre(500, 20, 20, 20, 20));
+}
+
 TEST(Counters, AViewThatIsShorterThanAStepHasOneValue) {
   Counters all = counters();
   all.count(Counters::kWaits, 500);

@@ -130,6 +130,62 @@ TEST_F(HttpServerTest, AnotherHostIsRefused) {
     EXPECT_THAT(ask_host(lines), StartsWith("HTTP/1.1 403")) << lines;
 }
 
+// Where something can be done.
+class ActingServerTest : public HttpServerTest {
+ protected:
+  void SetUp() override {
+    service_.act = [](const std::string& name, const HttpParameters&) {
+      return HttpAnswer{200, "text/plain", "did " + name};
+    };
+    service_.next_event = [](uint64_t* seen) { return ++*seen <= 2 ? "event " + std::to_string(*seen) : ended(); };
+    HttpServerTest::SetUp();
+  }
+  std::string post(const std::string& path, const std::string& lines) const {
+    return send(fmt::format("POST {} HTTP/1.1\r\nHost: {}\r\n{}Content-Length: 0\r\nConnection: close\r\n\r\n", path,
+                            host(), lines));
+  }
+  std::string origin() const { return fmt::format("Origin: http://{}\r\n", host()); }
+
+ private:
+  static std::string ended() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return {};
+  }
+};
+
+TEST_F(ActingServerTest, ThePageItselfMayAskForSomething) {
+  const std::string answer = post(in("/act/this"), origin());
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(answer, HasSubstr("did this"));
+}
+
+TEST_F(ActingServerTest, NobodyElseMay) {
+  const std::string port = std::to_string(port_);
+  for (const std::string& lines :
+       {std::string(), std::string("Origin: null\r\n"), std::string("Origin: http://evil.example\r\n"),
+        "Origin: http://evil.example:" + port + "\r\n", "Origin: https://" + host() + "\r\n",
+        "Origin: http://" + host() + "0\r\n", "Origin: " + host() + "\r\n", origin() + origin(),
+        "Referer: http://" + host() + "/\r\n"})
+    EXPECT_THAT(post(in("/act/this"), lines), StartsWith("HTTP/1.1 403")) << lines;
+  EXPECT_THAT(post("/" + std::string(32, '0') + "/act/this", origin()), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(post(in("/api/x"), origin()), StartsWith("HTTP/1.1 405"));
+  EXPECT_THAT(ask(in("/act/this")), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(ask(in("/act/this"), "PUT"), StartsWith("HTTP/1.1 405"));
+  EXPECT_THAT(ask(in("/act/this"), "OPTIONS"), StartsWith("HTTP/1.1 405"));
+}
+
+TEST_F(ActingServerTest, EventsAreSentUntilTheEnd) {
+  std::thread ending([this] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    stop();
+  });
+  const std::string told = ask(in("/events"));
+  ending.join();
+  EXPECT_THAT(told, HasSubstr("Content-Type: text/event-stream"));
+  EXPECT_THAT(told, HasSubstr("data: event 1\n\n"));
+  EXPECT_THAT(told, HasSubstr("data: event 2\n\n"));
+}
+
 TEST_F(HttpServerTest, NothingButGetAndHead) {
   for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "PATCH"}) {
     const std::string answer = ask(in("/api/x"), method);

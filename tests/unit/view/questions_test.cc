@@ -24,7 +24,10 @@ class QuestionsTest : public testing::Test {
       : recording_(sample_recording(build_)),
         names_(recording_, symbols_),
         data_(recording_, names_),
-        questions_(data_, {{"threads", "threads"}},
+        questions_(data_,
+                   [](const Summary&) {
+                     return std::vector<TableName>{{"threads", "threads"}};
+                   },
                    {[&](const ReportRequest& request) { return report(request); },
                     [&](const FoldRequest&, const StackVisitor& visit) {
                       const std::string_view frames[] = {"main", kHostile};
@@ -46,7 +49,7 @@ class QuestionsTest : public testing::Test {
   Result<Report> report(const ReportRequest& request) {
     requests_.push_back(request);
     if (trouble_) return *trouble_;
-    return threads_report(recording_, data_.summary());
+    return threads_report(recording_, *data_.summary());
   }
 
   RecordingBuilder build_;

@@ -279,7 +279,7 @@ TEST_F(ViewIndexTest, AnswersAreThoseOfTheEvents) {
   live_at_random(build_.thread(second, 1), random, 40'000);
   open();
   const auto index = indexed(), direct = in_memory();
-  const int64_t length = direct->data.summary().duration_ns + 1;
+  const int64_t length = direct->data.summary()->duration_ns + 1;
   for (uint32_t thread = 0; thread < 3; ++thread) {
     ASSERT_EQ(index->data.store().rows(thread), direct->data.store().rows(thread));
     EXPECT_EQ(index->data.store().waits(thread), direct->data.store().waits(thread));
@@ -316,8 +316,8 @@ std::pair<uint64_t, double> all_calls(Viewed& viewed, uint32_t thread, const Pix
 }
 
 void expect_same_totals(Viewed& index, Viewed& direct) {
-  const int64_t length = direct.data.summary().duration_ns + 1;
-  for (uint32_t thread = 0; thread < direct.data.summary().threads.size(); ++thread)
+  const int64_t length = direct.data.summary()->duration_ns + 1;
+  for (uint32_t thread = 0; thread < direct.data.summary()->threads.size(); ++thread)
     for (const uint32_t pixels : {1u, 70u, 3000u}) {
       SCOPED_TRACE(testing::Message() << thread << ' ' << pixels);
       const PixelView view{0, length, pixels};
@@ -393,7 +393,7 @@ TEST_F(ViewIndexTest, WhatIsDamagedOrOfAnotherRecordingIsMadeAgain) {
   }
   ASSERT_GT(whole.size(), 1000u);
   const auto direct = in_memory();
-  const std::pair<uint64_t, double> wanted = all_calls(*direct, 0, {0, direct->data.summary().duration_ns + 1, 3000});
+  const std::pair<uint64_t, double> wanted = all_calls(*direct, 0, {0, direct->data.summary()->duration_ns + 1, 3000});
   for (int i = 0; i < 90; ++i) {
     std::string bytes = whole;
     const size_t at = i < 48 ? static_cast<size_t>(i) : random() % bytes.size();
@@ -408,7 +408,7 @@ TEST_F(ViewIndexTest, WhatIsDamagedOrOfAnotherRecordingIsMadeAgain) {
       out << bytes;
     }
     const auto index = indexed();
-    const PixelView view{0, index->data.summary().duration_ns + 1, 3000};
+    const PixelView view{0, index->data.summary()->duration_ns + 1, 3000};
     std::pair<uint64_t, double> calls = all_calls(*index, 0, view);
     if (index->data.renew()) {
       ASSERT_FALSE(index->data.prepare());

@@ -6,6 +6,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { colors } from '../colors.ts';
 import { group } from '../columns.ts';
+import { usePulse } from '../live.ts';
 import { WholeRun } from '../panels/whole_run.tsx';
 import { errorText } from '../server.ts';
 import { store, useStore } from '../store.ts';
@@ -37,6 +38,7 @@ interface Asked { answer?: Answer; error?: string; isLoading: boolean }
 function useFlame(weight: string, shape: string, until?: number): Asked {
   useStore();
   const [asked, setAsked] = useState<Asked>({ isLoading: true });
+  const pulse = usePulse(asked.isLoading);
   const { t0: from, t1: to, thread } = store.selection(), t0 = until === undefined ? from : undefined, t1 = until ?? to;
   const isInOrder = shape.includes('t') && weight === 'time', isReversed = shape.includes('r') && !isInOrder, compares = shape.includes('d') && !isInOrder;
   const byThread = shape.includes('p') && !isInOrder && !compares;
@@ -55,7 +57,7 @@ function useFlame(weight: string, shape: string, until?: number): Asked {
     return () => {
       isCurrent = false;
     };
-  }, [weight, isReversed, isInOrder, byThread, compares, t0, t1, thread]);
+  }, [weight, isReversed, isInOrder, byThread, compares, t0, t1, thread, pulse]);
   return asked;
 }
 

@@ -7,6 +7,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { colors, onColorsChange } from '../colors.ts';
 import { fitCanvas } from '../curve.ts';
 import { FlameOf } from '../flame/flame_view.tsx';
+import { usePulse } from '../live.ts';
 import { errorText } from '../server.ts';
 import { store, useStore } from '../store.ts';
 import { bytesText, countText, instantText, percentText } from '../units.ts';
@@ -22,6 +23,7 @@ interface Answer { series?: Series; error?: string; isLoading: boolean }
 function useSeries(): Answer {
   const { by } = useStore().state, { t0, t1, thread } = store.selection();
   const [answer, setAnswer] = useState<Answer>({ isLoading: true });
+  const pulse = usePulse(answer.isLoading);
   useEffect(() => {
     let isCurrent = true;
     setAnswer((before) => ({ ...before, isLoading: true }));
@@ -31,7 +33,7 @@ function useSeries(): Answer {
     return () => {
       isCurrent = false;
     };
-  }, [by, t0, t1, thread]);
+  }, [by, t0, t1, thread, pulse]);
   return answer;
 }
 

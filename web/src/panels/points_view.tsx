@@ -5,6 +5,7 @@
 // Invariant: what a condition leaves out is not shown, and the condition is; a wrong one is told, and the hits stay away.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { showHit } from '../instances.ts';
+import { usePulse } from '../live.ts';
 import type { Hits, PointName, Row, Table, TableName } from '../protocol.ts';
 import { errorText } from '../server.ts';
 import { store, useStore } from '../store.ts';
@@ -17,9 +18,13 @@ const MOST_CURVES = 4;
 
 function usePointNames(): PointName[] {
   const [names, setNames] = useState<PointName[]>([]);
+  const [isLoading, setLoading] = useState(true);
+  const pulse = usePulse(isLoading);
   useEffect(() => {
-    store.server.json<{ points: PointName[] }>('point_names').then(({ points }) => setNames(points), (error) => store.fail(error));
-  }, []);
+    setLoading(true);
+    store.server.json<{ points: PointName[] }>('point_names').then(({ points }) => setNames(points), (error) => store.fail(error))
+      .finally(() => setLoading(false));
+  }, [pulse]);
   return names;
 }
 
@@ -38,6 +43,7 @@ interface Answer { hits?: Hits; error?: string; isLoading: boolean }
 function useHits(): Answer {
   const { state } = useStore();
   const [answer, setAnswer] = useState<Answer>({ isLoading: true });
+  const pulse = usePulse(answer.isLoading);
   const { t0, t1, thread } = store.selection(), { point, where, spread, sort, top } = state;
   useEffect(() => {
     let isCurrent = true;
@@ -50,7 +56,7 @@ function useHits(): Answer {
       isCurrent = false;
       store.server.abort('hits');
     };
-  }, [point, t0, t1, thread, where, spread, sort, top]);
+  }, [point, t0, t1, thread, where, spread, sort, top, pulse]);
   return answer;
 }
 

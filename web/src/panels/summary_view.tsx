@@ -8,6 +8,7 @@ import { group } from '../columns.ts';
 import { colors } from '../colors.ts';
 import { drawCurve } from '../curve.ts';
 import { viewAround } from '../instances.ts';
+import { usePulse } from '../live.ts';
 import type { Highlight } from '../protocol.ts';
 import { store, useStore } from '../store.ts';
 import { amountText, countText } from '../units.ts';
@@ -41,10 +42,14 @@ function Curve({ of, values }: { of: (typeof CURVES)[number]; values: Float64Arr
 function Curves() {
   const { summary } = useStore();
   const [values, setValues] = useState<Record<string, Float64Array>>();
+  const [isLoading, setLoading] = useState(true);
+  const pulse = usePulse(isLoading);
   useEffect(() => {
+    setLoading(true);
     store.server.columns('counters', { px: STEPS }, 'summary').then(
-      (answer) => setValues(group(answer, { live_bytes: 'f64', calls: 'f64', waits: 'f64' })), (error) => store.fail(error));
-  }, []);
+      (answer) => setValues(group(answer, { live_bytes: 'f64', calls: 'f64', waits: 'f64' })), (error) => store.fail(error))
+      .finally(() => setLoading(false));
+  }, [pulse]);
   if (values === undefined || summary === undefined) return null;
   const there = CURVES.filter((curve) => summary.kinds.includes(curve.kind));
   return <div class="sparks">{there.map((curve) => <Curve key={curve.key} of={curve} values={values[curve.key]!} />)}</div>;
@@ -63,9 +68,13 @@ function follow({ text, tab, sort, instant_ns: instant, thread, start_ns: start,
 // Worked out when it is asked for, which may take a while.
 function Highlights() {
   const [list, setList] = useState<Highlight[]>();
+  const [isLoading, setLoading] = useState(true);
+  const pulse = usePulse(isLoading);
   useEffect(() => {
-    store.server.json<{ highlights: Highlight[] }>('highlights').then(({ highlights }) => setList(highlights), (error) => store.fail(error));
-  }, []);
+    setLoading(true);
+    store.server.json<{ highlights: Highlight[] }>('highlights').then(({ highlights }) => setList(highlights), (error) => store.fail(error))
+      .finally(() => setLoading(false));
+  }, [pulse]);
   if (list === undefined) return <p class="hint">…</p>;
   return (
     <ul class="sentences highlights" aria-label="What stands out">

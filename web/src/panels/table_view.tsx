@@ -6,6 +6,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { copyText } from '../copy.ts';
 import { showSlowest } from '../instances.ts';
+import { usePulse } from '../live.ts';
 import type { Detail, Report, Row, Table, TableName } from '../protocol.ts';
 import { errorText } from '../server.ts';
 import { DEFAULT_TOP } from '../state.ts';
@@ -23,6 +24,7 @@ function useReport(name: string): { answer: Answer; isLoading: boolean } {
   const { state } = useStore();
   const [answer, setAnswer] = useState<Answer>({ name });
   const [isLoading, setLoading] = useState(false);
+  const pulse = usePulse(isLoading);
   const { t0, t1, thread } = store.selection();
   useEffect(() => {
     let isCurrent = true;
@@ -38,7 +40,7 @@ function useReport(name: string): { answer: Answer; isLoading: boolean } {
       isCurrent = false;
       store.server.abort('table');
     };
-  }, [name, t0, t1, thread, state.sort, state.top]);
+  }, [name, t0, t1, thread, state.sort, state.top, pulse]);
   return { answer: answer.name === name ? answer : { name }, isLoading };
 }
 

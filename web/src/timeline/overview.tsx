@@ -2,11 +2,12 @@
 // The row above the timeline: the whole run, and which part of it is in view. A drag there is the view.
 //
 // Why: who has zoomed in must see where.
-// Invariant: asks once; events as density, live bytes as a line, waits in their colour.
-import { useEffect, useRef } from 'preact/hooks';
+// Invariant: asks once, of a recording that grows again and again; events as density, live bytes as a line, waits in their colour.
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { colors, onColorsChange } from '../colors.ts';
 import { group } from '../columns.ts';
 import { fillCurve, fitCanvas, highest } from '../curve.ts';
+import { usePulse } from '../live.ts';
 import { store } from '../store.ts';
 import { durationText } from '../units.ts';
 import { clampView } from './scale.ts';
@@ -49,18 +50,23 @@ export function Overview({ timeline, drawn }: { timeline: Timeline; drawn: { cur
   const canvas = useRef<HTMLCanvasElement>(null);
   const values = useRef<Values | undefined>(undefined);
   const from = useRef(-1);
+  const [isLoading, setLoading] = useState(true);
+  const pulse = usePulse(isLoading);
   useEffect(() => {
     const redraw = (): void => {
       if (canvas.current) draw(canvas.current, values.current, timeline);
     };
     drawn.current = redraw;
     redraw();
-    store.server.columns('counters', { px: STEPS }, 'overview').then((answer) => {
-      values.current = group(answer, { events: 'f64', live_bytes: 'f64', waits: 'f64' });
-      redraw();
-    }).catch((error) => store.fail(error));
     return onColorsChange(redraw);
   }, [timeline]);
+  useEffect(() => {
+    setLoading(true);
+    store.server.columns('counters', { px: STEPS }, 'overview').then((answer) => {
+      values.current = group(answer, { events: 'f64', live_bytes: 'f64', waits: 'f64' });
+      drawn.current();
+    }).catch((error) => store.fail(error)).finally(() => setLoading(false));
+  }, [timeline, pulse]);
   const time = (event: PointerEvent): number => (event.offsetX / canvas.current!.clientWidth) * timeline.whole();
   const view = (event: PointerEvent): void => {
     const at = time(event), whole = timeline.whole(), half = (timeline.scene.view.t1 - timeline.scene.view.t0) / 2;

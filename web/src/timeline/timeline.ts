@@ -19,7 +19,7 @@ import { layOut, orderThreads, ROW, type Lane } from './layout.ts';
 import { Scene, type CounterCurve, type Hit } from './scene.ts';
 import { readPath } from './path.ts';
 import { clampView, panBy, stillDoes, zoomAt } from './scale.ts';
-import { gridOf, Tracks, withMargin } from './tracks.ts';
+import { gridOf, LATE, Tracks, withMargin } from './tracks.ts';
 
 const REST = 120;     // ms without a change until the server is asked and the address is written
 const FIT = 0.05;     // of a fitted range, free on each side
@@ -38,7 +38,11 @@ export class Timeline {
   private restTimer = 0;
   private shownView: Range | undefined;   // of the store, as it was last seen
   private countersPixel = 0;
+  private countersAsked = 0;              // how long the recording was then, ns
+  private countersBusy = false;
+  private length = 0;                     // of the recording, as it was last seen
   private pathOf = '';                    // thread and time whose critical path is shown
+  private kinds = 0;                      // of counters that there are
   private points: PointCurve[] = [];      // whose curves are shown
   private readonly undo: (() => void)[] = [];
 
@@ -77,6 +81,7 @@ export class Timeline {
   private takeCurves(): void {
     const { curves } = this.store.state, known = this.scene.curves;
     this.points = this.store.server.packed ? [] : curves;
+    this.kinds = this.kindsOf().length;
     const empty = (one: CounterCurve): CounterCurve => known.find(({ title }) => title === one.title) ?? one;
     this.scene.curves = [
       ...this.kindsOf().map(({ title, unit }) => empty({ title, unit, values: new Float64Array() })),
@@ -121,6 +126,7 @@ export class Timeline {
   // Takes over what the store says.
   sync(): void {
     const { state, threads } = this.store, scene = this.scene;
+    if (this.kindsOf().length !== this.kinds) this.takeCurves();
     if (state.curves !== this.points && !this.store.server.packed) {
       this.takeCurves();
       this.ask();
@@ -135,9 +141,24 @@ export class Timeline {
       scene.view = clampView(state.view?.t0 ?? 0, state.view?.t1 ?? this.whole(), this.whole());
       this.ask();
     }
-    this.rest();
+    if (this.whole() !== this.length) this.grew();
+    if (!this.isGrowing()) this.rest();
     this.frames.ask();
     this.changed();
+  }
+
+  private isGrowing(): boolean {
+    return this.store.summary?.growing === true;
+  }
+
+  // The end of the recording stays in view, unless somebody has looked elsewhere.
+  private grew(): void {
+    const { scene } = this, { t0, t1 } = scene.view, whole = this.whole(), isFirst = this.length === 0;
+    this.length = whole;
+    if (isFirst) return;
+    if (this.store.follows) scene.view = this.store.state.view === undefined ? { t0: 0, t1: whole } : { t0: Math.max(0, whole - (t1 - t0)), t1: whole };
+    this.ask();
+    if (!this.store.follows) this.keep();
   }
 
   private syncShown(): void {
@@ -165,6 +186,8 @@ export class Timeline {
 
   setView(view: Range): void {
     this.scene.view = view;
+    const follows = view.t1 >= this.whole();
+    if (this.isGrowing() && this.store.follows !== follows) this.store.set({ follows });
     this.rest();
     this.frames.ask();
     this.changed();
@@ -258,20 +281,24 @@ export class Timeline {
     const wanted = this.visibleLanes().map(({ thread }) => ({
       thread: thread.id, hasCalls: thread.calls > 0, hasLocks: this.has('locks'), hasPoints: thread.points > 0,
     }));
-    scene.tracks.want(wanted, scene.view, scene.width, this.whole());
+    scene.tracks.want(wanted, scene.view, scene.width, this.whole(), this.isGrowing());
     this.askCounters().catch((error) => this.store.fail(error));
   }
 
   private async askCounters(): Promise<void> {
     const { scene, points } = this, kinds = this.kindsOf();
-    if (scene.curves.length === 0 || stillDoes(scene.curvesOf, this.countersPixel, scene.view, scene.width)) return;
+    const isKnown = this.countersAsked === this.whole() || scene.view.t1 < this.countersAsked - LATE;
+    if (scene.curves.length === 0 || (isKnown && stillDoes(scene.curvesOf, this.countersPixel, scene.view, scene.width))) return;
+    if (this.isGrowing() && this.countersBusy) return;
+    this.countersAsked = this.whole();
+    this.countersBusy = true;
     const { range, px } = withMargin(scene.view, scene.width / 2, this.whole());
     this.countersPixel = (range.t1 - range.t0) / (2 * px);
     const [answer, ...ofPoints] = await Promise.all([
       this.store.server.columns('counters', { t0: range.t0, t1: range.t1, px }, 'counters'),
       ...points.map((of) => this.store.server.columns('curve', { ...of, t0: range.t0, t1: range.t1, px }, `curve ${of.point}\n${of.argument}`)
         .catch((error) => this.refuseCurve(of, error))),
-    ]);
+    ]).finally(() => (this.countersBusy = false));
     if (points !== this.points) return;
     const values = group(answer, { live_bytes: 'f64', calls: 'f64', waits: 'f64' });
     const { from, step } = gridOf(answer.header.grid, range, px);

@@ -13,10 +13,12 @@ const MARGIN = 0.5;     // of the view, on each side
 const AT_A_TIME = 3;    // threads
 const MOST_TRACKS = 200;
 const MOST_PX = 10_000;
+export const LATE = 1e9;  // ns: what is older than this is known, also of a recording that grows
 
 export interface Track {
   loaded: Range;
   pixel: number;  // ns
+  asked: number;    // how long the recording was then, ns
   leftOut: number;  // calls of the thread that the server had no room for
   slices: { start: Float64Array; duration: Float64Array; depth: Uint32Array; name: Uint32Array; flags: Uint8Array };
   density: { d_depth: Uint32Array; d_px: Uint32Array; d_time: Float64Array; d_count: Uint32Array; d_name: Uint32Array };
@@ -74,15 +76,17 @@ export class Tracks {
   }
 
   // The threads in view, from top to bottom; what was queued for an older view is dropped.
-  want(threads: Wanted[], view: Range, width: number, whole: number): void {
+  want(threads: Wanted[], view: Range, width: number, whole: number, isGrowing = false): void {
     this.queue = [];
     const { range, px } = withMargin(view, width, whole);
     for (const wanted of threads) {
       const has = this.tracks.get(wanted.thread);
-      if (has && stillDoes(has.loaded, has.pixel, view, width)) continue;
+      const isKnown = has && (has.asked === whole || Math.min(has.loaded.t1, view.t1) < has.asked - LATE);
+      if (has && isKnown && stillDoes(has.loaded, has.pixel, view, width)) continue;
+      if (isGrowing && this.loading.has(wanted.thread)) continue;
       const asked = [this.loading.get(wanted.thread), this.refused.get(wanted.thread)];
       if (asked.some((one) => one && stillDoes(one, one.pixel, view, width))) continue;
-      this.queue.push(() => this.load(wanted, range, px));
+      this.queue.push(() => this.load(wanted, range, px, whole));
     }
     this.pump();
   }
@@ -100,13 +104,13 @@ export class Tracks {
     }
   }
 
-  private async load(wanted: Wanted, range: Range, px: number): Promise<void> {
+  private async load(wanted: Wanted, range: Range, px: number, whole: number): Promise<void> {
     const { thread } = wanted;
     const pixel = (range.t1 - range.t0) / px;
     const mine = { ...range, pixel };
     this.loading.set(thread, mine);
     try {
-      const track = await this.fetch(wanted, range, px);
+      const track = await this.fetch(wanted, range, px, whole);
       this.refused.delete(thread);
       this.tracks.delete(thread);
       this.tracks.set(thread, track);
@@ -120,13 +124,14 @@ export class Tracks {
     }
   }
 
-  private async fetch({ thread, hasCalls, hasLocks, hasPoints }: Wanted, range: Range, px: number): Promise<Track> {
+  private async fetch({ thread, hasCalls, hasLocks, hasPoints }: Wanted, range: Range, px: number, whole: number): Promise<Track> {
     const parameters = { thread, t0: range.t0, t1: range.t1, px };
     const ask = (has: boolean, kind: string) => (has ? this.server.columns(kind, parameters, `${kind}-${thread}`) : undefined);
     const [slices, waits, points] = await Promise.all([ask(hasCalls, 'slices'), ask(hasLocks, 'waits'), ask(hasPoints, 'points')]);
     const density = gridOf(slices?.header.density, range, px);
     return {
       loaded: range,
+      asked: whole,
       leftOut: Number(slices?.header.left_out ?? 0) || 0,
       pixel: (range.t1 - range.t0) / px,
       densityFrom: density.from,

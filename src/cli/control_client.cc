@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// See control_client.h.
+#include "cli/control_client.h"
+
+#include <fmt/core.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <cerrno>
+#include <sstream>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "collect/control_page.h"
+#include "collect/control_request.h"
+#include "reach/ask_process.h"
+
+namespace penna {
+namespace {
+
+// Sends one request to the control socket at `path` and reads its answer, one line.
+//
+// Both are lines of text, which collect/control_server.h describes. A process named the path, and
+// may be hostile: neither how long an answer takes nor how long it is may be left to it.
+Result<std::string> ask(const std::string& path, const std::string& line) {
+  const Fd socket = PENNA_TRY(connect_to_recorder(path));
+  const timeval patience{60, 0};  // a socket that a process names may be anybody's
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  const std::string text = line + "\n";
+  if (::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size()))
+    return Error{fmt::format("the recorder hangs up: {}", errno_text(errno))};
+  std::string answer;
+  char bytes[1024];
+  while (answer.size() < 65536) {
+    const ssize_t got = ::recv(socket.get(), bytes, sizeof bytes, 0);
+    if (got < 0 && errno == EINTR) continue;  // as where this process is one of those that are recorded, and asked
+    if (got <= 0) break;
+    answer.append(bytes, static_cast<size_t>(got));
+  }
+  if (answer.empty()) return Error{"the recorder gave no answer; has it ended?"};
+  return answer.substr(0, answer.find('\n'));
+}
+
+// "ok PROCESSES MATCHED CHANGED REFUSED" or "error SENTENCE".
+Result<SwitchedPoints> read_answer(const std::string& answer) {
+  if (answer.rfind("error ", 0) == 0) return Error{answer.substr(6)};
+  std::istringstream words(answer);
+  std::string good;
+  SwitchedPoints counts;
+  if (!(words >> good >> counts.processes >> counts.matched >> counts.changed >> counts.refused) || good != "ok")
+    return Error{"the recorder's answer is not understood; is it another version?"};
+  return counts;
+}
+
+Result<> tell(const Recorder& recorder, const char* what) {
+  const std::string answer = PENNA_TRY(ask(recorder.control, fmt::format("{} {} all", what, recorder.asked_pid)));
+  PENNA_TRY(read_answer(answer));
+  return ok();
+}
+
+}  // namespace
+
+// Switches one pattern, in one process or in all. A recorder that runs inside the program it
+// records never stops that program's processes: for one that was forked it answers "yourself". Then
+// we make the change through the process's control page, and report it, so that the recording holds
+// it.
+Result<SwitchedPoints> switch_points(const Recorder& recorder, bool on, const std::string& pattern) {
+  const char* const way = on ? "on" : "off";
+  const std::string answer =
+      PENNA_TRY(ask(recorder.control, fmt::format("{} {} {}", way, recorder.asked_pid, pattern)));
+  if (answer != "yourself") return read_answer(answer);
+  const auto pid = static_cast<uint32_t>(recorder.asked_pid);
+  ControlPage page = PENNA_TRY(ControlPage::in_process(pid));
+  const penna_control request = PENNA_TRY(points_request(on, pattern));
+  const penna_control done = PENNA_TRY(ask_process(pid, page, request));
+  PENNA_TRY(ask(recorder.control, fmt::format("was-{} {} {}", way, pid, pattern)));
+  return SwitchedPoints{1, done.matched, done.changed, done.refused};
+}
+
+Result<> take_snapshot(const Recorder& recorder) { return tell(recorder, "snapshot"); }
+Result<> stop_recording(const Recorder& recorder) { return tell(recorder, "stop"); }
+
+}  // namespace penna

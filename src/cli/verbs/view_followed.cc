@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// See view_followed.h.
+#include "cli/verbs/view_followed.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+
+#include "base/pattern.h"
+#include "cli/control_client.h"
+#include "cli/input.h"
+#include "cli/list_process.h"
+#include "cli/verbs/view_readers.h"
+#include "collect/clocks.h"
+#include "export/json_writer.h"
+
+namespace penna {
+namespace {
+
+constexpr auto kPause = std::chrono::milliseconds(100);
+constexpr uint64_t kAtOnce = 8 << 20;  // bytes that are read before questions are answered again
+
+bool has_open(pid_t pid, const struct stat& file) {
+  std::error_code trouble;
+  for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid), trouble)) {
+    struct stat one {};
+    if (::stat(entry.path().c_str(), &one) == 0 && one.st_dev == file.st_dev && one.st_ino == file.st_ino) return true;
+  }
+  return false;
+}
+
+HttpAnswer json_answer(int status, const char* key, const std::string& sentence) {
+  return {status, "application/json", json_text([&](JsonWriter& json) { json.field(key, sentence); })};
+}
+
+}  // namespace
+
+pid_t writer_of(const Recording& recording) {
+  struct stat file {};
+  const auto pid = static_cast<pid_t>(recording.session().recorder_pid);
+  if (recording.is_finished() || pid <= 0 || ::stat(recording.path().c_str(), &file) != 0) return 0;
+  return has_open(pid, file) ? pid : 0;
+}
+
+FollowedView::FollowedView(FollowedRecording followed, const ViewOptions& options, pid_t writer,
+                           std::function<void()> over)
+    : options_(options),
+      writer_(writer),
+      writer_fd_(static_cast<int>(::syscall(SYS_pidfd_open, writer, 0))),
+      over_(std::move(over)),
+      followed_(std::move(followed)),
+      data_(followed_.recording()),
+      questions_(data_, view_tables,
+                 view_readers(options.input, options.input.recording, "", [this](Recording& part) { number(part); })) {}
+
+FollowedView::~FollowedView() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+// What there is by now is shown at once.
+void FollowedView::start() {
+  while (step()) {
+  }
+  thread_ = std::thread([this] { run(); });
+}
+
+void FollowedView::run() {
+  while (!stop_) {
+    const bool more = step();
+    pollfd gone{writer_fd_.get(), POLLIN, 0};
+    if (followed_.is_finished() || ::poll(&gone, 1, 0) > 0) return over_();
+    if (!more) std::this_thread::sleep_for(kPause);
+  }
+}
+
+// True: there is more to read.
+bool FollowedView::step() {
+  const bool more = followed_.read(kAtOnce);
+  questions_.grow([&] {
+    const ClockTriplet now = read_clocks();
+    if (followed_.describe(now)) name_anew();
+    (void)followed_.give(
+        [&](const FollowedRecording::Records& records) { data_.add(records.thread, records.chunk, records.gap); });
+    data_.settle(now.ticks);
+    const std::lock_guard hold(mutex_);
+    const Recording& recording = followed_.recording();
+    for (size_t i = order_.size(); i < recording.threads().size(); ++i) {
+      const RecordedThread& thread = recording.threads()[i];
+      order_.emplace_back(recording.processes()[thread.process].process.number, thread.serial);
+    }
+  });
+  return more;
+}
+
+void FollowedView::name_anew() {
+  const Recording& recording = followed_.recording();
+  if (!symbols_) symbols_ = open_symbols(options_.input, recording);
+  names_.emplace(recording, *symbols_, name_style(options_.input, Format::kTable));
+  data_.use_names(*names_);
+}
+
+void FollowedView::number(Recording& recording) {
+  const std::lock_guard hold(mutex_);
+  recording.number_threads(order_);
+}
+
+HttpAnswer FollowedView::answer(const std::string& name, const HttpParameters& parameters) {
+  if (name == "controls") return {200, "application/json", points()};
+  return questions_.answer(name, parameters);
+}
+
+std::string FollowedView::news() {
+  const std::shared_ptr<const Summary> all = data_.summary();
+  return json_text([&](JsonWriter& json) {
+    json.field("growing", true);
+    json.field("duration_ns", all->duration_ns);
+    json.field("threads", uint64_t{all->threads.size()});
+    json.field("processes", uint64_t{all->processes.size()});
+    write_kinds(json, *all);
+  });
+}
+
+// Of all processes that live: what there is, and whether it is on in one of them.
+std::string FollowedView::points() {
+  std::map<std::string, bool> points;
+  for (const ProcessSummary& process : data_.summary()->processes) {
+    if (process.ended) continue;
+    const auto report = process_report(process.pid, symbol_options(options_.input));
+    if (!report) continue;
+    for (const ListedPoint& point : report->points)
+      for (const PointPlace& place : point.places)
+        points[point.full_name()] |= (point.kind != 0 ? place.recording : place.probed).value_or(false);
+  }
+  return json_text([&](JsonWriter& json) {
+    json.key("points");
+    json.begin_array();
+    for (const auto& [name, on] : points) {
+      json.begin_object();
+      json.field("name", name);
+      json.field("on", on);
+      json.end_object();
+    }
+    json.end_array();
+  });
+}
+
+Result<std::string> FollowedView::switch_point(const HttpParameters& parameters) {
+  const auto on = parameters.find("on"), pattern = parameters.find("pattern");
+  if (on == parameters.end() || pattern == parameters.end() || (on->second != "0" && on->second != "1") ||
+      pattern->second.empty() || pattern->second.find_first_of(" \t\r\n") != std::string::npos)
+    return Error{"a pattern is PROVIDER:NAME, where * stands for anything"};
+  PENNA_TRY(check_pattern(pattern->second));
+  const Recorder recorder = PENNA_TRY(find_recorder(writer_));
+  const SwitchedPoints counts = PENNA_TRY(switch_points(recorder, on->second == "1", pattern->second));
+  return fmt::format("{} of {} switched {}", counts.changed, counts.matched, on->second == "1" ? "on" : "off");
+}
+
+HttpAnswer FollowedView::act(const std::string& name, const HttpParameters& parameters) {
+  const auto tell = [&](Result<> (*request)(const Recorder&), const char* done) -> Result<std::string> {
+    const Recorder recorder = PENNA_TRY(find_recorder(writer_));
+    PENNA_TRY(request(recorder));
+    return std::string(done);
+  };
+  if (name != "points" && name != "snapshot" && name != "stop")
+    return json_answer(404, "error", "nothing is done by that");
+  const Result<std::string> done = name == "points" ? switch_point(parameters)
+                                   : name == "stop" ? tell(stop_recording, "the recording has ended")
+                                                    : tell(take_snapshot, "what was kept is stored");
+  return done ? json_answer(200, "done", *done) : json_answer(400, "error", done.error().text);
+}
+
+}  // namespace penna

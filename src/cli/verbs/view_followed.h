@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// FollowedView: the page over a recording that is still written: it reads what is appended, tells the page so, and
+// hands on to the recorder what the page asks for.
+//
+// Usage:  FollowedView view(…); view.start(); answer() …; is_over(), and then number() of the finished recording.
+// Invariant: only its own thread makes anything grow, and never while a question is answered from it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+#include "cli/verbs/cmd_view.h"
+#include "recording/followed_recording.h"
+#include "view/followed_data.h"
+#include "view/questions.h"
+
+namespace penna {
+
+// Is somebody writing it? Who that is, as the recording says and the system confirms; 0: nobody.
+pid_t writer_of(const Recording& recording);
+
+class FollowedView {
+ public:
+  // `writer`: writer_of(). `over`: called once, by its thread, when nothing more will come.
+  FollowedView(FollowedRecording followed, const ViewOptions& options, pid_t writer, std::function<void()> over);
+  ~FollowedView();
+  FollowedView(const FollowedView&) = delete;
+  FollowedView& operator=(const FollowedView&) = delete;
+  void start();
+
+  HttpAnswer answer(const std::string& name, const HttpParameters& parameters);
+  // "points", "snapshot", "stop": as penna ctl.
+  HttpAnswer act(const std::string& name, const HttpParameters& parameters);
+  // What is new for the page, as JSON.
+  std::string news();
+  // Gives the threads of a recording that is opened now the ids that they have here.
+  void number(Recording& recording);
+
+ private:
+  void run();
+  bool step();
+  void name_anew();
+  std::string points();
+  Result<std::string> switch_point(const HttpParameters& parameters);
+
+  const ViewOptions options_;
+  const pid_t writer_;
+  const Fd writer_fd_;  // pidfd
+  const std::function<void()> over_;
+  FollowedRecording followed_;
+  std::unique_ptr<SymbolSource> symbols_;
+  std::optional<Names> names_;
+  FollowedData data_;
+  std::mutex mutex_;                                  // guards order_
+  std::vector<std::pair<uint32_t, uint32_t>> order_;  // of threads: number of the process, serial
+  Questions questions_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace penna
