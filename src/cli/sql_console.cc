@@ -3,7 +3,6 @@
 #include "cli/sql_console.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <csignal>
@@ -12,29 +11,11 @@
 
 #include "base/say.h"
 #include "cli/line_editor.h"
+#include "cli/state_home.h"
 #include "sql/duckdb/values.h"
 
 namespace penna {
 namespace {
-
-// "", where none can be kept. XDG Base Directory Specification: what outlives a run and is no setting.
-std::string history_file() {
-  const char* const state = std::getenv("XDG_STATE_HOME");
-  const char* const home = std::getenv("HOME");
-  std::string directory;
-  if (state != nullptr && *state == '/')
-    directory = state;
-  else if (home != nullptr && *home == '/')
-    directory = fmt::format("{}/.local/state", home);
-  else
-    return "";
-  for (size_t at = 1; at != std::string::npos; at = directory.find('/', at + 1))
-    ::mkdir(directory.substr(0, at).c_str(), 0700);
-  ::mkdir(directory.c_str(), 0700);
-  directory += "/penna";
-  ::mkdir(directory.c_str(), 0700);
-  return directory + "/sql_history";
-}
 
 // `before`: what was typed in the lines before; the word begins at `start` of the line.
 std::vector<std::string> completions(SqlDatabase& database, const std::string& before, const std::string& line,
@@ -76,7 +57,8 @@ static volatile std::sig_atomic_t interrupted = 0;
 
 void run_sql_console(SqlDatabase& database, const std::function<void(const std::string&)>& run) {
   std::string text;  // of the statement so far
-  LineEditor editor(history_file(),
+  const std::string state = state_home();
+  LineEditor editor(state.empty() ? "" : state + "/sql_history",
                     [&](const std::string& line, size_t start) { return completions(database, text, line, start); });
   say(fmt::format("SHOW TABLES; and DESCRIBE call; say what there is. A statement ends with ;, Ctrl-D ends penna{}",
                   editor.can_edit() ? "" : "; install libedit2 for history and completion"));
