@@ -3,7 +3,7 @@
 # in ./ch$N, and ends with the script. They are the shards of the cluster "penna". Users: default, without a password; ada, with "secret".
 #   clickhouse N         starts N of them: url[1] ... url[N]
 #   clickhouse_start I   starts one that was killed again;  clickhouse_kill I   kill -9
-#   ask I QUERY          what server I says, asked by curl
+#   ask I QUERY [DB]     what server I says, asked by curl
 clickhouse_port=()
 url=()
 clickhouse_pid=()
@@ -79,4 +79,4 @@ clickhouse() {
   done
 }
 
-ask() { curl -sS "${url[$1]}/?database=penna" --data-binary "$2"; }
+ask() { curl -sS "${url[$1]}/?database=${3:-penna}" --data-binary "$2"; }
