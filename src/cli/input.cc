@@ -84,6 +84,9 @@ static SymbolOptions options_of_names(const InputOptions& options) {
 
 Result<Recording> open_input(const InputOptions& options) {
   PENNA_TRY(check_symbol_options(options));
+  if (options.filter.range && options.filter.range->value.is_of_days)
+    return Error{
+        "a range of days is for 'penna report --at URL': of a recording, give times since its start, as 1s-2s"};
   std::string path = options.recording;
   if (path.empty()) {
     path = PENNA_TRY(newest_recording("."));

@@ -171,6 +171,19 @@ Result<> check_for_all(const WrittenSettings& settings) {
 
 }  // namespace
 
+std::string toml_text(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') {
+      result += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+      continue;
+    }
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
 Result<> add_toml(const std::string& text, const std::string& path, int layer, WrittenSettings& settings) {
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) return Error{fmt::format("{}: {}", place(path, parsed.error().source()), parsed.error().description())};

@@ -36,6 +36,8 @@ Result<Settings> settings_of_verb(const std::string& verb);
 
 // The settings of a text in TOML, which came from `path`; for tests.
 Result<> add_toml(const std::string& text, const std::string& path, int layer, WrittenSettings& settings);
+// A text as TOML writes it, in quotes.
+std::string toml_text(const std::string& text);
 // Of words as PENNA_OPTIONS has them: "--color=never report --frames=5".
 Result<> add_words(const std::string& words, int layer, WrittenSettings& settings);
 

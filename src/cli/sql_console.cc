@@ -9,19 +9,12 @@
 #include <iostream>
 
 #include "base/say.h"
-#include "base/user_directories.h"
 #include "cli/line_editor.h"
+#include "cli/state_home.h"
 #include "sql/duckdb/values.h"
 
 namespace penna {
 namespace {
-
-// "", where none can be kept. XDG Base Directory Specification: what outlives a run and is no setting.
-std::string history_file() {
-  const std::optional<std::string> state = user_directory("XDG_STATE_HOME", ".local/state");
-  if (!state || !make_private_directories(*state + "/penna")) return "";
-  return *state + "/penna/sql_history";
-}
 
 // `before`: what was typed in the lines before; the word begins at `start` of the line.
 std::vector<std::string> completions(SqlDatabase& database, const std::string& before, const std::string& line,
@@ -63,7 +56,8 @@ static volatile std::sig_atomic_t interrupted = 0;
 
 void run_sql_console(SqlDatabase& database, const std::function<void(const std::string&)>& run) {
   std::string text;  // of the statement so far
-  LineEditor editor(history_file(),
+  const Result<std::string> state = state_home();
+  LineEditor editor(state ? *state + "/sql_history" : "",
                     [&](const std::string& line, size_t start) { return completions(database, text, line, start); });
   say(fmt::format("SHOW TABLES; and DESCRIBE call; say what there is. A statement ends with ;, Ctrl-D ends penna{}",
                   editor.can_edit() ? "" : "; install libedit2 for history and completion"));

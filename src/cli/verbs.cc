@@ -26,6 +26,8 @@ constexpr Verb kVerbs[] = {
     {"sql", "[REC...] ['QUERY']", "questions in SQL: calls, allocations, waits and others are tables", sql_verb},
     {"export", "FORMAT [REC [OUT]]",
      "the events for other tools: csv, chrome, perfetto, folded, ctf, heaptrack, pprof and others", export_verb},
+    {"push", "[REC...] --to URL", "recordings into the tables of a ClickHouse server, for many machines", push_verb},
+    {"fleet", "init|expire URL...", "make the tables of a ClickHouse server that recordings are pushed to", fleet_verb},
     {"ctl", "PID on|off|stop ...", "switch points of a running recording, or end it", ctl_verb},
     {"doctor", "[PID|BIN]", "what works here, or of a process or program, and how to fix what does not", doctor_verb},
     {"import", "[rtrace] FILE", "make a recording from a stream of a kernel or firmware, or from a functracer trace",

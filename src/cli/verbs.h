@@ -38,6 +38,8 @@ int view_verb(const Arguments&);
 int sql_verb(const Arguments&);
 int export_verb(const Arguments&);
 int ctl_verb(const Arguments&);
+int push_verb(const Arguments&);
+int fleet_verb(const Arguments&);
 int import_verb(const Arguments&);
 int trim_verb(const Arguments&);
 int merge_verb(const Arguments&);

@@ -40,6 +40,13 @@ gcc -shared -fPIC -g libshop.c -o libshop.so
 for name in before after app; do penna record -q -o $name.penna -- ./app; done
 penna export rtrace app.penna old.rtrace
 sql_engine
+# A server for those that ask one.
+. "$PENNA_SOURCE/tests/clients/clickhouse.sh"
+clickhouse 2
+export XDG_STATE_HOME=$work/state HOME=$work
+echo secret >~/.penna-password
+chmod 600 ~/.penna-password
+penna fleet init "${url[1]}" 2>/dev/null
 echo 'FROM thread' >question.sql
 cat >stream.c <<'PROGRAM'
 #include <penna/stream.h>
@@ -69,6 +76,11 @@ for verb in $verbs; do
   while read -r example; do
     ends=()
     case $verb in view) ends=(timeout --preserve-status --signal TERM 2) ;; esac  # else it goes on
+    example=${example//http:\/\/ch1:8123/${url[1]}} example=${example//http:\/\/ch2:8123/${url[2]}}
+    case $example in # what was made for one example is there for the next
+      *--keep* | *--cluster*) example+=" --database d$count" ;;
+      *expire*) penna fleet init "${url[1]}" --database expiring --keep 9 2>/dev/null; example+=' --database expiring' ;;
+    esac
     run "${ends[@]}" bash -c "${example//PID/$pid}"
     [ "$status" = 0 ] || [ "$verb$status" = doctor2 ] || fail "$example: ends with $status"
     count=$((count + 1))

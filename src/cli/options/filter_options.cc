@@ -75,7 +75,7 @@ void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse 
                 parse_pattern<PathPattern>);
   parser.value("-r,--range", options.range, "FROM-TO",
                "only what happened in this time since the start: 1.2s-3s or 1.2s..3s, 1.2s-, -3s, 1.2s+500ms",
-               parse_typed_range);
+               use == FilterUse::kReading ? parse_range_or_days : parse_typed_range);
   const auto parse = [use](const std::string& text) { return parse_trigger(text, use); };
   if (use == FilterUse::kReading)
     parser.values(

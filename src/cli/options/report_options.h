@@ -6,10 +6,13 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/wait_analyses.h"
 #include "cli/options/alloc_options.h"
 #include "cli/options/input_options.h"
+#include "cli/options/server_options.h"
 #include "cli/options/table_options.h"
 #include "cli/options/values.h"
 #include "export/folded_export.h"
@@ -41,20 +44,22 @@ inline constexpr std::initializer_list<OptionParser::Choice<std::optional<Report
 struct ReportOptions {
   InputOptions input;
   TableOptions table;
-  std::string which;                           // one of report_names(); empty: the summary
-  std::optional<size_t> frames;                // of each stack, in text; 0: all; none: as the table has it
-  std::optional<ReportBy> by;                  // none: as the table is by itself
-  AllocFilterOptions allocations;              // of tables of allocations, and of flame
-  SuppressionOptions suppressions;             // of leaks
-  bool net = false;                            // of calls and tree: without what recording took
-  bool unmatched = false;                      // of alloc: frees that match no allocation
-  std::optional<uint32_t> within;              // of temp and alloc; none: 1
-  bool ascii = false;                          // of drawings
-  std::optional<FoldedWeight> weight;          // of flame; none: default_weight()
-  std::optional<std::string> lock;             // of tables of locks: only those of this name, a pattern
-  std::optional<Duration> min_wait, min_hold;  // none: all
-  PathOptions path;                            // of chains
-  std::optional<size_t> width;                 // of flame, in columns; none: the terminal's, else 100
+  std::string which;                                        // one of report_names(); empty: the summary
+  std::optional<size_t> frames;                             // of each stack, in text; 0: all; none: as the table has it
+  std::optional<ReportBy> by;                               // none: as the table is by itself
+  AllocFilterOptions allocations;                           // of tables of allocations, and of flame
+  SuppressionOptions suppressions;                          // of leaks
+  bool net = false;                                         // of calls and tree: without what recording took
+  bool unmatched = false;                                   // of alloc: frees that match no allocation
+  std::optional<uint32_t> within;                           // of temp and alloc; none: 1
+  bool ascii = false;                                       // of drawings
+  std::optional<FoldedWeight> weight;                       // of flame; none: default_weight()
+  std::optional<std::string> lock;                          // of tables of locks: only those of this name, a pattern
+  std::optional<Duration> min_wait, min_hold;               // none: all
+  PathOptions path;                                         // of chains
+  std::optional<size_t> width;                              // of flame, in columns; none: the terminal's, else 100
+  ServerOptions server;                                     // with a URL: of what was pushed there
+  std::vector<std::pair<std::string, std::string>> labels;  // of that, only recordings with all of these
 };
 
 }  // namespace penna

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <chrono>
+#include <cstdio>
 #include <utility>
 
 #include "report/units.h"
@@ -65,6 +67,34 @@ Result<TimeRange> parse_range(const std::string& text) {
 
 Result<Typed<TimeRange>> parse_typed_range(const std::string& text) {
   return Typed<TimeRange>{PENNA_TRY(parse_range(text)), text};
+}
+
+namespace {
+
+// Days since 1970 of "2026-11-20".
+std::optional<int64_t> parse_day(const std::string& text) {
+  int year = 0, month = 0, day = 0, used = 0;
+  if (text.size() != 10 || std::sscanf(text.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &used) != 3 || used != 10)
+    return std::nullopt;
+  const std::chrono::year_month_day date(std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day)));
+  if (!date.ok()) return std::nullopt;
+  return std::chrono::sys_days(date).time_since_epoch().count();
+}
+
+}  // namespace
+
+Result<Typed<TimeRange>> parse_range_or_days(const std::string& text) {
+  const std::string first = text.substr(0, 10);
+  const std::optional<int64_t> begin = parse_day(first);
+  if (!begin) return parse_typed_range(text);
+  std::string last = text.size() == first.size() ? first : text.substr(text.starts_with(first + "..") ? 12 : 10);
+  // What it does not say is as in the first day.
+  if (last.size() == 2 || last.size() == 5) last.insert(0, first.substr(0, 10 - last.size()));
+  const std::optional<int64_t> end = parse_day(last);
+  if (!end || *end < *begin)
+    return Error{fmt::format("--range is a day or days, as 2026-11-20 or 2026-11-20..21, not '{}'", text)};
+  return Typed<TimeRange>{{*begin, *end + 1, true}, text};
 }
 
 // Without ".." one value is both ends. Reversed ends are no range.

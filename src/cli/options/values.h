@@ -48,10 +48,13 @@ struct TimeRange {
   static constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
   int64_t begin = 0;
   int64_t end = kForEver;
+  bool is_of_days = false;  // they are days since 1970: of a server, not of a recording
 };
 // "1.2s-3s", "1.2s..3s", "1.2s-", "-3s", "1.2s+500ms".
 Result<TimeRange> parse_range(const std::string& text);
 Result<Typed<TimeRange>> parse_typed_range(const std::string& text);
+// Also "2026-11-20", "2026-11-20..2026-11-21", "2026-11-20..21", both days included.
+Result<Typed<TimeRange>> parse_range_or_days(const std::string& text);
 
 // Both ends are included.
 struct Bounds {

@@ -68,16 +68,27 @@ constexpr Example kExportExamples[] = {
     {"penna export csv app.penna -", "every event, on standard output"}};
 
 constexpr const char* kViewCommon[] = {"--no-open", "--port", "-r", "-F", "-i"};
-constexpr const char* kSqlCommon[] = {"--format", "-o", "-f", "-n", "--install", "-i"};
+constexpr const char* kSqlCommon[] = {"--format", "-o", "-f", "-n", "--install", "--at", "-i"};
 constexpr Example kSqlExamples[] = {
     {"penna sql app.penna 'select function, count(*) from call group by 1'", "how often each function was called"},
     {"penna sql before.penna after.penna --format csv -f question.sql", "a query in a file, of two recordings"},
-    {"penna sql --install", "get DuckDB, once"}};
+    {"penna sql --install", "get DuckDB, once"},
+    {"penna sql --at http://ch1:8123 'select host, count(*) from call group by host'", "of many machines"}};
 
 constexpr Example kViewExamples[] = {{"penna view", "the newest recording, in the browser"},
                                      {"penna view app.penna -r 1s-2s", "a second of it"},
                                      {"penna view before.penna app.penna", "with what changed since another one"},
                                      {"penna view app.penna --no-open", "print the address only"}};
+
+constexpr const char* kPushCommon[] = {"--to", "--label", "--password-file", "--give-up"};
+constexpr Example kPushExamples[] = {
+    {"penna push --to http://ch1:8123 --label service=shop app.penna", "a recording, for all who ask that server"},
+    {"penna push --to http://ch1:8123 --user ada --password-file ~/.penna-password", "the newest, as another user"},
+    {"penna push", "what could not be sent before"}};
+constexpr Example kFleetExamples[] = {
+    {"penna fleet init http://ch1:8123 --keep 30", "the tables, for recordings of 30 days"},
+    {"penna fleet init http://ch1:8123 http://ch2:8123 --cluster penna", "on the shards of a cluster"},
+    {"penna fleet expire http://ch1:8123", "drop what is older, on a server before 19.6"}};
 
 constexpr Example kCtlExamples[] = {{"penna ctl PID off 'shop:*'", "record no points of shop from now on"},
                                     {"penna ctl PID on shop:order", "record this one again"},
@@ -131,6 +142,8 @@ constexpr HelpOfVerb kHelp[] = {
     {"view", {kViewCommon, kViewExamples}},
     {"sql", {kSqlCommon, kSqlExamples}},
     {"export", {kExportCommon, kExportExamples}},
+    {"push", {kPushCommon, kPushExamples}},
+    {"fleet", {{}, kFleetExamples}},
     {"ctl", {{}, kCtlExamples}},
     {"doctor", {{}, kDoctorExamples}},
     {"import", {{}, kImportExamples}},

@@ -32,19 +32,6 @@ Result<Parsed<ConfigOptions>> parse_config(const Arguments& arguments) {
   return parsed;
 }
 
-std::string toml_text(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') {
-      result += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-      continue;
-    }
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + "\"";
-}
-
 std::string toml_value(const Setting& setting) {
   if (setting.values.empty()) return setting.on ? "true" : "false";
   std::vector<std::string> values;

@@ -11,6 +11,8 @@
 #include "base/count_text.h"
 #include "base/nearest_name.h"
 #include "base/say.h"
+#include "cli/fleet_client.h"
+#include "cli/fleet_report.h"
 #include "cli/input.h"
 #include "cli/options/terminal.h"
 #include "cli/progress_line.h"
@@ -26,6 +28,7 @@
 #include "report/file_state.h"
 #include "report/frames.h"
 #include "report/name_advice.h"
+#include "sql/clickhouse/fleet_push.h"
 
 namespace penna {
 namespace {
@@ -246,9 +249,23 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
       "chains: show the critical path of the slowest span with this name (with --thread, that of a thread): what "
       "it ran, and what the threads it waited for ran");
   parser.number("--width", options.width, "COLUMNS", "flame: default as wide as the terminal, else 100", 20, 10000);
+  parser.section("Of a server");
+  parser.text(
+      "--at", options.server.url, "URL",
+      fmt::format("of what was pushed to this ClickHouse server: {}, a row for each function", fleet_report_names()));
+  parser.values("--label", options.labels, "NAME=VALUE",
+                "of that, only recordings with this label; -r is of days then: 2026-11-20..21; may be repeated",
+                parse_label);
+  add_server_options(parser, options.server);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   PENNA_TRY(take_words(words, options));
+  PENNA_TRY(check_server_options(options.server));
+  if (!options.server.url.empty()) {
+    PENNA_TRY(check_fleet_report(options));
+    return parsed;
+  }
+  if (!options.labels.empty()) return Error{"--label chooses among recordings of a server: --at is missing"};
   PENNA_TRY(take_threads(options));
   PENNA_TRY(check_report(options));
   // The overview shows the top of many tables; more rows would push the first ones off the screen.
@@ -263,7 +280,24 @@ int not_opened(const ReportOptions& options, const Error& error) {
   return fail("report", there_is_no("table and no recording", word, report_names()));
 }
 
+namespace {
+
+int report_of_server(const ReportOptions& options) {
+  const Result<std::unique_ptr<FleetServer>> server = open_fleet_server(options.server);
+  if (!server) return fail("report", server.error().text);
+  Result<Report> report = make_fleet_report(**server, options);
+  if (!report) return fail("report", report.error().text);
+  if (const Result<> selected = select_report_rows(*report, options.table); !selected)
+    return fail("report", selected.error().text);
+  Output output = Output::paged(!options.table.no_pager);
+  write_report(*report, options.table, output);
+  return finish_output(output);
+}
+
+}  // namespace
+
 int cmd_report(const ReportOptions& options) {
+  if (!options.server.url.empty()) return report_of_server(options);
   const Result<Recording> recording = open_input(options.input);
   if (!recording) return not_opened(options, recording.error());
   Output output = Output::paged(!options.table.no_pager);

@@ -11,6 +11,8 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/say.h"
+#include "cli/fleet_client.h"
+#include "cli/fleet_query.h"
 #include "cli/input.h"
 #include "cli/options/terminal.h"
 #include "cli/output.h"
@@ -62,6 +64,11 @@ std::string without_end(std::string text) {
   return text;
 }
 
+Result<Output> open_output_of(const SqlOptions& options) {
+  return options.output.empty() || options.output == "-" ? Output::paged(!options.table.no_pager)
+                                                         : Output::create(options.output);
+}
+
 int run_query(SqlDatabase& database, const SqlOptions& options, const std::string& query) {
   const InterruptibleQuery interruptible(database);
   if (options.parquet) {
@@ -70,8 +77,7 @@ int run_query(SqlDatabase& database, const SqlOptions& options, const std::strin
         database.run(fmt::format("COPY ({}\n) TO {} (FORMAT parquet)", without_end(query), sql_quoted(options.output)));
     return written ? 0 : fail_query(written.error().text);
   }
-  Result<Output> file = options.output.empty() || options.output == "-" ? Output::paged(!options.table.no_pager)
-                                                                        : Output::create(options.output);
+  Result<Output> file = open_output_of(options);
   if (!file) return fail("sql", file.error().text);
   const Result<> done =
       database.run(query, [&](SqlResult& result) { return write_sql_result(result, options.table, *file); });
@@ -90,6 +96,20 @@ Result<std::string> query_of(const SqlOptions& options) {
     return text;
   }
   return read_file("/dev/stdin");
+}
+
+// Of a server, which is asked over HTTP.
+int ask_server(const SqlOptions& options) {
+  const Result<std::unique_ptr<FleetServer>> server = open_fleet_server(options.server);
+  if (!server) return fail("sql", server.error().text);
+  const Result<std::string> query = query_of(options);
+  if (!query) return fail("sql", query.error().text);
+  Result<Output> file = open_output_of(options);
+  if (!file) return fail("sql", file.error().text);
+  const Result<bool> done = write_fleet_answer(**server, *query, options.table, *file);
+  if (done) return finish_output(*file);
+  (void)file->finish();
+  return fail_query(done.error().text);
 }
 
 // Is the word a recording? A query has blanks, and names no file.
@@ -115,6 +135,8 @@ Result<Parsed<SqlOptions>> parse_sql(const Arguments& arguments) {
   add_thread_options(parser, options.input.threads);
   parser.section("Query");
   parser.text("-f,--file", options.file, "FILE", "the query is in FILE; - is standard input");
+  parser.text("--at", options.server.url, "URL",
+              "ask the tables of this ClickHouse server, which recordings were pushed to, in its own SQL");
   parser.flag("--install", options.install, "get DuckDB, by npm, into $XDG_DATA_HOME/penna, and end");
   parser.section("Output");
   enum class Way { kTable, kCsv, kJson, kParquet } way = Way::kTable;
@@ -127,8 +149,10 @@ Result<Parsed<SqlOptions>> parse_sql(const Arguments& arguments) {
   parser.flag("--wide", options.table.wide, "all columns and whole names; lines may wrap");
   add_color_option(parser, options.table.color);
   parser.flag("--no-pager", options.table.no_pager, "no $PAGER (default less -FRX) on a terminal");
+  add_server_options(parser, options.server);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
+  PENNA_TRY(check_server_options(options.server));
   options.table.format = way == Way::kCsv ? Format::kCsv : way == Way::kJson ? Format::kJson : Format::kTable;
   options.parquet = way == Way::kParquet;
   for (const std::string& word : words) {
@@ -145,6 +169,10 @@ Result<Parsed<SqlOptions>> parse_sql(const Arguments& arguments) {
   if (options.query && !options.file.empty()) return Error{"there is a query and a --file: leave out one"};
   if (options.parquet && (options.output.empty() || options.output == "-"))
     return Error{"parquet is a file: name it, as in 'penna sql --format parquet -o calls.parquet ...'"};
+  if (!options.server.url.empty() && !options.recordings.empty())
+    return Error{fmt::format("{} is a recording, and --at asks a server: leave out one", options.recordings[0])};
+  if (!options.server.url.empty() && options.parquet)
+    return Error{"--at gives tables, CSV and JSON: choose one of them"};
   return parsed;
 }
 
@@ -155,6 +183,7 @@ int cmd_sql(const SqlOptions& options) {
     say(fmt::format("DuckDB {} is {}", kDuckVersion, *path));
     return 0;
   }
+  if (!options.server.url.empty()) return ask_server(options);
   const Result<DuckApi> api = load_sql_engine();
   if (!api) return fail("sql", api.error().text);
   const Result<SqlSources> sources = open_sql_sources(options.input, options.recordings);

@@ -8,6 +8,7 @@
 
 #include "cli/options/arguments.h"
 #include "cli/options/input_options.h"
+#include "cli/options/server_options.h"
 #include "cli/options/table_options.h"
 
 namespace penna {
@@ -17,6 +18,7 @@ struct SqlOptions {
   std::vector<std::string> recordings;  // none: the newest here
   std::optional<std::string> query;     // none: of a file, a terminal, or standard input
   std::string file;
+  ServerOptions server;  // with a URL: it is asked, and no recording
   TableOptions table;
   bool parquet = false;
   std::string output;  // empty or "-": standard output

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// See fleet_client.h. The protocol: https://clickhouse.com/docs/interfaces/http
+#include "cli/fleet_client.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/printable.h"
+#include "cli/installed_library.h"
+#include "sql/clickhouse/http_client.h"
+
+namespace penna {
+namespace {
+
+using CallHttp = decltype(&penna_call_http);
+
+// Never unloaded.
+Result<CallHttp> load_client() {
+  const std::string path = PENNA_TRY(installed_library(kHttpClientModule));
+  void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const entry = module != nullptr ? ::dlsym(module, kHttpClientEntry) : nullptr;
+  if (entry == nullptr)
+    return Error{
+        fmt::format("cannot load what speaks HTTP ({}): install libcpp-httplib0.11, or what is newer", ::dlerror())};
+  return reinterpret_cast<CallHttp>(entry);
+}
+
+// The first line of a file that only its owner can read.
+Result<std::string> read_secret(const std::string& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return Error{fmt::format("cannot read {}: {}", path, errno_text(errno))};
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    return Error{fmt::format("{} is no file with a password or token", path)};
+  if (status.st_uid != ::geteuid() && status.st_uid != 0)
+    return Error{fmt::format("{} belongs to another user (uid {}), and is not used", path, status.st_uid)};
+  if ((status.st_mode & 077) != 0)
+    return Error{fmt::format("others can read {} (mode {:o}), so it is not used: chmod 600 {}", path,
+                             status.st_mode & 0777, path)};
+  std::string text(4096, '\0');
+  const ssize_t got = ::pread(file.get(), text.data(), text.size(), 0);
+  if (got < 0) return Error{fmt::format("cannot read {}: {}", path, errno_text(errno))};
+  text.resize(static_cast<size_t>(got));
+  text.resize(std::min(text.find_first_of("\r\n"), text.size()));
+  if (text.empty()) return Error{fmt::format("{} is empty: its first line is the password or token", path)};
+  return text;
+}
+
+std::string base64(std::string_view text) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string coded;
+  for (size_t i = 0; i < text.size(); i += 3) {
+    uint32_t bits = 0;
+    for (size_t k = 0; k < 3; ++k) bits = bits << 8 | (i + k < text.size() ? static_cast<uint8_t>(text[i + k]) : 0);
+    for (size_t k = 0; k < 4; ++k) coded += k > text.size() - i ? '=' : kDigits[bits >> (18 - 6 * k) & 63];
+  }
+  return coded;
+}
+
+std::string url_encoded(std::string_view text) {
+  std::string coded;
+  for (const char c : text) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+    plain ? void(coded += c) : void(coded += fmt::format("%{:02X}", static_cast<unsigned char>(c)));
+  }
+  return coded;
+}
+
+// "Code: 60, e.displayText() = DB::Exception: Table ... doesn't exist., e.what() = DB::Exception", and of newer servers
+// "Code: 60. DB::Exception: Table ... does not exist. (UNKNOWN_TABLE) (version ...)".
+int code_of(std::string_view body) {
+  return body.starts_with("Code: ") ? std::atoi(std::string(body.substr(6, 8)).c_str()) : 0;
+}
+std::string words_of(std::string_view body) {
+  const size_t exception = body.find("DB::Exception: ");
+  if (body.starts_with("Code: ") && exception != std::string_view::npos) body.remove_prefix(exception + 15);
+  body = body.substr(0, body.find(", e.what() = "));
+  body = body.substr(0, body.find(" (version "));
+  while (body.ends_with('\n')) body.remove_suffix(1);
+  return std::string(body);
+}
+
+// Of ErrorCodes.cpp: troubles of a server that pass. Of the first nothing was stored; of the others nobody can tell.
+constexpr int kNoSpace = 243;
+constexpr std::array kTooBusy = {202, 252, kNoSpace};  // queries at once, parts
+constexpr std::array kBroken = {3,   32,  33,  74,  75,  76,  99,  100, 101, 102, 159, 160,  203, 209,
+                                210, 236, 241, 242, 279, 289, 319, 394, 425, 439, 999, 1000, 1002};
+template <typename Codes>
+bool is_one_of(const Codes& codes, int code) {
+  return std::find(codes.begin(), codes.end(), code) != codes.end();
+}
+
+class HttpFleetServer : public FleetServer {
+ public:
+  HttpFleetServer(CallHttp call, std::string address, const ServerOptions& options, std::string authorization)
+      : call_(call),
+        address_(std::move(address)),
+        database_(options.database),
+        user_(options.user),
+        authorization_(std::move(authorization)) {}
+
+  const std::string& name() const override { return address_; }
+  const std::string& database() const override { return database_; }
+
+  FleetAnswer ask(const FleetRequest& request) override {
+    HttpCall call;
+    call.server = address_;
+    call.path = "/?";
+    for (const auto& [name, value] : request.settings) call.path += fmt::format("{}={}&", name, url_encoded(value));
+    if (!request.data.empty()) call.path += "query=" + url_encoded(request.query);
+    call.body = request.data.empty() ? std::string_view(request.query) : request.data;
+    call.headers.emplace_back("Authorization", authorization_);
+    call.take = request.take;
+    HttpReply reply;
+    call_(&call, &reply);
+    return answer_of(reply);
+  }
+
+ private:
+  using Outcome = FleetAnswer::Outcome;
+
+  FleetAnswer answer_of(HttpReply& reply) const {
+    if (reply.status == 200) return {Outcome::kDone, std::move(reply.body), 0};
+    if (reply.status == 0)
+      return {reply.connected ? Outcome::kUnknown : Outcome::kAway,
+              fmt::format("{} does not answer: {}", address_, reply.error), 0};
+    const int code = code_of(reply.body);
+    const std::string words = printable(words_of(reply.body));
+    if (reply.status == 401 || reply.status == 403 || (code >= 192 && code <= 195) || code == 516)
+      return {Outcome::kRefused,
+              fmt::format("{} refuses the user {}: {} (--user, --password-file and --token-file say who asks)",
+                          address_, user_, words),
+              code};
+    if (is_one_of(kTooBusy, code))
+      return {Outcome::kAway, fmt::format("{} is {}: {}", address_, code == kNoSpace ? "full" : "too busy", words),
+              code};
+    if (is_one_of(kBroken, code) || reply.status == 429 || (code == 0 && reply.status >= 502 && reply.status <= 504))
+      return {Outcome::kUnknown, fmt::format("{} is in trouble: {}", address_, words), code};
+    if (code == 0)
+      return {Outcome::kRefused,
+              fmt::format("{} does not answer as ClickHouse does (HTTP status {})", address_, reply.status), 0};
+    return {Outcome::kRefused, fmt::format("{} says: {}", address_, words), code};
+  }
+
+  CallHttp call_;
+  std::string address_, database_, user_, authorization_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<FleetServer>> open_fleet_server(const ServerOptions& options) {
+  std::string address = PENNA_TRY(server_address(options.url));
+  std::string authorization;
+  if (!options.token_file.empty()) {
+    authorization = "Bearer " + PENNA_TRY(read_secret(options.token_file));
+  } else {
+    const std::string password = options.password_file.empty() ? "" : PENNA_TRY(read_secret(options.password_file));
+    authorization = "Basic " + base64(options.user + ":" + password);
+  }
+  const CallHttp call = PENNA_TRY(load_client());
+  return std::unique_ptr<FleetServer>(
+      std::make_unique<HttpFleetServer>(call, std::move(address), options, std::move(authorization)));
+}
+
+bool is_version_from(const std::string& version, int major, int minor) {
+  char* end = nullptr;
+  const long is_major = std::strtol(version.c_str(), &end, 10);
+  const long is_minor = *end == '.' ? std::strtol(end + 1, nullptr, 10) : 0;
+  return is_major > major || (is_major == major && is_minor >= minor);
+}
+
+Result<std::string> fleet_version(FleetServer& server) {
+  FleetAnswer answer = server.ask({"SELECT version()"});
+  if (!answer.is_done()) return Error{answer.text};
+  std::string version = printable(answer.text.substr(0, answer.text.find('\n')));
+  if (version.empty() || std::isdigit(static_cast<unsigned char>(version[0])) == 0)
+    return Error{fmt::format("{} does not answer as ClickHouse does", server.name())};
+  if (!is_version_from(version, 18, 16))
+    return Error{fmt::format("{} is ClickHouse {}, which is too old: 18.16 is the oldest that has what is needed",
+                             server.name(), version)};
+  return version;
+}
+
+}  // namespace penna

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The options of verbs that ask a ClickHouse server: where it is, and who asks.
+//
+// Invariant: a password or token is never a word of a command line, which all users of a machine can read.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/options/arguments.h"
+
+namespace penna {
+
+struct ServerOptions {
+  std::string url;  // as it was typed
+  std::string database = "penna";
+  std::string user = "default";
+  std::string password_file, token_file;  // at most one
+};
+
+// --database, --user, --password-file, --token-file, in a section of their own. The URL is the verb's.
+void add_server_options(OptionParser& parser, ServerOptions& options);
+
+// "https://ch1.example:8443": scheme, host and port, which the text may lack. The error says what is wrong with it.
+Result<std::string> server_address(const std::string& url);
+// Of what add_server_options() cannot know alone.
+Result<> check_server_options(const ServerOptions& options);
+
+}  // namespace penna

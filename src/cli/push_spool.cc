@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// See push_spool.h. A note is a file of settings, and is read as one.
+#include "cli/push_spool.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/file.h"
+#include "cli/settings_files.h"
+#include "cli/state_home.h"
+
+namespace penna {
+namespace {
+
+constexpr std::string_view kEnding = ".toml";
+
+Result<std::string> spool_directory() { return state_home("push"); }
+
+void take(const Setting& setting, PushNote& note) {
+  const std::string text = setting.values.empty() ? "" : setting.values[0];
+  if (setting.option == "--recording") note.recording = text;
+  if (setting.option == "--to") note.server.url = text;
+  if (setting.option == "--database") note.server.database = text;
+  if (setting.option == "--user") note.server.user = text;
+  if (setting.option == "--password-file") note.server.password_file = text;
+  if (setting.option == "--token-file") note.server.token_file = text;
+  if (setting.option == "--attempt") note.attempt = static_cast<uint32_t>(std::strtoul(text.c_str(), nullptr, 10));
+  if (setting.option == "--label")
+    for (const std::string& label : setting.values)
+      note.labels.emplace_back(label.substr(0, label.find('=')), label.substr(label.find('=') + 1));
+}
+
+}  // namespace
+
+std::string push_note_name(const std::string& identity, const std::string& address, const std::string& database) {
+  const std::string place = address + " " + database;
+  return fmt::format("{}-{:016x}", identity, XXH3_64bits(place.data(), place.size()));
+}
+
+Result<std::vector<std::string>> PushSpool::names() {
+  const std::string directory = PENNA_TRY(spool_directory());
+  std::vector<std::string> names;
+  DIR* const listing = ::opendir(directory.c_str());
+  if (listing == nullptr) return names;
+  while (const dirent* entry = ::readdir(listing)) {
+    std::string name = entry->d_name;
+    if (!name.ends_with(kEnding)) continue;
+    name.resize(name.size() - kEnding.size());
+    names.push_back(std::move(name));
+  }
+  ::closedir(listing);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<PushSpool> PushSpool::open(const std::string& name) {
+  PushSpool spool;
+  const std::string directory = PENNA_TRY(spool_directory());
+  spool.path_ = fmt::format("{}/{}{}", directory, name, kEnding);
+  // A lock of its own: the note itself is replaced when it changes.
+  const std::string lock = fmt::format("{}/{}.lock", directory, name);
+  struct stat held {
+  }, named{};
+  do {  // until it is the lock of this name: whoever had it may have removed it
+    spool.lock_ = Fd(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!spool.lock_) return Error{fmt::format("cannot write {}: {}", lock, errno_text(errno))};
+    if (::flock(spool.lock_.get(), LOCK_EX | LOCK_NB) != 0)
+      return Error{"another penna pushes this recording just now: let it come to its end"};
+  } while (::fstat(spool.lock_.get(), &held) != 0 || ::stat(lock.c_str(), &named) != 0 || held.st_ino != named.st_ino);
+  spool.is_new_ = ::access(spool.path_.c_str(), F_OK) != 0;
+  return spool;
+}
+
+Result<PushNote> PushSpool::read() const {
+  WrittenSettings settings;
+  const std::string text = PENNA_TRY(read_file(path_));
+  PENNA_TRY(add_toml(text, path_, 0, settings));
+  PushNote note;
+  for (const WrittenSettings::Line& line : settings.lines) take(line.setting, note);
+  if (note.recording.empty() || note.server.url.empty())
+    return Error{fmt::format("{} names no recording or no server: remove it, and push the recording again", path_)};
+  return note;
+}
+
+Result<> PushSpool::write(const PushNote& note) {
+  std::string text = fmt::format("recording = {}\nto = {}\n", toml_text(note.recording), toml_text(note.server.url));
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) text += fmt::format("{} = {}\n", key, toml_text(value));
+  };
+  add("database", note.server.database);
+  add("user", note.server.user);
+  add("password-file", note.server.password_file);
+  add("token-file", note.server.token_file);
+  text += fmt::format("attempt = {}\nlabel = [", note.attempt);
+  for (const auto& [name, value] : note.labels)
+    text += fmt::format("{}{}", name == note.labels.front().first ? "" : ", ", toml_text(name + "=" + value));
+  text += "]\n";
+  const std::string beside = path_ + ".new";
+  const Fd file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file || !write_all(file, text) || ::fdatasync(file.get()) != 0 || ::rename(beside.c_str(), path_.c_str()) != 0)
+    return Error{fmt::format("cannot write {}: {}", path_, errno_text(errno))};
+  return ok();
+}
+
+void PushSpool::remove() {
+  ::unlink(path_.c_str());
+  std::string lock = path_;
+  lock.replace(lock.size() - kEnding.size(), kEnding.size(), ".lock");
+  ::unlink(lock.c_str());
+}
+
+}  // namespace penna

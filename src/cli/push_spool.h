@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What is to be pushed and has not arrived yet: a small file for each recording and server, in the user's
+// $XDG_STATE_HOME/penna/push.
+//
+// Why only a note of it: the recording is on disk already, and gives the same blocks each time.
+// Invariant: a note is there before anything is sent, and goes when the server has all; who holds it holds a lock, so
+// that a recording is pushed by one process at a time. Notes are this user's alone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "cli/options/server_options.h"
+#include "sql/clickhouse/fleet_push.h"
+
+namespace penna {
+
+struct PushNote {
+  std::string recording;  // an absolute path
+  ServerOptions server;
+  LabelList labels;
+  uint32_t attempt = 0;
+};
+
+class PushSpool {
+ public:
+  // A note of this name ("0123...ef-89ab...": the recording, then the server), which is this process's alone until it
+  // is destroyed. `is_new`: there was none.
+  static Result<PushSpool> open(const std::string& name);
+  // The names of all notes.
+  static Result<std::vector<std::string>> names();
+
+  bool is_new() const { return is_new_; }
+  const std::string& path() const { return path_; }
+  Result<PushNote> read() const;
+  // On disk when it returns.
+  Result<> write(const PushNote& note);
+  void remove();
+
+ private:
+  PushSpool() = default;
+  std::string path_;
+  Fd lock_;
+  bool is_new_ = false;
+};
+
+std::string push_note_name(const std::string& identity, const std::string& address, const std::string& database);
+
+}  // namespace penna

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// FleetServer: a ClickHouse server as those see it who ask it something: a query goes there, bytes come back.
+//
+// Why an interface: how it is reached (HTTP, in a module that is loaded when it is needed) is not the business of who
+// asks, and tests stand in for a server that fails at a bad moment.
+// Invariant: an outcome says what is certain: kDone, it was done; kRefused, it was not; kUnknown, nobody can tell.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace penna {
+
+struct FleetRequest {
+  std::string query;
+  std::string_view data{};                                      // of an INSERT: what follows its text
+  std::vector<std::pair<std::string, std::string>> settings{};  // of ClickHouse, of this query
+  std::function<bool(std::string_view)> take{};                 // gets the answer in pieces; none: it is in `text`
+};
+
+struct FleetAnswer {
+  enum class Outcome {
+    kDone,
+    kRefused,  // the server has said no, in `text`: asking again is of no use
+    kAway,     // nobody answered, or it has no room for it: nothing was done, and may be later
+    kUnknown,  // it broke off, or the server is in trouble that passes
+  } outcome = Outcome::kDone;
+  std::string text;  // of kDone the answer; else a sentence
+  int code = 0;      // the server's number of the error; 0: none
+  bool is_done() const { return outcome == Outcome::kDone; }
+};
+
+class FleetServer {
+ public:
+  virtual ~FleetServer() = default;
+  virtual FleetAnswer ask(const FleetRequest& request) = 0;
+  virtual const std::string& name() const = 0;      // its address, for sentences
+  virtual const std::string& database() const = 0;  // where the tables are
+};
+
+// The rows of an answer in TabSeparated: unescaped; NULL is "\\N".
+std::vector<std::vector<std::string>> tab_separated(std::string_view text);
+// One cell of it.
+std::string unescaped_cell(std::string_view cell);
+// A text in the server's quotes.
+std::string fleet_quoted(std::string_view text);
+
+}  // namespace penna
