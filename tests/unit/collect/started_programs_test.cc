@@ -37,7 +37,8 @@ TEST(StartedPrograms, AMeetingIsOfTheLastStartBeforeIt) {
   StartedPrograms programs;
   programs.met(5, 20);
   programs.told(start(30, PENNA_START_STATIC, "/still"), 5);
-  EXPECT_EQ(all(programs), "/still (pid 5) was not recorded: it is statically linked, and the agent could not come to it\n");
+  EXPECT_EQ(all(programs),
+            "/still (pid 5) was not recorded: it is statically linked, and the agent could not come to it\n");
   programs.told(start(40, PENNA_START_EXPECTED, "/again"), 5);
   programs.met(5, 50);
   EXPECT_EQ(programs.unrecorded().size(), 1U);
