@@ -22,9 +22,13 @@ spec.loader.exec_module(docs)
 SCREEN = re.compile(r'^```screen\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
+os.environ['LC_ALL'] = 'C.UTF-8'  # tmux wants one of these
+
+
 class Terminal:
     def __init__(self, directory):
-        self.tmux = ['tmux', '-L', f'penna-screens-{os.getpid()}', '-f', '/dev/null']
+        # Each has a server of its own: one that is just ending takes no session.
+        self.tmux = ['tmux', '-L', f'penna-screens-{os.getpid()}-{time.monotonic_ns()}', '-f', '/dev/null']
         environment = {name: value for name, value in os.environ.items() if name not in ('COLUMNS', 'LINES', 'TMUX', 'NO_COLOR', 'PAGER')}
         subprocess.run([*self.tmux, 'new-session', '-d', '-x', '80', '-y', '24', '-c', directory,
                         "env PS1='$ ' LESS=FRX bash --norc --noprofile"], check=True, env=environment)
