@@ -71,6 +71,13 @@ target_link_libraries(recording_facts PRIVATE penna_recording)
 set_target_properties(recording_facts PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
 add_dependencies(bench recording_facts)
 
+add_executable(recorder_cost EXCLUDE_FROM_ALL recorder_cost.cc)
+penna_tool_options(recorder_cost)
+target_compile_options(recorder_cost PRIVATE -O2)
+target_link_libraries(recorder_cost PRIVATE penna_collect)
+set_target_properties(recorder_cost PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+add_dependencies(bench recorder_cost)
+
 add_executable(make_recording EXCLUDE_FROM_ALL make_recording.cc)
 penna_tool_options(make_recording)
 target_compile_options(make_recording PRIVATE -O2)

@@ -96,10 +96,10 @@ void as_file(std::vector<uint8_t> file, bool sealed) {
 }
 
 void as_chunk(std::span<const uint8_t> chunk) {
-  auto summary = scan_chunk(chunk, [](const Record& record) {
-    (void)decode_module(record);
-    (void)decode_site(record);
-    (void)decode_thread_name(record);
+  auto summary = scan_chunk(chunk, [](uint32_t, auto&& record) {
+    (void)decode_module(record());
+    (void)decode_site(record());
+    (void)decode_thread_name(record());
   });
   require(summary.content_bytes <= chunk.size());
   ColumnEncoder encoder;

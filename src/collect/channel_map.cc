@@ -111,6 +111,7 @@ uint32_t ChannelMap::descriptions() const {
   return __atomic_load_n(&shared()->descriptions, __ATOMIC_ACQUIRE);  // pairs with commit_description()
 }
 
+uint32_t ChannelMap::backlog_untrusted() const { return __atomic_load_n(&shared()->backlog, __ATOMIC_RELAXED); }
 bool ChannelMap::calls_at_once() const { return __atomic_load_n(&shared()->calls_at_once, __ATOMIC_RELAXED) == 1; }
 uint64_t ChannelMap::start_cpu_ns() const { return __atomic_load_n(&shared()->start_cpu_ns, __ATOMIC_RELAXED); }
 

@@ -31,6 +31,7 @@ class ChannelMap {
   penna_counters counters() const;                             // a snapshot of the live ones, bounded
   uint64_t start_cost_ticks() const;                           // 0 until the agent has started
   uint32_t descriptions() const;                               // penna_channel: read it after a chunk was taken
+  uint32_t backlog_untrusted() const;                          // full chunks that wait to be taken
   bool calls_at_once() const;                                  // true for all calls so far (penna_channel)
   uint64_t start_cpu_ns() const;                               // processor time used until then; 0: unknown
   uint64_t record_cost_ticks() const;                          // of PENNA_COST_RECORDS; 0: not measured

@@ -13,18 +13,18 @@ namespace penna {
 namespace {
 
 // The few records that describe something, or report losses.
-bool describes(const Record& record) {
+bool describes(uint32_t kind) {
   // MODULE, SITE, THREAD, LOST, BLOCKED are consecutive: one comparison for every record of every chunk.
   static_assert(PENNA_KIND_BLOCKED - PENNA_KIND_MODULE == 4);
-  return record.kind - PENNA_KIND_MODULE <= PENNA_KIND_BLOCKED - PENNA_KIND_MODULE;
+  return kind - PENNA_KIND_MODULE <= PENNA_KIND_BLOCKED - PENNA_KIND_MODULE;
 }
 
 }  // namespace
 
 [[gnu::flatten]] ChunkSummary ChunkSink::scan(std::span<const uint8_t> chunk) {
-  return scan_chunk(chunk, [&](const Record& record) {
-    if (describes(record)) [[unlikely]]
-      keep(chunk, record);
+  return scan_chunk(chunk, [&](uint32_t kind, auto&& record) {
+    if (describes(kind)) [[unlikely]]
+      keep(chunk, record());
   });
 }
 
@@ -39,16 +39,13 @@ bool describes(const Record& record) {
   header.time_begin &= mask;
   header.time_end &= mask;
   std::memcpy(chunk.data(), &header, sizeof header);
-  ChunkSummary summary = scan_chunk(chunk, [&](const Record& record) {
-    uint8_t* const at = chunk.data() + (record.payload - chunk.data()) - sizeof(uint64_t);
-    uint64_t word = load_word(at);
-    if (penna_header_tag(word) == PENNA_TAG_FULL) [[likely]] {
-      word &= mask << 16 | 0xffff;
-      std::memcpy(at, &word, sizeof word);
-    }
-    if (!describes(record)) [[likely]]
+  ChunkSummary summary = scan_chunk(chunk, [&](uint32_t kind, auto&& record) {
+    uint8_t* const at = chunk.data() + (record().payload - chunk.data()) - sizeof(uint64_t);
+    const uint64_t word = load_word(at) & (mask << 16 | 0xffff);
+    std::memcpy(at, &word, sizeof word);
+    if (!describes(kind)) [[likely]]
       return;
-    Record rounded = record;
+    Record rounded = record();
     rounded.time &= mask;
     keep(chunk, rounded);
   });

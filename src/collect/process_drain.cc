@@ -57,12 +57,15 @@ void ProcessDrain::set_onlooker(Onlooker* onlooker) {
 }
 
 size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
+  constexpr uint32_t kManyWaiting = 8;  // one thread hands over a few at once when it wakes the recorder up
   size_t taken = 0;
   hear_of_starts(false);
   take_unfinished(writer);
   uint32_t chunk_untrusted;
   while (taken < limit && !is_over() && channel_.next_full_chunk(&chunk_untrusted)) {
     ++taken;
+    // At worst a lie about them makes the file larger.
+    writer.chunks_wait(channel_.backlog_untrusted() >= kManyWaiting);
     if (chunk_untrusted >= channel_.geometry().chunk_count) {
       ++sink_->health(0).damaged;
       continue;

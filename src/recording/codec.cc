@@ -59,6 +59,7 @@ struct Compressor::State {
   std::unique_ptr<ZSTD_CCtx, FreeContext> context{ZSTD_createCCtx()};
   int level = 1;
   bool columns = true;
+  bool hurried = false;
   ColumnEncoder encoder;
   StackColumnEncoder stack_encoder;
   std::vector<uint8_t> column_bytes;
@@ -75,8 +76,9 @@ bool Compressor::State::zstd(std::span<const uint8_t> raw, std::vector<uint8_t>&
   return true;
 }
 
-// One frame, but a zstd block of its own for each column: their symbols have nothing in common. Behind it, the low bits
-// as they are when they look like noise: zstd would only find out the same, more slowly.
+// One frame, but a zstd block of its own for each column: their symbols have nothing in common. Each brings tables
+// along, which take as long as what they are for: in a hurry, all are one block. Behind it, the low bits as they are
+// when they look like noise: zstd would only find out the same, more slowly.
 bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
   constexpr size_t kWorthABlock = 512;
   const std::span<const uint8_t> all(column_bytes);
@@ -90,6 +92,13 @@ bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_hashLog, 8);
   ZSTD_CCtx_setPledgedSrcSize(context.get(), codes.size());
   stored.resize(ZSTD_compressBound(codes.size()) + 16 * kColumnCount);
+  if (hurried) {
+    const size_t got = ZSTD_compress2(context.get(), stored.data(), stored.size(), codes.data(), codes.size());
+    if (ZSTD_isError(got)) return false;
+    stored.resize(got);
+    stored.insert(stored.end(), rest.begin(), rest.end());
+    return true;
+  }
   ZSTD_outBuffer out{stored.data(), stored.size(), 0};
   for (size_t begin = 0, end = kColumnTable, i = 0; i < packed; ++i) {
     end += column_bytes_of(all, i);
@@ -113,6 +122,8 @@ Compressor::Compressor(int level, bool columns) : state_(std::make_unique<State>
 Compressor::Compressor(Compressor&&) noexcept = default;
 Compressor& Compressor::operator=(Compressor&&) noexcept = default;
 Compressor::~Compressor() = default;
+
+void Compressor::hurry(bool wanted) { state_->hurried = wanted; }
 
 const ColumnEncoder& Compressor::encoder() const { return state_->encoder; }
 

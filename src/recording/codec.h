@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Compression of block payloads.
 //
-// Why level 1: the recorder shares the machine with its target. Invariant: decompress(compress(x)) == x, bit by bit,
-// and a stored payload is never longer than the raw one.
+// Why level 1: the recorder shares the machine with its target. Why two ways to pack columns: where events come faster
+// than they can be packed well, the program waits for whoever packs (docs/decisions/0044).
+// Invariant: decompress(compress(x)) == x, bit by bit, and a stored payload is never longer than the raw one.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +28,10 @@ class Compressor {
   // Fills `stored` (reused) and tells by which codec; kNone when nothing else helps or the limit of expansion forbids
   // it.
   layout::Codec compress(layout::BlockType type, std::span<const uint8_t> raw, std::vector<uint8_t>& stored);
+
+  // From now on chunks are packed in half the time, and become up to a half larger; or small again. A reader sees no
+  // difference.
+  void hurry(bool wanted);
 
   // Of the chunk before: see ColumnEncoder. Without columns, those of none.
   const ColumnEncoder& encoder() const;

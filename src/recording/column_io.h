@@ -33,38 +33,73 @@ inline uint64_t zigzag(uint64_t difference) {
 inline uint64_t unzigzag(uint64_t number) { return number >> 1 ^ (0 - (number & 1)); }
 inline uint64_t mask_of(uint32_t bits) { return (uint64_t{1} << bits) - 1; }
 
+// A word of the chunk gives at most 2 codes to one column, and at most 80 bits.
+inline constexpr size_t column_capacity(size_t column) {
+  return (column == static_cast<size_t>(Column::kBits) ? 10 : 2) * kMaxChunkWords + 256;
+}
+
+// Where columns are put together, and what they are then. About 300 KiB.
+class ColumnMemory {
+ public:
+  ColumnMemory() : bytes_(kTotal) {}
+  uint8_t* begin_of(size_t column) { return bytes_.data() + kBegins[column]; }
+
+  // Table and columns, of which each ends at `ends`.
+  void join(const std::array<uint8_t*, kColumnCount>& ends, std::vector<uint8_t>& out) {
+    std::array<uint32_t, kColumnCount> sizes;
+    size_t total = kColumnTable;
+    for (size_t i = 0; i < kColumnCount; ++i) {
+      sizes[i] = static_cast<uint32_t>(ends[i] - begin_of(i));
+      PENNA_CHECK(sizes[i] <= column_capacity(i));
+      total += sizes[i];
+    }
+    out.resize(total);
+    uint8_t* to = out.data();
+    static_assert(sizeof sizes == kColumnTable);
+    std::memcpy(to, sizes.data(), kColumnTable);
+    to += kColumnTable;
+    for (size_t i = 0; i < kColumnCount; to += sizes[i++]) std::memcpy(to, begin_of(i), sizes[i]);
+  }
+
+ private:
+  static constexpr std::array<size_t, kColumnCount> kBegins = [] {
+    std::array<size_t, kColumnCount> begins{};
+    for (size_t i = 1; i < kColumnCount; ++i) begins[i] = begins[i - 1] + column_capacity(i - 1);
+    return begins;
+  }();
+  static constexpr size_t kTotal = kBegins[kColumnCount - 1] + column_capacity(kColumnCount - 1);
+
+  std::vector<uint8_t> bytes_;
+};
+
+// The ends of all columns, for a loop to keep in registers: bytes that are written may be anything, also the ends
+// themselves, as long as these stand in memory. So one that is on the stack, and never given to a function that is not
+// inlined, is several times as fast.
 class ColumnWriter {
  public:
   static constexpr bool kWrites = true;
   static constexpr bool kWholeSizes = false;
 
-  ColumnWriter() {
-    size_t total = 0;
-    for (size_t i = 0; i < kColumnCount; ++i) total += capacity(i);
-    memory_.resize(total);
-  }
-  void begin() {
-    uint8_t* at = memory_.data();
-    for (size_t i = 0; i < kColumnCount; ++i) {
-      begin_[i] = end_[i] = at;
-      at += capacity(i);
-    }
-    bits_ = 0;
-    bit_count_ = 0;
+  [[gnu::always_inline]] explicit ColumnWriter(ColumnMemory& memory) {
+    for (size_t i = 0; i < kColumnCount; ++i) end_[i] = memory.begin_of(i);
   }
 
-  void byte(Column column, uint8_t& value) { *end_[index(column)]++ = value; }
+  [[gnu::always_inline]] void byte(Column column, uint8_t& value) { *end_[index(column)]++ = value; }
+  [[gnu::always_inline]] void bytes(Column column, std::span<const uint8_t> values) {
+    std::memcpy(end_[index(column)], values.data(), values.size());
+    end_[index(column)] += values.size();
+  }
   [[gnu::always_inline]] void number(Column column, uint64_t& value) {
-    // The bits are a chain through memory from one number to the next. Times of calls are small or not as the clock
-    // decides, which no processor foresees; of others most are.
-    const bool of_call = column == Column::kEntryTimes || column == Column::kExitTimes;
-    if (!of_call && value < 32)
+    // Times are small or not as the clock decides, which no processor foresees; of others most are.
+    const bool is_time = column == Column::kEntryTimes || column == Column::kExitTimes ||
+                         column == Column::kAllocTimes || column == Column::kOtherTimes;
+    if (!is_time && value < 32)
       *end_[index(column)]++ = static_cast<uint8_t>(value);
     else
       put(end_[index(column)], value);
   }
   bool short_number(Column, uint64_t&) { return false; }
-  bool escape(Column column, bool wanted) {
+  [[gnu::always_inline]] bool escape(Column column, bool wanted) {
     if (wanted) *end_[index(column)]++ = kEscape;
     return wanted;
   }
@@ -73,33 +108,15 @@ class ColumnWriter {
     PENNA_CHECK(kEncoderMakesNumbersInRange);
   }
 
-  // The bytes of a column, all below 16, become nibbles, the low one first.
-  void pack(Column column) {
-    const uint8_t* const from = begin_[index(column)];
-    uint8_t* const to = begin_[index(column)];
-    uint8_t*& end = end_[index(column)];
-    *end = 0;
-    const auto pairs = static_cast<size_t>(end - from + 1) / 2;
-    for (size_t i = 0; i < pairs; ++i) to[i] = static_cast<uint8_t>(from[2 * i] | from[2 * i + 1] << 4);
-    end = to + pairs;
-  }
-
-  void finish(std::vector<uint8_t>& out) {
+  // The last bits are written; where each column ends.
+  [[gnu::always_inline]] std::array<uint8_t*, kColumnCount> finish() {
     std::memcpy(end_[index(Column::kBits)], &bits_, sizeof bits_);
     end_[index(Column::kBits)] += (bit_count_ + 7) / 8;
-    out.resize(kColumnTable);
-    for (size_t i = 0; i < kColumnCount; ++i) {
-      auto size = static_cast<uint32_t>(end_[i] - begin_[i]);
-      PENNA_CHECK(size <= capacity(i));
-      std::memcpy(out.data() + i * sizeof size, &size, sizeof size);
-      out.insert(out.end(), begin_[i], end_[i]);
-    }
+    return end_;
   }
 
  private:
-  static size_t index(Column column) { return static_cast<size_t>(column); }
-  // A word of the chunk gives at most 2 codes to one column, and at most 80 bits.
-  static size_t capacity(size_t i) { return (i == index(Column::kBits) ? 10 : 2) * kMaxChunkWords + 256; }
+  static constexpr size_t index(Column column) { return static_cast<size_t>(column); }
 
   [[gnu::always_inline]] void put(uint8_t*& to, uint64_t value) {
     if (value >> 32 != 0) [[unlikely]] {
@@ -130,11 +147,19 @@ class ColumnWriter {
     bit_count_ &= 7;
   }
 
-  std::vector<uint8_t> memory_;
-  std::array<uint8_t*, kColumnCount> begin_{}, end_{};
+  std::array<uint8_t*, kColumnCount> end_;
   uint64_t bits_ = 0;
   uint32_t bit_count_ = 0;
 };
+
+// The bytes from `begin` to `end`, all below 16, become nibbles, the low one first. Gives the new end. Writes one byte
+// behind `end`.
+inline uint8_t* pack_nibbles(uint8_t* begin, uint8_t* end) {
+  *end = 0;
+  const auto pairs = static_cast<size_t>(end - begin + 1) / 2;
+  for (size_t i = 0; i < pairs; ++i) begin[i] = static_cast<uint8_t>(begin[2 * i] | begin[2 * i + 1] << 4);
+  return begin + pairs;
+}
 
 // The code bytes of one column that are left.
 struct CodeLane {

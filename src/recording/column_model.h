@@ -158,7 +158,6 @@ class AllocModel {
   Ring& unknown() { return rings_[0]; }
 
   void allocated(uint64_t address, uint32_t size, uint32_t stack) {
-    next_stack() = stack;
     before_last_ = static_cast<uint32_t>(last_stack_);
     last_stack_ = stack;
     bump_ = address + ((uint64_t{size} + 23) & ~uint64_t{15});

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "penna/event.h"
 #include "recording/column_io.h"
@@ -32,6 +33,12 @@ enum Op : uint8_t {
   kZeros = 13,  // a run of zero words
 };
 
+inline uint64_t word_at(const uint8_t* from) {
+  uint64_t word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
 // ---- Values
 
 // The low `width` bits of a time, as the difference to the time before.
@@ -43,7 +50,8 @@ template <typename Io, typename Model>
     difference = static_cast<uint64_t>(static_cast<int64_t>((low - model.time) << unused) >> unused);
   }
   uint32_t shift = model.time_shift;
-  bool plain = static_cast<int64_t>(difference) < 0 || (difference & mask_of(shift)) != 0;
+  // Neither below zero nor with low bits that the shift would lose.
+  const bool plain = (difference & (mask_of(shift) | uint64_t{1} << 63)) != 0;
   uint64_t number = 0;
   if (io.short_number(column, number)) [[likely]] {  // of a reader that looks only once
     difference = number << shift;
@@ -155,10 +163,10 @@ enum AllocFrom : uint8_t {
   kFromClass = 5,    // an address: difference to the block of this size that was allocated last
 };
 
-inline uint8_t alloc_flags(AllocModel& model, const Alloc& alloc, uint64_t& place) {
+inline uint8_t alloc_flags(AllocModel& model, const Alloc& alloc, uint64_t next_stack, uint64_t& place) {
   auto size = static_cast<uint32_t>(alloc.size);
   auto& habit = model.habit(static_cast<uint32_t>(alloc.stack));
-  unsigned flags = (model.next_stack() == alloc.stack ? kStackForeseen : 0) | (habit.size == size ? kSizeForeseen : 0) |
+  unsigned flags = (next_stack == alloc.stack ? kStackForeseen : 0) | (habit.size == size ? kSizeForeseen : 0) |
                    (habit.family == alloc.family ? kFamilyForeseen : 0);
   unsigned from = kFromNear;
   if (uint32_t found = model.ring(size).find(alloc.address); found != AllocModel::kNowhere) {
@@ -208,14 +216,15 @@ void code_size(Io& io, uint64_t& size) {
 template <typename Io>
 void code_alloc(Io& io, ColumnModel& all, Alloc& alloc) {
   AllocModel& model = all.use_allocs();
+  uint64_t& next_stack = model.next_stack();
   uint8_t flags = 0;
   uint64_t place = 0;
-  if constexpr (Io::kWrites) flags = alloc_flags(model, alloc, place);
+  if constexpr (Io::kWrites) flags = alloc_flags(model, alloc, next_stack, place);
   io.byte(Column::kAllocs, flags);
   if ((flags & kStackForeseen) == 0)
     code_symbol(io, all.stacks, Column::kStacks, alloc.stack);
   else
-    alloc.stack = model.next_stack();
+    alloc.stack = next_stack;
   auto& habit = model.habit(static_cast<uint32_t>(alloc.stack));
   if ((flags & kSizeForeseen) == 0)
     code_size(io, alloc.size);
@@ -230,6 +239,7 @@ void code_alloc(Io& io, ColumnModel& all, Alloc& alloc) {
   code_time(io, all, Column::kAllocTimes, PENNA_FULL_TIME_BITS, alloc.time);
   if (model.full()) return io.fail();
   model.allocated(alloc.address, static_cast<uint32_t>(alloc.size), static_cast<uint32_t>(alloc.stack));
+  next_stack = static_cast<uint32_t>(alloc.stack);
   if constexpr (Io::kWrites) model.remember_newest();
 }
 
@@ -288,9 +298,10 @@ void code_lock(Io& io, ColumnModel& model, bool takes, bool foreseen, Lock& lock
   model.last_lock = lock.lock;
 }
 
-// Any other record: `words` with the header in front. A reader has room for PENNA_MAX_RECORD_WORDS.
-template <typename Io>
-void code_full(Io& io, ColumnModel& all, uint64_t& kind_busy, uint64_t& count, uint64_t& time, uint64_t* payload) {
+// Any other record: `count` words with the header in front, whose payload a writer only reads. A reader has room for
+// PENNA_MAX_RECORD_WORDS.
+template <typename Io, typename Byte>
+void code_full(Io& io, ColumnModel& all, uint64_t& kind_busy, uint64_t& count, uint64_t& time, Byte* payload) {
   io.number(Column::kKinds, kind_busy);
   io.number(Column::kKinds, count);
   if (kind_busy >= 128 || count == 0 || count > PENNA_MAX_RECORD_WORDS) return io.fail();
@@ -301,11 +312,18 @@ void code_full(Io& io, ColumnModel& all, uint64_t& kind_busy, uint64_t& count, u
   for (size_t i = 0; i + 1 < count; ++i) {
     uint64_t none = 0;
     uint64_t& base = i == 0 ? model.first(kind) : i <= before->size() ? (*before)[i - 1] : none;
-    uint64_t number = zigzag(payload[i] - base);
+    uint64_t word = 0, number = 0;
+    if constexpr (Io::kWrites) {
+      word = word_at(payload + 8 * i);
+      number = zigzag(word - base);
+    }
     io.number(Column::kWords, number);
-    if constexpr (!Io::kWrites) payload[i] = base + unzigzag(number);
-    base = payload[i];
-    if (i == 0) before = &model.rest(kind, static_cast<uint32_t>(count), payload[0]);
+    if constexpr (!Io::kWrites) {
+      word = base + unzigzag(number);
+      std::memcpy(payload + 8 * i, &word, sizeof word);
+    }
+    base = word;
+    if (i == 0) before = &model.rest(kind, static_cast<uint32_t>(count), word);
   }
 }
 

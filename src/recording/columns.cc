@@ -20,12 +20,6 @@ using namespace columns;
 
 namespace {
 
-uint64_t word_at(const uint8_t* from) {
-  uint64_t word;
-  std::memcpy(&word, from, sizeof word);
-  return word;
-}
-
 // Numbers in the order in which they were seen; most that come again are left out.
 class SeenNumbers {
  public:
@@ -50,13 +44,11 @@ class SeenNumbers {
 
 struct ColumnEncoder::State {
   ColumnModel model;
-  ColumnWriter io;
+  ColumnMemory memory;
   SeenNumbers call_pcs, lock_words;  // of records in no dictionary of the model
 
-  void op(uint8_t value) { io.byte(Column::kOps, value); }
-  size_t step(const uint8_t* at, size_t words);
-  size_t full(uint64_t header, const uint8_t* at, size_t words);
-  size_t zeros(const uint8_t* at, size_t words);
+  void see(uint64_t header, const uint8_t* payload);
+  std::array<uint8_t*, kColumnCount> take_apart(std::span<const uint8_t> chunk);
 };
 
 // Low bits that no clock value here has: on many CPUs the TSC counts by 2 or more; or they were rounded.
@@ -76,77 +68,126 @@ static uint32_t time_shift(std::span<const uint8_t> chunk, uint64_t time_begin) 
   return static_cast<uint32_t>(__builtin_ctzll(bits));
 }
 
-// The record at `at`, in `words` words that are left. Returns its length in words.
-size_t ColumnEncoder::State::step(const uint8_t* at, size_t words) {
-  uint64_t header = word_at(at);
-  uint32_t tag = penna_header_tag(header);
-  if (tag == PENNA_TAG_ENTRY) {
-    Call call{header >> 32, static_cast<uint32_t>(header) >> 2};
-    bool foreseen = model.calls.next_entry() == call.pc;
-    op(foreseen ? kEntryForeseen : kEntry);
-    code_entry(io, model, foreseen, call);
-    return 1;
-  }
-  if (tag == PENNA_TAG_EXIT) {
-    Call call{header >> 32, static_cast<uint32_t>(header) >> 2};
-    bool foreseen = model.calls.next_exit() == call.pc;
-    op(foreseen ? kExitForeseen : kExit);
-    code_exit(io, model, foreseen, call);
-    return 1;
-  }
-  return header == 0 ? zeros(at, words) : full(header, at, words);
-}
+// Puts one record after the other into columns: each function takes the record at `at`, in `words` words that are left,
+// and gives its length in words. All of them are parts of one loop, for the sake of ColumnWriter.
+namespace {
 
-size_t ColumnEncoder::State::full(uint64_t header, const uint8_t* at, size_t words) {
-  uint64_t shape = header & 0xffff, time = header >> 16;
-  if (shape == kAllocShape && words >= 3) {
-    uint64_t address = word_at(at + 8), rest = word_at(at + 16);
-    Alloc alloc{time, address & PENNA_ADDRESS_MASK, address >> 56, static_cast<uint32_t>(rest), rest >> 32};
+class Taking {
+ public:
+  [[gnu::always_inline]] Taking(ColumnModel& model, ColumnMemory& memory) : io(memory), model_(model) {}
+
+  // The calls from here on.
+  [[gnu::always_inline]] size_t calls(const uint8_t* at, size_t words) {
+    CallColumnModel here(model_);
+    size_t taken = 0;
+    for (; taken < words; ++taken) {
+      const uint64_t header = word_at(at + taken * 8);
+      const uint32_t tag = penna_header_tag(header);
+      Call call{header >> 32, static_cast<uint32_t>(header) >> 2};
+      if (tag == PENNA_TAG_ENTRY) {
+        const bool foreseen = here.calls.next_entry() == call.pc;
+        op(foreseen ? kEntryForeseen : kEntry);
+        code_entry(io, here, foreseen, call);
+      } else if (tag == PENNA_TAG_EXIT) {
+        const bool foreseen = here.calls.next_exit() == call.pc;
+        op(foreseen ? kExitForeseen : kExit);
+        code_exit(io, here, foreseen, call);
+      } else {
+        break;
+      }
+    }
+    here.release(model_);
+    return taken;
+  }
+  [[gnu::always_inline]] size_t alloc(uint64_t header, const uint8_t* at) {
+    const uint64_t address = word_at(at + 8), rest = word_at(at + 16);
+    Alloc alloc{header >> 16, address & PENNA_ADDRESS_MASK, address >> 56, static_cast<uint32_t>(rest), rest >> 32};
     op(kAlloc);
-    code_alloc(io, model, alloc);
+    code_alloc(io, model_, alloc);
     return 3;
   }
-  if (shape == kFreeShape && words >= 2) {
-    uint64_t address = word_at(at + 8);
-    Free free{time, address & PENNA_ADDRESS_MASK, address >> 56};
+  [[gnu::always_inline]] size_t free(uint64_t header, const uint8_t* at) {
+    const uint64_t address = word_at(at + 8);
+    Free free{header >> 16, address & PENNA_ADDRESS_MASK, address >> 56};
     op(free.family == 0 ? kFree : kFreeFamily);
     if (free.family != 0) io.number(Column::kFamilies, free.family);
-    code_free(io, model, free);
+    code_free(io, model_, free);
     return 2;
   }
-  if ((shape == kLockShape || shape == kUnlockShape) && words >= 2) {
-    Lock lock{time, word_at(at + 8)};
-    bool takes = shape == kLockShape;
-    bool foreseen = (takes ? model.use_locks().after(model.last_lock) : model.last_lock) == lock.lock;
+  [[gnu::always_inline]] size_t lock(uint64_t header, const uint8_t* at, bool takes) {
+    Lock lock{header >> 16, word_at(at + 8)};
+    const bool foreseen = (takes ? model_.use_locks().after(model_.last_lock) : model_.last_lock) == lock.lock;
     op(takes ? (foreseen ? kLockForeseen : kLock) : (foreseen ? kUnlockForeseen : kUnlock));
-    code_lock(io, model, takes, foreseen, lock);
+    code_lock(io, model_, takes, foreseen, lock);
     return 2;
   }
-  uint64_t count = penna_header_words(header);
-  if (count == 0 || count > words) {
+  [[gnu::always_inline]] size_t full(uint64_t header, const uint8_t* at, uint64_t count) {
+    uint64_t kind_busy = penna_header_kind(header) | (penna_header_tag(header) == PENNA_TAG_BUSY ? 64 : 0);
+    uint64_t time = header >> 16;
+    op(kFull);
+    code_full(io, model_, kind_busy, count, time, at + 8);
+    return count;
+  }
+  [[gnu::always_inline]] size_t word(uint64_t header) {
     op(kWord);
     io.number(Column::kWords, header);
     return 1;
   }
-  uint64_t kind_busy = penna_header_kind(header) | (penna_header_tag(header) == PENNA_TAG_BUSY ? 64 : 0);
-  uint64_t payload[PENNA_MAX_RECORD_WORDS];
-  std::memcpy(payload, at + 8, (count - 1) * 8);
-  op(kFull);
-  code_full(io, model, kind_busy, count, time, payload);
-  const uint32_t kind = penna_header_kind(header);
-  if (const penna_event_class what = classify(kind); count >= 2 && (what == PENNA_LOCKS || what == PENNA_CALLS)) {
-    (what == PENNA_LOCKS ? lock_words : call_pcs).add(payload[0]);
-    if (kind == PENNA_KIND_COND_WAIT && count >= 3) lock_words.add(payload[1]);
+  [[gnu::always_inline]] size_t zeros(const uint8_t* at, size_t words) {
+    uint64_t count = 1;
+    while (count < words && word_at(at + count * 8) == 0) ++count;
+    op(kZeros);
+    io.number(Column::kKinds, count);
+    return count;
   }
-  return count;
+
+  ColumnWriter io;
+
+ private:
+  [[gnu::always_inline]] void op(uint8_t value) { io.byte(Column::kOps, value); }
+
+  ColumnModel& model_;
+};
+
+}  // namespace
+
+// Of a record without columns of its own.
+[[gnu::noinline]] void ColumnEncoder::State::see(uint64_t header, const uint8_t* payload) {
+  const uint32_t kind = penna_header_kind(header);
+  (classify(kind) == PENNA_LOCKS ? lock_words : call_pcs).add(word_at(payload));
+  if (kind == PENNA_KIND_COND_WAIT && penna_header_words(header) >= 3) lock_words.add(word_at(payload + 8));
 }
 
-size_t ColumnEncoder::State::zeros(const uint8_t* at, size_t words) {
-  uint64_t count = 1;
-  while (count < words && word_at(at + count * 8) == 0) ++count;
-  op(kZeros);
-  io.number(Column::kKinds, count);
-  return count;
+// Where each column ends.
+[[gnu::flatten]] std::array<uint8_t*, kColumnCount> ColumnEncoder::State::take_apart(std::span<const uint8_t> chunk) {
+  Taking taking(model, memory);
+  auto shift = static_cast<uint8_t>(model.time_shift);
+  taking.io.byte(Column::kRaw, shift);
+  taking.io.bytes(Column::kRaw, chunk.first(sizeof(penna_chunk)));
+  const uint8_t* at = chunk.data() + sizeof(penna_chunk);
+  for (size_t words = (chunk.size() - sizeof(penna_chunk)) / 8, taken; words > 0; words -= taken, at += taken * 8) {
+    const uint64_t header = word_at(at), count = penna_header_words(header);
+    const uint32_t tag = penna_header_tag(header), shape = header & 0xffff;
+    if (tag == PENNA_TAG_ENTRY || tag == PENNA_TAG_EXIT) {
+      taken = taking.calls(at, words);
+    } else if (header == 0) {
+      taken = taking.zeros(at, words);
+    } else if (count == 0 || count > words) {
+      taken = taking.word(header);
+    } else if (shape == kAllocShape) {
+      taken = taking.alloc(header, at);
+    } else if (shape == kFreeShape) {
+      taken = taking.free(header, at);
+    } else if (shape == kLockShape || shape == kUnlockShape) {
+      taken = taking.lock(header, at, shape == kLockShape);
+    } else {
+      taken = taking.full(header, at, count);
+      const penna_event_class what = classify(penna_header_kind(header));
+      if (count >= 2 && (what == PENNA_LOCKS || what == PENNA_CALLS)) see(header, at + 8);
+    }
+  }
+  taking.io.bytes(Column::kRaw, chunk.last(chunk.size() % 8));
+  return taking.io.finish();
 }
 
 ColumnEncoder::ColumnEncoder() : state_(std::make_unique<State>()) {}
@@ -158,25 +199,14 @@ bool ColumnEncoder::encode(std::span<const uint8_t> chunk, std::vector<uint8_t>&
   State& state = *state_;
   if (chunk.size() < sizeof(penna_chunk) || chunk.size() > PENNA_CHUNK_BYTES) return false;
   uint64_t time_begin = word_at(chunk.data() + offsetof(penna_chunk, time_begin));
-  state.io.begin();
   state.model.reset(time_begin);
+  state.model.time_shift = time_shift(chunk, time_begin);
   state.call_pcs.clear();
   state.lock_words.clear();
-  auto shift = static_cast<uint8_t>(time_shift(chunk, time_begin));
-  state.model.time_shift = shift;
-  state.io.byte(Column::kRaw, shift);
-  for (size_t i = 0; i < sizeof(penna_chunk); ++i) {
-    uint8_t byte = chunk[i];
-    state.io.byte(Column::kRaw, byte);
-  }
-  size_t at = sizeof(penna_chunk);
-  while (chunk.size() - at >= 8) at += 8 * state.step(chunk.data() + at, (chunk.size() - at) / 8);
-  for (; at < chunk.size(); ++at) {
-    uint8_t byte = chunk[at];
-    state.io.byte(Column::kRaw, byte);
-  }
-  state.io.pack(Column::kOps);
-  state.io.finish(out);
+  auto ends = state.take_apart(chunk);
+  constexpr auto kOps = static_cast<size_t>(Column::kOps);
+  ends[kOps] = pack_nibbles(state.memory.begin_of(kOps), ends[kOps]);
+  state.memory.join(ends, out);
   const uint64_t pc_high = uint64_t{header_of(chunk).pc_high} << 32;
   for (const uint64_t pc : state.model.pcs.all()) state.call_pcs.add(pc_high | static_cast<uint32_t>(pc));
   for (const uint64_t word : state.model.locks.all()) state.lock_words.add(word);
@@ -313,12 +343,12 @@ class Decoder {
   }
   void full() {
     uint64_t kind_busy = 0, count = 0, time = 0;
-    uint64_t payload[PENNA_MAX_RECORD_WORDS] = {};
+    uint8_t payload[8 * PENNA_MAX_RECORD_WORDS] = {};
     code_full(io_, model_, kind_busy, count, time, payload);
     if (!io_.ok || count > words_) return io_.fail();
     uint64_t tag = kind_busy >= 64 ? PENNA_TAG_BUSY : PENNA_TAG_FULL;
     put(time << 16 | count << 8 | (kind_busy & 63) << 2 | tag);
-    for (size_t i = 0; i + 1 < count; ++i) put(payload[i]);
+    for (size_t i = 0; i + 1 < count; ++i) put(word_at(payload + 8 * i));
   }
   void zeros() {
     uint64_t count = 0;

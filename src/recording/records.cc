@@ -81,7 +81,7 @@ bool RecordCursor::pass_over(uint64_t header) {
 }
 
 ChunkSummary scan_chunk(std::span<const uint8_t> chunk) {
-  return scan_chunk(chunk, [](const Record&) {});
+  return scan_chunk(chunk, [](uint32_t, auto&&) {});
 }
 
 std::optional<Module> decode_module(const Record& record) {

@@ -104,6 +104,17 @@ class RecordCursor {
   // `limit`, or for which there is no room in `out`: how many. No time is below `floor`, that of the record in front.
   size_t next_calls(std::span<CallEvent> out, uint64_t floor, uint64_t limit);
 
+  // What was counted on the way to the end or to damage.
+  struct Tally {
+    std::array<uint32_t, PENNA_CLASS_COUNT> events{};
+    uint32_t records = 0, unknown = 0;    // of all kinds; of kinds that this version does not know
+    uint64_t low = UINT64_MAX, high = 0;  // times
+  };
+  // Goes over all that is left. `visit(kind, record)` is told of every record that is no compact call; record() gives
+  // it.
+  template <typename Visit>
+  Tally pass_all(Visit&& visit);
+
   const penna_chunk& header() const { return header_; }
   // The end of the content in bytes from the start of the chunk: as the header says, or, where it does not say (a chunk
   // that was never given away), behind the last record; final only when next() has given false.
@@ -117,6 +128,7 @@ class RecordCursor {
 
  private:
   bool next_full(uint64_t header, Record& record);
+  Record full_record(uint64_t header, size_t at) const;
   bool pass_over(uint64_t header);
   void note_open() { first_open_ = first_open_ < at_ ? first_open_ : at_; }
 
@@ -175,29 +187,120 @@ inline size_t RecordCursor::next_calls(std::span<CallEvent> out, uint64_t floor,
   return count;
 }
 
-// Payload bytes that a committed record of each known kind has at least.
-inline constexpr std::array<uint8_t, 64> kPayloadBytes = [] {
-  std::array<uint8_t, 64> bytes{};
-#define PENNA_KIND(number, name, payload, event_class, word) bytes[number] = kLeastPayload<penna_##payload>;
+// Bytes that a committed record of each kind has at least, with its header; no record is of kind 0, and a PAD none to
+// show.
+inline constexpr std::array<uint16_t, 64> kRecordBytes = [] {
+  std::array<uint16_t, 64> bytes{};
+  bytes.fill(sizeof(uint64_t));
+#define PENNA_KIND(number, name, payload, event_class, word) bytes[number] += kLeastPayload<penna_##payload>;
 #include "penna/kinds.inc"
 #undef PENNA_KIND
+  bytes[0] = bytes[PENNA_KIND_PAD] = UINT16_MAX;
   return bytes;
 }();
 
+inline Record RecordCursor::full_record(uint64_t header, size_t at) const {
+  Record record;
+  record.kind = penna_header_kind(header);
+  record.payload_bytes = penna_header_words(header) * 8 - 8;
+  record.time = penna_extend_time(header_.time_begin, header >> 16, PENNA_FULL_TIME_BITS);
+  record.payload = data_ + at + 8;
+  record.pc = record.is_call() ? load_word(record.payload) : 0;
+  return record;
+}
+
 // A committed full record of possible size that is no PAD; else false, and pass_over() says what it is.
 inline bool RecordCursor::next_full(uint64_t header, Record& record) {
-  uint32_t kind = penna_header_kind(header);
-  size_t bytes = size_t{penna_header_words(header)} * 8;
-  if (penna_header_tag(header) != PENNA_TAG_FULL || kind <= PENNA_KIND_PAD || bytes > end_ - at_ ||
-      bytes < 8u + kPayloadBytes[kind])
-    return false;
-  record.kind = kind;
-  record.payload_bytes = static_cast<uint32_t>(bytes - 8);
-  record.time = penna_extend_time(header_.time_begin, header >> 16, PENNA_FULL_TIME_BITS);
-  record.payload = data_ + at_ + 8;
-  record.pc = record.is_call() ? load_word(record.payload) : 0;
+  const uint32_t kind = penna_header_kind(header);
+  const size_t bytes = size_t{penna_header_words(header)} * 8;
+  if (penna_header_tag(header) != PENNA_TAG_FULL || bytes < kRecordBytes[kind] || bytes > end_ - at_) return false;
+  record = full_record(header, at_);
   at_ += bytes;
   return true;
+}
+
+// What a record of each kind adds to counts by class that stand side by side in one word.
+inline constexpr uint32_t kCountBits = 16;
+inline constexpr std::array<uint64_t, 64> kCountOfKind = [] {
+  static_assert(PENNA_CLASS_COUNT * kCountBits <= 64 && PENNA_CHUNK_BYTES / 8 < 1 << kCountBits);
+  std::array<uint64_t, 64> counts{};
+  for (size_t kind = 0; kind < counts.size(); ++kind)
+    if (kClassOfKind[kind] < PENNA_CLASS_COUNT) counts[kind] = uint64_t{1} << kClassOfKind[kind] * kCountBits;
+  return counts;
+}();
+
+// The first and the last of the times in headers, which are the upper kBits of a Word. They are in the order of their
+// differences to the earliest that penna_extend_time() gives; what stands below them decides only between equal ones.
+template <typename Word, uint32_t kBits>
+class TimesOfHeaders {
+ public:
+  // No time is before 0 but a false one, which then is the latest of all.
+  explicit TimesOfHeaders(uint64_t begin)
+      : begin_(begin), earliest_(begin >= uint64_t{1} << (kBits - 4) ? begin - (uint64_t{1} << (kBits - 4)) : 0) {}
+  void add(uint64_t header) {
+    const auto place = static_cast<Word>(header - (earliest_ << kBelow));
+    least_ = std::min(least_, place);
+    most_ = std::max(most_, place);
+  }
+  uint64_t low() const { return whole(least_); }
+  uint64_t high() const { return whole(most_); }
+
+ private:
+  static constexpr uint32_t kBelow = 8 * sizeof(Word) - kBits;
+  uint64_t whole(Word place) const { return penna_extend_time(begin_, earliest_ + (place >> kBelow), kBits); }
+
+  uint64_t begin_, earliest_;
+  Word least_ = static_cast<Word>(UINT64_MAX), most_ = 0;
+};
+
+// Where the next record is, how many there were and their times stand in registers: in memory, each record would wait
+// for the one before.
+template <typename Visit>
+RecordCursor::Tally RecordCursor::pass_all(Visit&& visit) {
+  TimesOfHeaders<uint32_t, PENNA_CALL_TIME_BITS> call_times(header_.time_begin);
+  TimesOfHeaders<uint64_t, PENNA_FULL_TIME_BITS> full_times(header_.time_begin);
+  uint64_t counts = 0;
+  uint32_t calls = 0, others = 0;
+  Tally tally;
+  const uint8_t* const data = data_;
+  size_t at = at_, end = end_;
+  while (at < end) {
+    const uint64_t header = load_word(data + at);
+    static_assert(PENNA_TAG_ENTRY == 1 && PENNA_TAG_EXIT == 2);
+    if (((header + 1) & 2) != 0) {
+      call_times.add(header);
+      ++calls;
+      at += sizeof header;
+      continue;
+    }
+    const uint32_t kind = penna_header_kind(header);
+    const size_t bytes = size_t{penna_header_words(header)} * 8;
+    if (penna_header_tag(header) != PENNA_TAG_FULL || bytes < kRecordBytes[kind] || bytes > end - at) [[unlikely]] {
+      at_ = at;
+      if (!pass_over(header)) break;
+      at = at_;
+      end = end_;
+      continue;
+    }
+    full_times.add(header);
+    ++others;
+    counts += kCountOfKind[kind];
+    tally.unknown += kind >= PENNA_KIND_COUNT;
+    visit(kind, [&] { return full_record(header, at); });
+    at += bytes;
+  }
+  at_ = at;
+  const auto seen = [&tally](const auto& times) {
+    tally.low = std::min(tally.low, times.low());
+    tally.high = std::max(tally.high, times.high());
+  };
+  if (calls != 0) seen(call_times);
+  if (others != 0) seen(full_times);
+  for (int i = 0; i < PENNA_CLASS_COUNT; ++i)
+    tally.events[i] = static_cast<uint32_t>(counts >> i * kCountBits & ((1 << kCountBits) - 1));
+  tally.events[PENNA_CALLS] += calls;
+  tally.records = calls + others;
+  return tally;
 }
 
 // One pass over a chunk: what the collector must know of it.
@@ -216,32 +319,24 @@ struct ChunkSummary {
 
   bool complete() const { return torn == 0 && holes == 0 && !damaged; }
 };
-// `visit(const Record&)`, where given, sees every record on the way: the collector picks modules, sites and names.
+// `visit`, where given, as in RecordCursor::pass_all(): the collector picks modules, sites and names.
 ChunkSummary scan_chunk(std::span<const uint8_t> chunk);
 template <typename Visit>
 ChunkSummary scan_chunk(std::span<const uint8_t> chunk, Visit&& visit) {
   RecordCursor in(chunk);
-  std::array<uint32_t, PENNA_CLASS_COUNT + 1> events{};
-  uint64_t low = UINT64_MAX, high = 0;
+  const RecordCursor::Tally tally = in.pass_all(visit);
   ChunkSummary summary;
-  Record record;
-  while (in.next(record)) {
-    ++events[kClassOfKind[record.kind]];
-    ++summary.records;
-    summary.unknown += record.kind >= PENNA_KIND_COUNT;
-    low = record.time < low ? record.time : low;
-    high = record.time > high ? record.time : high;
-    visit(static_cast<const Record&>(record));
-  }
-  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) summary.events[i] = events[i];
+  summary.events = tally.events;
+  summary.records = tally.records;
+  summary.unknown = tally.unknown;
   summary.content_bytes = in.content_end();
   summary.torn = in.torn();
   summary.holes = in.holes();
   summary.first_open = in.first_open();
   summary.damaged = in.damaged();
   summary.damaged_at = in.position();
-  summary.time_begin = summary.records != 0 ? low : in.header().time_begin;
-  summary.time_end = summary.records != 0 ? high : in.header().time_begin;
+  summary.time_begin = summary.records != 0 ? tally.low : in.header().time_begin;
+  summary.time_end = summary.records != 0 ? tally.high : in.header().time_begin;
   return summary;
 }
 

@@ -105,13 +105,17 @@ struct RecordingWriter::State {
       : fd(std::move(file)),
         path(std::move(name)),
         compressor(options.zstd_level, options.columns),
+        packing(options.packing),
         seen(options.remembers_code ? std::make_unique<SeenCode>() : nullptr),
-        do_pwrite(options.pwrite != nullptr ? options.pwrite : &::pwrite) {}
+        do_pwrite(options.pwrite != nullptr ? options.pwrite : &::pwrite) {
+    compressor.hurry(packing == Packing::kFast);
+  }
 
   // None: nowhere(), which counts and writes nothing.
   Fd fd;
   std::string path;
   Compressor compressor;
+  Packing packing;
   std::unique_ptr<SeenCode> seen;  // null: not asked for
   ssize_t (*do_pwrite)(int, const void*, size_t, off_t);
 
@@ -379,6 +383,10 @@ Result<> RecordingWriter::write_chunk(uint32_t process, std::span<const uint8_t>
   const int error = state_->append_chunk(process, chunk, summary, head);
   if (error != 0) state_->count_lost(&head, summary.content_bytes);
   return state_->outcome(error);
+}
+
+void RecordingWriter::chunks_wait(bool they_do) {
+  if (state_->packing == Packing::kAuto) state_->compressor.hurry(they_do);
 }
 
 Result<> RecordingWriter::write_open_pieces(uint32_t process, std::span<const uint8_t> pieces) {

@@ -22,11 +22,18 @@
 
 namespace penna {
 
+enum class Packing : uint8_t {
+  kAuto,   // small, except while chunks wait to be written
+  kSmall,  // always
+  kFast,   // always in half the time, and up to a half larger
+};
+
 struct WriterOptions {
   bool overwrite = false;  // else an existing file is an error
   int zstd_level = 1;
   bool remembers_code = false;  // for seen_code()
-  bool columns = true;          // chunks as columns (layout::Codec::kColumns): smaller, and no slower
+  Packing packing = Packing::kAuto;
+  bool columns = true;  // chunks as columns (layout::Codec::kColumns): smaller, and no slower
   // Test seam: pwrite(2).
   ssize_t (*pwrite)(int fd, const void* data, size_t size, off_t offset) = nullptr;
 };
@@ -57,6 +64,8 @@ class RecordingWriter {
   Result<> write_stacks(uint32_t process, uint32_t first_id, std::span<const penna_stack_node> nodes);
   // `chunk`: a copy, as given to scan_chunk, whose result is `summary`. Only its content is stored, as it is.
   Result<> write_chunk(uint32_t process, std::span<const uint8_t> chunk, const ChunkSummary& summary);
+  // Whether other chunks wait for the next one to be written: see Packing::kAuto.
+  void chunks_wait(bool they_do);
   // Pieces of chunks that are still being filled, as layout.h says. Of no account when the chunks come, and so not kept
   // when it fails.
   Result<> write_open_pieces(uint32_t process, std::span<const uint8_t> pieces);

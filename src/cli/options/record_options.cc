@@ -153,6 +153,10 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   parser.section("Memory and cost");
   parser.choice("--on-full", options.on_full, {{"block", PENNA_ON_FULL_BLOCK}, {"drop", PENNA_ON_FULL_DROP}},
                 "when the event buffer is full: block the program, or drop events and count them");
+  parser.choice("--compress", options.packing,
+                {{"auto", Packing::kAuto}, {"small", Packing::kSmall}, {"fast", Packing::kFast}},
+                "how the recording is packed: small; fast, in half the time and up to twice as large; or small except "
+                "while events come faster than that");
   std::optional<uint32_t> pool;
   parser.value("--pool,--mem-limit", pool, "SIZE",
                "event buffer of each process, in MiB or with a unit: 64, 1G; default 64", parse_pool_mib);

@@ -16,6 +16,7 @@
 #include "cli/options/thread_options.h"
 #include "collect/settings.h"
 #include "live/live_view.h"
+#include "recording/writer.h"
 #include "symbols/dwarf/value_spec.h"
 
 namespace penna {
@@ -40,6 +41,7 @@ struct RecordOptions : RecordSettings {
   FilterOptions filter;                              // of calls and time
   ThreadChoice threads;                              // none: all
   bool no_names = false;                             // the recording does not keep names of what occurs in it
+  Packing packing = Packing::kAuto;                  // of chunks in the recording
   bool force = false;                                // an existing output may be overwritten
   bool libcalls = false;                             // calls from one module into another are recorded, too
   std::vector<Typed<ValueSpec>> arguments, results;  // of calls

@@ -57,7 +57,7 @@ namespace {
 // exists, unless forced.
 Result<RecordingWriter> create_recording(const RecordOptions& options, const std::vector<std::string>& command,
                                          pid_t pid) {
-  const WriterOptions how{.overwrite = options.force, .remembers_code = !options.no_names};
+  const WriterOptions how{.overwrite = options.force, .remembers_code = !options.no_names, .packing = options.packing};
   if (!options.output.empty()) return RecordingWriter::create(options.output, how);
   std::string name = std::filesystem::path(command[0]).filename().string();
   if (!options.pids.empty()) name = name.substr(0, name.find(' '));  // of a title: "redis-server *:6379"

@@ -83,9 +83,9 @@ size_t StreamImport::unit_at(size_t at) const {
   uint32_t kind = penna_header_kind(header);
   size_t bytes = 8 + size_t{penna_header_words(header)} * 8;
   // A call in compact form needs the context of a chunk, which does not exist here.
-  bool sound = prefix >> 32 == PENNA_UNIT_MARK && penna_header_tag(header) == PENNA_TAG_FULL && kind > PENNA_KIND_PAD &&
+  bool sound = prefix >> 32 == PENNA_UNIT_MARK && penna_header_tag(header) == PENNA_TAG_FULL &&
                // The mark may occur in a payload by chance: tag, kind and length must fit, too.
-               bytes >= 16u + kPayloadBytes[kind] && bytes <= stream_.size() - at;
+               bytes >= 8u + kRecordBytes[kind] && bytes <= stream_.size() - at;
   return sound ? bytes : 0;
 }
 

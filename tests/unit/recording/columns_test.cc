@@ -8,6 +8,7 @@
 
 #include "random_chunk.h"
 #include "recording/codec.h"
+#include "recording/records.h"
 
 namespace penna::columns_test {
 namespace {
@@ -87,6 +88,39 @@ TEST(Columns, TimesOnAGridTakeNoBitsBelowIt) {
   EXPECT_NEAR(static_cast<double>(bits[1]), static_cast<double>(bits[0]), 16);
 }
 
+// The quick pass over all records finds what looking at one after the other finds, in whatever there is.
+TEST(Scan, SaysWhatTheCursorSays) {
+  std::mt19937_64 random(8);
+  for (int round = 0; round < 600; ++round) {
+    auto chunk = random_chunk(random, 256 + random() % 4096);
+    for (uint64_t count = random() % 4; round % 2 == 0 && count > 0; --count)
+      chunk[sizeof(penna_chunk) + random() % (chunk.size() - sizeof(penna_chunk))] = static_cast<uint8_t>(random() % 3);
+    std::array<uint32_t, PENNA_CLASS_COUNT + 1> events{};
+    uint64_t low = UINT64_MAX, high = 0;
+    uint32_t records = 0, unknown = 0;
+    RecordCursor in(chunk);
+    for (Record record; in.next(record); ++records) {
+      ++events[kClassOfKind[record.kind]];
+      unknown += record.kind >= PENNA_KIND_COUNT;
+      low = std::min(low, record.time);
+      high = std::max(high, record.time);
+    }
+    const ChunkSummary summary = scan_chunk(chunk);
+    ASSERT_EQ(summary.records, records) << round;
+    EXPECT_TRUE(std::equal(summary.events.begin(), summary.events.end(), events.begin()));
+    EXPECT_EQ(summary.unknown, unknown);
+    EXPECT_EQ(summary.torn, in.torn());
+    EXPECT_EQ(summary.holes, in.holes());
+    EXPECT_EQ(summary.first_open, in.first_open());
+    EXPECT_EQ(summary.content_bytes, in.content_end());
+    EXPECT_EQ(summary.damaged, in.damaged());
+    EXPECT_EQ(summary.damaged_at, in.position());
+    if (records == 0) continue;
+    EXPECT_EQ(summary.time_begin, low);
+    EXPECT_EQ(summary.time_end, high);
+  }
+}
+
 TEST(Columns, RefusesWhatIsNoChunk) {
   ColumnEncoder encoder;
   std::vector<uint8_t> columns, small(sizeof(penna_chunk) - 1), big(PENNA_CHUNK_BYTES + 1);
@@ -114,8 +148,9 @@ TEST(Columns, DecoderTakesAnyBytes) {
 
 TEST(Codec, EveryTypeAndSizeComesBack) {
   std::mt19937_64 random(5);
-  for (bool as_columns : {false, true}) {
-    Compressor compressor(1, as_columns);
+  for (int how = 0; how < 3; ++how) {
+    Compressor compressor(1, how != 0);
+    compressor.hurry(how == 2);
     std::vector<uint8_t> stored, back;
     for (int round = 0; round < 200; ++round) {
       auto type = round % 2 == 0 ? layout::BlockType::kChunk : layout::BlockType::kModule;
@@ -132,6 +167,23 @@ TEST(Codec, EveryTypeAndSizeComesBack) {
       ASSERT_EQ(back, raw);
       EXPECT_FALSE(decompress(codec, stored, raw.size() + 1, back));
     }
+  }
+}
+
+TEST(Codec, HurryTakesNoMoreThanTwiceTheRoomAndCanEnd) {
+  std::mt19937_64 random(6);
+  Compressor small(1, true), fast(1, true);
+  std::vector<uint8_t> of_small, of_fast;
+  for (int round = 0; round < 50; ++round) {
+    const auto raw = random_chunk(random, PENNA_CHUNK_BYTES);
+    (void)small.compress(layout::BlockType::kChunk, raw, of_small);
+    fast.hurry(true);
+    (void)fast.compress(layout::BlockType::kChunk, raw, of_fast);
+    EXPECT_LE(of_fast.size(), of_small.size() * 2);
+    EXPECT_NE(of_fast, of_small);
+    fast.hurry(false);
+    (void)fast.compress(layout::BlockType::kChunk, raw, of_fast);
+    EXPECT_EQ(of_fast, of_small);
   }
 }
 

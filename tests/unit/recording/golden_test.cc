@@ -116,9 +116,9 @@ void expect_chunks(uint32_t version) {
     ASSERT_TRUE(columns->read_chunk(columns->chunks()[i], bytes));
     ASSERT_TRUE(plain->read_chunk(plain->chunks()[i], expected));
     EXPECT_EQ(bytes, expected) << i;
-    torn += scan_chunk(bytes, [&](const Record& record) {
-              ++kinds[std::min<uint32_t>(record.kind, PENNA_KIND_COUNT)];
-            }).torn;
+    RecordCursor in(bytes);
+    for (Record record; in.next(record);) ++kinds[std::min<uint32_t>(record.kind, PENNA_KIND_COUNT)];
+    torn += in.torn();
   }
   for (uint32_t kind :
        {PENNA_KIND_CALL_ENTRY, PENNA_KIND_CALL_EXIT, PENNA_KIND_ALLOC, PENNA_KIND_ALLOC_LARGE, PENNA_KIND_FREE,
@@ -144,7 +144,9 @@ void expect_every_kind(uint32_t version) {
   EXPECT_EQ(text_of_records(bytes), std::string(expected.begin(), expected.end()));
   EXPECT_EQ(bytes, EveryKind(version).chunk());
   std::array<uint64_t, PENNA_KIND_COUNT> kinds{};
-  EXPECT_FALSE(scan_chunk(bytes, [&](const Record& record) { ++kinds.at(record.kind); }).damaged);
+  RecordCursor in(bytes);
+  for (Record record; in.next(record);) ++kinds.at(record.kind);
+  EXPECT_FALSE(in.damaged());
   for (uint32_t kind = PENNA_KIND_PAD + 1; kind < PENNA_KIND_COUNT; ++kind)
     EXPECT_GT(kinds[kind], 0u) << kind_word(kind);
 }
