@@ -52,7 +52,7 @@ TEST(Counters, StepsAreJoinedWhenTheRecordingGrows) {
   all.on_live(0, 100'000'001, 20, 1);
   all.finish();
   all.grow(5 * kLength);
-  all.count(Counters::kCalls, 4 * kLength);
+  all.count(Counters::kCalls, 4 * kLength + kLength / 2);
   all.finish();
   const ColumnReader read(all.answer({0, 5 * kLength, 5}));
   EXPECT_THAT(read.column<double>("calls"), ElementsAre(1, 0, 0, 0, 1));

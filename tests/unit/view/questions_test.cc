@@ -8,6 +8,7 @@
 
 #include "../report/sample_recording.h"
 #include "report/reports.h"
+#include "view/view_data.h"
 
 namespace penna::questions_test {
 namespace {
