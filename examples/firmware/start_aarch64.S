@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * From QEMU's -kernel to main(), AArch64, machine "virt": QEMU starts an ELF file at its entry, in EL1, caches and
- * translation off. Atomics need cacheable memory, so both are switched on: the first GiB is devices, the second memory, mapped
- * one to one. And the code that enters and leaves interrupts.
+ * translation off. Atomics need cacheable memory, so both are switched on: the first GiB is devices, the second memory,
+ * mapped one to one. And the code that enters and leaves interrupts.
  * Reference: Arm ARM, D1.10 (exceptions), D5.2 (translation); QEMU, docs/system/arm/virt.rst.
  */
         .section .text.start, "ax"

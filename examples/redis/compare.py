@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Compares Redis's own counters with what its points recorded: compare.py INFO EVENTS; fails where they differ.
 
-INFO is what Redis answered to INFO EVERYTHING, and slowlog_len:N, requested just before. The recording contains these commands,
-too: the events before them are what Redis had counted when it answered. EVENTS is the recording as CSV (penna export csv).
+INFO is what Redis answered to INFO EVERYTHING, and slowlog_len:N, requested just before. The recording contains these
+commands, too: the events before them are what Redis had counted when it answered. EVENTS is the recording as CSV (penna
+export csv).
 """
 import collections
 import csv
