@@ -19,8 +19,7 @@ struct EtraceOptions {
   std::string listen, connect;  // HOST:PORT; empty: all on one machine
   bool all = false;             // a line for every call
   bool quiet = false;
-  std::optional<uint32_t>
-      serve;  // started by libpenna-etrace.so: writes TRACE, tells its socket through this descriptor
+  std::optional<uint32_t> serve;  // by libpenna-etrace.so: writes TRACE, reports its socket through this descriptor
 };
 
 void tell(const EtraceOptions& options, const std::string& text);  // not if quiet

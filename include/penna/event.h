@@ -44,7 +44,7 @@ PENNA_C_CODE_BEGIN
  * pc: the upper 32 bits are the chunk's pc_high.
  */
 enum penna_tag {
-  PENNA_TAG_FULL = 0,  /* a zero word is no record: every kind is > 0 */
+  PENNA_TAG_FULL = 0,  /* a zero word is not a record: every kind is > 0 */
   PENNA_TAG_ENTRY = 1, /* function entry; pc = its first instruction */
   PENNA_TAG_EXIT = 2,  /* function exit; pc as on entry */
   PENNA_TAG_BUSY = 3,  /* a full record that is not committed yet: skip `words`, count it as torn */
@@ -337,8 +337,7 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_blocked) == 8, "penna_blocked is 8 bytes
 
 /* The values that a function was called with, after its entry, or that it returned, before its exit; only THREAD, SITE,
  * LOST and BLOCKED records, which a thread may write at the beginning of a chunk, can lie in between. They are encoded
- * like a point's. A value that could not be read is replaced by its address: as a word, or as the 8 bytes of a string.
- * */
+ * like a point's. A value that could not be read is replaced by its address: a word, or the 8 bytes of a string. */
 struct penna_values {
   uint32_t site;      /* as in penna_point: PENNA_SITE_ARGUMENTS or PENNA_SITE_RESULT */
   uint16_t bad;       /* bit i: value i could not be read */

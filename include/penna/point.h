@@ -5,7 +5,6 @@
  *     PENNA_EVENT(provider, name, arguments...)        something happened here
  *     PENNA_EVENT_LAZY(provider, name, arguments...)   the same, but evaluates its arguments only while armed
  *     PENNA_SPAN(provider, name, arguments...)         from here to the end of the scope, however it is left
- *     PENNA_ARG(name, value)                           an argument with a name of its own, instead of its source text
  *     PENNA_ARG(name, value)                           an argument called `name` instead of by its source text
  *
  * Put them anywhere in C11 or C++17: functions, templates, lambdas, headers. provider and name are identifiers; 0 to 12

@@ -25,7 +25,6 @@
  * writer's commit) the slot goes out of use, closed to T + N, T + 2N, ..., until its writer has come back and has
  * stored done(T), release [C], however late. So a slow writer never overwrites another one's record. A writer that
  * draws a closed ticket tries once more.
- * draws a closed ticket tries once more.
  *
  * Orderings: [A] the reader is done with a slot before it is issued again, and its closing is seen. [B] commit releases
  * the record to the reader. [C] a late writer's last stores are done before any other writer gets its slot. [D] a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The code that records a probe of another header: what the jump beside its nop leads to, in memory near its module.
+// The code that records a probe of another header: the target of the jump next to its nop, in memory near its module.
 //
 //   +-------------+----------------------+----------------------------+---------------------+-----------+
 //   | penna_probe | before: moved code   | keep registers, reserve,   | after: moved code   | jump back |

@@ -4,7 +4,6 @@
 //
 // Why separate from the general walk: its state fits the registers. Invariant: what is remembered stays whole until the
 // walk has succeeded.
-// walk has succeeded.
 #pragma once
 
 #include "unwind/new_frames.h"

@@ -14,7 +14,7 @@ namespace penna::unwind {
 
 struct PlainSteps {
   enum class Stop : uint8_t {
-    kEnd,       // pc is no address of code: 0 ends a stack by convention, nothing lies at or above 2^48
+    kEnd,       // pc is not an address of code: 0 ends a stack by convention, nothing lies at or above 2^48
     kAtKnown,   // sp has reached `until`
     kFull,      // no more room for frames
     kNotPlain,  // not cached, not plain, or not inside the range

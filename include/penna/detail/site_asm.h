@@ -4,7 +4,6 @@
  * structs are those of point_abi.h.
  * Why directives: the table needs no relocation and no linker script, and its records come and go with the code that
  * they describe (flags o and ?: COMDAT, --gc-sections).
- * they describe (flags o and ?: COMDAT, --gc-sections).
  * Invariant: the state's label distinguishes sites, also where link-time optimisation puts many translation units into
  * one assembler file; copies of one site share it.
  */

@@ -3,7 +3,7 @@
  * site_table.h: the sites of a module, and how a switching changes them.
  *
  * Why separate from finding modules and writing code: a program, the agent, a kernel and firmware do these differently,
- * and everything else alike. Freestanding; the caller holds the lock.
+ * and everything else in the same way. Freestanding; the caller holds the lock.
  * Invariant: a site is switched only where its count and its slot differ; a table that was linked wrongly yields no
  * points, but no crash either.
  */
