@@ -52,13 +52,13 @@ struct penna_patch_question {
   uint64_t bias; /* run-time address - address in the file */
   uint64_t start, end;
   uint64_t near, near_bytes; /* 0: none */
-  uint64_t enter;    /* what a patched place shall call: penna_call_enter; for a probe: penna_point_entries.reserve */
+  uint64_t enter;    /* what a patched place is to call: penna_call_enter; for a probe: penna_point_entries.reserve */
   uint64_t values;   /* not 0: only about the module's probes (PENNA_PATCH_PROBE): penna_point_entries.values */
   uint64_t function; /* not 0: only about the function that begins here, which dlsym returned */
-  uint64_t instead; /* not 0: only about the function called `symbol`, whose calls shall go there (PENNA_PATCH_INSTEAD).
-                       If `function` is its address, it is patched alone, else as part of an allocator. Without a
-                       symbol, about all lock functions (PENNA_PATCH_LOCK); `function` is then 1 for a library, 0 for
-                       the program */
+  uint64_t instead;  /* not 0: only about the function called `symbol`, whose calls go there then (PENNA_PATCH_INSTEAD).
+                        If `function` is its address, it is patched alone, else as part of an allocator. Without a
+                        symbol, about all lock functions (PENNA_PATCH_LOCK); `function` is then 1 for a library, 0 for
+                        the program */
   char symbol[64];
   uint32_t
       unless; /* penna_unless; then there is no patch for `symbol`, locks or calls, and the recording says so where the
@@ -160,7 +160,7 @@ struct penna_patch {
   uint8_t reserved;
   uint8_t before[16];
   uint8_t after[16];
-  uint64_t stub; /* not 0: run-time address of a penna_stub's code, whose words the target shall fill; or see above */
+  uint64_t stub; /* not 0: run-time address of a penna_stub's code, whose words the target is to fill; or see above */
   uint32_t name,
       version; /* then: of the function, among the names; UINT32_MAX: no version. PENNA_PATCH_LOCK: its number,
                              and that of the function that tries the same; UINT32_MAX: there is none */

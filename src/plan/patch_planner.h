@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PatchPlanner: answers a target's question which places of its modules, or of one function, shall lead to the hooks
+// PatchPlanner: answers a target's question which places of its modules, or of one function, are to lead to the hooks
 // (penna/patch_plan.h).
 //
 // Usage: one per recording; answer() for each question, of any process. What was read of a file is kept for the next
@@ -28,7 +28,7 @@
 namespace penna {
 
 struct PatchRequests {
-  // Whether calls of a function shall be recorded, prepared by its compiler or not; empty: of all that are prepared.
+  // Whether calls of a function are to be recorded, prepared by its compiler or not; empty: of all that are prepared.
   // `name`: demangled; `file`: the module's path.
   std::function<bool(const std::string& name, const std::string& file)> wanted;
   bool libcalls = false;  // calls from one module into another, prepared or not
@@ -149,7 +149,7 @@ class PatchPlanner {
   std::map<std::string, LockFunctions> locks_;            // by path and build-id
   std::map<std::string, std::optional<std::vector<PlannedProbe>>> probes_;  // the same
   std::set<std::string> known_exports_;                                     // files, by path and build-id
-  std::map<std::string, std::set<std::string>> exported_names_;  // by one of its names all others of a function
+  std::map<std::string, std::set<std::string>> exported_names_;  // by one name of a function: all its other names
   std::vector<TimedLock> timed_locks_;
   std::set<std::string> noted_locks_;  // their files
   std::set<size_t> met_locks_;         // of requests_.own_locks

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ValuePlanner: which arguments and results of a module's functions a target shall copy, and how they are described.
+// ValuePlanner: which arguments and results of a module's functions a target is to copy, and how they are described.
 //
 // Usage: one per module; plan() returns what becomes penna_capture, penna_value and text of a patch plan.
 // Invariant: what was requested by name and is not available is reported, with the reason.

@@ -86,7 +86,7 @@ static inline const char* penna_text_of(const struct penna_point_site* site) {
 
 #ifdef PENNA_ARCH_HAS_POINTS
 
-/* How a slot is to change: it holds `from`, and shall hold `to`. They differ only in the first penna_slot_unit. */
+/* How a slot is to change: it holds `from`, and is to hold `to`. They differ only in the first penna_slot_unit. */
 struct penna_slot_change {
   uintptr_t slot;
   int armed; /* by `to` */

@@ -98,7 +98,7 @@ uintptr_t end_jumpers(uintptr_t caller) {
 extern "C" {
 
 // Handles a pair that calls_x86_64.S does not know, or whose link has kAsks. `frame`: the frame pointer if the function
-// has built its frame, else 0. Records the entry. Returns the trampoline that shall call the rest of the function; 0:
+// has built its frame, else 0. Records the entry. Returns the trampoline that is to call the rest of the function; 0:
 // continue without one.
 __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const CallRegisters* registers, uintptr_t frame) {
   if (!recording(PENNA_CALLS) || return_addresses_are_read()) return 0;

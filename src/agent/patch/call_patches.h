@@ -29,7 +29,7 @@ bool patches_pointers();
 bool patch_function(uintptr_t function);
 void count_refused_function();
 
-// A function of a module, by symbol, and the replacement that its calls shall go to. `function`: its address; it is
+// A function of a module, by symbol, and the replacement that its calls are to go to. `function`: its address; it is
 // then patched alone, whatever happens to the others. 0: looked up by the symbol, as part of an allocator.
 struct Instead {
   const char* symbol;
