@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// MappedRanges: which ranges of a process's memory are mapped, as told by its mappings and unmappings.
+// MappedRanges: which ranges of a process's memory are mapped, according to its mappings and unmappings.
 //
 // Why: ranges are unmapped in other pieces than they were mapped, and mapped over one another; counting blocks requires
 // knowing which of them an unmapping hits, and what it leaves of them.

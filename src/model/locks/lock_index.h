@@ -33,7 +33,7 @@ class LockIndex {
   const uint32_t* peek(uint32_t process, LockKind kind, uint64_t address) const;
   // The next lock at this address is a new one: true if there was a lock (`index`).
   bool retire(uint32_t process, LockKind kind, uint64_t address, uint32_t* index);
-  // Frees an index for another lock: this one is at no address.
+  // Removes the lock from its address, so that its index can be reused.
   void forget(uint32_t process, LockKind kind, uint64_t address, uint32_t index);
   // Before each event: calls gone(index) for each lock where another library has since been mapped.
   template <typename Gone>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See locks.h. Here: locks in memory that processes share. In each process they look like a lock of its own, as far as
-// its records tell.
+// See locks.h. Here: locks in memory that processes share. As far as the records tell, each process has a lock of its
+// own there.
 //
 // How they are matched: a waiter knows the owner's tid, a thread of another process. What that thread held at the time,
 // at the same offset in a page, is the same lock; or what lies at the same address in a process of the same family.

@@ -342,7 +342,7 @@ uint64_t Locks::duration(uint64_t begin, uint64_t end) {
   return 0;
 }
 
-// By pid and tid; else by tid alone, for locks that processes share.
+// By pid and tid; else just by tid, for locks that processes share.
 uint32_t Locks::thread_of(uint32_t process, uint32_t tid) const {
   if (tid == 0) return kNoIndex;
   if (const auto found = threads_.find(pair_key(process, tid)); found != threads_.end()) return found->second;

@@ -30,7 +30,7 @@ enum class LinkKind : uint8_t {
   kWoken,          // a thread woke the waiter: the stack is where it did so
   kTimedOut,       // no thread did
   kNobodyKnown,    // it is over, but what ended it is unknown: another process, a cancellation
-  kNotWoken,       // it is or was still waiting
+  kNotWoken,       // still waiting, or was at the time
 };
 
 struct ChainLink {

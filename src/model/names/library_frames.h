@@ -52,8 +52,8 @@ bool is_library_file(const std::string& path);
 class StackFold {
  public:
   enum class State : uint8_t { kOutside, kInOwn, kInLibrary };
-  // `leads_to_start`: the stack is known to its beginning. If it is cut, the outermost frame has no main() inside it to
-  // wait for.
+  // `leads_to_start`: the stack is known to its beginning. A cut stack has no start code to hide: the missing outer
+  // frames count as the user's.
   explicit StackFold(bool leads_to_start) : state_(leads_to_start ? State::kOutside : State::kInOwn) {}
   explicit StackFold(State state) : state_(state) {}
   bool shows(FrameRole role);
