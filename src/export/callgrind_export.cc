@@ -47,7 +47,7 @@ class CallgrindExport {
     else
       out_.format("{}=({})\n", key, found->second);
   }
-  // The cost of a call is on the line of the caller: a record does not say where in the caller the call is.
+  // The cost of a call is on the caller's line: a record does not say where in the caller the call is.
   void call(const EdgeSum& edge) {
     function("cfi", "cfn", edge.callee);
     out_.format("calls={} {}\n{} {}\n", edge.calls, sums_.functions[edge.callee].line,

@@ -130,7 +130,7 @@ class CtfExport {
       case PENNA_ARG_FLOAT: return writer_.real(name, value.as_float());
       case PENNA_ARG_BOOL: return writer_.truth(name, value.bits != 0);
       case PENNA_ARG_CHAR: return writer_.byte(name, static_cast<uint8_t>(value.bits));
-      case 0:  // EventWords has a number's name
+      case 0:  // a number that EventWords has named
       case PENNA_ARG_STRING: return writer_.text(name, text);
       case PENNA_ARG_ARRAY:
         if (writer_.array(name, value.element_type, value.element_bytes, value.text, value.cut)) return;

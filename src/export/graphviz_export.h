@@ -4,7 +4,7 @@
 //
 // Source: Graphviz' "DOT Language". The shares are of FoldedOptions::weight.
 // Invariant: what is too small for a picture is left out and counted: functions below half a percent of the total,
-// arrows below a tenth.
+// arrows below a tenth of a percent.
 #pragma once
 
 #include "export/function_sums.h"

@@ -246,7 +246,7 @@ class HeaptrackExport {
   std::vector<Held> held_;    // at most one per thread
   uint64_t held_ms_ = 0;      // when they were allocated
   std::vector<Free> frees_;   // since the last allocation
-  uint64_t waiting_ms_ = 0;   // their time
+  uint64_t waiting_ms_ = 0;   // the time after these frees
   uint64_t ms_ = 0;           // the time in the file
   bool temporary_ = false;    // the last allocation was freed by its thread: comes first
   uint64_t block_of_last_ = kNoNumber, last_address_ = 0;
