@@ -150,7 +150,7 @@ std::string values_text(const Site& site, const DecodedPoint& values,
                          site.arguments[i - 1].name.substr(0, site.arguments[i - 1].name.find('.')) == outer;
     std::string shown = value_text(described, value, code);
     // A struct that could not be read says so once, not for each field.
-    if (is_field && of_last && (bad_struct || (value.bad && value.bits == 0))) continue;  // said already
+    if (is_field && of_last && (bad_struct || (value.bad && value.bits == 0))) continue;  // already said
     if (is_field && of_last) {
       text += open.empty() ? "{" : ", ";
       open = outer;
