@@ -214,7 +214,7 @@ std::optional<std::vector<DwarfMember>> TypeReader::members(const DwarfType& typ
     if (!spend() || all.size() == kMaxMembers) return std::nullopt;
     const int tag = ::dwarf_tag(&child);
     if (tag != DW_TAG_member && tag != DW_TAG_inheritance) continue;
-    // DWARF 4 calls a static member DW_TAG_member too.
+    // DWARF 4 also uses DW_TAG_member for static members.
     if (flag_of(&child, DW_AT_external) || flag_of(&child, DW_AT_declaration)) continue;
     auto member = read_member(child);
     if (!member) return std::nullopt;

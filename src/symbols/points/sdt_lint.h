@@ -46,7 +46,7 @@ struct ClientEffect {
 };
 struct SdtTrapFacts {
   const char* id;    // "float-marker"
-  const char* what;  // half a sentence: what it is
+  const char* what;  // half a sentence: a description of the trap
   std::vector<ClientEffect> breaks;
   const char* mend;  // a sentence
 };
