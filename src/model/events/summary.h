@@ -22,7 +22,7 @@ std::string events_text(const EventCounts& counts);
 
 // For --thread while recording: how many threads got a matching name too late.
 std::string late_threads_text(uint64_t threads);
-// "2 snapshots were taken; 1,204 calls before, between and after them were thrown away".
+// "2 snapshots were taken; 1,204 calls before, between and behind them were thrown away".
 std::string snapshots_text(uint64_t snapshots, const EventCounts& thrown_away);
 
 struct ThreadSummary {
