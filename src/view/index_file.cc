@@ -21,7 +21,7 @@ namespace penna {
 namespace {
 
 constexpr uint64_t kMagic = 0x0a0d776569'5650ab;  // AB "PView" 0D 0A
-// Bump it when an index of before would be misread, or holds less.
+// Bump it when an older index would be misread, or lacks something.
 constexpr uint32_t kVersion = 1;
 
 struct Header {
@@ -55,7 +55,7 @@ bool write_all_at(const Fd& file, uint64_t offset, const void* from, size_t size
   return true;
 }
 
-// An index of ours that this user has made.
+// An index made by Penna and owned by this user.
 bool is_own_index(const Fd& file, Header* header) {
   struct stat status {};
   return ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == ::geteuid() &&
@@ -73,7 +73,7 @@ std::string directory_of(const std::string& path) {
 
 std::string cache_directory() {
   const char* const cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && *cache == '/') return cache;  // relative ones are to be ignored
+  if (cache != nullptr && *cache == '/') return cache;  // relative paths are to be ignored
   const char* const home = std::getenv("HOME");
   return home != nullptr && *home == '/' ? std::string(home) + "/.cache" : std::string();
 }
@@ -123,7 +123,7 @@ Result<IndexFile> IndexFile::create(const std::string& path) {
   if (const Fd there = open_existing(path); there ? !is_own_index(there, &header) : errno != ENOENT)
     return Error{fmt::format("{} is there, and no index of yours", path)};
   const std::string directory = directory_of(path);
-  if (::access(directory.c_str(), F_OK) != 0) {  // of the cache, perhaps; not of the recording
+  if (::access(directory.c_str(), F_OK) != 0) {  // perhaps the cache's; not the recording's
     ::mkdir(directory_of(directory.substr(0, directory.size() - 1)).c_str(), 0700);
     ::mkdir(directory.c_str(), 0700);
   }
@@ -154,7 +154,7 @@ bool IndexFile::finish(uint64_t identity, std::span<const uint8_t> tables) {
   return !path_.empty() && take_name();
 }
 
-// linkat() replaces nothing: it gets a name of its own first.
+// linkat() does not replace existing files: the file first gets a temporary name.
 bool IndexFile::take_name() {
   uint64_t number = 0;
   if (::getrandom(&number, sizeof number, 0) != sizeof number) return false;
@@ -168,7 +168,7 @@ bool IndexFile::take_name() {
 
 std::vector<std::string> index_paths(const Recording& recording) {
   struct stat status {};
-  // What came through a pipe does not come again.
+  // The contents of a pipe cannot be read again.
   if (::stat(recording.path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   std::vector<std::string> paths{recording.path() + ".view"};
   if (const std::string cache = cache_directory(); !cache.empty())
