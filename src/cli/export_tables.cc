@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A place beside the output in which a file of any name can be made.
+// A place next to the output in which a file of any name can be created.
 class BesideOutput {
  public:
   explicit BesideOutput(std::string output) : output_(std::move(output)) {}
@@ -40,7 +40,7 @@ class BesideOutput {
     directory_ = directory;
     return directory_ + "/new";
   }
-  // As files are made: by the user's mask.
+  // With the usual mode: the user's umask applies.
   Result<> put_in_place() const {
     const std::string made = directory_ + "/new";
     if (::rename(made.c_str(), output_.c_str()) == 0) return ok();
@@ -53,7 +53,7 @@ class BesideOutput {
 
 Result<SqlSources> sources_of(const ExportWork& work) {
   const InputOptions& input = work.options.input;
-  // It belongs to the caller.
+  // Owned by the caller.
   const std::shared_ptr<const Recording> recording(&work.recording, [](const Recording*) {});
   SqlSources sources;
   sources.push_back(

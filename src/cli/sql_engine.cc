@@ -45,7 +45,7 @@ Result<std::string> data_home() {
   return Error{"neither XDG_DATA_HOME nor HOME names a directory for DuckDB: set one of them"};
 }
 
-// One directory a version: an older Penna beside this one keeps its own.
+// One directory per version: an older Penna on the same machine keeps its own.
 Result<std::string> engine_directory() {
   return fmt::format("{}/penna/duckdb-{}", PENNA_TRY(data_home()), kDuckVersion);
 }
@@ -58,7 +58,7 @@ Result<> write_private(const std::string& path, std::string_view text) {
   return ok();
 }
 
-// npm with these words, its output into a file; the error has its last lines.
+// npm with these words, its output into a file; the error contains its last lines.
 Result<> run_npm(const std::string& directory) {
   const std::string log = directory + "/npm.log";
   posix_spawn_file_actions_t actions;
@@ -85,7 +85,7 @@ Result<> run_npm(const std::string& directory) {
   return Error{fmt::format("npm could not install DuckDB {}:\n{}", kDuckVersion, text)};
 }
 
-// Directories of this user alone, down to `path`.
+// Creates directories private to this user, down to `path`.
 Result<> make_private(const std::string& path) {
   std::error_code error;
   fs::create_directories(fs::path(path).parent_path().parent_path(), error);
@@ -95,7 +95,7 @@ Result<> make_private(const std::string& path) {
   return ok();
 }
 
-// Removes itself with all in it.
+// Removes itself with its contents.
 struct Scratch {
   std::string path;
   ~Scratch() {
@@ -130,7 +130,7 @@ Result<std::string> install_sql_engine() {
     return Error{fmt::format("cannot write in {}: {}", directory, errno_text(errno))};
   PENNA_TRY(write_private(scratch.path + "/package.json", {penna_engine_package, penna_engine_package_end}));
   PENNA_TRY(write_private(scratch.path + "/package-lock.json", {penna_engine_lock, penna_engine_lock_end}));
-  // npm compares what it gets with the checksum in the lock file.
+  // npm compares the download with the checksum in the lock file.
   PENNA_TRY(run_npm(scratch.path));
   const std::string got = fmt::format("{}/node_modules/@duckdb/node-bindings-linux-x64/{}", scratch.path, kDuckLibrary);
   if (::chmod(got.c_str(), 0600) != 0 || ::rename(got.c_str(), path.c_str()) != 0)
