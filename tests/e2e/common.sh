@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Sourced first by every script of tests/e2e. Starts in a new empty directory, removed at the end.
 #   penna ARGS...             the binary under test ($PENNA)
-#   build_c NAME [OPT...]     compiles NAME.c or .cc, here or in tests/programs or examples, to ./NAME, with these options
+#   build_c NAME [OPT...]     compiles NAME.c or .cc, here or in tests/programs or examples, to ./NAME, with the options
 #   run CMD...                runs it and sets $out, $err and $status; never ends the script
 #   expect_eq / expect_contains / expect_missing / expect_match / fail     end the script with a sentence
 #   as_root CMD...            with sudo unless already root

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Nested functions (GNU C), which find their enclosing frame by r10: called directly, through a trampoline on the
  * stack, from threads and handlers, as tail calls; recursive, realigned, with arguments in memory, left by goto. If
- * -mfentry calls the hook, that register is between the return address and the hook's own. Outside of GNU C: nothing. */
+ * -mfentry calls the hook, that register is between the return address and the hook's own. Without GNU C: nothing. */
 #include "torture.h"
 
 #if defined(__GNUC__) && !defined(__clang__)

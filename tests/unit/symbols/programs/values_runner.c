@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Linked to values.cc and values_c.c, which are compiled with -pg -mfentry: reads the registers at the first instruction
+// Linked to values.cc and values_c.c, which are built with -pg -mfentry: reads the registers at the first instruction
 // of each function and after its return, evaluates the penna_values of a plan by hand, and prints the results.
 //
 // Why: only the compiler knows whether a classification is right. Invariant: the corpus runs as without us.
