@@ -40,7 +40,7 @@ class EntryWatch : public PassingOnlooker {
     NumberMap<bool> functions;  // by pc: whether it is waited for; only those that are certain
     std::vector<std::pair<uint64_t, uint64_t>> unplaced;  // pcs outside of all known modules, with their ticks
     std::array<uint64_t, 64>
-        others{};  // a cache in front of `functions` for pcs that do not count: most calls are to few functions
+        others{};  // cache of pcs that do not count, checked before `functions`: most calls are to few functions
   };
   void look_at(uint32_t process, Watched& watched, uint64_t pc, uint64_t ticks);
   void remember(Watched& watched, uint64_t pc, bool wanted);

@@ -35,7 +35,7 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Answers a process that asks what to patch (penna/patch_plan.h); without a planner, no process is told to ask.
+  // Answers a process that asks what to patch (penna/patch_plan.h); without a planner, processes are not asked to.
   // `plans`: a set of penna_plans.
   using Planner = std::function<std::vector<uint8_t>(std::span<const penna_patch_question> questions, uint32_t pid)>;
   void set_planner(Planner planner, uint32_t plans = PENNA_PLANS_MODULES);

@@ -62,7 +62,7 @@ std::optional<LibcPlaces> places_of_glibc(const ElfFile& file, const Symbols& sy
 
 // By the code of musl's function:
 //    64 48 8b 04 25 00 00 00 00    mov %fs:0, %rax
-//    48 83 c0 34                   add $52, %rax         errno_val; the tid lies in front of it
+//    48 83 c0 34                   add $52, %rax         errno_val; the tid is just before it
 //    c3                            ret
 std::optional<LibcPlaces> places_of_musl(const ElfFile& file, const Symbols& symbols) {
   constexpr auto kBegin = "\x64\x48\x8b\x04\x25\0\0\0\0\x48\x83\xc0"sv;

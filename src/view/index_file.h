@@ -12,7 +12,7 @@
 //
 // Why pread and no mapping: the file may be truncated while it is read, which in a mapping is a SIGBUS.
 // Invariant: the file has this name only once it is whole; another file of this name, or another user's, is neither
-// read nor replaced. What it says is untrusted all the same.
+// read nor replaced. Even so, its contents are untrusted.
 #pragma once
 
 #include <atomic>

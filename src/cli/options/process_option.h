@@ -2,8 +2,8 @@
 // --pid: which of the recorded processes are meant.
 //
 // Why not just a number: a process that execs keeps its pid but runs another program; both are recorded, each as a
-// separate process. PID means all that had it, PID:N the Nth of them, in order of their beginning.
-// Invariant: if several are meant, the user is told (several_text).
+// separate process. PID means all that had it, PID:N the Nth of them, in order of their start.
+// Invariant: if several are meant, a sentence says so (several_text).
 #pragma once
 
 #include <cstdint>
