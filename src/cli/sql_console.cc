@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See sql_console.h. What may be completed is DuckDB's own answer (sql_auto_complete).
+// See sql_console.h. Completions come from DuckDB itself (sql_auto_complete).
 #include "cli/sql_console.h"
 
 #include <fmt/format.h>
@@ -16,14 +16,14 @@
 namespace penna {
 namespace {
 
-// "", where none can be kept. XDG Base Directory Specification: what outlives a run and is no setting.
+// "" if none can be kept. XDG Base Directory Specification: persistent state that is not configuration.
 std::string history_file() {
   const std::optional<std::string> state = user_directory("XDG_STATE_HOME", ".local/state");
   if (!state || !make_private_directories(*state + "/penna")) return "";
   return *state + "/penna/sql_history";
 }
 
-// `before`: what was typed in the lines before; the word begins at `start` of the line.
+// `before`: the previous lines; the word begins at `start` of the line.
 std::vector<std::string> completions(SqlDatabase& database, const std::string& before, const std::string& line,
                                      size_t start) {
   std::vector<std::string> words;
@@ -58,11 +58,11 @@ bool is_whole(const std::string& text) {
 
 }  // namespace
 
-// While a query runs, Ctrl-C ends that (cmd_sql.cc); at the prompt, what was typed.
+// Ctrl-C ends a running query (cmd_sql.cc); at the prompt, it drops the typed text.
 static volatile std::sig_atomic_t interrupted = 0;
 
 void run_sql_console(SqlDatabase& database, const std::function<void(const std::string&)>& run) {
-  std::string text;  // of the statement so far
+  std::string text;  // the statement so far
   LineEditor editor(history_file(),
                     [&](const std::string& line, size_t start) { return completions(database, text, line, start); });
   say(fmt::format("SHOW TABLES; and DESCRIBE call; say what there is. A statement ends with ;, Ctrl-D ends penna{}",
@@ -77,7 +77,7 @@ void run_sql_console(SqlDatabase& database, const std::function<void(const std::
     if (!line && interrupted == 0) break;
     if (!line) {
       text.clear();
-      std::cin.clear();  // where nothing edits lines
+      std::cin.clear();  // if lines are not edited
       fmt::print("\n");
       std::fflush(stdout);
       continue;

@@ -23,7 +23,7 @@ namespace {
 // How many chunks of one process are drained before the next process.
 constexpr size_t kTurn = 64;
 constexpr size_t kMostNotes = 1000;
-constexpr int kOpenMs = 500;  // between checks of open chunks: what is older than a second is in the file
+constexpr int kOpenMs = 500;  // between checks of open chunks: anything older than a second is in the file
 constexpr int kLookMs = 20;   // the same with an onlooker
 
 uint64_t clock_ns(clockid_t clock) {
@@ -165,12 +165,12 @@ void Collector::run() {
   (void)writer_.write_clock(start_);
   last_clock_ns_ = start_.monotonic_ns;
   for (;;) {
-    // Read before looking for work: whatever comes after that changes the count, and wait() returns at once.
+    // Read before looking for work: anything that arrives later changes the count, and wait() returns at once.
     uint32_t bell = doorbell_.seen();
     bool stopping = take_news();
     bool worked = drain_all();
     write_clock_sometimes();
-    // Everything that was told before stop() has been applied by now: take_news() has seen both under one lock.
+    // Everything announced before stop() has been applied by now: take_news() has seen both under one lock.
     if (stopping) break;
     write_open_chunks_sometimes();
     if (onlooker_ != nullptr) look_at_open_chunks();
@@ -180,7 +180,7 @@ void Collector::run() {
   }
   for (size_t i = 0; i < drains_.size(); ++i)
     end_process(i, EndKind::kStopped, 0, stop_ticks_, false, processor_ns(drains_[i]->pid()));
-  // They have handed over all that was open. What their processes write from now on is not part of the recording.
+  // They have handed over all open chunks. What their processes write from now on is not part of the recording.
   drains_.clear();
   take_snapshot_if_due();
   finish_if_due();
@@ -210,7 +210,7 @@ void Collector::run() {
   outcome_ = writer_.finish();
 }
 
-// Beyond the limit, the last note collects what the others miss.
+// Beyond the limit, the last note accumulates what the further ones miss.
 void Collector::add_note(std::string sentence, uint32_t missed) {
   if (health_.notes.size() < kMostNotes) {
     health_.notes.push_back(std::move(sentence));
@@ -246,7 +246,7 @@ void Collector::note_limits() {
   for (const std::string& limit : totals_.limits) add_note(limit, &limit == totals_.limits.data() ? missed : 0);
 }
 
-// Takes over news from other threads; true: this is the end.
+// Takes over news from other threads; true: stop was requested.
 bool Collector::take_news() {
   std::vector<News> news;
   {
@@ -254,7 +254,7 @@ bool Collector::take_news() {
     news.swap(news_);
     stop_ticks_ = told_to_stop_;
   }
-  // Processes go on meanwhile, and might fill chunks as fast as they are drained.
+  // Processes keep running meanwhile, and might fill chunks as fast as they are drained.
   for (auto& drain : drains_) drain->stop_at(stop_ticks_);
   drained_.clear();
   for (News& one : news) apply(one);
@@ -301,8 +301,8 @@ void Collector::apply(News& news) {
   }
 }
 
-// The thread that forked has handed over its chunk before, which may still wait in the ring: it is taken. Once for all
-// children that were told of together, as a program that forks all the time has many. Null: the parent has ended.
+// The thread that forked handed over its chunk before the fork; it may still be in the ring and is taken. Once for all
+// children announced together, because a program that forks continuously has many. Null: the parent has ended.
 ProcessDrain* Collector::drained_parent(const Process& child) {
   const auto parent =
       std::find_if(drains_.rbegin(), drains_.rend(), [&](const auto& one) { return one->pid() == child.parent_pid; });
@@ -311,7 +311,7 @@ ProcessDrain* Collector::drained_parent(const Process& child) {
   return parent->get();
 }
 
-// What the parent did before the fork comes first: the child's calls stand below those that were open there.
+// The parent's events before the fork come first: the child's calls are nested in those that were open there.
 void Collector::begin_for_onlooker(const Process& process, ProcessDrain* parent) {
   if (parent != nullptr) parent->show_open_chunks(writer_);
   onlooker_->began(process);
@@ -405,7 +405,7 @@ void Collector::look_at_open_chunks() {
   last_look_ns_ = now;
 }
 
-// Chunks that are still being filled belong to the snapshot, too.
+// Chunks that are still being filled belong to the snapshot too.
 void Collector::take_snapshot_if_due() {
   if (!flight_ || !flight_->take_snapshot_if_due(writer_)) return;
   for (auto& drain : drains_) drain->write_open_chunks(writer_);

@@ -38,7 +38,7 @@ class FlightRecorder final : public EntryWatch {
             const ChunkSummary& summary);
   // The process of `sink` has ended: its end is written with the last of its chunks.
   void ended(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink);
-  // Stores what is kept, if such a function was entered since the last time. The caller stores chunks that are still
+  // Stores the kept chunks, if such a function was entered since the last call. The caller stores chunks that are still
   // being filled.
   bool take_snapshot_if_due(RecordingWriter& writer);
   bool wants(const penna_chunk& chunk) const { return chunk.time_begin <= due_time_; }
@@ -67,12 +67,12 @@ class FlightRecorder final : public EntryWatch {
   bool due_ = false;
   uint64_t due_time_ = 0;  // when such a function was last entered, in ticks
   uint64_t snapshots_ = 0;
-  // Of a process: how many of its chunks are kept, and whether it has ended.
+  // For one process: how many of its chunks are kept, and whether it has ended.
   struct Share {
     uint64_t chunks = 0;
     bool ended = false;
   };
-  std::map<const ChunkSink*, Share> shares_;  // of those with chunks here
+  std::map<const ChunkSink*, Share> shares_;  // of sinks with chunks here
 };
 
 }  // namespace penna

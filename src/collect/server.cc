@@ -32,7 +32,7 @@
 namespace penna {
 namespace {
 
-constexpr uint64_t kTurnMs = 100;  // then the caller of work() looks after other things
+constexpr uint64_t kTurnMs = 100;  // then the caller of work() gets to do other things
 
 // The most descriptors that we send, or accept, in a message.
 constexpr size_t kMostDescriptors = 2;
@@ -56,14 +56,14 @@ msghdr message_of(iovec* part, AnyControl* control) {
   return message;
 }
 
-// Receives the hello of a peer and the one descriptor that comes with it; an empty Fd if it is not a hello. All other
+// Receives a peer's hello and the one descriptor that comes with it; an empty Fd if it is not a hello. All other
 // descriptors are closed. `from`: the sender's pid, if the socket has SO_PASSCRED.
 Fd receive_hello(int socket, penna_hello* hello, uint32_t* from) {
   iovec part{hello, sizeof *hello};
   ControlWithSender control{};
   msghdr message = message_of(&part, &control);
   ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-  // All of them are taken into owners before anything is judged: a peer cannot make us leak descriptors.
+  // All of them get owners before any check: a peer cannot make us leak descriptors.
   std::vector<Fd> came;
   for (cmsghdr* part_of = CMSG_FIRSTHDR(&message); part_of != nullptr; part_of = CMSG_NXTHDR(&message, part_of)) {
     if (part_of->cmsg_level == SOL_SOCKET && part_of->cmsg_type == SCM_CREDENTIALS &&
@@ -79,7 +79,7 @@ Fd receive_hello(int socket, penna_hello* hello, uint32_t* from) {
       came.emplace_back(fd);
     }
   }
-  // A stream socket may split a message; a hello is far smaller than any buffer, so a short one is a wrong one.
+  // A stream socket may split a message; but a hello is far smaller than any buffer, so a short one is invalid.
   bool good = came.size() == 1 && got == static_cast<ssize_t>(sizeof *hello) && hello->magic == PENNA_CHANNEL_MAGIC &&
               hello->version == PENNA_ABI_VERSION;
   return good ? std::move(came[0]) : Fd();
@@ -135,7 +135,7 @@ Result<> Server::bind_to(const std::string& path) {
   return ok();
 }
 
-// For processes that cannot reach the path. If somebody already has the name, those are not recorded.
+// For processes that cannot reach the path. If the name is already taken, those are not recorded.
 void Server::listen_without_a_place(const std::string& path) {
   sockaddr_un address{};
   if (path.size() + 2 > sizeof address.sun_path) return;
@@ -159,7 +159,7 @@ void Server::watch(int fd) {
 
 void Server::work() {
   epoll_event events[64];
-  // Level-triggered: what is not looked at in this turn is reported again.
+  // Level-triggered: events not handled in this turn are reported again.
   const uint64_t begin_ms = monotonic_ms();
   int count = ::epoll_wait(epoll_.get(), events, 64, 0);
   for (int i = 0; i < count && monotonic_ms() - begin_ms < kTurnMs; ++i) {
@@ -181,7 +181,7 @@ bool Server::is_full() const {
   return peers_.size() >= Budget::kConnections || collector_.channels() >= 2 * Budget::kChannels;
 }
 
-// A listener whose connections are not accepted would report level-triggered events without end.
+// A listener whose connections are not accepted would report level-triggered events endlessly.
 void Server::pause(bool paused) {
   if (paused == paused_) return;
   paused_ = paused;
@@ -203,7 +203,7 @@ void Server::tick(bool wanted) {
   ::timerfd_settime(timer_.get(), 0, &when, nullptr);
 }
 
-// Whether something from the peer is waiting to be read: then it was us who did not listen.
+// Whether data from the peer is waiting to be read: then it was the server that did not listen.
 static bool has_spoken(int socket) {
   char byte;
   return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
@@ -222,7 +222,7 @@ void Server::let_the_silent_go() {
   tick(paused_ || !peers_.empty());
 }
 
-// A process connects to meet us, or to ask us something: one that keeps connecting must not take the others' places.
+// A process connects to be recorded, or to ask a question: one that keeps connecting must not take the others' places.
 void Server::make_room_for(uint32_t pid) {
   size_t count = 0;
   auto oldest = peers_.end();
@@ -234,8 +234,8 @@ void Server::make_room_for(uint32_t pid) {
   if (count >= Budget::kConnectionsOfOne) peers_.erase(oldest);
 }
 
-// Whether it is a program that a recorded one has started, or a recorded process that has exec'd: its ancestors, or the
-// process that it was forked from, show it.
+// Whether it is a program that a recorded one has started, or a recorded process that has exec'd: shown by its
+// ancestors, or by the process that it was forked from.
 bool Server::is_part_of_it(uint32_t pid) const {
   constexpr int kMostParents = 64;
   const auto self = static_cast<uint32_t>(::getpid());
@@ -245,8 +245,8 @@ bool Server::is_part_of_it(uint32_t pid) const {
   return shares_doorbell(pid, doorbell_.fd());
 }
 
-// For a process that has changed its user, the kernel must also say who sends the answer: the process that connected
-// may be gone, and its pid reused. So it must not have spoken before it was identified.
+// For a process that has changed its user, the kernel must also identify the sender of the answer: the process that
+// connected may be gone, and its pid reused. So the peer must not have sent anything before it was identified.
 static bool speaks_first_or_cannot_be_told(int socket) {
   const int on = 1;
   char byte;
@@ -285,10 +285,10 @@ void Server::accept_peers(const Fd& listener) {
   }
 }
 
-// A process that is recorded may only have asked something, or have exec'd a program that wanted to connect.
+// A recorded process may only have asked a question, or have exec'd a program that wanted to connect.
 void Server::left_unanswered(uint32_t pid) { collector_.left_unanswered(pid, living_.count(pid) != 0); }
 
-// A peer that has given up continues without us, whatever we would answer now.
+// A peer that has given up continues without us, whatever the answer.
 static bool has_hung_up(const Fd& socket) {
   char byte;
   return ::recv(socket.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
@@ -333,7 +333,7 @@ void Server::answer(const Peer& peer, const Fd& questions) const {
 }
 
 void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
-  // Before anything is recorded of it: a process that timed out runs on without us, and would be shown as recorded.
+  // Before anything of it is recorded: a process that timed out runs on without us, and would be shown as recorded.
   if (has_hung_up(peer.socket)) return left_unanswered(peer.pid);
   if (living_.size() >= Budget::kChannels && living_.count(peer.pid) == 0) {
     if (++too_many_ == 1)
@@ -404,7 +404,7 @@ bool Server::add_point_pattern(const std::string& signed_pattern) {
   for (size_t at = 0; at < all.size() && all[at] != '\0'; at += patterns.back().size() + 1)
     patterns.emplace_back(all.substr(at, all.find('\0', at) - at));
   if (patterns.empty()) patterns.push_back("+*");  // all points, stated explicitly so that a pattern can follow
-  // Earlier entries with this very pattern no longer count, except the first, which says how the list is meant.
+  // Earlier entries with this same pattern are obsolete, except the first, which determines the list's default.
   patterns.erase(std::remove_if(patterns.begin() + 1, patterns.end(),
                                 [&](const std::string& one) {
                                   return one[0] != '@' && one.substr(1) == signed_pattern.substr(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See inject.h. The steps, in bring_in() at the end: look, borrow a thread, start the guest, await it, write.
+// See inject.h. The steps, in bring_in() at the end: examine, borrow a thread, start the guest, await it, write.
 #include "reach/inject.h"
 
 #include <fcntl.h>
@@ -52,15 +52,15 @@ std::vector<std::string> name_of(pid_t pid) {
   return command;
 }
 
-// Of the program that the process is now.
-// AT_RANDOM and AT_BASE differ from one exec to the next, where addresses are randomized.
+// Identifies the program that the process runs now. AT_RANDOM and AT_BASE differ between execs if addresses are
+// randomized.
 std::string program_mark(pid_t pid) {
   const auto auxv = read_file(fmt::format("/proc/{}/auxv", pid), 4096);
   return auxv ? *auxv : std::string();
 }
 
-// The memfd that the process has made as descriptor `fd`, opened anew. Checked, because the process may have closed it
-// and opened a file of its own in its place. The guest closes that descriptor once the agent is loaded.
+// The memfd that the process has made as descriptor `fd`, opened again. Verified, because the process may have closed
+// it and opened another file as the same descriptor. The guest closes that descriptor once the agent is loaded.
 Fd open_memory_file(pid_t pid, int fd) {
   Fd file(::open(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), O_WRONLY | O_CLOEXEC));
   struct stat status {};
@@ -70,22 +70,22 @@ Fd open_memory_file(pid_t pid, int fd) {
   return is_ours ? std::move(file) : Fd();
 }
 
-// What the guest is started with.
+// The data for starting the guest.
 struct Start {
   GuestTexts texts;
   std::optional<Residue> residue;
-  std::string agent;                // what is loaded of its file; empty: it is there already
+  std::string agent;                // loadable bytes of its file; empty: it is already loaded
   GuestPlace place;                 // found or made
   uint32_t refusals = 0;            // penna_attachment::refusals
-  Fd agent_file;                    // made: where `agent` belongs
-  std::optional<AloneAgent> alone;  // the agent, where it has to be loaded by us
-  uint64_t base = 0, frames = 0;    // alone: where it is; map_frames()
+  Fd agent_file;                    // if made: where `agent` goes
+  std::optional<AloneAgent> alone;  // the stand-alone agent, if we must load it
+  uint64_t base = 0, frames = 0;    // stand-alone: its address; map_frames()
   uint64_t attach() const { return residue ? residue->attach : alone->attach_at(base); }
 };
 
 bool may_map(const std::optional<int64_t>& got) { return got && (*got > 0 || *got < -4095); }  // 0 cannot be mapped
 
-// A memfd of the process's, which we have open, too. Words behind "process N "; empty: it is made.
+// A memfd of the process, opened by us too. Returns text to follow "process N "; empty: it was made.
 std::string make_agent_file(const Target& target, BorrowedThread& thread, Start* start, int* made) {
   // In memory that is zero and will be the guest's.
   if (!target.memory.write(start->place.memory, AloneAgent::kMemoryFile, sizeof AloneAgent::kMemoryFile))
@@ -97,7 +97,7 @@ std::string make_agent_file(const Target& target, BorrowedThread& thread, Start*
   return start->agent_file ? "" : kCannotGiveAgent;
 }
 
-// The agent's memory, where no dynamic linker will map it. Words behind "process N "; empty: it is done.
+// The agent's memory, if no dynamic linker will map it. Returns text to follow "process N "; empty on success.
 std::string map_alone(const Target& target, BorrowedThread& thread, Start* start) {
   start->frames = map_frames(thread, *target.alone, memory_ranges(target.pid));
   if (start->frames == 0 && target.alone->told.frame_bytes != 0)
@@ -109,8 +109,8 @@ std::string map_alone(const Target& target, BorrowedThread& thread, Start* start
   return trouble;
 }
 
-// Memory for the guest, and a memfd for the agent where it is not there yet. Words behind "process N "; empty: it is
-// done.
+// Memory for the guest, and a memfd for the agent if that is not loaded yet. Returns text to follow "process N "; empty
+// on success.
 std::string bring_guest(const Target& target, BorrowedThread& thread, Start* start) {
   constexpr uint64_t kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
   const auto code = thread.call(SYS_mmap, {0, Guest::kCodeBytes, PROT_READ | PROT_EXEC, kPrivate, ~uint64_t{0}, 0});
@@ -133,14 +133,14 @@ std::string bring_guest(const Target& target, BorrowedThread& thread, Start* sta
   return prepared ? "" : "could not be prepared: has it ended?";
 }
 
-// By the way in which an agent that is alone knows threads.
+// By the criterion by which a stand-alone agent recognizes threads.
 bool is_known_thread(const Target& target, const BorrowedThread& thread) {
   const uint64_t pointer = thread.state().thread_pointer();
   return target.memory.word(pointer) == pointer &&
          target.memory.get<uint32_t>(pointer + target.needs.tid_at).value_or(0) != 0;
 }
 
-// The thread is ours for a moment. Words behind "process N "; empty: the guest runs.
+// The thread is borrowed for a moment. Returns text to follow "process N "; empty: the guest runs.
 std::string start_guest(const Target& target, BorrowedThread& thread, Start* start) {
   if (target.alone && !is_known_thread(target, thread)) return "has threads that its libc does not know of";
   if (start->place.memory == 0) {
@@ -158,7 +158,7 @@ std::string start_guest(const Target& target, BorrowedThread& thread, Start* sta
   return tid && *tid > 0 ? "" : "may not start a thread";
 }
 
-// Lets the guest begin. Here, because copying the agent takes milliseconds: the borrowed thread is back at its work.
+// Lets the guest begin. Here, because copying the agent takes milliseconds: the borrowed thread is already released.
 std::string let_guest_go(const Target& target, const Start& start) {
   const std::string& agent = start.alone ? start.alone->image_at(start.base) : start.agent;
   if (start.agent_file && !write_all(start.agent_file, agent)) return kCannotGiveAgent;
@@ -206,13 +206,13 @@ Result<std::unique_ptr<Inject>> Inject::launch(const std::vector<std::string>& c
   return inject;
 }
 
-// A sentence; empty: the process is recorded.
+// Returns a sentence; empty: the process is recorded.
 std::string Inject::bring_in(Patient& patient) {
   const pid_t pid = patient.pid;
   const auto sentence = [pid](const std::string& words) { return fmt::format("process {} {}", pid, words); };
-  // Milestones: 1. nobody else is at it, 2. it can be understood, 3. its filters allow it, 4. what an earlier
-  // recorder left is renewed, 5. the guest loads the agent, which plans, 6. what it has planned is written while
-  // all threads are stopped.
+  // Milestones: 1. no other recorder is attaching, 2. the process is understood, 3. its filters allow it, 4. an earlier
+  // recorder's residue is renewed, 5. the guest loads the agent, which plans, 6. the plan is written while all threads
+  // are stopped.
   patient.turn = take_turn(pid);
   if (!patient.turn) return sentence(kNotOurTurn);
   auto target = examine(pid);
@@ -263,7 +263,7 @@ std::string Inject::bring_in(Patient& patient) {
   return written ? "" : written.error().text;
 }
 
-// Of one of the processes, or of one that these have forked: then it is that of the nearest ancestor.
+// For one of the processes, or for one that these have forked: then that of the nearest ancestor.
 std::optional<Journal> Inject::journal_of(pid_t pid) const {
   constexpr int kMostParents = 64;
   pid_t one = pid;
@@ -278,28 +278,28 @@ std::optional<Journal> Inject::journal_of(pid_t pid) const {
   return {};
 }
 
-// Into the program that the process is by then. What bring_in() says.
+// Into whatever program the process runs by then. Returns bring_in()'s result.
 std::string Inject::bring_in_first(Patient& patient) {
   constexpr int kMostPrograms = 5;
   std::string trouble;
   for (int i = 0; i < kMostPrograms; ++i) {
     const std::string before = program_mark(patient.pid);
     trouble = bring_in(patient);
-    // By exec, while we came: nothing of what we did is left.
+    // By exec, meanwhile: none of our changes is left.
     if (trouble.empty() || before == program_mark(patient.pid)) break;
     patient.journal.reset();
     patient.turn.reset();
   }
   if (!trouble.empty()) {
     if (patient.turn && is_alone(patient.pid)) trouble += "; --via breakpoint can record it";
-    Restored given_up;  // what is told is the trouble
+    Restored given_up;  // only the trouble is reported
     put_back_family(patient.pid, &given_up);
     patient.journal.reset();
   }
   return trouble;
 }
 
-// Into a program that begins now. If we are killed meanwhile, the surgeon is through with it before it notices.
+// Into a program that is starting. If we are killed meanwhile, the surgeon completes this before it notices.
 std::string Inject::bring_in_held(Patient& patient) {
   const auto held = HeldStart::hold(patient.pid);
   if (!held) return fmt::format("process {} {}", patient.pid, held.error().text);
@@ -308,7 +308,7 @@ std::string Inject::bring_in_held(Patient& patient) {
   return trouble;
 }
 
-// What the surgeon answers: of a process that was given back, numbers; else a sentence, or nothing.
+// The surgeon's answer: for a process that was given back, numbers; else a sentence, or nothing.
 std::string Inject::carry_out(const Surgeon::Order& order) {
   const auto patient =
       std::find_if(patients_.begin(), patients_.end(), [&](const Patient& one) { return one.pid == order.pid; });
@@ -332,25 +332,25 @@ std::string Inject::carry_out(const Surgeon::Order& order) {
                      restored->stopped_ns, restored->waiting);
 }
 
-// What is still changed there and in all that descend from it: the recorder may not have met those that were forked
-// just now.
+// Restores what is still changed in the process and in all its descendants: the recorder may not have met those that
+// were forked just now.
 void Inject::put_back_family(pid_t pid, Restored* all) const {
   if (const auto journal = journal_of(pid)) {
     const auto restored = journal->put_back();
-    if (restored && restored->other_programs == 0) all->add(*restored);  // of other programs, recorded ones are told
+    if (restored && restored->other_programs == 0) all->add(*restored);  // recorded other programs are reported
   }
   for (const pid_t child : children_of(pid)) put_back_family(child, all);
 }
 
-// Whoever was to do it is dead.
+// The recorder that was to do it is dead.
 void Inject::put_all_back() const {
-  Restored given_up;  // there is nobody to tell
+  Restored given_up;  // there is no one to report it to
   for (const Patient& patient : patients_)
     if (patient.journal) put_back_family(patient.pid, &given_up);
 }
 
-// In the surgeon, until an order comes: a thread that has ended while we traced it, and with it its process, is only
-// gone once we have taken note. Its exit status goes to its parent all the same.
+// In the surgeon, until an order arrives: a thread that has ended while we traced it, and with it its process, is only
+// gone once we have waited for it. Its exit status still goes to its parent.
 static void note_ends(int socket) {
   constexpr int kLookAgainMs = 10;
   for (;;) {
@@ -367,7 +367,7 @@ Result<> Inject::start_surgeon() {
   return ok();
 }
 
-// Where it cannot be recorded it runs all the same.
+// If it cannot be recorded it still runs.
 bool Inject::start_program(CarrierError* error) {
   const auto tell = [&](char what) {
     const auto answer = surgeon_->tell({what, pid(), {}}, serve_);
@@ -446,7 +446,7 @@ Result<> Inject::call(pid_t pid, const RemoteCode& code) const {
 Restored Inject::leave(const Living& living) {
   Restored all;
   std::set<uint32_t> met;
-  // Until a round meets nobody new: a process may fork right before we reach it, and its child then has our
+  // Until a round meets no new process: a process may fork right before we reach it, and its child then has our
   // changes.
   for (bool is_new = true; is_new;) {
     is_new = false;

@@ -51,9 +51,9 @@ std::vector<pid_t> children_of(pid_t pid) {
   return children;
 }
 
-// waitid() without WEXITED: the exit status is for those who wait for it. A stop comes within microseconds if there is
-// a processor for the thread, and other threads may stand still until then: so at first only our processor is passed
-// on, because the shortest sleep takes 60 us and more.
+// waitid() without WEXITED: the exit status is left to the process's parent. A stop comes within microseconds if there
+// is a processor for the thread, and other threads may be stopped until then: so at first we only yield our processor,
+// because the shortest sleep takes 60 us and more.
 Stop wait_for_stop(pid_t pid, pid_t thread, long patience_us) {
   constexpr long kPassOnUs = 1000, kLookUs = 50'000;
   constexpr timespec kPause{0, 50'000};
@@ -64,8 +64,8 @@ Stop wait_for_stop(pid_t pid, pid_t thread, long patience_us) {
     if (info.si_pid == thread) return {info.si_status & 0xff, info.si_status >> 8};
     const long waited_us = static_cast<long>((std::chrono::steady_clock::now() - begin) / std::chrono::microseconds(1));
     if (waited_us >= patience_us) return {};
-    // A zombie stops no more, and its exit status is not ours to collect: without this look, all of our patience would
-    // pass.
+    // A zombie never stops, and its exit status is not ours to collect: without this check, we would use up all our
+    // patience.
     if (waited_us >= next_look_us) {
       next_look_us += kLookUs;
       if (state_of(pid, thread) == 'Z' || state_of(pid, thread) == 'X') return {};

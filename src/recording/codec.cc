@@ -43,7 +43,7 @@ bool unzstd_columns(std::span<const uint8_t> stored, std::vector<uint8_t>& colum
   return true;
 }
 
-// How often two of the first bytes are the same: in noise, one pair in 256 is.
+// How often two of the first bytes are equal: in noise, one pair in 256 is.
 bool looks_like_noise(std::span<const uint8_t> bytes) {
   std::array<uint32_t, 256> counts{};
   bytes = bytes.first(std::min<size_t>(bytes.size(), 1024));
@@ -75,8 +75,8 @@ bool Compressor::State::zstd(std::span<const uint8_t> raw, std::vector<uint8_t>&
   return true;
 }
 
-// One frame, but a zstd block of its own for each column: their symbols have nothing in common. Behind it, the low bits
-// as they are when they look like noise: zstd would only find out the same, more slowly.
+// One frame, but a separate zstd block for each column: their symbols have nothing in common. The low bits follow
+// uncompressed if they look like noise: zstd would come to the same result, more slowly.
 bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
   constexpr size_t kWorthABlock = 512;
   const std::span<const uint8_t> all(column_bytes);
@@ -84,8 +84,7 @@ bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
   const auto codes = all.first(packed == kCodeColumns ? bits_begin(all) : all.size()), rest = all.subspan(codes.size());
   ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_and_parameters);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
-  // What repeats has become one symbol already. Short matches between noisy bytes cost time and space; columns are
-  // short.
+  // Repetitions are single symbols already. Short matches between noisy bytes cost time and space; columns are short.
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_minMatch, 7);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_hashLog, 8);
   ZSTD_CCtx_setPledgedSrcSize(context.get(), codes.size());
@@ -97,7 +96,7 @@ bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
     if (end - begin < kWorthABlock && !last) continue;
     ZSTD_inBuffer in{codes.data() + begin, end - begin, 0};
     size_t left = ZSTD_compressStream2(context.get(), &out, &in, last ? ZSTD_e_end : ZSTD_e_flush);
-    if (left != 0) return false;  // an error, or no room: then it would not be worth it
+    if (left != 0) return false;  // an error, or no room: then compression is not worth it
     begin = end;
   }
   stored.resize(out.pos);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Compression of block payloads.
 //
-// Why level 1: the recorder shares the machine with its target. Invariant: decompress(compress(x)) == x, bit by bit,
-// and a stored payload is never longer than the raw one.
+// Why level 1: the recorder shares the machine with its target.
+// Invariant: decompress(compress(x)) == x, bit by bit, and a stored payload is never longer than the raw one.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace penna {
 
-// Owns a compression context of zstd, made once (some 600 KiB). One thread at a time.
+// Owns a zstd compression context, allocated once (some 600 KiB). One thread at a time.
 class Compressor {
  public:
   Compressor(int level, bool columns);
@@ -24,11 +24,10 @@ class Compressor {
   Compressor& operator=(Compressor&&) noexcept;
   ~Compressor();
 
-  // Fills `stored` (reused) and tells by which codec; kNone when nothing else helps or the limit of expansion forbids
-  // it.
+  // Fills `stored` (reused) and returns the codec used; kNone if nothing else helps or the expansion limit forbids it.
   layout::Codec compress(layout::BlockType type, std::span<const uint8_t> raw, std::vector<uint8_t>& stored);
 
-  // Of the chunk before: see ColumnEncoder. Without columns, those of none.
+  // State of the previous chunk: see ColumnEncoder. Without columns, that of no chunk.
   const ColumnEncoder& encoder() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See columns.h. The encoder takes a chunk apart into steps; the decoder follows them.
+// See columns.h. The encoder splits a chunk into steps; the decoder follows them.
 #include "recording/columns.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ uint64_t word_at(const uint8_t* from) {
   return word;
 }
 
-// Numbers in the order in which they were seen; most that come again are left out.
+// Numbers in order of first appearance; most repetitions are left out.
 class SeenNumbers {
  public:
   void clear() {
@@ -51,7 +51,7 @@ class SeenNumbers {
 struct ColumnEncoder::State {
   ColumnModel model;
   ColumnWriter io;
-  SeenNumbers call_pcs, lock_words;  // of records in no dictionary of the model
+  SeenNumbers call_pcs, lock_words;  // from records that are in no dictionary of the model
 
   void op(uint8_t value) { io.byte(Column::kOps, value); }
   size_t step(const uint8_t* at, size_t words);
@@ -59,7 +59,7 @@ struct ColumnEncoder::State {
   size_t zeros(const uint8_t* at, size_t words);
 };
 
-// Low bits that no clock value here has: on many CPUs the TSC counts by 2 or more; or they were rounded.
+// Low bits that are zero in all times here: on many CPUs the TSC counts by 2 or more; or the times were rounded.
 static uint32_t time_shift(std::span<const uint8_t> chunk, uint64_t time_begin) {
   uint64_t bits = time_begin | 1 << kMaxTimeShift;
   size_t end = std::min<size_t>(chunk.size() & ~size_t{7}, 2048);
@@ -76,7 +76,7 @@ static uint32_t time_shift(std::span<const uint8_t> chunk, uint64_t time_begin) 
   return static_cast<uint32_t>(__builtin_ctzll(bits));
 }
 
-// The record at `at`, in `words` words that are left. Returns its length in words.
+// The record at `at`, with `words` words left. Returns its length in words.
 size_t ColumnEncoder::State::step(const uint8_t* at, size_t words) {
   uint64_t header = word_at(at);
   uint32_t tag = penna_header_tag(header);
@@ -190,7 +190,7 @@ std::span<const uint64_t> ColumnEncoder::lock_words() const { return state_->loc
 
 namespace {
 
-// Of chunks that were written as `kVersion` of the format says.
+// For chunks written in version `kVersion` of the format.
 template <uint32_t kVersion>
 class Decoder {
  public:
@@ -225,7 +225,7 @@ class Decoder {
 
   static uint64_t word_of(const Call& call, penna_tag tag) { return penna_call_header(tag, call.pc, call.time); }
 
-  // The calls that come next, most of what most chunks hold, as long as they are many.
+  // A run of calls, most of what most chunks hold, while they are many.
   void calls() {
     CallColumnReader io(io_);
     CallColumnModel model(model_);

@@ -17,7 +17,7 @@ namespace {
 
 using ReportReader = std::function<Result<Report>(const std::string& table, const std::string& sort)>;
 
-// The first row of a report, by the keys of its columns.
+// A report's first row, by the keys of its columns.
 class FirstRow {
  public:
   explicit FirstRow(const Result<Report>& report) {
@@ -93,7 +93,7 @@ std::string thread_text(const ThreadSummary& thread) {
   return fmt::format("{} (tid {})", thread.name.empty() ? "a thread" : thread.name, thread.tid);
 }
 
-// Of a wait that never ended, the part up to the end of the recording counts, as in the reports.
+// For a wait that never ended, the part up to the end of the recording counts, as in the reports.
 std::optional<Highlight> longest_wait(const Summary& all, const Recording& recording, Names& names) {
   EventWords words(recording, names);
   std::optional<Highlight> found;

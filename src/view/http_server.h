@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The loopback server of `penna view`, in a module of its own that is loaded when it is needed.
+// The loopback server of `penna view`, in a separate module that is loaded on demand.
 //
-// Why apart: the HTTP library brings TLS and compression libraries along, which no other verb shall load (4 ms at each
-// start). What it serves is decided by whoever loads it: it knows no recording.
-// Invariant: it listens on 127.0.0.1 alone, and answers nothing but GET and HEAD with the right token and Host.
+// Why separate: the HTTP library depends on TLS and compression libraries, which no other verb should load (4 ms at
+// each start). The loader decides what is served: the module knows nothing of recordings.
+// Invariant: it listens only on 127.0.0.1, and answers only GET and HEAD with the right token and Host.
 #pragma once
 
 #include <csignal>
@@ -20,21 +20,21 @@ struct HttpAnswer {
   std::string body;
 };
 
-// Of a question `/TOKEN/api/NAME?…`: its parameters; of several with one name the last.
+// The parameters of a request `/TOKEN/api/NAME?…`; if a name occurs several times, the last.
 using HttpParameters = std::map<std::string, std::string>;
 
 struct HttpService {
-  uint16_t port = 0;  // 0: any that is free
+  uint16_t port = 0;  // 0: any free port
   std::string token;
   std::string page;                                                                  // /TOKEN/
   std::function<HttpAnswer(const std::string& name, const HttpParameters&)> answer;  // on several threads at once
-  std::function<void(uint16_t port)> ready;                                          // it listens
+  std::function<void(uint16_t port)> ready;                                          // called when it listens
 };
 
-// Serves until one of `signals`, which must be blocked in all threads, has come. "" or what went wrong, as a sentence.
+// Serves until one of `signals`, which must be blocked in all threads, arrives. Returns "" or the error, as a sentence.
 std::string serve_http(const HttpService& service, const sigset_t& signals);
 
-// The module's one entry, which dlsym() finds.
+// The module's only entry, found with dlsym().
 extern "C" void penna_serve_http(const HttpService* service, const sigset_t* signals, std::string* error);
 inline constexpr const char* kHttpModule = "penna-http.so";
 inline constexpr const char* kHttpEntry = "penna_serve_http";

@@ -16,7 +16,7 @@
 namespace penna {
 namespace {
 
-constexpr size_t kMostWord = 200;  // of a parameter that is a word
+constexpr size_t kMostWord = 200;  // for a parameter that is a word
 constexpr const char* kNothingToCompare = "there is nothing to compare with: penna view before.penna after.penna";
 
 HttpAnswer refusal(int status, const std::string& sentence) {
@@ -25,7 +25,7 @@ HttpAnswer refusal(int status, const std::string& sentence) {
 
 struct FlameWeight {
   const char* key;
-  FoldedWeight weight, counted_by;  // the same: its value is the number
+  FoldedWeight weight, counted_by;  // equal: its value is the count
   const char* unit;
 };
 constexpr FlameWeight kWeights[] = {{"time", FoldedWeight::kTime, FoldedWeight::kCalls, "ns"},
@@ -50,7 +50,7 @@ bool is_of_columns(const std::string& name) {
          PartQuestions::is_of_columns(name);
 }
 
-// What there may be, and how it is recorded.
+// Possible kinds of events, and how to record them.
 struct EventKind {
   uint32_t event_class;
   const char *kind, *how;
@@ -81,8 +81,8 @@ void write_kinds(JsonWriter& json, const Summary& all) {
   json.end_array();
 }
 
-// "Calls: 2.9 M calls of 491 functions": the first table of a kind is titled by what there is of it. Of calls and
-// blocks, it is also told what its first row is about.
+// "Calls: 2.9 M calls of 491 functions": the first table of a kind is titled by the number of its events. For calls and
+// blocks, the sentence also names the subject of its first row.
 void write_sentence(JsonWriter& json, const Table& table) {
   const bool tells_all = table.key == "locks" || table.key == "points";
   const char* const most = table.key == "calls"                           ? "longest in "
@@ -155,7 +155,7 @@ HttpAnswer Questions::answer(const std::string& name, const HttpParameters& para
 
 std::string Questions::work_out(const std::string& name, Parameters& in, bool* is_known) {
   if (name == "tables") return tables();
-  // What needs no event: before the sentences of a large recording, which take as long as reading it.
+  // Needs no event: before the sentences of a large recording, which take as long as reading it.
   if (name == "summary" && in.number("now", 0, 0, 1) != 0 && !data_.is_small()) return summary(false);
   const bool reads_part = name == "summary" || name == "highlights" || name == "table" || name == "diff" ||
                           name == "flame" || PartQuestions::knows(name);
@@ -180,7 +180,7 @@ std::string Questions::read_part(const std::string& name, Parameters& in) {
   return name == "flame" ? flame(in) : parts_.answer(name, in, selection(in));
 }
 
-// Whoever asks for what the index is made for waits until it is, and holds up nobody.
+// A request that needs the index waits until it is made, without blocking the others.
 std::string Questions::of_tracks(const std::string& name, Parameters& in) {
   for (;;) {
     if (const auto trouble = data_.prepare()) return in.refuse(*trouble), std::string();
@@ -194,7 +194,7 @@ std::string Questions::of_tracks(const std::string& name, Parameters& in) {
   }
 }
 
-// `whole`: with what only reading can tell.
+// `whole`: include what only reading events can tell.
 std::string Questions::summary(bool whole) {
   if (whole && !summary_.empty()) return summary_;
   const Recording& recording = data_.recording();
@@ -302,7 +302,7 @@ std::string Questions::diff(Parameters& in) {
   return answer_report(in, std::move(request), readers_.make_diff);
 }
 
-// `make`: empty, where there is nothing to compare with.
+// `make`: empty if there is nothing to compare with.
 std::string Questions::answer_report(Parameters& in, ReportRequest request,
                                      const std::function<Result<Report>(const ReportRequest&)>& make) {
   constexpr int64_t kMostRows = 100'000;

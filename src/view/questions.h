@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Questions: what the page asks, by name, and its answers (docs/view-protocol.md).
+// Questions: the page's questions, by name, and their answers (docs/view-protocol.md).
 //
 // Usage:  Questions questions(data, tables, readers); questions.answer("slices", {{"thread", "0"}});
 // Invariant: every answer is bounded, and every refusal is a sentence. Thread-safe.
@@ -34,7 +34,7 @@ struct ReportRequest {
 struct FoldRequest {
   ViewSelection of{};
   FoldedWeight weight = FoldedWeight::kTime;
-  bool by_thread = false;  // process and thread are their outermost frames
+  bool by_thread = false;  // process and thread as the outermost frames
 };
 struct TableName {
   std::string key, title;
@@ -42,12 +42,12 @@ struct TableName {
 
 class Questions {
  public:
-  // How the parts are read: as `penna report` and `penna export folded` do. Errors are told to who asked.
+  // How the parts are read: as in `penna report` and `penna export folded`. Errors are reported to the client.
   struct Readers {
     std::function<Result<Report>(const ReportRequest&)> make_report;
     std::function<Result<>(const FoldRequest&, const StackVisitor&)> fold;
     PartReader read_part{};
-    // Of another recording that this one is compared with; without one these are empty.
+    // For another recording that this one is compared with; empty without one.
     std::string before{};
     std::function<Result<>(FoldedWeight, const StackVisitor&)> fold_before{};
     std::function<Result<Report>(const ReportRequest&)> make_diff{};  // its table: calls, alloc, leaks or locks
@@ -57,8 +57,8 @@ class Questions {
 
   HttpAnswer answer(const std::string& name, const HttpParameters& parameters);
 
-  // For who asks all there is (packed_page.h).
-  static constexpr uint32_t kMostNames = 50'000;  // of one answer
+  // For a caller that asks every question (packed_page.h).
+  static constexpr uint32_t kMostNames = 50'000;  // per answer
   const std::vector<TableName>& tables_to_ask() const { return tables_; }
   static std::vector<std::string> weights_to_ask(const Summary& summary);
   std::vector<std::string> points_to_ask(size_t most);
@@ -87,15 +87,15 @@ class Questions {
   uint32_t thread_of(Parameters& in);
   const Directory& directory();
 
-  // What reads a part of its own shall not hold up the timeline. Both are taken in this order.
+  // Reading a separate part must not block the timeline. Both are locked in this order.
   std::mutex readers_mutex_;  // guards summary_, highlights_ and parts_; one of the readers works at a time
-  std::mutex mutex_;          // guards data_, but for its summary, and directory_
+  std::mutex mutex_;          // guards data_, except its summary, and directory_
   ViewData& data_;
   std::vector<TableName> tables_;
   Readers readers_;
   std::unique_ptr<Directory> directory_;
   PartQuestions parts_;
-  std::string summary_, highlights_;  // once they were asked for
+  std::string summary_, highlights_;  // once they have been requested
 };
 
 }  // namespace penna

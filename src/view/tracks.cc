@@ -69,7 +69,7 @@ class TrackMaker {
     row.flags.push_back(static_cast<uint8_t>((line.inherited ? Slices::kBeginUnknown : 0) |
                                              (line.end == CallEnd::kOpen ? Slices::kEndUnknown : 0)));
   }
-  // A name is looked up once for each function, and not for each call.
+  // A name is looked up once per function, not per call.
   uint32_t function(const TimelineLine& line) {
     if (line.kind == LineKind::kSpanEnd) return ids_.id(words_.name(line));
     if (map_.time_matters(line.process)) return ids_.id(words_.name(line));
@@ -92,7 +92,7 @@ class TrackMaker {
     }
     tracks_[line.thread].waits.push_back(one);
   }
-  // Without a length, its beginning is not known.
+  // Without a length, its beginning is unknown.
   void hold(const TimelineLine& line) {
     if (line.duration != 0)
       tracks_[line.thread].holds.push_back({begin_of(line), end_of(line), ids_.id(words_.name(line))});
@@ -127,7 +127,7 @@ void put(const Slices& from, size_t at, Slices* to) {
   to->flags.push_back(from.flags[at]);
 }
 
-// In order, unless calls of several stacks lie in it.
+// Already in order, unless it contains calls of several stacks.
 void sort_row(Slices& row) {
   if (std::is_sorted(row.start.begin(), row.start.end())) return;
   std::vector<size_t> order(row.size());

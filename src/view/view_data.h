@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// ViewData: a recording as the page looks at it, and what is worked out of it once.
+// ViewData: a recording as the page sees it, and the results computed from it once.
 //
-// Of a small recording that is all its tracks, in memory, at the first question for one; a larger one has an index,
-// which is made by threads of its own meanwhile (view_index.h).
-// Invariant: all of it is of one recording, which does not change. Not thread-safe, one question at a time, but for
+// For a small recording these are all its tracks, in memory, at the first question for one; a larger one has an index,
+// built by separate threads meanwhile (view_index.h).
+// Invariant: all of it is of one recording, which does not change. Not thread-safe, one question at a time, except for
 // start(), prepare() and state().
 #pragma once
 
@@ -26,8 +26,8 @@
 namespace penna {
 
 struct TrackOptions {
-  // As the recording is read, with the number of events since it was called before; done(): when it is. Called by one
-  // thread, be it one of ViewData's own.
+  // While the recording is read, with the number of events since the last call; done(): when finished. Called by one
+  // thread, possibly one of ViewData's own.
   std::function<void(uint64_t events)> step = [](uint64_t) {};
   std::function<void()> done = [] {};
   std::function<void(const std::string&)> say = [](const std::string&) {};  // a sentence to the user
@@ -50,23 +50,23 @@ class ViewData {
   Names& names() { return names_; }
   NameIds& ids() { return ids_; }
 
-  // It has no index, and all of it is read in no time.
+  // It has no index, and is read completely in no time.
   bool is_small() const { return !needs_index(); }
-  // Begins with the index, where there is to be one, and does not wait for it.
+  // Starts building the index, if there is to be one, and does not wait for it.
   void start();
-  // Waits until store() may be asked. The sentence says why it never may.
+  // Waits until store() may be used. The sentence says why it never may.
   std::optional<std::string> prepare();
-  // Still so: renew() may have come between.
+  // Still ready: renew() may have intervened.
   bool is_ready() const { return state().is_ready; }
   TrackStore& store();
-  // After an answer from store(): true, when its index turned out to be damaged, and is to be made again by prepare().
+  // After an answer from store(): true if its index turned out to be damaged, and prepare() must rebuild it.
   bool renew();
   struct State {
-    uint64_t events = 0;  // that were read for the index
+    uint64_t events = 0;  // read for the index so far
     bool is_ready = true;
   };
   State state() const;
-  // What was read for the tracks and could not be; empty before prepare(), and of an index that was there.
+  // What could not be read for the tracks; empty before prepare(), and for an existing index.
   const WalkReport& walk() const { return walk_; }
 
  private:
@@ -85,7 +85,7 @@ class ViewData {
 
   std::atomic<bool> stop_ = false;
   std::atomic<uint64_t> events_ = 0;
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards everything below
   std::condition_variable changed_;
   bool is_begun_ = false, is_made_ = false;
   std::unique_ptr<const ViewIndex> index_;  // until store_ has it

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A wrong word of a command line: the one that is wrong is blamed, the nearest that there is is offered, alike for all verbs.
+# An invalid word on the command line is named in the error, with the nearest valid one, in the same form for all verbs.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >calls.c <<'PROGRAM'
 #include <stdlib.h>
@@ -22,7 +22,7 @@ blamed() {
   [ "$status" = 125 ] || [ "$1 $status" = "check 2" ] || fail "exit status $status of penna $*"
 }
 
-# ---- options: of every verb that has any ------------------------------------------------------------------------------------------
+# ---- options: of every verb that has any ----------------------------------------------------------------------------
 for verb in record report replay graph diff check info list lint export ctl doctor import config completion help; do
   blamed "penna $verb: there is no option --hepl; did you mean --help?" "$verb" --hepl
   blamed "penna $verb: there is no option -Q; 'penna help $verb' shows what is possible" "$verb" -Q
@@ -51,7 +51,7 @@ blamed "penna completion: there is no shell 'bsh' (did you mean 'bash'?): choose
 blamed "penna ctl: there is no command 'stopp' (did you mean 'stop'?): choose from on, off, stop" ctl $$ stopp
 blamed "penna graph: no function that was called has the name 'laef' (did you mean 'leaf'?)" graph laef rec.penna
 
-# ---- which recording was taken ----------------------------------------------------------------------------------------------------
+# ---- which recording was used ---------------------------------------------------------------------------------------
 sleep 0.01
 cp rec.penna newer.penna
 for verb in "report calls" "report alloc" "report threads" "graph leaf" replay "replay --json" "report calls --json"; do

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What penna report was asked for. Which of it a table takes, report_table.h says.
+// The options of penna report. Which of them a table accepts is in report_table.h.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace penna {
 
-// What a row is for.
+// What a row stands for.
 enum class ReportBy : uint8_t {
   kFunction,
   kStack,
@@ -31,7 +31,7 @@ enum class ReportBy : uint8_t {
   kLock
 };
 
-// The words of --by. Messages name a value by the same list.
+// The words of --by. Messages name a value with the same list.
 inline constexpr std::initializer_list<OptionParser::Choice<std::optional<ReportBy>>> kReportByWords = {
     {"function", ReportBy::kFunction}, {"stack", ReportBy::kStack},     {"file", ReportBy::kFile},
     {"module", ReportBy::kModule},     {"process", ReportBy::kProcess}, {"thread", ReportBy::kThread},
@@ -42,19 +42,19 @@ struct ReportOptions {
   InputOptions input;
   TableOptions table;
   std::string which;                           // one of report_names(); empty: the summary
-  std::optional<size_t> frames;                // of each stack, in text; 0: all; none: as the table has it
-  std::optional<ReportBy> by;                  // none: as the table is by itself
-  AllocFilterOptions allocations;              // of tables of allocations, and of flame
-  SuppressionOptions suppressions;             // of leaks
-  bool net = false;                            // of calls and tree: without what recording took
-  bool unmatched = false;                      // of alloc: frees that match no allocation
-  std::optional<uint32_t> within;              // of temp and alloc; none: 1
-  bool ascii = false;                          // of drawings
-  std::optional<FoldedWeight> weight;          // of flame; none: default_weight()
-  std::optional<std::string> lock;             // of tables of locks: only those of this name, a pattern
+  std::optional<size_t> frames;                // of each stack, in text; 0: all; none: the table's default
+  std::optional<ReportBy> by;                  // none: the table's default
+  AllocFilterOptions allocations;              // for tables of allocations, and for flame
+  SuppressionOptions suppressions;             // for leaks
+  bool net = false;                            // for calls and tree: excluding the cost of recording
+  bool unmatched = false;                      // for alloc: frees that match no allocation
+  std::optional<uint32_t> within;              // for temp and alloc; none: 1
+  bool ascii = false;                          // for drawings
+  std::optional<FoldedWeight> weight;          // for flame; none: default_weight()
+  std::optional<std::string> lock;             // for tables of locks: only those whose name matches this pattern
   std::optional<Duration> min_wait, min_hold;  // none: all
-  PathOptions path;                            // of chains
-  std::optional<size_t> width;                 // of flame, in columns; none: the terminal's, else 100
+  PathOptions path;                            // for chains
+  std::optional<size_t> width;                 // for flame, in columns; none: the terminal's, else 100
 };
 
 }  // namespace penna

@@ -31,11 +31,11 @@ namespace {
 
 // Sends one request to the control socket at `path` and reads its answer, one line.
 //
-// Both are lines of text, which collect/control_server.h describes. A process named the path, and
-// may be hostile: neither how long an answer takes nor how long it is may be left to it.
+// Both are lines of text, described in collect/control_server.h. The path comes from a process that may be hostile: it
+// must not control how long an answer takes nor its length.
 Result<std::string> ask(const std::string& path, const std::string& line) {
   const Fd socket = PENNA_TRY(connect_to_recorder(path));
-  const timeval patience{60, 0};  // a socket that a process names may be anybody's
+  const timeval patience{60, 0};  // a socket named by a process may belong to anyone
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   const std::string text = line + "\n";
@@ -45,7 +45,7 @@ Result<std::string> ask(const std::string& path, const std::string& line) {
   char bytes[1024];
   while (answer.size() < 65536) {
     const ssize_t got = ::recv(socket.get(), bytes, sizeof bytes, 0);
-    if (got < 0 && errno == EINTR) continue;  // as where this process is one of those that are recorded, and asked
+    if (got < 0 && errno == EINTR) continue;  // for example if this process is itself recorded, and queried
     if (got <= 0) break;
     answer.append(bytes, static_cast<size_t>(got));
   }
@@ -68,10 +68,9 @@ Result<Counts> read_answer(const std::string& answer) {
   return counts;
 }
 
-// Switches one pattern, in one process or in all. A recorder that runs inside the program it
-// records never stops that program's processes: for one that was forked it answers "yourself". Then
-// we make the change through the process's control page, and report it, so that the recording holds
-// it.
+// Switches one pattern, in one process or in all. A recorder that runs inside the program it records never stops that
+// program's processes: for a forked one it answers "yourself". Then we make the change through the process's control
+// page, and report it, so that it is in the recording.
 Result<Counts> change(const Recorder& recorder, bool on, const std::string& pattern) {
   const char* const way = on ? "on" : "off";
   const std::string answer =
@@ -85,8 +84,7 @@ Result<Counts> change(const Recorder& recorder, bool on, const std::string& patt
   return Counts{1, done.matched, done.changed, done.refused};
 }
 
-// The points of a process, and of those that it started: `pid` may be that of penna record. Stops at a bound, for trees
-// of any size.
+// The points of a process, and of those that it started: `pid` may be penna record's. Bounded, for trees of any size.
 void see_points(int pid, NearestName& nearest, int& left) {
   if (left-- <= 0) return;
   if (const auto process = read_process_modules(static_cast<uint32_t>(pid)))
@@ -107,7 +105,7 @@ std::string near_point(const std::string& pattern, int pid) {
   return nearest.hint();
 }
 
-// A pattern without a match is no error: it holds for libraries that are loaded later, too.
+// A pattern without a match is not an error: it also applies to libraries loaded later.
 std::string sentence(const Counts& counts, const std::string& pattern, bool on, int pid) {
   const char* way = on ? "on" : "off";
   const std::string where =
@@ -125,8 +123,7 @@ std::string sentence(const Counts& counts, const std::string& pattern, bool on, 
 
 }  // namespace
 
-// Everything is checked before the recorder is asked: of several patterns none is switched when one
-// of them is wrong.
+// Everything is checked before the recorder is asked: if one of several patterns is wrong, none is switched.
 Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   Parsed<CtlOptions> parsed;
   std::vector<std::string> words;
@@ -143,8 +140,7 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   if (words.empty()) return Error{"write penna ctl PID on PATTERN, or off instead of on; or penna ctl PID stop"};
-  // from_chars, not atoi: "12abc" and "0" are typing errors, and a negative number would mean a
-  // process group.
+  // from_chars, not atoi: "12abc" and "0" are typing errors, and a negative number would mean a process group.
   const char* end = words[0].data() + words[0].size();
   const auto [at, error] = std::from_chars(words[0].data(), end, parsed.options.pid);
   if (error != std::errc() || at != end || parsed.options.pid <= 0)
@@ -177,8 +173,7 @@ int cmd_ctl(const CtlOptions& options) {
     say("the recording has ended");
     return 0;
   }
-  // One pattern after the other: when one fails, those before it have been switched, and were
-  // reported so.
+  // One pattern after the other: if one fails, those before it have been switched and reported.
   bool all_known = true;
   for (const std::string& pattern : options.patterns) {
     const auto counts = change(*recorder, options.on, pattern);

@@ -43,7 +43,7 @@ class InterruptibleQuery {
 };
 SqlDatabase* InterruptibleQuery::running = nullptr;
 
-// DuckDB points into the text with lines of its own: they stay as they are.
+// DuckDB points into the text with separate lines: they are kept.
 int fail_query(std::string text) {
   std::replace(text.begin(), text.end(), '\t', ' ');
   const size_t first = text.find('\n');
@@ -65,7 +65,7 @@ std::string without_end(std::string text) {
 int run_query(SqlDatabase& database, const SqlOptions& options, const std::string& query) {
   const InterruptibleQuery interruptible(database);
   if (options.parquet) {
-    // DuckDB writes it itself; first the query alone, so that an error points into it.
+    // DuckDB writes the file itself; the query runs by itself first, so that an error points into it.
     const Result<> written =
         database.run(fmt::format("COPY ({}\n) TO {} (FORMAT parquet)", without_end(query), sql_quoted(options.output)));
     return written ? 0 : fail_query(written.error().text);
@@ -92,7 +92,7 @@ Result<std::string> query_of(const SqlOptions& options) {
   return read_file("/dev/stdin");
 }
 
-// Is the word a recording? A query has blanks, and names no file.
+// Whether the word is a recording. A query contains blanks, and is not a file name.
 bool is_recording(const std::string& word) {
   return word == "-" || ::access(word.c_str(), F_OK) == 0 || word.ends_with(".penna") ||
          word.find_first_of(" \n\t") == std::string::npos;

@@ -25,7 +25,7 @@
 namespace penna {
 namespace {
 
-// 128 bits that nobody else on this machine can guess.
+// 128 bits that no other user of this machine can guess.
 Result<std::string> new_token() {
   uint64_t number[2];
   if (::getrandom(number, sizeof number, 0) != sizeof number) return Error{"the system gives no random numbers"};
@@ -47,7 +47,7 @@ Result<ServeHttp> load_server() {
 }
 
 Result<> serve(const ViewOptions& options, const Recording& recording) {
-  // Blocked before a thread is started, so that all have it so.
+  // Blocked before a thread is started, so that all threads inherit it.
   const sigset_t endings = ending_signals();
   sigset_t before;
   ::sigprocmask(SIG_BLOCK, &endings, &before);
@@ -56,7 +56,7 @@ Result<> serve(const ViewOptions& options, const Recording& recording) {
   Names names(recording, *symbols, name_style(options.input, Format::kTable));
   const Summary all = summarize(recording);
   const std::unique_ptr<ProgressObserver> observer = progress_line(!options.input.no_progress);
-  std::optional<Progress> progress;  // of the thread that calls these two
+  std::optional<Progress> progress;  // used by the thread that calls these two
   TrackOptions tracks;
   tracks.step = [&](uint64_t events) {
     if (!progress) progress.emplace("making the index", all.total_events(), "events", observer.get());

@@ -17,7 +17,7 @@
 namespace penna {
 namespace {
 
-// The options by which that part is read, but for its thread.
+// The options for reading that part, except for its thread.
 InputOptions options_of(const InputOptions& input, const Recording& all, const ViewSelection& of) {
   InputOptions chosen = input;
   chosen.recording = all.path();
@@ -40,7 +40,7 @@ Result<Recording> open_part(const InputOptions& options, const std::vector<uint3
   return part;
 }
 
-// As `penna report` reads these words: page and command line cannot tell different numbers.
+// With the same parser as `penna report`: page and command line cannot show different numbers.
 Result<Report> report_of(const InputOptions& input, const Recording& all, const ReportRequest& request) {
   Arguments words = {fmt::format("-n{}", request.rows)};
   if (!request.table.empty()) words.push_back(request.table);
@@ -71,7 +71,7 @@ Result<> fold_of(const InputOptions& input, const Recording& all, const FoldRequ
   return ok();
 }
 
-// Of the recording that it is compared with, as a whole.
+// For the recording that it is compared with, as a whole.
 Result<> fold_before(const InputOptions& input, const std::string& before, FoldedWeight weight,
                      const StackVisitor& visit) {
   InputOptions options = input;
@@ -85,7 +85,7 @@ Result<> fold_before(const InputOptions& input, const std::string& before, Folde
   return ok();
 }
 
-// As `penna diff` reads these words.
+// With the same parser as `penna diff`.
 Result<Report> diff_of(const InputOptions& input, const std::string& before, const Recording& after,
                        const ReportRequest& request) {
   Arguments words = {before, after.path(), fmt::format("-n{}", request.rows), "--of=" + request.table};
@@ -96,7 +96,7 @@ Result<Report> diff_of(const InputOptions& input, const std::string& before, con
   return make_diff_report(options);
 }
 
-// A condition that the point cannot meet would hide nothing: it is refused.
+// A condition that cannot apply to the point would hide nothing: it is refused.
 Result<> check_condition(const Where& where, const Recording& recording, const std::string& point) {
   std::vector<std::string> names;
   for (uint32_t process = 0; process < recording.processes().size(); ++process)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the page's tables and flame graphs are read: as `penna report` and `penna export folded` read the same part.
+// How the page's tables and flame graphs are read: like `penna report` and `penna export folded` read the same part.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace penna {
 
-// The tables of `penna report` that there are events for; drawings are left out, as the page draws by itself.
+// The tables of `penna report` for which there are events; drawings are left out, because the page draws by itself.
 std::vector<TableName> view_tables(const Summary& summary);
-// All must outlive the result. `before`: the recording that it is compared with; empty: none.
+// All must outlive the result. `before`: the recording to compare with; empty: none.
 Questions::Readers view_readers(const InputOptions& input, const Recording& recording, const std::string& before = "");
 
 }  // namespace penna
