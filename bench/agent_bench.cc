@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What each hook of the agent costs, alone: run plain, under `penna record`, or under it with other kinds (`-k`), where
-// the hooks are there and asleep. bench/report.py does the three and compares.
+// The cost of each agent hook: run plain, under `penna record`, or under it with other kinds (`-k`), where the hooks
+// are installed but inactive. bench/report.py runs all three and compares.
 //
-// Each benchmark is the smallest program that meets one hook; the numbers include the call through the PLT and what the
-// function itself does.
+// Each benchmark is the smallest program that hits one hook; the numbers include the call through the PLT and the
+// function's own work.
 #include <benchmark/benchmark.h>
 #include <pthread.h>
 
@@ -61,7 +61,7 @@ void malloc_and_free(benchmark::State& state) {
 }
 BENCHMARK(malloc_and_free)->ThreadRange(1, 2);
 
-// The free alone, its malloc untimed: frees have no stack.
+// Only the free, its malloc untimed: frees have no stack.
 void free_only(benchmark::State& state) {
   constexpr int kBatch = 1024;
   static void* blocks[kBatch];

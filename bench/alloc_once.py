@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tools that answer the same questions about allocations and are tens or hundreds of times slower: once each, on little work.
+"""Tools that answer the same questions about allocations and are tens or hundreds of times slower: run once each, on
+little work.
 
 Invariant: a tool that does not work here gives a reason, and no number.
 """
@@ -25,7 +26,7 @@ class Ours(Peer):
 
 
 class Ltrace(Peer):
-    """Stops the program at each call of a library; takes no stacks."""
+    """Stops the program at each library call; takes no stacks."""
     name = 'ltrace'
 
     def run(self, program, arguments):
@@ -34,7 +35,7 @@ class Ltrace(Peer):
 
 
 class Massif(Peer):
-    """Runs the program on a processor of its own making; keeps sums."""
+    """Runs the program on a simulated processor; keeps sums."""
     name = 'valgrind --tool=massif'
 
     def run(self, program, arguments):
@@ -43,12 +44,12 @@ class Massif(Peer):
 
 
 class Memleak(Peer):
-    """bcc's: uprobes on libc, stacks of frame pointers, sums in the kernel. Needs root, and the headers of a kernel."""
+    """bcc's: uprobes on libc, frame-pointer stacks, sums in the kernel. Needs root, and kernel headers."""
     name = 'bcc memleak'
 
     def headers(self):
-        """Those of the running kernel if bcc finds them (None), else those of another one, put together from Debian's two folders: memleak
-        uses nothing of them that differs."""
+        """Those of the running kernel if bcc finds them (None), else those of another one, assembled from Debian's
+        two folders: memleak uses nothing in them that differs."""
         if pathlib.Path('/lib/modules', os.uname().release, 'build').exists():
             return None
         common = sorted(pathlib.Path('/usr/src').glob('linux-headers-*-common'))
@@ -62,7 +63,7 @@ class Memleak(Peer):
         return str(whole)
 
     def attach(self, process, environment):
-        """The tool, once it has put its probes in: its first report says so."""
+        """Returns the tool once it has installed its probes, as shown by its first report."""
         tool = subprocess.Popen(['memleak-bpfcc', '-p', str(process), '1'], env=environment, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         seen, end = b'', time.monotonic() + 30
@@ -80,7 +81,7 @@ class Memleak(Peer):
         need('memleak-bpfcc')
         headers = self.headers()
         environment = {**os.environ, 'PYTHONUNBUFFERED': '1', **({'BCC_KERNEL_SOURCE': headers} if headers else {})}
-        # The probes must be there before the program is, or it ends first.
+        # The probes must be installed before the program starts, or it ends first.
         target = subprocess.Popen(['sh', '-c', 'kill -STOP $$; exec "$@"', 'sh', program, *arguments], stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         tool = None
@@ -106,7 +107,7 @@ TOOLS = ((Ours, 1_000_000), (Heaptrack, 300_000), (Memleak, 100_000), (Massif, 3
 
 
 def small_program(bench):
-    """A whole program, so short that the slowest of the tools ends."""
+    """A whole program, so short that even the slowest tool finishes."""
     text = (DEMO / 'stock.sql').read_text().replace('i < 100000', 'i < 10000')
     path = bench.data / 'small.sql'
     path.write_text(text)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The tables of real programs whose every allocation is recorded, from start to end: time, bytes on disk and memory, beside
-heaptrack; and with --sample-bytes, which is for leaving on.
+"""The tables of real programs with every allocation recorded, from start to end: time, bytes on disk and memory, beside
+heaptrack; and with --sample-bytes, for permanent use.
 
-Invariant: each recorded run is checked for losses, as every run of the benches is.
+Invariant: each recorded run is checked for losses, like every run of the benchmarks.
 """
 import dataclasses
 import glob
@@ -31,7 +31,7 @@ class Program:
 
 
 def large_source(bench):
-    """A file that makes a compiler read much of the standard library, and work on its templates."""
+    """A file that makes a compiler read much of the standard library, and instantiate its templates."""
     source = bench.data / 'large.cc'
     headers = ('algorithm', 'functional', 'iostream', 'map', 'random', 'regex', 'sstream', 'thread', 'unordered_map')
     source.write_text(''.join(f'#include <{header}>\n' for header in headers) + '''
@@ -43,7 +43,7 @@ void order(std::vector<std::string>& words) { std::stable_sort(words.begin(), wo
 
 
 def programs(bench):
-    """Those of the demo do their work some times over: one is so short that it would measure how programs start."""
+    """The demo's programs repeat their work: one is so short that it would measure program start-up."""
     often = f'import runpy\nfor _ in range(8): runpy.run_path({str(DEMO / "packages.py")!r})'
     stock = bench.data / 'stock.sql'
     stock.write_text('drop table stock;\n'.join([(DEMO / 'stock.sql').read_text()] * 4))
@@ -65,7 +65,7 @@ def programs(bench):
 
 
 class Row:
-    """One program, in all ways."""
+    """One program, in all ways of recording."""
 
     def __init__(self, bench, program):
         self.bench, self.program = bench, program
@@ -115,7 +115,8 @@ class Row:
         notes += [f'{self.program.name}, {way.name}: {way.reason}' for way in self.ways if way.reason]
 
     def own_times(self, way):
-        """The program's own processor time as a multiple of that alone, of the quickest runs: what disturbs a run only adds to it."""
+        """The program's own processor time as a multiple of its time alone, from the fastest runs: disturbances only
+        add time."""
         if not all(file.exists() for file in self.own.values()):
             return None
         recorded, alone = (min(float(line) for line in self.own[name].read_text().split()) for name in (way, 'alone'))

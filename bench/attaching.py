@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Attaching to a program that runs: how long until the first event, how long it stands still, what an event costs from then on,
-and what a server still does meanwhile; beside others that attach.
+"""Attaching to a running program: how long until the first event, how long it is stopped, the cost of an event from
+then on, and a server's throughput meanwhile; beside other tools that attach.
 
 Why the program's own clock: only it knows when it did not run (bench/programs/attached.cc).
-Invariant: nobody attaches to a program that another one has attached to before.
+Invariant: no tool attaches to a program that another one has attached to before.
 """
 import os
 import pathlib
@@ -23,12 +23,12 @@ SETTLED = 0.3  # seconds before somebody comes
 
 
 def last_words(output):
-    """The end of what a tool printed, as one line."""
+    """The last lines of a tool's output, as one line."""
     return ' '.join(output.decode(errors='replace').split())[-80:]
 
 
 class Program:
-    """Runs from start() to stop(); `lines` are what it printed: facts by time."""
+    """Runs from start() to stop(); `lines`: its output: facts by time."""
 
     def __init__(self, bench):
         self.command = [bench.program('attached'), str(THREADS)]
@@ -56,7 +56,7 @@ class Program:
 
 
 class Visit:
-    """One stay: when it began and ended, and when the first event was seen."""
+    """One attachment: when it began and ended, and when the first event was seen."""
 
     def __init__(self, command, first, end=None, cwd=None):
         self.begin = time.monotonic()
@@ -87,7 +87,7 @@ class Visit:
 
 
 def ours(bench, pid):
-    """By --live: the first line is the first event."""
+    """With --live: the first line is the first event."""
     return Visit([str(bench.penna), 'record', '-p', pid, '--live', '-k', 'alloc', '-o', str(bench.recording_path())],
                  lambda text: b' malloc(' in text, signal.SIGINT)
 
@@ -105,7 +105,7 @@ def bpftrace(bench, pid):
 
 
 def heaptrack(bench, pid):
-    """Its file begins with a header; the first event comes behind that."""
+    """Its file begins with a header; the first event follows it."""
     for old in bench.data.glob('heaptrack.*'):
         old.unlink()
     return Visit(['heaptrack', '-p', pid], lambda text: b'injection finished' in text or b'heaptrack output will be' in text and
@@ -121,8 +121,9 @@ VISITORS = (('penna record -p', ours, 1.0), ('gdb -p, one breakpoint', gdb, 0.4)
 
 
 def visits(bench, visitor, rounds):
-    """Of each: milliseconds until the first event, the longest gaps before, when it came and when it left, how long all threads were
-    stopped at most (as the tool says; None: it does not), ns an operation before, meanwhile, afterwards."""
+    """For each: milliseconds until the first event; the longest gaps before, on attaching and on detaching; the
+    longest time all threads were stopped (as reported by the tool; None: not reported); ns per operation before,
+    during, afterwards."""
     found = []
     for _ in range(rounds):
         with Program(bench) as program:
@@ -143,7 +144,7 @@ def visits(bench, visitor, rounds):
 
 
 def started_with_us(bench):
-    """Nanoseconds of the same operation where the program is started by us."""
+    """Nanoseconds of the same operation if the program is started by us."""
     text = run([str(bench.penna), 'record', '-q', '-k', 'alloc', '-o', str(bench.recording_path()), '--', bench.program('attached'), str(THREADS), '0.5'])
     return statistics.median(facts(line)['ns'] for line in text.splitlines()[5:] if 'ns=' in line)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The table of real programs whose every call is recorded, from start to end: Lua and cmark from Debian's source, built in each
-way in which compilers prepare programs; beside the limit and the peers that take the same programs.
+"""The table of real programs with every call recorded, from start to end: Lua and cmark from Debian's source, built
+in each way in which compilers prepare programs; beside the lower bound and the peers that handle the same programs.
 """
 import dataclasses
 import pathlib
@@ -56,7 +56,7 @@ class Row:
         self.peer = Candidate('', lambda: self.of_peer(prepared))
 
     def cpu(self, command, environment=None):
-        """Milliseconds of wall time, and with --clock cpu of the processor time of the command itself."""
+        """Milliseconds of wall time, or with --clock cpu of the command's own processor time."""
         started, before = time.perf_counter(), children_seconds()
         done = subprocess.run([*command, *self.arguments], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, errors='replace', timeout=300)
@@ -102,7 +102,7 @@ class Row:
 
 
 def programs(bench):
-    """What each does: Lua the script of the demo, cmark the docs of this repository, many times over."""
+    """Their work: Lua runs the demo's script, cmark this repository's docs, many times over."""
     book = bench.data / 'book.md'
     text = ''.join(path.read_text() for path in sorted(ROOT.glob('docs/*.md')))
     book.write_text(text * max(1, int(60 * bench.scale)))

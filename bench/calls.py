@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The table of the sources of calls: what each way in which compilers prepare programs costs while nobody records, while Penna
-records something else, and while it records calls; beside the limit and the peers that take the same programs.
+"""The table of call sources: the cost of each way in which compilers prepare programs while there is no recorder,
+while Penna records something else, and while it records calls; beside the lower bound and the peers that handle the
+same programs.
 """
 import dataclasses
 import statistics

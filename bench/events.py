@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The table of events: what one event of each kind costs, with 1, 2 and more threads, beside the limit and the peers; and how
-much of their speed programs keep with threads.
+"""The table of events: the cost of one event of each kind, with 1, 2 and more threads, beside the lower bound and the
+peers; and how much of their speed programs keep as threads are added.
 
-Each row is a program of bench/programs run in all ways, interleaved. Iterations are those of all threads; they are chosen
-so that a run takes some tenths of a second, and a burst of it (programs/harness.h) fits into Penna's pool: the page's part
-on the collector says what happens beyond that.
+Each row is a program of bench/programs run in all ways, interleaved. Iterations are those of all threads; they are
+chosen so that a run takes some tenths of a second, and a burst of it (programs/harness.h) fits into Penna's pool:
+the page's part on the collector says what happens beyond that.
 """
 import dataclasses
 import statistics
@@ -65,12 +65,12 @@ KINDS = [
          peers=LOCK_PEERS),
 ]
 
-# What limits.cc can measure, and what it stands for.
+# What limits.cc can measure, and what each number represents.
 LIMITS = (('rdtsc', 'rdtsc alone'), ('point', 'rdtsc and a 32-byte store'), ('calls', 'twice rdtsc and a 16-byte store'),
           ('alloc', 'twice rdtsc and a 32-byte store'), ('alloc20', 'the same and a walk of 20 frame pointers'),
           ('alloc60', 'the same and a walk of 60'))
 
-# What ring.cc can measure, with how many threads.
+# What ring.cc can measure, and with how many threads.
 RING = (('add', 'locked add', (1, 2)), ('store', 'locked add, 24 bytes stored', (1, 2)),
         ('write', '`ring.h`: write 16 bytes', (1, 2)), ('pair', '`ring.h`: write and read', (1,)),
         ('pairs', '`ring.h`: write 64, read 64 at once', (1,)))
@@ -147,12 +147,12 @@ class Row:
             self.stop_peers()
 
     def limit_ns(self):
-        """The nop is measured in a loop like the untraced one; the others have only their own work in theirs."""
+        """The nop is measured in a loop like the untraced one; the others contain only their own work."""
         return self.limit.above(self.base) if self.kind.limit[0] != 'limits' else self.limit.median
 
 
 def cells(row, notes):
-    """The row as text; what could not be measured gets a number that leads to a note."""
+    """The row as text; a number that could not be measured becomes a reference to a note."""
     def cell(candidate, text):
         if candidate.reason is None:
             return text
@@ -178,7 +178,8 @@ def size_cells(row):
 
 
 def kept(row, name, clock):
-    """Untraced time by traced time: the part of its speed that the program keeps. None when that was not measured."""
+    """Untraced time divided by traced time: the part of its speed that the program keeps. None if it was not
+    measured."""
     candidate = row.ours if name == 'penna' else row.peers[name]
     if candidate.reason or row.base.reason:
         return None
@@ -208,7 +209,7 @@ def scaling(rows):
 
 
 def in_threads(bench, program, what, iterations, threads):
-    """Median of a program of its own limit, for each number of threads."""
+    """Median of a program that measures a lower bound, for each number of threads."""
     ways = [Candidate(what, lambda t=count: bench.result(
         run([bench.program(program), str(bench.iterations(iterations)), str(t), what]))[0]) for count in threads]
     interleave(ways, bench.rounds)
@@ -216,7 +217,7 @@ def in_threads(bench, program, what, iterations, threads):
 
 
 def limits(bench, only):
-    """The limits by themselves."""
+    """The lower bounds by themselves."""
     if only not in 'limits':
         return ''
     rows = [[name, *map(number, in_threads(bench, 'limits', what, 2_000_000, (1, 2)))] for what, name in LIMITS]
@@ -224,7 +225,7 @@ def limits(bench, only):
 
 
 def ring(bench, only):
-    """The ring that all threads share, beside one locked add on a shared word."""
+    """The ring shared by all threads, beside one locked add on a shared word."""
     if only not in 'ring':
         return ''
     measured = [in_threads(bench, 'ring', what, 5_000_000, threads) for what, _, threads in RING]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Real programs with threads, their locks recorded: how much slower they are.
+"""Real multi-threaded programs with their locks recorded: how much slower they are.
 
-Invariant: each recorded run is checked for losses, as every run of the benches is.
+Invariant: each recorded run is checked for losses, like every run of the benchmarks.
 """
 import os
 import pathlib
@@ -27,8 +27,8 @@ def stop(server, socket):
 
 
 def of_a_request(bench, wrap, *options):
-    """SET and GET by redis-benchmark against a redis-server: nanoseconds of one, by wall time, and by the processor time of the server's
-    side; and the most MB that it held."""
+    """SET and GET by redis-benchmark against a redis-server: nanoseconds of one, in wall time and in the server
+    side's processor time; and its peak memory in MB."""
     socket, held = str(bench.data / 'redis.sock'), bench.data / 'held'
     command = ['/usr/bin/time', '-q', '-f', '%M', '-o', str(held), *wrap, 'redis-server', '--port', '0', '--unixsocket', socket,
                '--save', '', *options, '--dir', str(bench.data)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the numbers were measured on: the header of the page."""
+"""The machine that the numbers were measured on: the header of the page."""
 import os
 import pathlib
 import platform
@@ -31,7 +31,7 @@ def distribution():
 
 
 def revision(bench):
-    """The commit that was measured, and what makes that less than certain: later changes, an older binary."""
+    """The commit that was measured, and any reasons for doubt: later changes, an older binary."""
     git = ['git', '-C', str(pathlib.Path(__file__).resolve().parent.parent)]
     text = 'commit ' + first_line([*git, 'rev-parse', '--short=12', 'HEAD'])
     measured = ['--', 'src', 'include']

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// make_recording N FILE: a recording of N events, written as the collector writes, of a server that was never there: eight
-// threads that answer requests, with calls, allocations, locks, waits and points.
+// make_recording N FILE: a recording of N events, written as the collector would, of a simulated server: eight threads
+// that answer requests, with calls, allocations, locks, waits and points.
 //
-// Why: how a reader fares with 10⁹ events is not to depend on a program that runs for an hour. Times are of a clock of its
-// own, a nanosecond a tick. Invariant: the same N gives the same events; what is entered is left, what is taken is given back.
+// Why: measuring a reader with 10⁹ events must not require a program that runs for an hour. Times come from a simulated
+// clock, one nanosecond per tick. Invariant: the same N gives the same events; every entry has an exit, everything
+// taken is released.
 #include <fmt/core.h>
 
 #include <array>
@@ -51,7 +52,7 @@ class ServerThread {
     leaf(13, 400);
     exit(1);
     if (up_to(400) == 0) flush_log();
-    now_ += up_to(64) == 0 ? up_to(3'000'000) : up_to(20'000);  // until the next one comes
+    now_ += up_to(64) == 0 ? up_to(3'000'000) : up_to(20'000);  // until the next request arrives
   }
   void finish() { close(); }
 
@@ -134,7 +135,7 @@ class ServerThread {
     uint64_t words[3] = {penna_full_header(PENNA_KIND_ALLOC, 3, now_), block, size << 32 | (1 + up_to(4))};
     record(words, 3);
   }
-  // Now and then somebody else has it.
+  // Now and then another thread holds it.
   void take(uint32_t lock) {
     const uint64_t address = kData + lock * 64;
     if (up_to(150) != 0) {
@@ -163,7 +164,7 @@ class ServerThread {
   }
 
   void record(const uint64_t* words, size_t count) {
-    // The time of a call is 30 bits of it.
+    // A call has 30 bits of its time.
     if (used_ + count * 8 > PENNA_CHUNK_BYTES || now_ - begun_ >= 1u << 29) close();
     if (used_ == 0) open();
     std::memcpy(chunk_.data() + used_, words, count * 8);

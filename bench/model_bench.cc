@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The analyses: events of a recording walked thread by thread and merged in time, and what `penna report` does with them.
+// The analyses: a recording's events walked thread by thread and merged in time, and what `penna report` computes from
+// them.
 //
 // The recording has four threads that did the same at the same time: the chunks of recording_workloads.h, four times.
-// items_per_second = events per second of processor time: chunks may be unpacked by other processors. Invariant: every event that was written is seen, or it is an error.
+// items_per_second = events per second of processor time: chunks may be unpacked by other processors. Invariant: every
+// event written is seen; otherwise it is an error.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -27,7 +29,7 @@ using workload::Kind;
 constexpr uint32_t kProcess = 1, kThreads = 4;
 constexpr const char* kNames[] = {"calls", "fib", "allocs", "malloc_loop"};
 
-// Made when first asked for, removed at the end of the program.
+// Made on first use, removed at the end of the program.
 class Sample {
  public:
   explicit Sample(int64_t kind) {
@@ -68,7 +70,7 @@ class Sample {
   uint64_t events_ = 0;
 };
 
-// `walk`: gives the number of events that it saw.
+// `walk`: returns the number of events that it saw.
 template <typename Walk>
 void measure(benchmark::State& state, Walk walk) {
   const Sample& sample = Sample::of(state.range(0));

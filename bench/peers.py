@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The tools of others that do the same, as Debian has them. Each is used as its documentation says, at its fastest.
+"""Other tools for the same purpose, as packaged by Debian. Each is used as its documentation says, at its fastest.
 
-A peer is a class with `start()`, `run(program, arguments)` giving the program's output, and `stop()`, which raises Failed
-when the tool lost something. `program` is a path from Bench.program().
+A peer is a class with `start()`, `run(program, arguments)` returning the program's output, and `stop()`, which
+raises Failed if the tool lost something. `program` is a path from Bench.program().
 """
 import glob
 import os
@@ -48,7 +48,7 @@ class Uftrace(Peer):
         need('uftrace')
 
     def command(self, program):
-        """What to put in front of its arguments, and the environment."""
+        """The words before the program's arguments, and the environment."""
         return ['uftrace', 'record', '-d', self.fresh('uftrace'), *self.options, program], None
 
     def run(self, program, arguments):
@@ -86,7 +86,7 @@ class XRay(Peer):
 
 
 class Heaptrack(Peer):
-    """Allocation tracer. -r: its fastest way, interpreted later."""
+    """Allocation tracer. -r: its fastest mode, interpreted later."""
     name = 'heaptrack'
 
     def start(self):
@@ -108,7 +108,7 @@ class Lttng(Peer):
 
     @classmethod
     def start_daemon(cls, bench):
-        """LTTng's daemon, ours unless one runs. It lives until stop_daemon()."""
+        """LTTng's daemon, ours unless one is running. It lives until stop_daemon()."""
         need('lttng')
         if cls.daemon is not None:
             return
@@ -173,7 +173,7 @@ class Preloaded(Peer):
 
 
 class Compiled(Peer):
-    """What is compiled in and nobody listens to. `options`: its name."""
+    """A point that is compiled in, without a listener. `options`: its name."""
 
     def __init__(self, bench, options):
         super().__init__(bench)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The recording: how fast records are taken apart, compressed, written and read back, and what they weigh on disk.
+// The recording: how fast records are decoded, compressed, written and read back, and their size on disk.
 //
 // Invariant: before a figure is given, the chunks have made the round trip bit by bit.
 #include <benchmark/benchmark.h>
@@ -65,7 +65,7 @@ void BM_scan(benchmark::State& state) {
   state.SetItemsProcessed(static_cast<int64_t>(events_in(chunks)) * state.iterations());
 }
 
-// range(1): as columns or plain zstd. B/pair: bytes on disk for a call, or for an allocation with its free.
+// range(1): as columns or plain zstd. B/pair: bytes on disk per call, or per allocation with its free.
 void BM_compress(benchmark::State& state) {
   const Chunks& chunks = chunks_of(state);
   Compressor compressor(1, state.range(1) != 0);
@@ -107,7 +107,7 @@ void BM_decompress(benchmark::State& state) {
   state.SetBytesProcessed(static_cast<int64_t>(bytes_in(chunks)) * state.iterations());
 }
 
-// Scan, compress and write, as the collector does; into memory, so that the disk is not measured.
+// Scan, compress and write, like the collector; into memory, so that the disk is not measured.
 void BM_write(benchmark::State& state) {
   const Chunks& chunks = chunks_of(state);
   std::string path = "/dev/shm/penna-recording-bench." + std::to_string(::getpid());
@@ -124,7 +124,7 @@ void BM_write(benchmark::State& state) {
   ::unlink(path.c_str());
 }
 
-// Open, read every chunk and look at every record.
+// Open, read every chunk and scan every record.
 void BM_read(benchmark::State& state) {
   const Chunks& chunks = chunks_of(state);
   std::string path = "/dev/shm/penna-recording-bench." + std::to_string(::getpid());

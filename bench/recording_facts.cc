@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// recording_facts REC: what bench/report.py must know of a recording, as raw numbers on one line of key=value.
+// recording_facts REC: what bench/report.py needs to know about a recording, as raw numbers on one line of key=value.
 //
-// Why apart from `penna info`: sizes before and after compression and the recorder's own time are of interest to nobody
-// but a benchmark, and text for people has rounded numbers.
+// Why separate from `penna info`: sizes before and after compression and the recorder's own time only interest a
+// benchmark, and text for users has rounded numbers.
 #include <cstdio>
 
 #include "recording/reader.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Chunks as real code fills them: small programs that stamp their own calls and allocations with the real clock.
 //
-// Why not random numbers: what compresses are the habits of programs (who calls whom, which block is used again), and
-// what does not is the jitter of the clock; made-up data has neither. Invariant: every chunk is whole and undamaged.
+// Why not random numbers: what compresses are the patterns of programs (who calls whom, which block is reused), and
+// what does not is the jitter of the clock; synthetic data has neither. Invariant: every chunk is complete and
+// undamaged.
 #pragma once
 
 #include <cstdint>
@@ -69,12 +70,12 @@ class Recorder {
   size_t used_ = 0;
 };
 
-inline Recorder* recorder;  // of the workload that runs
+inline Recorder* recorder;  // of the running workload
 inline bool trace_calls;
 inline uint32_t stack_now;  // node of the tree of call paths
 inline std::map<std::pair<uint32_t, uint32_t>, uint32_t> stack_tree;
 
-// Stands at the top of a traced function number `id`.
+// First declaration of traced function number `id`.
 struct Scope {
   explicit Scope(uint32_t id) : pc(0x5555'5556'0000 + uint64_t{id} * 2654435761 % 0x40000 / 16 * 16), outer(stack_now) {
     if (trace_calls) {
@@ -102,7 +103,7 @@ inline void put(void* block) {
 }
 
 // A small interpreter: parses random documents of nested lists, words and numbers into a tree, walks it, frees it.
-// Calls: 20 functions, recursive, with leaves. Allocations: nodes, growing arrays and strings of mixed lives.
+// Calls: 20 functions, recursive, with leaves. Allocations: nodes, growing arrays and strings with mixed lifetimes.
 struct Node {
   uint32_t kind = 0, count = 0, capacity = 0;
   Node** items = nullptr;
@@ -202,7 +203,7 @@ class Interpreter {
   std::mt19937 random_;
 };
 
-// The worst of calls: nothing but calls, as fast as the clock can stamp them.
+// The worst case for calls: nothing but calls, as fast as the clock can stamp them.
 inline uint64_t fib(uint32_t n) {
   Scope scope(20);
   return n < 2 ? n : fib(n - 1) + fib(n - 2);

@@ -4,9 +4,9 @@
 
     bench/report.py --build build/release --output bench/RESULTS.md [--quick] [--only TEXT] [--clock cpu]
 --quick: a fifth of the work and 3 rounds, to try it out; its numbers are not worth keeping.
---clock cpu: processor time of the program's threads instead of wall time, for a machine that is busy with other things.
-Every number is a median of interleaved runs (runner.py); "above untraced" is the difference to the untraced program in the
-same round. Nothing is asserted: a benchmark informs, tests judge.
+--clock cpu: processor time of the program's threads instead of wall time, for a busy machine.
+Every number is a median of interleaved runs (runner.py); "above untraced" is the difference from the untraced
+program in the same round. Nothing is asserted: a benchmark informs, tests judge.
 """
 import argparse
 import os

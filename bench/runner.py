@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Runs the programs of bench/programs and takes medians. No table and no peer is known here.
+"""Runs the programs of bench/programs and takes medians. Knows nothing of tables or peers.
 
-Why interleaved: this and other machines drift by some percent within seconds. Each round runs every candidate once, and a
-cost is the median of the rounds' own differences. Invariant: a run that lost events, or failed, gives a reason and no
+Why interleaved: machines drift by some percent within seconds. Each round runs every candidate once, and a cost is
+the median of the differences within rounds. Invariant: a run that lost events, or failed, gives a reason and no
 number.
 """
 import os
@@ -15,18 +15,18 @@ import subprocess
 import tempfile
 import time
 
-# For programs of bench/programs: long enough for the recorder to take what the last burst left (programs/harness.h).
+# For programs of bench/programs: long enough for the recorder to drain the last burst (programs/harness.h).
 PAUSES = {**os.environ, 'BENCH_PAUSE_MS': '200'}
 
 KEY_VALUE = re.compile(r'\b([a-z_]+)=([-0-9.]+)')
 
 
 class Failed(Exception):
-    """Why there is no number; one short sentence for the table."""
+    """The reason why there is no number; one short sentence for the table."""
 
 
 def run(command, environment=None, cwd=None, timeout=120):
-    """Output of a command, standard error included; Failed when it does not work."""
+    """A command's output, including standard error; raises Failed if the command fails."""
     try:
         done = subprocess.run(command, env=environment, cwd=cwd, timeout=timeout, text=True, errors='replace',
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -46,14 +46,14 @@ def facts(text):
 
 
 def children_seconds():
-    """Processor time of all processes that ended below this one."""
+    """Processor time of all descendants of this process that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def whole_program(bench, command, environment=None):
-    """Milliseconds of a command from start to end, by the bench's clock, processes below it included; and the most MB that one of them
-    held. A small parent asks for these: what this process holds would count as the command's."""
+    """Milliseconds of a command from start to end, by the benchmark's clock, including descendants; and the highest
+    MB that one of them held. Measured from a small parent: this process's own memory would count as the command's."""
     with tempfile.NamedTemporaryFile('r', dir=bench.data) as held:
         started, before = time.perf_counter(), children_seconds()
         run(['/usr/bin/time', '-q', '-f', '%M', '-o', held.name, *command], environment)
@@ -62,7 +62,7 @@ def whole_program(bench, command, environment=None):
 
 
 class Bench:
-    """Where things are, and how a recording is made."""
+    """Paths, and how a recording is made."""
 
     def __init__(self, build, rounds, scale, clock):
         self.build = pathlib.Path(build).resolve()
@@ -82,7 +82,7 @@ class Bench:
         return max(1000, int(count * self.scale))
 
     def result(self, text, clock=None):
-        """Nanoseconds per operation and operations, from what a program printed among other things."""
+        """Nanoseconds per operation and operations, parsed from a program's output."""
         found = facts(text)
         if 'ns' not in found:
             raise Failed('the program printed no result')
@@ -94,7 +94,7 @@ class Bench:
         return path
 
     def record(self, command, kinds, options=(), environment=None):
-        """Records a command; gives its output and the facts of the recording, from which nothing may be missing."""
+        """Records a command; returns its output and the facts about the recording, which must be complete."""
         path = self.recording_path()
         text = run([str(self.penna), 'record', '-q', '-o', str(path), '-k', kinds, *options, '--', *command], environment)
         recorded = facts(run([str(self.build / 'bench' / 'recording_facts'), str(path)]))
@@ -104,7 +104,7 @@ class Bench:
 
 
 class Candidate:
-    """One way to run a program: `once()` gives ns per operation. After a failure it is not tried again."""
+    """One way to run a program: `once()` returns ns per operation. After a failure it is not tried again."""
 
     def __init__(self, name, once):
         self.name, self.once = name, once
@@ -122,19 +122,19 @@ class Candidate:
         return statistics.median(self.values) if self.values and self.reason is None else None
 
     def above(self, base):
-        """Median of what each round cost above the same round of `base`."""
+        """Median of each round's cost above the same round of `base`."""
         if self.median is None or base.median is None:
             return None
         return statistics.median(mine - its for mine, its in zip(self.values, base.values))
 
     def above_times(self, limit, base):
-        """Median of what each round cost above the same round of `base`, as a multiple of the same round of `limit`."""
+        """Median of each round's cost above the same round of `base`, as a multiple of the same round of `limit`."""
         if None in (self.median, limit.median, base.median):
             return None
         return statistics.median((mine - its) / least for mine, its, least in zip(self.values, base.values, limit.values))
 
     def times(self, base):
-        """Median of what each round took as a multiple of the same round of `base`."""
+        """Median of each round's time as a multiple of the same round of `base`."""
         if self.median is None or base.median is None:
             return None
         return statistics.median(mine / its for mine, its in zip(self.values, base.values))

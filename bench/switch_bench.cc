@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What it takes to switch 10,000 sites on and off again, in a program without the agent: triggers whose code lies close
-// together, as in a program of some megabytes, or one in each page, while another thread runs or not.
+// Switching 10,000 sites on and off again, in a program without the agent: triggers whose code is close together, as in
+// a program of some megabytes, or one per page, while another thread runs or not.
 //
-// The sites are written by the assembler, as the macros would: a compiler takes minutes for so many.
+// The sites are written in assembly, as the macros would expand: a compiler takes minutes for so many.
 #include <benchmark/benchmark.h>
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 #include "penna/trigger.h"
 
-// SITES(tag, count, bytes): so many slots, that many bytes apart; each with a record and a state of its own.
+// SITES(tag, count, bytes): that many slots, that many bytes apart; each with its own record and state.
 #define SITES(tag, count, bytes)                                                                \
   asm(".pushsection .text." tag                                                                 \
       ",\"ax\",@progbits\n"                                                                     \
@@ -41,7 +41,7 @@ SITES("first", 10000, 4096);  // switched once: the kernel copies each page of t
 
 namespace {
 
-// Both the modules' note and what makes the linker keep the tables.
+// Provides the module's note, and keeps the linker from dropping the tables.
 [[gnu::noinline]] void one_of_ours() {
   PENNA_TRIGGER(bench, ours, [] {});
 }
@@ -66,7 +66,7 @@ void switch_sites(benchmark::State& state, const char* pattern) {
 void arm_10000_sites_close_together(benchmark::State& state) { switch_sites(state, "bench:close"); }
 void arm_10000_sites_in_a_page_each(benchmark::State& state) { switch_sites(state, "bench:apart"); }
 void arm_10000_sites_in_a_page_each_first_time(benchmark::State& state) { switch_sites(state, "bench:first"); }
-// Argument: other threads that run.
+// Argument: number of other running threads.
 BENCHMARK(arm_10000_sites_close_together)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(arm_10000_sites_in_a_page_each_first_time)
     ->Arg(0)

@@ -13,7 +13,7 @@ def number(value, digits=1):
 
 
 def ratio(value, to):
-    """`value` as a multiple of `to`; "-" where that says nothing."""
+    """`value` as a multiple of `to`; "-" if that is meaningless."""
     if value is None or to is None or to <= 0 or value <= 0:
         return '-'
     times = value / to

@@ -1,7 +1,7 @@
-# Which benchmarks there are: google-benchmark programs, and the small programs that bench/report.py records.
+# The list of benchmarks: google-benchmark programs, and the small programs that bench/report.py records.
 
-# penna_bench_program(name SOURCES... [COMPILE options...] [LIBS...]): a program to be recorded, built as a user would build
-# it, in BUILD/bench/programs/NAME.
+# penna_bench_program(name SOURCES... [COMPILE options...] [LIBS...]): a program to be recorded, built as a user would
+# build it, in BUILD/bench/programs/NAME.
 function(penna_bench_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;COMPILE" ${ARGN})
   list(TRANSFORM ARG_SOURCES PREPEND programs/)
@@ -17,7 +17,8 @@ endfunction()
 find_package(Threads REQUIRED)
 penna_bench_program(limits SOURCES limits.cc)
 penna_bench_program(ring SOURCES ring.cc)
-# The loop around a point begins with a line of decoded instructions, whatever is in it: its place is not what is measured.
+# The loop around a point is aligned to a line of decoded instructions, whatever it contains: alignment is not what is
+# measured.
 set(aligned -falign-loops=32)
 penna_bench_program(points_none SOURCES points.cc COMPILE -DBENCH_POINT=0 ${aligned})
 penna_bench_program(points_nop SOURCES points.cc COMPILE -DBENCH_POINT=1 ${aligned})
@@ -25,7 +26,8 @@ penna_bench_program(points SOURCES points.cc COMPILE -DBENCH_POINT=2 ${aligned})
 penna_bench_program(calls_plain SOURCES calls.cc)
 penna_bench_program(calls SOURCES calls.cc COMPILE -finstrument-functions)
 penna_bench_program(calls_pg SOURCES calls.cc COMPILE -pg LIBS -pg)
-# penna_bench_calls(name compiler options...): calls.cc by the compiler that knows the options, whatever this build's own is.
+# penna_bench_calls(name compiler options...): calls.cc by a compiler that supports the options, whichever builds the
+# rest.
 function(penna_bench_calls name compiler)
   set(program ${CMAKE_BINARY_DIR}/bench/programs/${name})
   add_custom_command(OUTPUT ${program} DEPENDS programs/calls.cc programs/harness.h
@@ -46,14 +48,14 @@ penna_bench_program(attached SOURCES attached.cc)
 penna_bench_program(sizes SOURCES sizes.cc)
 penna_bench_program(own_time SOURCES own_time.cc)
 penna_bench_program(locks SOURCES locks.cc)
-# Preloaded into it: what a proxy written by hand costs.
+# Preloaded into it: the cost of a hand-written proxy.
 add_library(lock_proxy MODULE EXCLUDE_FROM_ALL programs/lock_proxy.c)
 target_compile_options(lock_proxy PRIVATE -O2 -Wall -Wextra)
 set_target_properties(lock_proxy PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench/programs)
 add_dependencies(bench lock_proxy)
 penna_bench_program(threads SOURCES threads.cc)
 
-# Peers that must be compiled in; report.py says so when the program is not there.
+# Peers that must be compiled in; report.py says so if the program is missing.
 find_library(PENNA_BENCH_LTTNG lttng-ust)
 if(PENNA_BENCH_LTTNG)
   penna_bench_program(points_lttng SOURCES points.cc lttng_provider.c

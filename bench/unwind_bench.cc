@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Cost of one stack of 25 frames: walked from nothing, with remembered frames, and by the peers.
+// The cost of one stack of 25 frames: walked from scratch, with remembered frames, and by the peers.
 //
-// same_stack: the same stack again and again, as malloc in a loop sees it. without_memory: all frames walked and interned,
+// same_stack: the same stack again and again, as in malloc in a loop. without_memory: all frames walked and interned,
 // their rules cached. changing_inner/N: N + 2 inner frames are left and entered again between two walks.
 // first_sight_of_a_pc: no rule is cached, so the CFI of every frame is read.
 #include <benchmark/benchmark.h>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace penna::unwind;
 
-// A tree as simple as can be: a hash table of (parent, pc), never full in this benchmark.
+// The simplest possible tree: a hash table of (parent, pc), never full in this benchmark.
 class Tree {
  public:
   uint32_t intern(uint32_t parent, uintptr_t pc) {
@@ -78,14 +78,14 @@ using Body = void (*)(benchmark::State&);
   s.memory->count = 0;
   return walk(s.walker, caller_registers(), *s.memory, s.tree);
 }
-// A hook as if called from `extra` more frames.
+// A hook, called below `extra` more frames.
 [[gnu::noinline]] WalkResult hook_deeper(int extra) {
   WalkResult result = extra == 0 ? hook() : hook_deeper(extra - 1);
   benchmark::DoNotOptimize(result);
   return result;
 }
 
-// From one call site: were the loop unrolled (-fno-unroll-loops), it would have two, and the stack would change.
+// From one call site: an unrolled loop (hence -fno-unroll-loops) would have two, and the stack would change.
 template <typename Call>
 void loop(benchmark::State& run, Call call) {
   while (run.KeepRunning()) benchmark::DoNotOptimize(call());
@@ -148,7 +148,8 @@ void changing_inner(benchmark::State& run) {
         int turn = 0;
         for (auto _ : r) {
           turn ^= 1;
-          // Two call sites, which the compiler must not make one: the frames inside differ in their return address each time.
+          // Two call sites, which the compiler must not merge: the inner frames differ in their return address each
+          // time.
           if (turn) {
             benchmark::DoNotOptimize(hook_deeper(extra));
             asm volatile("nop");
@@ -192,7 +193,7 @@ void peer_libunwind_backtrace(benchmark::State& run) {
 }
 BENCHMARK(peer_libunwind_backtrace);
 
-// The physical limit of any verification: load one word a frame.
+// The physical limit of any verification: load one word per frame.
 void limit_one_load_a_frame(benchmark::State& run) {
   std::vector<uintptr_t> stack(kFrames * 8);
   for (auto _ : run) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What is not a single event: start-up, memory, the collector under full load, hooks one by one, and the tool side."""
+"""Everything beyond single events: start-up, memory, the collector under full load, individual hooks, and the tool
+side."""
 import json
 import statistics
 import time
@@ -15,7 +16,7 @@ def milliseconds(command, environment=None):
 
 
 def start_up(bench):
-    """Wall time of the shortest program, alone and recorded, in turns."""
+    """Wall time of the shortest program, alone and recorded, alternating."""
     penna = [str(bench.penna), 'record', '-q', '-o']
     plain = Candidate('true', lambda: milliseconds(['/bin/true']))
     ours = Candidate('penna', lambda: milliseconds([*penna, str(bench.recording_path()), '--', '/bin/true']))
@@ -38,7 +39,7 @@ def memory(bench):
 
 
 def sustained(bench):
-    """More than the collector can take: the pool is small, so the program goes on at the collector's pace."""
+    """More than the collector can process: the pool is small, so the program runs at the collector's pace."""
     for name, program, kinds, iterations, arguments in (
             ('calls', 'calls', 'calls', 5_000_000, []), ('allocations, 20 frames', 'alloc', 'alloc', 2_000_000, ['20']),
             ('locks', 'locks', 'locks', 4_000_000, []), ('points', 'points', 'points', 4_000_000, [])):
@@ -74,7 +75,7 @@ def table(bench, only):
 
 
 def benchmark(bench, name, wrap=(), only='.'):
-    """Results of a google-benchmark program by name: the JSON objects. `wrap`: a command in front of it."""
+    """Results of a google-benchmark program by name: the JSON objects. `wrap`: a command to prefix."""
     output = bench.data / f'{name}.json'
     command = [*wrap, str(bench.build / 'bench' / name), f'--benchmark_filter={only}', f'--benchmark_out={output}', '--benchmark_out_format=json',
                f'--benchmark_min_time={0.2 * bench.scale}']
@@ -88,7 +89,7 @@ def benchmark(bench, name, wrap=(), only='.'):
 
 
 def hooks(bench, only):
-    """Each hook alone: without the agent, with it asleep, and recording."""
+    """Each hook by itself: without the agent, with the agent inactive, and recording."""
     if only not in 'hooks':
         return ''
     record = [str(bench.penna), 'record', '-q', '-f', '-o', str(bench.recording_path())]
@@ -110,7 +111,7 @@ def hooks(bench, only):
 
 
 def switching(bench, only):
-    """10,000 sites of a program are switched on."""
+    """Switches on 10,000 sites of a program."""
     if only not in 'switching':
         return ''
     try:
@@ -127,7 +128,7 @@ def switching(bench, only):
                      'each page.'])
 
 
-# Of recording_bench and model_bench: what stands on the page, and under which name.
+# From recording_bench and model_bench: what the page lists, and under which name.
 TOOL_SIDE = (('recording_bench', 'BM_scan', 'look at each record of a chunk'),
              ('recording_bench', 'BM_write', 'the collector: look, compress, write'),
              ('recording_bench', 'BM_read', 'read, decompress, look at each record'),
@@ -138,7 +139,7 @@ TOOL_SIDE = (('recording_bench', 'BM_scan', 'look at each record of a chunk'),
 
 
 def tool_side(bench, only):
-    """Speed of collector, reader and analyses, each alone."""
+    """Speed of collector, reader and analyses, each by itself."""
     if only not in 'tool side':
         return ''
     rows, notes = [], []
@@ -156,12 +157,14 @@ def tool_side(bench, only):
 
 
 def resident(command):
-    """The most memory that a command held, in MB. Asked of a small parent: what this one holds would count as the command's."""
+    """A command's peak memory, in MB. Measured from a small parent: this process's own memory would count as the
+    command's."""
     return float(run(['/usr/bin/time', '-q', '-f', '%M', 'sh', '-c', '"$@" >/dev/null 2>&1', 'sh', *command])) / 1e3
 
 
 def whole_commands(bench, commands, events, what, notes):
-    """Rows of the commands' names and arguments, on the last recording, which has so many `events`, called `what` in the notes."""
+    """Rows of the commands' names and arguments, on the last recording, which has `events` events, called `what` in
+    the notes."""
     rows, penna = [], str(bench.penna)
     for name, arguments in commands:
         took = statistics.median(milliseconds([penna, *arguments]) for _ in range(3))
@@ -171,8 +174,8 @@ def whole_commands(bench, commands, events, what, notes):
 
 
 def penna_report(bench, notes):
-    """Reports of real recordings, whole commands, names included: of 10^7 allocations, each freed, of 10^7 lock events, and of
-    10^8 calls (200 M events), and what of a replay of these a person sees first."""
+    """Reports of real recordings, as whole commands, including names: of 10^7 allocations, each freed, of 10^7 lock
+    events, and of 10^8 calls (200 M events), and the time until the first lines of a replay of these appear."""
     try:
         path, penna = str(bench.data / 'run.penna'), str(bench.penna)
         _, recorded = bench.record([bench.program('sizes'), str(bench.iterations(10_000_000))], 'alloc')

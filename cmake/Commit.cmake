@@ -1,5 +1,5 @@
-# Writes OUT, a header with the commit of SOURCE, when it changed: cmake -D SOURCE=... -D OUT=... -P Commit.cmake. No commit where
-# git knows none, or another tree holds this one.
+# Writes OUT, a header with the commit of SOURCE, if it changed: cmake -D SOURCE=... -D OUT=... -P Commit.cmake. No
+# commit if git knows none, or if SOURCE is inside another tree.
 cmake_minimum_required(VERSION 3.25)
 set(commit "")
 find_program(git git)

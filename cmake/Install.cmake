@@ -1,6 +1,6 @@
 # What `cmake --install` copies, in components: `runtime` is the programs and what they preload, `library` what programs
-# that record themselves load, `dev` what they are built with. `runtime` needs `library`.
-# Invariant: no installed file holds a path of this machine, so that the tree works wherever it is moved.
+# that record themselves load, `dev` what those are built with. `runtime` needs `library`.
+# Invariant: no installed file contains a path of this machine, so that the tree works wherever it is moved.
 include_guard()
 if(PENNA_SANITIZE)
   return()  # not for use
@@ -10,7 +10,8 @@ set(docs ${CMAKE_INSTALL_DATADIR}/doc/penna)
 set(packages ${CMAKE_INSTALL_LIBDIR}/cmake/Penna)
 set(generated ${CMAKE_BINARY_DIR}/install)
 
-# Penna::point: the headers alone. Penna::recorder: libpenna.so. Penna::agent: the hooks, for those that link them too.
+# Penna::point: only the headers. Penna::recorder: libpenna.so. Penna::agent: the hooks, for programs that link them
+# too.
 add_library(penna_point INTERFACE)
 target_compile_features(penna_point INTERFACE c_std_11 cxx_std_17)
 set_target_properties(penna_point PROPERTIES EXPORT_NAME point)
@@ -26,7 +27,7 @@ install(TARGETS penna_http penna_http_client LIBRARY DESTINATION ${CMAKE_INSTALL
 install(EXPORT Penna NAMESPACE Penna:: FILE PennaTargets.cmake DESTINATION ${packages} COMPONENT dev)
 
 install(DIRECTORY include/penna DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
-# Headers with the names of others, which a compiler finds only when it is told to: -I PREFIX/include/penna-compat.
+# Headers named like those of other projects, which a compiler finds only with -I PREFIX/include/penna-compat.
 set(compat ${CMAKE_INSTALL_INCLUDEDIR}/penna-compat)
 install(FILES compat/usdt.h DESTINATION ${compat} COMPONENT dev)
 install(DIRECTORY compat/folly DESTINATION ${compat} COMPONENT dev)

@@ -1,7 +1,7 @@
 # `cpack -G DEB`: penna (programs and libraries) and libpenna-dev (headers, pkg-config, CMake). tools/package calls it.
 include_guard()
 set(CPACK_PACKAGE_NAME penna)
-# Whoever makes the package, as Debian's own tools are told (debchange(1)).
+# The maintainer, from the variables that Debian's own tools use (debchange(1)).
 if(DEFINED ENV{DEBEMAIL})
   if(DEFINED ENV{DEBFULLNAME})
     set(CPACK_PACKAGE_CONTACT "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
@@ -37,7 +37,7 @@ set(CPACK_DEBIAN_PENNA_PACKAGE_RECOMMENDS "libdebuginfod1t64 | libdebuginfod1, l
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libpenna-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "penna (= ${PROJECT_VERSION})")
-# Libraries of the package itself that others of it need.
+# The package's own libraries that others of them need.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
 set(CPACK_VERBATIM_VARIABLES ON)
 include(CPack)

@@ -15,7 +15,7 @@ endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
-# How programs and libraries find one another where they are installed: by relative paths, so that the tree can be moved.
+# How installed programs and libraries find one another: by relative paths, so that the tree can be moved.
 file(RELATIVE_PATH PENNA_LIB_FROM_BIN ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 file(RELATIVE_PATH PENNA_BIN_FROM_LIB ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_BINDIR})
 
@@ -25,11 +25,11 @@ if(PENNA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${PENNA_CCACHE})
 endif()
 
-# PENNA_SANITIZE: comma list for -fsanitize (tool side and tests only: the agent lives in other people's programs).
+# PENNA_SANITIZE: comma list for -fsanitize (only tool side and tests: the agent lives in other people's programs).
 set(PENNA_SANITIZE "" CACHE STRING "sanitizers for tool side and tests, e.g. address,undefined or thread")
 option(PENNA_TESTS "everything below tests/, which needs the packages of the group test" OFF)
 set(PENNA_FUZZ OFF CACHE BOOL "the targets of fuzz/, and coverage for libFuzzer in what they link (clang)")
-# Tells the builds apart in the names of tests: one ctest runs those of several builds.
+# Distinguishes the builds in the names of tests: one ctest runs those of several builds.
 set(PENNA_TEST_PREFIX "")
 if(PENNA_SANITIZE MATCHES thread)
   set(PENNA_TEST_PREFIX tsan.)
@@ -40,9 +40,10 @@ endif()
 add_custom_target(unit_tests)
 set(PENNA_WARNINGS -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror)
 
-# Files of one target together, 32 at a time: headers are read, templates made and sanitized once for all of them, which
-# takes a third of the time. So names in unnamed namespaces differ within a target. Without (presets dev and clang) each
-# file is compiled by itself: less to do after a change, and clang-tidy sees that each includes what it uses.
+# Compiles 32 files of a target together: headers are read, templates instantiated and sanitized once for all of them,
+# which takes a third of the time. So names in unnamed namespaces differ within a target. Without it (presets dev and
+# clang) each file is compiled separately: less to do after a change, and clang-tidy sees that each includes what it
+# uses.
 option(PENNA_UNITY "compile files of the tool side and the tests together" OFF)
 
 # Adds each folder that has a CMakeLists.txt.
@@ -54,8 +55,8 @@ function(penna_add_folders)
   endforeach()
 endfunction()
 
-# Tool-side options: warnings, sanitizers, no exceptions of our own. -g1 (functions and lines, no variables) is a quarter
-# quicker to compile; who steps through code takes the dev preset.
+# Tool-side options: warnings, sanitizers, no exceptions of our own. -g1 (functions and lines, no variables) compiles a
+# quarter faster; use the dev preset to step through code.
 function(penna_tool_options target)
   target_compile_options(${target} PRIVATE ${PENNA_WARNINGS} $<$<CONFIG:RelWithDebInfo>:-g1>)
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include;${CMAKE_SOURCE_DIR}/src>")
@@ -69,8 +70,9 @@ function(penna_tool_options target)
   endif()
 endfunction()
 
-# penna_library(name [HOT] SOURCES a.cc ... LIBS x y ...): a static library of one folder. With sanitizers it is compiled with -O0,
-# which takes less than half the time; HOT: beside the fuzz targets with -O1, because that is where they spend theirs.
+# penna_library(name [HOT] SOURCES a.cc ... LIBS x y ...): a static library of one folder. With sanitizers it is
+# compiled with -O0, in less than half the time; HOT: with -O1 if there are fuzz targets, because those spend their time
+# there.
 function(penna_library name)
   cmake_parse_arguments(ARG "HOT" "" "SOURCES;LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
@@ -81,9 +83,9 @@ function(penna_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LIBS})
 endfunction()
 
-# penna_unit_test(name [OPTIMIZED] [ONE_THREAD] SOURCES ... LIBS ...): a GoogleTest binary under ctest label "unit". Its own code is
-# compiled with -O0, in half the time; OPTIMIZED: with -O2, for what it includes from the target side runs so there.
-# ONE_THREAD: not built with ThreadSanitizer, which has nothing to find where there is one thread.
+# penna_unit_test(name [OPTIMIZED] [ONE_THREAD] SOURCES ... LIBS ...): a GoogleTest binary under ctest label "unit". Its
+# own code is compiled with -O0, in half the time; OPTIMIZED: with -O2, because included target-side code runs that way.
+# ONE_THREAD: not built with ThreadSanitizer, which finds nothing with one thread.
 function(penna_unit_test name)
   cmake_parse_arguments(ARG "OPTIMIZED;ONE_THREAD" "" "SOURCES;LIBS" ${ARGN})
   if(ARG_ONE_THREAD AND PENNA_SANITIZE STREQUAL "thread")

@@ -1,8 +1,8 @@
 # Functions of the test folders: end-to-end scripts and programs of the torture corpus.
 include_guard()
 
-# penna_e2e_test(name): tests/e2e/NAME.sh under ctest label "e2e"; also with a sanitized penna (its agent never is).
-# The script finds penna in $PENNA. No skipping: one whose package is missing installs it or fails.
+# penna_e2e_test(name): tests/e2e/NAME.sh under ctest label "e2e"; also with a sanitized penna (its agent never is). The
+# script finds penna in $PENNA. No skipping: a test whose package is missing installs it or fails.
 function(penna_e2e_test name)
   if(PENNA_SANITIZE MATCHES thread)
     return()
@@ -13,8 +13,8 @@ function(penna_e2e_test name)
     ENVIRONMENT "PENNA=${CMAKE_BINARY_DIR}/bin/penna;PENNA_SOURCE=${CMAKE_SOURCE_DIR}")
 endfunction()
 
-# Programs and libraries of the torture corpus are built as users build theirs: optimised, instrumented (but for PLAIN),
-# with none of our options. They land in BUILD/torture/NAME.
+# Programs and libraries of the torture corpus are built as users build theirs: optimized, instrumented (except PLAIN),
+# with none of our options. They are built in BUILD/torture/NAME.
 function(penna_torture_options target)
   set_target_properties(${target} PROPERTIES PREFIX "" C_EXTENSIONS ON CXX_EXTENSIONS ON
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/torture LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/torture)

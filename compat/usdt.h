@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT
- * As programs of libbpf's usdt.h include it, with -I compat -I include. Invariant: nothing of its own. */
+ * For programs that include libbpf's usdt.h, with -I compat -I include. Invariant: adds nothing. */
 #include "penna/usdt.h"

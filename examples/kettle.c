@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A program in the manner of Feather-Trace: two events, and a buffer that a thread saves to kettle.ft.
+ * A program in the style of Feather-Trace: two events, and a buffer that a thread saves to kettle.ft.
  *     gcc $(pkg-config --cflags penna) -I$(pkg-config --variable=compatdir penna)/feather-trace examples/kettle.c -o kettle
  * Invariant: an event that is off does nothing.
  */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // lock_orders HOW: threads that take two locks.
 //   inversion   in both orders, one thread after the other: a deadlock is possible, and never happens
-//   gate        the same inside of a third lock: none is possible
+//   gate        the same inside a third lock: none is possible
 //   scoped      in both orders by std::scoped_lock, which tries the second: none is possible
 //   deadlock    in both orders at the same time: they hang; a timer kills them
-//   alone       a thread takes a lock twice: it hangs; a timer kills it
+//   alone       one thread takes a lock twice: it hangs; a timer kills it
 #include <pthread.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Sourced by the scripts here, which work in Penna's source tree and beside an installed Penna alike.
+# Sourced by the scripts here, which work both in Penna's source tree and next to an installed Penna.
 #   $include     the folder of penna's headers
 #   $packages    where sources of Debian are unpacked and built, once
 #   penna        found in $PENNA_BIN, in build/release, or in PATH

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Points in a C program: a small queue of jobs that tells what it does.
+ * Points in a C program: a small queue of jobs that reports what it does.
  *
  *     cc -O2 -I include examples/points.c -o points
  *     penna record -k points -- ./points && penna report points

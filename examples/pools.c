@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A pool of the program's own that tells what it gives out: fixed slots for requests, and an arena for their text.
+ * A program's own pool that reports what it hands out: fixed slots for requests, and an arena for their text.
  *
  *     cc -O2 -I include examples/pools.c -o pools
  *     penna record -k alloc -- ./pools && penna replay pools.*.penna
@@ -33,7 +33,7 @@ static struct request* take_request(const char* text) {
   struct request* request = unused;
   if (request == NULL) return NULL;
   unused = request->next;
-  PENNA_POOL_ALLOC("requests", request, sizeof *request); /* behind the pool's own work */
+  PENNA_POOL_ALLOC("requests", request, sizeof *request); /* after the pool's own work */
   request->text = copy_text(text);
   return request;
 }

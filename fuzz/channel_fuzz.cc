@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A target that does what it likes with its channel: the input is a list of writes into the shared memory, made between
-// the steps of the collector. It must survive, and what it has written must open as a recording.
+// A target that writes anything to its channel: the input is a list of writes into the shared memory, made between the
+// collector's steps. The collector must survive, and what it has written must open as a recording.
 //
 // Input: records of {u8 what, u24 offset, u64 value}; `what` even: store the value at the offset in that region of the
-// channel (header, bitmap, ring, nodes, chunks); odd: let the collector work. Bit 1 of the first byte: with a condition.
+// channel (header, bitmap, ring, nodes, chunks); odd: let the collector work. Bit 1 of the first byte: with a
+// condition.
 #include <unistd.h>
 
 #include <cstdint>
@@ -19,7 +20,7 @@ using namespace penna;
 
 namespace {
 
-// What the target may have made before it hands the memory over, and what it may do afterwards.
+// What the target may have written before it hands the memory over, and what it may do afterwards.
 void store(const FakeChannel& fake, uint8_t what, uint32_t offset, uint64_t value) {
   constexpr size_t kRegions[] = {0, 4096, 8192, 16384 + 2048 * 4, 65536, 65536 + PENNA_CHUNK_BYTES};
   size_t region = kRegions[(what >> 1) % std::size(kRegions)];
@@ -37,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fake.write_chunk(0, 1, 0, {0x1234'5678'0000'1001});
   fake.write_chunk(1, 1, 1, {0x1234'5678'0000'1002});
   fake.hand_over(0, 1);
-  if (size > 0 && (data[0] & 0x80) != 0)  // spoil the geometry itself
+  if (size > 0 && (data[0] & 0x80) != 0)  // corrupt the geometry itself
     for (size_t at = 1; at + 12 <= size; at += 12) {
       uint64_t value;
       std::memcpy(&value, data + at + 4, 8);
@@ -46,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fake.seal();
   auto map = ChannelMap::map(fake.memory());
   if (map) {
-    // Two functions of three, and calls that take a while.
+    // Two functions out of three, and only calls that take a while.
     CallRules rules;
     rules.min_ticks = 3;
     rules.depth = 4;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes the CFI parser: the input is a fake .eh_frame_hdr and .eh_frame; nothing outside of them may be read.
 //
-// Input: [u16 size of the header][u8 flags][u8 pc hint][header bytes][frame bytes]. Both sections are copied to exact heap
-// blocks, so that AddressSanitizer sees the first byte too many. Flag bit 0 takes the header away (entries are scanned).
+// Input: [u16 size of the header][u8 flags][u8 pc hint][header bytes][frame bytes]. Both sections are copied to exact
+// heap blocks, so that AddressSanitizer catches the first byte out of bounds. Flag bit 0 removes the header (entries
+// are scanned).
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -25,7 +26,7 @@ struct Copy {
   }
 };
 
-// A packed rule must come back as it was, or be packed as wide.
+// A packed rule must unpack to the same, or be packed as wide.
 void check_packing(const FrameRule& rule) {
   const Rule packed = pack(rule);
   if (packed.empty()) std::abort();
@@ -47,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Copy header(data, header_size, kHeaderAddress), frame(data + header_size, size - header_size, kFrameAddress);
   const EhFrame eh_frame{without_header ? Section{} : header.section, frame.section};
 
-  // The pcs that the entries themselves name, besides some that they may name by chance.
+  // The pcs that the entries themselves name, and some that they may contain by chance.
   for (uint64_t pc : {uint64_t{0}, hint, kFrameAddress + hint, kHeaderAddress - hint, ~uint64_t{0}})
     check_packing(rule_at(eh_frame, pc));
   uint64_t address = kFrameAddress, next = 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer target: an ELF file from nowhere, asked everything that a report asks of a module, and where its calls can be seen.
+// libFuzzer target: an arbitrary ELF file, queried for everything that a report asks of a module, and for where its
+// calls can be hooked.
 //
-// Why: recordings name files that anybody may have written; libelf and libdw read them for us, and this is where their
-// limits and ours meet. Seeds: small real programs and libraries, with and without DWARF.
+// Why: recordings name files that anyone may have written; libelf and libdw parse them, and this checks both their
+// limits and ours. Seeds: small real programs and libraries, with and without DWARF.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

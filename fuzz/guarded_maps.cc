@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every file that is mapped has unmapped memory on both sides: what reads or writes beyond a channel dies there, for the sanitizers
-// know nothing of mappings. The linker leads mmap and munmap here (-Wl,--wrap).
+// Every mapped file has unmapped memory on both sides: an access beyond a channel crashes there, because the sanitizers
+// do not know about mappings. The linker redirects mmap and munmap here (-Wl,--wrap).
 #include <sys/mman.h>
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kGuard = 1 << 20;
 std::mutex mutex;
 std::map<char*, size_t>& guarded() {
-  static auto* const maps = new std::map<char*, size_t>;  // never destroyed: some are unmapped later than this would be
+  static auto* const maps = new std::map<char*, size_t>;  // never destroyed: some are unmapped after static destruction
   return *maps;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// HostileTarget: a target that has made a channel by the rules and then writes into every part of it what it likes.
+// HostileTarget: a target that has made a channel by the rules and then writes anything into every part of it.
 //
-// Why structured: random words in random places are found out by the first check. This one keeps most of what it writes right,
-// and puts a value of the borders where one is looked at; so it gets behind each check to the next.
-// Invariant: what it does follows from its Decisions alone: the input that broke something breaks it again.
+// Why structured: random words in random places fail the first check. This one keeps most of what it writes valid, and
+// puts a boundary value where it will be checked; so it gets past each check to the next.
+// Invariant: its actions depend only on its Decisions: an input that broke something breaks it again.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace penna {
 
-// The bytes of the input, and then numbers that follow from them.
+// The bytes of the input, followed by numbers derived from them.
 class Decisions {
  public:
   explicit Decisions(std::span<const uint8_t> input) : input_(input) {
@@ -43,7 +43,7 @@ class Decisions {
   }
   bool one_in(uint32_t many) { return below(many) == 0; }
 
-  // A value at which checks break, one beside it, or any.
+  // A value at which checks break, one next to it, or any other.
   uint64_t border() {
     static constexpr uint64_t kBorders[] = {0,
                                             4096,
@@ -82,7 +82,7 @@ class HostileTarget {
  public:
   HostileTarget(const FakeChannel& fake, Decisions& decide) : fake_(fake), decide_(decide) {}
 
-  // One more thing that is not in the rules, or is.
+  // One more action, within the rules or not.
   void act() {
     switch (decide_.below(12)) {
       case 0: return spoil(0, sizeof(penna_channel));
@@ -98,7 +98,7 @@ class HostileTarget {
       default: return chunk();
     }
   }
-  // Every chunk filled to its last byte with what makes the recorder remember most, and given away.
+  // Fills every chunk to its last byte with what makes the recorder keep most state, and hands it over.
   void flood() {
     const uint32_t what = decide_.below(kFloods);
     for (uint32_t i = 0; i < FakeChannel::kChunks; ++i) {
@@ -106,12 +106,12 @@ class HostileTarget {
       give(i);
     }
   }
-  // Where a pointer to a word of the channel may go: for a thread that writes there without end.
+  // Places for a pointer to a word of the channel: for a thread that writes there continuously.
   std::span<uint8_t> page(uint32_t which) const {
     static constexpr size_t kPages[] = {0, 4096, 8192, 16384 + 8192, 65536, 65536 + PENNA_CHUNK_BYTES};
     return {fake_.bytes() + kPages[which % std::size(kPages)], 4096};
   }
-  // Of what it says before it hands the memory over.
+  // Corrupts what it states before it hands the memory over.
   void spoil_geometry() {
     put(decide_.below(sizeof(penna_channel) / 4) * 4, decide_.one_in(2) ? 4 : 8, decide_.border());
   }
@@ -160,7 +160,7 @@ class HostileTarget {
   void counters() {
     put(offsetof(penna_channel, counters) + decide_.below(sizeof(penna_counters) / 8) * 8, 8, decide_.border());
   }
-  void take_back() {  // as a thread takes a free chunk, or one that is not
+  void take_back() {  // like a thread that takes a free chunk, or one that is not free
     const uint32_t chunk = decide_.below(FakeChannel::kChunks);
     put(4096 + chunk / 64 * 8, 8, get(4096 + chunk / 64 * 8) & ~(uint64_t{1} << chunk % 64));
   }
@@ -170,7 +170,7 @@ class HostileTarget {
     decide_.one_in(2) ? spoil(at, sizeof(penna_chunk)) : spoil(at, 4096);
   }
   void give(uint32_t number) {
-    // By its own knowledge of the ring, whose words may say anything by now.
+    // From its own knowledge of the ring, whose words may contain anything by now.
     auto* ring = reinterpret_cast<penna_ring*>(fake_.bytes() + 8192);
     const penna_ticket ticket = penna_tickets_drawn(
         __atomic_fetch_add(&ring->tickets, (penna_tickets)1 << PENNA_RING_TICKET_BITS, __ATOMIC_RELAXED));
@@ -179,7 +179,7 @@ class HostileTarget {
     __atomic_store_n(&slot->word, penna_slot_word(ticket, FakeChannel::kChunks, PENNA_SLOT_DONE), __ATOMIC_RELEASE);
   }
 
-  // A chunk as a thread fills it; given away, or not yet.
+  // A chunk as a thread fills it; handed over, or not yet.
   void chunk() {
     const uint32_t number = decide_.below(8);
     penna_chunk header = new_header();
@@ -232,7 +232,7 @@ class HostileTarget {
       words[words.size() - payload + 2] = decide_.below(6);
     }
   }
-  // The last record says what can be.
+  // Makes the last record a plausible description.
   void describe(std::vector<uint64_t>& words, uint32_t payload, size_t struct_bytes) {
     uint8_t* at = reinterpret_cast<uint8_t*>(words.data() + words.size() - payload);
     const auto text = static_cast<uint16_t>(payload * 8 - struct_bytes);
@@ -254,7 +254,7 @@ class HostileTarget {
     }
   }
 
-  // Distinct threads, functions, contexts, buffers, sites, spans: whatever states are kept by.
+  // Distinct threads, functions, contexts, buffers, sites, spans: everything that states are keyed by.
   void fill_flood(uint32_t number, uint32_t what) {
     penna_chunk header = new_header();
     header.thread_serial = what == 0 ? static_cast<uint32_t>(++unique_) : 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every fuzz target that writes a recording ends with: whatever came in, the file is whole. Removes it.
+// The end of every fuzz target that writes a recording: whatever the input, the file is intact. Removes it.
 #pragma once
 
 #include <unistd.h>

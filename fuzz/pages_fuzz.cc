@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Every page that a target shares with its recorder, in every state: while the recorder works, when the process ends, when the recorder
-// is told to stop, and while the file is closed. It must survive, hold no more memory than its budget, and leave a whole recording.
+// Every page that a target shares with its recorder, in every state: while the recorder works, when the process ends,
+// when the recorder is stopped, and while the file is closed. The recorder must survive, stay within its memory budget,
+// and leave an intact recording.
 //
-// Input: decisions of a HostileTarget. The first says how: step by step, each state looked at by one part of the recorder; or with
-// the whole collector, while another thread writes without end (so between a check and the use of what was checked).
-// PENNA_FUZZ_STATES=1000000 build/fuzz/fuzz/pages_fuzz: ends after so many states, and says how many there were, and the most memory.
+// Input: decisions of a HostileTarget. The first selects the mode: step by step, with each state seen by one part of
+// the recorder; or with the whole collector, while another thread writes continuously (so between a check and the use
+// of what was checked).
+// PENNA_FUZZ_STATES=1000000 build/fuzz/fuzz/pages_fuzz: ends after so many states, and prints their number, and the
+// peak memory.
 #include <sanitizer/allocator_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #include <sys/resource.h>
@@ -27,7 +30,7 @@ using namespace penna;
 namespace {
 
 constexpr Budget::Limits kLimits{64, 1 << 20, 512 << 10};
-// The budget's; besides them a channel's fixed buffers, one chunk taken apart, and the allocator's own.
+// The budget; plus a channel's fixed buffers, one decoded chunk, and the allocator's own memory.
 constexpr size_t kMostHeap = (1 << 20) + (512 << 10) + (4 << 20);
 
 struct States {
@@ -42,11 +45,11 @@ struct States {
     std::printf("%llu states; most heap of the recorder %zu KiB; most memory of all %ld MiB\n",
                 static_cast<unsigned long long>(count), most_heap >> 10, usage.ru_maxrss >> 10);
     std::fflush(stdout);
-    ::_exit(0);  // libFuzzer takes exit() for a crash
+    ::_exit(0);  // libFuzzer treats exit() as a crash
   }
 } states;
 
-// Memory that was taken since it was made.
+// Memory allocated since construction.
 class Heap {
  public:
   void check() {
@@ -175,7 +178,7 @@ void one_by_one(Decisions& decide, const FakeChannel& fake, ChannelMap map, cons
   heap.check();
   if (flight) flight->throw_all_away(writer);
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i)
-    if ((sink->counts().thrown_away[i] | sink->counts().stored[i]) >> 48 != 0) std::abort();  // counts of nothing
+    if ((sink->counts().thrown_away[i] | sink->counts().stored[i]) >> 48 != 0) std::abort();  // implausible counts
   (void)unrecorded_summary(programs.unrecorded(), programs.untold());
   CollectorHealth health;
   health.event_cost_ps[0] = drain.record_cost_ticks() + drain.start_cost_ticks();
@@ -185,7 +188,7 @@ void one_by_one(Decisions& decide, const FakeChannel& fake, ChannelMap map, cons
 
 // ---- All at once
 
-// A thread that writes what it likes where it is told to, without end.
+// A thread that continuously writes anything to the given place.
 class Hammer {
  public:
   explicit Hammer(uint64_t seed) : seed_(seed), thread_([this] { run(); }) {}
@@ -205,7 +208,7 @@ class Hammer {
       if (page == nullptr) continue;
       uint64_t* const word = page + decide.below(decide.one_in(2) ? 16 : 512);
       const uint64_t before = __atomic_load_n(word, __ATOMIC_RELAXED), other = decide.border();
-      // Between two values, many times: one is checked, the other used.
+      // Alternates between two values: one is checked, the other used.
       for (int i = 0; i < 16; ++i) __atomic_store_n(word, i % 2 == 0 ? other : before, __ATOMIC_RELAXED);
     }
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a recording, as a chunk and as columns: nothing may crash, hang, or take memory beyond reason.
+// Any bytes as a recording, as a chunk and as columns: nothing may crash, hang, or take excessive memory.
 //
-// Input: a byte that chooses, then the bytes. 0: a file as it is. 1: a file whose checksums are made right first, since no
-// mutation gets past them by luck. 2: a chunk. 3: {u16 raw size / 8, columns}. 4: {u16 nodes, columns of stacks}. 5: a payload of stacks.
+// Input: a selector byte, then the data. 0: a file as it is. 1: a file whose checksums are corrected first, because no
+// mutation gets past them by luck. 2: a chunk. 3: {u16 raw size / 8, columns}. 4: {u16 nodes, columns of stacks}. 5: a
+// payload of stacks.
 #include <sys/mman.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -35,7 +36,7 @@ void seal(std::vector<uint8_t>& file, size_t at) {
   std::memcpy(file.data() + at + offsetof(T, checksum), &sum, sizeof sum);
 }
 
-// Makes the checksums of everything that looks like a block right.
+// Corrects the checksums of everything that looks like a block.
 void seal_blocks(std::vector<uint8_t>& file) {
   seal<layout::FileHeader>(file, 0);
   seal<layout::InPlace>(file, layout::kInPlaceAt);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Any text as a trace of functracer: no more events than lines, and what it gives opens as a recording.
+// Any text as a functracer trace: no more events than lines, and the result opens as a recording.
 //
-// Input: a byte that chooses, then the text. Odd: behind a sound header.
+// Input: a selector byte, then the text. Odd: preceded by a valid header.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a stream of penna/stream.h: each of its bytes is told of, and what it gives opens as a recording.
+// Any bytes as a stream of penna/stream.h: each byte is accounted for, and the result opens as a recording.
 //
-// Input: a byte that chooses, then the bytes. Even: a stream as it is; odd: the units of one with a sound header.
+// Input: a selector byte, then the data. Even: a stream as it is; odd: the units of one with a valid header.
 #include <unistd.h>
 
 #include <cstdint>

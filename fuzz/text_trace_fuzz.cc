@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Any text as a file TRACE of etrace's own: each line is a call's beginning or end, passed over, or about the whole; and what it gives can
-// be read. Input: the text.
+// Any text as an etrace TRACE file: each line is a call's entry or exit, skipped, or a header; and the result is
+// readable. Input: the text.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nodes of an index as anybody may write them, also behind a right checksum: what is taken for one can be written again and
-// read as the same.
+// Arbitrary index nodes, even with a valid checksum: anything accepted as one can be written again and reads back the
+// same.
 #include <cstdint>
 #include <cstdlib>
 #include <span>

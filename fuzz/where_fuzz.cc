@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Conditions as anybody may write them, asked about points as any target may describe and send them.
+// Arbitrary conditions, evaluated on points as any target may describe and send them.
 //
 // Input: the condition, a zero, then for each argument its type and a value of 8 bytes.
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Any bytes, in any pieces, as what another etrace sends: only processes that have begun are spoken of, no text or chunk
-// is longer than its frame, and pieces make no difference. Input: a byte that says how long the pieces are, then what
-// is sent.
+// Any bytes, in any pieces, as input from another etrace: only processes that have begun are mentioned, no text or
+// chunk is longer than its frame, and splitting makes no difference. Input: a byte with the length of the pieces, then
+// the data.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// malloc and free, from a stack of DEPTH frames below the loop (third argument, default 1), by paths in an ORDER (the fourth).
+// malloc and free, from a stack of DEPTH frames below the loop (third argument, default 1), by paths in an ORDER (the
+// fourth).
 //
-// Each allocation comes by another of up to 64 paths, and with another size, and lives for 64 further ones, as in a program
-// that does something: the outer frames stay, the inner 7 are left and entered anew for each allocation, each time by
-// other callers. ORDER: "turn" (the default), one path after the other, which a processor learns to foresee; "random", which
-// it cannot; "same", one path only. An operation is one malloc and the free that it pushes out. With DEPTH 1 the loop itself
-// allocates.
+// Each allocation comes from another of up to 64 paths, with another size, and lives for 64 further ones, as in a
+// realistic program: the outer frames stay, the inner 7 are left and entered again for each allocation, each time by
+// other callers. ORDER: "turn" (the default), one path after the other, which a processor learns to predict; "random",
+// which it cannot; "same", one path only. An operation is one malloc and the free that it causes. With DEPTH 1 the loop
+// itself allocates.
 #include <cstdint>
 #include <cstring>
 
@@ -13,7 +14,7 @@
 
 namespace {
 
-constexpr int kWindow = 64;  // live blocks of a thread
+constexpr int kWindow = 64;  // a thread's live blocks
 constexpr int kMaxThreads = 64;
 
 struct alignas(128) Window {  // no two threads write to one cache line
@@ -33,7 +34,7 @@ __attribute__((always_inline)) inline void allocate(Window& window, uint32_t pat
   *static_cast<volatile char*>(place) = 1;
 }
 
-// The next frame is made by one of two functions, told by a bit of `path`: equal but for their place in memory.
+// The next frame is one of two functions, chosen by a bit of `path`: identical except for their address.
 __attribute__((noinline)) void left(Window& window, int frames, uint32_t path);
 __attribute__((noinline)) void right(Window& window, int frames, uint32_t path);
 __attribute__((always_inline)) inline void step(Window& window, int frames, uint32_t path) {
@@ -55,12 +56,12 @@ void right(Window& window, int frames, uint32_t path) {
 
 constexpr int kInner = 7;
 
-// The bits that tell the path are the lowest six; the others only make the size.
+// The lowest six bits choose the path; the others only vary the size.
 uint32_t path_of(Window& window, long i) {
-  const uint32_t turn = static_cast<uint32_t>(i) * 37;  // a cycle of 64 that visits them all
+  const uint32_t turn = static_cast<uint32_t>(i) * 37;  // a cycle that visits all 64
   if (order == Order::kTurn) return turn;
   if (order == Order::kSame) return turn & ~63u;
-  window.random = window.random * 1664525 + 1013904223;  // its low bits repeat soon
+  window.random = window.random * 1664525 + 1013904223;  // its low bits repeat early
   return window.random >> 12;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A program that somebody attaches to: attached THREADS [SECONDS]. All threads but the first allocate a little now and then; the
-// first one allocates and frees all the time, and looks at the clock each time.
+// A target for attaching: attached THREADS [SECONDS]. All threads but the first allocate a little now and then; the
+// first one allocates and frees all the time, and reads the clock each time.
 //
-// Prints a line every 10 ms, of what happened since the line before:
+// Prints a line every 10 ms, about the time since the previous line:
 //     at=MONOTONIC_SECONDS ns=NANOSECONDS gap_us=MICROSECONDS
-// where ns is the median of 16 parts, each the mean time of an allocation and its free, and gap_us the longest time that passed
-// between two looks at the clock: for so long the thread did not run.
-// Invariant: it does the same whether anybody is there or not.
+// where ns is the median of 16 parts, each the mean time of an allocation and its free, and gap_us the longest time
+// between two clock readings: the thread did not run for that long.
+// Invariant: it does the same whether it is attached to or not.
 #include <algorithm>
 
 #include "harness.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Function calls: fib, recursive, or, with "leaf", a function that does nothing, in a loop. Built plain and in each way in which
-// compilers prepare programs for being traced; only these two are instrumented.
+// Function calls: fib, recursive, or, with "leaf", a function that does nothing, in a loop. Built plain and in each way
+// in which compilers prepare programs for tracing; only these two functions are instrumented.
 //
-// Iterations of fib are rounded up to whole trees of fib(20), 21891 calls each; an operation is one call, entry and exit.
+// Iterations of fib are rounded up to whole trees of fib(20), 21891 calls each; an operation is one call, entry and
+// exit.
 #include <cstring>
 
 #include "harness.h"
@@ -10,7 +11,7 @@
 __attribute__((noinline)) int fib(int n) {
   if (n < 2) return n;
   int low = fib(n - 2), high = fib(n - 1);
-  bench::opaque(high);  // else gcc makes a loop of the second call, where nothing is instrumented
+  bench::opaque(high);  // else gcc turns the second call into a loop without instrumentation
   return low + high;
 }
 

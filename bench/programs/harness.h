@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What all programs of bench/programs share: arguments, threads that start together, one line of result.
+// The common part of all programs in bench/programs: arguments, threads that start together, one line of results.
 //
 // PROGRAM ITERATIONS THREADS runs the body ITERATIONS times in each of THREADS threads and prints
 //     ns=NANOSECONDS cpu_ns=NANOSECONDS all_ns=NANOSECONDS ops=OPERATIONS threads=THREADS
-// where ns is the wall time of one operation in one thread, the mean over the threads, cpu_ns the same of the threads' own
-// time, all_ns the wall time from a burst's first beginning to its last end for each operation of all threads, and ops counts
-// all operations that were done, those that warmed up included.
+// where ns is the wall time of one operation in one thread, the mean over the threads, cpu_ns the same in the threads'
+// own time, all_ns the wall time from a burst's first beginning to its last end for each operation of all threads, and
+// ops counts all operations done, including the warm-up.
 // The body runs in bursts; the first one warms up. BENCH_PAUSE_MS, in the environment, is the pause before each of the
-// others: in it a recorder takes what was recorded, so that the next burst meets memory that has been used before.
-// Invariant: with one thread the body runs in the main thread, so that libc takes its single-threaded ways, as in most
-// programs; only what stands between the two clock readings is measured.
+// others: during it a recorder drains what was recorded, so that the next burst uses warm memory.
+// Invariant: with one thread the body runs in the main thread, so that libc takes its single-threaded paths, as in most
+// programs; only what is between the two clock readings is measured.
 #pragma once
 
 #include <pthread.h>
@@ -22,7 +22,7 @@
 
 namespace bench {
 
-// Not instrumented where a program is built with -finstrument-functions.
+// Not instrumented in a program built with -finstrument-functions.
 #define BENCH_PLAIN __attribute__((no_instrument_function))
 
 // Makes the compiler believe that `value` is used and may have changed.
@@ -37,7 +37,7 @@ BENCH_PLAIN inline double now_ns(clockid_t clock) {
   return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
-// The body of a program: does `iterations` operations as thread `thread` and returns how many it did.
+// A program's body: does `iterations` operations as thread `thread` and returns how many it did.
 using Body = long (*)(long iterations, int thread);
 using Setup = void (*)(int thread);
 
@@ -64,7 +64,7 @@ BENCH_PLAIN inline void wait_for_burst(const Worker& worker) {
 BENCH_PLAIN inline void* work(void* argument) {
   Worker& worker = *static_cast<Worker*>(argument);
   if (worker.setup) worker.setup(worker.thread);
-  // Warms caches, predictors, lazy bindings, and the memory that is recorded into.
+  // Warms caches, predictors, lazy bindings, and the memory for recording.
   worker.warm_ops = worker.body(1 + worker.iterations / kBursts, worker.thread);
   for (long burst = 0; burst < kBursts; ++burst) {
     wait_for_burst(worker);

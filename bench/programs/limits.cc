@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What no recorder of this design can beat on this machine: the time stamp and the stores, and nothing else.
+// The lower bound for any recorder of this design on this machine: the time stamp and the stores, and nothing else.
 //
-// The third argument says for which kind of event: rdtsc; point (rdtsc and 32 bytes); calls (twice rdtsc and 16 bytes);
-// alloc (twice rdtsc and 32 bytes); alloc20, alloc60 (the same and a walk of so many frame pointers); locks (as calls).
-// Stores go through a ring of 4 MiB a thread that has been written before: warm, but larger than the inner caches, as a
-// pool of chunks is.
+// The third argument selects the kind of event: rdtsc; point (rdtsc and 32 bytes); calls (twice rdtsc and 16 bytes);
+// alloc (twice rdtsc and 32 bytes); alloc20, alloc60 (the same and a walk of so many frame pointers); locks (like
+// calls). Stores go through a ring of 4 MiB per thread that has been written before: warm, but larger than the inner
+// caches, like a pool of chunks.
 #include <immintrin.h>
 #include <x86intrin.h>
 

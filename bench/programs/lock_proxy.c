@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What one preloads who has no tracer: pthread_mutex_lock and pthread_mutex_unlock, each with its time and its mutex in a ring
- * of the thread's. The least that a proxy by clock_gettime costs: it tells neither waits nor stacks, and writes nothing to disk. */
+ * A hand-written alternative to a tracer: preloads pthread_mutex_lock and pthread_mutex_unlock, and stores each with
+ * its time and its mutex in a ring per thread. The minimum for such a proxy with clock_gettime: it records neither
+ * waits nor stacks, and writes nothing to disk. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -28,7 +29,7 @@ static void tell(uintptr_t mutex) {
 }
 
 int pthread_mutex_lock(pthread_mutex_t* mutex) {
-  if (!real_lock) find_real(); /* a library's constructor came first */
+  if (!real_lock) find_real(); /* called from another library's constructor */
   const int answer = real_lock(mutex);
   if (answer == 0) tell((uintptr_t)mutex);
   return answer;

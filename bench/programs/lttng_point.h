@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * LTTng-UST's side of points.cc: the tracepoint provider penna_bench, an event of two integers and one of a string. LTTng
- * includes this header several times, so it has its own guard instead of #pragma once.
- */
+ * LTTng-UST's side of points.cc: the tracepoint provider penna_bench, with an event of two integers and one of a
+ * string. LTTng includes this header several times, so it has its own guard instead of #pragma once. */
 #undef TRACEPOINT_PROVIDER
 #define TRACEPOINT_PROVIDER penna_bench
 #undef TRACEPOINT_INCLUDE

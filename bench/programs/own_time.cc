@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// own_time FILE COMMAND...: runs a command and appends to FILE how many milliseconds of processor time it alone took.
+// own_time FILE COMMAND...: runs a command and appends to FILE the processor time of the command itself, in
+// milliseconds.
 //
-// Why: of a recorded command, the shell's `time` tells the sum with the recorder; and of /usr/bin/time the steps are 10 ms.
-// Invariant: ends as the command does.
+// Why: for a recorded command, the shell's `time` reports the sum with the recorder; and /usr/bin/time has steps of 10
+// ms.
+// Invariant: ends like the command.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

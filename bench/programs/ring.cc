@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// ring.h shared by all threads, beside what it cannot beat.
+// ring.h shared by all threads, beside its lower bounds.
 //
-// The third argument: add (one locked add on a shared word), store (the same, and the 24 bytes that it gives out are
+// The third argument: add (one locked add on a shared word), store (the same, and the 24 bytes that it assigns are
 // stored), write (a record of 16 bytes into the ring), pair (write, then read), pairs (64 times write, then 64 read at
-// once; one thread). Nobody reads while `write` is measured: records are passed unread, half a ring behind.
+// once; one thread). There is no reader while `write` is measured: records are skipped unread, half a ring behind.
 #include <cstdint>
 #include <cstring>
 
@@ -38,7 +38,7 @@ long store(long iterations, int thread) {
   return iterations;
 }
 
-// True when there was room.
+// True if there was room.
 inline bool put(uint64_t value, int thread) {
   uint32_t ticket;
   auto* record = static_cast<Record*>(penna_ring_reserve(shared_ring, &ticket));
@@ -48,7 +48,7 @@ inline bool put(uint64_t value, int thread) {
   return true;
 }
 
-// Whoever comes first acts as the reader.
+// The first thread to get here acts as the reader.
 void make_room() {
   static bool busy;
   if (__atomic_exchange_n(&busy, true, __ATOMIC_ACQUIRE)) return;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// sizes COUNT: so many allocations in one go, from 64 stacks of 7 frames, of 4,000 sizes, each block freed 1,000 allocations later. What a
-// program does that reads messages. Prints nothing: it is a whole program, from start to end.
+// sizes COUNT: that many allocations in a row, from 64 stacks of 7 frames, of 4,000 sizes, each block freed 1,000
+// allocations later: like a program that reads messages. Prints nothing: it is a whole program, from start to end.
 #include <cstdint>
 #include <cstdlib>
 
 namespace {
 
 constexpr unsigned kWindow = 1000, kSizes = 4000;
-constexpr int kForks = 6;  // places where a path goes one way or the other
+constexpr int kForks = 6;  // places where a path branches
 void* blocks[kWindow];
 
 __attribute__((noinline)) void take(uint64_t number) {
@@ -24,7 +24,7 @@ __attribute__((noinline)) void step(uint64_t number) {
     take(number);
   } else if ((number >> (kLevel - 1) & 1) != 0) {
     step<kLevel - 1>(number);
-    asm volatile("nop");  // two places of call
+    asm volatile("nop");  // two call sites
   } else {
     step<kLevel - 1>(number);
     asm volatile("");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Memory with many threads: THREADS threads live at the same time, each has allocated, locked and called; then the
-// process says how much memory is resident.
+// process reports its resident memory.
 //
-// THREADS prints  rss_kib=N peak_kib=N threads=N , from the kernel's account of this process (/proc/self/status).
+// THREADS prints  rss_kib=N peak_kib=N threads=N , from the kernel's figures for this process (/proc/self/status).
 #include <pthread.h>
 
 #include <cstdio>

@@ -2,12 +2,12 @@
 // etrace PROGRAM: the call tree of a program that is started elsewhere, in the same directory, with libpenna-etrace.so.
 //
 //   TRACE is a recording   shows it
-//   there is no TRACE      waits for the program, shows its calls as they come, ends with it
+//   there is no TRACE      waits for the program, shows its calls as they are recorded, ends with it
 //
-// Two of them share that work between two machines: --connect where the program runs, --listen where its calls are
+// Two etraces share that work between two machines: --connect where the program runs, --listen where its calls are
 // shown.
 //
-// Invariant: the program never notices whether somebody waits, reads slowly, or is killed.
+// Invariant: the program never notices whether an etrace waits, reads slowly, or is killed.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
@@ -42,7 +42,7 @@ namespace penna {
 namespace {
 
 constexpr int kServePatienceMs = 10'000;
-constexpr int kPatienceMs = 500;  // for a process that was started and has not met us
+constexpr int kPatienceMs = 500;  // for a process that was started and has not connected yet
 
 Result<Parsed<EtraceOptions>> parse(const Arguments& arguments) {
   Parsed<EtraceOptions> parsed;
@@ -77,8 +77,8 @@ Result<Parsed<EtraceOptions>> parse(const Arguments& arguments) {
 
 // ---- A run that is over
 
-// The etrace that writes TRACE holds a lock on it to its end, and after the program's end needs a
-// moment to close the file. Two seconds at most; then what there is is shown.
+// The etrace that writes TRACE holds a lock on it until it exits, and after the program's end needs a moment to close
+// the file. Waits two seconds at most; then whatever the file has is shown.
 void wait_for_writer(const EtraceOptions& options) {
   const Fd file(::open(kTrace, O_RDONLY | O_CLOEXEC));
   for (int tries = 0; tries < 200; ++tries) {
@@ -100,8 +100,7 @@ int show_file(const EtraceOptions& options, ProgramSymbols& symbols) {
   return replay(*recording, symbols, tree);
 }
 
-// Shows what the original's ptrace.c wrote, which knows addresses only: the names must come from
-// PROGRAM.
+// Shows what the original's ptrace.c wrote, which has only addresses: the names must come from PROGRAM.
 int show_text(const EtraceOptions& options, ProgramSymbols& symbols) {
   std::error_code unknown;
   const std::string program =
@@ -123,9 +122,9 @@ int show_text(const EtraceOptions& options, ProgramSymbols& symbols) {
 
 // ---- A run to come
 
-// Returns when all processes that have come are gone, or we are told to stop. `patience_ms`: how
-// long the first one is waited for; -1: for ever. After the last one, those that were started and
-// have not met us get kPatienceMs.
+// Returns when all processes that have connected are gone, or a signal ends us. `patience_ms`: how long the first
+// process is waited for; -1: forever. After the last one, processes that were started and have not connected yet get
+// kPatienceMs.
 void follow(Server& server, const Doorbell& doorbell, const Signals& signals, int patience_ms) {
   for (;;) {
     const bool over = server.has_met_any() && server.living() == 0;
@@ -144,9 +143,9 @@ Result<RecordingWriter> writer_for(const EtraceOptions& options) {
   return RecordingWriter::create(options.output, {.overwrite = false});
 }
 
-// etrace --serve: writes TRACE for a program that has started us (find_trace.c). What goes wrong
-// the program must hear, as we have no terminal: "!" and a sentence, else the path of the socket.
-// It waits for one of them.
+// etrace --serve: writes TRACE for a program that has started this process (find_trace.c). Errors are reported to the
+// program, because this process has no terminal: "!" and a sentence, else the path of the socket. The program waits for
+// one of them.
 Result<> serve(uint32_t descriptor) {
   Fd told(static_cast<int>(descriptor));
   const auto tell_program = [&told](const std::string& text) {
@@ -175,7 +174,7 @@ Result<> serve(uint32_t descriptor) {
   return collector.stop();
 }
 
-// What calls go through that are shown as they come. On the heap, as server and collector keep
+// What recorded calls pass through on their way to a live view. On the heap, because server and collector keep
 // references to it.
 struct LiveSession {
   LiveSession(const RecordSettings& wanted, Doorbell bell, RecordingWriter kept)
@@ -201,8 +200,8 @@ Result<std::unique_ptr<LiveSession>> prepare(const EtraceOptions& options) {
   return live;
 }
 
-// The steps of a live session. View: LiveView or FarSender, which are used alike. The link TRACE is
-// made last: from then on programs come.
+// The steps of a live session. View: LiveView or FarSender, which have the same interface. The link TRACE is made last:
+// from then on programs connect.
 template <typename View>
 Result<> show_live(const EtraceOptions& options, const Signals& signals, LiveSession& live, ProgramSymbols& symbols,
                    View& view) {
@@ -219,7 +218,7 @@ Result<> show_live(const EtraceOptions& options, const Signals& signals, LiveSes
   tell(options,
        fmt::format("waiting; start the program in this directory, linked with -lpenna-etrace or with LD_PRELOAD={}",
                    library));
-  // Nobody is waited for: the processes are gone, or we were told to stop.
+  // After follow() no process is waited for: they are gone, or a signal has ended us.
   follow(*server, live.doorbell, signals, -1);
   const Result<> closed = collector.stop();
   view.finish();
@@ -228,8 +227,7 @@ Result<> show_live(const EtraceOptions& options, const Signals& signals, LiveSes
   return closed;
 }
 
-// The view is made before the collector, and outlives it: the collector hands on until it has
-// stopped.
+// The view is made before the collector and outlives it: the collector forwards records until it has stopped.
 Result<> show_here(const EtraceOptions& options, ProgramSymbols& symbols) {
   const Signals signals(ending_signals());
   const auto live = PENNA_TRY(prepare(options));
@@ -237,7 +235,7 @@ Result<> show_here(const EtraceOptions& options, ProgramSymbols& symbols) {
   return show_live(options, signals, *live, symbols, view);
 }
 
-// The other side is connected before anything is made here: without it there is nothing to do.
+// Connects to the other side before anything is made here: without it there is nothing to do.
 Result<> show_there(const EtraceOptions& options, ProgramSymbols& symbols) {
   const FarAddress address = PENNA_TRY(parse_far_address(options.connect));
   Fd socket = PENNA_TRY(connect_far(address));
@@ -252,7 +250,7 @@ Result<> show_there(const EtraceOptions& options, ProgramSymbols& symbols) {
                            plural_text(static_cast<int64_t>(sender.calls_unsent()), "call"))};
 }
 
-// What is in this directory decides what is done, as in the original.
+// What this directory contains decides what is done, as in the original.
 int run(const EtraceOptions& options) {
   if (options.serve) return serve(*options.serve) ? 0 : kOurFailure;
   if (!options.listen.empty()) return show_far(options);

@@ -24,7 +24,7 @@ int fail_with(const std::string& text) {
   return kOurFailure;
 }
 
-// Canonical, as recordings name their files by real paths.
+// Canonical, because recordings name their files by real paths.
 Result<std::unique_ptr<ProgramSymbols>> open_symbols(const EtraceOptions& options,
                                                      std::unique_ptr<SymbolSource> others) {
   std::string path = options.program;

@@ -20,10 +20,10 @@
 namespace penna {
 namespace {
 
-constexpr int kGreetingMs = 2000;  // who has said nothing by then is no etrace
+constexpr int kGreetingMs = 2000;  // a peer that has sent nothing by then is not an etrace
 constexpr size_t kReadBytes = 64 << 10;
 
-// A signal has come that ends us.
+// A signal has arrived that ends us.
 bool told_to_end(const Signals& signals) {
   for (auto signal = signals.next(); signal.ssi_signo != 0; signal = signals.next())
     if (signal.ssi_signo != SIGPIPE && signal.ssi_signo != SIGXFSZ) return true;
@@ -32,8 +32,8 @@ bool told_to_end(const Signals& signals) {
 
 enum class Heard { kMore, kOver, kBroken, kSignal, kNobody };
 
-// Reads what comes next, for at most `patience_ms` (-1: for ever), and gives it to `reader`. The
-// error: it made no sense.
+// Reads what arrives next, for at most `patience_ms` (-1: forever), and passes it to `reader`. The error: it was not
+// valid.
 Result<Heard> hear(const Fd& socket, const Signals& signals, WireReader& reader, int patience_ms) {
   pollfd fds[] = {{socket.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
   if (::poll(fds, 2, patience_ms) == 0) return Heard::kNobody;
@@ -47,8 +47,8 @@ Result<Heard> hear(const Fd& socket, const Signals& signals, WireReader& reader,
   return reader.is_over() ? Heard::kOver : Heard::kMore;
 }
 
-// Waits for the greeting. kMore: it is an etrace; kSignal: we are to end; anything else: it is
-// none. The error: it is an etrace, and what it said next made no sense.
+// Waits for the greeting. kMore: it is an etrace; kSignal: we are to end; anything else: it is not one. The error: it
+// is an etrace, and what it sent next was not valid.
 Result<Heard> greet(const Fd& socket, const Signals& signals, WireReader& reader) {
   while (!reader.is_greeted()) {
     const auto heard = hear(socket, signals, reader, kGreetingMs);
@@ -58,9 +58,8 @@ Result<Heard> greet(const Fd& socket, const Signals& signals, WireReader& reader
   return Heard::kMore;
 }
 
-// The first who connects and is an etrace; an empty Fd: we are to end. Candidates are heard one
-// after the other, each for two seconds at most: a port scanner cannot keep the right one out for
-// long.
+// The first peer that is an etrace; an empty Fd: we are to end. Peers are tried one after the other, each for two
+// seconds at most: a port scanner cannot keep the right one out for long.
 Result<Fd> meet(const EtraceOptions& options, const FarListener& listener, const Signals& signals, WireReader& reader) {
   std::vector<pollfd> fds{{signals.fd(), POLLIN, 0}};
   for (const Fd& socket : listener.sockets) fds.push_back({socket.get(), POLLIN, 0});
@@ -117,16 +116,15 @@ Result<> listen_and_show(const EtraceOptions& options) {
   tell(options, fmt::format("waiting at port {}; where the program runs: etrace --connect HOST:{}", listener.port,
                             listener.port));
   const Result<Fd> socket = meet(options, listener, signals, reader);
-  // One program, one viewer: nobody else is let in from here on.
+  // One program, one viewer: no other connection is accepted from here on.
   listener.sockets.clear();
   Result<> shown = ok();
   if (!socket)
     shown = socket.error();
   else if (*socket)
     shown = show(*socket, signals, reader);
-  // A connection that breaks leaves processes open; without an end their last calls would not be
-  // shown.
-  for (const uint32_t process : reader.open_processes())  // what was open in them when we heard the last of them
+  // A connection that breaks leaves processes open; without an end their last calls would not be shown.
+  for (const uint32_t process : reader.open_processes())  // what was open in them when we last received something
     view.onlooker().ended({.number = process});
   view.finish();
   return shown;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // etrace --listen: waits for the etrace of another machine, shows what it sends, ends with it.
 //
-// Invariant: it speaks with one, the first that is an etrace; who is none is sent away, and nobody waits behind him
-// for long.
+// Invariant: it serves one peer, the first that is an etrace; any other is disconnected, and delays the next one only
+// briefly.
 #pragma once
 
 #include "etrace_options.h"

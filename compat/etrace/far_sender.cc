@@ -19,8 +19,8 @@ namespace penna {
 namespace {
 
 constexpr size_t kSendBytes = 256 << 10;  // at a time
-constexpr int kNice = 10;                 // the program, and who collects, come first
-constexpr int kLookMs = 100;              // whether we are to end, while the network takes nothing
+constexpr int kNice = 10;                 // the program and the collector come first
+constexpr int kLookMs = 100;              // how often to check whether we are to end, while the network takes nothing
 constexpr int kLastLooks = 5000 / kLookMs;
 
 uint64_t entries_of(std::span<const uint8_t> chunk) {
@@ -47,7 +47,7 @@ FarSender::~FarSender() {
 }
 
 Result<> FarSender::start() {
-  (void)flush();  // the other side knows who we are, long before the program starts
+  (void)flush();  // the greeting: the other side knows us long before the program starts
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error& error) {
@@ -64,7 +64,7 @@ void FarSender::finish() {
 
 void FarSender::run() {
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
-  // One batch behind, as LiveView, and for the same reason.
+  // One batch behind, like LiveView, and for the same reason.
   LiveBatch batch, next;
   for (bool more = true; more;) {
     more = feed_.take(next);
@@ -77,7 +77,7 @@ void FarSender::run() {
   if (flush()) ::shutdown(socket_.get(), SHUT_WR);
 }
 
-// Takes from a batch the modules, which name the functions of records in the batch before.
+// Takes the modules from a batch: they name the functions of records in the batch before.
 void FarSender::meet(const LiveBatch& batch) {
   for (const Process& process : batch.began) processes_[process.number] = live_.add_process(process);
   for (const LiveRecords& records : batch.records) {
@@ -98,8 +98,8 @@ void FarSender::meet(const LiveBatch& batch) {
   named_.clear();
 }
 
-// Names go in front of the records that need them first. "Up to date" is said for each batch that
-// had something, and once after that, so that the other side's view shows what it holds back.
+// Names are sent before the records that need them first. "Up to date" is sent for each batch that contains anything,
+// and once after that, so that the other side's view shows what it holds back.
 void FarSender::send(const LiveBatch& batch) {
   for (const Process& process : batch.began) put_began(out_, process);
   for (const LiveRecords& records : batch.records) {
@@ -115,7 +115,7 @@ void FarSender::send(const LiveBatch& batch) {
   (void)flush();
 }
 
-// Each function is named once, when it is first called: a program calls few of those that it has.
+// Each function is named once, when it is first called: a program calls few of the functions that it has.
 void FarSender::send_names(const LiveRecords& records) {
   RecordCursor in(records.chunk);
   Record record;
@@ -123,7 +123,7 @@ void FarSender::send_names(const LiveRecords& records) {
     if (record.is_call()) send_name(processes_.at(records.process), record.pc, record.time);
 }
 
-// Nothing is sent for what has no name here either: the other side shows an address in any case.
+// Nothing is sent for what has no name here either: the other side shows an address then anyway.
 void FarSender::send_name(uint32_t process, uint64_t pc, uint64_t ticks) {
   const CodePlace place = names_->map().locate(process, pc, ticks);
   if (!place.known() || !named_.insert(place).second) return;
@@ -140,14 +140,13 @@ void FarSender::break_off() {
   on_broken_();
 }
 
-// Waits for as long as the other side needs: this thread has nothing else to do, and the feed drops
-// what comes meanwhile. When nothing more is to come, it waits five seconds without progress.
-// False: the other side is gone.
+// Waits as long as the other side needs: this thread has nothing else to do, and the feed drops what arrives meanwhile.
+// After finish() it gives up after five seconds without progress. False: the other side is gone.
 bool FarSender::flush() {
   size_t done = 0;
   int looks = 0;
   pollfd state{socket_.get(), POLLRDHUP, 0};
-  if (!broken_ && ::poll(&state, 1, 0) > 0) break_off();  // seen even when there is nothing to send
+  if (!broken_ && ::poll(&state, 1, 0) > 0) break_off();  // detected even when there is nothing to send
   while (!broken_ && done < out_.size()) {
     const ssize_t sent = ::send(socket_.get(), out_.data() + done, out_.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) {

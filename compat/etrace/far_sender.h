@@ -2,10 +2,10 @@
 // FarSender: sends what is recorded, while it is recorded, to the etrace of another machine, with the names of the
 // functions.
 //
-// Why a thread of its own: neither the program nor the collector ever waits for a network.
-// Invariant: what comes faster than the network takes it is not sent, and counted; memory is bounded. When the other
-// side is gone, the rest is counted and nothing else happens.
-// Usage: as LiveView.
+// Why a separate thread: neither the program nor the collector ever waits for a network.
+// Invariant: what is recorded faster than the network takes it is not sent, and counted; memory is bounded. If the
+// other side is gone, the rest is counted and nothing else happens.
+// Usage: like LiveView.
 #pragma once
 
 #include <tsl/robin_set.h>
@@ -28,7 +28,7 @@ namespace penna {
 
 class FarSender {
  public:
-  // `symbols` must outlive it. `on_broken`: told once, on the thread, that the other side cannot be reached any more.
+  // `symbols` must outlive it. `on_broken`: called once, on the thread, when the other side can no longer be reached.
   FarSender(Fd socket, const Session& session, const ClockTriplet& start, SymbolSource& symbols,
             std::function<void()> on_broken);
   ~FarSender();
@@ -36,14 +36,14 @@ class FarSender {
   FarSender& operator=(const FarSender&) = delete;
 
   Onlooker& onlooker() { return feed_; }
-  const Recording& recording() const { return live_.recording(); }  // to its own thread
+  const Recording& recording() const { return live_.recording(); }  // for its own thread
   Result<> start();
-  // All is sent, or the other side has taken nothing for five seconds.
+  // Returns when all is sent, or the other side has taken nothing for five seconds.
   void finish();
 
   // After finish().
   bool is_broken() const { return broken_; }
-  uint64_t calls_unsent() const { return calls_unsent_; }  // at least: what the network had taken may be lost as well
+  uint64_t calls_unsent() const { return calls_unsent_; }  // at least: what the network had taken may be lost, too
 
  private:
   void run();
@@ -60,9 +60,9 @@ class FarSender {
   std::function<void()> on_broken_;
   LiveFeed feed_;
   LiveRecording live_;
-  std::optional<Names> names_;                      // made anew when modules come
+  std::optional<Names> names_;                      // recreated when modules are loaded
   std::map<uint32_t, uint32_t> processes_;          // number -> index
-  tsl::robin_set<CodePlace, CodePlaceHash> named_;  // functions, since the last modules
+  tsl::robin_set<CodePlace, CodePlaceHash> named_;  // functions, since the last module was loaded
   WireBytes out_;                                   // to be sent
   std::atomic<bool> closing_{false};
   bool broken_ = false;

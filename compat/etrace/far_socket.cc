@@ -18,11 +18,11 @@ namespace penna {
 namespace {
 
 constexpr int kConnectMs = 10'000;
-constexpr int kVanishedSeconds = 30;  // nothing was heard of the other machine
+constexpr int kVanishedSeconds = 30;  // without any sign of the other machine
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
-// An IPv6 address needs brackets in front of a port (RFC 3986).
+// An IPv6 address needs brackets before a port (RFC 3986).
 std::string shown(const FarAddress& address) {
   const bool brackets = address.host.find(':') != std::string::npos;
   return fmt::format("{}{}{}:{}", brackets ? "[" : "", address.host, brackets ? "]" : "", address.port);
@@ -45,9 +45,9 @@ void set(const Fd& socket, int level, int option, int value) {
   (void)::setsockopt(socket.get(), level, option, &value, sizeof value);
 }
 
-// One who has vanished without a word (a cable, a crash) is missed after kVanishedSeconds: by
-// keep-alives when nothing is sent, and by TCP_USER_TIMEOUT when sent data is not acknowledged, see
-// tcp(7). No Nagle delay: lines are to be seen at once.
+// A peer that has vanished without closing the connection (a cable, a crash) is detected after kVanishedSeconds: by
+// keep-alives when nothing is sent, and by TCP_USER_TIMEOUT when sent data is not acknowledged, see tcp(7). No Nagle
+// delay: lines are to be seen at once.
 void notice_vanished(const Fd& socket) {
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set(socket, IPPROTO_TCP, TCP_KEEPIDLE, kVanishedSeconds / 3);
@@ -57,7 +57,7 @@ void notice_vanished(const Fd& socket) {
   set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
-// The port that the kernel chose, where 0 was asked for.
+// The port that the kernel chose, if 0 was requested.
 std::string port_of(const Fd& socket) {
   sockaddr_storage bound{};
   socklen_t size = sizeof bound;
@@ -67,8 +67,7 @@ std::string port_of(const Fd& socket) {
   return port;
 }
 
-// 0, or errno. V6ONLY: the addresses of both families are bound one by one, so that no more is open
-// than was named.
+// 0, or errno. V6ONLY: the addresses of both families are bound one by one, so that no more is open than was named.
 int listen_at(const addrinfo& at, Fd& socket) {
   socket = Fd(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return errno;
@@ -101,7 +100,7 @@ Result<FarAddress> parse_far_address(const std::string& text) {
     std::string host = text.substr(0, colon);
     const bool brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
     if (brackets) host = host.substr(1, host.size() - 2);
-    // A bare IPv6 address: which colon is in front of the port cannot be told.
+    // A bare IPv6 address: nothing shows which colon precedes the port.
     if (!brackets && host.find(':') != std::string::npos) return wrong;
     if (!host.empty()) address.host = host;
   }
@@ -111,8 +110,8 @@ Result<FarAddress> parse_far_address(const std::string& text) {
   return address;
 }
 
-// One socket for each address that the name has, all at one port. That one of two families does not
-// work is no error; that the port is taken at any of them is.
+// One socket for each address that the name has, all at one port. It is no error if one of two families does not work;
+// it is one if the port is in use at any of them.
 Result<FarListener> listen_far(const FarAddress& address) {
   const Addresses found = PENNA_TRY(look_up(address, AI_PASSIVE));
   FarListener listener;
@@ -133,14 +132,14 @@ Result<FarListener> listen_far(const FarAddress& address) {
       why = error;
     }
   }
-  // A family that this machine does not have is no error, where there is another.
+  // A family that this machine does not have is no error if there is another.
   if (!listener.sockets.empty() && why != EADDRINUSE) return listener;
   return Error{fmt::format("cannot listen at {}: {}{}", shown(address), errno_text(why),
                            why == EADDRINUSE ? "; choose another port" : "")};
 }
 
-// Address by address, as the name service orders them. A refusal is the best reason to give: the
-// machine was there.
+// Address by address, as the name service orders them. A refusal is the most useful reason to report: the machine was
+// there.
 Result<Fd> connect_far(const FarAddress& address) {
   if (address.host == "*" || address.port == "0") return Error{"say where to connect to: --connect HOST:PORT"};
   const Addresses found = PENNA_TRY(look_up(address, 0));
@@ -158,7 +157,7 @@ Result<Fd> connect_far(const FarAddress& address) {
                            errno_text(why), shown(address))};
 }
 
-// Numeric: looking up a name could take seconds, and whoever asks may choose it.
+// Numeric: looking up a name could take seconds, and the peer may choose the name.
 Fd accept_far(const Fd& listener, std::string& from) {
   sockaddr_storage peer{};
   socklen_t size = sizeof peer;

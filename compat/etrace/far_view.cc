@@ -11,7 +11,7 @@ void SentNames::add(std::string_view path, uint64_t address, std::string_view na
   by_file_[std::string(path)].insert_or_assign(address, std::string(name));
 }
 
-// By the address of the function itself, under which it was sent.
+// By the address of the function itself, with which it was sent.
 std::vector<SourceFrame> SentNames::code(const NamedFile& file, uint64_t address) {
   if (!own_file_.empty() && file.path == own_file_) return own_->code(file, address);
   const std::lock_guard hold(mutex_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // FarView: shows what the etrace of another machine sends.
 //
-// Invariant: files are opened only for who starts us: names come from the one that he names, or from the other
-// machine, never from a path that it sends.
+// Invariant: files are opened only for the user who starts us: names come from the file that he names, or from the
+// other machine, never from a path that it sends.
 #pragma once
 
 #include <map>
@@ -38,7 +38,7 @@ class SentNames : public SymbolSource {
   std::map<std::string, std::map<uint64_t, std::string>> by_file_;  // path, address in the file
 };
 
-// Hands on what comes to a view.
+// Forwards what was received to a view.
 class FarView : public WireListener {
  public:
   FarView(LiveView& view, SentNames& names) : view_(view), names_(names) {}

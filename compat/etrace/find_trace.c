@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * libpenna-etrace.so, linked to a program or preloaded: records its calls when there is a TRACE where it starts.
- *   TRACE leads to a socket: somebody waits there (etrace PROGRAM), and sees the calls as they come.
+ * libpenna-etrace.so, linked to a program or preloaded: records its calls if there is a TRACE where it starts.
+ *   TRACE is a link to a socket: an etrace waits there (etrace PROGRAM), and shows the calls as they are recorded.
  *   TRACE is a file, empty or a recording: it becomes the recording of this run, for etrace PROGRAM to show later. An
- *     etrace is started that writes it: one in this process would die with it, and a crash is what people look for.
+ *     etrace is started to write it: a writer in this process would die with it, and a crash is what people look for.
  *   else: nothing happens.
  *
- * The hooks are those of libpenna-agent.so. This library is its filter (DT_AUXILIARY): the dynamic linker puts the
- * agent in front of it wherever symbols are looked up, and so in front of libc, whichever way this library came in.
- * Invariant: nothing here changes what the program does; no file is made, and none replaced that is not ours. What is
- * judged is held by a descriptor: a name may be exchanged by whoever owns the directory.
+ * The hooks are those of libpenna-agent.so. This library is its filter (DT_AUXILIARY): the dynamic linker places the
+ * agent before it in the symbol search order, and so before libc, whether this library was linked or preloaded.
+ * Invariant: nothing here changes what the program does; no file is created, and none replaced that is not ours. What
+ * is checked is held by a descriptor: a name may be exchanged by the owner of the directory.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -34,7 +34,7 @@
 #define MAX_SOCKET_NAME 108 /* unix(7) */
 #define EXPORT __attribute__((visibility("default")))
 
-/* For the static linker, which else would leave a library out that nothing seems to need. At run time the agent's
+/* For the static linker, which would otherwise drop a library that nothing seems to need. At run time the agent's hooks
  * come first. */
 EXPORT void __cyg_profile_func_enter(void* function, void* caller);
 EXPORT void __cyg_profile_func_exit(void* function, void* caller);
@@ -43,14 +43,13 @@ void __cyg_profile_func_exit(void* function, void* caller) { (void)function, (vo
 
 /* ---- Live -------------------------------------------------------------------------------------------------------- */
 
-/* The link was judged by its owner; readlinkat() with an empty name reads that very link, by its
- * descriptor. */
+/* The link's owner was checked; readlinkat() with an empty name reads that very link, by its descriptor. */
 static void join(int link) {
   char path[MAX_SOCKET_NAME];
   const ssize_t length = readlinkat(link, "", path, sizeof path - 1);
   if (length <= 0 || path[0] != '/' || (size_t)length >= sizeof path - 1) return;
   path[length] = '\0';
-  (void)penna_agent_join(path); /* refused: nobody waits there any more */
+  (void)penna_agent_join(path); /* refused: no etrace waits there any more */
 }
 
 /* ---- Into the file ----------------------------------------------------------------------------------------------- */
@@ -63,15 +62,15 @@ static int is_hook(const char* name) {
   return 0;
 }
 
-/* Whether one of these relocations is about a hook: whoever calls a function of another module has
- * one that names it. */
+/* Whether one of these relocations is for a hook: a module that calls a function of another one has a relocation that
+ * names it. */
 static int has_hook(const ElfW(Rela) * entries, size_t bytes, const ElfW(Sym) * symbols, const char* names) {
   for (size_t i = 0; entries != NULL && i < bytes / sizeof *entries; i++)
     if (is_hook(names + symbols[ELF64_R_SYM(entries[i].r_info)].st_name)) return 1;
   return 0;
 }
 
-/* glibc has relocated the addresses in the dynamic section, but for those of the vdso, which has no relocations. */
+/* glibc has relocated the addresses in the dynamic section, except those of the vdso, which has no relocations. */
 /* For dl_iterate_phdr(3): not 0 stops it. Reads the dynamic section of a loaded object (gABI,
  * "Dynamic Section"). */
 static int is_instrumented(struct dl_phdr_info* object, size_t size, void* unused) {
@@ -99,9 +98,8 @@ static int is_instrumented(struct dl_phdr_info* object, size_t size, void* unuse
          (has_hook(data, data_bytes, symbols, names) || has_hook(calls, calls_bytes, symbols, names));
 }
 
-/* An empty file, or a recording that nobody is writing: whatever else it is, is not ours. Its
- * writer holds a lock, and after the run needs a moment: 100 ms at most, as the program's start
- * waits for it. */
+/* An empty file, or a recording that no process is writing: any other file is not ours. The writer holds a lock, and
+ * needs a moment after the run: wait 100 ms at most, because the program's start is delayed by it. */
 static int may_be_replaced(void) {
   static const char magic[8] = {(char)0xab, 'P', 'e', 'n', 'n', 'a', '\r', '\n'}; /* docs/format.md */
   char start[sizeof magic];
@@ -117,12 +115,12 @@ static int may_be_replaced(void) {
   return is_free;
 }
 
-/* A child without a signal at its end: our parent's handlers and waits do not meet it. */
+/* A child that sends no signal when it ends: our parent's handlers and waits do not see it. */
 static pid_t fork_quietly(void) { return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0); }
 
-/* In the child's child: becomes the etrace that writes TRACE, and tells its socket through `fd`.
- * It must have nothing of the program: no signal mask, no session or terminal, no descriptor but
- * `fd`, no environment (LD_PRELOAD would make it record itself). */
+/* In the child's child: becomes the etrace that writes TRACE, and reports its socket through `fd`. It must inherit
+ * nothing from the program: no signal mask, no session or terminal, no descriptor except `fd`, no environment
+ * (LD_PRELOAD would make it record itself). */
 static void become_recorder(const char* etrace, int fd) {
   char number[12];
   snprintf(number, sizeof number, "%d", fd);
@@ -140,7 +138,7 @@ static void become_recorder(const char* etrace, int fd) {
   execve(etrace, words, environment);
 }
 
-/* etrace, as it lies beside this library in an installed tree, or in a build tree. */
+/* etrace, next to this library in an installed tree or in a build tree. */
 static int find_etrace(char* path, size_t room) {
   static const char* const folders[] = {PENNA_BIN_FROM_LIB, "../bin"};
   Dl_info self;
@@ -154,7 +152,7 @@ static int find_etrace(char* path, size_t room) {
   return 0;
 }
 
-/* What the recorder says: where it listens, or "!" and why it does not. Empty: it said nothing in time. */
+/* What the recorder reports: where it listens, or "!" and why it does not. Empty: it sent nothing in time. */
 static void hear(int fd, char* answer, size_t room) {
   size_t length = 0;
   struct pollfd ready = {fd, POLLIN, 0};
@@ -166,8 +164,7 @@ static void hear(int fd, char* answer, size_t room) {
   answer[length] = '\0';
 }
 
-/* Forks twice, so that the recorder is no child of the program, whose wait() would otherwise meet
- * it. */
+/* Forks twice, so that the recorder is not a child of the program, whose wait() would otherwise see it. */
 static void record(void) {
   char etrace[4096],
       answer[512] = "!cannot find etrace beside libpenna-etrace.so: install all of Penna below one prefix";
@@ -193,25 +190,25 @@ static void record(void) {
 
 /* ---- Which ------------------------------------------------------------------------------------------------------- */
 
-/* A file TRACE of this user; what another one has left here gets nothing. */
+/* A file TRACE of this user; one that another user has left here is ignored. */
 static int is_own_file(void) {
   struct stat found;
   return lstat(TRACE, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid();
 }
 
-static char began_in[4096]; /* where TRACE was looked for; empty: it is not known */
+static char began_in[4096]; /* where TRACE was looked for; empty: unknown */
 
-/* Looked for anew: the program may have changed its directory, or somebody the file. */
+/* Checks again: the program may have changed its directory, or the file may have been replaced. */
 static void record_opened(void) {
   char here[sizeof began_in];
   penna_agent_when_opened(NULL);
   if (getcwd(here, sizeof here) != NULL && strcmp(here, began_in) == 0 && is_own_file()) record();
 }
 
-/* The program has opened a library: the first that has hooks is what TRACE is for, if that is still the one of the
- * beginning. One thread looks; those that come meanwhile have it look again. */
+/* The program has opened a library: TRACE is for the first one that has hooks, if it is still the TRACE of the
+ * beginning. One thread looks; threads that arrive meanwhile make it look again. */
 static void look_at_opened(void) {
-  static unsigned waiting; /* threads; it stays above 0 once there was something to record */
+  static unsigned waiting; /* threads; stays above 0 once there was something to record */
   const int error = errno;
   unsigned seen = __atomic_add_fetch(&waiting, 1, __ATOMIC_ACQUIRE);
   if (seen == 1) {
@@ -225,7 +222,7 @@ static void look_at_opened(void) {
   errno = error;
 }
 
-/* Without hooks in what is loaded, there may be some in a library that is opened later (plugins). */
+/* If nothing that is loaded has hooks, a library that is opened later may have some (plugins). */
 static void record_or_wait(void) {
   if (dl_iterate_phdr(is_instrumented, NULL))
     record();
@@ -233,7 +230,7 @@ static void record_or_wait(void) {
     penna_agent_when_opened(look_at_opened);
 }
 
-/* What another user has left here gets nothing; nor does the caller of a program that has more rights than he. */
+/* A TRACE of another user is ignored; so is any TRACE if the program has more rights than its caller. */
 __attribute__((constructor)) static void look_for_trace(void) {
   const int error = errno;
   struct stat found;

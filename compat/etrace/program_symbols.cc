@@ -25,8 +25,7 @@ uint64_t hex(const std::string& word) { return std::strtoull(word.c_str(), nullp
 
 }  // namespace
 
-// By its first bytes: ELF, else the output of nm. The ELF file is not opened here: whoever looks up
-// names does that.
+// By its first bytes: ELF, else the output of nm. The ELF file is not opened here, but when names are looked up.
 Result<std::unique_ptr<ProgramSymbols>> ProgramSymbols::open(const std::string& path,
                                                              std::unique_ptr<SymbolSource> others) {
   std::unique_ptr<ProgramSymbols> symbols(new ProgramSymbols(std::move(others)));
@@ -42,9 +41,8 @@ Result<std::unique_ptr<ProgramSymbols>> ProgramSymbols::open(const std::string& 
       fmt::format("{} is neither a program, nor its debug file, nor a list of functions as nm prints it", path)};
 }
 
-// "ADDRESS [SIZE] LETTER NAME", as nm, nm -S, nm -C and nm -D print it; other lines are passed
-// over. A second word of one letter is the letter, even one that is a hexadecimal digit. A version
-// (name@GLIBC_2.17) is cut off.
+// "ADDRESS [SIZE] LETTER NAME", as nm, nm -S, nm -C and nm -D print it; other lines are skipped. A second word of one
+// letter is the letter, even if it is a hexadecimal digit. A version (name@GLIBC_2.17) is cut off.
 std::map<uint64_t, ProgramSymbols::Listed> ProgramSymbols::parse_nm(const std::string& text) {
   std::map<uint64_t, Listed> names;
   std::istringstream lines(text);
@@ -88,7 +86,7 @@ std::vector<SourceFrame> ProgramSymbols::listed(uint64_t address) const {
   return {{found->second.name, "", 0, false}};
 }
 
-// First the file that was named, then what would be known without it.
+// First the file that was named, then what is known without it.
 std::vector<SourceFrame> ProgramSymbols::code(const NamedFile& file, uint64_t address) {
   std::vector<SourceFrame> frames;
   if (is_program_(file.path)) frames = elf_.empty() ? listed(address) : others_->code({elf_, file.build_id}, address);
@@ -100,7 +98,7 @@ std::optional<DataSymbol> ProgramSymbols::data(const NamedFile& file, uint64_t a
 }
 bool ProgramSymbols::is_entry(const NamedFile& file, uint64_t address) { return others_->is_entry(file, address); }
 
-// A list of names is all there is to have: no advice is given on it.
+// A list of names has nothing more to offer: no advice is given about it.
 std::string ProgramSymbols::problem(const NamedFile& file) {
   if (!is_program_(file.path) || (elf_.empty() && names_.empty())) return others_->problem(file);
   return elf_.empty() ? "" : others_->problem({elf_, file.build_id});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ProgramSymbols: names for the functions of a program from a file that the user names: the program itself as it was
-// before it was stripped, its separate debug file, or a list that nm(1) has printed.
+// ProgramSymbols: names for the functions of a program from a file that the user names: the program itself before it
+// was stripped, its separate debug file, or a list that nm(1) has printed.
 //
 // Invariant: what that file does not know is named as without it; libraries always are.
 #pragma once
@@ -18,9 +18,9 @@ namespace penna {
 
 class ProgramSymbols : public SymbolSource {
  public:
-  // `is_program`: is this file, as a recording names it, the program? Asked with every name that is looked up.
+  // `is_program`: whether this file, as a recording names it, is the program. Called for every name that is looked up.
   using IsProgram = std::function<bool(const std::string& path)>;
-  // The error says why the file names nothing. An empty path: no such file was given.
+  // The error says why the file has no names. An empty path: no such file was given.
   static Result<std::unique_ptr<ProgramSymbols>> open(const std::string& path, std::unique_ptr<SymbolSource> others);
   // Where the file has a function of this name, with or without its parameters.
   std::optional<uint64_t> address_of(const std::string& name) const;
@@ -34,7 +34,7 @@ class ProgramSymbols : public SymbolSource {
  private:
   struct Listed {
     std::string name;
-    uint64_t size = 0;  // 0: nm was not asked for sizes; up to the next
+    uint64_t size = 0;  // 0: nm did not print sizes; up to the next
   };
   explicit ProgramSymbols(std::unique_ptr<SymbolSource> others) : others_(std::move(others)) {}
   static std::map<uint64_t, Listed> parse_nm(const std::string& text);
@@ -42,7 +42,7 @@ class ProgramSymbols : public SymbolSource {
 
   std::unique_ptr<SymbolSource> others_;
   IsProgram is_program_ = [](const std::string&) { return false; };
-  std::string elf_;                   // the file, when it is ELF
+  std::string elf_;                   // the file, if it is ELF
   std::map<uint64_t, Listed> names_;  // of the list, by address
 };
 

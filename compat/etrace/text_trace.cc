@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kMaxTraceBytes = size_t{1} << 30;
 constexpr std::string_view kReference = "REFERENCE: ", kEnter = "enter ", kExit = "exit ", kEnd = "EXIT ";
 
-// Takes `word` off the beginning of `line`.
+// Removes `word` from the beginning of `line`.
 bool begins(std::string_view& line, std::string_view word) {
   if (line.substr(0, word.size()) != word) return false;
   line.remove_prefix(word.size());
@@ -36,8 +36,8 @@ bool address(std::string_view text, uint64_t& value) {
   return begins(text, "0x") && number(text, 16, value) && value >> 48 == 0;
 }
 
-// For the recording that the text becomes. It is removed as soon as the recording is open, which
-// keeps the file's content.
+// For the recording that the text becomes. It is removed as soon as the recording is open, which keeps the file's
+// content.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -59,11 +59,11 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-// The lines of a text, read twice: once for what must be known before the first call (pid, lowest
-// and highest address), once for the calls. Nothing of the text is kept.
+// The lines of a text, read twice: once for what must be known before the first call (pid, lowest and highest address),
+// once for the calls. Nothing of the text is kept.
 struct Lines {
   std::string reference;      // its name; empty: none
-  uint64_t reference_at = 0;  // where it lay
+  uint64_t reference_at = 0;  // where it was loaded
   uint64_t pid = 0;           // 0: no EXIT
   uint64_t lowest = UINT64_MAX, highest = 0;
   uint64_t other = 0, calls = 0;
@@ -105,8 +105,7 @@ struct Lines {
   }
 };
 
-// One module for all addresses. With a reference its bias is known, and the names of a program that
-// lay anywhere.
+// One module for all addresses. A reference gives its bias, and so the names in a position-independent program.
 Result<Module> module_of(const Lines& lines, const std::string& program, const AddressOfName& reference) {
   Module module;
   module.path = program;

@@ -19,9 +19,8 @@
 namespace penna {
 namespace {
 
-// Where TRACE leads, if it is a link of this user; else "". Through a descriptor, so that the link
-// that is read is the one whose owner was checked: whoever owns the directory may exchange the name
-// in between.
+// Where TRACE leads, if it is a link of this user; else "". Through a descriptor, so that the link that is read is the
+// one whose owner was checked: the owner of the directory may exchange the name in between.
 std::string target_of_link() {
   const Fd link(::open(kTrace, O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
@@ -31,7 +30,7 @@ std::string target_of_link() {
   return got > 0 ? std::string(path, static_cast<size_t>(got)) : std::string();
 }
 
-// EAGAIN: the queue of a socket that listens is full, and so somebody is there.
+// EAGAIN: the queue of a listening socket is full, so there is a listener.
 bool somebody_answers(const std::string& path) {
   sockaddr_un address{};
   if (path.empty() || path.size() >= sizeof address.sun_path) return false;
@@ -55,11 +54,11 @@ Result<TraceState> look_at_trace() {
   return Error{"TRACE is neither a file nor a link: remove it, or start etrace in another directory"};
 }
 
-// symlink(2) fails when the name exists: between the look and the link nobody is overwritten.
+// symlink(2) fails if the name exists: a link that was made after the check is not overwritten.
 Result<> TraceLink::make(const std::string& socket_path) {
   if (somebody_answers(target_of_link()))
     return Error{"another etrace waits in this directory already: end it, or start this one elsewhere"};
-  if (!target_of_link().empty()) ::unlink(kTrace);  // of one that was killed
+  if (!target_of_link().empty()) ::unlink(kTrace);  // of an etrace that was killed
   if (::symlink(socket_path.c_str(), kTrace) != 0)
     return Error{fmt::format("cannot make the link TRACE here: {}", errno_text(errno))};
   socket_path_ = socket_path;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// TraceLink: the name TRACE in the current directory, by which programs find who waits for them.
+// TraceLink: the name TRACE in the current directory, by which programs find the etrace that waits for them.
 //
-// Why a symbolic link: the name of a socket may have 107 bytes, that of a directory thousands. The socket lies
+// Why a symbolic link: the path of a socket may have 107 bytes, that of a directory thousands. The socket lies
 // elsewhere, in a directory that only this user can enter.
-// Invariant: what else is called TRACE is never removed; at the end the link goes, should it still be ours.
+// Invariant: anything else called TRACE is never removed; at the end the link is removed if it is still ours.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ inline constexpr char kTrace[] = "TRACE";
 
 enum class TraceState {
   kNothing,    // there is none
-  kLink,       // somebody waits, or was killed while he waited
+  kLink,       // an etrace waits, or was killed while it waited
   kEmpty,      // a file for the next run
-  kRecording,  // a file that a run has filled, or something else in its place: who opens it will see
+  kRecording,  // a file that a run has filled, or something else in its place: opening it will show
 };
 // The error says that it is neither a file nor a link.
 Result<TraceState> look_at_trace();
@@ -30,7 +30,7 @@ class TraceLink {
   TraceLink(const TraceLink&) = delete;
   TraceLink& operator=(const TraceLink&) = delete;
 
-  // TRACE leads to this socket. The error: it leads to somebody who waits already.
+  // TRACE leads to this socket. The error: it leads to an etrace that waits already.
   Result<> make(const std::string& socket_path);
 
  private:

@@ -30,7 +30,7 @@ std::span<const uint8_t> rest_of(const ByteCursor& in, std::span<const uint8_t> 
   return payload.subspan(in.position());
 }
 
-// Bytes in the chunk that are no event: they are kept by who listens, and so are limited.
+// Bytes in the chunk that are not events: the listener keeps them, and so they are limited.
 uint64_t described_bytes(std::span<const uint8_t> chunk) {
   uint64_t bytes = 0;
   RecordCursor in(chunk);
@@ -78,8 +78,8 @@ void put_ended(WireBytes& out, const ProcessEnd& end) {
 void put_up_to_date(WireBytes& out) { put_frame(out, WireKind::kUpToDate, {}); }
 void put_over(WireBytes& out) { put_frame(out, WireKind::kOver, {}); }
 
-// Bytes come in any pieces. Whole frames are taken off the beginning; what waits is less than one,
-// as a frame's length is checked before its bytes are waited for.
+// Bytes arrive in any pieces. Whole frames are removed from the beginning; what waits is less than one, because a
+// frame's length is checked before its bytes are waited for.
 Result<> WireReader::take(std::span<const uint8_t> bytes) {
   waiting_.insert(waiting_.end(), bytes.begin(), bytes.end());
   size_t at = 0;
@@ -104,7 +104,7 @@ Result<> WireReader::take(std::span<const uint8_t> bytes) {
   return ok();
 }
 
-// A limit on all that a listener must remember for one connection.
+// A limit on everything that a listener must remember for one connection.
 Result<> WireReader::describe(uint64_t bytes) {
   described_ += bytes;
   if (described_ <= kMaxDescribedBytes) return ok();
@@ -138,8 +138,7 @@ Result<> WireReader::frame(WireKind kind, std::span<const uint8_t> payload) {
   return nonsense();
 }
 
-// A number that is open cannot begin again: the second process would take over the first one's
-// threads.
+// A number that is open cannot begin again: the second process would take over the first one's threads.
 Result<> WireReader::began(std::span<const uint8_t> payload) {
   ByteCursor in(payload);
   const uint32_t number = in.u32();
@@ -150,7 +149,7 @@ Result<> WireReader::began(std::span<const uint8_t> payload) {
   return ok();
 }
 
-// The chunk itself is not checked here: RecordCursor, which takes it apart, trusts nothing in it.
+// The chunk itself is not checked here: RecordCursor, which decodes it, trusts nothing in it.
 Result<> WireReader::records(std::span<const uint8_t> payload) {
   ByteCursor in(payload);
   const uint32_t process = in.u32();

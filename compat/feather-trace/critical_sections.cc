@@ -22,8 +22,8 @@ bool CriticalSections::taken(uint32_t thread, uint64_t lock, uint64_t time) {
   return true;
 }
 
-// Closes the innermost open section: both its events now name each other. Without one, what was
-// given back was taken before the recording, and has no other end.
+// Closes the innermost open section: both its events now refer to each other. If there is none, the lock was acquired
+// before the recording, and the event has no other end.
 bool CriticalSections::released(uint32_t thread, uint64_t lock, uint64_t time) {
   if (events_.size() >= kMostEvents) return false;
   const auto index = static_cast<uint32_t>(events_.size());
@@ -42,7 +42,7 @@ bool CriticalSections::released(uint32_t thread, uint64_t lock, uint64_t time) {
   return true;
 }
 
-// What is open was never given back: its events name nothing.
+// What is open was never released: its events refer to nothing.
 void CriticalSections::finish() {
   for (Thread& thread : threads_) {
     for (const auto& [lock, last] : thread.open)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// CriticalSections: which taking of a lock belongs to which giving back, by the same thread, and in how many others
-// it lies.
+// CriticalSections: which acquisition of a lock belongs to which release, by the same thread, and how deeply the
+// section is nested in others.
 //
-// Why all events first: only a section that ends counts as one that others lie in, and that is known when it ends.
+// Why all events first: only a section that ends counts as one that others are nested in, and that is known when it
+// ends.
 // Usage:  t = sections.add_thread(tid); sections.taken(t, lock, time); sections.released(t, lock, time); ...
 //         sections.finish(); sections.for_each([](const SectionEvent& event) {...});
-// Invariant: an event belongs to one section at most. Sections of one thread and one lock lie in each other: what was
-// taken last is given back first. O(events) in time, 24 bytes for each event; times are taken as they come.
+// Invariant: an event belongs to one section at most. Sections of one thread and one lock are nested: the last one
+// acquired is released first. O(events) in time, 24 bytes for each event; times are not checked.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +20,8 @@
 namespace penna {
 
 struct SectionEvent {
-  bool is_taken = false;  // else given back
-  uint32_t nesting = 0;   // sections of the thread that it lies in, its own not counted
+  bool is_taken = false;  // else released
+  uint32_t nesting = 0;   // sections of the thread that it is nested in, its own not counted
   uint64_t lock = 0;
   uint64_t thread = 0;  // as given to add_thread()
   uint64_t time = 0;
@@ -31,7 +32,7 @@ class CriticalSections {
  public:
   static constexpr size_t kMostEvents = (size_t{1} << 31) - 1;
 
-  // A thread's index. One that has lost events is added anew: what it held before is given back by nothing that comes.
+  // A thread's index. One that has lost events is added again: what it held before is released by no later event.
   uint32_t add_thread(uint64_t id);
   // False: there are kMostEvents, it was not added.
   bool taken(uint32_t thread, uint64_t lock, uint64_t time);
@@ -65,7 +66,7 @@ class CriticalSections {
   static_assert(sizeof(Event) == 24, "as promised above");
   struct Thread {
     uint64_t id;
-    NumberMap<uint32_t> open{};  // by lock: its last taking
+    NumberMap<uint32_t> open{};  // by lock: its last acquisition
   };
   std::vector<Event> events_;
   std::vector<Thread> threads_;

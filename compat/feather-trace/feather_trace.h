@@ -3,13 +3,13 @@
  * feather_trace.h: the names of Feather-Trace, for programs in C and C++ that use them.
  *
  *     ft_event(id, callback)  ft_event0(id, callback) ... ft_event3(id, callback, a, b, c)    triggers: penna/trigger.h
- *     ft_enable_event(id) and its kin      penna/control.h
+ *     ft_enable_event(id) and the like     penna/control.h
  *     struct ft_buffer and its functions   penna/ring.h
- *     alloc_flushed_ft_buffer() and its kin: a thread that reads a buffer and writes it into a file
+ *     alloc_flushed_ft_buffer() and the like: a thread that reads a buffer and writes it into a file
  *
  * Why thin: there is one kind of trigger and one kind of ring. What is different, and better, is in
  * docs/from-feather-trace.md.
- * Invariant: of buffers, as of rings: each record for which there was room is read once, in the order in which it was
+ * Invariant: for buffers, as for rings: each record for which there was room is read once, in the order in which it was
  * begun.
  * Needs the include path of Penna and no library. Not for kernels and firmware: use the headers below there.
  */
@@ -31,8 +31,8 @@
 
 PENNA_C_CODE_BEGIN
 
-/* ---- Triggers. The id is an integer constant, by whatever name; with ft_event() the callback gets nothing.
- * ------------ */
+/* ---- Triggers ---------------------------------------------------------------------------------------------------- */
+/* The id is an integer constant, named or not; with ft_event() the callback gets no arguments. */
 
 #define feather_callback __attribute__((used))
 
@@ -44,7 +44,7 @@ PENNA_C_CODE_BEGIN
 #define ft_event3(id, callback, a, b, c) PENNA_TRIGGER_ID(id, callback, FT_WORD(id), FT_WORD(a), FT_WORD(b), FT_WORD(c))
 /* clang-format on */
 
-/* Arguments are longs on their way: in C++ that takes a word that becomes what the callback wants. */
+/* Arguments are passed as longs: in C++ that takes a type that converts to what the callback wants. */
 #ifdef __cplusplus
 struct ft_word {
   long value;
@@ -62,13 +62,13 @@ PENNA_INLINE ft_word ft_to_word(const Argument& argument) {
 #define FT_WORD(argument) (argument)
 #endif
 
-/* All of one id are switched together, also those of libraries that come later. Enables count. Each gives how many
- * there are, 0 when nobody knows the id; -1 when there is no memory to remember that; and how many are on,
- * ft_is_event_enabled(). */
+/* All triggers of one id are switched together, also those of libraries that are loaded later. Enables count. Each
+ * returns how many triggers there are, 0 if the id is unknown; -1 if there is no memory to remember that.
+ * ft_is_event_enabled() returns how many are on. */
 PENNA_API int ft_enable_event(unsigned long id) { return id <= INT32_MAX ? penna_enable_id((uint32_t)id) : 0; }
 PENNA_API int ft_disable_event(unsigned long id) { return id <= INT32_MAX ? penna_disable_id((uint32_t)id) : 0; }
 PENNA_API int ft_is_event_enabled(unsigned long id) { return id <= INT32_MAX ? penna_is_enabled_id((uint32_t)id) : 0; }
-/* Of triggers with an id: points that somebody records stay on. */
+/* Of triggers with an id: points that are being recorded stay on. */
 PENNA_API int ft_disable_all_events(void) {
   return penna_change("trigger:*", 1u << PENNA_SITE_TRIGGER, penna_request_off());
 }
@@ -98,10 +98,10 @@ struct ft_buffer {
   unsigned int slot_size;
   unsigned int failed_writes; /* for which there was no room */
   struct penna_ring* ring;
-  uint32_t* tickets; /* by slot: that of the writer who has it, between start and finish */
+  uint32_t* tickets; /* by slot: the ticket of its writer, between start and finish */
 };
 
-/* Ring, tickets, and what it takes to align them. */
+/* Ring, tickets, and what is needed to align them. */
 PENNA_API size_t ft_ring_room(unsigned int slot_count, unsigned int slot_size) {
   return penna_ring_bytes(slot_count, slot_size) + slot_count * sizeof(uint32_t) + 63;
 }
@@ -115,7 +115,7 @@ PENNA_API int ft_place_ring(struct ft_buffer* buffer, unsigned int slot_count, u
   return penna_ring_init_zeroed(buffer->ring, slot_count, slot_size);
 }
 
-/* 1, or 0 when slot_count is no power of two, or there is no memory. The two pieces of memory are not used: a ring
+/* 1, or 0 if slot_count is not a power of two, or there is no memory. The two pieces of memory are not used: a ring
  * needs more, and takes it from malloc. */
 PENNA_API int init_ft_buffer(struct ft_buffer* buffer, unsigned int slot_count, unsigned int slot_size, char* slots,
                              void* memory) {
@@ -123,7 +123,7 @@ PENNA_API int init_ft_buffer(struct ft_buffer* buffer, unsigned int slot_count, 
   (void)slots, (void)memory;
   return room != NULL && ft_place_ring(buffer, slot_count, slot_size, room);
 }
-/* All in one piece, for free(). NULL as above. */
+/* All in one piece, for free(). NULL under the same conditions. */
 PENNA_API struct ft_buffer* alloc_ft_buffer(unsigned int slot_count, unsigned int slot_size) {
   struct ft_buffer* buffer = NULL;
   if (PENNA_RING_IS_VALID(slot_count))
@@ -132,7 +132,7 @@ PENNA_API struct ft_buffer* alloc_ft_buffer(unsigned int slot_count, unsigned in
   return buffer;
 }
 
-/* By slot, as between start and finish a writer has only the record's address to say which it was. */
+/* By slot, because between start and finish a writer has only the record's address to identify it. */
 PENNA_API uint32_t* ft_ticket_of(struct ft_buffer* buffer, const void* record) {
   const size_t offset = (size_t)((const char*)record - (const char*)(buffer->ring + 1));
   return &buffer->tickets[offset / PENNA_RING_STRIDE(buffer->slot_size)];
@@ -154,8 +154,8 @@ PENNA_API int ft_buffer_read(struct ft_buffer* buffer, void* record) { return pe
 
 /* ---- The thread that flushes a buffer ---------------------------------------------------------------------------- */
 
-/* Periods for which a record that was begun is waited for: while there is room; while writers find none; at the end,
- * of 1 ms. */
+/* Periods to wait for a record that was begun: while there is room; while writers find none; at the end, in periods of
+ * 1 ms. */
 enum { FT_PERIOD_MS = 20, FT_PATIENCE = 50, FT_CROWDED = 2, FT_LAST_PATIENCE = 10, FT_PIECE = 1 << 16 };
 
 struct ft_flusher {
@@ -167,8 +167,8 @@ struct ft_flusher {
   pthread_t thread;
 };
 
-/* A file that cannot take more (a full disk) must not keep records in the ring: they are counted,
- * and said at the end. */
+/* A file that cannot take more (a full disk) must not keep records in the ring: their bytes are counted, and reported
+ * at the end. */
 PENNA_API void ft_write_all(struct ft_flusher* self, size_t bytes) {
   const char* from = self->records;
   while (bytes != 0) {
@@ -184,13 +184,13 @@ PENNA_API int ft_patience(const struct ft_flusher* self, int is_full) {
   return self->is_stopping ? FT_LAST_PATIENCE : is_full ? FT_CROWDED : FT_PATIENCE;
 }
 
-/* Until it is stopped and the buffer is empty. The record of a writer who does not come back is given up after a
- * second, after two periods once the buffer is full, and at the end after ten milliseconds; and with it each that was
- * begun before that wait. */
+/* Runs until it is stopped and the buffer is empty. A record whose writer does not finish it is given up after a
+ * second, after two periods once the buffer is full, and at the end after ten milliseconds; so is each that was begun
+ * before that wait. */
 PENNA_API void* ft_flush_thread(void* flusher) {
   struct ft_flusher* self = (struct ft_flusher*)flusher;
   struct penna_ring* ring = self->buffer->ring;
-  penna_ticket began = 0, overdue = 0; /* drawn when the wait began, and when that began which came to nothing */
+  penna_ticket began = 0, overdue = 0; /* drawn when this wait began, and when the wait began that timed out */
   for (int waited = 0;;) {
     const uint32_t got = penna_ring_read_many(ring, self->records, self->most);
     const penna_tickets tickets = __atomic_load_n(&ring->tickets, __ATOMIC_RELAXED);
@@ -232,7 +232,7 @@ PENNA_API void* ft_flush_buffer_async(struct ft_buffer* buffer, int fd) {
   return NULL;
 }
 
-/* All records that were finished before are in the file. */
+/* On return, all records that were finished before are in the file. */
 PENNA_API void ft_flush_buffer_stop(void* handle) {
   struct ft_flusher* self = (struct ft_flusher*)handle;
   if (self == NULL) return;
@@ -247,7 +247,7 @@ PENNA_API void ft_flush_buffer_stop(void* handle) {
   free(self);
 }
 
-/* What is at `path` is replaced. Ends the program with a sentence when that does not work. */
+/* Replaces the file at `path`. Ends the program with a message if that does not work. */
 PENNA_API struct ft_buffer* alloc_flushed_ft_buffer(unsigned int slot_count, unsigned int slot_size, const char* path,
                                                     void** handle) {
   struct ft_buffer* buffer = alloc_ft_buffer(slot_count, slot_size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * As programs of the first Feather-Trace include it, which had to begin with this macro. */
+ * For programs of the first Feather-Trace, which had to begin with this macro. */
 #ifndef PENNA_FEATHER_USERSPACE_H
 #define PENNA_FEATHER_USERSPACE_H
 

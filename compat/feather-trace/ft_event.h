@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * ft_event.h: events by table, for programs of Feather-Trace that pass the bounds of theirs.
+ * ft_event.h: events by table, for programs of Feather-Trace that pass the bounds of their tables.
  *
- * Why without tables: a module's triggers are found by its note (penna/control.h), also those of libraries that come
- * later.
- * Invariant: the bounds mean nothing: all triggers of an id are switched together.
+ * Why without tables: a module's triggers are found by its note (penna/control.h), also those of libraries that are
+ * loaded later.
+ * Invariant: the bounds are ignored: all triggers of an id are switched together.
  */
 #ifndef PENNA_FEATHER_EVENT_H
 #define PENNA_FEATHER_EVENT_H

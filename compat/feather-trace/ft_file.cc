@@ -16,8 +16,8 @@ class FtReader {
  public:
   explicit FtReader(CriticalSections& sections) : sections_(sections) {}
 
-  // Takes the whole records in front of `bytes`, and gives how many bytes they are. A record that
-  // cannot be one ends it: with fixed sizes and no marks there is no way to find the next one.
+  // Takes the whole records at the start of `bytes`, and returns how many bytes they are. A record that cannot be one
+  // ends it: with fixed sizes and no marks there is no way to find the next one.
   Result<size_t> take(std::span<const uint8_t> bytes) {
     size_t at = 0;
     for (; bytes.size() - at >= sizeof(FtRecord); at += sizeof(FtRecord)) {
@@ -33,8 +33,7 @@ class FtReader {
   }
 
  private:
-  // Threads are numbered as they come. The record's own nesting is passed over: it was never
-  // written.
+  // Threads are numbered in the order of their first events. The record's own nesting is ignored: it was never written.
   Result<> add(const FtRecord& record) {
     if (record.event != kFtTaken && record.event != kFtReleased)
       return Error{fmt::format("no record of a mutex at byte {}: its event is {}, not {} or {}; {}",
@@ -54,8 +53,7 @@ class FtReader {
 
 }  // namespace
 
-// A read may end anywhere: what is left of a record is moved to the front of the buffer for the
-// next one.
+// A read may end anywhere: what is left of a record is moved to the front of the buffer for the next read.
 Result<> read_ft(const ReadBytes& read, CriticalSections& sections) {
   FtReader reader(sections);
   std::array<uint8_t, 1000 * sizeof(FtRecord)> buffer;

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT
- * As programs of Feather-Trace include it. Invariant: nothing of its own. */
+ * For programs that include this header of Feather-Trace. Invariant: adds nothing. */
 #include "feather_trace.h"

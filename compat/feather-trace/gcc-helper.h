@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * As the examples of Feather-Trace include it. */
+ * For the examples of Feather-Trace, which include it. */
 #ifndef PENNA_FEATHER_GCC_HELPER_H
 #define PENNA_FEATHER_GCC_HELPER_H
 

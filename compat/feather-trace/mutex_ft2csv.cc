@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // mutex_ft2csv [-d] FILE: the critical sections of a program, from a recording of Penna or a file of Feather-Trace's
-// own mutex_trace; told apart by how they begin.
+// own mutex_trace; distinguished by their first bytes.
 //
-// Invariant: what can be read is printed, whatever is wrong with the rest; that is said in a sentence, and the status
-// is 1.
+// Invariant: what can be read is printed, whatever is wrong with the rest; that is reported in a sentence, and the
+// status is 1.
 #include <fcntl.h>
 #include <fmt/core.h>
 
@@ -31,11 +31,11 @@ namespace {
 
 struct CsvOptions {
   std::string file;
-  bool events = false;  // each event, in place of sections
+  bool events = false;  // each event, instead of sections
   bool cycles = std::getenv("FT_USE_CYCLE_COUNTER") != nullptr;
 };
 
-constexpr int kIncomplete = 1;  // the status that it has always had for trouble
+constexpr int kIncomplete = 1;  // the status that it has always had for errors
 
 void tell(const std::string& text) { std::fputs((text + "\n").c_str(), stderr); }
 int fail_with(const std::string& text) {
@@ -58,7 +58,7 @@ Result<Parsed<CsvOptions>> parse(const Arguments& arguments) {
   return parsed;
 }
 
-// What a file gave.
+// What was found in a file.
 struct Found {
   CriticalSections sections;
   uint64_t filtered = 0;
@@ -66,8 +66,7 @@ struct Found {
   bool is_damaged = false;           // one of them is about the file
 };
 
-// What is wrong with the recording is gathered, not printed: standard output gets what can be read
-// first.
+// What is wrong with the recording is collected, not printed: standard output gets what can be read first.
 Found read_recording_file(const CsvOptions& options) {
   Found found;
   const Result<Recording> recording = Recording::open(options.file);

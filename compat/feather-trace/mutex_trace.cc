@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // mutex_trace CMD...: runs CMD and records its locks into mutex-PID.penna, here; mutex_ft2csv shows them.
 //
-// Invariant: what CMD reads, writes and how it ends is as without us; FT_STAY_SILENT keeps our own lines back.
+// Invariant: CMD's input, output and exit status are the same as without us; FT_STAY_SILENT suppresses our own lines.
 #include <cstdio>
 #include <cstdlib>
 

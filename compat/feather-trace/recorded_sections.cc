@@ -10,7 +10,7 @@
 namespace penna {
 namespace {
 
-// Does one thread hold it, or some readers, until they give it back?
+// Whether one thread, or several readers, hold it until they release it.
 bool has_sections(penna_sync sync) {
   return sync == PENNA_SYNC_MUTEX || sync == PENNA_SYNC_READ || sync == PENNA_SYNC_WRITE || sync == PENNA_SYNC_SPIN ||
          sync == PENNA_SYNC_OWN;
@@ -33,7 +33,7 @@ class SectionReader {
       case LockOp::kWaited:
         if (lock.end == PENNA_WAIT_GOT || lock.end == PENNA_WAIT_OWNER_DIED) taken(event, lock);
         return;
-      case LockOp::kConditionWaited: return taken(event, lock);  // the mutex was given back before the wait
+      case LockOp::kConditionWaited: return taken(event, lock);  // the mutex was released before the wait
       case LockOp::kReleased:
         if (!has_sections(lock.sync)) return;
         found_.left_out += !sections_.released(thread(event), lock.address, time(event.time));
@@ -70,7 +70,7 @@ class SectionReader {
   const Recording& recording_;
   SectionClock clock_;
   CriticalSections& sections_;
-  std::vector<uint32_t> threads_;  // by index in the recording: that in `sections_`
+  std::vector<uint32_t> threads_;  // by index in the recording: index in `sections_`
   std::optional<Begin> began_;
   RecordedSections found_;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// functracer PROGRAM: runs it, and writes what it holds of memory when it gets SIGUSR1 or SIGUSR2 (traced.h, toggle.h);
-// functracer -p PID: the same of a process that runs, when functracer gets them.
+// functracer PROGRAM: runs it, and writes the memory that it holds when it gets SIGUSR1 or SIGUSR2 (traced.h,
+// toggle.h); functracer -p PID: the same for a running process, when functracer gets these signals.
 //
-// A child of ours is `penna record`, with a library more for the program; it moves events into a recording that lies
-// beside what is written, and goes at the end. We wait for signals that the program got, and read the recording when
-// it has what came before them: chunks that are not full yet are in the file within a second.
-// Invariant: the program's exit status is ours; what is written holds all that was recorded in its period.
+// A child process is `penna record`, with an additional library for the program; its recording lies next to the output
+// files, and is removed at the end. We wait for signals that the program got, and read the recording once it has
+// everything before them: chunks that are not full yet are in the file within a second.
+// Invariant: the program's exit status is ours; a dump contains everything that was recorded in its period.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
@@ -46,20 +46,20 @@ namespace penna {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// After it, what was in chunks when a signal came is in the recording.
+// After this time, what was in chunks when a signal arrived is in the recording.
 constexpr std::chrono::milliseconds kSettle{2500};
 constexpr size_t kMostPids = 20;
 
 struct FunctracerOptions {
   std::vector<std::string> command;
-  std::vector<std::string> functions;  // whose calls are traced in place of memory
+  std::vector<std::string> functions;  // whose calls are traced instead of memory
   DumpStyle style;
-  std::vector<std::string> pids;       // of processes that run, in place of the command
+  std::vector<std::string> pids;       // of running processes, instead of the command
   std::vector<std::string> libraries;  // parts of names of the files whose functions are traced; none: all
   bool start = false, debug = false, free_stacks = false, quiet = false, skip_missing = false;
 };
 
-// "16,24"; "" has none. By hand, as parts_of() would pass over empty parts: "16,,24" is an error.
+// "16,24"; "" has none. By hand, because parts_of() would skip empty parts: "16,,24" is an error.
 Result<std::vector<uint64_t>> sizes_of(std::string_view text) {
   std::vector<uint64_t> sizes;
   const char *at = text.data(), *const end = at + text.size();
@@ -78,7 +78,7 @@ int fail_with(const std::string& text) {
   return kOurFailure;
 }
 
-// What stands between any of these characters, and is not empty.
+// The non-empty parts between any of these characters.
 std::vector<std::string> parts_of(std::string list, std::string_view separators) {
   std::replace_if(
       list.begin(), list.end(), [&](char c) { return separators.find(c) != separators.npos; }, '\n');
@@ -96,15 +96,14 @@ Result<std::vector<std::string>> functions_of(const std::string& text) {
   return functions;
 }
 
-// $HOME, where functracer has always written to, or the user's directory.
+// $HOME, where functracer has always written its files, or the user's directory.
 std::string home() {
   if (const char* set = std::getenv("HOME"); set != nullptr && *set != '\0') return set;
   const passwd* user = ::getpwuid(::getuid());
   return user != nullptr ? user->pw_dir : ".";
 }
 
-// The options are functracer's, with its letters and long names; what they mean for us is settled
-// at the end.
+// The options are functracer's, with its letters and long names; what they mean for us is determined at the end.
 Result<Parsed<FunctracerOptions>> parse(const Arguments& arguments) {
   Parsed<FunctracerOptions> parsed;
   FunctracerOptions& options = parsed.options;
@@ -166,7 +165,7 @@ Result<Parsed<FunctracerOptions>> parse(const Arguments& arguments) {
 
 // Translates into a command line of penna record, which has all checks.
 Result<RecordOptions> record_options(const FunctracerOptions& options, const std::string& recording) {
-  // A depth of 0 is for what is written: less than one frame is not recorded.
+  // A depth of 0 is for what is written: the minimum that is recorded is one frame.
   const std::string depth = std::to_string(std::max<uint32_t>(options.style.pick.depth, 1));
   Arguments arguments = {"-q", "-f", "-o", recording, "--stack-depth", depth};
   if (options.functions.empty()) {
@@ -183,11 +182,11 @@ Result<RecordOptions> record_options(const FunctracerOptions& options, const std
   if (!options.command.empty()) arguments.push_back("--");
   arguments.insert(arguments.end(), options.command.begin(), options.command.end());
   RecordOptions to_record = PENNA_TRY(parse_record(arguments)).options;
-  to_record.optional_values = true;  // that a function was not called, we tell ourselves
+  to_record.optional_values = true;  // functions that were not called are reported here
   return to_record;
 }
 
-// For the program that the child starts. Our library stands in front of what was preloaded before.
+// For the program that the child starts. Our library precedes what was preloaded before.
 void set_environment(const std::string& library, const std::string& socket_path) {
   const char* preloaded = std::getenv("LD_PRELOAD");
   const std::string preload =
@@ -196,7 +195,7 @@ void set_environment(const std::string& library, const std::string& socket_path)
   ::setenv(FUNCTRACER_VARIABLE, socket_path.c_str(), 1);
 }
 
-// In the child: _exit(), as the parent's destructors and atexit handlers are not for us to run.
+// In the child: _exit(), because the parent's destructors and atexit handlers must not run here.
 [[noreturn]] void record(const RecordOptions& options) {
   const int status = cmd_record(options);
   std::fflush(nullptr);
@@ -216,7 +215,7 @@ Result<Fd> listen(const std::string& path) {
   return socket;
 }
 
-// What is for us while processes that run are traced.
+// The signals that are for us while running processes are traced.
 sigset_t own_signals() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -224,16 +223,15 @@ sigset_t own_signals() {
   return set;
 }
 
-// Waits for signals and for the child's end, and writes each dump when what belongs to it is in the
+// Waits for signals and for the child's end, and writes each dump once everything that belongs to it is in the
 // recording.
 class Follower {
  public:
   Follower(const FunctracerOptions& options, std::string recording, const Fd& socket)
       : options_(options), recording_(std::move(recording)), socket_(socket), traced_(options.start) {}
 
-  // Of processes that were attached to, until the child that records has ended; gives its wait
-  // status. `signals` is readable when one of own_signals() has come: SIGUSR1 and SIGUSR2 are for
-  // us, all others end the recording.
+  // For attached processes, until the child that records has ended; returns its wait status. `signals` is readable when
+  // one of own_signals() has arrived: SIGUSR1 and SIGUSR2 are for us, all others end the recording.
   int follow_attached(pid_t child, const Fd& signals) {
     const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
     int status = 0;
@@ -255,7 +253,7 @@ class Follower {
     return status;
   }
 
-  // The same of a program that the child has started.
+  // The same for a program that the child has started.
   int follow(pid_t child, SignalRelay& signals) {
     const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
     int status = 0;
@@ -263,7 +261,7 @@ class Follower {
       pollfd fds[] = {{socket_.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}, {ended.get(), POLLIN, 0}};
       ::poll(fds, 3, patience());
       hear();
-      signals.hand_on(child);  // which hands it on to the program
+      signals.hand_on(child);  // which forwards it to the program
       running = ::waitpid(child, &status, WNOHANG) == 0;
       while (running && !waiting_.empty() && waiting_.front().due <= Clock::now()) write_first();
     }
@@ -289,12 +287,12 @@ class Follower {
           (void)fail_with(fmt::format("{} was not called, or there is no such function", function));
     }
   }
-  // Of processes that were attached to, the signal is ours and means all of them.
+  // For attached processes, the signal is ours and applies to all of them.
   void toggle_all(int number) {
     for (const std::string& pid : options_.pids)
       toggle(static_cast<uint32_t>(std::atoi(pid.c_str())), number, penna_now());
   }
-  // A dump is due when the chunks of the time before it are surely in the file.
+  // A dump is due when the chunks of the time before it are certainly in the file.
   void toggle(uint32_t pid, int number, uint64_t ticks) {
     if (const auto dump = traced_.signal(pid, number, ticks)) waiting_.push_back({*dump, Clock::now() + kSettle});
   }
@@ -304,7 +302,7 @@ class Follower {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(waiting_.front().due - Clock::now());
     return static_cast<int>(std::max<int64_t>(left.count() + 1, 0));
   }
-  // Anybody who knows the socket's path may write to it: what is no signal of ours is passed over.
+  // Any process that knows the socket's path may write to it: what is not a signal of ours is ignored.
   void hear() {
     functracer_signal told{};
     for (ssize_t got; (got = ::recv(socket_.get(), &told, sizeof told, 0)) >= 0;) {
@@ -315,7 +313,7 @@ class Follower {
       toggle(static_cast<uint32_t>(told.pid), told.signal, told.ticks);
     }
   }
-  // Few wait at a time, so a vector does for a queue.
+  // Few wait at a time, so a vector is a sufficient queue.
   void write_first() {
     const Dump dump = waiting_.front().dump;
     waiting_.erase(waiting_.begin());
@@ -338,17 +336,17 @@ class Follower {
   std::string recording_;
   const Fd& socket_;
   Traced traced_;
-  std::vector<Waiting> waiting_;  // the first comes first
+  std::vector<Waiting> waiting_;  // in the order in which they are due
 };
 
-// The steps: a socket for the program's signals, a child that records, and waiting. The child is
-// forked before any thread is started.
+// The steps: a socket for the program's signals, a child that records, and waiting. The child is forked before any
+// thread is started.
 Result<int> run(const FunctracerOptions& options) {
   SocketDirectory directory;
   const std::string path = PENNA_TRY(directory.create());
   const std::string library = PENNA_TRY(installed_library("libpenna-functracer.so"));
   const Fd socket = PENNA_TRY(listen(path));
-  // Beside what is written: the same disk has room for both, or for neither.
+  // Next to the output files: the same disk has room for both, or for neither.
   const std::string recording = fmt::format("{}/functracer-{}.penna", options.style.directory, ::getpid());
   const RecordOptions to_record = PENNA_TRY(record_options(options, recording));
   if (options.free_stacks && !options.style.rtrace)
@@ -373,7 +371,7 @@ Result<int> run(const FunctracerOptions& options) {
     const Fd signals(::signalfd(-1, &own, SFD_CLOEXEC | SFD_NONBLOCK));
     status = follower.follow_attached(PENNA_TRY(start(before)), signals);
   }
-  // It may hold gigabytes, and everything that was asked for has been written.
+  // It may have gigabytes, and everything that was requested has been written.
   if (!options.debug) remove_own_file(recording);
   return status;
 }
@@ -383,8 +381,8 @@ Result<int> run(const FunctracerOptions& options) {
 
 int main(int argc, char** argv) {
   penna::Arguments arguments(argv + 1, argv + argc);
-  // As functracer has always been asked.
-  // Only of our own options: from the first word that is none, it is the program's command line.
+  // functracer has always accepted these.
+  // Only our own options: from the first word that is not one, it is the program's command line.
   for (std::string& word : arguments) {
     if (word.empty() || word[0] != '-' || word == "--") break;
     if (word == "-?" || word == "--usage") word = "--help";

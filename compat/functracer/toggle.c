@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * libpenna-functracer.so, preloaded into the program: SIGUSR1 and SIGUSR2 tell functracer, and not the program.
+ * libpenna-functracer.so, preloaded into the program: SIGUSR1 and SIGUSR2 go to functracer, and not to the program.
  *
  * functracer has always taken these two signals away from the program that it traces. It did so from outside, by
- * ptrace; this does it inside: handlers, and sigaction and signal, which pretend to the program that it has set its
- * own. All other signals are the program's.
- * Invariant: the handler calls nothing but system calls, keeps errno, and without functracer does nothing.
+ * ptrace; this library does it inside: by handlers, and by sigaction and signal, which pretend to the program that it
+ * has set its own. All other signals are the program's.
+ * Invariant: the handler makes only system calls, keeps errno, and does nothing without functracer.
  */
 #define _GNU_SOURCE
 #include "toggle.h"
@@ -25,12 +25,12 @@
 #define PUBLIC __attribute__((visibility("default")))
 
 static struct sockaddr_un functracer;  /* no path: we are not used */
-static struct sigaction of_program[2]; /* what the program believes to have set, for SIGUSR1 and SIGUSR2 */
+static struct sigaction of_program[2]; /* what the program believes it has set, for SIGUSR1 and SIGUSR2 */
 
 static int is_ours(int number) { return functracer.sun_path[0] != 0 && (number == SIGUSR1 || number == SIGUSR2); }
 
-/* Runs in a signal handler. A socket for each signal, as any descriptor that we kept open could be
- * closed, or used for something else, by the program. */
+/* Runs in a signal handler. A socket for each signal, because the program could close any descriptor that we kept open,
+ * or use it for something else. */
 static void tell(int number) {
   const int kept = errno;
   const struct functracer_signal told = {FUNCTRACER_MAGIC, getpid(), number, 0, penna_now()};
@@ -44,10 +44,10 @@ static void tell(int number) {
 }
 
 typedef int (*sigaction_function)(int, const struct sigaction*, struct sigaction*);
-/* Found when it is first needed, which is in the constructor: dlsym() is not async-signal-safe,
- * and is never called in the handler. */
+/* Found when it is first needed, which is in the constructor: dlsym() is not async-signal-safe, and is never called in
+ * the handler. */
 static int real_sigaction(int number, const struct sigaction* action, struct sigaction* old) {
-  static sigaction_function real; /* whoever comes first finds the same */
+  static sigaction_function real; /* any thread finds the same */
   sigaction_function found = __atomic_load_n(&real, __ATOMIC_RELAXED);
   if (found == NULL) {
     void* symbol = dlsym(RTLD_NEXT, "sigaction");
@@ -67,7 +67,7 @@ PUBLIC int sigaction(int number, const struct sigaction* action, struct sigactio
   return 0;
 }
 
-/* BSD semantics, as of glibc's own signal(3): it is not reset, and interrupted system calls go on. */
+/* BSD semantics, like glibc's own signal(3): it is not reset, and interrupted system calls are restarted. */
 PUBLIC sighandler_t signal(int number, sighandler_t handler) {
   struct sigaction action = {0}, old = {0};
   action.sa_handler = handler;
@@ -76,7 +76,7 @@ PUBLIC sighandler_t signal(int number, sighandler_t handler) {
   return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
-/* The path is set last: is_ours() looks at it, so that until then both signals are the program's. */
+/* The path is set last: is_ours() checks it, so until then both signals are the program's. */
 __attribute__((constructor)) static void begin(void) {
   const char* path = getenv(FUNCTRACER_VARIABLE);
   if (path == NULL || strlen(path) >= sizeof functracer.sun_path) return;

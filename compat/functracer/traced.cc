@@ -17,8 +17,7 @@
 namespace penna {
 namespace {
 
-// Indexes of the programs that a process was in the period of a dump; an exec makes another one of
-// it.
+// Indexes of the programs that a process ran in the period of a dump; an exec starts another one.
 std::vector<uint32_t> programs_of(const Recording& recording, const Dump& dump) {
   const Summary summary = summarize(recording);
   std::vector<uint32_t> found;
@@ -38,14 +37,13 @@ std::string unused_rtrace_name(const std::string& prefix) {
 
 }  // namespace
 
-// A process that was not heard of before: with -s it has been traced from its start (0), else it is
-// idle.
+// A process that was not seen before: with -s it has been traced from its start (0), else it is idle.
 std::optional<uint64_t>& Traced::since(uint32_t pid) {
   const std::optional<uint64_t> begin = from_start_ ? std::optional<uint64_t>(0) : std::nullopt;
   return since_.try_emplace(pid, begin).first->second;
 }
 
-// The table of traced.h.
+// The table in traced.h.
 std::optional<Dump> Traced::signal(uint32_t pid, int number, uint64_t ticks) {
   std::optional<uint64_t>& begin = since(pid);
   if (!begin) {
@@ -69,8 +67,7 @@ std::vector<Dump> Traced::rest(const Recording& recording) const {
   return dumps;
 }
 
-// Reads all calls once. Patterns are matched with the names that were called, not with all symbols
-// of all files.
+// Reads all calls once. Patterns are matched with the names that were called, not with all symbols of all files.
 std::vector<std::string> functions_without_calls(const Recording& recording,
                                                  const std::vector<std::string>& functions) {
   const std::unique_ptr<SymbolSource> symbols = make_symbol_source();
@@ -89,8 +86,7 @@ std::vector<std::string> functions_without_calls(const Recording& recording,
   return missing;
 }
 
-// The recording is opened anew for each dump: it grows between them. A file that exists is never
-// overwritten.
+// The recording is reopened for each dump: it grows between them. An existing file is never overwritten.
 Result<DumpReport> write_dump(const std::string& path, const Dump& dump, const DumpStyle& style) {
   const Recording recording = PENNA_TRY(Recording::open(path));
   const std::unique_ptr<SymbolSource> symbols = make_symbol_source();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A shop with two tills and a bookkeeper: the smallest program in which all four kinds of event happen, and go wrong.
+// A shop with two tills and a bookkeeper: the smallest program in which all four kinds of event occur, and go wrong.
 //
 //   points  shop:order, shop:paid and others, left in the code by its author
 //   calls   built with -finstrument-functions
-//   alloc   the receipt of each tenth order is kept and never freed: the leak
+//   alloc   the receipt of every tenth order is copied and never freed: the leak
 //   locks   the bookkeeper holds the ledger for 50 ms while a till waits for it: the contention
 // Usage: orders [ORDERS]. Prints the sum of the ledger, the same each time.
 #include <pthread.h>
@@ -47,7 +47,7 @@ char* print_receipt(const Order& order) {
   return receipt;
 }
 
-// For each tenth order somebody asks for a copy, which nobody ever throws away.
+// For every tenth order the customer asks for a copy, which is never freed.
 char* copy_receipt(const char* receipt) {
   char* copy = static_cast<char*>(malloc(1000));  // the leak
   snprintf(copy, 1000, "%s (copy)", receipt);
@@ -78,7 +78,7 @@ void pause_ms(long ms) {
   nanosleep(&time, nullptr);
 }
 
-// Takes the ledger, and gives it back some time after a till has come for it.
+// Takes the ledger, and releases it some time after a till has begun to wait for it.
 void audit() {
   pthread_mutex_lock(&ledger.mutex);
   audited = true;

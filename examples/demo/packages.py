@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads dpkg's own database: who depends on whom, as JSON and back. A script as people write them, in one screen."""
+"""Reads dpkg's own database: which package depends on which, as JSON and back. A typical small script."""
 import collections
 import json
 import re

@@ -44,7 +44,7 @@ void machine_start_timer(void) {
 }
 
 void machine_wait_for_interrupt(void) {
-  /* It waits masked, and takes what ended the wait when it opens. */
+  /* Waits with interrupts masked; the interrupt that ended the wait is taken when they are unmasked. */
   __asm__ volatile("wfi; msr daifclr, #2; isb; msr daifset, #2" : : : "memory");
 }
 

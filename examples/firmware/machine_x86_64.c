@@ -47,7 +47,7 @@ void machine_start_timer(void) {
     out(kPicMaster + (i != 0), kMaster[i]);
     out(kPicSlave + (i != 0), kSlave[i]);
   }
-  out(kPicMaster + 1, 0xfe); /* the timer's alone */
+  out(kPicMaster + 1, 0xfe); /* only the timer's */
   out(kPicSlave + 1, 0xff);
   uint16_t divisor = 1193182 / kTimerRate;
   out(kTimer + 3, 0x34); /* channel 0, both bytes, rate generator */

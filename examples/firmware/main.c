@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * An image without an operating system that traces itself: points in its work and in its timer's interrupt, and a trigger,
- * switched on and off while it runs; points are recorded into a ring. It prints what it recorded, and the same as a stream
- * for `penna import`.
- *     examples/firmware/run x86_64            (or aarch64; run says what else it can do)
+ * An image without an operating system that traces itself: points in its work and in its timer interrupt, and a
+ * trigger, switched on and off while it runs; points are recorded into a ring. It prints what it recorded, also as a
+ * stream for `penna import`.
+ *     examples/firmware/run x86_64            (or aarch64; see the script for its options)
  */
 #include "machine.h"
 #include "penna/firmware.h"
@@ -36,9 +36,9 @@ static void wait_for_ticks(uint32_t count) {
   for (uint32_t until = ticks + count; ticks != until;) machine_wait_for_interrupt();
 }
 
-/* ---- What it tells ------------------------------------------------------------------------------------------------ */
+/* ---- What it prints ---------------------------------------------------------------------------------------------- */
 
-/* The names of the sites, by id: the units that go into the stream. */
+/* The descriptions of the sites, by id: the units that go into the stream. */
 static uint64_t sites[8][PENNA_MAX_UNIT_WORDS];
 
 static void print_record(const uint64_t* unit) {
@@ -61,7 +61,7 @@ static void print_record(const uint64_t* unit) {
   print("\n");
 }
 
-/* All that is in the ring: printed, and kept for the stream. */
+/* Everything that is in the ring: printed, and kept for the stream. */
 static uint64_t kept[256][kUnitBytes / 8];
 static uint32_t kept_count, told_lost;
 
@@ -119,7 +119,7 @@ int main(void) {
   wait_for_ticks(1);
   uint64_t begin = penna_now();
   wait_for_ticks(10);
-  uint64_t ticks_per_second = penna_ticks_per_second(); /* where the processor does not tell: by the timer */
+  uint64_t ticks_per_second = penna_ticks_per_second(); /* if the processor does not report it: measured by the timer */
   if (ticks_per_second == 0) ticks_per_second = (penna_now() - begin) * (kTimerRate / 10);
   drain();
 

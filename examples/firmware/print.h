@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What there is of printing without a library. */
+ * A minimum of printing without a library. */
 #ifndef EXAMPLE_PRINT_H
 #define EXAMPLE_PRINT_H
 
@@ -21,14 +21,14 @@ static inline void print_number(const char* before, uint64_t number, const char*
   print(behind);
 }
 
-/* The string behind this one. */
+/* The string after this one. */
 static inline const char* after(const char* text) {
   while (*text++ != '\0') {
   }
   return text;
 }
 
-/* One value of a POINT record (event.h); returns where the next is. Floats with three digits behind the point. */
+/* One value of a POINT record (event.h); returns where the next one is. Floats with three digits after the point. */
 static inline const uint64_t* print_value(const uint64_t* value, uint32_t type) {
   if (type == PENNA_ARG_STRING) {
     uint32_t bytes = (uint32_t)*value;

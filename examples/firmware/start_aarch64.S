@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * From QEMU's -kernel to main(), AArch64, machine "virt": QEMU starts an ELF file at its entry, in EL1, caches and
- * translation off. Atomics need cacheable memory, so both are switched on: the first GiB is devices, the second memory, one to
- * one. And the way into interrupts and back.
+ * translation off. Atomics need cacheable memory, so both are switched on: the first GiB is devices, the second memory,
+ * mapped one to one. And the code that enters and leaves interrupts.
  * Reference: Arm ARM, D1.10 (exceptions), D5.2 (translation); QEMU, docs/system/arm/virt.rst.
  */
         .section .text.start, "ax"
@@ -35,7 +35,7 @@ start:  msr     daifset, #15
 1:      wfi
         b       1b
 
-/* An interrupt: what a C function of general registers may change, kept. */
+/* An interrupt: saves the registers that a C function compiled for general registers may change. */
 interrupt_entry:
         stp     x0, x1, [sp, #-176]!
         stp     x2, x3, [sp, #16]
@@ -63,7 +63,7 @@ interrupt_entry:
 fault:  mov     x0, #2
         bl      machine_end
 
-/* Sixteen entries of 128 bytes; ours comes from EL1 with its own stack, IRQ. */
+/* Sixteen entries of 128 bytes; ours is the IRQ from EL1 with its own stack. */
         .balign 2048
 vectors:
         .rept   5

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * From QEMU's -kernel to main(), x86-64. QEMU starts an ELF file with a PVH note in 32-bit protected mode, paging off: make page
- * tables (the first GiB, one to one, pages of 2 MiB), switch to 64 bits, go on. And the way into interrupts and back.
+ * From QEMU's -kernel to main(), x86-64. QEMU starts an ELF file with a PVH note in 32-bit protected mode, paging off:
+ * make page tables (the first GiB, one to one, pages of 2 MiB), switch to 64 bits, continue. And the code that enters
+ * and leaves interrupts.
  * Reference: https://xenbits.xen.org/docs/unstable/misc/pvh.html; Intel SDM volume 3, 9.8.5 (to IA-32e mode).
  */
         .section .note.pvh, "a", @note
@@ -54,7 +55,7 @@ start_64:
 1:      hlt
         jmp     1b
 
-/* Every interrupt: what a C function of general registers may change, kept. */
+/* Every interrupt: saves the registers that a C function compiled for general registers may change. */
         .globl  interrupt_entry
 interrupt_entry:
         push    %rax

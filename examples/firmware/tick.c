@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What runs in interrupts; compiled for general registers only, as all that does. */
+ * The code that runs in interrupts; compiled for general registers only, like all such code. */
 #include "tick.h"
 
 #include "penna/point.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""For gdb, in a program that penna records: leaves out of `bt` the frames through which recorded calls return.
+"""For gdb, in a program that penna records: hides from `bt` the frames through which recorded calls return.
 
     gdb -x hide_trampolines.py, or in gdb: source hide_trampolines.py
 """

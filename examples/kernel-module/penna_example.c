@@ -6,7 +6,7 @@
  *     insmod penna_example.ko && echo hello > /dev/penna_example && cat /dev/penna_example > x.stream
  *     penna import x.stream && penna report x.penna points
  *
- * Nothing here locks but the reader: an interrupt may come between reserve and commit of whoever it interrupts.
+ * Only the reader locks: an interrupt may occur between reserve and commit of the code that it interrupts.
  * Invariant: every record is in the stream once, in the order of its reservation, or counted as lost there. */
 #include <asm/tsc.h>
 #include <linux/fs.h>
@@ -25,7 +25,7 @@
 #include "penna/stream.h"
 
 enum { kSiteWrite = 1, kSiteTick = 2, kSlotWords = 9, kTickNs = 1000000 };
-#define INTERRUPT_THREAD 0x80000000u /* and the processor's number: threads that are no processes */
+#define INTERRUPT_THREAD 0x80000000u /* plus the processor's number: threads that are not processes */
 
 PENNA_RING_DEFINE(ring, 1024, kSlotWords * 8);
 
@@ -72,7 +72,7 @@ static enum hrtimer_restart on_tick(struct hrtimer* timer) {
 static DEFINE_MUTEX(reader_lock);
 static uint32_t lost_told; /* under it */
 
-/* An open device: what it gives next, and what is left of what it gave last. */
+/* An open device: what it returns next, and what is left of what it returned last. */
 struct reader {
   uint64_t unit[PENNA_MAX_UNIT_WORDS];
   size_t at, end; /* bytes of it */
@@ -92,7 +92,7 @@ static const struct site sites[] = {
     SITE(kSiteTick, 3, PENNA_ARG_UINT | PENNA_ARG_BOOL << 4 | PENNA_ARG_UINT << 8,
          "kernel\0tick\0penna_example.c\0number\0hardirq\0interrupted")};
 
-/* The header, the sites, and the names of interrupts, one each time; false when all have been given. */
+/* The header, the sites, and the names of interrupts, one per call; false when all have been returned. */
 static bool describe(struct reader* reader) {
   unsigned step = reader->described++;
   if (step == 0) {

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Redis's own counters beside what its points recorded: compare.py INFO EVENTS; fails where they differ.
+"""Compares Redis's own counters with what its points recorded: compare.py INFO EVENTS; fails where they differ.
 
-INFO is what Redis answered to INFO EVERYTHING, and slowlog_len:N, asked for just before. The recording has these commands,
-too: what came before them is what Redis had counted when it answered. EVENTS is the recording as CSV (penna export csv).
+INFO is what Redis answered to INFO EVERYTHING, and slowlog_len:N, requested just before. The recording contains these
+commands, too: the events before them are what Redis had counted when it answered. EVENTS is the recording as CSV (penna
+export csv).
 """
 import collections
 import csv
@@ -28,7 +29,7 @@ def arguments_of(event):
 
 
 def read_events(path):
-    """The events of points until the last INFO began, as (name, kind, pid, arguments)."""
+    """The events of points before the last INFO began, as (name, kind, pid, arguments)."""
     events, end = [], 0
     for event in csv.DictReader(open(path)):
         if event['kind'] not in ('point', 'span_begin', 'span_end'):
@@ -47,7 +48,7 @@ class Recorded:
         self.count, self.total = collections.Counter(), collections.Counter()
         self.calls, self.usec = collections.Counter(), collections.Counter()
         self.last, self.in_children = {}, collections.Counter()
-        self.slow = 0  # when its length was asked for
+        self.slow = 0  # when its length was requested
         for name, kind, pid, arguments in events:
             if kind == 'span_end':
                 self.count[name + ' ended'] += 1
@@ -90,7 +91,7 @@ def rows(info, commands, recorded):
 
 
 def show(heads, table):
-    """Prints rows of a name and pairs of numbers that have to be the same; how many rows differ."""
+    """Prints rows of a name and pairs of numbers that must be equal; returns how many rows differ."""
     width = max(len(row[0]) for row in [heads, *table])
     print(f'{heads[0]:{width}}' + ''.join(f' {head:>15}' for head in heads[1:]))
     different = 0

@@ -5,11 +5,11 @@
  *     PENNA_POOL_ALLOC("requests", block, size)     right after the pool returned this block
  *     PENNA_POOL_FREE("requests", block)            right before the pool takes it back
  *
- * The name identifies the pool (any string, copied, up to 55 bytes; up to 256 pools per process). Each pool is a
- * family of its own: its frees match only its own allocations, never those of malloc or mmap, so a pool may carve its
- * blocks out of recorded memory. `size` is in bytes. Report an allocation after the pool's own work and a free before
- * it; otherwise two threads may appear to own one address at once. Report a block of nested pools to each of them.
- * Null blocks are ignored.
+ * The name identifies the pool (any string, copied, up to 55 bytes; up to 256 pools per process). Each pool is its own
+ * family: its frees match only its own allocations, never those of malloc or mmap, so a pool may carve its blocks out
+ * of recorded memory. `size` is in bytes. Report an allocation after the pool's own work and a free before it;
+ * otherwise two threads may appear to own one address at once. Report a block of nested pools to each of them. Null
+ * blocks are ignored.
  *
  * Both macros are statements and report no error; what cannot be recorded is counted as lost. The stack starts at the
  * function that contains the macro. While nothing records, each costs one instruction without effect; its arguments
@@ -23,7 +23,7 @@
 
 #include "penna/point.h"
 
-/* Macros, because a function of ours would be the innermost frame of every stack. */
+/* Macros, because a function would become the innermost frame of every stack. */
 #define PENNA_POOL_ALLOC(pool, block, size)                                               \
   do {                                                                                    \
     const char* const penna_pool = (pool);                                                \

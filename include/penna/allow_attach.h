@@ -6,8 +6,8 @@
  *     penna::allow_attach();      // C++, at the beginning of main
  *     penna_allow_attach();       // C
  *
- * Without Yama, and with ptrace_scope 2 or 3, nothing changes. It holds for this process until it ends; forked children
- * do not inherit it. No library is needed. Thread-safe, async-signal-safe, keeps errno.
+ * Without Yama, and with ptrace_scope 2 or 3, nothing changes. The permission lasts until the process ends; forked
+ * children do not inherit it. No library is needed. Thread-safe, async-signal-safe, keeps errno.
  */
 #ifndef PENNA_ALLOW_ATTACH_H
 #define PENNA_ALLOW_ATTACH_H
@@ -17,7 +17,7 @@
 
 PENNA_C_CODE_BEGIN
 
-/* 1: allowed. 0: there is no Yama to ask, or it refuses. */
+/* 1: allowed. 0: Yama is absent, or refuses. */
 static inline int penna_allow_attach(void) {
 #ifdef PENNA_ARCH_HAS_LINUX
   enum {
@@ -40,7 +40,7 @@ PENNA_C_CODE_END
 
 #ifdef __cplusplus
 namespace penna {
-// As penna_allow_attach().
+// Same as penna_allow_attach().
 inline bool allow_attach() noexcept { return penna_allow_attach() != 0; }
 }  // namespace penna
 #endif

@@ -57,7 +57,7 @@ struct penna_chunk {
   uint64_t events_discarded; /* by this thread so far */
   uint32_t tid;
   uint32_t thread_serial; /* number of the thread in this process, from 1; never reused, unlike tids */
-  uint64_t sequence;      /* of this chunk among those of the thread, from 0 */
+  uint64_t sequence;      /* of this chunk among the thread's chunks, from 0 */
   uint32_t pc_high;       /* upper half of the pc in every call record of this chunk */
   uint32_t generation;    /* of the module map when it was opened */
   uint8_t reserved[56];
@@ -107,7 +107,7 @@ enum penna_loss {
   PENNA_LOSS_COUNT = 5
 };
 
-/* Counters that the target adds to, and nobody else. All relaxed: they are sums, and order nothing.
+/* Counters that only the target increments. All relaxed: they are sums, and order nothing.
  *
  *   0    +--------------------------------------------+
  *        | lost[8]: a slot for each class             |
@@ -172,7 +172,7 @@ struct penna_control {
 PENNA_STATIC_ASSERT(sizeof(struct penna_control) == 256, "penna_control is 256 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_control, pattern) == 24, "penna_control.pattern");
 
-/* The first page of a channel. Written by the target before it hands the memfd over, then constant but for the parts
+/* The first page of a channel. Written by the target before it hands over the memfd, then constant except for the parts
  * marked as shared. The collector copies it once and checks the copy. */
 enum { PENNA_COST_RECORDS = 64 };
 struct penna_channel {
@@ -192,27 +192,28 @@ struct penna_channel {
   uint64_t control_end;       /* the loop in which that code ends */
   uint64_t control_stack;     /* top of the stack it runs on */
 
-  /* Shared, each on a cache line of its own. */
+  /* Shared, each on its own cache line. */
   uint32_t node_count __attribute__((aligned(64)));       /* target adds; nodes below it may be there */
-  uint32_t freed_generation __attribute__((aligned(64))); /* futex: collector adds after giving chunks back */
+  uint32_t freed_generation __attribute__((aligned(64))); /* futex: collector increments it after freeing chunks */
   uint32_t free_waiters;                                  /* target: threads waiting for it */
   uint32_t backlog __attribute__((aligned(64))); /* full chunks on their way: target adds, collector subtracts */
   struct penna_counters counters __attribute__((aligned(64)));
   struct penna_control control __attribute__((aligned(64)));
 
-  /* Of a forked child, constant: the calls open in thread forked_by at fork_ticks are open in the child. */
+  /* Only in a forked child; constant. Calls open in thread forked_by at fork_ticks are open in the child. */
   uint64_t fork_ticks
-      __attribute__((aligned(64))); /* the parent's thread did later what came after the fork; 0: unknown */
+      __attribute__((aligned(64))); /* later events of the parent's thread came after the fork; 0: unknown */
   uint32_t
       forked_by; /* serial of the forking thread in the parent; 0: not forked, or the thread had recorded nothing */
 
   uint64_t start_cpu_ns
       __attribute__((aligned(8))); /* CPU time of the process once its agent had started; 0: unknown */
-  /* Shared. 1: all calls so far came from the hooks of -finstrument-functions and nothing else was asked of them, so
+  /* Shared. 1: all calls so far came from the -finstrument-functions hooks and nothing more was requested for them, so
    * each took the same short path. */
   uint32_t calls_at_once;
-  /* Shared. The target adds 1 after each record that describes a module or a site. A thread meets these only later, so
-   * who takes a chunk and then reads this number knows whether another chunk describes what this one mentions. */
+  /* Shared. The target increments this after each record that describes a module or a site. Threads use a module or
+   * site only after that, so a reader that takes a chunk and then loads this counter knows whether another chunk
+   * describes what this one mentions. */
   uint32_t descriptions;
 };
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, free_at) == 32, "penna_channel.free_at");
@@ -224,9 +225,9 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_channel, control) == 640, "penna_chann
 PENNA_STATIC_ASSERT(offsetof(struct penna_channel, fork_ticks) == 896, "penna_channel.fork_ticks");
 PENNA_STATIC_ASSERT(sizeof(struct penna_channel) <= 4096, "penna_channel fits a page");
 
-/* Programs that a process starts, reported when it does: from PENNA_STARTS_AT of the first page. The target takes slot
- * `written` if that is less than PENNA_STARTS beyond `read`, fills it and stores its number + 1 into `ready` (release);
- * the collector copies it, and then increments `read`. */
+/* Programs that a process starts, each reported at its start: at PENNA_STARTS_AT of the first page. The target takes
+ * slot `written` if that is less than PENNA_STARTS beyond `read`, fills it and stores its number + 1 into `ready`
+ * (release); the collector copies it, and then increments `read`. */
 enum penna_start_why {
   PENNA_START_EXPECTED = 0, /* it has the agent preloaded, and will connect to the recorder */
   PENNA_START_FAILED = 1,   /* the last program reported for this pid was not started after all */
@@ -260,7 +261,7 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_start) == 256, "penna_start is 256 bytes
 struct penna_starts {
   struct penna_start places[PENNA_STARTS];
 };
-/* In front of the slots. */
+/* Precedes the slots. */
 enum { PENNA_START_COUNTS_AT = 960 };
 struct penna_start_counts {
   uint32_t written; /* target */
@@ -284,15 +285,15 @@ struct penna_doorbell {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_doorbell) == 64, "penna_doorbell is 64 bytes");
 
-/* How long a process waits for an answer of its recorder before it continues unrecorded. A dead recorder needs no
- * timeout: its sockets are closed. This is for one that is stopped or starved: with hundreds of runnable processes it
- * may take seconds. A longer wait would look like a hang. */
+/* How long a process waits for its recorder's answer before it continues unrecorded. A dead recorder needs no timeout:
+ * its sockets are closed. This covers one that is stopped or starved: with hundreds of runnable processes an answer may
+ * take seconds. A longer wait would look like a hang. */
 enum { PENNA_ANSWER_SECONDS = 10, PENNA_PLAN_SECONDS = 600 };
 
-/* Another page made by the recorder. It is sealed read-only for targets, so that none can make others believe that the
- * recorder is alive or dead. `recorder`: a robust futex that the recorder holds while it lives, with its thread id;
- * nobody waits for it. When the recorder dies, in whatever way, the kernel sets PENNA_RECORDER_GONE in it; one that
- * ends normally does so itself. */
+/* Another page made by the recorder. It is sealed read-only for targets, so that no target can make others believe that
+ * the recorder is alive or dead. `recorder`: a robust futex that the recorder holds while it lives, with its thread id;
+ * no thread waits on it. When the recorder dies, in whatever way, the kernel sets PENNA_RECORDER_GONE in it; a recorder
+ * that exits normally sets it itself. */
 enum { PENNA_RECORDER_GONE = 1 << 30 }; /* FUTEX_OWNER_DIED */
 struct penna_life {
   uint32_t recorder __attribute__((aligned(64)));
@@ -301,9 +302,9 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_life) == 64, "penna_life is 64 bytes");
 
 /* ---- Rendezvous ----------------------------------------------------------------------------------------------------
  * A Unix stream socket, named in the environment by PENNA_SOCKET, and of the same name in the abstract namespace for
- * who cannot reach that. The target connects; the recorder sends penna_config with the descriptors of the doorbell and
- * of the life; the target answers penna_hello with the descriptor of its channel; the recorder
- * looks at the process and sends one byte; both close.
+ * processes that cannot reach the path. The target connects; the recorder sends penna_config with the descriptors of
+ * the doorbell and the life page; the target answers penna_hello with the descriptor of its channel; the recorder looks
+ * at the process and sends one byte; both close.
  */
 #define PENNA_SOCKET_VARIABLE "PENNA_SOCKET"
 #define PENNA_SOCKET_MET 'p' /* its first letter in /proc/PID/environ after the process has connected */

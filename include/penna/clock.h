@@ -4,8 +4,8 @@
  * Why: rdtsc costs half of the vDSO's clock_gettime (8 against 18 ns) and needs no call. The recorder stores its value
  * next to those of the kernel's clocks now and then, so that a reader can convert ticks to time. Invariant: monotonic
  * on every thread, 64 bits wide.
- * Knobs, before the include, for platforms whose processor has no such counter: PENNA_CLOCK, a function or macro
- * without arguments that gives ticks, and PENNA_CLOCK_RATE, ticks a second.
+ * Define these before the include on platforms whose processor has no such counter: PENNA_CLOCK, a function or macro
+ * without arguments that returns ticks, and PENNA_CLOCK_RATE, ticks per second.
  */
 #ifndef PENNA_CLOCK_H
 #define PENNA_CLOCK_H

@@ -11,8 +11,8 @@
  *
  * A pattern is a glob of PROVIDER:NAME (*, ?, [a-z], \x), a regular expression such as "/^db:(read|write)$/", or a
  * number. Enables nest: a site is on while it has more enables than disables. They apply to the program and all its
- * libraries, including those loaded later, whose sites arrive as if they had been there all along. A trigger that is
- * on calls its callback; an event or span that is on is recorded while `penna record` or a recorder inside the program
+ * libraries; sites of a library loaded later start in the state that earlier requests give them. A trigger that is on
+ * calls its callback; an event or span that is on is recorded while `penna record` or a recorder inside the program
  * runs. Recorders and `penna ctl` change the same counts.
  *
  * Return value: the number of sites whose names matched. Copies of a site made by the compiler, and a span's end, count

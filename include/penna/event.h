@@ -38,13 +38,13 @@ PENNA_C_CODE_BEGIN
  *
  * Time: ticks of the channel's clock. A reader takes the first value at or after the chunk's time_begin that has these
  * low bits; the writer uses the call form only within 2^29 ticks of time_begin, and a full one within 2^47.
- * In a record written by a nested signal handler, time may lie before that of the record in front of it, and in one
- * interrupted by a handler, after that of the record behind it; never before time_begin (a reader may see "just
- * before" as a value near 2^30 or 2^48, see penna_extend_time).
+ * In a record written by a nested signal handler, time may lie before that of the preceding record, and in one
+ * interrupted by a handler, after that of the following record; never before time_begin (a reader may see "just before"
+ * as a value near 2^30 or 2^48, see penna_extend_time).
  * pc: the upper 32 bits are the chunk's pc_high.
  */
 enum penna_tag {
-  PENNA_TAG_FULL = 0,  /* a zero word is no record: every kind is > 0 */
+  PENNA_TAG_FULL = 0,  /* a zero word is not a record: every kind is > 0 */
   PENNA_TAG_ENTRY = 1, /* function entry; pc = its first instruction */
   PENNA_TAG_EXIT = 2,  /* function exit; pc as on entry */
   PENNA_TAG_BUSY = 3,  /* a full record that is not committed yet: skip `words`, count it as torn */
@@ -60,8 +60,8 @@ enum penna_kind {
   PENNA_KIND_COUNT
 };
 
-/* The kinds of event of command lines and masks: classes.inc lists them. Whatever is counted by class has
- * PENNA_CLASS_SLOTS places, in memory and on disk, so that a new class moves no field: those without a class are 0. */
+/* Event classes, as on command lines and in masks; listed in classes.inc. Every per-class count has PENNA_CLASS_SLOTS
+ * slots, in memory and on disk, so that a new class moves no field; slots without a class are 0. */
 enum penna_event_class {
 #define PENNA_EVENT_CLASS(number, name, ...) PENNA_##name = number,
 #include "penna/classes.inc"
@@ -126,7 +126,7 @@ struct penna_free_stack {
 PENNA_STATIC_ASSERT(sizeof(struct penna_free_stack) == 16, "penna_free_stack is 16 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_free_stack, stack) == 8, "penna_free_stack.stack");
 
-/* Mappings are a family of their own: ranges of pages, any part of which can be unmapped or mapped again. */
+/* Mappings form their own family: ranges of pages, any part of which can be unmapped or mapped again. */
 enum penna_map_how {
   PENNA_MAP_MMAP = 0,
   PENNA_MAP_MREMAP = 1, /* preceded by an UNMAP of the old range */
@@ -156,7 +156,7 @@ struct penna_unmap {
 PENNA_STATIC_ASSERT(sizeof(struct penna_unmap) == 24, "penna_unmap is 24 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_unmap, stack) == 16, "penna_unmap.stack");
 
-/* Pools are families of their own, too: their blocks lie inside blocks or mappings that are recorded as well. */
+/* Each pool is its own family, too: its blocks lie inside blocks or mappings that are recorded as well. */
 struct penna_pool_alloc {
   uint64_t address;
   uint64_t size;
@@ -280,7 +280,7 @@ struct penna_module {
 PENNA_STATIC_ASSERT(sizeof(struct penna_module) == 64, "penna_module is 64 bytes");
 PENNA_STATIC_ASSERT(offsetof(struct penna_module, build_id) == 32, "penna_module.build_id");
 
-/* What a site is. The end of a span is a site of its own, with the names of its beginning; in a thread, it ends the
+/* What a site is. The end of a span is a separate site with the same names as its beginning; in a thread, it ends the
  * innermost span of these names. Triggers call back into their program and are never recorded. */
 enum penna_site_kind {
   PENNA_SITE_EVENT = 1,
@@ -323,7 +323,7 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_thread_named) == 24, "penna_thread_named
 
 /*   0         4               32
  *   +---------+-----+---------+
- *   | calls   | ... | slot 7  |   streams, and recordings of format 1 and 2, end behind the fourth
+ *   | calls   | ... | slot 7  |   streams, and recordings of format 1 and 2, end after the fourth
  *   +---------+-----+---------+  */
 struct penna_lost {
   uint32_t count[PENNA_CLASS_SLOTS]; /* events of each class since the thread's last record */
@@ -335,10 +335,9 @@ struct penna_blocked {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_blocked) == 8, "penna_blocked is 8 bytes");
 
-/* The values that a function was called with, after its entry, or that it returned, before its exit; in between are at
- * most THREAD, SITE, LOST and BLOCKED records, which a thread may write at the beginning of a chunk. They are encoded
- * like those of a point. A value that could not be read is replaced by its address: as a word, or as the 8 bytes of a
- * string. */
+/* The values that a function was called with, after its entry, or that it returned, before its exit; only THREAD, SITE,
+ * LOST and BLOCKED records, which a thread may write at the beginning of a chunk, can lie in between. They are encoded
+ * like a point's. A value that could not be read is replaced by its address: a word, or the 8 bytes of a string. */
 struct penna_values {
   uint32_t site;      /* as in penna_point: PENNA_SITE_ARGUMENTS or PENNA_SITE_RESULT */
   uint16_t bad;       /* bit i: value i could not be read */

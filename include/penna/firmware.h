@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * firmware.h: points in an image without an operating system: switches its sites, and writes the events of those that
- * are on into a ring, as units of stream.h.
+ * firmware.h: points in an image without an operating system: switches its sites, and writes the events of enabled ones
+ * into a ring, as units of stream.h.
  *
  * In one C file, compiled for general registers only (gcc and clang: -mgeneral-regs-only), because the code around a
  * site may hold values in vector registers:
  *     #define PENNA_FIRMWARE_IMPLEMENTATION
  *     #include "penna/firmware.h"
- * All files with points: -DPENNA_POINT_BY_VALUES=1. i386: all files with this ring: -DPENNA_RING_TICKET_BITS=16. The
- * linker script keeps the sections penna_sites and .note.penna. Freestanding; no calls but its own. Recording: from
- * anywhere, interrupts included. Switching: from one place at a time.
+ * linker script keeps the sections penna_sites and .note.penna. Freestanding; calls no function outside this file.
+ * Recording: from anywhere, interrupts included. Switching: from one place at a time.
  * Invariant: only the bytes of slots change in the code, each by one store that other cores may run into.
  */
 #ifndef PENNA_FIRMWARE_H
@@ -116,7 +115,7 @@ static int penna_firmware_ready(struct penna_switcher* self, const struct penna_
   return site->kind == PENNA_SITE_TRIGGER || penna_state_of(site)->id != 0;
 }
 
-/* One store of all that changes. */
+/* Writes the whole change with one store. */
 static int penna_firmware_write(struct penna_switcher* self, const struct penna_site_table* table,
                                 const struct penna_slot_change* change) {
   typedef penna_slot_unit __attribute__((may_alias)) word;

@@ -3,11 +3,11 @@
  * folly.h: folly's names for SDT probes (folly/tracing/StaticTracepoint.h), so that a program moves to penna/sdt.h by
  * changing an include.
  *
- * What is different: sizes have their sign (folly marks all as signed), floats are their bits, strings and containers
- * are pointers to their characters or elements, 12 arguments instead of 9, and C, too. A semaphore that is counted by a
- * probe needs no definition, and breaks nothing when it has two.
- * A semaphore is of the module that has the probe, which is what tools count; there it is found first. Where it is
- * declared only, it is that of whichever module has it, and 0 when nobody does.
+ * Differences: sizes carry their sign (folly marks all as signed), floats are passed as their bits, strings and
+ * containers as pointers to their characters or elements; up to 12 arguments instead of 9; C works, too. A semaphore
+ * counted by a probe needs no definition, and a second definition does no harm.
+ * A semaphore belongs to the module that has the probe, which is the one tools count; it is found there first. Where it
+ * is only declared, it is that of whichever module has it, and 0 if no module does.
  */
 #ifndef PENNA_FOLLY_H
 #define PENNA_FOLLY_H
@@ -15,7 +15,7 @@
 #ifdef FOLLY_SDT
 #error "folly/tracing/StaticTracepoint.h was included before: include one of the two"
 #endif
-/* Defined without a value, it counts as set. */
+/* A definition without a value counts as set. */
 #if defined(FOLLY_DISABLE_SDT) && !defined(PENNA_DISABLE_POINTS)
 #if 1 - FOLLY_DISABLE_SDT - 1 != 0
 #define PENNA_DISABLE_POINTS

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * patch_plan.h: how a target learns which places of its code and data shall lead to the recorder's hooks.
+ * patch_plan.h: how a target learns which places in its code and data to redirect to the recorder's hooks.
  *
  * Why the recorder plans: finding functions takes ELF files, debug files and a disassembler, and none of these may be
  * in the target. What the target does is compare bytes and write bytes.
- * Invariant: a plan is for the very files that the question names (by build-id); what lies at a place is compared
- * before it is written. Both are untrusted input to the other side.
+ * Invariant: a plan applies only to the files that the question names (by build ID); the bytes at a place are compared
+ * before they are overwritten. Both are untrusted input to the other side.
  *
  * The target connects as in "Rendezvous" (channel.h) and answers penna_hello with after_exec = PENNA_HELLO_ASKS and,
- * instead of a channel, a memfd of penna_patch_question, one a module. The recorder sends one byte, and with it a
+ * instead of a channel, a memfd of penna_patch_question, one per module. The recorder sends one byte, and with it a
  * memfd:
  *
  *   +------------------+---------------------+----------------------+-------------------------+---------------------+
@@ -32,7 +32,7 @@ enum penna_plans {
   PENNA_PLANS_MODULES = 1, /* each module, once it is mapped: what to patch for calls */
   PENNA_PLANS_POINTERS =
       2, /* the same for each function that dlsym returns; the question has one module, the plan at most one patch */
-  PENNA_PLANS_ALLOCATORS = 4, /* modules with an allocator of their own: a question for each of its functions */
+  PENNA_PLANS_ALLOCATORS = 4, /* modules with their own allocator: one question per function of it */
   PENNA_PLANS_LOCKS = 8,      /* each module, once it is mapped: its own lock functions */
   PENNA_PLANS_PROBES = 16     /* each module, once it is mapped: probes of other headers (sys/sdt.h) */
 };
@@ -41,7 +41,7 @@ enum penna_plans {
 enum penna_unless {
   PENNA_UNLESS_NOTHING = 0, /* it can */
   PENNA_UNLESS_RUNNING = 1, /* other threads may be running them */
-  PENNA_UNLESS_FULL = 2,    /* it has patched as many allocators as it can tell apart */
+  PENNA_UNLESS_FULL = 2,    /* it has patched as many allocators as it can distinguish */
   PENNA_UNLESS_FOUND =
       3, /* it first asks whether the module has any of them: the plan then has one of their names, and no patch */
   PENNA_UNLESS_READ = 4 /* about calls: something in the process reads return addresses from the stack */
@@ -52,13 +52,13 @@ struct penna_patch_question {
   uint64_t bias; /* run-time address - address in the file */
   uint64_t start, end;
   uint64_t near, near_bytes; /* 0: none */
-  uint64_t enter;    /* what a patched place shall call: penna_call_enter; for a probe: penna_point_entries.reserve */
+  uint64_t enter;    /* what a patched place is to call: penna_call_enter; for a probe: penna_point_entries.reserve */
   uint64_t values;   /* not 0: only about the module's probes (PENNA_PATCH_PROBE): penna_point_entries.values */
   uint64_t function; /* not 0: only about the function that begins here, which dlsym returned */
-  uint64_t instead; /* not 0: only about the function called `symbol`, whose calls shall go there (PENNA_PATCH_INSTEAD).
-                  With `function`, its address, it is patched by itself, else as one of an allocator's. With no symbol,
-                  about all functions of locks (PENNA_PATCH_LOCK); `function` is then 1 for a library, 0 for the
-                  program */
+  uint64_t instead;  /* not 0: only about the function called `symbol`, whose calls go there then (PENNA_PATCH_INSTEAD).
+                        If `function` is its address, it is patched alone, else as part of an allocator. Without a
+                        symbol, about all lock functions (PENNA_PATCH_LOCK); `function` is then 1 for a library, 0 for
+                        the program */
   char symbol[64];
   uint32_t
       unless; /* penna_unless; then there is no patch for `symbol`, locks or calls, and the recording says so where the
@@ -93,15 +93,16 @@ struct penna_near {
 PENNA_STATIC_ASSERT(sizeof(struct penna_near) == 16, "penna_near");
 
 enum penna_patch_kind {
-  /* Code: `before` becomes `after`. First the bytes after `head`, which nobody runs at that time; then the head, at
-   * once. */
+  /* Code: `before` becomes `after`. First the bytes after `head`, which no thread runs at that time; then the head, in
+   * one store. */
   PENNA_PATCH_CODE = 1,
   /* A pointer to a function of another module, the one called `name`: its value goes into the stub, and the stub's
    * address into the pointer. */
   PENNA_PATCH_IMPORT = 2,
-  /* Like PENNA_PATCH_CODE; calls of the function then go to question.instead, and calls of `stub` do what it did. */
+  /* Like PENNA_PATCH_CODE; calls of the function then go to question.instead, and calls of `stub` do what the function
+     did. */
   PENNA_PATCH_INSTEAD = 3,
-  /* The same, with the function's number pushed onto the stack, one of those that the question offers. */
+  /* The same, and the function's number, one of those that the question offers, is pushed onto the stack. */
   PENNA_PATCH_LOCK = 4,
   /* Like PENNA_PATCH_CODE, next to the nop of a probe; `stub` is a penna_probe. */
   PENNA_PATCH_PROBE = 5
@@ -159,7 +160,7 @@ struct penna_patch {
   uint8_t reserved;
   uint8_t before[16];
   uint8_t after[16];
-  uint64_t stub; /* not 0: run-time address of a penna_stub's code, whose words the target shall fill; or see above */
+  uint64_t stub; /* not 0: run-time address of a penna_stub's code, whose words the target is to fill; or see above */
   uint32_t name,
       version; /* then: of the function, among the names; UINT32_MAX: no version. PENNA_PATCH_LOCK: its number,
                              and that of the function that tries the same; UINT32_MAX: there is none */
@@ -168,8 +169,8 @@ PENNA_STATIC_ASSERT(sizeof(struct penna_patch) == 64, "penna_patch is 64 bytes")
 PENNA_STATIC_ASSERT(offsetof(struct penna_patch, before) == 16, "penna_patch.before");
 PENNA_STATIC_ASSERT(offsetof(struct penna_patch, stub) == 48, "penna_patch.stub");
 
-/* Two words in front of each stub in near memory; then its code, which begins with a call of the hook, PENNA_STUB_CALL
- * bytes long. */
+/* Two words precede each stub in near memory; then comes its code, which begins with a call of the hook,
+ * PENNA_STUB_CALL bytes long. */
 struct penna_stub {
   uint64_t target;   /* imports: where it jumps to */
   uint64_t function; /* whose entry is recorded */
@@ -177,7 +178,7 @@ struct penna_stub {
 enum { PENNA_STUB_CALL = 6 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_stub) == 16, "penna_stub is 16 bytes");
 
-/* A probe that another header has made, in near memory in front of the code that records it.
+/* A probe made by another header, in near memory before the code that records it.
  *
  *   0    +------------------------------------------------+
  *        | state                                          |

@@ -5,8 +5,7 @@
  *     PENNA_EVENT(provider, name, arguments...)        something happened here
  *     PENNA_EVENT_LAZY(provider, name, arguments...)   the same, but evaluates its arguments only while armed
  *     PENNA_SPAN(provider, name, arguments...)         from here to the end of the scope, however it is left
- *     PENNA_ARG(name, value)                           an argument with a name of its own, instead of its source text
- *     PENNA_STRUCT(Type, fields...)                    at namespace scope (C++): points take Type field by field
+ *     PENNA_ARG(name, value)                           an argument called `name` instead of by its source text
  *
  * Put them anywhere in C11 or C++17: functions, templates, lambdas, headers. provider and name are identifiers; 0 to 12
  * arguments, each evaluated once (EVENT: armed or not): numbers, enums, bool, char, float, double, pointers, C strings,
@@ -19,14 +18,14 @@
  * only what the SDT note names is moved. LAZY is a slot and a test of its semaphore, which tools increment; its nop for
  * tools is in the cold block. Thread-safe and async-signal-safe.
  *
- * SPAN is a declaration: put it in a block, not directly after an if. Its end is recorded when the scope is left by
- * its closing brace, return, break, goto or an exception; not by longjmp: then the span ends with what lies around it.
- * Its nop for tools is at the beginning. In C++ its end is a slot; in C a variable and a test of it.
+ * SPAN is a declaration: put it in a block, not directly after an if. Its end is recorded when the scope is left by its
+ * closing brace, return, break, goto or an exception; not by longjmp: then the span ends with whatever encloses it. Its
+ * nop for tools is at the beginning. In C++ its end is a slot; in C a variable and a test of it.
  *
  * Without support for the processor, or with PENNA_DISABLE_POINTS: EVENT and SPAN evaluate their arguments and do
  * nothing else, LAZY does not even evaluate them. Where only probes are supported (docs/embedding.md says where),
  * EVENT and SPAN are PENNA_SDT.
- * Knobs, before the include: PENNA_POINT_NOP10 adds the 10-byte nop that kernels after 6.18 turn into a fast uprobe.
+ * Options, before the include: PENNA_POINT_NOP10 adds the 10-byte nop that kernels after 6.18 turn into a fast uprobe.
  * PENNA_POINT_BY_VALUES as 1 hands all values over at once instead of storing them into the record: for firmware.h.
  */
 #ifndef PENNA_POINT_H
@@ -58,7 +57,7 @@
 #define PENNA_EVENT_LAZY(...) PENNA_FITTING(PENNA_NO_LAZY, __VA_ARGS__)(PENNA_ARG_COUNT(__VA_ARGS__), __VA_ARGS__, ~)
 #endif
 
-/* The name is found in the argument's text: see PENNA_NAME_MARK. */
+/* The name is read from the argument's text: see PENNA_NAME_MARK. */
 #ifdef __cplusplus
 #define PENNA_ARG(name, value) ((void)sizeof("penna_arg:" #name), value)
 #define PENNA_STRUCT(Type, ...) PENNA_STRUCT_(PENNA_COUNT_FIELDS(__VA_ARGS__), Type, __VA_ARGS__, ~)
@@ -85,7 +84,7 @@
       PENNA_RECORD(n, PENNA_STATE(id, provider, name), __VA_ARGS__)                                                  \
       then                                                                                                           \
     }                                                                                                                \
-    if (PENNA_SITE_HAS_PAIRS(n)) __asm__ volatile("" : : : "memory"); /* the bytes, too, are there for who looks */  \
+    if (PENNA_SITE_HAS_PAIRS(n)) __asm__ volatile("" : : : "memory"); /* tools read the bytes, too */                \
     PENNA_PROBE_OF_SITE(n, #provider, #name, "0")                                                                    \
   } while (0)
 
@@ -104,8 +103,8 @@
     }                                                                                                                \
   } while (0)
 
-/* The end of a span: in C++ a site of its own in a destructor; in C a site without a slot, whose state the cold block
- * of the beginning passes to the function that the compiler calls when the scope is left. */
+/* The end of a span: in C++ a separate site in a destructor; in C a site without a slot, whose state the cold block of
+ * the beginning passes to the function that the compiler calls when the scope is left. */
 #define PENNA_SPAN_(id, n, ...) PENNA_SPAN_SITE(id, id##_end, n, __VA_ARGS__)
 #ifdef __cplusplus
 #define PENNA_SPAN_SITE(id, end, n, provider, name, ...)                                                             \

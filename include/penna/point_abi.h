@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * point_abi.h: what a point leaves in a binary, and how its cold block and the recorder talk. This header is the
- * specification; point.h writes these structs, by assembler directives, and the agent reads them.
+ * point_abi.h: what a point leaves in a binary, and the interface between its cold block and the recorder. This header
+ * is the specification; point.h writes these structs, by assembler directives, and the agent reads them.
  *
  * Why PC-relative: the tables lie in read-only pages and need no relocation, in executables (PIE or not), shared
  * libraries, plugins and static programs alike. A field called `x_at` holds target - address of the field.
- * Invariant: a site's code is never written by anyone but the agent, and only the penna_slot_unit at its slot.
+ * Invariant: only the agent writes a site's code, and only the penna_slot_unit at its slot.
  */
 #ifndef PENNA_POINT_ABI_H
 #define PENNA_POINT_ABI_H
@@ -57,8 +57,8 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, types) == 32, "penna_point
 #define PENNA_SOURCE_MARK '\1'
 #define PENNA_NAME_MARK "penna_arg:\" \"" /* two string literals, side by side */
 
-/* In the module's zeroed data, one for each site, whatever number of copies it has. Written by whoever holds the
- * control switchboard's lock; `id` to `types` before its first slot is armed for recording, and not again.
+/* In the module's zeroed data, one for each site, whatever number of copies it has. Written only under the control
+ * switchboard's lock; `id` to `types` before its first slot is armed for recording, and never again.
  *
  *   63            48 47      40 39      32 31                  0
  *  +----------------+----------+----------+---------------------+
@@ -72,7 +72,7 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_site, types) == 32, "penna_point
  *  +---------------------------+--------------------------------+  */
 struct penna_point_state {
   uint32_t id;   /* in records; 0 = never armed for recording */
-  uint8_t bytes; /* of a record, when no argument is a string or array; the lower 3 bits are the recorder's own */
+  uint8_t bytes; /* of a record, when no argument is a string or array; the lower 3 bits belong to the recorder */
   uint8_t arg_count;
   uint16_t head;    /* of such a record: the low 16 bits of its header, busy */
   uint64_t types;   /* of its values, as in the site */
@@ -91,8 +91,8 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_point_state, wanted) == 16, "penna_poi
 
 /* Where the cold blocks of a module enter the recorder; one for each module, hidden, filled by the agent.
  *
- * Both are entered by a jump with the address to go on at in a scratch register, and keep every register but three
- * scratch ones, the vector state and the red zone: a site costs its function neither a frame nor a saved register.
+ * Both are entered by a jump, with the address to continue at in a scratch register, and preserve the vector state, the
+ * red zone and all registers except three scratch ones: a site costs its function neither a frame nor a saved register.
  * On x86-64 (rax, r10, r11 and the flags are lost):
  *             in                                     out
  *   reserve   rax state, r11 return                  r10 record, or 0 when there was no room (counted)
@@ -127,9 +127,9 @@ struct penna_point_module {
 PENNA_STATIC_ASSERT(sizeof(struct penna_point_module) == 16, "penna_point_module is 16 bytes");
 
 /* ---- Switching ------------------------------------------------------------------------------------------------------
- * A site is on while its count `wanted` is not 0: events and spans are then armed as long as somebody records, triggers
+ * A site is on while its count `wanted` is not 0: events and spans are then armed as long as anything records, triggers
  * always. A request changes counts: enable adds one, disable takes one, never below zero; on makes it 1 at least, off
- * makes it 0. All of these, and whatever comes of several in a row, have this form.
+ * makes it 0. All of these, and any sequence of them, have this form.
  */
 struct penna_request {
   int32_t least, most; /* the count becomes (count + add), limited to [least, most]; 0 <= least <= most */
@@ -138,7 +138,7 @@ struct penna_request {
 PENNA_STATIC_ASSERT(sizeof(struct penna_request) == 12, "penna_request is 12 bytes");
 
 /* Requests are remembered for modules that are loaded later, in the order in which they were made. If they do not fit
- * into the switchboard, they go to a mapping of their own, which is this struct with more room. */
+ * into the switchboard, they go to a separate mapping, which is this struct with more room. */
 struct penna_request_record {
   struct penna_request request;
   uint16_t bytes; /* of this record, a multiple of 4 */
@@ -154,8 +154,8 @@ struct penna_requests {
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_requests) == 4088, "penna_requests is 4088 bytes");
 
-/* One per process, created by whoever needs it first: the agent, or penna/control.h in the program. Every module that
- * it knows points to it (penna_point_entries), which is how others find it. It is never freed.
+/* One per process, created by its first user: the agent, or penna/control.h in the program. Every module that it knows
+ * points to it (penna_point_entries), which is how others find it. It is never freed.
  * Invariant: only the holder of the lock writes states, slots and the fields below it. */
 enum { PENNA_SWITCHBOARD_VERSION = 1 };
 struct penna_switchboard {

@@ -50,8 +50,8 @@ typedef struct penna_recorder_options {
   size_t size PENNA_DEFAULT(sizeof(penna_recorder_options));
   const char* file PENNA_DEFAULT(NULL);   /* replaced when it exists; default PROGRAM.PID.penna, here */
   const char* kinds PENNA_DEFAULT(NULL);  /* of calls,alloc,locks,points; default points */
-  const char* events PENNA_DEFAULT(NULL); /* points, as penna record -e: "db:*,!db:debug_*"; default all */
-  const char* where PENNA_DEFAULT(NULL);  /* condition on points, as penna record --where: "rows > 100"; default none */
+  const char* events PENNA_DEFAULT(NULL); /* points, as in penna record -e: "db:*,!db:debug_*"; default all */
+  const char* where PENNA_DEFAULT(NULL);  /* condition on points, as in record --where: "rows > 100"; default none */
   uint32_t pool_mib PENNA_DEFAULT(0);     /* MiB of memory that buffers events, 4 to 4096; default 16 */
   uint32_t stack_depth PENNA_DEFAULT(0);  /* frames kept of each stack, 1 to 256; default 256 */
   int block PENNA_DEFAULT(0); /* if the buffer is full: not 0 = threads wait; default: events are dropped and counted */

@@ -10,29 +10,29 @@
  * dropped + abandoned, as long as no writer dies between being refused and counting it.
  *
  * A writer draws a ticket T, and in the same atomic step learns how far the reader has come, R. T belongs to slot T mod
- * N. T < R + N: the slot is the writer's, to fill and to mark as done(T). Otherwise T is void. The reader gives R + N
- * out by adding one to R, and in the same atomic step learns whether that ticket had been drawn before, and so is void.
+ * N. T < R + N: the slot is the writer's, to fill and to mark as done(T). Otherwise T is void. The reader issues R + N
+ * by adding one to R, and in the same atomic step learns whether that ticket had been drawn before, and so is void.
  *
  *     writer of T                                       reader
  *     tickets += (1 drawn), acquire [A]                 word == done(T)?  acquire [B] [C]
  *     T < R + N and not closed: fill the slot           copy the record
- *     word = done(T), release [B]                       tickets += (1 passed), release [A]: T + N is out
+ *     word = done(T), release [B]                       tickets += (1 passed), release [A]: T + N is issued
  *
- * Closed tickets: each slot says from which ticket on it is open; only the reader stores there. It closes a slot to T
- * when T is void, and, before it gives T out, when the slot is out of use. It passes closed tickets without waiting for
- * anyone.
- * Abandoned slots: the reader cannot know a dead writer from a slow one. When it gives up T (by CAS, against the
+ * Closed tickets: each slot stores the first ticket for which it is open; only the reader writes it. The reader closes
+ * a slot to T when T is void, and, before it issues T, when the slot is out of use. It passes closed tickets without
+ * waiting.
+ * Abandoned slots: the reader cannot distinguish a dead writer from a slow one. When it gives up T (by CAS, against the
  * writer's commit) the slot goes out of use, closed to T + N, T + 2N, ..., until its writer has come back and has
- * stored done(T), release [C], however late. So a slow writer never scribbles over another one's record. A writer that
+ * stored done(T), release [C], however late. So a slow writer never overwrites another one's record. A writer that
  * draws a closed ticket tries once more.
  *
- * Orderings: [A] the reader is done with a slot before it is given out, and its closing is seen. [B] commit releases
- * the record to the reader. [C] a late writer's last stores are done before anyone else gets its slot. [D] who sees a
- * slot closed sees why. Everything else is relaxed.
+ * Orderings: [A] the reader is done with a slot before it is issued again, and its closing is seen. [B] commit releases
+ * the record to the reader. [C] a late writer's last stores are done before any other writer gets its slot. [D] a
+ * writer that sees a slot closed also sees why. Everything else is relaxed.
  * Tickets count modulo 2^32: a writer may not sleep inside reserve while 2^29 others (PENNA_RING_PATIENCE) pass it. An
  * abandoned slot may outlive that: its word becomes "gone" before a second T is drawn. Both counts change in one atomic
- * step, so this needs 64-bit atomics; processors without them (Cortex-M) count modulo 2^16, with a patience of 2^13. A
- * processor without fetch-and-add makes a loop of it (LL/SC, cmpxchg8b): lock-free there.
+ * step, so this needs 64-bit atomics; processors without them (Cortex-M) count modulo 2^16, with a patience of 2^13.
+ * Where fetch-and-add is a loop (LL/SC, cmpxchg8b), writers are lock-free instead of wait-free.
  */
 #ifndef PENNA_RING_H
 #define PENNA_RING_H
@@ -173,7 +173,7 @@ static inline int penna_ticket_is_before(penna_ticket ticket, penna_ticket other
 }
 
 /* Creates an empty ring in `penna_ring_bytes` bytes of memory that is all zero (fresh pages, .bss), without touching
- * the slots. Returns 1; 0 if slot_count is not PENNA_RING_IS_VALID. Call before anyone else uses it. */
+ * the slots. Returns 1; 0 if slot_count is not PENNA_RING_IS_VALID. Call before any other use. */
 static inline int penna_ring_init_zeroed(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size) {
   if (!PENNA_RING_IS_VALID(slot_count)) return 0;
   ring->slot_count = slot_count;
@@ -181,7 +181,7 @@ static inline int penna_ring_init_zeroed(struct penna_ring* ring, uint32_t slot_
   return 1;
 }
 
-/* The same in any memory. */
+/* The same in memory with any contents. */
 static inline int penna_ring_init(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size) {
   if (!penna_ring_init_zeroed(ring, slot_count, slot_size)) return 0;
   ring->tickets = 0;
@@ -227,7 +227,7 @@ static inline enum penna_ring_try penna_ring_try_reserve(struct penna_ring* ring
   return PENNA_RING_GIVEN_UP;
 }
 
-/* Returns room for one record, aligned to 8, and its ticket; NULL if there is none: counted as dropped. */
+/* Returns room for one record, aligned to 8, and its ticket; NULL if there is no room, which is counted as dropped. */
 static inline void* penna_ring_reserve(struct penna_ring* ring, uint32_t* ticket) {
   enum penna_ring_try got = penna_ring_try_reserve(ring, ticket);
   if (got == PENNA_RING_CLOSED) got = penna_ring_try_reserve(ring, ticket);
@@ -274,13 +274,14 @@ static inline int penna_slot_stays_closed(struct penna_slot* slot, uint32_t slot
     return word == penna_slot_word(penna_ticket_plus(ticket, slot_count), slot_count, PENNA_SLOT_DONE);
   if (word == penna_slot_word((penna_ticket)(ticket - PENNA_RING_PATIENCE), slot_count, PENNA_SLOT_GIVEN_UP)) {
     PENNA_RING_STEP();
-    /* Its writer has left reserve, and will not look. A CAS: it may be in commit. Relaxed: it publishes nothing. */
+    /* Its writer has left reserve, and will not look at the word. A CAS: it may be in commit. Relaxed: it publishes
+       nothing. */
     __atomic_compare_exchange_n(&slot->word, &word, PENNA_SLOT_GONE, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
   return 1;
 }
 
-/* Passes `count` tickets from `first` on, which gives out the tickets of the next lap. Those that had been drawn before
+/* Passes `count` tickets from `first` on, which issues the tickets of the next lap. Those that had been drawn before
  * are void: their slots are closed to them. */
 static inline void penna_ring_pass(struct penna_ring* ring, uint32_t slot_count, uint32_t slot_size, penna_ticket first,
                                    uint32_t count) {
@@ -320,7 +321,7 @@ static inline uint32_t penna_ring_read_checked(struct penna_ring* ring, uint32_t
       if (penna_ticket_since(ticket, opens) >> (PENNA_RING_TICKET_BITS - 2) != 0)
         penna_ring_close_before(slot, ticket); /* keeps the two comparable */
     } else if (penna_slot_stays_closed(slot, slot_count, ticket, word)) {
-      penna_ring_close_before(slot, penna_ticket_plus(ticket, 2 * slot_count)); /* before that one is given out */
+      penna_ring_close_before(slot, penna_ticket_plus(ticket, 2 * slot_count)); /* before that ticket is issued */
     }
   }
   if (passed != 0) penna_ring_pass(ring, slot_count, slot_size, first, passed);
@@ -366,7 +367,7 @@ static inline int penna_ring_abandon(struct penna_ring* ring) {
   return penna_ring_abandon_checked(ring, ring->slot_count, ring->slot_size);
 }
 
-/* ---- Counters: anyone, any time ---------------------------------------------------------------------------------- */
+/* ---- Counters: any thread, any time ------------------------------------------------------------------------------ */
 
 static inline uint32_t penna_ring_dropped(const struct penna_ring* ring) {
   return __atomic_load_n(&ring->dropped, __ATOMIC_RELAXED);

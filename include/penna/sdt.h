@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * sdt.h: static tracepoints for gdb, perf, bpftrace and SystemTap alone: a nop and a note, nothing of Penna's own. For
- * points that Penna records, too, see point.h.
+ * sdt.h: static tracepoints for gdb, perf, bpftrace and SystemTap only: a nop and a note, nothing specific to Penna.
+ * For points that Penna records, too, see point.h.
  *
  *     PENNA_SDT(provider, name, arguments...)
  *     PENNA_SDT_WITH_SEMAPHORE(provider, name, arguments...)
  *     PENNA_SDT_DECLARE_SEMAPHORE(provider, name);     at namespace scope, in a header
- *     PENNA_SDT_DEFINE_SEMAPHORE(provider, name);      the same: nothing breaks when it stands nowhere, or twice
- *     PENNA_SDT_IS_ENABLED(provider, name)             does a tool listen? one load and one comparison
+ *     PENNA_SDT_DEFINE_SEMAPHORE(provider, name);      the same: it may be missing, or repeated
+ *     PENNA_SDT_IS_ENABLED(provider, name)             whether a tool is attached: one load and one comparison
  *
  * C11 and C++17; provider and name are identifiers, also numbers. 0 to 12 arguments, each evaluated once: numbers,
  * enums, bool, pointers; arrays as pointers; in C++ std::string and the like as a pointer to their characters; floats
  * as their bits, because no tool reads floating point registers. Sizes have the sign of their types; a struct is passed
  * in memory with its sizeof, which the note may say but no tool reads.
- * A semaphore belongs to the module (program or library) in which it is named: tools count the one in the file that has
- * the site.
+ * A semaphore belongs to the module (program or library) in which it is named: tools increment the one in the file that
+ * has the site.
  * Without support for the processor, or with PENNA_DISABLE_POINTS: PENNA_HAVE_SDT is 0, arguments are evaluated and
  * nothing else happens, PENNA_SDT_IS_ENABLED is 0.
- * Knobs, before the include: PENNA_SDT_ARG_CONSTRAINT, the constraint for arguments in inline assembly (a memory
- * operand saves a register, but tools cannot read all that compilers make of it); PENNA_POINT_NOP10, see point.h.
+ * Options, before the include: PENNA_SDT_ARG_CONSTRAINT, the constraint for arguments in inline assembly (a memory
+ * operand saves a register, but tools cannot read every form that compilers emit); PENNA_POINT_NOP10, see point.h.
  * Reference: https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation (the note, version 3).
  */
 #ifndef PENNA_SDT_H
@@ -66,7 +66,7 @@
 #define PENNA_SDT_PROBE(n, provider, name, semaphore, more, ...)                                                     \
   do {                                                                                                               \
     PENNA_EACH(n)(PENNA_HOLD, PENNA_NOTHING, __VA_ARGS__)                                                            \
-    if (PENNA_ANY_POINTS_AT_DATA(n)) __asm__ volatile("" : : : "memory"); /* which must be there for who looks */    \
+    if (PENNA_ANY_POINTS_AT_DATA(n)) __asm__ volatile("" : : : "memory"); /* tools read the data */                  \
     PENNA_EACH_OF(n, PENNA_SDT_BEFORE, PENNA_NOTHING)                                                                \
     __asm__ inline volatile(PENNA_ASM_PROBE(provider, name, semaphore,                                               \
                                             PENNA_EACH_OF(n, PENNA_ASM_SDT_ANY_ARG, PENNA_ASM_SPACE)) more           \

@@ -8,8 +8,8 @@
  * Invariant: a unit can be decoded from itself and the stream's header alone; each begins with a mark, so a reader can
  * resynchronise after damage. Little-endian, 8-byte aligned. Freestanding C11 and C++17, no calls.
  *
- * The functions below fail in no way and touch only their arguments and the clock: thread-safe and safe in interrupts
- * as long as no two contexts share a unit. The caller provides room for the unit; sizes are in 8-byte words.
+ * The functions below cannot fail and touch only their arguments and the clock: thread-safe and safe in interrupts as
+ * long as no two contexts share a unit. The caller provides room for the unit; sizes are in 8-byte words.
  *
  *   0    +----------------------+        unit:  63         32 31          0
  *        | penna_stream_header  |               +------------+------------+
@@ -131,7 +131,7 @@ static inline void penna_unit_site(uint64_t* unit, uint32_t site, uint32_t kind,
   struct penna_site_info info = {site, line, address, (uint16_t)text_bytes, (uint8_t)arg_count, (uint8_t)kind, {0}};
   for (uint32_t i = 0; i < arg_count && i < PENNA_MAX_ARGS; i++) info.arg_types[i] = (uint8_t)(types >> (4 * i) & 15);
   *(struct penna_site_info __attribute__((may_alias))*)to = info;
-  volatile char* names = (volatile char*)(to + kInfoWords); /* as penna_stream_copy, but with the zeros of the text */
+  volatile char* names = (volatile char*)(to + kInfoWords); /* like penna_stream_copy, but keeps zeros */
   for (uint32_t i = 0; i < text_words * 8; i++) names[i] = i < text_bytes ? text[i] : '\0';
   penna_unit_end(unit, to + kInfoWords + text_words);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * usdt.h: the names of libbpf's usdt.h for SDT probes, so that a program moves to penna/sdt.h by changing an include.
+ * usdt.h: libbpf's usdt.h names for SDT probes, so that a program moves to penna/sdt.h by changing an include.
  *
  *     USDT(group, name, arguments...)
  *     USDT_WITH_SEMA(group, name, arguments...)       USDT_IS_ACTIVE(group, name)
  *     USDT_WITH_EXPLICIT_SEMA(sema, group, name, arguments...)       USDT_SEMA_IS_ACTIVE(sema)
  *     USDT_DECLARE_SEMA(sema);  USDT_DEFINE_SEMA(sema);  USDT_SEMA(sema).active
  *
- * Arguments, up to 12, are those of penna/sdt.h, with the sign of their types. Two definitions of a semaphore are one.
- * A semaphore is of the module that has the probe.
+ * Up to 12 arguments, as in penna/sdt.h, with the sign of their types. Two definitions of a semaphore are one. A
+ * semaphore belongs to the module that has the probe.
  */
 #ifndef PENNA_USDT_H
 #define PENNA_USDT_H
@@ -35,14 +35,14 @@ struct usdt_sema {
 #define USDT_DEFINE_SEMA(sema)                              \
   __asm__(PENNA_ASM_SEMAPHORE(PENNA_USDT_SEMA(sema), "%")); \
   USDT_DECLARE_SEMA(sema)
-/* Nothing declares this semaphore: it is named where it is read, and is the probe's if that exists. */
+/* This semaphore is never declared: it is named where it is read, and is the probe's if that exists. */
 #define USDT_IS_ACTIVE(group, name)                                                     \
   (__extension__({                                                                      \
     __asm__ volatile(PENNA_ASM_SEMAPHORE(PENNA_SEMAPHORE_NAME(group, name), "%%") : :); \
     PENNA_USDT_COUNT(group, name, penna_count);                                         \
     *penna_count > 0;                                                                   \
   }))
-#else /* all semaphores are one, which is never raised */
+#else /* all semaphores are the same one, which stays 0 */
 #define USDT_WITH_EXPLICIT_SEMA(sema, ...) PENNA_SDT(__VA_ARGS__)
 #define USDT_SEMA(sema) (*penna_usdt_no_sema())
 #define USDT_DECLARE_SEMA(sema) PENNA_STATIC_ASSERT(1, #sema)

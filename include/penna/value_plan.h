@@ -57,7 +57,7 @@ PENNA_STATIC_ASSERT(offsetof(struct penna_value, offset) == 6, "penna_value.offs
 struct penna_capture {
   uint64_t function;   /* run-time address */
   uint32_t first;      /* of its values, among those of the plan */
-  uint32_t text;       /* where its text begins, as behind penna_site_info */
+  uint32_t text;       /* where its text begins, as after penna_site_info */
   uint16_t text_bytes; /* of it */
   uint8_t values;      /* at most PENNA_MAX_ARGS */
   uint8_t kind;        /* PENNA_SITE_ARGUMENTS or PENNA_SITE_RESULT */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * version.h: the version of these headers, and of the Penna that they came with: CMakeLists.txt reads it from here.
- * What two programs share has version numbers of its own (docs/abi.md); those decide whether they understand each
- * other.
+ * What two programs share has its own version numbers (docs/abi.md); those decide whether they are compatible.
  *
  *     #if PENNA_VERSION_NUMBER >= PENNA_VERSION_ENCODE(0, 2, 0)
  */

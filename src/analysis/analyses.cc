@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See analyses.h. Allocations and locks, where there are any, need all threads merged in time; calls and points do not,
-// and are faster without.
+// See analyses.h. Allocations and locks, if any, need all threads merged in time; calls and points do not, and are
+// faster without.
 #include "analysis/analyses.h"
 
 #include <fmt/core.h>
@@ -14,7 +14,7 @@
 namespace penna {
 namespace {
 
-constexpr uint32_t kHangEvents = kLockEvents | kAllocEvents;  // a lock in a new block of memory is another one
+constexpr uint32_t kHangEvents = kLockEvents | kAllocEvents;  // a lock in newly allocated memory is a new one
 
 uint64_t events_of(const Summary& summary, uint32_t classes) {
   uint64_t events = 0;
@@ -23,8 +23,7 @@ uint64_t events_of(const Summary& summary, uint32_t classes) {
   return events;
 }
 
-// What lies before the range that is read, for those who need to know who holds what when it
-// begins.
+// Events before the range that is read, for analyses that must know who holds what when it begins.
 struct PastVisitor {
   Analyses& made;
   Progress& line;
@@ -44,8 +43,8 @@ struct PastVisitor {
   }
 };
 
-// Gives each event to those who want it. One visitor for all: reading and decoding cost more than
-// most analyses do.
+// Passes each event to the analyses that want it. One visitor for all: reading and decoding cost more than most
+// analyses.
 struct Visitor {
   const Recording& recording;
   Analyses& made;
@@ -61,7 +60,7 @@ struct Visitor {
       case kCallEvents: return add_calls(event);
       case kAllocEvents:
         if (made.allocations) (*made.allocations)(event);
-        // A new block ends the life of the locks that lay in its memory before.
+        // A new block ends the life of the locks that were in its memory.
         if (made.locks) add_lock(event);
         return;
       case kLockEvents:
@@ -80,19 +79,18 @@ struct Visitor {
   }
 
  private:
-  // Events of other classes are there for what they cost, which is taken off the calls around them.
+  // Events of other classes are read only for their cost, which is subtracted from the calls around them.
   void add_net(const Event& event) {
     if (class_bit(event.record.kind) == kCallEvents) add_calls(event);
   }
-  // The order matters: Locks sees who held the lock before the step, the relations who holds it
-  // after.
+  // The order matters: Locks sees who held the lock before the step, the relations who holds it after.
   void add_lock(const Event& event) {
     LockStep step = made.holders->begin(event);
     (*made.locks)(event, step);
     made.holders->apply(event, step);
     if (made.relations) (*made.relations)(event, step);
   }
-  // No lock is taken or given back within a run: the thread holds what it does through all of it.
+  // No lock is taken or released within a run: what the thread holds stays the same throughout.
   void add_held(const CallRun& run) {
     for (size_t i = 0; i < run.calls.size(); ++i) {
       made.held_calls->pass(run.thread, run.calls[i].time);
@@ -108,7 +106,7 @@ struct Visitor {
   }
 };
 
-// Who looks on at the life of each block: AnalysisChoice has one of them at most.
+// The observer of block lifetimes: AnalysisChoice has at most one.
 AllocationObserver* observer_of(const Analyses& made) {
   if (made.lifetimes) return made.lifetimes.get();
   if (made.sizes) return made.sizes.get();
@@ -134,7 +132,7 @@ void add_block_view(const Recording& recording, const Summary& summary, BlockVie
   }
 }
 
-// What allocations are kept apart by, besides their stacks. Empty: nothing.
+// What distinguishes allocations besides their stacks. Empty: nothing.
 std::function<uint32_t(const Event&)> context_of(AllocationContext context, const CallTree* tree) {
   switch (context) {
     case AllocationContext::kProcess: return [](const Event& event) { return event.process; };
@@ -154,13 +152,13 @@ void add_allocations(const Recording& recording, const Summary& summary, const A
   options.same = request.same;
   options.peak = request.peak;
   options.by_kind = choice.context == AllocationContext::kKind;
-  // What an observer sees are single blocks; beside their numbers others must mean the same.
+  // An observer sees single blocks; numbers shown next to theirs must mean the same.
   options.as_recorded = made.lifetimes || made.sizes;
   if (choice.unmatched_frees) made.unmatched = std::make_unique<UnmatchedFrees>(recording, request.same);
   options.unmatched = made.unmatched.get();
   options.context = context_of(choice.context, made.tree.get());
   made.allocations = std::make_unique<Allocations>(recording, std::move(options));
-  // A choice by --lifetime is about the future of each block: a pass of its own learns it before.
+  // A choice by --lifetime depends on each block's future: a separate pass learns it first.
   if (request.choice == nullptr) return;
   Progress line("reading", summary.events[PENNA_ALLOC], "events", progress);
   learn_lifetimes(recording, *request.choice, [&] { line.step(); });
@@ -171,22 +169,21 @@ bool hangs(const Locks& locks) {
                      [](const LockStats& lock) { return has_holder(lock.kind) && lock.open_waits != 0; });
 }
 
-// Only where threads waited for locks at the end: this is the question that every table of locks
-// answers first.
+// Only if threads waited for locks at the end: this is the question that every table of locks answers first.
 void find_hangs(const Recording& recording, const Summary& summary, Analyses& made) {
   if (!made.locks || made.relations || !hangs(*made.locks)) return;
   made.relations = std::make_unique<WaitAnalyses>(*made.holders, false, false, false);
   made.relations->finish(end_of_reading(recording, summary));
 }
 
-// Patterns that met no function that was called: most likely mistyped.
+// Patterns that matched no called function: most likely mistyped.
 void add_filter_notes(const Recording& recording, HealthReport& health) {
   const CallRules* rules = call_rules(recording);
   if (rules == nullptr || !rules->unmet) return;
   for (const std::string& option : rules->unmet()) health.sentences.push_back({Severity::kWarning, unmet_text(option)});
 }
 
-// Conditions on arguments that no point has, the same.
+// Likewise conditions on arguments that no point has.
 void add_where_notes(const Recording& recording, HealthReport& health) {
   if (point_conditions(recording) == nullptr) return;
   for (const std::string& sentence : unmet_conditions(recording, *point_conditions(recording)))
@@ -233,8 +230,8 @@ void finish(const Recording& recording, const Summary& summary, Analyses& made) 
   if (made.relations) made.relations->finish(end_of_reading(recording, summary));
 }
 
-// Names locks by the blocks they lie in. Which addresses matter is known only after the first pass,
-// so there is a second one over the allocations, where any lock asks for it.
+// Names locks by the blocks they lie in. Which addresses matter is known only after the first pass, so if any lock
+// needs it there is a second one over the allocations.
 void find_lock_blocks(const Recording& recording, const Summary& summary, const CodeMap& map,
                       ProgressObserver* progress, Analyses& made) {
   if (!made.locks || summary.events[PENNA_ALLOC] == 0) return;
@@ -256,16 +253,16 @@ Analyses analyse(const Recording& recording, const Summary& summary, const CodeM
   Analyses made = passes_of(recording, summary, map, choice, progress, request, locks);
   uint32_t classes = choice.classes;
   if (classes == 0) return made;
-  // A new block of memory says that the locks in it are new.
+  // A new block of memory means that the locks in it are new.
   if (made.locks && summary.events[PENNA_LOCKS] != 0) classes |= kAllocEvents;
   if (made.held_calls) classes |= kCallEvents;
   {
     Progress line("reading", events_of(summary, classes), "events", progress);
-    // Who holds what at the beginning of the range is known.
+    // Establishes who holds what at the beginning of the range.
     PastVisitor past{made, line};
     if (made.locks) visit_past(recording, classes & kHangEvents, past);
-    // Allocations and locks need all threads in one order of time; calls and points are per thread,
-    // which is faster, and can be taken in runs.
+    // Allocations and locks need all threads in one time order; calls and points are per thread, which is faster, and
+    // allows runs.
     const bool merged = events_of(summary, classes & (kAllocEvents | kLockEvents)) != 0;
     const EventFilter filter{.classes = made.net ? kEventClasses : classes, .all_threads = merged};
     Visitor visit{recording, made, line};

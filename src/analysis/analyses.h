@@ -30,14 +30,14 @@
 
 namespace penna {
 
-// Owns all passes. Some point at others (relations and locks observe holders, lock_places asks
-// tree): the order of the members is that in which they can be built.
+// Owns all passes. Some refer to others (relations and locks observe holders, lock_places uses tree): members are in
+// the order in which they can be built.
 struct Analyses {
   std::unique_ptr<Calls> calls;
   std::unique_ptr<CallTree> tree;           // AnalysisChoice::call_tree
   std::unique_ptr<CallGroups> call_groups;  // AnalysisChoice::call_groups
   std::unique_ptr<Allocations> allocations;
-  // By BlockView: one of these at most.
+  // By BlockView: at most one of these.
   std::unique_ptr<BlockLifetimes> lifetimes;  // kLifetimes, kFreers
   std::unique_ptr<BlockSizes> sizes;          // kSizes
   std::unique_ptr<HeapHistory> history;       // kHistory
@@ -45,35 +45,35 @@ struct Analyses {
   std::unique_ptr<HolderTracker> holders;     // with locks and relations, which observe it
   std::unique_ptr<Locks> locks;
   std::unique_ptr<LockPlaces> lock_places;  // AnalysisChoice::lock_places
-  std::unique_ptr<HeldCalls> held_calls;    // AnalysisChoice::held_calls, where calls and locks were recorded
-  std::unique_ptr<LockBlocks> lock_blocks;  // with locks, when some lie in allocated blocks
+  std::unique_ptr<HeldCalls> held_calls;    // AnalysisChoice::held_calls, if calls and locks were recorded
+  std::unique_ptr<LockBlocks> lock_blocks;  // with locks, if some lie in allocated blocks
   std::unique_ptr<WaitAnalyses> relations;  // AnalysisChoice::relates_waits(), or hangs
   std::unique_ptr<Points> points;
   std::unique_ptr<NetTimes> net;  // AnalysisChoice::net_times
   WalkReport walk;
 };
 
-// What the rows of an allocation table are for, beside stacks.
+// What distinguishes the rows of an allocation table, besides stacks.
 enum class AllocationContext : uint8_t { kNone, kProcess, kThread, kCall, kKind };
-// Who looks on at the life of each block: one at most.
+// Which observer follows the life of each block: at most one.
 enum class BlockView : uint8_t { kNone, kLifetimes, kFreers, kSizes, kHistory };
 
-// Which passes are made.
+// Which passes to make.
 struct AnalysisChoice {
   uint32_t classes = 0;  // as in EventFilter: calls, allocations, locks, points
-  // Of calls.
+  // For calls.
   bool call_tree = false;
   std::optional<CallGroups::By> call_groups = std::nullopt;
   bool net_times = false;  // without what recording took
-  // Of allocations. kCall needs call_tree.
+  // For allocations. kCall needs call_tree.
   AllocationContext context = AllocationContext::kNone;
   BlockView blocks = BlockView::kNone;
   bool unmatched_frees = false;
-  // Of locks.
+  // For locks.
   bool lock_places = false;  // where they are taken; in which calls, together with call_tree
   bool lock_order = false, wait_chains = false, wait_path = false, deadlocks = false;
-  bool hangs = false;       // deadlocks, when threads wait for locks at the end
-  bool held_calls = false;  // what was called while they were held; reads calls, too, where there are any
+  bool hangs = false;       // deadlocks, if threads wait for locks at the end
+  bool held_calls = false;  // what was called while they were held; also reads calls, if any
 
   bool relates_waits() const { return lock_order || wait_chains || wait_path || deadlocks; }
 };
@@ -86,11 +86,11 @@ struct AllocationRequest {
   PeakOf peak = PeakOf::kRecording;
 };
 
-// `map` must outlive the result. `progress`: null for nobody.
+// `map` must outlive the result. `progress`: may be null.
 Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, const AnalysisChoice& choice,
                  ProgressObserver* progress, const AllocationRequest& request = {}, const LockOptions& locks = {});
 
-// All that is known to be wrong, with what the analyses found.
+// All known problems, including what the analyses found.
 HealthReport examine(const Recording& recording, const Summary& summary, const Analyses& analyses, Names& names);
 
 }  // namespace penna

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Progress: how far a long pass is, for an observer: a line on a terminal, a page, nobody.
+// Progress: how far a long pass has come, for an observer: a line on a terminal, a page, none.
 //
-// Why an observer: analyses run under a command, a viewer and SQL alike, and none of them may print.
-// Invariant: begin() once, then at() with numbers that never decrease, then end() once; all on the thread of the pass.
+// Why an observer: analyses run under commands, a viewer and SQL, and none of them may print.
+// Invariant: begin() once, then at() with numbers that never decrease, then end() once; all on the pass's thread.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,13 @@ class ProgressObserver {
   virtual void begin(const std::string& what, uint64_t total, const std::string& unit) = 0;
   virtual void at(uint64_t done) = 0;
   virtual void end() = 0;
-  virtual void make_way() {}  // something is about to be printed meanwhile
+  virtual void make_way() {}  // something else is about to be printed
 };
 
-// The span of one pass: begins with the constructor and ends with the destructor, whichever way the
-// pass is left.
+// The span of one pass: begins with the constructor and ends with the destructor, however the pass is left.
 class Progress {
  public:
-  // `observer` must outlive it; null: nobody looks.
+  // `observer` must outlive it; null: none.
   Progress(const std::string& what, uint64_t total, const std::string& unit, ProgressObserver* observer)
       : observer_(observer) {
     if (observer_ != nullptr) observer_->begin(what, total, unit);
@@ -35,7 +34,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Cheap: tells the observer once in 64 Ki steps.
+  // Cheap: notifies the observer once in 64 Ki steps.
   void step(uint64_t steps = 1) {
     const uint64_t before = done_;
     done_ += steps;
@@ -47,7 +46,7 @@ class Progress {
     if (observer_ != nullptr) observer_->make_way();
   }
 
-  // For steps that take more than a microsecond: tells the observer each time.
+  // For steps that take more than a microsecond: notifies the observer each time.
   void slow_step() {
     ++done_;
     if (observer_ != nullptr) observer_->at(done_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See unmet_patterns.h. A recording describes the points that were armed; those that were not are in the files that its
+// See unmet_patterns.h. A recording describes the points that were armed; the others are in the files that its
 // processes mapped.
 #include "analysis/unmet_patterns.h"
 
@@ -24,7 +24,7 @@ std::set<std::string> armed_points(const Recording& recording) {
   return names;
 }
 
-// Opens every file of every process: done only when a pattern met no point that was armed.
+// Opens every file of every process: only if a pattern matched no armed point.
 std::set<std::string> points_of_files(const Recording& recording) {
   std::set<std::string> paths, names;
   for (const RecordedProcess& process : recording.processes())
@@ -65,7 +65,7 @@ std::vector<std::string> unmet_points(const char* option, const std::vector<std:
   for (const std::string& pattern : patterns) {
     if (pattern.starts_with('!') || is_met(pattern, armed)) continue;
     if (all.empty()) all = points_of_files(*recording);
-    if (is_met(pattern, all)) continue;  // switched off by another pattern, or not to be armed: that is told elsewhere
+    if (is_met(pattern, all)) continue;  // switched off by another pattern, or not armable: reported elsewhere
     NearestName nearest(pattern);
     for (const std::string& name : all) nearest.see(name);
     for (const std::string& name : armed) nearest.see(name);
@@ -75,8 +75,7 @@ std::vector<std::string> unmet_points(const char* option, const std::vector<std:
   return sentences;
 }
 
-// A condition applies to points that have all its arguments. That it applies to none is a typing
-// error in a name.
+// A condition applies to points that have all its arguments. If it applies to none, a name is mistyped.
 std::vector<std::string> unmet_conditions(const Recording& recording, const std::vector<Where>& conditions) {
   std::vector<std::string> sentences;
   for (const Where& where : conditions) {

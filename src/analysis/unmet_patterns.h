@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Patterns and conditions that met nothing in a recording: most likely mistyped, so each is told with the nearest name.
-// Invariant: a sentence for each, in the order of the options.
+// Patterns and conditions that matched nothing in a recording: most likely mistyped, so each is reported with the
+// nearest name.
+// Invariant: one sentence each, in the order of the options.
 #pragma once
 
 #include <string>
@@ -11,12 +12,12 @@
 
 namespace penna {
 
-// A sentence each; empty also when the recording cannot be read. `path`: of a recording that is finished; `behind`: of
-// an option's pattern, as in -T 'shop:*@stack'.
+// One sentence each; also empty if the recording cannot be read. `path`: of a finished recording; `behind`: what
+// follows an option's pattern, as in -T 'shop:*@stack'.
 std::vector<std::string> unmet_points(const char* option, const std::vector<std::string>& patterns, const char* behind,
                                       const std::string& path);
 
-// That no function met a filter, as a sentence. `option`: as CallRules::unmet gives it.
+// A sentence saying that a filter matched no function. `option`: as returned by CallRules::unmet.
 std::string unmet_text(const std::string& option);
 
 // A sentence for each condition whose arguments no point of the recording has.

@@ -23,7 +23,7 @@ std::string near_span(const Recording& recording, const std::string& wanted) {
   return nearest.hint();
 }
 
-// By name or tid. Of several threads of one name none is chosen silently.
+// By name or tid. If several threads have the name, none is chosen silently.
 Result<uint32_t> find_thread(const Recording& recording, const std::string& wanted) {
   const ThreadChoice choice{{}, {wanted}};  // as everywhere: a name, a pattern of names, or a tid
   NearestName nearest(wanted);

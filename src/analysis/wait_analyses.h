@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// WaitAnalyses: the passes of the model that tell who waits for whom. All observe one HolderTracker.
-// Invariant: a pass that was not asked for is null; deadlocks are always there.
+// WaitAnalyses: the passes of the model that show who waits for whom. All observe one HolderTracker.
+// Invariant: a pass that was not asked for is null; deadlocks are always available.
 #pragma once
 
 #include <memory>
@@ -24,20 +24,19 @@ class WaitAnalyses {
   // `held` must outlive it.
   WaitAnalyses(const HolderTracker& held, bool order, bool chains, bool history);
 
-  // After the tracker has applied the step.
+  // Called after the tracker has applied the step.
   void operator()(const Event& event, const LockStep& step) {
     if (order_) (*order_)(event, step);
     if (chains_) (*chains_)(event, step);
     if (history_) (*history_)(event, step);
   }
-  // What lies before the range that is read: it tells who holds and waits for what, and counts for
-  // nothing. The order of locks needs no past: an order that was seen before the range is not one
-  // of it.
+  // Events before the range that is read: they establish who holds and waits for what, and do not count. Lock order
+  // needs no past: an order seen before the range is not part of it.
   void past(const Event& event, const LockStep& step) {
     if (chains_) (*chains_)(event, step);
     if (history_) (*history_)(event, step);
   }
-  // Before the tracker's.
+  // Call before the tracker's.
   void begin_range(uint64_t begin) {
     if (chains_) chains_->begin_range(begin);
   }
@@ -48,7 +47,7 @@ class WaitAnalyses {
   const LockOrder* order() const { return order_.get(); }
   const WaitChains* chains() const { return chains_.get(); }
   const WaitHistory* history() const { return history_.get(); }
-  // Ticks, up to when open waits count.
+  // Ticks: open waits count up to it.
   uint64_t end() const { return end_; }
 
  private:
@@ -60,13 +59,12 @@ class WaitAnalyses {
   uint64_t end_ = 0;  // ticks
 };
 
-// Of whom the critical path is: of a thread (name or tid), or of the slowest span of this name. At most one is not
-// empty.
+// Whose critical path: a thread's (name or tid), or that of the slowest span of this name. At most one is nonempty.
 struct PathOptions {
   std::string thread, span;
   bool any() const { return !thread.empty() || !span.empty(); }
 };
-// The error says who there is.
+// The error lists the candidates.
 Result<CriticalPath> find_path(const Recording& recording, const Summary& summary, const WaitHistory& history,
                                const PathOptions& options);
 

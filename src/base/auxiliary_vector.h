@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the kernel told a process when it became its program (getauxval(3), proc_pid_auxv(5)).
+// What the kernel passed to a process at exec (getauxval(3), proc_pid_auxv(5)).
 //
-// Invariant: what is read is untrusted; a value that is not there is 0.
+// Invariant: what is read is untrusted; an absent value is 0.
 #pragma once
 
 #include <elf.h>

@@ -2,7 +2,7 @@
 // ByteCursor: reads little-endian values from untrusted bytes; every read is bounds-checked.
 //
 // Usage:  ByteCursor in(bytes); uint32_t n = in.u32(); auto name = in.string(); if (!in) return Error{...};
-// Invariant: after the first read past the end, ok() is false for good and every later read gives zero or empty.
+// Invariant: after the first read past the end, ok() stays false and every later read returns zero or empty.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ class ByteCursor {
   uint32_t u32() { return get<uint32_t>(); }
   uint64_t u64() { return get<uint64_t>(); }
 
-  // `size` bytes in place, or empty (and !ok()) when fewer are left.
+  // `size` bytes in place, or empty (and !ok()) if fewer are left.
   std::span<const uint8_t> take(size_t size) {
     if (size > bytes_.size() - position_) {
       ok_ = false;
@@ -61,7 +61,7 @@ class ByteCursor {
   bool ok_ = true;
 };
 
-// The writing counterpart: appends little-endian values to a buffer of its own.
+// The writing counterpart: appends little-endian values to its own buffer.
 class ByteWriter {
  public:
   template <typename T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PENNA_CHECK: our own bugs stop the tool, also in release builds; input errors never do (they are Results).
+// PENNA_CHECK: bugs in Penna stop the tool, also in release builds; input errors never do (they are Results).
 #pragma once
 
 #include <cstdio>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Counts, and how a reader of English writes them.
+// Counts, and how they are written in English.
 //
-// Why a limit: what processes and files tell may be any number, and sums of such numbers overflow. Nothing that is
-// counted one by one comes near it. Invariant: the same number has the same text in tables and sentences; one at the
-// limit says that it may be more.
+// Why a limit: processes and files may report any number, and sums of such numbers overflow. Nothing that is counted
+// one by one comes near it. Invariant: the same number has the same text in tables and sentences; one at the limit says
+// that it may be more.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr uint64_t bounded_count(uint64_t told) { return std::min(told, kMostCou
 constexpr uint64_t add_counts(uint64_t sum, uint64_t more) {
   return bounded_count(bounded_count(sum) + bounded_count(more));
 }
-// Of a struct of nothing but counters.
+// For a struct that consists only of counters.
 template <typename T>
 void bound_counts(T& counters) {
   static_assert(sizeof counters % sizeof(uint64_t) == 0);

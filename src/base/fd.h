@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Owners of kernel handles: Fd closes a descriptor, Mapping unmaps memory.
 //
-// Why: one template instead of one class a handle. Invariant: a handle has one owner; a moved-from owner holds none.
+// Why: callers never close or unmap by hand. Invariant: a handle has one owner; a moved-from owner holds none.
 #pragma once
 
 #include <sys/mman.h>

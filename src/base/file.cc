@@ -34,13 +34,13 @@ Result<Mapping> load_file(const std::string& path) {
   if (!S_ISREG(status.st_mode)) return Error{fmt::format("{} is not a regular file", path)};
   const FileVersion version = FileVersion::of(fd.get());
   if (version.size() == 0) return Mapping{};
-  // Accounted for: what is larger than memory is refused here.
+  // Accounted memory: a file larger than memory is refused here.
   void* data = ::mmap(nullptr, version.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) return Error{fmt::format("cannot load {}: {}", path, errno_text(errno))};
   Mapping copy(data, version.size());
   const bool whole = read_at(fd.get(), 0, {copy.data(), copy.size()});
   const int error = errno;
-  // What is appended meanwhile changes nothing of this.
+  // Appending meanwhile does not affect what was read.
   const bool has_grown = whole && ::fstat(fd.get(), &status) == 0 && static_cast<size_t>(status.st_size) > copy.size();
   if (!has_grown && !version.is_current(fd.get())) return changed_while_read(path);
   if (!whole) return Error{fmt::format("cannot read {}: {}", path, errno_text(error))};

@@ -19,8 +19,8 @@ constexpr uint64_t kBlock = 64 << 10;
 FileVersion::FileVersion(const struct stat& status, bool rests)
     : size_(static_cast<uint64_t>(std::max<off_t>(status.st_size, 0))), written_(status.st_mtim), rests_(rests) {}
 
-// The time of a write is the coarse clock's when it begins: another one may follow with the same time, and it may last.
-// So a file that was written just now is looked at again.
+// The time of a write is that of the coarse clock when the write begins: another one may follow with the same time, and
+// it may last. So a file that was written just now is checked again.
 FileVersion FileVersion::of(int fd) {
   constexpr int64_t kRest = 20'000'000;  // ns
   constexpr int kTries = 60;
@@ -48,7 +48,7 @@ bool read_at(int fd, uint64_t offset, std::span<uint8_t> to) {
   while (!to.empty()) {
     const ssize_t got = ::pread(fd, to.data(), to.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got == 0) errno = EIO;  // its end
+    if (got == 0) errno = EIO;  // end of file
     if (got <= 0) return false;
     offset += static_cast<uint64_t>(got);
     to = to.subspan(static_cast<size_t>(got));
@@ -56,7 +56,7 @@ bool read_at(int fd, uint64_t offset, std::span<uint8_t> to) {
   return true;
 }
 
-// A block is checked behind its reading: what was written later is not in it.
+// A block is checked after reading it: what was written later is not in it.
 bool FileCopy::copy_block(uint64_t block) {
   if (changed_) return false;
   const uint64_t from = block * kBlock;

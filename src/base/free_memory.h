@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// free_memory(): empties a container and gives its memory back.
+// free_memory(): empties a container and frees its memory.
 //
-// Why: `container = {}` assigns an empty initializer list: the elements go, their memory stays with the container.
-// Invariant: the container is as if it had just been made.
+// Why: `container = {}` assigns an empty initializer list: the elements go, but the container keeps their memory.
+// Invariant: the container is as if newly constructed.
 #pragma once
 
 namespace penna {

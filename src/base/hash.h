@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Hash maps: NumberMap, keyed by addresses and ids; TextMap, keyed by strings.
 //
-// Why not the default hash: it is the number itself, and addresses are multiples of 16: fifteen buckets of sixteen
-// would stay empty. One multiplication (Fibonacci hashing, Knuth, TAOCP 3, 6.4) spreads them. Invariant: none.
+// Why not the default hash: it is the identity, and addresses are multiples of 16: fifteen buckets of sixteen would
+// stay empty. One multiplication (Fibonacci hashing, Knuth, TAOCP 3, 6.4) spreads them. Invariant: none.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -25,7 +25,7 @@ struct MixHash {
 template <typename T>
 using NumberMap = tsl::robin_map<uint64_t, T, MixHash>;
 
-// A map keyed by strings that is asked with views.
+// A map keyed by strings that can be looked up with views.
 struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Bytes as people write them: two hexadecimal digits each, in the order in which they lie in memory.
+// Bytes as two hexadecimal digits each, in memory order.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words for kinds of record, as exports and messages write them: those of penna/kinds.inc.
+// The words for record kinds in exports and messages: those of penna/kinds.inc.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace penna {
 
-// "" of a kind that this version does not know.
+// "" for a kind unknown to this version.
 constexpr const char* kind_word(uint32_t kind) {
   switch (kind) {
 #define PENNA_KIND(number, name, payload, event_class, word) \

@@ -13,7 +13,7 @@
 namespace penna {
 namespace {
 
-// visit(const MappedMemfd&, offset in the file) says whether to go on.
+// visit(const MappedMemfd&, offset in the file) returns whether to go on.
 template <typename Visit>
 void for_each_mapped(uint32_t pid, const char* name, Visit&& visit) {
   const auto maps = read_file(fmt::format("/proc/{}/maps", pid), 64 << 20);

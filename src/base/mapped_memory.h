@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which memory of ours another process has mapped.
+// Which of Penna's memory another process has mapped.
 //
-// Why by the number of its inode: what /proc/PID/maps calls a memfd anybody may call his own; the number nobody else
-// has.
+// Why by inode number: any process can give its memfd the name that /proc/PID/maps shows; the inode number is unique.
 #pragma once
 
 #include <sys/types.h>
@@ -14,10 +13,10 @@
 
 namespace penna {
 
-// `name`: as given to memfd_create(2). False also of a process that is gone, or may not be looked at.
+// `name`: as passed to memfd_create(2). Also false for a process that is gone, or may not be inspected.
 bool has_mapped(uint32_t pid, const char* name, ino_t inode);
 
-// The first of this name, whoever has made it, from its beginning on.
+// The first mapping of this name, by any creator, from its beginning.
 struct MappedMemfd {
   RemoteBytes start;
   ino_t inode = 0;

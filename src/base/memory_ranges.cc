@@ -19,7 +19,7 @@ std::vector<MemoryRange> memory_ranges(pid_t pid) {
   for (std::string line; std::getline(lines, line);) {
     MemoryRange one;
     char rights[5] = {};
-    int name_at = 0;  // behind offset, device, inode and the blanks in front of a name
+    int name_at = 0;  // after offset, device, inode and the blanks before a name
     constexpr const char* kForm = "%" SCNx64 "-%" SCNx64 " %4s %*s %*s %*s %n";
     if (std::sscanf(line.c_str(), kForm, &one.start, &one.end, rights, &name_at) != 3) continue;
     one.executable = rights[2] == 'x';

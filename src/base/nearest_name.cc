@@ -13,7 +13,7 @@
 namespace penna {
 namespace {
 
-constexpr size_t kLongest = 200;  // what is longer is compared with nothing
+constexpr size_t kLongest = 200;  // longer names are not compared
 
 }  // namespace
 
@@ -40,7 +40,7 @@ void NearestName::see(std::string_view name) {
 
 std::string NearestName::hint() const { return hint_of(name_); }
 
-// The table of Wagner and Fischer, row by row, with swapped neighbours (optimal string alignment).
+// The table of Wagner and Fischer, row by row, including transpositions (optimal string alignment).
 size_t NearestName::wrong_letters(std::string_view name) const {
   std::vector<size_t> before, last(name.size() + 1), row(name.size() + 1);
   for (size_t at = 0; at <= name.size(); ++at) last[at] = at;
@@ -62,7 +62,7 @@ size_t NearestName::wrong_letters(std::string_view name) const {
   return last.back();
 }
 
-// A beginning of two letters says too little.
+// A prefix of two letters says too little.
 std::string nearest_of(const std::string& typed, std::span<const std::string> words) {
   std::string word = typed;
   for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

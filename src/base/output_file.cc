@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See output_file.h. A path is walked part by part, each held by a descriptor when it is judged: a name that is
-// exchanged in between is met as what it has become.
+// See output_file.h. A path is walked component by component, each held by a descriptor while it is checked: if a name
+// is replaced meanwhile, the check sees the replacement.
 #include "base/output_file.h"
 
 #include <dirent.h>
@@ -21,9 +21,9 @@
 namespace penna {
 namespace {
 
-constexpr int kMaxLinks = 40;  // as the kernel
+constexpr int kMaxLinks = 40;  // like the kernel
 
-// The last part of a path, in its directory: a link only when it leads to an open file of /proc.
+// The last component of a path, in its directory: a link only if it leads to an open file in /proc.
 struct Place {
   Fd directory;
   std::string name;
@@ -34,7 +34,7 @@ Error cannot_write(const std::string& path, int error) {
   return Error{fmt::format("cannot write {}: {}", path, errno_text(error))};
 }
 
-// May others put things beside ours there, but not take ours away? /tmp.
+// Whether others may add entries next to Penna's, but not remove Penna's, as in /tmp.
 bool is_of_all(const struct stat& directory) {
   constexpr mode_t kOfAll = S_ISVTX | S_IWOTH;
   return (directory.st_mode & kOfAll) == kOfAll;
@@ -80,7 +80,7 @@ class Walk {
  private:
   void start() { directory_ = Fd(::open(rest_[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC)); }
 
-  // O_DIRECTORY where there must be one: it is what wakes an automounter.
+  // O_DIRECTORY if there must be one: it is what triggers an automounter.
   Fd look_at(const std::string& name) {
     is_link_ = false;
     Fd found(
@@ -128,7 +128,7 @@ class Walk {
   int links_followed_ = 0;
 };
 
-// What is there already, before it is opened: opening a pipe waits, and a device may act.
+// Checks an existing file before it is opened: opening a pipe waits, and a device may act.
 Result<> judge_file(const struct stat& directory, const struct stat& found, const std::string& path) {
   if (is_strange(directory, found) && !S_ISCHR(found.st_mode))
     return Error{fmt::format("{} belongs to another user (uid {}), in a world-writable directory: choose another name",
@@ -152,7 +152,7 @@ Result<Fd> open_at(const Place& place, const std::string& path, const OutputFile
   Fd file(::openat(place.directory.get(), place.name.c_str(), flags | (place.is_magic ? 0 : O_NOFOLLOW), request.mode));
   if (!file && errno == EEXIST) return Error{fmt::format("{} exists already: {}", path, request.when_there)};
   if (!file || ::fstat(file.get(), &found) != 0) return cannot_write(path, errno);
-  if (!place.is_magic) PENNA_TRY(judge_file(directory, found, path));  // it may have been exchanged
+  if (!place.is_magic) PENNA_TRY(judge_file(directory, found, path));  // it may have been replaced
   return file;
 }
 
@@ -181,14 +181,14 @@ Result<Replacement> Replacement::open(const std::string& path, const OutputFile&
   const bool is_kept =
       !place.is_magic && ::fstat(made.file_.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size != 0;
   if (!is_kept || !made.begin_beside(request)) return made;
-  // Not all may be given away, and the mode last: the kernel takes bits of it from a file that changes hands.
+  // Not every owner can be set, and the mode comes last: chown clears bits of it.
   (void)!::fchown(made.file_.get(), status.st_uid, status.st_gid);
   (void)!::fchmod(made.file_.get(), status.st_mode & 0777);
   return made;
 }
 
 bool Replacement::begin_beside(const OutputFile& request) {
-  constexpr size_t kMostOfName = 200;  // of NAME_MAX
+  constexpr size_t kMostOfName = 200;  // below NAME_MAX
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
     uint64_t random = 0;

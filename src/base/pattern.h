@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Patterns as users type them: a glob, or a regular expression between slashes (penna/detail/regex.h).
 //
-// Invariant: what check_pattern() accepts matches as it says, wherever it is asked about; a regular expression with a
-// fault would match nothing without a word.
+// Invariant: what check_pattern() accepts matches as written wherever it is used; unchecked, an invalid regular
+// expression would silently match nothing.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace penna {
 
-// The error says what is wrong, and at which character. A glob is always right.
+// The error says what is wrong, and at which character. A glob is always valid.
 Result<> check_pattern(const std::string& text);
 
 }  // namespace penna

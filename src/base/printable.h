@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// printable(): text of strangers, made fit for a terminal; and the UTF-8 that it is read as.
+// printable(): untrusted text, made safe for a terminal; and the UTF-8 decoding it uses.
 //
-// Why one function: names, paths and arguments come from programs, files and sockets, and leave in messages, tables and
-// exports. A terminal obeys escape sequences in them, and direction marks make a name look like another. Each way out
-// calls this. Invariant: what it gives is valid UTF-8 without control characters; given again, it stays as it is.
+// Why one function: names, paths and arguments come from programs, files and sockets, and end up in messages, tables
+// and exports. A terminal obeys escape sequences in them, and direction marks make a name look like another. Every
+// output calls this. Invariant: the result is valid UTF-8 without control characters; applied again, it does not
+// change.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +13,17 @@
 
 namespace penna {
 
-// Control characters of ASCII (C0, DEL; line ends too) and bytes that are no UTF-8 as \xNN; C1 and what
-// directs text (bidirectional controls, line and paragraph separators) as \uNNNN. All else as it is.
+// ASCII control characters (C0, DEL; including line ends) and bytes that are not UTF-8 become \xNN; C1 and characters
+// that direct text (bidirectional controls, line and paragraph separators) become \uNNNN. Everything else stays.
 std::string printable(std::string_view text);
 
-// Nothing but printable ASCII, as nearly all names: printable() would give it back.
+// Only printable ASCII, like nearly all names: printable() would not change it.
 bool is_plain_ascii(std::string_view text);
 
-// What printable() does not let through, of code points.
+// Code points that printable() does not let through.
 bool is_control(uint32_t code);
 
-// One character of UTF-8 at text[at]: its code point, and `size` in bytes. Not valid: code = kNotUtf8, size = 1.
+// One UTF-8 character at text[at]: its code point, and `size` in bytes. Invalid: code = kNotUtf8, size = 1.
 struct Utf8 {
   uint32_t code;
   uint32_t size;

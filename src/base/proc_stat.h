@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The line of /proc/PID/stat behind the program's name. Invariant: whatever stands in a name, the fields behind it are
-// found, for no later field holds a parenthesis (proc_pid_stat(5)).
+// The part of /proc/PID/stat after the program's name. Invariant: whatever the name contains, the fields after it are
+// found, because no later field has a parenthesis (proc_pid_stat(5)).
 #pragma once
 
 #include <fmt/core.h>
@@ -16,7 +16,7 @@
 
 namespace penna {
 
-// The third field (the state) and all that follow, without the blank in front; empty when `line` is no such line.
+// The third field (the state) and all that follow, without the preceding blank; empty if `line` is not such a line.
 inline std::string_view stat_from_state(std::string_view line) {
   const size_t name_end = line.rfind(')');
   return name_end == std::string_view::npos || name_end + 2 > line.size() ? std::string_view()

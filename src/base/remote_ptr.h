@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // RemotePtr: the address of a T in a target's memory.
 //
-// Why a type: as a number or a pointer of ours it would be passed, added and read like a local address, and the
-// compiler would agree.
-// Invariant: cannot be dereferenced here; is made from a number and becomes one only by name.
+// Why a type: as a number or a local pointer it would be passed, added and read like a local address, and the compiler
+// would accept it.
+// Invariant: cannot be dereferenced here; conversion from and to a number is explicit.
 #pragma once
 
 #include <compare>
@@ -17,7 +17,7 @@ class RemotePtr {
  public:
   constexpr RemotePtr() = default;
   constexpr explicit RemotePtr(uint64_t number) : number_(number) {}
-  // As pointers convert: RemotePtr<T> to RemotePtr<const T> or RemotePtr<void>.
+  // Converts like pointers: RemotePtr<T> to RemotePtr<const T> or RemotePtr<void>.
   template <typename U, typename = std::enable_if_t<std::is_convertible_v<U*, T*>>>
   constexpr RemotePtr(RemotePtr<U> other) : number_(other.number()) {}
 
@@ -30,7 +30,7 @@ class RemotePtr {
   // For system calls, which take the addresses of another process as pointers.
   void* argument() const { return reinterpret_cast<void*>(number_); }
 
-  // In units of T. Addresses are a target's word against ours: they wrap around, and never trap.
+  // In units of T. Addresses come from an untrusted target: they wrap around, and never trap.
   friend constexpr RemotePtr operator+(RemotePtr p, int64_t by) {
     return RemotePtr(p.number_ + static_cast<uint64_t>(by) * sizeof(T));
   }
@@ -43,7 +43,7 @@ class RemotePtr {
   uint64_t number_ = 0;
 };
 
-// Of bytes, as code and stacks are.
+// For bytes, such as code and stacks.
 using RemoteBytes = RemotePtr<uint8_t>;
 
 }  // namespace penna

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Result<T>: a value or one sentence that says what failed and what to do next.
 //
-// Why: errors that come from input (files, targets, users) are values, not exceptions. The interface is the part of
-// std::expected that we use, so that it can become std::expected when both compilers have it.
+// Why: errors caused by input (files, targets, users) are values, not exceptions. The interface is the part of
+// std::expected that Penna uses, so that it can become std::expected once both compilers have it.
 // Invariant: a Result holds exactly one of value and error.
 #pragma once
 
@@ -46,7 +46,7 @@ inline Result<> ok() { return Nothing{}; }
 
 }  // namespace penna
 
-// Evaluates to the value of a Result, or returns its error from the function that stands around it.
+// Evaluates to the value of a Result, or returns its error from the enclosing function.
 #define PENNA_TRY(result_expr)                              \
   ({                                                        \
     auto penna_try_result = (result_expr);                  \

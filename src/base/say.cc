@@ -14,7 +14,7 @@ void say(std::string_view text) { say_of("penna", text); }
 
 void say_of(std::string_view who, std::string_view text) {
   const std::string line = std::string(who) + ": " + printable(text) + "\n";
-  // One write: lines of ours and of the program do not mix. What cannot be written has no reader.
+  // One write: Penna's lines and the program's do not mix. If it cannot be written there is no reader.
   (void)!::write(STDERR_FILENO, line.data(), line.size());
 }
 

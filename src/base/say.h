@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// say(): a line from penna to the user, on stderr, after "penna: "; say_of(): after who says it, "penna report: ".
+// say(): a line from penna to the user, on stderr, prefixed with "penna: "; say_of(): prefixed with its speaker, "penna
+// report: ".
 //
-// Why not fmt::print: a closed stderr must not end us with an exception. Invariant: never fails; one line of
+// Why not fmt::print: a closed stderr must not end Penna with an exception. Invariant: never fails; one line of
 // printable text, whatever names and arguments it quotes.
 #pragma once
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kAwait = 'w', kAttach = 'a', kLeave = 'l';  // orders
 
-// What the guardian answers to kLeave: numbers, and a line for each note.
+// The guardian's answer to kLeave: numbers, and a line for each note.
 std::string text_of(const Guardian::Left& left) {
   return fmt::format("{} {} {}\n{}", left.places, left.modules, left.kept, fmt::join(left.notes, "\n"));
 }
@@ -29,7 +29,7 @@ Result<Restored> parse_left(const std::string& text) {
   Restored restored;
   if (!(lines >> restored.places >> restored.modules >> restored.kept)) return Error{text};
   std::string line;
-  // The rest of the line of numbers.
+  // Skips the rest of the line of numbers.
   std::getline(lines, line);
   while (std::getline(lines, line))
     if (!line.empty()) restored.notes.push_back(line);
@@ -38,9 +38,9 @@ Result<Restored> parse_left(const std::string& text) {
 
 }  // namespace
 
-// Forked from us, so it has what the plan refers to.
+// Forked from us, so it has everything that the plan refers to.
 Result<> BreakpointCarrier::start_guardian(GuardianPlan plan) {
-  // From the fork on there are two: ours goes when this function returns, the child's lives as long as the child.
+  // The fork duplicates it: ours is destroyed when this function returns, the child's lives as long as the child.
   const auto guardian = std::make_shared<Guardian>(std::move(plan));
   surgeon_.emplace(PENNA_TRY(
       Surgeon::start({[guardian](const Surgeon::Order& order) {
@@ -75,8 +75,7 @@ Result<std::unique_ptr<Carrier>> BreakpointCarrier::launch(const std::vector<std
 
 bool BreakpointCarrier::start(CarrierError* error) {
   constexpr int kOurTrouble = 125;
-  // Traced before it is told to begin: the exec that makes it the program is the first event that the guardian
-  // sees.
+  // Traced before it is released: the exec that makes it the program is the first event that the guardian sees.
   const auto trouble = surgeon_->tell({launched_ ? kAwait : kAttach, pid(), {}}, serve_);
   if (!trouble || !trouble->empty()) {
     *error = {kOurTrouble, trouble ? *trouble : trouble.error().text};
@@ -94,7 +93,7 @@ int BreakpointCarrier::wait() {
 }
 
 Restored BreakpointCarrier::leave(const Living& /*living*/) {
-  // Meanwhile forked processes may still be introduced: the recorder must answer.
+  // Forked processes may still be introduced meanwhile: the recorder must answer.
   const auto answer = surgeon_->tell({kLeave, pid(), {}}, serve_);
   auto restored = answer ? parse_left(*answer) : Result<Restored>(answer.error());
   if (restored) return std::move(*restored);

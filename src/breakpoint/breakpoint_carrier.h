@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The carrier for programs that can have no agent: a guardian traces them and records them by breakpoints.
+// The carrier for programs that cannot have an agent: a guardian traces them and records them by breakpoints.
 //
-// Why a process of its own: a breakpoint that nobody handles ends the program. The guardian outlives us, puts every
-// byte back, and lets go (surgeon.h).
-// Invariant: when start() has failed, nothing of ours is left in the process.
+// Why a separate process: an unhandled breakpoint kills the program. The guardian outlives us, restores every byte, and
+// detaches (surgeon.h).
+// Invariant: if start() fails, nothing of ours is left in the process.
 #pragma once
 
 #include <sys/types.h>
@@ -25,9 +25,9 @@ namespace penna {
 
 class BreakpointCarrier : public Carrier {
  public:
-  // A process that runs.
+  // A running process.
   static Result<std::unique_ptr<Carrier>> attach(pid_t pid, GuardianPlan plan);
-  // Starts one. `signals`: the mask that it shall have.
+  // Starts one. `signals`: its signal mask.
   static Result<std::unique_ptr<Carrier>> launch(const std::vector<std::string>& command, GuardianPlan plan,
                                                  const sigset_t& signals);
 
@@ -44,7 +44,7 @@ class BreakpointCarrier : public Carrier {
   BreakpointCarrier() = default;
   Result<> start_guardian(GuardianPlan plan);
 
-  // Of a process that we have attached to; one that we have launched has its own, in launched_.
+  // For a process that we have attached to; a launched one has its own in launched_.
   pid_t pid_ = -1;
   Fd pidfd_;
   std::vector<std::string> command_;

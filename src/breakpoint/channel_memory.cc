@@ -46,7 +46,7 @@ Fd connect_to(const std::string& path) {
   if (path.size() >= sizeof address.sun_path) return {};
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  // As an agent waits: a recorder that is stopped must not stop the program for ever.
+  // With the agent's timeout: a stopped recorder must not stop the program forever.
   const timeval patience{PENNA_ANSWER_SECONDS, 0};
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   const bool connected =
@@ -54,8 +54,8 @@ Fd connect_to(const std::string& path) {
   return connected ? std::move(socket) : Fd();
 }
 
-// A message with up to two descriptors. Wired as in agent/core/rendezvous.cc and in no other way than sendmsg(2)
-// wants it: the agent may use no code of the tool's, and this half none of the agent's.
+// A message with up to two descriptors. Set up as in agent/core/rendezvous.cc: the agent may not use the tool's code,
+// nor this half the agent's.
 struct Message {
   Message(void* bytes, size_t size) : part{bytes, size} {
     header.msg_iov = &part;
@@ -68,11 +68,10 @@ struct Message {
   alignas(cmsghdr) char room[CMSG_SPACE(2 * sizeof(int))] = {};
 };
 
-// The configuration, the doorbell and the life of the recorder.
+// The configuration, and the descriptors of the doorbell and the life page.
 bool receive_config(const Fd& socket, penna_config* config, std::array<Fd, 2>* pages) {
   Message message(config, sizeof *config);
-  // A stream socket: MSG_WAITALL, because the configuration may come in pieces. The descriptors come with the
-  // first.
+  // A stream socket: MSG_WAITALL, because the configuration may arrive in pieces. The descriptors come with the first.
   const ssize_t got =
       uninterrupted([&] { return ::recvmsg(socket.get(), &message.header, MSG_CMSG_CLOEXEC | MSG_WAITALL); });
   const cmsghdr* control = got > 0 ? CMSG_FIRSTHDR(&message.header) : nullptr;
@@ -106,9 +105,8 @@ penna_channel plan_channel(const penna_config& config, const ChannelOwner& owner
   plan.chunk_count = config.chunk_count;
   plan.backlog_limit = config.backlog_limit;
   plan.max_nodes = config.max_nodes;
-  plan.hash_slots = 1;  // we find nodes by a table of our own
-  // The parts in the order of the picture in channel.h, each from a page of its own on: what is not touched costs
-  // nothing.
+  plan.hash_slots = 1;  // we find nodes in our own table
+  // The parts in the order of the diagram in channel.h, each starting on a new page: untouched pages cost nothing.
   plan.free_at = kChannelPage;
   plan.full_at = plan.free_at + channel_page_up(config.chunk_count / 8);
   plan.hash_at = plan.full_at + channel_page_up(penna_ring_bytes(power_of_two(config.chunk_count), sizeof(uint32_t)));
@@ -134,14 +132,14 @@ Mapping map_shared(const Fd& file, uint64_t bytes, int protection) {
 bool ChannelMemory::make(const ChannelOwner& owner, Fd* file) {
   plan_ = plan_channel(config_, owner);
   *file = Fd(::memfd_create("penna-channel", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  // The recorder maps only what is sealed (ChannelMap::map()): a file that shrinks would be a SIGBUS for it.
+  // The recorder maps only sealed files (ChannelMap::map()): one that shrinks would raise SIGBUS there.
   if (!*file || ::ftruncate(file->get(), static_cast<off_t>(plan_.total_bytes)) != 0 ||
       ::fcntl(file->get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     return false;
   memory_ = map_shared(*file, plan_.total_bytes, PROT_READ | PROT_WRITE);
   if (!memory_) return false;
   std::memcpy(memory_.data(), &plan_, sizeof plan_);
-  // All chunks are free. The rest of a new memfd is zeros, as the ring and the nodes want it.
+  // All chunks are free. The rest of a new memfd is zeros, as the ring and the nodes require.
   std::memset(memory_.data() + plan_.free_at, 0xff, plan_.chunk_count / 8);
   penna_ring_init_zeroed(reinterpret_cast<penna_ring*>(memory_.data() + plan_.full_at), power_of_two(plan_.chunk_count),
                          sizeof(uint32_t));
@@ -152,7 +150,7 @@ Result<ChannelMemory> ChannelMemory::meet(const std::string& socket_path, const 
   const Error unmet{fmt::format("process {} could not be introduced to the recorder", owner.pid)};
   ChannelMemory channel;
   std::array<Fd, 2> pages;
-  // The same exchange as an agent's ("Rendezvous"), by a process that speaks for another one: the server knows its
+  // The same exchange as an agent's ("Rendezvous"), by a process that represents another one: the server knows its
   // introducer, and takes the pid from the hello.
   const Fd socket = connect_to(socket_path);
   if (!socket || !receive_config(socket, &channel.config_, &pages)) return unmet;
@@ -167,7 +165,7 @@ Result<ChannelMemory> ChannelMemory::meet(const std::string& socket_path, const 
                           owner.is_program ? 1u : 0u,
                           channel.plan_.total_bytes};
   char admitted = 0;
-  // One byte: admitted. Its end without one: refused.
+  // One byte: admitted. End of stream without it: refused.
   if (!send_hello(socket, hello, file) || uninterrupted([&] { return ::recv(socket.get(), &admitted, 1, 0); }) != 1)
     return unmet;
   return channel;
@@ -182,8 +180,8 @@ void ChannelMemory::expect_process() {
   __atomic_fetch_add(&reinterpret_cast<penna_doorbell*>(doorbell_.data())->expected, 1, __ATOMIC_RELAXED);
 }
 
-// Sequentially consistent with Doorbell::wait() of the collector, which sleeps only after it has announced that and
-// looked at the bell once more.
+// Sequentially consistent with the collector's Doorbell::wait(), which sleeps only after it has announced that and
+// rechecked the bell.
 void ChannelMemory::ring() {
   auto* const doorbell = reinterpret_cast<penna_doorbell*>(doorbell_.data());
   __atomic_fetch_add(&doorbell->bell, 1, __ATOMIC_SEQ_CST);
@@ -199,10 +197,10 @@ std::optional<uint32_t> ChannelMemory::take_chunk() {
   if (is_backlogged()) return {};
   auto* const bitmap = reinterpret_cast<uint64_t*>(memory_.data() + plan_.free_at);
   for (uint32_t word = 0; word < plan_.chunk_count / 64; ++word) {
-    // Relaxed: a bit that is set stays so until we clear it.
+    // Relaxed: a set bit stays set until we clear it.
     const uint64_t seen = __atomic_load_n(bitmap + word, __ATOMIC_RELAXED);
     if (seen == 0) continue;
-    // Acquire: pairs with the collector's release when it returned the chunk, zeroed. Nobody else takes any.
+    // Acquire: pairs with the collector's release when it returned the chunk, zeroed. No other thread takes chunks.
     __atomic_fetch_and(bitmap + word, ~(seen & -seen), __ATOMIC_ACQUIRE);
     return word * 64 + static_cast<uint32_t>(__builtin_ctzll(seen));
   }
@@ -210,8 +208,8 @@ std::optional<uint32_t> ChannelMemory::take_chunk() {
 }
 
 void ChannelMemory::wait_for_room() {
-  // Before the backlog is looked at: a chunk that comes back in between changes the generation, and the futex does
-  // not sleep. Pairs with the collector's increment in ChannelMap::free_chunk().
+  // Read before checking the backlog: a chunk that comes back in between changes the generation, and the futex does not
+  // sleep. Pairs with the collector's increment in ChannelMap::free_chunk().
   const uint32_t generation = __atomic_load_n(&head().freed_generation, __ATOMIC_ACQUIRE);
   ring();
   if (!is_backlogged()) return;
@@ -222,7 +220,7 @@ void ChannelMemory::wait_for_room() {
 }
 
 void ChannelMemory::hand_over(uint32_t number) {
-  // Relaxed: it only slows us down. The collector takes it off again (free_chunk()).
+  // Relaxed: it only throttles. The collector decrements it (free_chunk()).
   __atomic_fetch_add(&head().backlog, 1, __ATOMIC_RELAXED);
   auto* const ring_of_full = reinterpret_cast<penna_ring*>(memory_.data() + plan_.full_at);
   uint32_t ticket;

@@ -12,7 +12,7 @@ namespace penna {
 namespace {
 
 constexpr auto kNoClass = static_cast<penna_event_class>(PENNA_NO_CLASS);
-// Records have 48 bits of time, extended from their chunk's: half of that range may pass (event.h).
+// Records have 48 bits of time, extended from their chunk's: a chunk may span half of that range (event.h).
 constexpr uint64_t kChunkTicks = uint64_t{1} << (PENNA_FULL_TIME_BITS - 1);
 
 // The call form has 32 bits of pc and 30 of time. As in the agent's writer.h.
@@ -27,14 +27,14 @@ void commit(uint64_t* words, uint64_t header) { __atomic_store_n(words, header, 
 }  // namespace
 
 void ChannelWriter::lose(ThreadLog& log, penna_event_class event_class) {
-  // Descriptions are no events.
+  // Descriptions are not events.
   if (event_class == kNoClass) return;
   ++log.lost[event_class];
   ++log.discarded;
   __atomic_fetch_add(&channel_.head().counters.lost[event_class], 1, __ATOMIC_RELAXED);
 }
 
-// With --on-full=block, the program waits: it does not run before we let it go on.
+// With --on-full=block, the program waits: it does not run before we resume it.
 bool ChannelWriter::open_chunk(ThreadLog& log, uint64_t time) {
   std::optional<uint32_t> number = channel_.take_chunk();
   const uint64_t began = number ? 0 : penna_now();
@@ -57,7 +57,7 @@ bool ChannelWriter::open_chunk(ThreadLog& log, uint64_t time) {
   chunk.sequence = log.sequence++;
   chunk.pc_high = pc_high_;
   chunk.generation = generation_;
-  // Release: pairs with the acquire in ChannelMap::copy_chunk(): the header is whole, or is not there.
+  // Release: pairs with the acquire in ChannelMap::copy_chunk(): the header is complete, or absent.
   __atomic_store_n(&chunk.ctf_magic, PENNA_CTF_MAGIC, __ATOMIC_RELEASE);
   return true;
 }
@@ -78,7 +78,7 @@ void ChannelWriter::write_notes(ThreadLog& log, bool is_new, uint64_t time) {
     std::memcpy(named.name, name.data(), std::min(name.size(), sizeof named.name - 1));
     write(log, PENNA_KIND_THREAD, named, kNoClass, time);
   }
-  // In front of the record that is about to be written: readers learn in time that some are missing.
+  // Before the record that is about to be written: readers learn in time that some are missing.
   if (std::all_of(log.lost.begin(), log.lost.end(), [](uint32_t count) { return count == 0; })) return;
   penna_lost lost{};
   std::copy(log.lost.begin(), log.lost.end(), lost.count);
@@ -88,7 +88,7 @@ void ChannelWriter::write_notes(ThreadLog& log, bool is_new, uint64_t time) {
 
 uint64_t* ChannelWriter::reserve(ThreadLog& log, uint32_t words, penna_event_class event_class, uint64_t time) {
   const uint32_t bytes = words * 8;
-  // A thread that has been quiet for so long needs a new chunk for its times.
+  // A thread that was quiet for that long needs a new chunk for its times.
   if (log.chunk != nullptr && (log.used + bytes > PENNA_CHUNK_BYTES || time - log.chunk->time_begin >= kChunkTicks))
     close(log);
   if (log.chunk == nullptr) {
@@ -98,7 +98,7 @@ uint64_t* ChannelWriter::reserve(ThreadLog& log, uint32_t words, penna_event_cla
       __atomic_store_n(&channel_.head().counters.threads, next_serial_, __ATOMIC_RELAXED);
     }
     if (!open_chunk(log, time)) return lose(log, event_class), nullptr;
-    // These come back here, and find the chunk that was just opened, nearly empty.
+    // These call back into reserve(), and find the chunk just opened, nearly empty.
     write_notes(log, is_new, time);
   }
   auto* const at = reinterpret_cast<uint64_t*>(reinterpret_cast<uint8_t*>(log.chunk) + log.used);
@@ -137,8 +137,7 @@ uint32_t ChannelWriter::stack_node(uint32_t caller, uint64_t pc, penna_stack_end
   const uint32_t flags = caller == 0 ? static_cast<uint32_t>(end) : 0;
   const auto [found, is_new] = nodes_.try_emplace({pc_generation, caller | uint64_t{flags} << 32}, 0);
   if (!is_new) return found->second;
-  // A plain load: nobody else writes it. A recorder that did would harm its own recording only; nodes stay in
-  // bounds.
+  // A plain load: only we write it. A recorder that did would only harm its own recording; nodes stay in bounds.
   const uint32_t id = channel_.head().node_count;
   if (id >= config().max_nodes) {
     nodes_.erase(found);
@@ -146,7 +145,7 @@ uint32_t ChannelWriter::stack_node(uint32_t caller, uint64_t pc, penna_stack_end
   }
   penna_stack_node& node = *channel_.node(id);
   node.parent = caller;
-  // The lower half is the depth, the upper half says how the walk ended, in outermost nodes only.
+  // Lower half: depth; upper half: how the walk ended, in outermost nodes only.
   node.depth_flags = (caller == 0 ? 1 : (channel_.node(caller)->depth_flags & 0xffff) + 1) | flags << 16;
   __atomic_store_n(&node.pc_generation, pc_generation, __ATOMIC_RELEASE);  // pairs with the collector's acquire
   // Pairs with the acquire in ChannelMap::node_count().

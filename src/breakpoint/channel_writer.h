@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ChannelWriter: writes the records of a traced process's threads into its channel, as an agent would.
 //
-// Invariant: a record is committed by the release store of its header, after all of its words; what finds no room is
-// counted. Times are ticks of penna_now(), and do not decrease within a thread. By one thread of ours.
+// Invariant: a record is committed by the release store of its header, after all of its words; records without room are
+// counted. Times are ticks of penna_now(), and never decrease within a thread. Used by one thread of ours.
 #pragma once
 
 #include <array>
@@ -23,9 +23,9 @@ struct ThreadLog {
   penna_chunk* chunk = nullptr;
   uint32_t number = 0;  // of the chunk
   uint32_t used = 0;    // bytes of it
-  // Of the next chunk; events lost so far, as CTF's packet headers have them.
+  // Number of the next chunk; events lost so far, as in CTF's packet headers.
   uint64_t sequence = 0, discarded = 0;
-  std::array<uint32_t, PENNA_CLASS_COUNT> lost{};  // not told yet
+  std::array<uint32_t, PENNA_CLASS_COUNT> lost{};  // not reported yet
 };
 
 class ChannelWriter {
@@ -36,9 +36,9 @@ class ChannelWriter {
   const penna_config& config() const { return channel_.config(); }
   bool records(penna_event_class what) const { return (config().classes & (1u << what)) != 0; }
 
-  // `pc`: where the function begins.
+  // `pc`: start of the function.
   void write_call(ThreadLog& log, penna_tag tag, uint64_t pc, uint64_t time);
-  // `tail`: bytes behind the payload, padded to words. False: it was lost, and counted.
+  // `tail`: bytes after the payload, padded to words. False: the record was lost, and counted.
   template <typename Payload>
   bool write(ThreadLog& log, penna_kind kind, const Payload& payload, penna_event_class event_class, uint64_t time,
              std::span<const uint8_t> tail = {}) {
@@ -46,10 +46,10 @@ class ChannelWriter {
     return write_bytes(log, kind, {reinterpret_cast<const uint8_t*>(&payload), sizeof payload}, tail, event_class,
                        time);
   }
-  // The thread is gone, or the recording ends: the collector gets what there is.
+  // The thread is gone, or the recording ends: passes what it has written to the collector.
   void close(ThreadLog& log);
 
-  // The stack that goes on to `caller`, a node or 0, from `pc`. 0: the tree is full. `end`: how the walk ended, where
+  // The node for `pc` with the caller's stack `caller`, a node or 0. 0: the tree is full. `end`: how the walk ended, if
   // `caller` is 0.
   uint32_t stack_node(uint32_t caller, uint64_t pc, penna_stack_end end);
   void count_truncated(penna_stack_end end);

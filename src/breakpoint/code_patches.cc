@@ -12,16 +12,16 @@ namespace penna {
 void CodePatches::add_area(uint64_t address, uint64_t bytes) { areas_.push_back({address, bytes}); }
 
 bool CodePatches::has_area_near(uint64_t address) const {
-  // A jump reaches 2 GiB: half of that to where the module begins, the other half for the module.
+  // A jump reaches 2 GiB: half of that to the start of the module, the other half for the module.
   constexpr uint64_t kReach = uint64_t{1} << 30;
   return std::any_of(areas_.begin(), areas_.end(), [&](const Area& area) {
     return (area.begin > address ? area.begin - address : address - area.begin) < kReach;
   });
 }
 
-// Each in a slot of its own. What NearMemory begins with, the way to a hook, is left out.
+// Each in its own slot. NearMemory's prologue, the jump to a hook, is left out.
 bool CodePatches::copy(const RemoteMemory& memory, const std::string& code, CodePatch* patch) {
-  // The longest instruction, moved, a jump, and what NearMemory begins with.
+  // The longest instruction, relocated, a jump, and NearMemory's prologue.
   constexpr uint64_t kSlot = 64;
   const auto* bytes = reinterpret_cast<const uint8_t*>(code.data());
   for (Area& area : areas_) {
@@ -30,7 +30,7 @@ bool CodePatches::copy(const RemoteMemory& memory, const std::string& code, Code
     NearMemory near(slot, kSlot, slot);
     const size_t skipped = near.bytes().size();
     const uint64_t begin = near.end().number();
-    // The next area may be within reach of what this instruction refers to.
+    // The next area may be within reach of the instruction's operands.
     if (!append_moved_code({bytes, patch->instruction.length}, CodePtr(patch->at), &near)) continue;
     const uint64_t jump = near.end().number();
     if (!near.append_jump(CodePtr(patch->behind()))) continue;
@@ -47,7 +47,7 @@ bool CodePatches::copy(const RemoteMemory& memory, const std::string& code, Code
 const CodePatch* CodePatches::insert(const RemoteMemory& memory, uint64_t at, const char** refusal) {
   if (const CodePatch* known = find(at)) return known;
   std::string code = memory.part(at, kCodeAtOnce);
-  // Breakpoints that are in already are not the program's code: the bytes behind `at` must not be read as int3.
+  // Existing breakpoints are not the program's code: the bytes after `at` must not be read as int3.
   for (size_t i = 0; i < code.size(); ++i)
     if (const CodePatch* other = find(at + i)) code[i] = static_cast<char>(other->before);
   const auto* bytes = reinterpret_cast<const uint8_t*>(code.data());
@@ -58,7 +58,7 @@ const CodePatch* CodePatches::insert(const RemoteMemory& memory, uint64_t at, co
   *refusal = "has no memory near it for a copy of its first instruction";
   if (patch.instruction.way == DisplacedInstruction::kCopy && !copy(memory, code, &patch)) return nullptr;
   *refusal = "could not be written to";
-  // The byte last: a thread may meet it at once, and find() and the copy must be there for it.
+  // The byte last: a thread may hit it at once, and find() and the copy must be ready.
   if (!memory.write(at, &kBreakpointByte, 1)) return nullptr;
   return &(patches_[at] = patch);
 }
@@ -75,9 +75,9 @@ uint64_t CodePatches::home_of(uint64_t pc) const {
   if (behind == copies_.begin()) return pc;
   const auto& [begin, at] = *--behind;
   const CodePatch* patch = find(at);
-  // Behind the jump: another slot that is not used any more.
+  // After the jump: another slot that is no longer used.
   if (patch == nullptr || pc > patch->jump) return pc;
-  // There is nothing in between: a copy is one instruction, and a thread at the jump has done it.
+  // No other case: a copy is one instruction, and a thread at the jump has executed it.
   return pc == begin ? patch->at : patch->behind();
 }
 
@@ -85,7 +85,7 @@ CodePatches::PutBack CodePatches::put_back(const RemoteMemory& memory) {
   PutBack done;
   for (auto& [at, patch] : patches_) {
     if (!patch.is_in) continue;
-    // Where the module has been unmapped there is nothing to put back, and nothing to count.
+    // If the module has been unmapped there is nothing to restore or count.
     const auto there = memory.get<uint8_t>(at);
     if (there == kBreakpointByte) memory.write(at, &patch.before, 1);
     patch.is_in = false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// CodePatches: the breakpoints in one address space, and the copies of the instructions that they hide.
+// CodePatches: the breakpoints in one address space, and copies of the instructions that they overwrite.
 //
-// Why copies: a thread that steps over a breakpoint while the byte is put back lets others pass unseen.
-// Invariant: a byte is written only where an instruction begins that can be gone past (plan/displaced.h), and what was
-// there before is known. A thread in a copy is at its first byte or at the jump behind it.
+// Why copies: if the byte were restored for one thread to step over it, other threads would pass unseen.
+// Invariant: a byte is written only at the start of an instruction that can be skipped or emulated (plan/displaced.h),
+// and the original byte is known. A thread in a copy is at its first byte or at the jump after it.
 #pragma once
 
 #include <cstdint>
@@ -21,36 +21,36 @@ namespace penna {
 
 struct CodePatch {
   uint64_t at = 0;
-  uint8_t before = 0;  // the byte that was there
+  uint8_t before = 0;  // the original byte
   bool is_in = false;
   DisplacedInstruction instruction;
-  // Run-time addresses: of the copy, and of the jump behind it that leads back.
-  uint64_t copy = 0, jump = 0;  // of a copied one
+  // Run-time addresses: of the copy, and of the jump after it that leads back.
+  uint64_t copy = 0, jump = 0;  // if it is copied
   uint64_t behind() const { return at + instruction.length; }
 };
 
 class CodePatches {
  public:
-  // Memory of the process that can be executed, for copies of what lies within reach of it.
+  // Executable memory of the process, for copies within reach of it.
   void add_area(uint64_t address, uint64_t bytes);
   bool has_area_near(uint64_t address) const;
 
   // Null: *refusal says why.
   const CodePatch* insert(const RemoteMemory& memory, uint64_t at, const char** refusal);
   const CodePatch* find(uint64_t at) const;
-  // Where a thread at `pc` would be without us: another address if it is in a copy.
+  // Where a thread at `pc` would be without us: a different address if it is in a copy.
   uint64_t home_of(uint64_t pc) const;
   bool is_copy_begin(uint64_t pc) const;
 
   struct PutBack {
-    uint64_t places = 0, kept = 0;  // verified; changed by somebody else, and left
+    uint64_t places = 0, kept = 0;  // verified; changed by something else, and left alone
   };
   PutBack put_back(const RemoteMemory& memory);
-  // Of a copy whose memory may be from before.
+  // For a copied process whose memory may predate put_back().
   void expect_all_in() {
     for (auto& [at, patch] : patches_) patch.is_in = true;
   }
-  // Those of code that is gone.
+  // Those in unmapped code.
   void forget(uint64_t start, uint64_t end);
   bool any_in(uint64_t start, uint64_t end) const;
   struct Area {
@@ -65,8 +65,8 @@ class CodePatches {
   bool copy(const RemoteMemory& memory, const std::string& code, CodePatch* patch);
   std::vector<Area> areas_;
   std::unordered_map<uint64_t, CodePatch> patches_;
-  // Ordered, to find the copy that an address lies in.
-  std::map<uint64_t, uint64_t> copies_;  // where a copy begins, and of what
+  // Ordered, to find the copy that contains an address.
+  std::map<uint64_t, uint64_t> copies_;  // start of a copy -> address of the original
 };
 
 }  // namespace penna

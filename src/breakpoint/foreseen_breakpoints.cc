@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See foreseen_breakpoints.h. What Guardian::plan_module() does, without its writing.
+// See foreseen_breakpoints.h. The same as Guardian::plan_module(), without the writes.
 #include "breakpoint/foreseen_breakpoints.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kLongestInstruction = 15;
 
-// As the memory holds it: the program may have written other code there than its file has.
+// Taken from memory: the program may have written other code there than its file has.
 std::optional<PlannedChange> breakpoint_at(const RemoteMemory& memory, uint64_t at, const char** refusal) {
   const std::string code = memory.part(at, kLongestInstruction + 1);
   const auto* bytes = reinterpret_cast<const uint8_t*>(code.data());
@@ -29,7 +29,7 @@ std::optional<PlannedChange> breakpoint_at(const RemoteMemory& memory, uint64_t 
                        std::string(1, static_cast<char>(kBreakpointByte))};
 }
 
-// Of a probe that is computed only while somebody listens.
+// Of a probe whose arguments are computed only while it is being traced.
 std::optional<PlannedChange> raised_semaphore(const RemoteMemory& memory, uint64_t at) {
   const auto count = memory.get<uint16_t>(at);
   if (!count) return {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What recording by breakpoints would change in a process: found out from its files and from what it has in memory.
+// The changes that recording by breakpoints would make in a process: found out from its files and its memory.
 //
-// Invariant: the process is read, and neither stopped nor written to.
+// Invariant: the process is only read, neither stopped nor written to.
 #pragma once
 
 #include <sys/types.h>
@@ -18,11 +18,11 @@ namespace penna {
 
 struct ForeseenBreakpoints {
   Rehearsed rehearsed;               // no mapping stays
-  std::vector<std::string> refused;  // what cannot be recorded, in sentences: the first few
+  std::vector<std::string> refused;  // what cannot be recorded, as sentences: the first few
 };
 
-// Those that are set when it is attached to, not those where recorded calls return: these come as calls are made.
-// Error, as a sentence: the process cannot be read.
+// Those set on attaching, not those at return addresses: the latter are set as calls are made. The error is a sentence:
+// the process cannot be read.
 Result<ForeseenBreakpoints> foresee_breakpoints(pid_t pid, const penna_config& config, const GuardianPlan& plan);
 
 }  // namespace penna

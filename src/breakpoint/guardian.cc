@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See guardian.h: what becomes of each stop of a traced thread. Reference: ptrace(2).
+// See guardian.h: handling of each stop of a traced thread. Reference: ptrace(2).
 #include "breakpoint/guardian.h"
 
 #include <fmt/core.h>
@@ -19,11 +19,11 @@
 namespace penna {
 namespace {
 
-// How often an idle guardian looks whether it is told something, in microseconds.
+// How often an idle guardian checks for orders, in microseconds.
 constexpr suseconds_t kLookUs = 20'000;
 
 // Makes waitpid() return with EINTR from time to time: there is no way to wait for children and a socket at once,
-// as a pidfd tells of a process's end and not of a tracee's stops.
+// because a pidfd signals a process's end and not a tracee's stops.
 void interrupt_waits() {
   struct sigaction nothing {};
   // A handler, without SA_RESTART: an ignored signal would interrupt nothing.
@@ -46,7 +46,7 @@ bool is_thread_of(pid_t pid, pid_t thread) {
   return ::access(fmt::format("/proc/{}/task/{}", pid, thread).c_str(), F_OK) == 0;
 }
 
-// By clone(CLONE_VM) without CLONE_THREAD, as vfork and posix_spawn do.
+// After clone(CLONE_VM) without CLONE_THREAD, as in vfork and posix_spawn.
 bool share_memory(pid_t one, pid_t other) {
   constexpr int kMemory = 1;  // KCMP_VM
   return ::syscall(SYS_kcmp, one, other, kMemory, 0, 0) == 0;
@@ -63,17 +63,17 @@ bool read_signal(pid_t thread, siginfo_t* info) {
 // Raised by the instruction itself.
 bool is_fault(const siginfo_t& info) {
   const int signal = info.si_signo;
-  // Positive codes are the kernel's (sigaction(2)); kill(2) and its kin send 0 and below.
+  // Positive codes are the kernel's (sigaction(2)); kill(2) and similar calls send 0 and below.
   return info.si_code > 0 &&
          (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP);
 }
 
-// A breakpoint was met, and its signal is still to come: an interrupt may be reported before the SIGTRAP of an int3
-// that the thread has already executed. Its pc is then behind the breakpoint, in the middle of an instruction.
+// A breakpoint was hit, and its signal is still pending: an interrupt may be reported before the SIGTRAP of an int3
+// that the thread has already executed. Its pc is then past the breakpoint, in the middle of an instruction.
 bool has_pending_trap(pid_t thread) {
   for (const uint32_t flags : {0u, uint32_t{PTRACE_PEEKSIGINFO_SHARED}}) {
     siginfo_t infos[16];
-    // The first 16 of each queue: behind more, a SIGTRAP would be missed.
+    // Only the first 16 of each queue: a SIGTRAP after those would be missed.
     const __ptrace_peeksiginfo_args which{0, flags, 16};
     const long count = ::ptrace(PTRACE_PEEKSIGINFO, thread, &which, infos);
     for (long i = 0; i < count; ++i)
@@ -99,10 +99,10 @@ void Guardian::work(int socket) {
   interrupt_waits();
   for (;;) {
     int status = 0;
-    // Any thread of any process: __WALL, because threads are no children of the usual kind.
+    // Any thread of any process: __WALL, because threads are not ordinary children.
     const pid_t thread = ::waitpid(-1, &status, __WALL);
     if (thread > 0) handle(thread, status);
-    // Nothing is traced any more: then only the recorder can have something for us.
+    // Nothing is traced any more: only the recorder can have something for us.
     const bool is_idle = thread < 0 && errno == ECHILD;
     const bool is_interrupted = thread < 0 && errno == EINTR;
     if ((is_idle || is_interrupted || ++stops_ % 256 == 0) && can_be_read(socket, is_idle ? -1 : 0)) return;
@@ -113,8 +113,7 @@ void Guardian::handle(pid_t id, int status) {
   if (WIFEXITED(status) || WIFSIGNALED(status)) return thread_is_gone(id);
   const auto found = threads_.find(id);
   if (found == threads_.end()) {
-    // The first stop of a new thread and the event of its parent come in any order (ptrace(2),
-    // PTRACE_O_TRACECLONE).
+    // A new thread's first stop and its parent's event arrive in any order (ptrace(2), PTRACE_O_TRACECLONE).
     early_[id] = status;
     return;
   }
@@ -130,7 +129,7 @@ void Guardian::handle_event(TracedThread& thread, int event, int signal) {
     case PTRACE_EVENT_FORK:
     case PTRACE_EVENT_VFORK: meet_newborn(thread); return go_on(thread.id);
     case PTRACE_EVENT_EXEC: {
-      // Another thread than the first takes its number.
+      // A thread other than the first takes over the first one's number.
       unsigned long before = 0;
       traced(PTRACE_GETEVENTMSG, thread.id, 0, reinterpret_cast<uintptr_t>(&before));
       const pid_t pid = thread.id;
@@ -143,17 +142,17 @@ void Guardian::handle_event(TracedThread& thread, int event, int signal) {
   }
 }
 
-// It was born, or is stopped together with its process, or it is us who have interrupted it.
+// A new thread, a thread stopped together with its process, or one that we have interrupted.
 void Guardian::handle_stop(TracedThread& thread, int signal) {
   if (!is_leaving_) {
     if (is_stopping(signal))
-      // Keeps it stopped, as its process is, but lets SIGCONT through; PTRACE_CONT would undo the program's stop.
+      // Keeps it stopped, like its process, but lets SIGCONT through; PTRACE_CONT would undo the program's stop.
       traced(PTRACE_LISTEN, thread.id, 0, 0);
     else
       go_on(thread.id);
     return;
   }
-  // Its SIGTRAP first: then the thread stands at a place of its own, and the new interrupt lets it go.
+  // Its SIGTRAP first: then the thread is at an address of the program's, and the new interrupt releases it.
   if (has_pending_trap(thread.id)) {
     const pid_t id = thread.id;
     go_on(id);
@@ -170,10 +169,10 @@ void Guardian::handle_signal(TracedThread& thread, int signal) {
   if (!registers) return go_on(id, signal);
   if (signal == SIGTRAP && thread.steps) return end_step(thread, registers->pc());
   if (signal == SIGTRAP) {
-    // int3 is a trap: the pc is behind its one byte.
+    // int3 is a trap: the pc is past its one byte.
     const CodePatch* patch = thread.process->patches().find(registers->pc() - 1);
     siginfo_t info{};
-    // Behind an instruction of one byte it may also be a signal that somebody sent.
+    // After a one-byte instruction it may also be a signal sent by a process.
     const bool is_met =
         patch != nullptr && (patch->instruction.length > 1 || (read_signal(id, &info) && info.si_code == SI_KERNEL));
     if (is_met) {
@@ -181,12 +180,12 @@ void Guardian::handle_signal(TracedThread& thread, int signal) {
       return go_on(id);
     }
   }
-  // A SIGTRAP of the program's own (its int3, a debugger's code in it) is delivered like any other signal.
+  // A SIGTRAP of the program's own (its int3, debugger code in it) is delivered like any other signal.
   deliver(thread, signal);
 }
 
-// The handler must not see an address of ours. In front of the copied instruction, that is done first, alone; one that
-// faults is led back to its own place.
+// The handler must not see an address of ours. If the thread is before the copied instruction, that is single-stepped
+// first; if it faults, the thread is moved back to the original.
 void Guardian::deliver(TracedThread& thread, int signal) {
   const CodePatches& patches = thread.process->patches();
   const auto registers = Registers::of(thread.id);
@@ -195,17 +194,16 @@ void Guardian::deliver(TracedThread& thread, int signal) {
   siginfo_t info{};
   if (!read_signal(thread.id, &info)) return go_on(thread.id, signal);
   if (patches.is_copy_begin(pc) && !is_fault(info)) {
-    // The kernel has taken it from the queue: it is ours to deliver, with all that it says.
+    // The kernel has taken it from the queue: we must deliver it, with all its data.
     thread.held.push_back(info);
     thread.steps = true;
     traced(PTRACE_SINGLESTEP, thread.id, 0, 0);
     return;
   }
   Registers::set_pc(thread.id, home);
-  // The handler returns to the breakpoint, which the thread then meets for the second time: nothing new is
-  // recorded.
+  // The handler returns to the breakpoint, which the thread then hits for the second time: nothing new is recorded.
   if (patches.is_copy_begin(pc)) thread.again = home;
-  // SIGILL, SIGFPE and SIGTRAP name the instruction; SIGSEGV and SIGBUS the memory, which stays as it is.
+  // SIGILL, SIGFPE and SIGTRAP carry the instruction's address; SIGSEGV and SIGBUS a memory address, which stays.
   if (is_fault(info) && reinterpret_cast<uintptr_t>(info.si_addr) == pc) {
     info.si_addr = reinterpret_cast<void*>(home);
     traced(PTRACE_SETSIGINFO, thread.id, 0, reinterpret_cast<uintptr_t>(&info));
@@ -230,17 +228,16 @@ void Guardian::end_step(TracedThread& thread, uint64_t pc) {
   go_on(thread.id, first.si_signo);
 }
 
-// A thread, or a process that is a copy of this one, or one that runs in the memory of this one until it becomes
-// another program.
+// A thread, a fork of this process, or a child that runs in this process's memory until it execs.
 void Guardian::meet_newborn(TracedThread& parent) {
   unsigned long message = 0;
   if (!traced(PTRACE_GETEVENTMSG, parent.id, 0, reinterpret_cast<uintptr_t>(&message)) || message == 0) return;
   const auto id = static_cast<pid_t>(message);
   TracedProcess* const process = parent.process;
   TracedThread& child = add_thread(id, process);
-  // Three cases: a thread shares its process's breakpoints and channel; a child by vfork runs in this memory until
-  // it execs, and records as the thread that waits for it; a fork has a copy of everything, also of the bytes that
-  // we have written.
+  // Three cases: a thread shares its process's breakpoints and channel; a vfork child runs in this memory until it
+  // execs, and records as the thread that waits for it; a fork has a copy of everything, including the bytes that we
+  // have written.
   if (process != nullptr && !is_thread_of(process->pid(), id)) {
     if (share_memory(parent.id, id))
       child.on_behalf_of = parent.on_behalf_of != 0 ? parent.on_behalf_of : parent.id;
@@ -274,7 +271,7 @@ bool Guardian::is_last_of_process(const TracedThread& thread) const {
   });
 }
 
-// It is stopped, by us. Its process's bytes are back.
+// We have stopped it. Its process's bytes are restored.
 void Guardian::let_go(TracedThread& thread, bool is_group_stop) {
   const pid_t id = thread.id;
   if (TracedProcess* const process = thread.process) {
@@ -282,8 +279,8 @@ void Guardian::let_go(TracedThread& thread, bool is_group_stop) {
       const uint64_t home = process->patches().home_of(registers->pc());
       if (home != registers->pc()) Registers::set_pc(id, home);
     }
-    // Of the last, since others might still be in a copy. A thread of a stopped process makes no system calls: then
-    // the areas stay, and nothing leads there.
+    // Only for the last thread, since others might still be in a copy. A thread of a stopped process makes no system
+    // calls: then the areas stay, unreferenced.
     if (is_last_of_process(thread) && !is_group_stop) process->remove_areas(id);
   }
   ThreadState state;
@@ -294,7 +291,7 @@ void Guardian::let_go(TracedThread& thread, bool is_group_stop) {
 }
 
 void Guardian::let_go_of_all() {
-  // Those that stop let go of themselves (handle_stop()); newborns come stopped, and take the same way.
+  // Threads that stop are released by handle_stop(); new ones arrive stopped, and are handled likewise.
   for (const auto& [id, thread] : threads_) traced(PTRACE_INTERRUPT, id, 0, 0);
   while (!threads_.empty()) {
     int status = 0;
@@ -309,7 +306,7 @@ Guardian::Left Guardian::leave() {
   is_leaving_ = true;
   for (auto& [pid, process] : processes_) {
     left.modules = std::max<uint64_t>(left.modules, process->modules_with_breakpoints());
-    // The bytes first, while threads run: nobody meets a breakpoint any more, and who is in a copy leaves it by its
+    // The bytes first, while threads run: no thread hits a breakpoint any more, and one in a copy leaves it by its
     // jump.
     const CodePatches::PutBack back = process->patches().put_back(process->memory());
     left.places += back.places;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Guardian: traces processes and records them by breakpoints, in a process that outlives the recorder (surgeon.h).
 //
-// Invariant: every thread that can meet a breakpoint is traced by us. Signals reach the program as they come, at an
-// address of its own code. When we leave, and when the recorder is gone, the bytes are put back first, and each thread
-// is let go of where it would be without us.
+// Invariant: every thread that can hit a breakpoint is traced by us. Signals reach the program as they arrive, at an
+// address of its own code. When we leave, or the recorder is gone, the bytes are restored first, and each thread is
+// detached where it would be without us.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +22,7 @@
 
 namespace penna {
 
-// Of every thread that is traced.
+// For every traced thread.
 inline constexpr uint64_t kTraceOptions =
     PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
 
@@ -32,16 +32,16 @@ class Guardian {
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;
 
-  // A process that is about to become the program. A sentence; empty: it is traced.
+  // For a process that is about to become the program. Returns a sentence; empty: it is traced.
   std::string await_program(pid_t pid);
-  // A process that runs. The same; then nothing of it has changed.
+  // For a running process. Likewise; on failure it is unchanged.
   std::string attach(pid_t pid);
-  // Records until `socket` can be read.
+  // Records until `socket` is readable.
   void work(int socket);
-  // Puts everything back, and lets go.
+  // Restores everything and detaches.
   struct Left {
     uint64_t places = 0, modules = 0, kept = 0;
-    std::vector<std::string> notes;  // what was not recorded, in sentences
+    std::vector<std::string> notes;  // what was not recorded, as sentences
   };
   Left leave();
 
@@ -90,18 +90,18 @@ class Guardian {
   ThreadLog& log_of(TracedThread& thread);
 
   GuardianPlan plan_;
-  // Owned here, by pid; threads point to them. Pointers, so that they stay where they are.
+  // Owned here, by pid; threads point to them. Pointers, so that addresses stay valid.
   std::map<pid_t, std::unique_ptr<TracedProcess>> processes_;
-  // A map, because handlers keep references while others come.
+  // A map, because handlers keep references while threads are added.
   std::map<pid_t, TracedThread> threads_;
-  std::map<pid_t, int> early_;                             // threads that stopped before we heard of their birth
+  std::map<pid_t, int> early_;                             // threads that stopped before their creation was reported
   std::map<std::string, FilePlan> plans_;                  // by path and build-id
   std::map<std::string, std::string> refused_;             // functions, and why
-  std::vector<std::string> troubles_;                      // with programs, in sentences
-  uint64_t unfollowed_ = 0;                                // forked processes that the recorder did not take
+  std::vector<std::string> troubles_;                      // with programs, as sentences
+  uint64_t unfollowed_ = 0;                                // forked processes that the recorder did not admit
   uint64_t unreturned_ = 0;                                // calls whose return could not be seen
   bool has_allocator_ = false, wants_allocators_ = false;  // some program had one; they are recorded
-  // From leave() on: stops no longer record, but let go.
+  // From leave() on: stops no longer record, but detach.
   bool is_leaving_ = false;
   uint64_t events_ = 0, stops_ = 0;
 };

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// See guardian.h: what is recorded where a thread meets a breakpoint.
+// See guardian.h: what is recorded where a thread hits a breakpoint.
 //
-// The return of a function is met by a breakpoint where it returns to, for the thread and the stack pointer that it was
-// called with: the stack itself stays as it is, so unwinders, longjmp and exceptions see nothing of us.
+// A function's return is caught by a breakpoint at its return address, for the thread and the stack pointer that it was
+// called with: the stack itself stays unchanged, so unwinders, longjmp and exceptions see nothing of us.
 #include "breakpoint/guardian.h"
 #include "penna/clock.h"
 
 namespace penna {
 namespace {
 
-// Return slots further apart than the usual limit of a stack (8 MiB) are on different ones: those of coroutines, of
-// signal handlers.
+// Return slots further apart than the usual limit of a stack (8 MiB) are on different stacks: coroutines', or signal
+// handlers'.
 constexpr uint64_t kLargestStack = uint64_t{8} << 20;
 
 uint64_t tagged(uint64_t block, penna_alloc_family family) {
@@ -28,7 +28,7 @@ penna_alloc_family family_of(AllocatorCall call) {
   }
 }
 
-// The product of calloc may overflow: then the call fails, and no size is needed.
+// calloc's product may overflow: then the call fails, and no size is needed.
 uint64_t size_of(const EnteredCall& call) {
   switch (call.meaning.allocator) {
     case AllocatorCall::kMalloc: return call.arguments[0];
@@ -39,7 +39,7 @@ uint64_t size_of(const EnteredCall& call) {
   }
 }
 
-// Is the frame with its return address at `slot` on the same stack as `other`, and further in?
+// Whether the frame with its return address at `slot` is on the same stack as `other`, and further in.
 bool is_inside(uint64_t slot, uint64_t other) { return slot < other && other - slot < kLargestStack; }
 
 }  // namespace
@@ -50,7 +50,7 @@ ThreadLog& Guardian::log_of(TracedThread& thread) {
 }
 
 void Guardian::handle_breakpoint(TracedThread& thread, const CodePatch& patch, Registers& registers) {
-  // Before anything else: what we do here takes microseconds.
+  // Before anything else: our handling takes microseconds.
   const uint64_t now = penna_now();
   TracedProcess& process = *thread.process;
   const uint64_t at = patch.at;
@@ -58,11 +58,11 @@ void Guardian::handle_breakpoint(TracedThread& thread, const CodePatch& patch, R
   thread.again = 0;
   if (!is_again && process.writer() && !is_leaving_) {
     ++events_;
-    // Returns first: one place may be both, where a call comes back to and where something begins.
+    // Returns first: one place may be both a return address and the start of something.
     leave_functions(thread, registers.left_slot(), at, registers, now);
     if (const Meaning* meaning = process.meaning_at(at)) enter(thread, *meaning, registers, at, now);
   }
-  // Asked anew: enter() may have found that the module is gone.
+  // Looked up again: enter() may have found that the module is gone.
   if (const CodePatch* still = process.patches().find(at)) continue_behind(thread, *still, registers);
 }
 
@@ -74,14 +74,14 @@ void Guardian::continue_behind(TracedThread& thread, const CodePatch& patch, Reg
     case DisplacedInstruction::kCall: {
       const auto target = registers.value(patch.instruction.target, memory);
       const uint64_t behind = patch.behind();
-      // As the call would have done it: the return address is that of the program's own code.
+      // As the call would have done it: the return address is in the program's own code.
       if (target && memory.write(registers.sp() - 8, &behind, sizeof behind)) {
         registers.call(*target);
         registers.set(thread.id);
         break;
       }
-      // The call would fault. So the program shall do it itself, at its own place and with its own fault; this
-      // breakpoint is given up for that.
+      // The call would fault. The program must execute it at its original place and take its own fault; this breakpoint
+      // is given up for that.
       memory.write(patch.at, &patch.before, 1);
       Registers::set_pc(thread.id, patch.at);
     }
@@ -92,7 +92,7 @@ void Guardian::enter(TracedThread& thread, const Meaning& meaning, const Registe
                      uint64_t now) {
   TracedProcess& process = *thread.process;
   if (meaning.is_loader) {
-    // Told before any record can name an address in it: this very thread is the one that maps it.
+    // Announced before any record can refer to an address in it: this very thread is mapping it.
     for (const TracedModule* module : process.look_at_modules()) {
       process.tell_module(log_of(thread), *module, now);
       plan_module(process, thread.id, *module);
@@ -115,7 +115,7 @@ void Guardian::enter(TracedThread& thread, const Meaning& meaning, const Registe
   leave_dead(thread, call.slot, function, now);
   if (meaning.is_call) {
     process.writer()->write_call(log_of(thread), PENNA_TAG_ENTRY, function, now);
-    // The two below await their returns themselves: one entry in `open` a call, whatever it means.
+    // The two below await their returns themselves: one entry in `open` per call, whatever it means.
     if (meaning.allocator == AllocatorCall::kNone && meaning.lock == LockCall::kNone && !await_return(thread, call))
       ++unreturned_;
   }
@@ -130,11 +130,11 @@ bool Guardian::await_return(TracedThread& thread, const EnteredCall& call) {
 }
 
 // Functions that the thread has left without a return: by an exception or longjmp. It is about to call one with its
-// return address at `slot`, or has returned to there.
+// return address at `slot`, or has returned there.
 void Guardian::leave_dead(TracedThread& thread, uint64_t slot, uint64_t function, uint64_t now) {
   while (!thread.open.empty()) {
     const EnteredCall& last = thread.open.back();
-    // The same function with the same slot: it went on to itself by a jump, or was left and is called again.
+    // The same function with the same slot: it jumped to itself, or was left and is called again.
     if (!is_inside(last.slot, slot) && !(last.slot == slot && last.function == function)) return;
     if (last.meaning.is_call) thread.process->writer()->write_call(log_of(thread), PENNA_TAG_EXIT, last.function, now);
     thread.open.pop_back();
@@ -142,18 +142,18 @@ void Guardian::leave_dead(TracedThread& thread, uint64_t slot, uint64_t function
 }
 
 void Guardian::jump(TracedThread& thread, JumpCall what, const Registers& registers, uint64_t now) {
-  // What the stack pointer is behind the call: of setjmp, where longjmp comes back to; of __cxa_begin_catch, in the
-  // frame that catches.
+  // The stack pointer after the call: for setjmp, where longjmp comes back to; for __cxa_begin_catch, in the frame that
+  // catches.
   const uint64_t callers_sp = registers.return_slot() + 8, buffer = registers.argument(0);
   if (what == JumpCall::kSave) return thread.process->save_jump(buffer, callers_sp);
   const uint64_t sp = what == JumpCall::kGo ? thread.process->jump_target(buffer) : callers_sp;
   if (sp != 0) leave_dead(thread, sp, 0, now);
 }
 
-// All that return to here at once: a function, and those that it went on to by jumps.
+// All calls that return here at once: a function, and those that it tail-called.
 void Guardian::leave_functions(TracedThread& thread, uint64_t slot, uint64_t at, const Registers& registers,
                                uint64_t now) {
-  // A breakpoint where functions return to is also passed by others, which have come there in another way.
+  // A breakpoint at a return address is also hit by threads that got there in another way.
   bool any = false;
   for (const EnteredCall& call : thread.open) any |= call.slot == slot && call.returns_to == at;
   if (!any) return;
@@ -173,11 +173,11 @@ void Guardian::returned(TracedThread& thread, const EnteredCall& call, const Reg
 
 // ---- Allocations ----------------------------------------------------------------------------------------------------
 
-// One that is called by another is part of that one.
+// An allocator function called by another is part of that one.
 void Guardian::enter_allocator(TracedThread& thread, EnteredCall call, const Registers& registers, uint64_t now) {
   TracedProcess& process = *thread.process;
   ChannelWriter& writer = *process.writer();
-  // calloc calls malloc in many a libc.
+  // calloc calls malloc in many libcs.
   for (const EnteredCall& other : thread.open)
     if (other.meaning.allocator != AllocatorCall::kNone) call.meaning.allocator = AllocatorCall::kNone;
   if (call.meaning.allocator == AllocatorCall::kNone) {
@@ -187,10 +187,10 @@ void Guardian::enter_allocator(TracedThread& thread, EnteredCall call, const Reg
   const bool frees =
       call.meaning.allocator == AllocatorCall::kFree || family_of(call.meaning.allocator) == PENNA_FAMILY_REALLOC;
   const bool gives = call.meaning.allocator != AllocatorCall::kFree;
-  // A walk costs more than all else here.
+  // A stack walk costs more than everything else here.
   const bool with_stack = gives || (writer.config().options & PENNA_OPTION_FREE_STACKS) != 0;
   if (with_stack) call.stack = process.stack(registers.caller(call.returns_to));
-  // Stamped before the block is given back, and allocations after they are made: so another thread that gets the
+  // A free is stamped before the block is released, an allocation after it is made: so another thread that gets the
   // same address is always later.
   if (frees && call.arguments[0] != 0) {
     const uint64_t block = tagged(call.arguments[0], family_of(call.meaning.allocator));
@@ -214,7 +214,7 @@ void Guardian::allocated(TracedThread& thread, const EnteredCall& call, uint64_t
     // It returns an int: the upper half of rax is undefined.
     block = static_cast<uint32_t>(result) == 0 ? thread.process->memory().word(call.arguments[0]) : 0;
   if (block == 0) {
-    // The free that was recorded at the entry did not happen. Of size 0 it did, where realloc(p, 0) frees.
+    // The free recorded at the entry did not happen. With size 0 it did: realloc(p, 0) frees.
     if (family == PENNA_FAMILY_REALLOC && call.arguments[0] != 0 && size != 0)
       writer.write(log, PENNA_KIND_REALLOC_FAILED, penna_free{tagged(call.arguments[0], family)}, PENNA_ALLOC, now);
     return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// See guardian.h: what is recorded of functions that take and give locks.
+// See guardian.h: what is recorded for functions that acquire and release locks.
 //
-// Whether a thread will wait is read from the lock's memory when it comes: what the lock looks like to whoever made the
-// libc, glibc (sysdeps/nptl/bits/struct_mutex.h) and musl (src/internal/pthread_impl.h).
+// Whether a thread will wait is read from the lock's memory on entry, in the layout of the libc: glibc
+// (sysdeps/nptl/bits/struct_mutex.h) and musl (src/internal/pthread_impl.h).
 #include <cerrno>
 
 #include "breakpoint/guardian.h"
@@ -15,8 +15,8 @@ struct LockState {
   uint32_t owner = 0;  // tid; 0: unknown
 };
 
-// What is read may be out of date before it is used: other threads run. It decides whether a wait is announced; how
-// long it took is measured. glibc has __lock (0: free), __count, __owner; musl has _m_type, _m_lock.
+// The state may be stale before it is used: other threads run. It only decides whether a wait is announced; its length
+// is measured. glibc has __lock (0: free), __count, __owner; musl has _m_type, _m_lock.
 LockState mutex_state(const RemoteMemory& memory, uint64_t at, bool is_of_musl) {
   struct Glibc {
     int32_t lock;
@@ -36,18 +36,18 @@ LockState mutex_state(const RemoteMemory& memory, uint64_t at, bool is_of_musl) 
   return {mutex.lock != 0, mutex.owner};
 }
 
-// Readers wait for a writer alone, writers for everybody. glibc has __cur_writer as its seventh word.
+// Readers wait only for a writer, writers for everyone. glibc has __cur_writer as its seventh word.
 LockState rwlock_state(const RemoteMemory& memory, uint64_t at, bool is_of_musl, bool for_writing) {
   struct Glibc {
     uint32_t readers, writers, phase, writers_futex, pads[2], writer;
   };
   if (is_of_musl) {
-    // Bit 31 says that somebody waits; the rest is the number of readers, or all ones.
+    // Bit 31 means that there are waiters; the rest is the number of readers, or all ones.
     constexpr int32_t kWritten = 0x7fffffff;
     const int32_t word = memory.get<int32_t>(at).value_or(0) & kWritten;
     return {for_writing ? word != 0 : word == kWritten, 0};
   }
-  // Of __readers, the lowest three bits are flags (PTHREAD_RWLOCK_READER_SHIFT).
+  // The lowest three bits of __readers are flags (PTHREAD_RWLOCK_READER_SHIFT).
   constexpr uint32_t kReaderShift = 3;
   const auto lock = memory.get<Glibc>(at).value_or(Glibc{});
   const bool is_read = lock.readers >> kReaderShift != 0;
@@ -63,8 +63,8 @@ LockState state_of(const RemoteMemory& memory, uint64_t lock, penna_sync sync, b
   }
 }
 
-// pthread_rwlock_unlock does not say which it is. While a writer holds the lock, nobody else can release it: so it
-// is a writer's if there is one.
+// pthread_rwlock_unlock does not say whether it releases a read or a write lock. While a writer holds the lock, no
+// other thread can release it: so it is a write lock if there is a writer.
 penna_sync released(const RemoteMemory& memory, uint64_t lock, const Meaning& meaning) {
   if (meaning.sync != PENNA_SYNC_WRITE) return meaning.sync;
   return rwlock_state(memory, lock, meaning.is_of_musl, false).is_taken ? PENNA_SYNC_WRITE : PENNA_SYNC_READ;
@@ -83,7 +83,7 @@ penna_wait_end end_of(int answer) {
 
 }  // namespace
 
-// Functions of pthread.h that are called by another one are part of it.
+// Functions of pthread.h called by another one are part of it.
 void Guardian::enter_lock(TracedThread& thread, EnteredCall call, const Registers& registers, uint64_t now) {
   TracedProcess& process = *thread.process;
   ChannelWriter& writer = *process.writer();
@@ -96,7 +96,7 @@ void Guardian::enter_lock(TracedThread& thread, EnteredCall call, const Register
     case LockCall::kNone: break;
     case LockCall::kTake: {
       const LockState state = state_of(process.memory(), lock, call.sync, call.meaning.is_of_musl);
-      // Its own: a recursive mutex, or a deadlock, which is no wait for another.
+      // The thread's own lock: a recursive mutex, or a deadlock, which is not a wait for another thread.
       call.waits = state.is_taken && state.owner != log_of(thread).tid;
       call.owner = state.owner;
       if (call.waits || process.wants_stack(lock)) walk();
@@ -108,8 +108,8 @@ void Guardian::enter_lock(TracedThread& thread, EnteredCall call, const Register
     case LockCall::kTry:
       if (process.wants_stack(lock)) walk();
       break;
-    // Asked before it is released; recorded when it has returned, with this time: earlier than whoever takes it
-    // next.
+    // Read before the release; recorded when the function has returned, with this time: earlier than the next
+    // acquisition.
     case LockCall::kGive: call.sync = released(process.memory(), lock, call.meaning); break;
     case LockCall::kMake: walk(); break;
     case LockCall::kEnd: break;
@@ -127,7 +127,7 @@ void Guardian::enter_lock(TracedThread& thread, EnteredCall call, const Register
           log_of(thread), PENNA_KIND_WAKE,
           penna_wake{word_of(lock, call.sync), call.stack, call.meaning.lock == LockCall::kWakeOne ? 1 : UINT32_MAX},
           PENNA_LOCKS, now);
-      // Nothing is to be said about its return.
+      // There is nothing to record at its return.
       call.meaning.lock = LockCall::kNone;
   }
   const bool returns = call.meaning.lock != LockCall::kNone || call.meaning.is_call;
@@ -149,7 +149,7 @@ void Guardian::lock_returned(TracedThread& thread, const EnteredCall& call, uint
   };
   switch (call.meaning.lock) {
     case LockCall::kTake:
-      // Shorter than --min-wait counts as uncontended.
+      // A wait shorter than --min-wait counts as uncontended.
       if (got && (!call.waits || now - call.begin < writer.config().min_wait)) return write_taken(lock);
       if (call.waits || end == PENNA_WAIT_OWNER_DIED || end == PENNA_WAIT_TIMEOUT)
         writer.write(log, PENNA_KIND_LOCK_WAIT,

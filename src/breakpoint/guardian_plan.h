@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a guardian is told before it starts. Invariant: none.
+// What a guardian gets before it starts. Invariant: none.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@ using WantedFunctions = std::function<bool(const std::string& name, const std::s
 
 struct GuardianPlan {
   std::string socket_path;  // of the recorder
-  WantedFunctions wanted;   // whose calls are recorded; empty: none
-  WantedFunctions also;     // others that filters must see; the same
+  WantedFunctions wanted;   // functions whose calls are recorded; empty: none
+  WantedFunctions also;     // further ones that filters must see; likewise
 };
 
 }  // namespace penna

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See guardian.h: what is recorded where a thread passes a point.
+// See guardian.h: what is recorded when a thread hits a point.
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +8,7 @@
 namespace penna {
 namespace {
 
-// The words of a record behind its penna_point. Texts are cut where the record would not hold them.
+// The words of a record after its penna_point. Texts are cut if they exceed the record.
 class PointWords {
  public:
   explicit PointWords(const RemoteMemory& memory) : memory_(memory) {}
@@ -19,15 +19,15 @@ class PointWords {
     constexpr size_t kMostBytes = (PENNA_MAX_RECORD_WORDS - 32) * 8;
     const size_t room = bytes_.size() < kMostBytes ? kMostBytes - bytes_.size() : 0;
     const size_t most = std::min<size_t>(room, PENNA_MAX_STRING);
-    // One byte more than fits is read, to tell a text that was cut from one that just fits. Addresses are the
-    // program's: what is not mapped reads as an empty text.
+    // One byte more than fits is read, to distinguish a cut text from one that just fits. Addresses are the program's:
+    // unmapped memory reads as an empty text.
     std::string text = at == 0 ? "(null)" : memory_.part(at, std::min<uint64_t>(length.value_or(most + 1), most + 1));
     if (!length) text.resize(std::min(text.find('\0'), text.size()));
     const bool is_cut = text.size() > most;
     text.resize(std::min(text.size(), most));
     const uint32_t head[2] = {static_cast<uint32_t>(text.size()), is_cut ? uint32_t{PENNA_STRING_CUT} : 0};
     append(head, sizeof head);
-    // Records are words; resize() fills up with zeros.
+    // Records consist of words; resize() pads with zeros.
     text.resize((text.size() + 7) & ~size_t{7});
     append(text.data(), text.size());
   }
@@ -42,7 +42,7 @@ class PointWords {
   std::vector<uint8_t> bytes_;
 };
 
-// A float as the double that records have.
+// A float as a double, the format in records.
 uint64_t widened(uint64_t bits) {
   const auto low = static_cast<uint32_t>(bits);
   float narrow;
@@ -60,7 +60,7 @@ void Guardian::pass_point(TracedThread& thread, const TracedPoint& point, const 
   ThreadLog& log = log_of(thread);
   penna_point head{process.number_of(point, at, log, now), 0};
   if (point.with_stack) {
-    // As a return address, like all other frames: readers subtract one to find the line, and so does the walk for
+    // Like a return address, as in all other frames: readers subtract one to find the line, and so does the walk for
     // its rule.
     WalkStart here = registers.here(at + 1);
     here.exact = false;
@@ -68,7 +68,7 @@ void Guardian::pass_point(TracedThread& thread, const TracedPoint& point, const 
   }
   PointWords words(process.memory());
   for (const PointValue& value : point.values) {
-    // What cannot be read is 0: the point was passed all the same.
+    // A value that cannot be read is 0: the point was hit even so.
     const uint64_t bits = registers.value(value.operand, process.memory()).value_or(0);
     if (value.type == PENNA_ARG_STRING)
       words.add_text(bits, value.length ? registers.value(*value.length, process.memory()) : std::nullopt);

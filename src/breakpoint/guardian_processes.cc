@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See guardian.h: how a program that begins, or runs already, is looked at and gets its breakpoints.
+// See guardian.h: how a starting or running program is examined and gets its breakpoints.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ bool Guardian::meet_recorder(TracedProcess& process, ThreadLog& log, const Chann
 }
 
 const FilePlan& Guardian::plan_of(TracedProcess& process, const TracedModule& module) {
-  // Forked processes, and programs started again and again, share what was found out about a file.
+  // Forked processes, and programs started repeatedly, share the results for a file.
   const std::string key = module.path() + '\0' + build_id_text(module.file().build_id());
   const auto known = plans_.find(key);
   if (known != plans_.end()) return known->second;
@@ -61,7 +61,7 @@ Result<TracedProcess*> Guardian::begin_program(pid_t pid, uint64_t start_ticks) 
   return process.get();
 }
 
-// Null: it could not be introduced, and goes past its breakpoints unrecorded.
+// Null: it could not be introduced, and passes its breakpoints unrecorded.
 TracedProcess* Guardian::fork_process(TracedThread& parent, pid_t pid, ThreadLog& log, uint64_t now) {
   auto memory = RemoteMemory::open(pid);
   if (!memory) return nullptr;
@@ -73,20 +73,20 @@ TracedProcess* Guardian::fork_process(TracedThread& parent, pid_t pid, ThreadLog
   owner.is_program = false;
   owner.forked_by = parent.own_log.serial;
   owner.fork_ticks = owner.start_ticks = now;
-  // The bytes were put back in the parent, but its child was copied before that, or in the middle of it.
+  // The bytes were restored in the parent, but its child was copied before that, or in the middle of it.
   if (is_leaving_) {
     process->patches().expect_all_in();
     process->patches().put_back(process->memory());
     return process.get();
   }
-  if (parent.process->writer()) parent.process->writer()->close(parent.own_log);  // the recorder knows what was open
+  if (parent.process->writer()) parent.process->writer()->close(parent.own_log);  // so that open calls are known
   if (!meet_recorder(*process, log, owner)) ++unfollowed_;
   return process.get();
 }
 
 void Guardian::set_breakpoints(TracedProcess& process, pid_t thread, uint64_t start_ticks) {
   for (const TracedModule& module : process.modules()) plan_module(process, thread, module);
-  // In place of what starting an agent costs.
+  // In place of an agent's start-up cost.
   process.writer()->channel().head().start_cost_ticks = penna_now() - start_ticks;
 }
 
@@ -95,14 +95,14 @@ void Guardian::become_program(TracedThread& thread) {
   const uint64_t now = penna_now();
   const pid_t pid = thread.id;
   std::vector<pid_t> gone;
-  // exec ended all other threads; children by vfork are processes of their own, and live on.
+  // exec ended all other threads; vfork children are separate processes, and live on.
   for (auto& [id, other] : threads_)
     if (id != pid && other.process != nullptr && other.process->pid() == pid && other.on_behalf_of == 0)
       gone.push_back(id);
   for (const pid_t id : gone) thread_is_gone(id);
   if (const auto before = processes_.find(pid); before != processes_.end() && before->second->writer())
     before->second->writer()->close(thread.own_log);
-  // A new program has a new channel, and its threads are numbered anew.
+  // A new program has a new channel, and its threads are renumbered.
   thread.own_log = {};
   thread.own_log.tid = static_cast<uint32_t>(pid);
   thread.on_behalf_of = 0;
@@ -110,7 +110,7 @@ void Guardian::become_program(TracedThread& thread) {
   thread.process = nullptr;
   thread.again = 0;
   processes_.erase(pid);
-  // Nothing of ours is in it: it is let go of at its next stop.
+  // Nothing of ours is in it: it is released at its next stop.
   if (is_leaving_) return;
   auto begun = begin_program(pid, now);
   if (!begun) {
@@ -123,7 +123,7 @@ void Guardian::become_program(TracedThread& thread) {
 }
 
 std::string Guardian::await_program(pid_t pid) {
-  // Stopped nowhere: it waits for its start, and the exec is reported as an event.
+  // Not stopped: it waits for its start, and the exec is reported as an event.
   if (!traced(PTRACE_SEIZE, pid, 0, kTraceOptions))
     return fmt::format("may not trace what is started: {}; see /proc/sys/kernel/yama/ptrace_scope", errno_text(errno));
   add_thread(pid, nullptr);
@@ -138,19 +138,19 @@ std::string Guardian::attach(pid_t pid) {
   auto begun = begin_program(pid, now);
   if (!begun) return threads_.clear(), processes_.clear(), begun.error().text;
   TracedProcess& process = **begun;
-  for (const TracedModule& module : process.modules()) plan_of(process, module);  // takes long
-  // What takes long (symbols, debug files) was done while the program ran; it stands still only for as long as it
-  // takes to map memory and write the bytes.
+  for (const TracedModule& module : process.modules()) plan_of(process, module);  // slow
+  // The slow part (symbols, debug files) was done while the program ran; it is stopped only for as long as it takes to
+  // map memory and write the bytes.
   auto stopped = StoppedProcess::stop(pid);
   if (!stopped) return threads_.clear(), processes_.clear(), stopped.error().text;
   process.look_at_modules();
   std::vector<StoppedThread> kept = stopped->keep();
-  // Seized only to be stopped; with these options, none starts another unseen from here on.
+  // They were seized only to be stopped; with these options, none can create another unseen from here on.
   for (const StoppedThread& one : kept) {
     add_thread(one.id, &process);
     traced(PTRACE_SETOPTIONS, one.id, 0, kTraceOptions);
   }
-  // All are stopped: no thread can be in an instruction that a byte is written into.
+  // All are stopped: no thread can be inside an instruction that a byte is written to.
   set_breakpoints(process, kept.front().id, now);
   for (StoppedThread& one : kept) {
     one.state.undo_stop(one.id);

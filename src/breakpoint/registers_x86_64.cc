@@ -14,7 +14,7 @@
 namespace penna {
 
 uint64_t Registers::numbered(uint8_t number) const {
-  // As machine code numbers them (probe_operand.h), which is not their order in user_regs_struct.
+  // In machine code's numbering (probe_operand.h), which differs from user_regs_struct's order.
   const uint64_t values[] = {all_.rax, all_.rcx, all_.rdx, all_.rbx, all_.rsp, all_.rbp, all_.rsi, all_.rdi,
                              all_.r8,  all_.r9,  all_.r10, all_.r11, all_.r12, all_.r13, all_.r14, all_.r15};
   return number < std::size(values) ? values[number] : 0;  // ProbeOperand::kNone
@@ -31,7 +31,7 @@ std::optional<uint64_t> Registers::value(const ProbeOperand& operand, const Remo
       if (!memory.read(at, &bits, operand.bytes)) return {};
     }
   }
-  // Shifted up and down again: the right shift extends the sign, or zeros, from the operand's own size.
+  // Shifted up and down again: the right shift extends with the sign, or with zeros, from the operand's own size.
   const unsigned unused = 64 - operand.bytes * 8u;
   if (unused == 0) return bits;
   return operand.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(bits << unused) >> unused)
@@ -41,7 +41,7 @@ std::optional<uint64_t> Registers::value(const ProbeOperand& operand, const Remo
 void Registers::prepare_system_call(uint64_t instruction, long number, const uint64_t (&arguments)[6]) {
   all_.rip = instruction;
   all_.rax = static_cast<uint64_t>(number);
-  all_.orig_rax = ~uint64_t{0};  // not in a call that would be begun anew
+  all_.orig_rax = ~uint64_t{0};  // not in a call that would be restarted
   all_.rdi = arguments[0], all_.rsi = arguments[1], all_.rdx = arguments[2];
   all_.r10 = arguments[3], all_.r8 = arguments[4], all_.r9 = arguments[5];
 }
@@ -56,9 +56,9 @@ static bool step(pid_t thread) {
   return got == thread && WIFSTOPPED(status);
 }
 
-// By single steps, until the instruction is behind it: the first may only end the call that it was in. The way home
-// of reach/borrowed_thread.h needs code of libc's, and is for recorders that may be killed; a guardian that is
-// killed leaves breakpoints in any case.
+// By single steps, until the instruction has been executed: the first step may only end the call that the thread was
+// in. The return path of reach/borrowed_thread.h needs code of libc's, and is for recorders that may be killed; a
+// guardian that is killed leaves breakpoints in any case.
 std::optional<int64_t> make_system_call(pid_t thread, uint64_t instruction, long number,
                                         const uint64_t (&arguments)[6]) {
   constexpr int kMostSteps = 16;
@@ -84,12 +84,12 @@ std::optional<int64_t> make_system_call(pid_t thread, uint64_t instruction, long
   return result;
 }
 
-// The kernel's own code has some (the vdso); else the first in the program.
+// The vDSO's, if it has one; else the first in the program.
 uint64_t find_system_call(pid_t pid, const RemoteMemory& memory) {
   uint64_t found = 0;
   for (const MemoryRange& range : memory_ranges(pid)) {
     if (!range.executable) continue;
-    // The bytes may also be the middle of another instruction: to execute, that makes no difference.
+    // The bytes may be the middle of another instruction: for execution that makes no difference.
     const bool is_vdso = range.name == "[vdso]";
     if (found != 0 && !is_vdso) continue;
     constexpr size_t kMost = size_t{16} << 20;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The registers of a stopped thread, and what the calling convention says of them. References: ptrace(2); the x86-64
-// psABI, section 3.2.
+// The registers of a stopped thread, interpreted by the calling convention. References: ptrace(2); the x86-64 psABI,
+// section 3.2.
 //
-// Invariant: by the thread of ours that traces it, while it is stopped.
+// Invariant: used by our thread that traces it, while it is stopped.
 #pragma once
 
 #include <sys/user.h>
@@ -27,7 +27,7 @@ class Registers {
     return registers;
   }
   bool set(pid_t thread) { return traced(PTRACE_SETREGS, thread, 0, reinterpret_cast<uintptr_t>(&all_)); }
-  // The program counter alone.
+  // Only the program counter.
   static bool set_pc(pid_t thread, uint64_t pc) {
     return traced(PTRACE_POKEUSER, thread, offsetof(user, regs) + offsetof(user_regs_struct, rip), pc);
   }
@@ -35,27 +35,27 @@ class Registers {
   uint64_t pc() const { return all_.rip; }
   uint64_t sp() const { return all_.rsp; }
   uint64_t result() const { return all_.rax; }
-  // Of a function that has just been entered: its arguments 0 to 3, and where its return address lies.
-  // psABI 3.2.3: of class INTEGER, which is all that is asked for here.
+  // For a function that has just been entered: its arguments 0 to 3, and the address of its return address. psABI
+  // 3.2.3: class INTEGER, which is all that is needed here.
   uint64_t argument(int number) const {
     const uint64_t values[] = {all_.rdi, all_.rsi, all_.rdx, all_.rcx};
     return values[number];
   }
   uint64_t return_slot() const { return all_.rsp; }
-  // Of one that has just returned: where its return address was.
+  // For a function that has just returned: where its return address was.
   uint64_t left_slot() const { return all_.rsp - 8; }
-  // At the first instruction, rbp is the caller's still, and the return address on top of its frame.
+  // At the first instruction, rbp is still the caller's, and the return address is on top of its frame.
   WalkStart caller(uint64_t return_address) const { return {return_address, all_.rsp + 8, all_.rbp, false}; }
   WalkStart here(uint64_t pc) const { return {pc, all_.rsp, all_.rbp, true}; }
 
-  // Nothing: it is in memory that cannot be read.
+  // Empty: it is in unreadable memory.
   std::optional<uint64_t> value(const ProbeOperand& operand, const RemoteMemory& memory) const;
-  // The caller writes the return address to where the stack pointer then points.
+  // The caller writes the return address to the new stack pointer.
   void call(uint64_t target) {
     all_.rsp -= 8;
     all_.rip = target;
   }
-  // To make a system call by the instruction at `instruction`.
+  // For a system call by the instruction at `instruction`.
   void prepare_system_call(uint64_t instruction, long number, const uint64_t (&arguments)[6]);
 
  private:
@@ -63,11 +63,11 @@ class Registers {
   user_regs_struct all_{};
 };
 
-// Makes the stopped thread make a system call by an instruction of its own, alone, and puts it back as it was: none
-// that sleeps. Nothing: it cannot, or has ended.
+// Makes the stopped thread, by itself, perform a system call that does not sleep, with an existing instruction, and
+// restores it. Empty: impossible, or the thread has ended.
 std::optional<int64_t> make_system_call(pid_t thread, uint64_t instruction, long number,
                                         const uint64_t (&arguments)[6]);
-// The run-time address of such an instruction; 0: none is found.
+// The run-time address of such an instruction; 0: not found.
 uint64_t find_system_call(pid_t pid, const RemoteMemory& memory);
 
 }  // namespace penna

@@ -13,7 +13,7 @@ namespace penna {
 using unwind::Arch;
 using unwind::FrameRule;
 
-// First little, as most walks are short; a page or less past the end of what is mapped is no error.
+// Little at first, because most walks are short; reading up to a page past the end of the mapping is not an error.
 bool StackCopy::copy_until(uint64_t end) {
   constexpr uint64_t kPage = 4096, kMost = uint64_t{8} << 20;
   constexpr size_t kFirst = 512, kNext = 4096;
@@ -53,7 +53,7 @@ const FrameRule& RemoteStack::rule_of(uint64_t pc) {
 
 bool RemoteStack::step_by_signal(StackCopy& stack, WalkStart* at) const {
   WalkStart interrupted;
-  // The kernel's frame has the registers of the interrupted instruction itself, at the distances of the ucontext.
+  // The kernel's frame has the interrupted instruction's own registers, at the ucontext's offsets.
   interrupted.exact = true;
   if (!stack.word(at->sp + Arch::kSignalPc, &interrupted.pc) ||
       !stack.word(at->sp + Arch::kSignalSp, &interrupted.sp) || !stack.word(at->sp + Arch::kSignalFp, &interrupted.fp))
@@ -62,8 +62,8 @@ bool RemoteStack::step_by_signal(StackCopy& stack, WalkStart* at) const {
   return true;
 }
 
-// For code without unwind information: [fp] is the caller's, [fp + 8] the return address. Any value may be in rbp:
-// so it counts only if a call ends in front of the address.
+// For code without unwind information: [fp] is the caller's, [fp + 8] the return address. rbp may hold anything: so it
+// counts only if a call instruction precedes the address.
 bool RemoteStack::step_by_frame_pointer(StackCopy& stack, WalkStart* at) const {
   uint64_t fp = 0, pc = 0;
   if (at->fp < at->sp || at->fp % 8 != 0 || !stack.word(at->fp, &fp) || !stack.word(at->fp + 8, &pc)) return false;
@@ -75,8 +75,7 @@ bool RemoteStack::step_by_frame_pointer(StackCopy& stack, WalkStart* at) const {
 
 // False: there is no caller, and *end says why.
 bool RemoteStack::step(StackCopy& stack, WalkStart* at, penna_stack_end* end) {
-  // A return address may be that of the next function, behind a call that never returns: the rule is that of the
-  // call.
+  // A return address may belong to the next function, after a call that never returns: the rule is the call's.
   const FrameRule& rule = rule_of(at->pc - !at->exact);
   *end = PENNA_STACK_BAD_MEMORY;
   if (rule.is(FrameRule::kSignal)) return step_by_signal(stack, at);
@@ -90,7 +89,7 @@ bool RemoteStack::step(StackCopy& stack, WalkStart* at, penna_stack_end* end) {
   // Stacks grow down, so each caller is further up. That also ends a walk through damaged memory.
   if (cfa <= at->sp || !stack.word(cfa + static_cast<uint64_t>(Arch::kReturnFromCfa), &caller.pc)) return false;
   caller.sp = cfa;
-  // 0: no rule that needs it will find memory there.
+  // 0: a rule that needs it will find no memory there.
   caller.fp = (rule.flags & FrameRule::kFpLost) != 0 ? 0 : at->fp;
   caller.exact = (rule.flags & FrameRule::kExact) != 0;
   const uint64_t saved_at =

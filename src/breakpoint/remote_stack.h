@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Walks the stack of a stopped thread of another process, by the unwind information of its modules and what it has on
-// its stack, copied.
+// Walks the stack of a stopped thread of another process, by the unwind information of its modules and a copy of the
+// stack.
 //
-// Invariant: reads only; each step leads further out, and the number of steps is bounded.
+// Invariant: only reads; each step leads further out, and the number of steps is bounded.
 #pragma once
 
 #include <sys/types.h>
@@ -17,12 +17,12 @@
 
 namespace penna {
 
-// The stack of a thread, copied as it is asked for.
+// A thread's stack, copied on demand.
 class StackCopy {
  public:
-  // One copy a stop: the thread is stopped, but others may write to its stack.
+  // One copy per stop: the thread is stopped, but others may write to its stack.
   StackCopy(pid_t pid, uint64_t from) : pid_(pid), from_(from & ~uint64_t{7}) {}
-  // False: it lies below, far above, or where nothing is mapped.
+  // False: the address is below, far above, or unmapped.
   bool word(uint64_t at, uint64_t* value);
 
  private:
@@ -33,7 +33,7 @@ class StackCopy {
   bool is_all_ = false;
 };
 
-// Where a walk begins. `exact`: `pc` is an instruction, not a return address.
+// The start of a walk. `exact`: `pc` is an instruction, not a return address.
 struct WalkStart {
   uint64_t pc = 0, sp = 0, fp = 0;
   bool exact = false;
@@ -41,13 +41,13 @@ struct WalkStart {
 
 class RemoteStack {
  public:
-  // The modules outlive it.
+  // The modules must outlive it.
   explicit RemoteStack(const std::deque<TracedModule>& modules) : modules_(modules) {}
   RemoteStack(const RemoteStack&) = delete;
   RemoteStack& operator=(const RemoteStack&) = delete;
 
   struct Walked {
-    std::vector<uint64_t> pcs;  // the innermost first; never empty
+    std::vector<uint64_t> pcs;  // innermost first; never empty
     penna_stack_end end = PENNA_STACK_COMPLETE;
   };
   const Walked& walk(StackCopy& stack, WalkStart at, size_t most_frames);
@@ -60,7 +60,7 @@ class RemoteStack {
   bool step_by_signal(StackCopy& stack, WalkStart* at) const;
   bool step_by_frame_pointer(StackCopy& stack, WalkStart* at) const;
   const std::deque<TracedModule>& modules_;
-  // Reading a rule from .eh_frame is a search and an interpretation; hot stacks are walked over and over.
+  // Looking up a rule in .eh_frame takes a search and an interpretation; hot stacks are walked over and over.
   std::unordered_map<uint64_t, unwind::FrameRule> rules_;  // by pc
   // Reused, so that a walk allocates nothing; valid until the next.
   Walked walked_;

@@ -19,7 +19,7 @@ struct Allocator {
   const char* name;
   AllocatorCall call;
 };
-// One list for glibc and musl of any version: what a file does not define is skipped.
+// One list for glibc and musl of any version: names that a file does not define are skipped.
 constexpr Allocator kAllocators[] = {
     {"malloc", AllocatorCall::kMalloc},
     {"calloc", AllocatorCall::kCalloc},
@@ -74,10 +74,10 @@ constexpr Jump kJumps[] = {
     {"_Unwind_Resume", JumpCall::kLand},
 };
 
-// Where musl and glibc stop for debuggers when modules come or go.
+// Where musl and glibc stop for debuggers when modules are loaded or unloaded.
 constexpr const char kLoaderStop[] = "_dl_debug_state";
 
-// Functions that end otherwise than by a return, or that the kernel enters.
+// Functions that do not end by a return, or that the kernel enters.
 bool is_entered_otherwise(std::string_view raw) {
   for (const std::string_view name : {"_start", "_init", "_fini", "__restore_rt", "__clone", "clone", "__clone3"})
     if (raw == name) return true;
@@ -89,7 +89,7 @@ class PlacePlanner {
   PlacePlanner(const ElfFile& file, const penna_config& config) : file_(file), config_(config) {}
 
   void add_named(bool calls_are_wanted) {
-    // Always: without it, libraries that come later would have no breakpoints.
+    // Always: without it, libraries loaded later would have no breakpoints.
     std::set<std::string> names{kLoaderStop};
     if (records(PENNA_ALLOC))
       for (const Allocator& one : kAllocators) names.insert(one.name);
@@ -109,7 +109,7 @@ class PlacePlanner {
         Meaning& meaning = place(start, one.name).meaning;
         // Two names may have one body: the first in the list counts.
         if (meaning.lock == LockCall::kNone) meaning.lock = one.call, meaning.sync = one.sync;
-        meaning.is_of_musl = file_.section(".note.ABI-tag") == nullptr;  // what links with glibc has it
+        meaning.is_of_musl = file_.section(".note.ABI-tag") == nullptr;  // files linked with glibc have it
       }
     }
     for (const Jump& one : kJumps)
@@ -119,11 +119,11 @@ class PlacePlanner {
 
   void add_wanted(const std::string& path, const GuardianPlan& plan) {
     auto names = SymbolFile::open({path, file_.build_id()}, {});
-    // By the path that the process has, for which there may be debug files; else by the one that was opened.
+    // By the path that the process has, for which there may be debug files; else by the path that was opened.
     if (!names) names = SymbolFile::open({file_.path(), file_.build_id()}, {});
     if (!names) return;
-    // Go moves its stacks, so a return would be waited for at a slot that is gone. What an agent refuses, we
-    // refuse, too.
+    // Go moves its stacks, so a return would be awaited at a slot that no longer exists. We refuse whatever an agent
+    // refuses.
     const WalkedCode walked(file_);
     size_t left = 0;
     std::string first;
@@ -144,7 +144,7 @@ class PlacePlanner {
         place(symbol.start, all.front()).meaning.is_call = true;
       }
     }
-    // One sentence a file: a Go program has tens of thousands of functions.
+    // One sentence per file: a Go program has tens of thousands of functions.
     if (left > 1) first += fmt::format("; and {} more", count_text(static_cast<int64_t>(left - 1)));
     if (left != 0) refused_.push_back(first);
   }
@@ -168,7 +168,7 @@ class PlacePlanner {
   bool records(penna_event_class what) const { return (config_.classes & (1u << what)) != 0; }
 
  private:
-  // One breakpoint may mean several things: malloc, whose calls are wanted, too.
+  // One breakpoint may mean several things: malloc, whose calls are wanted too.
   PlannedPlace& place(uint64_t address, const std::string& name) {
     PlannedPlace& place = places_[address];
     place.address = address;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which functions and points of a file get a breakpoint, and what it means there.
+// Which functions and points of a file get a breakpoint, and what it means.
 //
-// Invariant: addresses are those of the file; nothing is looked at but the file.
+// Invariant: addresses are the file's; only the file is examined.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace penna {
 
-// What a function of C's allocator does.
+// What a C allocator function does.
 enum class AllocatorCall : uint8_t {
   kNone,
   kMalloc,
@@ -45,21 +45,21 @@ enum class LockCall : uint8_t {
 // Where functions are left without a return.
 enum class JumpCall : uint8_t {
   kNone,
-  kSave,  // setjmp: the first argument now means this place
+  kSave,  // setjmp: the first argument now refers to this place
   kGo,    // longjmp: continues there
-  kLand   // an exception has come to the calling function
+  kLand   // an exception has reached the calling function
 };
 
 struct Meaning {
-  bool is_call = false;  // entry and return are recorded
+  bool is_call = false;  // record entry and return
   AllocatorCall allocator = AllocatorCall::kNone;
   LockCall lock = LockCall::kNone;
   penna_sync sync = PENNA_SYNC_MUTEX;
   JumpCall jump = JumpCall::kNone;
-  bool is_of_musl = false;  // the lock lies in memory as musl has it, else as glibc has it
-  // Shared by all processes that map the file, and by calls that are open.
+  bool is_of_musl = false;  // the lock has musl's layout, else glibc's
+  // Shared by all processes that map the file, and by open calls.
   std::shared_ptr<const TracedPoint> point;  // null: none
-  bool is_loader = false;                    // the dynamic linker tells debuggers here that modules came or went
+  bool is_loader = false;                    // the dynamic linker stops here for debuggers when modules come or go
 };
 
 struct PlannedPlace {
@@ -69,12 +69,12 @@ struct PlannedPlace {
 };
 
 struct FilePlan {
-  std::vector<PlannedPlace> places;  // one an address
-  std::vector<std::string> refused;  // points, in sentences
+  std::vector<PlannedPlace> places;  // one per address
+  std::vector<std::string> refused;  // points, as sentences
 };
 
-// What to say of it, the first few: `troubles` are sentences; of functions and points that can have no breakpoint, by
-// name, why.
+// The first few notes to report: `troubles` are sentences; `refused` has functions and points that cannot have a
+// breakpoint, by name, with the reason.
 std::vector<std::string> refusal_notes(std::vector<std::string> troubles,
                                        const std::map<std::string, std::string>& refused);
 

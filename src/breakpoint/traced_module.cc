@@ -35,8 +35,8 @@ void TracedModule::find_eh_frame() {
     if (segment.p_type != PT_GNU_EH_FRAME) continue;
     eh_frame_.header = section(file_->bytes_at(segment.p_vaddr, kMostBytes), segment.p_vaddr + bias_);
     unwind::Cursor in(eh_frame_.header);
-    // .eh_frame_hdr: version, encoding of the pointer, of the count, of the table; then the pointer to .eh_frame
-    // (LSB core).
+    // .eh_frame_hdr: version, encodings of the pointer, the count, and the table; then the pointer to .eh_frame (LSB
+    // core).
     in.skip(1);
     const uint8_t encoding = in.u8();
     in.skip(2);
@@ -52,7 +52,7 @@ void TracedModule::find_eh_frame() {
 }
 
 bool TracedModule::is_behind_call(uint64_t address) const {
-  // Of the file's bytes: in memory, a breakpoint of ours may be in them.
+  // From the file's bytes: memory may contain our breakpoints.
   if (!is_code(address - 1)) return false;
   const std::span<const uint8_t> code = file_->bytes_at(address - bias_ - unwind::kLongestCall, unwind::kLongestCall);
   return code.size() == unwind::kLongestCall && unwind::preceded_by_call(code.data() + code.size());

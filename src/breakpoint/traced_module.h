@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// TracedModule: a program or library that a traced process has mapped, and the unwind information of its code.
+// TracedModule: a program or library that a traced process has mapped, and its code's unwind information.
 //
-// Invariant: bytes are the file's, which is the one that is mapped (symbols/elf/process_modules.h); all of it is
+// Invariant: bytes are the file's, verified to be the mapped one (symbols/elf/process_modules.h); all of it is
 // untrusted.
 #pragma once
 
@@ -25,9 +25,9 @@ class TracedModule {
   uint64_t end() const { return end_; }
   bool contains(uint64_t address) const { return address >= start_ && address < end_; }
   bool is_code(uint64_t address) const { return range_of(file_->code_ranges(), address - bias_) != nullptr; }
-  // The frame rule of a run-time address; kNone: no unwind information is about it.
+  // The frame rule for a run-time address; kNone: no unwind information covers it.
   unwind::FrameRule rule_at(uint64_t pc) const { return unwind::rule_at(eh_frame_, pc); }
-  // Whether a call ends in front of it.
+  // Whether a call instruction ends right before it.
   bool is_behind_call(uint64_t address) const;
 
  private:

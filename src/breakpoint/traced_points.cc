@@ -21,8 +21,8 @@ class PointChoice {
     for (size_t at = 0; at < all.size() && all[at] != '\0'; at += patterns_.back().size() + 1)
       patterns_.emplace_back(all.substr(at, all.find('\0', at) - at));
   }
-  // Probes of other headers are recorded only if they are asked for.
-  // The last pattern that matches counts; a list that begins with + names all that is wanted.
+  // Probes of other headers are recorded only on request. The last pattern that matches counts; a list that begins with
+  // + names everything wanted.
   bool wants(const std::string& name, bool is_own) const {
     bool wanted = is_own && (patterns_.empty() || patterns_[0][0] != '+');
     for (const std::string& pattern : patterns_)
@@ -42,7 +42,7 @@ class PointChoice {
   std::vector<std::string> patterns_;
 };
 
-// Null: the values are in `point`; else why not.
+// Null: the values are in `point`; else the reason.
 const char* add_own_values(const ListedPoint& listed, const PointPlace& place, TracedPoint* point) {
   if (listed.arguments.empty()) return nullptr;
   if (place.operands.size() != listed.arguments.size()) return "has values that its note does not have";
@@ -66,7 +66,7 @@ const char* add_probe_values(const ListedPoint& listed, const PointPlace& place,
     OperandOffer length;
     if (known.meaning == KnownArgument::kTextAndLength) length = parse_probe_operand(place.operands[next++]);
     if (offer.refusal != nullptr || length.refusal != nullptr) return "has a value in a place that cannot be read";
-    // Those behind it are left out: a SITE record describes no more.
+    // Further ones are left out: a SITE record cannot describe more.
     if (point->values.size() == PENNA_MAX_ARGS) break;
     const bool is_text = known.meaning != KnownArgument::kNumber && offer.operand->bytes == 8;
     const uint8_t number = noted.is_signed ? PENNA_ARG_INT : PENNA_ARG_UINT;
@@ -98,7 +98,7 @@ FilePoints find_traced_points(const ElfFile& file, const penna_config& config) {
     if (!is_recorded_kind(listed.kind) || !choice.wants(name, is_own)) continue;
     for (const PointPlace& place : listed.places) {
       TracedPoint point;
-      // Of our own points, the nop behind the slot has the values; without any, the slot will do.
+      // For our own points, the nop after the slot has the values; without any, the slot will do.
       point.address = place.probe != 0 ? place.probe : place.slot;
       if (point.address == 0 || (is_own && place.slot == 0)) continue;
       point.semaphore = is_own ? 0 : listed.semaphore;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The points and probes of a file that get a breakpoint, and where their values are.
 //
-// Invariant: addresses are those of the file; a point whose values cannot be had as its file describes them is refused.
+// Invariant: addresses are the file's; a point whose values cannot be read as its file describes them is refused.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@
 namespace penna {
 
 struct PointValue {
-  uint8_t type = PENNA_ARG_INT;  // penna_arg_type, no array
+  uint8_t type = PENNA_ARG_INT;  // penna_arg_type, except array
   std::string name;
   ProbeOperand operand;                // of a string: its address
-  std::optional<ProbeOperand> length;  // of a string that has no zero at its end
+  std::optional<ProbeOperand> length;  // of a string without a terminating zero
 };
 
 struct TracedPoint {
@@ -31,7 +31,7 @@ struct TracedPoint {
   bool with_stack = false;
   std::vector<PointValue> values;
 
-  // The strings behind a penna_site_info.
+  // The strings after a penna_site_info.
   std::string text() const;
 };
 
@@ -40,7 +40,7 @@ struct FilePoints {
   std::vector<std::string> refused;  // "shop:order is not recorded: it ..."
 };
 
-// Those that the configuration asks for.
+// Those that the configuration requests.
 FilePoints find_traced_points(const ElfFile& file, const penna_config& config);
 
 }  // namespace penna

@@ -13,16 +13,16 @@
 namespace penna {
 namespace {
 
-// 65,536 slots of CodePatches: as many copies for what lies near one area.
+// 65,536 slots of CodePatches: as many copies near one area.
 constexpr uint64_t kPage = 4096, kAreaBytes = uint64_t{4} << 20;
 
-// Within reach of a jump from the module, and where the heap does not grow to.
+// Within reach of a jump from the module, and where the heap does not grow.
 std::vector<uint64_t> places_near(pid_t pid, const TracedModule& module) {
   constexpr uint64_t kLowest = uint64_t{64} << 10, kBelow = uint64_t{16} << 20, kAbove = uint64_t{256} << 20;
   const std::vector<MemoryRange> taken = memory_ranges(pid);
   std::vector<uint64_t> free;
   const auto offer = [&](uint64_t at) {
-    // With a page between: an area that touches the stack's guard, or a heap, would be in its way.
+    // With a page in between: an area adjoining the stack's guard, or a heap, would be in its way.
     const auto overlaps = [&](const MemoryRange& one) {
       return one.start < at + kAreaBytes + kPage && at < one.end + kPage;
     };
@@ -41,7 +41,7 @@ std::vector<uint64_t> places_near(pid_t pid, const TracedModule& module) {
 TracedProcess::TracedProcess(pid_t pid, RemoteMemory memory, const TracedProcess& other)
     : pid_(pid),
       memory_(std::move(memory)),
-      // Not the points: numbers of sites are told anew in the child's own channel. Not the channel, either.
+      // Not the points: sites are announced again in the child's own channel. Not the channel, either.
       patches_(other.patches_),
       modules_(other.modules_),
       stack_(modules_),
@@ -53,7 +53,7 @@ std::vector<const TracedModule*> TracedProcess::look_at_modules() {
   auto now = read_process_modules(static_cast<uint32_t>(pid_));
   std::vector<const TracedModule*> added;
   if (!now) return added;
-  // The same file at another place, or another build at the same place, is another module.
+  // The same file at another address, or another build at the same address, is another module.
   const auto is_same = [](const TracedModule& known, const ProcessModule& seen) {
     return known.path() == seen.path && known.bias() == seen.bias && known.file().build_id() == seen.file.build_id();
   };
@@ -77,7 +77,7 @@ std::vector<const TracedModule*> TracedProcess::look_at_modules() {
     if (std::any_of(modules_.begin(), modules_.end(), is_it)) continue;
     added.push_back(&modules_.emplace_back(std::move(seen)));
   }
-  // Rules are kept by pc, and the same pc may be other code now.
+  // Rules are cached by pc, and the same pc may be other code now.
   if (any_gone || !added.empty()) stack_.forget();
   return added;
 }
@@ -107,7 +107,7 @@ bool TracedProcess::make_area(pid_t thread, const TracedModule& module) {
   if (patches_.has_area_near(module.start())) return true;
   const uint64_t instruction = find_system_call(pid_, memory_);
   for (const uint64_t at : places_near(pid_, module)) {
-    // MAP_FIXED_NOREPLACE: the map of its memory that we have read may be out of date.
+    // MAP_FIXED_NOREPLACE: the memory map that we have read may be stale.
     constexpr uint64_t kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
     const auto got = make_system_call(thread, instruction, SYS_mmap,
                                       {at, kAreaBytes, PROT_READ | PROT_EXEC, kFlags, ~uint64_t{0}, 0});
@@ -137,8 +137,7 @@ const char* TracedProcess::add(const TracedModule& module, const PlannedPlace& p
   return nullptr;
 }
 
-// Read and written apart, as gdb does: the program only reads it, and a tracer that counts in the same microsecond
-// is lost.
+// Not atomic, like gdb: the program only reads it, but another tracer's update in the same microsecond is lost.
 void TracedProcess::change_semaphore(uint64_t at, int by) const {
   const auto count = memory_.get<uint16_t>(at);
   const auto now = static_cast<uint16_t>(count.value_or(0) + by);
@@ -176,12 +175,12 @@ size_t TracedProcess::modules_with_breakpoints() const {
 const CodePatch* TracedProcess::add_return(uint64_t address) {
   const char* refusal = nullptr;
   if (const CodePatch* known = patches_.find(address)) return known;
-  // What is read from the stack as a return address may be anything: a byte goes into known code alone.
+  // A word read from the stack as a return address may be anything: breakpoints go only into known code.
   const TracedModule* module = stack_.module_at(address);
   return module != nullptr && module->is_code(address) ? patches_.insert(memory_, address, &refusal) : nullptr;
 }
 
-// The first few, and then ever more rarely: a walk costs more than the rest.
+// The first few, then ever more rarely: a walk costs more than everything else.
 bool TracedProcess::wants_stack(uint64_t lock) {
   constexpr uint32_t kFirst = 4;
   // The 1st to 4th, 8th, 16th and so on.

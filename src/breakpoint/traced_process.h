@@ -2,7 +2,7 @@
 // TracedProcess: one address space that is recorded by breakpoints: its modules, its breakpoints and what they mean,
 // its threads and their open calls, and its channel.
 //
-// Invariant: every thread that runs in it is traced by us. By one thread of ours.
+// Invariant: every thread that runs in it is traced by us. Used by one thread of ours.
 #pragma once
 
 #include <sys/types.h>
@@ -24,17 +24,17 @@
 
 namespace penna {
 
-// A function that was entered and shall return.
+// A function that was entered and is expected to return.
 struct EnteredCall {
-  // With the thread, this tells one call from another of the same function.
-  uint64_t slot = 0;  // where its return address lies
+  // With the thread, distinguishes calls of the same function.
+  uint64_t slot = 0;  // address of its return address
   uint64_t returns_to = 0;
   uint64_t function = 0;
   Meaning meaning;
   uint64_t arguments[3] = {};
   uint32_t stack = 0;  // of its caller
-  uint32_t owner = 0;  // of a lock that is waited for
-  bool waits = false;  // for a lock, as far as its memory shows
+  uint32_t owner = 0;  // of the lock being waited for
+  bool waits = false;  // for a lock, judging by its memory
   penna_sync sync = PENNA_SYNC_MUTEX;
   uint64_t begin = 0;  // ticks
 };
@@ -43,19 +43,19 @@ class TracedProcess;
 
 struct TracedThread {
   pid_t id = 0;
-  TracedProcess* process = nullptr;  // null: not followed any more
+  TracedProcess* process = nullptr;  // null: no longer followed
   ThreadLog own_log;
-  pid_t on_behalf_of = 0;  // a child by vfork records as the thread that made it
+  pid_t on_behalf_of = 0;  // a vfork child records as the thread that made it
   std::vector<EnteredCall> open;
-  uint64_t again = 0;  // this breakpoint was met, and is met once more because of a signal
-  bool steps = false;  // alone, out of a copy, with `held` to be delivered behind it
+  uint64_t again = 0;  // this breakpoint was hit, and is hit again because of a signal
+  bool steps = false;  // single-steps out of a copy; `held` is delivered after that
   std::vector<siginfo_t> held;
 };
 
 class TracedProcess {
  public:
   TracedProcess(pid_t pid, RemoteMemory memory) : pid_(pid), memory_(std::move(memory)), stack_(modules_) {}
-  // A fork of `other`: everything in it is there, too.
+  // A fork of `other`: everything in it exists here too.
   TracedProcess(pid_t pid, RemoteMemory memory, const TracedProcess& other);
 
   pid_t pid() const { return pid_; }
@@ -64,37 +64,37 @@ class TracedProcess {
   CodePatches& patches() { return patches_; }
   const std::deque<TracedModule>& modules() const { return modules_; }
 
-  // Finds what has been mapped, and what is gone. The new ones.
+  // Finds what has been mapped and unmapped. Returns the new ones.
   std::vector<const TracedModule*> look_at_modules();
   void tell_module(ThreadLog& log, const TracedModule& module, uint64_t time);
   void tell_all_modules(ThreadLog& log, uint64_t time);
 
   size_t modules_with_breakpoints() const;
 
-  // By `thread`, which is stopped: memory for copies near `module`. False: there is none.
+  // Makes `thread`, which is stopped, map memory for copies near `module`. False: there is none.
   bool make_area(pid_t thread, const TracedModule& module);
   void remove_areas(pid_t thread);
-  // Nothing: it is in; else why not.
+  // Null: it is inserted; else the reason.
   const char* add(const TracedModule& module, const PlannedPlace& place);
-  // Semaphores of probes are counted up as long as somebody listens.
+  // Probe semaphores stay incremented as long as the probe is traced.
   void lower_semaphores();
-  // Null: functions do not return there as far as we know.
+  // Null: as far as we know, functions do not return there.
   const CodePatch* add_return(uint64_t address);
   const Meaning* meaning_at(uint64_t address) const {
     const auto found = meanings_.find(address);
     return found == meanings_.end() ? nullptr : &found->second;
   }
 
-  // The stack pointers that jump buffers mean; 0: unknown.
+  // Stack pointers for jump buffers; 0: unknown.
   void save_jump(uint64_t buffer, uint64_t sp) { jumps_[buffer] = sp; }
   uint64_t jump_target(uint64_t buffer) const {
     const auto found = jumps_.find(buffer);
     return found == jumps_.end() ? 0 : found->second;
   }
-  // Whether the next acquisition of that lock tells from where.
+  // Whether the lock's next acquisition gets a stack.
   bool wants_stack(uint64_t lock);
 
-  // The number of a point in records; it is told when it is first asked for.
+  // A point's number in records; it is announced on first use.
   uint32_t number_of(const TracedPoint& point, uint64_t address, ThreadLog& log, uint64_t time);
 
   // The node of a stack in the channel; 0: unknown.
@@ -103,15 +103,15 @@ class TracedProcess {
  private:
   pid_t pid_;
   RemoteMemory memory_;
-  std::optional<ChannelWriter> writer_;  // nothing: it has not met the recorder
+  std::optional<ChannelWriter> writer_;  // empty: it has not connected to the recorder
   CodePatches patches_;
   std::deque<TracedModule> modules_;
   RemoteStack stack_;
   void change_semaphore(uint64_t at, int by) const;
   std::unordered_map<uint64_t, Meaning> meanings_;  // by run-time address
-  std::vector<uint64_t> semaphores_;                // raised by us
+  std::vector<uint64_t> semaphores_;                // that we have incremented
   std::unordered_map<uint64_t, uint32_t> points_;   // their numbers, by address
-  // Never cleared: a buffer is used again and again, and an old entry is overwritten by the next setjmp.
+  // Never cleared: a buffer is reused, and an old entry is overwritten by the next setjmp.
   std::unordered_map<uint64_t, uint64_t> jumps_;         // by buffer
   std::unordered_map<uint64_t, uint32_t> acquisitions_;  // by lock
 };

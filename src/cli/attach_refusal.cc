@@ -26,8 +26,8 @@
 namespace penna {
 namespace {
 
-// The words behind "NAME:" of /proc/PID/status. A process chooses its Name, but the kernel escapes
-// line ends in it, so that it cannot fake a field.
+// The words after "NAME:" in /proc/PID/status. A process chooses its Name, but the kernel escapes line ends in it, so
+// that it cannot fake a field.
 std::istringstream field(const std::string& status, std::string_view name) {
   const size_t at = ("\n" + status).find(fmt::format("\n{}:", name));
   if (at == std::string::npos) return {};
@@ -35,8 +35,7 @@ std::istringstream field(const std::string& status, std::string_view name) {
   return std::istringstream(status.substr(begin, status.find('\n', begin) - begin));
 }
 
-// Real, effective, saved and file system's id are one. An unreadable line counts as that:
-// `permitted` decides.
+// Real, effective, saved and file system id are the same. An unreadable line counts as that: `permitted` decides.
 bool has_one(std::istringstream ids, uid_t* real) {
   uid_t other = 0;
   if (!(ids >> *real)) return true;
@@ -57,14 +56,14 @@ bool is_kernel_thread(pid_t pid) {
   return fields >> flags && (flags & kKthread) != 0;
 }
 
-// Opening the memory takes the same check as PTRACE_ATTACH (PTRACE_MODE_ATTACH, Yama included), but
-// has no effect on the process.
+// Opening the memory takes the same check as PTRACE_ATTACH (PTRACE_MODE_ATTACH, including Yama), but has no effect on
+// the process.
 bool may_trace(pid_t pid) {
   return static_cast<bool>(Fd(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC)));
 }
 
-// Yama's ptrace_scope, see Documentation/admin-guide/LSM/Yama.rst: 0 anything of one's own, 1
-// descendants, 2 CAP_SYS_PTRACE, 3 nothing. Kernels without Yama have no such file.
+// Yama's ptrace_scope, see Documentation/admin-guide/LSM/Yama.rst: 0 anything of the same user, 1 descendants, 2
+// CAP_SYS_PTRACE, 3 nothing. Kernels without Yama have no such file.
 int read_ptrace_scope() {
   const auto text = read_file("/proc/sys/kernel/yama/ptrace_scope", 64);
   return text ? std::atoi(text->c_str()) : 0;
@@ -75,7 +74,7 @@ std::string user_name(uid_t user) {
   return entry != nullptr ? entry->pw_name : fmt::format("number {}", user);
 }
 
-// The likeliest cause first: another user, setuid, Yama, and what remains. The kernel only says no.
+// The likeliest cause first: another user, setuid, Yama, and the rest. The kernel only says no.
 std::string why_not_permitted(const ProcessFacts& process, uid_t user) {
   if (user != 0 && process.user != user)
     return fmt::format("belongs to user {}: run penna as that user, or as root", user_name(process.user));
@@ -94,8 +93,7 @@ std::string why_not_permitted(const ProcessFacts& process, uid_t user) {
 
 }  // namespace
 
-// The file that appears with the process: without it there is none. All other facts stay at their
-// harmless defaults when they cannot be read.
+// Without this file the process does not exist. All other facts keep their harmless defaults if they cannot be read.
 Result<ProcessFacts> read_process_facts(pid_t pid) {
   const auto status = read_file(fmt::format("/proc/{}/status", pid), 64 << 10);
   if (!status) return Error{fmt::format("there is no process {}", pid)};
@@ -124,8 +122,8 @@ Result<ProcessFacts> read_process_facts(pid_t pid) {
   return facts;
 }
 
-// Ordered from what makes the other facts meaningless (a thread's number, ourselves, a dead
-// process) to what could be worked around.
+// Ordered from cases that make the other facts meaningless (a thread's number, ourselves, a dead process) to those that
+// could be worked around.
 std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, bool by_breakpoints) {
   const auto sentence = [&](const std::string& rest) { return fmt::format("process {} {}", process.pid, rest); };
   if (process.leader != process.pid)
@@ -136,7 +134,7 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, 
     return sentence("has ended: only its parent still has to wait for it");
   if (process.tracer != 0)
     return sentence(fmt::format("is traced by process {} already: end that tracer first", process.tracer));
-  // Attaching would have to let it run, and its owner has stopped it.
+  // Attaching would have to resume it, but its owner has stopped it.
   if (process.state == 'T')
     return sentence(fmt::format("is stopped: let it run first, with: kill -CONT {}", process.pid));
   if (!process.permitted) return sentence(why_not_permitted(process, user));
@@ -146,8 +144,8 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, 
                                 process.why_not_alone));
   if (!by_breakpoints && process.is_musl)
     return sentence("uses musl, so it can have no agent: record it with --via breakpoint");
-  // A seccomp filter can kill a process for a system call that it never made itself. What such a
-  // filter allows is read by reach/; here it is only asked whether that is possible.
+  // A seccomp filter can kill a process for a system call that it would never make itself. reach/ reads what a filter
+  // allows; here we only check whether it can be read.
   if (process.filters_calls && by_breakpoints)
     return sentence(
         "has a filter of system calls (seccomp), which might end it for one that breakpoints need: start it with penna "

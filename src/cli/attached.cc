@@ -16,8 +16,7 @@ void serve_for_a_moment(Server& server) {
   if (::poll(&ready, 1, kMomentMs) > 0) server.work();
 }
 
-// Numbers first, then what was left alone and why. Always says something: an empty line would not
-// tell that all is well.
+// Numbers first, then what was left unchanged and why. Never empty: an empty line would not say that all is well.
 std::string restored_text(const Restored& restored) {
   std::vector<std::string> parts;
   if (restored.places + restored.kept != 0 || (restored.other_programs == 0 && restored.trouble.empty()))

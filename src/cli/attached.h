@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the recorder does while a carrier brings a process to it, and what it says when it leaves.
+// The recorder's work while a carrier attaches to a process, and its message when it leaves.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace penna {
 
-// The process meets us, and asks us for plans, while whoever brings the agent in waits. Returns soon.
+// The process connects and asks for plans while the carrier waits. Returns soon.
 void serve_for_a_moment(Server& server);
 
-// What became of the processes that go on, as a sentence.
+// The result for processes that keep running, as a sentence.
 std::string restored_text(const Restored& restored);
 
 }  // namespace penna

@@ -15,7 +15,7 @@
 namespace penna {
 namespace {
 
-// With the mask, in a session of its own: Ctrl-C in our terminal is not meant for it.
+// With the mask, in its own session: Ctrl-C in our terminal is not meant for it.
 bool spawn_quietly(const char* program, const std::string& argument, const sigset_t& mask) {
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t actions;

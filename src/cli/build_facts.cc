@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See build_facts.h. Of libraries that are loaded, the version that is loaded; of those compiled in, theirs.
+// See build_facts.h. For loaded libraries, the version loaded; for those compiled in, theirs.
 #include "cli/build_facts.h"
 
 #include <Zydis/Zydis.h>

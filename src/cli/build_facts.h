@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What this penna was built of, for whom it is said in a report of a bug: penna --version -v.
+// The versions that this penna was built with, for bug reports: penna --version -v.
 #pragma once
 
 #include <string>

@@ -21,8 +21,8 @@
 namespace penna {
 namespace {
 
-// Filters decide something where these functions are entered, so they must be entered even when -F
-// would leave them out. What is recorded of them is left out again later.
+// Filters make decisions when these functions are entered, so they must be hooked even if -F would leave them out.
+// Their own records are filtered out again later.
 constexpr auto kDecidingActions = {TriggerAction::kOn,     TriggerAction::kOff,     TriggerAction::kFilter,
                                    TriggerAction::kDepth,  TriggerAction::kTime,    TriggerAction::kNotrace,
                                    TriggerAction::kFinish, TriggerAction::kSnapshot};
@@ -36,7 +36,7 @@ bool any_matches(const Patterns& patterns, const std::string& text) {
 
 namespace {
 
-// One -A, -R or -T FUNC@stack: the functions that it is about, and what to record of them.
+// One -A, -R or -T FUNC@stack: the functions concerned, and what to record about them.
 struct ValueRequest {
   enum Option { kArguments, kResults, kStack };
   ValueRequest(ValueSpec of, Option by) : function(of.function), spec(std::move(of)), option(by) {}
@@ -49,7 +49,7 @@ struct ValueRequest {
   Option option;
 };
 
-// Several options may mean one function: what they ask for adds up.
+// Several options may match one function: their requests add up.
 void add_request(const ValueRequest& request, WantedValues* wanted) {
   if (request.option == ValueRequest::kStack) {
     wanted->callers = true;
@@ -76,8 +76,8 @@ void add_value_requests(const RecordOptions& options, const std::shared_ptr<Aske
   }
   std::vector<FunctionPattern> entered = triggered(options.filter, kDecidingActions);
   for (const ValueRequest& request : list) entered.push_back(request.function);
-  // Without -F only functions that compilers have prepared are patched. Those that are named must
-  // be entered, too, however they were compiled.
+  // Without -F only functions prepared by compilers are patched. Named functions must be hooked too, however they were
+  // compiled.
   if (options.filter.functions.empty() && !options.libcalls && !options.all_functions && !entered.empty())
     requests->also = [entered](const std::string& name, const std::string&) { return any_matches(entered, name); };
   if (list.empty() && !options.auto_arguments) return;
@@ -94,10 +94,9 @@ void add_value_requests(const RecordOptions& options, const std::shared_ptr<Aske
   };
 }
 
-// SDT probes of other headers are recorded only when a pattern names them: a program may pass them
-// millions of times a second, and nobody asked. Points of penna/point.h have SDT notes, too; they
-// are left out here, because their own sites record them. The last pattern that matches decides, as
-// for the agent's own points.
+// SDT probes of other headers are recorded only if a pattern names them: a program may hit them millions of times a
+// second without anyone being interested. Points of penna/point.h have SDT notes too; these are skipped here, because
+// their own sites record them. The last matching pattern decides, as for the agent's own points.
 void add_probe_requests(const RecordOptions& options, PatchRequests* requests) {
   const auto is_positive = [](const std::string& pattern) { return !pattern.starts_with('!'); };
   if (std::none_of(options.point_patterns.begin(), options.point_patterns.end(), is_positive)) return;
@@ -120,8 +119,8 @@ void add_probe_requests(const RecordOptions& options, PatchRequests* requests) {
 
 }  // namespace
 
-// `is_meant` comes from the caller, as it has matched the pattern already. Near names are only
-// collected while nothing matched.
+// `is_meant` comes from the caller, which has matched the pattern already. Near names are collected only while nothing
+// has matched.
 void AskedFunctions::see(size_t number, const std::string& name, bool is_meant) {
   was_asked_ = true;
   Asked& asked = list_[number];
@@ -131,8 +130,7 @@ void AskedFunctions::see(size_t number, const std::string& name, bool is_meant) 
 
 std::string AskedFunctions::text_of(const Asked& asked) { return asked.option + asked.nearest.hint(); }
 
-// When no process asked for a plan, nobody knows which functions there are: then nothing is called
-// unmet.
+// If no process asked for a plan, the existing functions are unknown: then no option is reported as unmet.
 std::vector<std::string> AskedFunctions::unmet() const {
   std::vector<std::string> options;
   for (const Asked& asked : list_)
@@ -163,7 +161,7 @@ PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr
   for (FunctionPattern& function : triggered(filter, kDecidingActions)) deciding.push_back(std::move(function));
   for (const FunctionPattern& pattern : filter.functions)
     filters->add(fmt::format("-F '{}'", pattern.text()), pattern.text());
-  // Asked for each function of each file that is planned for; `name` is demangled.
+  // Called for each function of each planned file; `name` is demangled.
   requests.wanted = [filters, all = options.all_functions, only = filter.functions, never = filter.not_functions,
                      deciding, modules = filter.modules](const std::string& name, const std::string& file) {
     for (size_t i = 0; i < only.size(); ++i) filters->see(i, name, only[i].matches(name));
@@ -174,8 +172,8 @@ PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr
   return requests;
 }
 
-// A process asks for plans only of the kinds that are set here. `pid`: its files are read below its
-// own root directory, as a container's differ from ours.
+// A process asks for plans only of the kinds that are set here. `pid`: its files are read below its own root directory,
+// because a container's differ from ours.
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options) {
   const auto records = [&](penna_event_class what) { return (options.classes & (1u << what)) != 0; };
   const auto answer = [&planner](std::span<const penna_patch_question> questions, uint32_t pid) {
@@ -187,8 +185,8 @@ void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& opti
   if (records(PENNA_ALLOC)) plans |= PENNA_PLANS_ALLOCATORS;
   if (records(PENNA_LOCKS)) plans |= PENNA_PLANS_LOCKS;
   if (planner.wants_probes()) plans |= PENNA_PLANS_PROBES;
-  // An agent that comes late enters dlopen and what starts programs where they lie, whatever is recorded: it asks for
-  // that without being told to.
+  // An agent that attaches late hooks dlopen and the functions that start programs at their addresses, whatever is
+  // recorded: it asks for that unprompted.
   if (plans != 0 || !options.pids.empty()) server.set_planner(answer, plans);
 }
 
@@ -225,7 +223,7 @@ std::string note_unmet(const AskedFunctions& values, Collector& collector) {
 
 namespace {
 
-// `half`: other functions record blocks of it, so what is missing are some allocations or frees only.
+// `half`: other functions also record blocks of it, so only some allocations or frees are missing.
 std::string sentence_about_allocator(const RefusedFunction& one, const std::string& file) {
   const bool is_operator = one.name.starts_with("_Z");
   const std::string which = is_operator ? "blocks of operator new of the allocator in "
@@ -238,8 +236,7 @@ std::string sentence_about_allocator(const RefusedFunction& one, const std::stri
                      one.reason == kMayRun ? "open it before threads are started, or " : "");
 }
 
-// A sentence for each kind of refusal: what is missing in the recording because of it, where, and
-// why.
+// A sentence for each kind of refusal: what is missing from the recording because of it, where, and why.
 std::string sentence_about(const RefusedFunction& one) {
   const std::string file = std::filesystem::path(one.file).filename().string();
   switch (one.what) {
@@ -270,7 +267,7 @@ bool is_of_allocator(const RefusedFunction& one) {
          one.what == RefusedFunction::kAllocatorUnknown;
 }
 
-// The classes of which events are missing, so that penna check does not call a limit on them kept.
+// The classes whose events are missing, so that penna check does not report a limit on them as kept.
 uint32_t missed_by(const RefusedFunction& one) {
   if (is_of_allocator(one)) return 1u << PENNA_ALLOC | (one.half ? kNoteOfHalf : 0);
   if (one.what == RefusedFunction::kLibc)
@@ -280,7 +277,7 @@ uint32_t missed_by(const RefusedFunction& one) {
   return one.what == RefusedFunction::kLock ? 1u << PENNA_LOCKS : 0;
 }
 
-// Takes the calls out of `refused`: how many there are for each reason, with an example. Gives their number.
+// Moves the calls out of `refused` and notes how many there are for each reason, with an example. Returns their number.
 size_t note_refused_calls(std::vector<RefusedFunction>& refused, Collector& collector) {
   struct Many {
     int64_t count = 0;
@@ -307,7 +304,7 @@ size_t note_refused_calls(std::vector<RefusedFunction>& refused, Collector& coll
 }  // namespace
 
 std::string note_refused(const PatchPlanner& planner, Collector& collector, bool all) {
-  // A large program can refuse tens of thousands; the file need not hold them all.
+  // A large program can have tens of thousands of refused functions; the file does not need them all.
   constexpr size_t kMostNotes = 1000;
   std::vector<RefusedFunction> refused = planner.refused();
   const size_t calls = all ? note_refused_calls(refused, collector) : 0;
@@ -315,7 +312,7 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector, bool
     return fmt::format("calls of {} are not recorded: they cannot be entered (see: penna report health)",
                        plural_text(static_cast<int64_t>(calls), "function"));
   if (refused.empty()) return {};
-  // What makes numbers of other things wrong comes first.
+  // Refusals that falsify other numbers come first.
   std::stable_partition(refused.begin(), refused.end(),
                         [](const RefusedFunction& one) { return one.reason != kOfLinker; });
   std::stable_partition(refused.begin(), refused.end(),
@@ -329,8 +326,7 @@ std::string note_refused(const PatchPlanner& planner, Collector& collector, bool
                      count_text(static_cast<int64_t>(more)));
 }
 
-// Both are told otherwise, and contradict each other: "no function matches" and "it cannot be
-// entered".
+// Both are reported elsewhere, and contradict each other: "no function matches" and "it cannot be entered".
 std::vector<std::string> without_refused(std::vector<std::string> unmet, const std::vector<FunctionPattern>& patterns,
                                          const PatchPlanner& planner) {
   for (const FunctionPattern& pattern : patterns) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What penna record asks a target to patch for calls, from its options, and what it says of functions that could not
-// be.
+// The plan for the calls that penna record asks a target to patch, from its options, and the messages about functions
+// that could not be patched.
 //
-// Invariant: every function that -F means and that cannot be entered is named in the recording, with its reason.
+// Invariant: every function that matches -F and cannot be hooked is named in the recording, with its reason.
 #pragma once
 
 #include <memory>
@@ -17,21 +17,20 @@
 
 namespace penna {
 
-// Which functions options mean, of all that are defined in the program and its libraries, and which
-// options mean none: a typing error that nothing else would show. The planner's questions come
-// while processes start, and unmet() is asked when the recording has ended.
+// Which functions the options match, among all those defined in the program and its libraries, and which options match
+// none: typing errors that would otherwise go unnoticed. The planner's queries come while processes start; unmet() is
+// called when the recording has ended.
 class AskedFunctions {
  public:
   void add(std::string option, const std::string& pattern) {
     list_.push_back({std::move(option), NearestName(pattern)});
   }
-  // `number`: in the order of add().
+  // `number`: in order of add().
   void see(size_t number, const std::string& name, bool is_meant);
-  // The options that mean none: "-A 'pya' (is it pay?)". Empty, too, when nobody asked.
+  // The options that match none: "-A 'pya' (is it pay?)". Also empty if there were no queries.
   std::vector<std::string> unmet() const;
-  // Adds to those of `options` that met nothing the nearest name of all defined functions. A filter
-  // has seen only names of functions that were called; a function that exists may just not have
-  // been called.
+  // Adds the nearest name of all defined functions to those of `options` that matched nothing. A filter has seen only
+  // names of functions that were called; an existing function may just not have been called.
   std::vector<std::string> with_nearest(std::vector<std::string> options) const;
 
  private:
@@ -45,28 +44,28 @@ class AskedFunctions {
   bool was_asked_ = false;
 };
 
-// What to patch: with -F the functions that it means, and those that other filters must see to
-// decide; without, all that compilers have prepared (-fpatchable-function-entry, -pg). The two
-// lists are shared with closures in the result, which live as long as the planner.
+// What to patch: with -F the functions that it matches, and those that other filters must see to decide; without, all
+// that compilers have prepared (-fpatchable-function-entry, -pg). The two lists are shared with closures in the result,
+// which live as long as the planner.
 PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& filters,
                              const std::shared_ptr<AskedFunctions>& values);
 
-// Lets `server` answer its processes' questions with `planner`: about calls, and about allocators of their own.
+// Lets `server` answer its processes' questions with `planner`: about calls, and about their own allocators.
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options);
 
-// Puts into the recording's notes which waits for locks are told by time, and which options mean no function. One
-// sentence about these; empty: there are none.
+// Notes in the recording which lock waits are detected by time, and which options match no function. Returns one
+// sentence about these; empty: none.
 std::string note_locks(const PatchPlanner& planner, Collector& collector);
 
-// The same of options that ask for values of functions, or for something to be done there.
+// The same for options that request values of functions, or actions there.
 std::string note_unmet(const AskedFunctions& values, Collector& collector);
 
-// Puts the refused functions into the recording's notes, before it is closed. Gives one sentence about them; empty:
-// there are none. `all`: functions were not asked for by name, so they are counted by reason.
+// Notes the refused functions in the recording, before it is closed. Returns one sentence about them; empty: none.
+// `all`: functions were not requested by name, so they are counted by reason.
 std::string note_refused(const PatchPlanner& planner, Collector& collector, bool all);
 
-// Of `unmet`, options of a filter that no recorded function met, those that mean no refused function either: of these
-// nobody knows whether they were called, and they are named as refused.
+// Those of `unmet`, filter options that no recorded function matched, that match no refused function either: whether
+// refused ones were called is unknown, and they are named as refused.
 std::vector<std::string> without_refused(std::vector<std::string> unmet, const std::vector<FunctionPattern>& patterns,
                                          const PatchPlanner& planner);
 

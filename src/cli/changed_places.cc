@@ -35,14 +35,14 @@ const char* kind_text(PlannedChange::Kind kind) {
   return "";
 }
 
-// Of one module, read when it is first asked for.
+// For one module, read on first use.
 struct NamesInFile {
   const ProcessModule* module = nullptr;
   std::unique_ptr<SymbolFile> symbols;
   std::map<uint64_t, std::string> imports;  // by the address of their pointer
 };
 
-// Which module an address lies in, and what is there.
+// The module that contains an address, and what is there.
 class PlaceNames {
  public:
   explicit PlaceNames(pid_t pid) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of the places that recording would change: where each lies, as a name, and its bytes before and after.
+// The table of the places that recording would change: each as a name, with its bytes before and after.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ struct ChangedProcess {
   bool by_breakpoints = false;
 };
 
-// One table for all, and a sentence in front for each process.
+// One table for all, preceded by a sentence for each process.
 Report report_changes(const std::vector<ChangedProcess>& processes);
 
 }  // namespace penna

@@ -10,8 +10,7 @@ namespace {
 
 using Why = StuckThread::Why;
 
-// Threads that wait for ever. Not those that wait for a holder which still runs: that may release
-// the lock.
+// Threads that wait forever. Not those that wait for a holder that still runs: it may release the lock.
 uint64_t stuck_threads(const Deadlocks& found) {
   return found.count(Why::kInDeadlock) + found.count(Why::kBehind) + found.count(Why::kHolderEnded) +
          found.count(Why::kElsewhere);
@@ -40,7 +39,7 @@ std::vector<Verdict> judge_waits(const WaitLimits& limits, const WaitAnalyses* w
   return verdicts;
 }
 
-// The deadlock first: it has happened, and an inversion only might.
+// The deadlock first: it has happened, and an inversion is only a risk.
 std::vector<Table> tables_of_waits(const WaitLimits& limits, const WaitAnalyses& waits, const WaitTexts& texts) {
   std::vector<Table> tables;
   if (limits.no_deadlock && stuck_threads(waits.deadlocks()) != 0)

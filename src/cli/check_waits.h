@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The limits of penna check on the order of locks: --no-inversions and --no-deadlock.
-// Invariant: a limit that is broken has a table that shows all its stacks.
+// Limits of penna check on lock order: --no-inversions and --no-deadlock.
+// Invariant: a broken limit has a table with all its stacks.
 #pragma once
 
 #include <vector>
@@ -12,15 +12,15 @@
 
 namespace penna {
 
-// Flags and not numbers: one inversion or deadlock is one too many.
+// Flags, not numbers: one inversion or deadlock is one too many.
 struct WaitLimits {
   bool no_inversions = false, no_deadlock = false;
   bool any() const { return no_inversions || no_deadlock; }
 };
 void add_wait_limit_options(OptionParser& parser, WaitLimits& limits);
-// `waits` may be null when there are no limits.
+// `waits` may be null if there are no limits.
 std::vector<Verdict> judge_waits(const WaitLimits& limits, const WaitAnalyses* waits);
-// Of the limits that are broken.
+// For the broken limits.
 std::vector<Table> tables_of_waits(const WaitLimits& limits, const WaitAnalyses& waits, const WaitTexts& texts);
 
 }  // namespace penna

@@ -14,9 +14,9 @@
 namespace penna {
 namespace {
 
-// Why the program can have no agent, though breakpoints can record it: "uses musl". Empty: it can have one, or nothing
-// records it (32 bits, another machine, more rights than we have). *is_static: no dynamic linker loads it, so the agent
-// comes alone.
+// Why the program cannot have an agent, although breakpoints can record it: "uses musl". Empty: it can have one, or
+// cannot be recorded at all (32 bits, another machine, higher privileges than ours). *is_static: no dynamic linker
+// loads it, so it needs the stand-alone agent.
 std::string why_no_agent(const std::string& program, bool* is_static) {
   const auto facts = read_elf_facts(program);
   if (!facts || !facts->is_elf || facts->bits != 64 || facts->machine_name != "x86-64" || facts->setuid) return "";
@@ -26,8 +26,7 @@ std::string why_no_agent(const std::string& program, bool* is_static) {
   return why_not.empty() ? "" : fmt::format("is statically linked and {}", why_not);
 }
 
-// The first option given that breakpoints cannot serve, as they have no code in the process; null:
-// none is.
+// The first given option that breakpoints cannot support, because they have no code in the process; null: none.
 const char* unserved_option(const RecordOptions& options) {
   if (options.all_functions) return "--all-functions";
   if (options.libcalls) return "--libcalls";
@@ -44,8 +43,8 @@ const char* unserved_option(const RecordOptions& options) {
 
 }  // namespace
 
-// --via decides; without it the agent, and breakpoints only for one program that can have no agent.
-// Breakpoints stop a thread for each event: they are never chosen silently.
+// --via decides; without it the agent, and breakpoints only for one program that cannot have an agent. Breakpoints stop
+// a thread for each event: they are never chosen silently.
 Result<CarrierChoice> choose_carrier(const RecordOptions& options) {
   CarrierChoice choice;
   const bool is_one = options.pids.size() < 2;
@@ -55,7 +54,8 @@ Result<CarrierChoice> choose_carrier(const RecordOptions& options) {
   std::string reason = options.via != Via::kBreakpoint && is_one ? why_no_agent(program, &is_static) : "";
   choice.comes_alone = options.pids.empty() && is_static && reason.empty();
   if (options.via == Via::kInject) reason.clear();
-  // A program that we start runs, whatever of it can be recorded; why nothing was is said when it has ended.
+  // A program that we start runs whether or not it can be recorded; the reason for an empty recording is given at its
+  // end.
   if (options.pids.empty() && unserved_option(options) != nullptr) reason.clear();
   choice.by_breakpoints = options.via == Via::kBreakpoint || !reason.empty();
   if (choice.by_breakpoints && !is_one)
@@ -69,8 +69,8 @@ Result<CarrierChoice> choose_carrier(const RecordOptions& options) {
   return choice;
 }
 
-// The only place that knows which carriers there are. From here on they are all alike, but for
-// Inject, which also calls into processes that it has entered (cmd_record.cc).
+// The only place that knows which carriers exist. From here on they are all alike, except Inject, which also calls into
+// processes that it has entered (cmd_record.cc).
 Result<std::unique_ptr<Carrier>> make_carrier(const CarrierChoice& choice, const RecordOptions& options,
                                               const std::vector<pid_t>& pids, const std::string& agent,
                                               GuardianPlan plan, const sigset_t& signals) {

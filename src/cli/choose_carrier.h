@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which way a program is recorded: by an agent in it, or by breakpoints.
+// How a program is recorded: by an agent in it, or by breakpoints.
 #pragma once
 
 #include <csignal>
@@ -15,14 +15,14 @@ namespace penna {
 
 struct CarrierChoice {
   bool by_breakpoints = false;
-  bool comes_alone = false;  // the agent, to a program that is started and that nothing can be preloaded into
-  std::string reason;        // a sentence to be told; empty: it is the usual way, or was asked for
+  bool comes_alone = false;  // the stand-alone agent, for a started program that nothing can be preloaded into
+  std::string reason;        // a sentence for the user; empty: the usual way, or requested
 };
 
-// Error: what is asked for cannot be recorded that way.
+// Error: the request cannot be recorded that way.
 Result<CarrierChoice> choose_carrier(const RecordOptions& options);
 
-// `pids`: to attach to; none: the command is started. `signals`: the mask that a command shall have.
+// `pids`: to attach to; none: the command is started. `signals`: the command's signal mask.
 Result<std::unique_ptr<Carrier>> make_carrier(const CarrierChoice& choice, const RecordOptions& options,
                                               const std::vector<pid_t>& pids, const std::string& agent,
                                               GuardianPlan plan, const sigset_t& signals);

@@ -33,8 +33,8 @@ std::string first_line(const std::string& path) {
   return text ? text->substr(0, text->find('\n')) : std::string();
 }
 
-// The value of the first line "NAME : value" or "NAME:\tvalue", as in /proc/cpuinfo and
-// /proc/PID/status; NAME may be the beginning of a longer one. Empty when there is none.
+// The value in the first line "NAME : value" or "NAME:\tvalue", as in /proc/cpuinfo and /proc/PID/status; NAME may be
+// the beginning of a longer one. Empty if there is none.
 std::string value_in(const std::string& path, const std::string& name) {
   const auto text = read_file(path, 1 << 20);
   const size_t at = text ? ("\n" + *text).find("\n" + name) : std::string::npos;
@@ -58,8 +58,8 @@ DoctorFinding agent_finding() {
           "install Penna as a whole, or run penna from its build directory"};
 }
 
-// Tried, not looked up: only making the directory shows whether TMPDIR is writable and the path
-// short enough for a socket. The destructor removes it.
+// Tried, not looked up: only creating the directory shows whether TMPDIR is writable and the path short enough for a
+// socket. The destructor removes it.
 DoctorFinding sockets_finding() {
   SocketDirectory directory;
   const auto path = directory.create();
@@ -67,8 +67,8 @@ DoctorFinding sockets_finding() {
   return {"sockets", Diagnosis::kNo, path.error().text, "set TMPDIR to a directory that can be written"};
 }
 
-// Tried as penna record -p does it: the agent is mapped from a memory file, because the process may
-// see another file system than we do.
+// Tried like penna record -p does it: the agent is mapped from a memory file, because the process may see another file
+// system than we do.
 DoctorFinding memfd_finding() {
   const Fd file(static_cast<int>(::syscall(SYS_memfd_create, "penna-doctor", 1u /* MFD_CLOEXEC */)));
   const bool sized = file && ::ftruncate(file.get(), 4096) == 0;
@@ -81,9 +81,8 @@ DoctorFinding memfd_finding() {
           "allow it: sysctl vm.memfd_noexec=0, or in the rules of SELinux"};
 }
 
-// MEMBARRIER_CMD_QUERY gives a mask of the commands that the kernel has; 1 << 5 is
-// MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE (linux/membarrier.h), which patching of running code
-// needs.
+// MEMBARRIER_CMD_QUERY returns a mask of the kernel's commands; 1 << 5 is MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE
+// (linux/membarrier.h), needed for patching running code.
 DoctorFinding barrier_finding() {
   constexpr int kQuery = 0, kSyncCore = 1 << 5;
   const long offered = ::syscall(SYS_membarrier, kQuery, 0, 0);
@@ -93,7 +92,7 @@ DoctorFinding barrier_finding() {
           "use Linux 4.16 or later, and a container that allows membarrier"};
 }
 
-// SECCOMP_GET_FILTER of ptrace(2) needs CAP_SYS_ADMIN, and that nobody filters us.
+// SECCOMP_GET_FILTER of ptrace(2) needs CAP_SYS_ADMIN, and that we have no filter ourselves.
 DoctorFinding filter_finding() {
   const bool filtered = std::atoi(value_in("/proc/self/status", "Seccomp").c_str()) != 0;
   if (may_read_call_filters())
@@ -104,7 +103,7 @@ DoctorFinding filter_finding() {
           filtered ? "run penna outside of the container" : "run penna as root for those"};
 }
 
-// There is no sure sign. Docker and podman leave these files, and systemd-nspawn the variable.
+// There is no reliable sign. Docker and podman leave these files, and systemd-nspawn the variable.
 DoctorFinding container_finding() {
   const bool inside = ::access("/.dockerenv", F_OK) == 0 || ::access("/run/.containerenv", F_OK) == 0 ||
                       ::getenv("container") != nullptr;
@@ -136,7 +135,7 @@ std::string here() {
   return ::getcwd(path, sizeof path) != nullptr ? path : ".";
 }
 
-// f_bavail, not f_bfree: some blocks are for root alone.
+// f_bavail, not f_bfree: some blocks are reserved for root.
 uint64_t free_bytes_of(const std::string& directory) {
   struct statvfs system {};
   return ::statvfs(directory.c_str(), &system) == 0 ? uint64_t{system.f_bavail} * system.f_frsize : 0;
@@ -177,8 +176,8 @@ DoctorFinding allocations_finding(const ElfFacts& facts) {
 
 }  // namespace
 
-// Three things must hold: a constant rate (constant_tsc), also in deep sleep (nonstop_tsc), and the
-// same on all processors, which the kernel has checked if it uses the TSC itself.
+// Three things must hold: a constant rate (constant_tsc), even in deep sleep (nonstop_tsc), and synchronization across
+// all processors, which the kernel has checked if it uses the TSC itself.
 DoctorFinding clock_finding(const std::string& source, const std::string& cpu_flags) {
   const std::string flags = " " + cpu_flags + " ";
   const auto has = [&](const char* flag) { return flags.find(fmt::format(" {} ", flag)) != std::string::npos; };
@@ -190,7 +189,7 @@ DoctorFinding clock_finding(const std::string& source, const std::string& cpu_fl
           "on a virtual machine, let the host offer an invariant TSC"};
 }
 
-// Capabilities override Yama, but for scope 3, which nothing does until the next boot.
+// Capabilities override Yama, except for scope 3, which lasts until the next boot.
 DoctorFinding tracing_finding(int ptrace_scope, bool may_trace_all) {
   if (ptrace_scope == 3)
     return {"ptrace", Diagnosis::kLimited, "nothing may be attached to: kernel.yama.ptrace_scope is 3",
@@ -216,8 +215,7 @@ DoctorFinding disk_finding(const std::string& directory, uint64_t free_bytes, bo
   return {"disk", Diagnosis::kOk, room, ""};
 }
 
-// Mappings count against RLIMIT_AS whether they are used or not, and event buffers and stacks are
-// such.
+// Mappings count against RLIMIT_AS whether used or not, including event buffers and stacks.
 DoctorFinding address_space_finding(uint64_t limit) {
   constexpr uint64_t kEnough = uint64_t{4} << 30;
   if (limit >= kEnough) return {"memory", Diagnosis::kOk, "address space is not limited", ""};
@@ -227,7 +225,7 @@ DoctorFinding address_space_finding(uint64_t limit) {
           "raise it with ulimit -v, or give penna record a smaller --pool"};
 }
 
-// What everything needs comes first; what only some targets need comes last.
+// General requirements first, those of only some targets last.
 DoctorFindings examine_system() {
   rlimit space{};
   ::getrlimit(RLIMIT_AS, &space);
@@ -258,7 +256,7 @@ Result<DoctorFindings> examine_process(pid_t pid) {
     findings.push_back({"attach", Diagnosis::kOk, fmt::format("penna record -p {} can attach", pid), ""});
   else
     findings.push_back({"attach", Diagnosis::kNo, refusal, ""});
-  // Of a process that cannot be looked into, the refusal says all there is.
+  // For a process that cannot be examined, the refusal says everything.
   if (facts.leader != pid || !facts.permitted || facts.bits == 0) return findings;
   findings.push_back({"threads", Diagnosis::kOk, fmt::format("{}", threads_of(pid).size()), ""});
   if (facts.filters_calls)
@@ -271,8 +269,7 @@ Result<DoctorFindings> examine_process(pid_t pid) {
   return findings;
 }
 
-// What can be recorded of the program, from its file alone, and how it would have to be built for
-// the rest.
+// What can be recorded of the program, from its file only, and how it would have to be built for the rest.
 Result<DoctorFindings> examine_program(const std::string& path) {
   const ElfFacts facts = PENNA_TRY(read_elf_facts(path));
   DoctorFindings findings;
@@ -282,7 +279,7 @@ Result<DoctorFindings> examine_program(const std::string& path) {
                       fmt::format("{} bits, {}", facts.bits, facts.machine_name),
                       native ? "" : "build it for 64-bit x86-64: the agent runs there only"});
   findings.push_back(linking_finding(facts));
-  // The dynamic linker preloads nothing then (ld.so(8), secure-execution mode).
+  // The dynamic linker then preloads nothing (ld.so(8), secure-execution mode).
   if (facts.setuid)
     findings.push_back({"rights", Diagnosis::kLimited,
                         "setuid, setgid or with capabilities: recorded only when root runs it", "record it as root"});

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What penna doctor looks at: this system, a process, a program. Each finding has a verdict and, where it is not ok,
-// what would mend it.
+// What penna doctor examines: this system, a process, a program. Each finding has a verdict and, if it is not ok, a
+// remedy.
 //
-// Invariant: nothing is changed, started or stopped; files in /proc and /sys, and memory of our own, are all that is
-// tried.
+// Invariant: nothing is changed, started or stopped; only files in /proc and /sys, and our own memory, are used.
 #pragma once
 
 #include <sys/types.h>
@@ -22,17 +21,17 @@ struct DoctorFinding {
   std::string check;  // one or two words
   Diagnosis verdict = Diagnosis::kOk;
   std::string what;
-  std::string remedy;  // a sentence without its full stop; empty: there is none, or none is needed
+  std::string remedy;  // a sentence without its period; empty: none, or none needed
 };
 using DoctorFindings = std::vector<DoctorFinding>;
 
 DoctorFindings examine_system();
 // Error: there is no such process.
 Result<DoctorFindings> examine_process(pid_t pid);
-// `path`: of a program or library. Error: it cannot be read.
+// `path`: a program or library. Error: it cannot be read.
 Result<DoctorFindings> examine_program(const std::string& path);
 
-// What follows from these texts, so that all verdicts can be tested.
+// Conclusions from these texts, so that all verdicts can be tested.
 DoctorFinding clock_finding(const std::string& source, const std::string& cpu_flags);
 DoctorFinding tracing_finding(int ptrace_scope, bool may_trace_all);
 DoctorFinding disk_finding(const std::string& directory, uint64_t free_bytes, bool writable);

@@ -26,12 +26,12 @@
 namespace penna {
 namespace {
 
-// Whose names meet nothing is told when something is recorded.
+// Names that match nothing are reported by an actual recording.
 PatchRequests requests_of(const RecordOptions& options) {
   return patch_requests(options, std::make_shared<AskedFunctions>(), std::make_shared<AskedFunctions>());
 }
 
-// The recorder that the agent meets in the copy, and asks what to change. It records nothing.
+// The recorder that the agent in the copy connects to, to ask what to change. It records nothing.
 class Stage {
  public:
   static Result<std::unique_ptr<Stage>> set_up(const RecordOptions& options) {

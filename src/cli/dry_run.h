@@ -12,7 +12,7 @@
 
 namespace penna {
 
-// Of the processes of `options`. Those that could not be looked at are warnings of the report; error: none could.
+// For the processes of `options`. Those that could not be examined are warnings in the report; error: none could.
 Result<Report> changes_report(const RecordOptions& options);
 
 // The verb: prints the report.

@@ -12,14 +12,13 @@ namespace penna {
 
 int end_like(int status) {
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  // The program has left its core already; one of ours would only hide it.
+  // The program has left its core dump already; one of ours would only hide it.
   int number = WTERMSIG(status);
   rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  // raise() runs no destructors and no atexit handlers: what is buffered must be written now.
+  // raise() runs no destructors and no atexit handlers: buffered output must be written now.
   std::fflush(nullptr);
-  // Whatever we did with the signal, it must have its default action, and not be blocked, to kill
-  // us.
+  // However we have set the signal up, it must have its default action, and not be blocked, to kill us.
   ::signal(number, SIG_DFL);
   sigset_t one;
   ::sigemptyset(&one);

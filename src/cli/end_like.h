@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// end_like: as the program ended, so do we: the same exit status, or death by the same signal (without a core of our
-// own).
-// Invariant: what the shell sees of us is what it would have seen of the program.
+// end_like: ends like the program: with the same exit status, or by the same signal (without a core dump of our own).
+// Invariant: the shell sees of us what it would have seen of the program.
 #pragma once
 
 namespace penna {
 
-// `status`: of waitpid. Gives an exit status, or does not return.
+// `status`: from waitpid. Returns an exit status, or does not return.
 int end_like(int status);
 
 }  // namespace penna

@@ -19,12 +19,12 @@
 namespace penna {
 namespace {
 
-// The process to export: of those that --pid means, or of all, the one that allocated most. What is
-// not exported is said, sentence by sentence. Nothing when no process allocated.
+// The process to export: among those that match --pid, or all, the one that allocated most. What is not exported is
+// reported, sentence by sentence. Empty if no process allocated.
 std::optional<uint32_t> choose_process(ExportWork& work, const HeapChanges& history) {
   work.analyses.walk = history.walk();
   const std::optional<ProcessChoice>& pid = work.options.pid;
-  // cmd_export() has checked that --pid means one: this cannot fail.
+  // cmd_export() has checked that --pid matches one: this cannot fail.
   std::vector<bool> among;
   if (pid) among = *meant_processes(work.recording, *pid);
   const std::optional<uint32_t> process = history.choose(among);
@@ -46,12 +46,12 @@ std::optional<uint32_t> choose_process(ExportWork& work, const HeapChanges& hist
   return process;
 }
 
-// write(history, process, sink), packed as the output's name asks for. Without a process the file
-// is empty, and choose_process() has said why.
+// write(history, process, sink), compressed according to the output's name. Without a process the file is empty, and
+// choose_process() has said why.
 template <typename Write>
 bool write_of_process(ExportWork& work, const TextSink& sink, Write&& write) {
-  // The events are walked several times (ExportFormat::passes), not kept: a format's header wants
-  // totals before the first event is written.
+  // The events are walked several times (ExportFormat::passes), not kept: a format's header needs totals before the
+  // first event is written.
   HeapChanges history(work.recording, [&] { work.progress.step(); });
   const std::optional<uint32_t> process = choose_process(work, history);
   if (!process) return true;
@@ -95,8 +95,8 @@ int write_libleaks(ExportWork& work) {
   return written ? 0 : fail(written.error().text);
 }
 
-// functracer numbered the files of one process so. Another program may take the name meanwhile:
-// create_new() below fails then, and overwrites nothing.
+// functracer numbered a process's files like this. Another program may take the name meanwhile: create_new() below then
+// fails, and overwrites nothing.
 std::string unused_libleaks_name(const std::string& prefix) {
   for (uint64_t number = 0;; ++number) {
     const std::string name = fmt::format("{}.{}", prefix, number);

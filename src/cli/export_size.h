@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// ExportSize: says how large an export will be before it is, when that is more than 100 MB.
+// ExportSize: predicts an export's size if it will exceed 100 MB.
 //
-// How: from the bytes that were written so far and the share of the events that they stand for. Where filters leave
-// events out, that share is not known, and the sentence comes with the hundredth megabyte.
-// Invariant: one sentence at most, on stderr, and only while events remain to be read.
+// How: from the bytes written so far and the share of the events that they represent. If filters leave events out, that
+// share is unknown, and the sentence comes with the hundredth megabyte.
+// Invariant: at most one sentence, on stderr, and only while events remain to be read.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace penna {
 
 class ExportSize {
  public:
-  // `output`: its name. `advice`: what makes it smaller. `progress` runs to `total` events, 0 where there
-  // are filters, and must outlive it.
+  // `output`: its name. `advice`: how to make it smaller. `progress` runs to `total` events, 0 with filters, and must
+  // outlive it.
   ExportSize(std::string output, std::string advice, const Progress& progress, uint64_t total)
       : output_(std::move(output)), advice_(std::move(advice)), progress_(progress), total_(total) {}
 
-  // A sink that counts what goes through.
+  // A sink that counts the bytes passing through.
   TextSink through(TextSink sink);
 
  private:

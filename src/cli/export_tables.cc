@@ -32,7 +32,7 @@ class BesideOutput {
     directory_.emplace(std::move(*made));
     return directory_->path() + "/new";
   }
-  // As files are made: by the user's mask.
+  // With the usual mode: the user's umask applies.
   Result<> put_in_place() const {
     const std::string made = directory_->path() + "/new";
     if (::rename(made.c_str(), output_.c_str()) == 0) return ok();
@@ -46,7 +46,7 @@ class BesideOutput {
 
 Result<SqlSources> sources_of(const ExportWork& work) {
   const InputOptions& input = work.options.input;
-  // It belongs to the caller.
+  // Owned by the caller.
   const std::shared_ptr<const Recording> recording(&work.recording, [](const Recording*) {});
   SqlSources sources;
   sources.push_back(

@@ -21,15 +21,14 @@ namespace {
 
 constexpr int64_t kForEver = TimeRange::kForEver;
 
-// Whether anything depends on the function that is called. If not, no symbols are read.
+// Whether any option depends on the called function. If not, no symbols are read.
 bool asks_functions(const FilterOptions& options) {
   return !options.functions.empty() || !options.not_functions.empty() || !options.hidden.empty() ||
          !options.callers.empty() || !options.targets.empty() || !options.modules.empty() || !options.sources.empty() ||
          !triggered(options, kFilteringActions).empty();
 }
 
-// The three closures share one chooser: it remembers what it has decided, and which patterns met no
-// function.
+// The three closures share one chooser: it caches its decisions, and knows which patterns matched no function.
 void ask_chooser(FunctionChoice choice, std::unique_ptr<SymbolSource> symbols, CallRules& rules) {
   auto chooser = std::make_shared<FunctionChooser>(std::move(choice), std::move(symbols));
   rules.ask = [chooser](uint32_t process, uint64_t pc, uint64_t ticks) { return chooser->traits(process, pc, ticks); };
@@ -37,8 +36,7 @@ void ask_chooser(FunctionChoice choice, std::unique_ptr<SymbolSource> symbols, C
   rules.unmet = [chooser] { return chooser->unmet(); };
 }
 
-// Rounded up, so that a limit is not undercut. A limit too long for 64 bits of ticks holds for
-// ever.
+// Rounded up, so that a limit is not undercut. A limit too long for 64 bits of ticks never expires.
 uint64_t ticks_of(int64_t ns, double ticks_per_ns) {
   const double ticks = std::ceil(static_cast<double>(ns) * ticks_per_ns);
   return ticks < 9e18 ? static_cast<uint64_t>(ticks) : std::numeric_limits<uint64_t>::max();
@@ -52,8 +50,8 @@ FunctionLimit limit_of(const Trigger& trigger, double ticks_per_ns) {
   return limit;
 }
 
-// `recorded`: FUNC@time limits that the recording was made with. They hold for readers, too,
-// because the recorder applied them roughly: what it kept may include calls that are too short.
+// `recorded`: FUNC@time limits that the recording was made with. They also apply to readers, because the recorder
+// applied them roughly: what it kept may include calls that are too short.
 void choose_functions(const FilterOptions& options, const std::vector<Trigger>& recorded, double ticks_per_ns,
                       std::unique_ptr<SymbolSource> symbols, CallRules& rules) {
   FunctionChoice choice;
@@ -83,7 +81,7 @@ void choose_functions(const FilterOptions& options, const std::vector<Trigger>& 
 
 std::unique_ptr<SymbolSource> of_this_machine() { return make_symbol_source(); }
 
-// What is the same for recording and reading. `symbols` makes them where they are needed.
+// The common part for recording and reading. `symbols` creates the symbols on demand.
 CallRules common_rules(const FilterOptions& options, double ticks_per_ns,
                        const std::function<std::unique_ptr<SymbolSource>()>& symbols,
                        const std::vector<Trigger>& recorded = {}) {
@@ -94,9 +92,8 @@ CallRules common_rules(const FilterOptions& options, double ticks_per_ns,
   return rules;
 }
 
-// The first tick at which at least `ns` have passed since `start`. By bisection, in 64 steps:
-// TimeMap only knows the way from ticks to time, which bends where the clocks were read
-// (recording/time_map.h).
+// The first tick at which at least `ns` have passed since `start`. By bisection, in 64 steps: TimeMap only converts
+// ticks to time, and its slope changes where the clocks were read (recording/time_map.h).
 uint64_t ticks_at(const Recording& recording, uint64_t start, int64_t ns) {
   uint64_t low = start, high = std::numeric_limits<uint64_t>::max();
   while (low < high) {
@@ -110,7 +107,7 @@ uint64_t ticks_at(const Recording& recording, uint64_t start, int64_t ns) {
   return low;
 }
 
-// The filters that a recording was made with, as far as they hold for whoever reads it.
+// The filters that a recording was made with, as far as they apply to its readers.
 struct RecordedFilter {
   int64_t min_ns = 0;
   TimeRange range;
@@ -118,8 +115,8 @@ struct RecordedFilter {
   std::vector<Trigger> times;  // FUNC@time=TIME
 };
 
-// The session's options are text in a file that anybody may have written. What cannot be parsed is
-// passed over: a filter that is ignored shows more, never less.
+// The session's options are text in a file that anyone may have written. Unparsable ones are skipped: an ignored filter
+// shows more, never less.
 RecordedFilter recorded_filter(const Session& session) {
   RecordedFilter filter;
   for (const std::string& option : session.options) {
@@ -139,9 +136,8 @@ RecordedFilter recorded_filter(const Session& session) {
   return filter;
 }
 
-// Where the recording ends by -T FUNC@finish: at the first such entry, as the reader asks for or as
-// the recorder saw. The recorder notices it late, and records a little more than that. UINT64_MAX:
-// nowhere.
+// Where the recording ends by -T FUNC@finish: at the first such entry, as requested by the reader or as seen by the
+// recorder. The recorder notices it late, and records a little more than that. UINT64_MAX: nowhere.
 uint64_t end_by_function(const FilterOptions& options, const Recording& recording, const SymbolOptions& symbols) {
   const uint64_t seen = recording.collector().finish_ticks;
   uint64_t end = seen != 0 ? seen : UINT64_MAX;
@@ -155,7 +151,7 @@ uint64_t end_by_function(const FilterOptions& options, const Recording& recordin
                      return chooser.traits(process, pc, ticks).finish;
                    }));
   }
-  return end == UINT64_MAX ? end : end + 1;  // that call is the last that is there
+  return end == UINT64_MAX ? end : end + 1;  // that call is the last one included
 }
 
 }  // namespace
@@ -170,11 +166,11 @@ bool asked_for_point_stacks(const Session& session) {
   });
 }
 
-// The exact rules: the clock's rate is known, and so is the start of the recording.
+// The exact rules: the clock's rate and the start of the recording are known.
 CallRules reading_rules(const FilterOptions& options, const Recording& recording, const SymbolOptions& symbols) {
   const RecordedFilter recorded = recorded_filter(recording.session());
   FilterOptions narrowed = options;
-  // What leads to them may have been kept for more than that: calls that were open where a chunk ended.
+  // Calls that lead to the targets may have been kept for another reason: they were open where a chunk ended.
   if (options.targets.empty()) narrowed.targets = recorded.targets;
   const double ticks_per_ns = 1 / recording.time().ns_per_tick();
   CallRules rules = common_rules(
@@ -192,7 +188,7 @@ CallRules reading_rules(const FilterOptions& options, const Recording& recording
     rules.end = end;
     rules.finishes = true;
   }
-  // Who reads knows all modules from the beginning; while recording they become known one by one.
+  // A reader knows all modules from the beginning; while recording they become known one by one.
   if (rules.learn) {
     for (uint32_t process = 0; process < recording.processes().size(); ++process)
       for (const Module& module : recording.processes()[process].modules) (void)rules.learn(process, module);
@@ -213,10 +209,10 @@ bool needs_clock(const FilterOptions& options) {
   return options.min_time || options.range || !triggered(options, {TriggerAction::kTime}).empty();
 }
 
-// Rough on purpose, in the direction that keeps more: the rate of the clock is only estimated, and
-// the first process has not started. Readers apply the exact limits again.
+// Rough on purpose, erring on the side of keeping more: the clock's rate is only estimated, and the first process has
+// not started. Readers apply the exact limits again.
 CallRules recording_rules(const FilterOptions& options, double ticks_per_ns) {
-  constexpr double kClockDoubt = 0.002;       // of the rate, as it is measured in a moment
+  constexpr double kClockDoubt = 0.002;       // relative error of the quickly measured rate
   constexpr int64_t kStartDoubt = 1'000'000;  // ns
   CallRules rules = common_rules(options, ticks_per_ns * (1 - kClockDoubt), of_this_machine);
   rules.rough = true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The rules of CallSieve that options of filters mean, for who records, looks on or reads.
+// The CallSieve rules for filter options, for recording, observing or reading.
 //
-// Invariant: a recording says which limits of length and time it was made with; they hold exactly for whoever reads it.
+// Invariant: a recording states the limits of length and time that it was made with; they apply exactly when it is
+// read.
 #pragma once
 
 #include "cli/options/filter_options.h"
@@ -11,18 +12,18 @@
 
 namespace penna {
 
-// Whether a recording was made with stacks of points, of all or some.
+// Whether a recording was made with stacks for all or some points.
 bool asked_for_point_stacks(const Session& session);
 // The rules for reading `recording`, together with the limits that it was made with.
 CallRules reading_rules(const FilterOptions& options, const Recording& recording, const SymbolOptions& symbols);
-// Rules that only name the functions at which something is to be done while it is recorded, a
-// snapshot or the end: no call is left out by them.
+// Rules that only name the functions that trigger an action while recording, a snapshot or the end: they leave no call
+// out.
 CallRules watched_functions(const FilterOptions& options, TriggerAction action);
-// Whether they hold times, so that the rate of the clock matters.
+// Whether they contain times, so that the clock's rate matters.
 bool needs_clock(const FilterOptions& options);
 // The rules for recording: rough, and relative: `begin` and `end` count from the start of the first process.
 CallRules recording_rules(const FilterOptions& options, double ticks_per_ns);
-// The rules for who looks on while it is recorded: as exact as the rate is known, and relative as these.
+// The rules for observing a recording in progress: as exact as the known rate, and relative like the above.
 CallRules live_rules(const FilterOptions& options, double ticks_per_ns);
 
 }  // namespace penna

@@ -19,8 +19,7 @@ bool exists(const std::string& path) {
 
 }  // namespace
 
-// As execvp(3): an empty entry of PATH is the current directory. Without a PATH the directories are
-// guessed.
+// Like execvp(3): an empty entry of PATH is the current directory. Without a PATH the directories are guessed.
 std::string find_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::istringstream directories(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
@@ -31,7 +30,7 @@ std::string find_program(const std::string& name) {
   return "";
 }
 
-// A word with a slash is a path, whether or not it exists: the error then comes from opening it.
+// A word with a slash is a path, whether or not it exists: opening it then gives the error.
 std::string program_path(const std::string& word) {
   return word.find('/') != std::string::npos || exists(word) ? word : find_program(word);
 }

@@ -8,9 +8,9 @@
 
 namespace penna {
 
-// The path of a program as a shell would find it; empty when there is none.
+// The path of a program as a shell would find it; empty if there is none.
 std::string find_program(const std::string& name);
-// The path of a file or program that was named on the command line; empty when there is none, and what to say then.
+// The path of a file or program named on the command line; empty if there is none, and the error for that case.
 std::string program_path(const std::string& word);
 Error no_such_program(const std::string& word);
 

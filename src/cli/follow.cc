@@ -16,18 +16,17 @@
 namespace penna {
 namespace {
 
-// How often it is looked whether a process may still meet us, when nobody else is left.
+// How often to check whether a process may still connect, when no other is left.
 constexpr int kLookMs = 50;
 
-// Takes the status, which frees the pid; from here on nobody may signal it.
+// Reaps the status, which frees the pid; from here on it must not be signalled.
 int reap(Carrier& carrier, SignalRelay& signals) {
   const int status = carrier.wait();
   signals.hang_up();
   return status;
 }
 
-// Milliseconds for poll(2), -1: for ever; not longer than until `end`. Rounded up: waking just
-// before the end would spin.
+// Milliseconds for poll(2), -1: forever; no longer than until `end`. Rounded up: waking just before the end would spin.
 int until(const std::optional<std::chrono::steady_clock::time_point>& end, int wait_ms) {
   if (!end) return wait_ms;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*end - std::chrono::steady_clock::now()).count();
@@ -37,9 +36,8 @@ int until(const std::optional<std::chrono::steady_clock::time_point>& end, int w
 
 }  // namespace
 
-// One loop for all states. Who is waited for changes: the carrier's process (`running`), then the
-// processes that it left behind, then those that were seen to be on their way to us (`alone`),
-// until nobody is left.
+// One loop for all states. It waits first for the carrier's process (`running`), then for the processes that it left
+// behind, then for those seen to be about to connect (`alone`), until none is left.
 Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, bool quiet) {
   Server& server = served.server;
   int status = 0;
@@ -66,8 +64,7 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
                        until(served.end, alone || (running && signals.insists()) ? kLookMs
                                          : running || told                       ? -1
                                                                                  : 1000));
-    // Said once, after a second in which nothing happened: most of a program's children end with
-    // it.
+    // Printed once, after a second without events: most of a program's children end with it.
     if (ready == 0 && !running && !told && !alone) {
       told = true;
       if (!quiet)
@@ -75,8 +72,7 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
             "the {} has ended, but {} of its processes still run and are recorded; Ctrl-C stops the recording",
             carrier.is_child() ? "command" : "process", server.living()));
     }
-    // The server first, whatever woke us: an arrival must be in living() before the end of its
-    // parent is seen.
+    // The server first, whatever woke us: an arrival must be in living() before its parent's end is seen.
     server.work();
     if (served.starts != nullptr) served.starts->work();
     if ((fds[3].revents & POLLIN) != 0) served.control.work();
@@ -89,12 +85,12 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
       return {status, !running, running};
     if (served.end && std::chrono::steady_clock::now() >= *served.end) return {status, !running, running};
     if (running && (fds[2].revents & POLLIN) != 0 && carrier.has_ended()) {
-      server.work();  // looks at how it ended, before the wait below takes that away
+      server.work();  // reads how it ended, before the wait below reaps it
       status = reap(carrier, signals);
       running = false;
     }
     if ((fds[6].revents & POLLIN) != 0) return {status, false, running};
-    // Somebody insists on an end that the program refuses: we end as if it had, and let it run.
+    // The user insists on an end that the program refuses: we end as if it had ended, and let it run.
     if (const int outlived = running ? signals.outlived() : 0; outlived != 0) {
       if (!quiet) say("the command survived the signals sent to end it: it keeps running, unrecorded");
       return {outlived, true};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Waits for the end of what is recorded, whichever carrier brought the agent in, and serves everybody meanwhile: the
-// processes, penna ctl, the limit of overhead, and the signals meant for the program.
+// Waits for the end of the recorded processes, with any carrier, and meanwhile serves the processes, penna ctl, the
+// overhead limit, and the signals meant for the program.
 //
 // Invariant: the carrier's process is waited for at most once.
 #pragma once
@@ -19,15 +19,15 @@
 
 namespace penna {
 
-// How the recording came to its end.
+// How the recording ended.
 struct Outcome {
   int status = 0;        // the process's wait status
-  bool hurried = false;  // a signal has told us to stop
-  bool goes_on = false;  // the process has not ended: the recording has, by -T FUNC@finish, --duration, or as we were
-                         // told to leave a process that is not our child
+  bool hurried = false;  // stopped by a signal
+  bool goes_on = false;  // the process has not ended: the recording has, by -T FUNC@finish, --duration, or a request
+                         // to leave a process that is not our child
 };
 
-// Who is served meanwhile; all outlive the call.
+// Whom to serve meanwhile; all must outlive the call.
 struct Served {
   Server& server;
   ControlServer& control;
@@ -40,11 +40,12 @@ struct Served {
   bool follows = true;                                       // the processes that recorded ones start are recorded, too
 };
 
-// Returns when the process and all recorded ones that it has started have ended, or when we are told to stop. The
-// status of a process that has outlived what was to end it is as if it had ended by that.
+// Returns when the process and all recorded ones that it has started have ended, or on a stop request. The status of a
+// process that has survived the signals to end it is as if they had ended it.
 Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, bool quiet);
 
-// The recording has ended, and the process has not: it gets its signals until it does. Its status, as of Outcome.
+// The recording has ended, and the process has not: it gets its signals until it does. Returns its status, as in
+// Outcome.
 int follow_unrecorded(Carrier& carrier, SignalRelay& signals);
 
 }  // namespace penna

@@ -28,7 +28,7 @@ bool is_recording_name(std::string_view name) {
   return name.size() > kSuffix.size() && name.substr(name.size() - kSuffix.size()) == kSuffix;
 }
 
-// What is called like one, in the order of the directory.
+// Files named like one, in directory order.
 Result<std::vector<std::string>> recording_names(const std::string& directory) {
   DIR* opened = ::opendir(directory.c_str());
   if (opened == nullptr)
@@ -40,9 +40,9 @@ Result<std::vector<std::string>> recording_names(const std::string& directory) {
   return names;
 }
 
-// " (did you mean 'app.12.penna'?)": of the recordings in its directory.
+// " (did you mean 'app.12.penna'?)": from the recordings in its directory.
 std::string near_recording(const std::string& path) {
-  const size_t slash = path.rfind('/') + 1;  // 0 where there is none
+  const size_t slash = path.rfind('/') + 1;  // 0 if there is none
   const auto names = recording_names(slash == 0 ? "." : path.substr(0, slash));
   if (!names) return {};
   NearestName nearest(path.substr(slash));
@@ -58,7 +58,7 @@ Result<std::string> newest_recording(const std::string& directory) {
   std::tuple<int64_t, int64_t, std::string> newest;
   for (const std::string& name : names) {
     struct stat status {};
-    // Follows links: a link to a recording is one. Anything else of that name is not.
+    // Follows links: a link to a recording counts. Anything else of that name does not.
     if (::stat((directory + "/" + name).c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
     newest = std::max(newest, {status.st_mtim.tv_sec, status.st_mtim.tv_nsec, name});
   }
@@ -75,7 +75,7 @@ Result<Recording> open_recording(const std::string& path) {
   return recording;
 }
 
-// Names that are shortened are shortened where they are shown: patterns are of whole names.
+// Names are shortened only for display: patterns apply to full names.
 static SymbolOptions options_of_names(const InputOptions& options) {
   SymbolOptions symbols = symbol_options(options);
   if (symbols.demangle == Demangle::kShort) symbols.demangle = Demangle::kFull;
@@ -90,13 +90,12 @@ Result<Recording> open_input(const InputOptions& options) {
   std::string path = options.recording;
   if (path.empty()) {
     path = PENNA_TRY(newest_recording("."));
-    // Only a person needs to be told; scripts should name the file.
+    // Only interactive users need this; scripts should name the file.
     if (is_terminal(2)) say(fmt::format("reading {}", path));
   }
   Result<Recording> recording = open_recording(path);
   if (!recording) return recording;
-  // What the options leave out is left out by the reader itself: no analysis behind it can forget
-  // to.
+  // The reader itself leaves out what the options exclude: no later analysis can forget to.
   Selection selection;
   selection.threads = PENNA_TRY(choose_threads(*recording, options.threads));
   if (!options.conditions.empty())
@@ -112,8 +111,7 @@ std::string chosen_text(const InputOptions& options, const Recording& recording)
   return fmt::format("of {}, the newest recording here", recording.path());
 }
 
-// Before anything is opened: without a server, a report would only be slower and say nothing about
-// why names are missing.
+// Before anything is opened: without a server, a report would only be slower and would not say why names are missing.
 Result<> check_symbol_options(const InputOptions& options) {
   const char* servers = std::getenv("DEBUGINFOD_URLS");
   if (options.debuginfod == "default" && (servers == nullptr || *servers == '\0'))
@@ -142,7 +140,7 @@ NameStyle name_style(const InputOptions& options, Format format) {
   return style;
 }
 
-// A function with several names is shown by the one that an option asked for: see shown_names.h.
+// A function with several names is shown by the one that an option requested: see shown_names.h.
 std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options, const Recording& recording,
                                            const std::string& function) {
   std::vector<FunctionPattern> asked = options.filter.functions;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Opens the recording that a verb reads, with what its options leave out of it, and the symbols for its names.
 //
-// Invariant: a recording that was not named is the newest *.penna of the current directory, and it is told which one
-// that is: by the report, and at a terminal before anything is read.
+// Invariant: an unnamed recording is the newest *.penna of the current directory, and the user learns which one that
+// is: from the report, and at a terminal before anything is read.
 #pragma once
 
 #include <memory>
@@ -22,23 +22,23 @@
 
 namespace penna {
 
-// The newest regular file *.penna of a directory, by time of its last change; of equally new ones the last by name.
-// The error says what to do when there is none.
+// The newest regular file *.penna of a directory, by modification time; among equally new ones the last by name. The
+// error says what to do if there is none.
 Result<std::string> newest_recording(const std::string& directory);
 
-// That servers are known, where --debuginfod names none.
+// Checks that servers are known if --debuginfod names none.
 Result<> check_symbol_options(const InputOptions& options);
-// "-" is standard input. Of a file that is not there the error offers the nearest name.
+// "-" is standard input. For a missing file the error suggests the nearest name.
 Result<Recording> open_recording(const std::string& path);
 // Opens what the options name, after that check.
 Result<Recording> open_input(const InputOptions& options);
-// Which recording that is, where none was named; else empty.
+// Which recording was chosen if none was named; else empty.
 std::string chosen_text(const InputOptions& options, const Recording& recording);
-// Where symbols are looked for, as the options say. No file is opened yet.
+// Where symbols are searched for, from the options. No file is opened yet.
 SymbolOptions symbol_options(const InputOptions& options);
-// How names and stacks look in that format: programs get them whole.
+// The style of names and stacks in that format: machine formats get them in full.
 NameStyle name_style(const InputOptions& options, Format format);
-// `function`: one that is asked for besides those of the filters, or empty.
+// `function`: one requested besides those of the filters, or empty.
 std::unique_ptr<SymbolSource> open_symbols(const InputOptions& options, const Recording& recording,
                                            const std::string& function = "");
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The last that is written into a recording: what the places that occur in it are called.
+// The last block written into a recording: the names of the places that occur in it.
 //
-// Why then: the files are still those that ran, and nobody waits any more. Invariant: it takes no longer than kMost; a
-// name that is not kept is looked up by readers, as long as the file stays.
+// Why then: the files are still those that ran, and no process is waiting any more. Invariant: it takes no longer than
+// kMostForNames; a name that is not stored is looked up by readers, as long as the file stays.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,8 @@ namespace penna {
 
 inline constexpr std::chrono::seconds kMostForNames{2};
 
-// `writer` must remember code. `session`: a function with several names has the one that its options asked for.
+// `writer` must remember code. `session`: a function with several names is stored under the one that its options
+// requested.
 void write_last_names(RecordingWriter& writer, const Session& session);
 
 }  // namespace penna

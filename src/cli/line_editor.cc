@@ -35,12 +35,12 @@ namespace {
 
 constexpr int kMostRemembered = 1000;
 
-// Callbacks of libedit get nothing of ours.
+// libedit's callbacks get no pointer of ours.
 LineEditor::Complete complete_words;
 std::vector<std::string> candidates;
 size_t next_candidate = 0;
 
-// libedit frees what it is given.
+// libedit frees the returned string.
 char* give_candidate(const char*, int state) {
   if (state == 0) next_candidate = 0;
   return next_candidate == candidates.size() ? nullptr : ::strdup(candidates[next_candidate++].c_str());
@@ -48,7 +48,7 @@ char* give_candidate(const char*, int state) {
 
 }  // namespace
 
-// Null where the system has none, or another one.
+// Null if the system has none, or another version.
 const LineEditor::Library* LineEditor::Library::load() {
   static Library library;
   LoadedLibrary libedit("libedit.so.2");
@@ -75,7 +75,7 @@ LineEditor::LineEditor(std::string history, Complete complete)
   static char breaks[] = " \t\n\"'`=<>,;.()[]{}+-*/|&!";
   *library_->word_breaks = breaks;
   *library_->attempted_completion = [](const char* word, int start, int end) -> char** {
-    *editor->completion_over = 1;  // never names of files
+    *editor->completion_over = 1;  // never file names
     *editor->append_character = '\0';
     const std::string line(*editor->line, static_cast<size_t>(std::max(end, 0)));
     candidates = complete_words(line, static_cast<size_t>(std::max(start, 0)));
@@ -106,7 +106,7 @@ void LineEditor::remember(const std::string& text) {
   if (library_ == nullptr) return;
   library_->add_history(text.c_str());
   if (history_.empty()) return;
-  // What was asked is of this user alone.
+  // Queries are private to this user.
   const mode_t before = ::umask(0077);
   library_->write_history(history_.c_str());
   ::umask(before);

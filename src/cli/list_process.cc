@@ -15,8 +15,8 @@
 namespace penna {
 namespace {
 
-// Compares the code of a module in memory with that in its file: what differs was patched, by us or
-// by a tracer. Memory that cannot be read leaves the state unknown; nothing is guessed.
+// Compares a module's code in memory with its file: a difference was patched, by us or by a tracer. Unreadable memory
+// leaves the state unknown; nothing is guessed.
 class CodeState {
  public:
   CodeState(const ProcessModule& module, const ProcessMemory& memory) : module_(module), memory_(memory) {}
@@ -40,7 +40,7 @@ class CodeState {
     return machine == EM_X86_64 || machine == EM_386;
   }
 
-  // Nothing: the file or the memory could not be read there.
+  // Empty: the file or the memory could not be read there.
   std::optional<bool> changed(uint64_t address, size_t count) const {
     std::array<uint8_t, kX86Slot> now{};
     const std::span<const uint8_t> was = module_.file.bytes_at(address, count);
@@ -49,9 +49,8 @@ class CodeState {
     return std::memcmp(was.data(), now.data(), count) != 0;
   }
 
-  // A breakpoint (gdb, an uprobe) replaces the nop's first byte. Newer kernels turn an uprobe on a
-  // long nop into a call: then it is the long nop behind the first one that changed. Long nops
-  // begin with 0f 1f, or with a prefix 66 before that.
+  // A breakpoint (gdb, a uprobe) replaces the nop's first byte. Newer kernels turn a uprobe on a long nop into a call:
+  // then the long nop after the first one changed. Long nops begin with 0f 1f, or with a prefix 66 before that.
   std::optional<bool> probed(uint64_t nop) const {
     if (!is_x86()) return changed(nop, kArmSlot);
     const std::optional<bool> first = changed(nop, 1);
@@ -78,7 +77,7 @@ Result<ListReport> process_report(uint32_t pid, const SymbolOptions& options) {
   std::vector<ListedPoint> all;
   for (ProcessModule& module : process.modules) {
     if (module.file.section(".note.stapsdt") == nullptr && module.file.section("penna_sites") == nullptr) continue;
-    // Names only for modules with points: reading the symbols of all would take long.
+    // Names only for modules with points: reading all symbols would take long.
     Result<std::unique_ptr<SymbolFile>> symbols =
         SymbolFile::open({module.file.path(), module.file.build_id()}, options);
     PointList points;

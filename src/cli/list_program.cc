@@ -19,7 +19,7 @@
 namespace penna {
 namespace {
 
-// How it is linked, with what that means for penna record.
+// How it is linked, and what that means for penna record.
 std::string linking(const ElfFacts& facts) {
   if (!facts.is_program) return "shared library";
   if (facts.is_static)
@@ -30,8 +30,8 @@ std::string linking(const ElfFacts& facts) {
   return text;
 }
 
-// The places that compilers leave in functions. Searched for in the code as well: -mnop-mcount may
-// leave no section that lists them.
+// The places that compilers leave in functions. Also searched for in the code: -mnop-mcount may leave no section that
+// lists them.
 CallSites call_sites(const ElfFacts& facts, SymbolFile* symbols) {
   auto file = ElfFile::open(facts.elf_path());
   if (!file || symbols == nullptr) return {};

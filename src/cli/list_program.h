@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The report of penna list for a program or library: what can be recorded of it, and its points.
+// The report of penna list for a program or library: what can be recorded in it, and its points.
 #pragma once
 
 #include "base/result.h"
@@ -9,17 +9,17 @@
 
 namespace penna {
 
-// A report and the points in its table of key "points", for JSON.
+// A report and the points of its table "points", for JSON.
 struct ListReport {
   Report report;
   std::vector<ListedPoint> points;
   bool in_process = false;
 
-  // Puts the table in front, or says that there is none.
+  // Puts the table first, or says that there is none.
   void add_points(std::vector<ListedPoint> listed, const std::string& none);
 };
 
-// Errors: no ELF file, unreadable, damaged.
+// Errors: not an ELF file, unreadable, damaged.
 Result<ListReport> program_report(const std::string& path, const SymbolOptions& symbols);
 
 }  // namespace penna

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna: a table of verbs. What is no verb is a command to record.
+// penna: a table of verbs. A word that is not a verb is a command to record.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -16,9 +16,8 @@
 namespace penna {
 namespace {
 
-// A standard descriptor that is closed would be given to the next file that is opened, and a
-// message meant for stderr written into a recording. CLOEXEC: the program that is recorded finds it
-// closed, as without us.
+// A closed standard descriptor would be assigned to the next opened file, and a message for stderr written into a
+// recording. CLOEXEC: the recorded program finds it closed, as without us.
 void hold_standard_descriptors() {
   int fd;
   do fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -40,7 +39,7 @@ int run(const Arguments& arguments) {
     return 0;
   }
   if (const Verb* verb = find_verb(first)) return verb->run({arguments.begin() + 1, arguments.end()});
-  // Only for a word that is no program: "penna ls" must record ls, though it looks like "list".
+  // Only for a word that is not a program: "penna ls" must record ls, though it resembles "list".
   if (const Verb* similar = similar_verb(first))
     return fail(fmt::format("there is no verb and no program '{}'; did you mean 'penna {}'?", first, similar->name));
   return command_verb(arguments);
@@ -53,7 +52,7 @@ int main(int argc, char** argv) {
   penna::hold_standard_descriptors();
   penna::use_settings(penna::settings_of_verb);
   const int status = penna::run({argv + (argc > 0 ? 1 : 0), argv + argc});
-  // Here, as every verb may ask servers, and only behind all look-ups is it known what they did not give.
+  // Here, because every verb may query servers, and only after all look-ups is it known what they did not provide.
   if (const std::string failures = penna::debuginfod_failures(); !failures.empty()) penna::say(failures);
   return status;
 }

@@ -36,7 +36,7 @@ Result<Output> Output::create(const std::string& path) {
   return output;
 }
 
-// O_EXCL: whoever foresees the name cannot make us write through a link of his.
+// O_EXCL: an attacker who predicts the name cannot make us write through a link.
 Result<Output> Output::create_new(const std::string& path) {
   Output output;
   output.file_ = PENNA_TRY(open_output(path, {.must_be_new = true}));
@@ -52,7 +52,7 @@ Result<Output> Output::create_new_in(const Fd& directory, const std::string& nam
   return output;
 }
 
-// Text larger than the buffer goes around it, after what is buffered.
+// Text larger than the buffer bypasses it, after the buffered text.
 bool Output::write(std::string_view text) {
   if (stopped_) return false;
   if (buffer_.size() + text.size() > kBuffer && !flush()) return false;
@@ -67,9 +67,9 @@ bool Output::flush() {
   return written;
 }
 
-// Writes all of it, or stops for good: a file with a gap in it would be worse than a short one.
-// EPIPE is no error: the reader has seen enough (| head). Needs SIGPIPE to be ignored or blocked,
-// else it ends us first, which is just as well.
+// Writes all of it, or stops for good: a file with a gap would be worse than a short one. EPIPE is not an error: the
+// reader has seen enough (| head). Needs SIGPIPE to be ignored or blocked, else it ends us first, which is just as
+// well.
 bool Output::write_now(std::string_view text) {
   if (pager_ && !text.empty() && !stopped_ && pager_->write(text)) return true;
   if (pager_ && !text.empty() && !stopped_) return end_pager();
@@ -77,7 +77,7 @@ bool Output::write_now(std::string_view text) {
     const ssize_t written = ::write(fd(), text.data(), text.size());
     if (written >= 0) {
       text.remove_prefix(static_cast<size_t>(written));
-    } else if (errno == EAGAIN) {  // somebody made our standard output non-blocking
+    } else if (errno == EAGAIN) {  // our standard output was made non-blocking
       pollfd ready{fd(), POLLOUT, 0};
       (void)::poll(&ready, 1, -1);
     } else if (errno != EINTR) {
@@ -88,8 +88,8 @@ bool Output::write_now(std::string_view text) {
   return !stopped_;
 }
 
-// What a pager that could not run was given goes to the terminal, and so does all that follows; else its reader has
-// seen enough.
+// Text for a pager that could not run goes to the terminal, and so does all that follows; otherwise its reader has seen
+// enough.
 bool Output::end_pager() {
   pager_->finish();
   const std::string unread = pager_->unread();

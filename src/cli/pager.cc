@@ -25,12 +25,12 @@ void run(const char* command, int from) {
   ::dup2(from, STDIN_FILENO);
   for (const int key : kKeys) ::signal(key, SIG_DFL);
   ::signal(SIGPIPE, SIG_DFL);
-  ::setenv("LESS", "FRX", 0);  // as git does: of a $PAGER that is less, too
+  ::setenv("LESS", "FRX", 0);  // as git does: applies to a $PAGER that is less, too
   ::execl("/bin/sh", "sh", "-c", command, static_cast<char*>(nullptr));
   ::_exit(127);
 }
 
-// Without, less does not know what one screen is.
+// Without the height, less does not know what one screen is.
 bool tells_height(int fd) {
   winsize size{};
   return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row != 0;
@@ -70,7 +70,7 @@ bool Pager::write(std::string_view text) {
   return !ended_;
 }
 
-// A shell ends with 126 or 127 when it cannot run what it is told to.
+// A shell exits with 126 or 127 if it cannot run the command.
 void Pager::finish() {
   if (!begun_) return;
   to_.reset();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Pager: a program that shows what is written to it page by page, $PAGER or less.
+// Pager: a program that shows output page by page, $PAGER or less.
 //
-// Invariant: whether it runs, fails or is left early changes neither the exit status nor, unless the reader wanted no
-// more, what is shown.
+// Invariant: whether it runs, fails or is quit early changes neither the exit status nor, unless the reader wanted no
+// more, the output.
 #pragma once
 
 #include <sys/types.h>
@@ -14,22 +14,22 @@
 
 namespace penna {
 
-// The command line for a shell; empty: no pager is wanted or there is none. Only on a terminal that can do more than
-// print (TERM).
+// The command line for a shell; empty: no pager is wanted or available. Only on a terminal that can do more than print
+// (TERM).
 std::string pager_command(int fd);
 
-// Begun by the first text. From then on, the keys of a terminal that interrupt are for the pager.
+// Started by the first text. From then on, the terminal's interrupt keys are for the pager.
 class Pager {
  public:
   explicit Pager(std::string command) : command_(std::move(command)) {}
   Pager(Pager&&) = default;
   Pager& operator=(Pager&&) = default;
 
-  // False: it has ended. After finish(), unread() tells whether anybody read.
+  // False: it has ended. After finish(), unread() shows whether the text was read.
   bool write(std::string_view text);
   // Waits for its end.
   void finish();
-  // After its end: what it was given, when it could not run.
+  // After its end: the text passed to it, if it could not run.
   const std::string& unread() const { return kept_; }
 
  private:

@@ -13,7 +13,7 @@
 namespace penna {
 namespace {
 
-// Words of JSON, too: they are part of the format.
+// Also JSON's words: they are part of the format.
 const char* type_name(uint8_t type) {
   switch (type) {
     case PENNA_ARG_INT: return "int";
@@ -28,8 +28,8 @@ const char* type_name(uint8_t type) {
   }
 }
 
-// Whether all copies of a point have their arguments in the same places; the compiler may choose
-// others in each.
+// Whether all copies of a point have their arguments in the same places; the compiler may choose different ones in
+// each.
 bool same_operands(const ListedPoint& point) {
   const auto differs = [&](const PointPlace& place) {
     return !std::equal(place.operands.begin(), place.operands.end(), point.places[0].operands.begin(),
@@ -39,8 +39,7 @@ bool same_operands(const ListedPoint& point) {
   return std::none_of(point.places.begin(), point.places.end(), differs);
 }
 
-// "rows int, table string" of a record; of a note "s32 %edi, u64 8(%rsp)", without operands where copies differ in
-// them.
+// "rows int, table string" for a record; for a note "s32 %edi, u64 8(%rsp)", without operands if copies differ in them.
 std::string arguments_text(const ListedPoint& point) {
   std::string text;
   if (point.kind != 0) {
@@ -59,19 +58,17 @@ std::string source_text(const ListedPoint& point) {
   return point.file.empty() ? point.function : fmt::format("{}:{}", point.file, point.line);
 }
 
-// "(2 of 3)"; nothing when it is all of them.
+// "(2 of 3)"; empty if it is all of them.
 std::string part_text(size_t part, size_t all) { return part == all ? "" : fmt::format(" ({} of {})", part, all); }
 
-// Copies in the machine code. A point of penna/point.h has a slot and an SDT note, which are one
-// copy.
+// Copies in the machine code. A point of penna/point.h has a slot and an SDT note, which count as one copy.
 size_t copies(const ListedPoint& point) {
   const auto slots =
       std::count_if(point.places.begin(), point.places.end(), [](auto& place) { return place.slot != 0; });
   return slots != 0 ? static_cast<size_t>(slots) : point.places.size();
 }
 
-// "penna": its slot is patched, by a recorder. "probe": its SDT nop is, by a tracer such as gdb or
-// bpftrace.
+// "penna": its slot is patched, by a recorder. "probe": its SDT nop is patched, by a tracer such as gdb or bpftrace.
 std::string armed_text(const ListedPoint& point) {
   size_t recording = 0, probed = 0, unseen = 0;
   for (const PointPlace& place : point.places) {
@@ -93,13 +90,13 @@ std::string semaphore_text(const ListedPoint& point) {
   return point.semaphore_count ? fmt::format("{} = {}", address, *point.semaphore_count) : address;
 }
 
-// Of several copies the first stands for all, as CSV has one column. JSON lists every place.
+// The first of several copies represents all, because CSV has one column. JSON lists every place.
 int64_t address_of(const ListedPoint& point) {
   const PointPlace& first = point.places[0];
   return static_cast<int64_t>(first.slot != 0 ? first.slot : first.probe);
 }
 
-// null: it could not be seen.
+// null: unknown.
 void write_truth(JsonWriter& json, const char* key, const std::optional<bool>& truth) {
   json.key(key);
   truth ? json.value(*truth) : json.null();
@@ -115,7 +112,7 @@ void write_text(JsonWriter& json, const char* key, const std::string& text) {
   text.empty() ? json.null() : json.value(text);
 }
 
-// Names and types of a record, with sizes and signs of a note; either may be missing.
+// Names and types from a record, sizes and signs from a note; either may be missing.
 void write_arguments(const ListedPoint& point, JsonWriter& json) {
   const std::vector<SdtArg>& noted = point.places[0].operands;
   const size_t count = point.kind != 0 ? point.arguments.size() : noted.size();
@@ -154,7 +151,7 @@ void write_place(const PointPlace& place, bool in_process, JsonWriter& json) {
 
 }  // namespace
 
-// Columns that would be empty everywhere (SEMAPHORE, ARMED, MODULE) are not there at all.
+// Columns that would be entirely empty (SEMAPHORE, ARMED, MODULE) are omitted.
 Table points_table(const std::vector<ListedPoint>& points, bool in_process) {
   using Point = ListedPoint;
   Columns<Point> columns = {

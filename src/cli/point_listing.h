@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The points of a binary, a process or a recording as `penna list` shows them. Invariant: a row or object for each
-// point.
+// The points of a binary, a process or a recording as shown by `penna list`. Invariant: one row or object per point.
 #pragma once
 
 #include <vector>
@@ -11,10 +10,10 @@
 
 namespace penna {
 
-// POINT, KIND, ARGUMENTS, COPIES, SOURCE; in a process ARMED and MODULE; SEMAPHORE where there is any. A row's `source`
-// is the index of its point.
+// POINT, KIND, ARGUMENTS, COPIES, SOURCE; in a process ARMED and MODULE; SEMAPHORE if there is any. A row's `source` is
+// the index of its point.
 Table points_table(const std::vector<ListedPoint>& points, bool in_process);
-// The fields of a point in JSON, into an object that is open.
+// The fields of a point in JSON, into an open object.
 void write_point(const ListedPoint& point, bool in_process, JsonWriter& json);
 
 }  // namespace penna

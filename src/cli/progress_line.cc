@@ -15,8 +15,7 @@ namespace {
 
 class ProgressLine : public ProgressObserver {
  public:
-  // A second before the first line: most passes are over by then, and a line that flashes by is
-  // noise.
+  // The first line comes after a second: most passes are over by then, and a line that flashes by is noise.
   void begin(const std::string& what, uint64_t total, const std::string& unit) override {
     what_ = what;
     unit_ = unit;
@@ -59,7 +58,7 @@ std::unique_ptr<ProgressObserver> progress_line(bool wanted) {
 
 std::string progress_text(const std::string& what, uint64_t done, uint64_t total, const std::string& unit,
                           double seconds) {
-  // Averaged since the beginning; progress is seldom even, and a jumping estimate is of no use.
+  // Averaged since the beginning; progress is seldom even, and a jumping estimate is useless.
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
   std::string text = what + ":";
   if (total != 0)

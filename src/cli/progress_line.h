@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The progress of a long pass as one line on stderr, when a person may be looking.
+// The progress of a long pass as one line on stderr, for interactive use.
 //
 // Invariant: nothing is printed in the first second; the line is gone at the end.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace penna {
 
-// Null when it is not wanted, or stderr is no terminal.
+// Null if it is not wanted, or stderr is not a terminal.
 std::unique_ptr<ProgressObserver> progress_line(bool wanted);
 
 // "reading: 45 %, 5.2 M events/s, 3 s left".

@@ -33,7 +33,7 @@ std::string what_conditions_did(const std::vector<Where>& conditions, const Coll
                      plural_text(static_cast<int64_t>(totals.points_left_out), "point"));
 }
 
-// Said even when nothing was left out: a filter that did nothing is most likely mistyped.
+// Printed even if nothing was left out: a filter without effect is most likely mistyped.
 std::string what_filters_did(const RecordingTimes& times, const CollectorTotals& totals) {
   std::vector<std::string> parts;
   if (totals.events_left_out != 0)
@@ -66,8 +66,7 @@ std::string what_snapshots_did(const std::vector<std::string>& unmet, const Coll
   return text;
 }
 
-// Programs that were started and not recorded, a line each as long as they are few; a build starts
-// thousands.
+// Programs that were started and not recorded, a line each if they are few; a build starts thousands.
 std::vector<std::string> lines_of_unrecorded(const CollectorTotals& totals) {
   constexpr size_t kFew = 2;
   const uint64_t count = add_counts(totals.unrecorded.size(), totals.unrecorded_unreported);
@@ -81,20 +80,19 @@ std::vector<std::string> lines_of_unrecorded(const CollectorTotals& totals) {
 
 }  // namespace
 
-// The order is that of importance: file and events, what was lost or left out, what it cost, what
-// was not recorded, what to do next.
+// In order of importance: file and events, what was lost or left out, the cost, what was not recorded, the next steps.
 void print_closing_lines(const RecordingTimes& times, const Collector& collector, const std::string& unrecorded) {
   const CollectorTotals& totals = collector.totals();
   const RecordingWriter& writer = collector.writer();
   double ns = static_cast<double>(times.end.monotonic_ns - times.begin.monotonic_ns);
   // + 1: an interval of no ticks must not divide by zero.
   double ms_per_tick = ns / static_cast<double>(times.end.ticks - times.begin.ticks + 1) / 1e6;
-  // "stored" is what is in the file: what the collector took, less what could not be written.
-  // Everything else is lost, wherever that was.
+  // "stored" is what is in the file: what the collector received, less what could not be written. Everything else is
+  // lost, wherever that happened.
   EventCounts stored{}, lost{};
   uint64_t stored_sum = 0, lost_sum = 0, on_disk_lost = 0;
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
-    // What the collector took and the file did not.
+    // Received by the collector but not written to the file.
     stored[i] = totals.stored[i] - writer.lost()[i];
     lost[i] = add_counts(totals.lost[i], writer.lost()[i]);
     stored_sum += stored[i];
@@ -133,8 +131,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   if (totals.left_off != 0)
     say(fmt::format("{} not recorded to the end: forbidden what recording needs (seccomp, PR_SET_TSC)",
                     plural_text(static_cast<int64_t>(totals.left_off), "process was", "processes were")));
-  // `unfollowed` counts programs, which have a line of their own below, and forked processes: what
-  // is left are these.
+  // `unfollowed` counts programs, which have their own line below, and forked processes: the difference is the latter.
   const auto told = std::count_if(totals.unrecorded.begin(), totals.unrecorded.end(),
                                   [](const UnrecordedProgram& one) { return one.why == PENNA_START_SECCOMP; });
   const uint64_t forked =
@@ -156,9 +153,9 @@ std::string file_of_command(const std::string& command) {
 
 bool is_of_musl(const ElfFacts& facts) { return facts.interpreter.find("/ld-musl-") != std::string::npos; }
 
-// Whether exec makes it setuid or setgid to somebody else. The dynamic linker then ignores
-// LD_PRELOAD (ld.so(8), secure-execution mode), but the program would pass the variable on to what
-// it starts. A file system that is mounted nosuid, or an owner who is us, changes no rights.
+// Whether exec changes its user or group (setuid, setgid). The dynamic linker then ignores LD_PRELOAD (ld.so(8),
+// secure-execution mode), but the program would pass the variable on to programs it starts. On a file system mounted
+// nosuid, or if we are the owner, nothing changes.
 static bool begins_with_other_rights(const std::string& file) {
   struct stat status {};
   struct statvfs system {};
@@ -179,14 +176,14 @@ std::string preload_for(const std::string& command, const std::string& agent) {
   return agent;
 }
 
-// Its agent is in this process, as the exec that started the program went through us: that recorder
-// took the program along, and an agent meets one recorder only.
+// The other recorder's agent is in this process, because the exec that starts the program comes from us: that recorder
+// follows the program, and an agent connects to only one recorder.
 static bool is_recorded_itself() {
   const auto maps = read_file("/proc/self/maps");  // the agent hides from dlsym()
   return maps && maps->find("/libpenna-agent.so") != std::string::npos;
 }
 
-// From what is certain to what is a guess. Only called when no process met the recorder.
+// Certain causes first, guesses last. Only called if no process connected to the recorder.
 std::string why_unrecorded(const std::string& command) {
   auto facts = read_elf_facts(file_of_command(command));
   const std::string of_another = fmt::format(

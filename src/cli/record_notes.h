@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What penna record says at its end: at most six lines, each beginning with "penna: ", to stderr.
+// The messages of penna record at its end: at most six lines, each beginning with "penna: ", to stderr.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace penna {
 
-// What the closing lines tell, but for what the collector counted.
+// The input for the closing lines, except the collector's counts.
 struct RecordingTimes {
   std::string path;
   ClockTriplet begin, end;
   std::vector<Where> conditions;  // of --where
   std::vector<std::string> unmet_conditions;
-  std::string filter;              // as one types it; empty: none
-  std::vector<std::string> unmet;  // options of it that no function met
-  std::string threads;             // --tid and --thread, as one types them; empty: none
+  std::string filter;              // as typed; empty: none
+  std::vector<std::string> unmet;  // its options that no function matched
+  std::string threads;             // --tid and --thread, as typed; empty: none
   std::vector<std::string> unmet_threads;
   bool goes_on = false;  // the program does; the recording has ended
   std::string refused;   // about functions that could not be entered; empty: all could
@@ -34,20 +34,20 @@ struct RecordingTimes {
   std::string others;        // what --no-follow did; empty: not asked for
 };
 
-// File, time and events; what was lost; what it cost; what was not recorded; the next command.
+// File, time and events; losses; cost; what was not recorded; the next command.
 void print_closing_lines(const RecordingTimes& times, const Collector& collector, const std::string& unrecorded);
 
 // The file that the shell would run for `command`.
 std::string file_of_command(const std::string& command);
 
-// Is it a program of musl, whose dynamic linker the agent does not know?
+// Whether the program uses musl, whose dynamic linker the agent does not support.
 bool is_of_musl(const ElfFacts& facts);
 
-// What LD_PRELOAD shall begin with for the program of `command`: the agent's path, behind a library that must come
-// first. Empty where the dynamic linker would complain, or not start it.
+// How LD_PRELOAD is to begin for the program of `command`: the agent's path, after a library that must come first.
+// Empty if the dynamic linker would complain, or not start the program.
 std::string preload_for(const std::string& command, const std::string& agent);
 
-// Why the program that `command` names did not meet the recorder, as a sentence.
+// Why the program of `command` did not connect to the recorder, as a sentence.
 std::string why_unrecorded(const std::string& command);
 
 }  // namespace penna

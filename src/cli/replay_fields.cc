@@ -24,10 +24,10 @@ struct FieldInfo {
   std::string_view name, key, title;
   size_t width;  // in text
   CellKind kind;
-  std::string_view other = {};  // as uftrace calls it
+  std::string_view other = {};  // uftrace's name for it
 };
-// In the order of ReplayField, so that info() is an index. The keys of CSV and JSON have their
-// unit; people type the name without.
+// In the order of ReplayField, so that info() is an index. The keys of CSV and JSON include their unit; users type the
+// name without.
 constexpr FieldInfo kFields[] = {
     {ReplayField::kTime, "time", "time_ns", "TIME", 14, CellKind::kDuration, "timestamp"},
     {ReplayField::kDuration, "duration", "duration_ns", "DURATION", 12, CellKind::kDuration},
@@ -61,7 +61,7 @@ std::vector<ReplayField> default_fields(Format format) {
   return {kTime, kDuration, kPid, kTid, kThread, kKind, kDepth, kName, kEvent};
 }
 
-// Three names mean one field: ours, the key of JSON, and what uftrace calls it.
+// Three names refer to one field: ours, the key of JSON, and uftrace's.
 Result<ReplayField> find_field(std::string_view word) {
   std::vector<std::string> names;
   for (const FieldInfo& one : kFields) {
@@ -71,7 +71,7 @@ Result<ReplayField> find_field(std::string_view word) {
   return Error{there_is_no("field", std::string(word), names)};
 }
 
-// To the right for numbers, to the left for words.
+// Numbers right-aligned, words left-aligned.
 std::string padded(const std::string& text, const FieldInfo& field) {
   const size_t width = display_width(text);
   const std::string room(field.width > width ? field.width - width : 0, ' ');
@@ -130,9 +130,8 @@ Cell ReplayCells::since(uint64_t Shown::*from) const {
   return recording_.time().duration_ns((*before_).*from, shown_time(*line_));
 }
 
-// The frame that a line is about: of a call its function; else who allocated, waited and so on, as
-// far as there is a stack. Of locks the first frame that is not part of the way to the lock
-// (std::mutex::lock and such).
+// The frame that a line is about: for a call its function; else the function that allocated, waited and so on, as far
+// as there is a stack. For locks the first frame outside of the lock's own functions (std::mutex::lock and such).
 const NameFrame* ReplayCells::place() const {
   if (line_->pc != 0) return &names_.function(line_->process, line_->pc, line_->time).back();
   if (line_->stack == 0) return nullptr;
@@ -145,7 +144,7 @@ const NameFrame* ReplayCells::place() const {
   }
 }
 
-// A point without a stack is in the module of its site.
+// A point without a stack is in its site's module.
 Cell ReplayCells::module() const {
   const NameFrame* frame = place();
   if (frame != nullptr) return frame->module == kNoModule ? Cell{} : Cell{names_.map().path(frame->module)};
@@ -202,8 +201,8 @@ std::string ReplayCells::text(ReplayField field) {
   return cell_text(value, info(field).kind);
 }
 
-// On a terminal (style.width) long cells are cut in the middle to keep the columns; in a pipe they
-// are whole.
+// On a terminal (style.width) long cells are cut in the middle to keep the columns aligned; in a pipe they are
+// complete.
 ReplayColumns replay_columns(const std::vector<ReplayField>& chosen, ReplayCells& cells, const TextStyle& style) {
   std::vector<ReplayField> fields;
   std::copy_if(chosen.begin(), chosen.end(), std::back_inserter(fields), is_column);

@@ -10,8 +10,8 @@ void group_calls(ReportBy by, AnalysisChoice& choice) {
   if (by == ReportBy::kModule) choice.call_groups = CallGroups::By::kModule;
 }
 
-// Only what a stack does not tell must be kept apart while events are read. Functions, files and
-// modules are added up from stacks afterwards (groups_of).
+// Only what a stack does not contain must be kept apart while events are read. Functions, files and modules are summed
+// from stacks afterwards (groups_of).
 void group_allocations(ReportBy by, AnalysisChoice& choice) {
   switch (by) {
     case ReportBy::kProcess: choice.context = AllocationContext::kProcess; return;
@@ -35,7 +35,7 @@ AnalysisChoice passes_of(const ReportOptions& options, const AnalysisChoice& nee
   choice.unmatched_frees = options.unmatched;
   choice.wait_path = options.path.any();
   if (!options.by) return choice;
-  // "function" and "thread" mean something else for each kind of table.
+  // "function" and "thread" have another meaning for each kind of table.
   if (needed.classes == kCallEvents) group_calls(*options.by, choice);
   if (needed.classes == kAllocEvents) group_allocations(*options.by, choice);
   return choice;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna report --by: what a row of a table is for, in the terms of the analyses and of the reports.
+// penna report --by: what a row of a table stands for, in the terms of the analyses and of the reports.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace penna {
 
-// What a report needs, with what the rows that are asked for need.
+// The passes of a report, plus those that the requested rows need.
 AnalysisChoice passes_of(const ReportOptions& options, const AnalysisChoice& needed);
-// Of allocations, and of waits; none: as the table is by itself.
+// For allocations, and for waits; none: the table's default.
 std::optional<GroupBy> groups_of(const ReportOptions& options);
 std::optional<WaitsBy> waits_by(std::optional<ReportBy> by);
 

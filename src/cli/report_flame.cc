@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kFlameWidth = 100;
 
-// What stands behind the total, by weight.
+// The words after the total, by weight.
 FlameUnit unit_of(FoldedWeight weight) {
   switch (weight) {
     case FoldedWeight::kTime: return {CellKind::kDuration, "of calls"};

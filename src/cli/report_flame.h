@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna report flame: stacks as a drawing, by what penna export folded weighs them by.
+// penna report flame: stacks as a drawing, with the weights of penna export folded.
 #pragma once
 
 #include "base/result.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See report_rules.h. The table of reports says which options each takes; here is how one says that it does not.
+// See report_rules.h. The table of reports says which options each accepts; this is how a refusal is phrased.
 #include "cli/report_rules.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ const char* word_of(ReportBy by) {
   return "";
 }
 
-// From the table of reports, so that a refusal never names a report that does not take the option.
+// From the table of reports, so that a refusal never names a report that does not accept the option.
 std::vector<std::string> names_where(const std::function<bool(const NamedReport&)>& is_one) {
   std::vector<std::string> names;
   for (const NamedReport& report : named_reports())
@@ -37,11 +37,11 @@ std::string list_text(const std::vector<std::string>& words, const char* last = 
   return text;
 }
 
-// An option that only some reports take. The sentence of a refusal names those that do.
+// An option that only some reports accept. A refusal names those that do.
 struct TakenBySome {
   uint32_t bit;
   bool (*is_given)(const ReportOptions&);
-  const char* sentence;  // {}: the reports that take it
+  const char* sentence;  // {}: the reports that accept it
 };
 constexpr TakenBySome kTakenBySome[] = {
     {kTakesDrawing, [](const ReportOptions& options) { return options.weight || options.width; },
@@ -64,8 +64,7 @@ constexpr TakenBySome kTakenBySome[] = {
      "--span is for the critical path: penna report {} --span NAME"},
 };
 
-// What this report takes; flame takes the options about allocations, too, when that is what it
-// draws.
+// The options that this report accepts; flame also accepts those about allocations, if it draws them.
 uint32_t taken(const ReportOptions& options) {
   const NamedReport& report = find_report(options.which);
   const bool draws_allocations =
@@ -82,8 +81,8 @@ Result<> check_taken(const ReportOptions& options) {
   return ok();
 }
 
-// Which words --by takes depends on the table. Of tables of allocations, which take nearly all, the
-// tables are named instead.
+// The words accepted by --by depend on the table. For tables of allocations, which accept nearly all, the message names
+// the tables instead.
 Result<> check_by(const ReportOptions& options) {
   if (!options.by) return ok();
   const NamedReport& report = find_report(options.which);
@@ -92,7 +91,7 @@ Result<> check_by(const ReportOptions& options) {
                              fmt::join(names_where([](const NamedReport& one) { return !one.by.empty(); }), ", "))};
   const ReportBy by = *options.by;
   if (report.has_by(by)) return ok();
-  if (report.is_by_stacks())  // which has nearly all
+  if (report.is_by_stacks())  // which accepts nearly all
     return Error{fmt::format("--by {} is for {}, not for {}", word_of(by),
                              list_text(names_where([by](const NamedReport& one) { return one.has_by(by); })),
                              options.which)};
@@ -101,9 +100,8 @@ Result<> check_by(const ReportOptions& options) {
   return Error{fmt::format("{} can be shown --by {}", options.which, list_text(possible, " or "))};
 }
 
-// -F and its kin choose calls. For a table of allocations or locks they would leave out nothing,
-// which looks like a table of what that function allocated: the option that does it is named
-// instead.
+// -F and similar options select calls. For a table of allocations or locks they would leave out nothing, and the result
+// would look like the allocations of that function: the message names the option for that purpose instead.
 Result<> check_call_filters(const ReportOptions& options) {
   const std::string text = call_filter_text(options.input.filter);
   if (text.empty() || options.by == ReportBy::kCall) return ok();
@@ -119,7 +117,7 @@ Result<> check_call_filters(const ReportOptions& options) {
 
 // Options that exclude each other within one report.
 Result<> check_pairs(const ReportOptions& options) {
-  // What filters leave out had its cost, too, and would not be seen.
+  // Calls left out by filters had their cost too, which would be missing.
   if (const std::string text = call_filter_text(options.input.filter); options.net && !text.empty())
     return Error{fmt::format("--net needs all calls, for each had its cost: leave out {}", text)};
   if (options.unmatched && options.by)
@@ -140,7 +138,7 @@ Result<> check_format(const ReportOptions& options) {
 
 }  // namespace
 
-// Whether the table exists was decided by the words; the refusals that name it come first.
+// The words have determined the table; the refusals that name it come first.
 Result<> check_report(const ReportOptions& options) {
   PENNA_TRY(check_by(options));
   PENNA_TRY(check_taken(options));

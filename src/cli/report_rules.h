@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which options of penna report go together, and with which table.
-// Invariant: what is accepted, the table does; an option that it would not look at is refused.
+// Invariant: accepted options are honored; an option that the table would ignore is refused.
 #pragma once
 
 #include "base/result.h"

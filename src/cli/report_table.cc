@@ -19,7 +19,7 @@ LockView view_of_locks(const Material& m) {
 }
 
 WaitTexts wait_texts(const Material& m) {
-  constexpr size_t kFrames = 5;  // of several stacks in a row
+  constexpr size_t kFrames = 5;  // if there are several stacks in a row
   return {m.analyses.relations->held(),
           m.names,
           m.analyses.locks.get(),
@@ -28,7 +28,7 @@ WaitTexts wait_texts(const Material& m) {
           m.summary.first_time};
 }
 
-// Whatever lock table somebody looks at, that the program hangs is said first.
+// In any lock table, a hanging program is reported first.
 Report with_deadlocks(Report report, const Material& m) {
   if (m.analyses.relations == nullptr) return report;
   std::vector<std::string> sentences = deadlock_sentences(m.analyses.relations->deadlocks(), wait_texts(m));

@@ -31,14 +31,14 @@ std::string variable(const char* name) {
   return value == nullptr ? std::string() : value;
 }
 
-// Ours, or, as root by sudo, of the user who called it.
+// Ours, or, as root through sudo, the calling user's.
 bool is_trusted(uid_t owner) {
   if (owner == ::geteuid()) return true;
   const std::string caller = variable("SUDO_UID");
   return ::geteuid() == 0 && !caller.empty() && caller == std::to_string(owner);
 }
 
-// Opened first, looked at then, so that it cannot be exchanged between. Empty and not is_read: it does not count.
+// Opened first, then checked, so that it cannot be swapped in between. Empty and not is_read: it is ignored.
 Result<std::string> read_trusted(SettingsFile& file) {
   constexpr off_t kMost = 1 << 20;
   const Fd opened(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -63,12 +63,12 @@ Result<std::string> read_trusted(SettingsFile& file) {
 
 std::string user_file() {
   const std::string config = variable("XDG_CONFIG_HOME"), home = variable("HOME");
-  // Relative ones are to be ignored (XDG Base Directory Specification).
+  // Relative paths are to be ignored (XDG Base Directory Specification).
   if (config.starts_with('/')) return config + "/penna/config.toml";
   return home.empty() ? std::string() : home + "/.config/penna/config.toml";
 }
 
-// The nearest one upwards from here; empty: there is none.
+// The nearest one from here upwards; empty: none.
 std::string project_file() {
   std::error_code error;
   std::filesystem::path directory = std::filesystem::current_path(error);
@@ -85,7 +85,7 @@ std::string place(const std::string& path, const toml::source_region& source) {
   return fmt::format("{}:{}", path, source.begin.line);
 }
 
-// As a word of a command line has it; nothing: no option takes such a thing.
+// The equivalent word of a command line; empty: no option accepts such a value.
 std::optional<std::string> text_of(const toml::node& node) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* number = node.as_integer()) return fmt::format("{}", number->get());
@@ -128,7 +128,7 @@ class TomlReader {
         if (!text) return wrong;
         setting.values.push_back(*text);
       }
-      if (setting.values.empty()) return ok();  // as if it were not written
+      if (setting.values.empty()) return ok();  // as if it were absent
     } else if (const std::optional<std::string> text = text_of(node)) {
       setting.values.push_back(*text);
     } else {
@@ -151,7 +151,7 @@ Result<> add_file(const std::string& path, int layer, WrittenSettings& settings)
   return file.is_read ? add_toml(text, path, layer, settings) : ok();
 }
 
-// What is written for all verbs must be an option of one.
+// A setting for all verbs must be an option of at least one.
 Result<> check_for_all(const WrittenSettings& settings) {
   std::vector<OptionTable> tables;
   for (const WrittenSettings::Line& line : settings.lines) {

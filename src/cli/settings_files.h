@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Where defaults of options are written: a file of the user, one of the project, and the environment; the later ones
-// are stronger (docs/configuration.md).
+// Where defaults of options are stored: a user file, a project file, and the environment; later ones override earlier
+// ones (docs/configuration.md).
 //
-// Invariant: no file of another user counts. Who can write above our directory could otherwise change what we do.
+// Invariant: files of other users are ignored. Otherwise anyone who can write above our directory could change our
+// behavior.
 #pragma once
 
 #include <string>
@@ -16,25 +17,25 @@ namespace penna {
 struct SettingsFile {
   std::string path;
   bool is_read = false;
-  std::string why_not;  // not there, or of another user
+  std::string why_not;  // missing, or another user's
 };
 
 struct WrittenSettings {
   std::vector<SettingsFile> files;
   struct Line {
-    std::string verb;  // empty: of all verbs that have such an option
+    std::string verb;  // empty: for all verbs that have such an option
     Setting setting;
   };
-  std::vector<Line> lines;  // the weaker layers first
+  std::vector<Line> lines;  // lower layers first
 };
 
 // The error is one sentence that begins with the file and line.
 Result<WrittenSettings> read_settings();
 
-// Those for a verb, by its name. Says which files are not read because they are another user's.
+// Those for a verb, by its name. Reports which files are not read because they belong to another user.
 Result<Settings> settings_of_verb(const std::string& verb);
 
-// The settings of a text in TOML, which came from `path`; for tests.
+// The settings in TOML text read from `path`; for tests.
 Result<> add_toml(const std::string& text, const std::string& path, int layer, WrittenSettings& settings);
 // A text as TOML writes it, in quotes.
 std::string toml_text(const std::string& text);

@@ -22,8 +22,8 @@ namespace {
 
 constexpr const char* kLibcallsWord = "libcalls";
 
-// The function that an option of a recording ("args=open@arg1/s") is about; empty: it is about
-// none, or cannot be parsed. The file is untrusted, and a wrong option only costs a nicer name.
+// The function in an option of a recording ("args=open@arg1/s"); empty: none, or it cannot be parsed. The file is
+// untrusted, and a wrong option only costs a nicer name.
 std::string function_of(const std::string& option) {
   const size_t at = option.find('=');
   if (at == option.npos) return "";
@@ -38,7 +38,7 @@ std::string function_of(const std::string& option) {
 
 }  // namespace
 
-// 3: asked for by this very name; 2: by a pattern; 1: the program calls it so; 0: nobody did.
+// 3: requested by this very name; 2: by a pattern; 1: the program calls it by this name; 0: none of these.
 std::function<int(const std::string& name)> rank_of_names(const Session& session, std::vector<FunctionPattern> patterns,
                                                           std::vector<std::string> called) {
   for (const std::string& option : session.options)
@@ -54,7 +54,7 @@ std::function<int(const std::string& name)> rank_of_names(const Session& session
 }
 
 std::vector<std::string> called_names(const Recording& recording, const std::string& root) {
-  // A recording of a build may hold thousands; each costs a file to open.
+  // A recording of a build may contain thousands; each costs opening a file.
   constexpr size_t kMostPrograms = 64;
   std::vector<std::string> names;
   const std::vector<std::string>& options = recording.session().options;
@@ -65,7 +65,7 @@ std::vector<std::string> called_names(const Recording& recording, const std::str
                                      [&](const Module& one) { return one.path == process.process.executable; });
     if (module == process.modules.end() || seen.size() >= kMostPrograms || !seen.insert(module->path).second) continue;
     const auto file = ElfFile::open(root + module->path);
-    // By build-id: another file of that path would give names that this program never called.
+    // By build ID: another file of that path would give names that this program never called.
     const ElfSection* section =
         file && file->build_id() == module->build_id ? file->section_of_type(SHT_DYNSYM) : nullptr;
     Elf_Data* data = section != nullptr ? file->data(*section) : nullptr;

@@ -11,8 +11,8 @@
 namespace penna {
 namespace {
 
-// All but those by which the kernel tells a thread of its own faults, stops us for want of the terminal, or counts our
-// time.
+// All except those by which the kernel reports a thread's own faults, stops us for lack of the terminal, or measures
+// our time.
 sigset_t relayed_signals() {
   sigset_t set;
   ::sigfillset(&set);
@@ -24,8 +24,7 @@ sigset_t relayed_signals() {
 
 Fd open_terminal() { return Fd(::open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)); }
 
-// A signal that was queued with a value keeps it. Who sent it cannot be kept: the kernel puts us
-// there.
+// A signal queued with a value keeps it. The sender cannot be preserved: the kernel enters us.
 void send(pid_t program, const signalfd_siginfo& info) {
   const int number = static_cast<int>(info.ssi_signo);
   if (info.ssi_code == SI_QUEUE) {
@@ -37,7 +36,7 @@ void send(pid_t program, const signalfd_siginfo& info) {
   }
 }
 
-// SIGTSTP is blocked in the recorder; it stops us when it is unblocked with one pending.
+// SIGTSTP is blocked in the recorder; unblocking it while one is pending stops us.
 void stop() {
   sigset_t one;
   ::sigemptyset(&one);
@@ -47,12 +46,11 @@ void stop() {
   ::sigprocmask(SIG_BLOCK, &one, nullptr);
 }
 
-// Our parent (a shell) must see the job stop when the program does. SIGTSTP went to the whole
-// process group, but the program may handle it, stop later, or not at all: so its SIGCHLD is waited
-// for, and only then do we stop.
+// Our parent (a shell) must see the job stop when the program does. SIGTSTP went to the whole process group, but the
+// program may handle it, stop later, or not at all: so we wait for its SIGCHLD, and only then stop.
 void stop_with(pid_t program) {
   siginfo_t state{};
-  // Left as it is: a stop by ptrace(2) belongs to somebody else.
+  // Left unchanged: a stop by ptrace(2) belongs to a tracer.
   if (::waitid(P_PID, static_cast<id_t>(program), &state, WSTOPPED | WNOHANG | WNOWAIT) != 0) return;
   if (state.si_pid == program && state.si_code == CLD_STOPPED && state.si_status == SIGTSTP) stop();
 }
@@ -69,9 +67,8 @@ Result<SignalRelay> SignalRelay::start() {
   return SignalRelay(Signals(relayed_signals()), std::move(witness), leads_terminal);
 }
 
-// Whether a signal went to the whole group cannot be seen from siginfo; a process in our group that
-// gets it, too, witnesses that. It is asked after the signals were read, so that it knows of all
-// that are here.
+// siginfo does not show whether a signal went to the whole group; a process in our group that receives it too is the
+// witness. It is asked after the signals were read, so that it knows all of them.
 std::vector<SignalRelay::Come> SignalRelay::take() {
   std::vector<Come> come;
   for (auto info = signals_.next(); info.ssi_signo != 0; info = signals_.next()) {
@@ -101,7 +98,7 @@ void SignalRelay::hand_on(pid_t program) {
 }
 
 int SignalRelay::outlived() const {
-  // Long enough for a handler that cleans up, short enough for a person who insists.
+  // Long enough for a handler that cleans up, short enough for an insistent user.
   constexpr uint64_t kHeedMs = 500;
   return insists() && monotonic_ms() - insists_since_ms_ >= kHeedMs ? insists_ : 0;
 }
@@ -115,9 +112,8 @@ bool SignalRelay::told_to_end() {
   return told;
 }
 
-// When a session's leader ends, the kernel sends SIGHUP to the foreground group of its terminal,
-// and SIGCONT as well where the terminal has hung up before (disassociate_ctty(), drivers/tty). But
-// the leader is us, and we outlive the program.
+// When a session's leader ends, the kernel sends SIGHUP to the foreground group of its terminal, and SIGCONT as well if
+// the terminal has hung up before (disassociate_ctty(), drivers/tty). But we are the leader, and outlive the program.
 void SignalRelay::hang_up() {
   if (!leads_terminal_) return;
   const Fd terminal = open_terminal();
@@ -126,7 +122,7 @@ void SignalRelay::hang_up() {
   if (group <= 1) return;
   ::kill(-group, SIGHUP);
   if (!terminal) ::kill(-group, SIGCONT);  // it has hung up before
-  (void)take();                            // ours
+  (void)take();                            // our own
 }
 
 }  // namespace penna

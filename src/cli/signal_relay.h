@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Signals that were meant for the program and came to the recorder, which stands where the program would: its parent's
-// child, perhaps the leader of its session.
+// Relays signals that were meant for the program but reached the recorder, which is in the program's place: its
+// parent's child, perhaps the leader of its session.
 //
-// Invariant: the program gets each signal once. What its process group gets comes to it without us; what we alone get
-// is handed on; and when it stops for SIGTSTP, so do we.
+// Invariant: the program gets each signal once. Signals to its process group reach it without us; those that only we
+// receive are forwarded; and when it stops for SIGTSTP, so do we.
 #pragma once
 
 #include <sys/types.h>
@@ -21,20 +21,20 @@ class SignalRelay {
   // Call before any thread is started.
   static Result<SignalRelay> start();
 
-  const sigset_t& before() const { return signals_.before(); }  // the mask that the program shall have
-  int fd() const { return signals_.fd(); }                      // readable when something has come
+  const sigset_t& before() const { return signals_.before(); }  // the program's mask
+  int fd() const { return signals_.fd(); }                      // readable if a signal has arrived
 
-  // Hands on to `program`, our child, what has come.
+  // Forwards the signals that have arrived to `program`, our child.
   void hand_on(pid_t program);
-  // Whether somebody insists on an end: SIGTERM has come again, or SIGINT to us alone after it. (Any other signal may
-  // come again and again to a program that lives on it.) By which, if the program has had half a second to heed it,
-  // too; else 0.
+  // Whether the user insists on an end: SIGTERM has arrived again, or SIGINT to us only after it. (A program may live
+  // on any other signal, repeatedly.) outlived(): by which signal, if the program has also had half a second to react;
+  // else 0.
   bool insists() const { return insists_ != 0; }
   int outlived() const;
   // After the program has ended: whether a signal asks the recorder to end, too.
   bool told_to_end();
-  // Does for the program that has ended what its end would have done had it been started without us: that of a leader
-  // hangs up on the processes in the terminal's foreground.
+  // Performs what the program's end would have caused without us: the end of a session leader hangs up on the processes
+  // in the terminal's foreground.
   void hang_up();
   // Before the recorder ends by a signal, and runs no destructors.
   void end() { witness_.end(); }
@@ -51,7 +51,7 @@ class SignalRelay {
   Signals signals_;
   GroupWitness witness_;
   bool leads_terminal_;     // when we were started
-  bool told_once_ = false;  // to end, by SIGTERM
+  bool told_once_ = false;  // SIGTERM has arrived
   int insists_ = 0;
   uint64_t insists_since_ms_ = 0;
 };

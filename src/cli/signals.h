@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Signals: those that a recorder takes from a descriptor, from here on in this thread and all that it starts.
+// Signals: those that a recorder receives through a descriptor, from here on in this thread and all that it starts.
 //
-// Why: they must not end a recorder before the recording is closed. Invariant: a program that is started gets before(),
-// the mask that we were started with.
+// Why: they must not end a recorder before the recording is closed. Invariant: a started program gets before(), the
+// mask that we were started with.
 #pragma once
 
 #include <sys/signalfd.h>
@@ -14,7 +14,7 @@
 
 namespace penna {
 
-// Those that ask a recorder to end, or tell it of a write that failed.
+// Those that ask a recorder to end, or report a failed write.
 inline sigset_t ending_signals() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -22,8 +22,8 @@ inline sigset_t ending_signals() {
   return set;
 }
 
-// Blocks the signals in this thread and in all that it starts from here on; they wait in the
-// descriptor. Nothing unblocks them again.
+// Blocks the signals in this thread and in all that it starts from here on; they queue in the descriptor. They are
+// never unblocked.
 class Signals {
  public:
   explicit Signals(const sigset_t& ours) {

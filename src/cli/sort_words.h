@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Of the words of a verb that are no options: which is one of a list ("calls", "csv"), in whatever place, and which are
-// files.
+// Sorts a verb's words that are not options: one from a list ("calls", "csv"), in any position, and files.
 //
-// Invariant: of words that do not fit, the one is blamed that is neither of the list nor a file.
+// Invariant: if the words do not fit, the error blames the one that is neither in the list nor a file.
 #pragma once
 
 #include <string>
@@ -22,10 +21,10 @@ struct SortedWords {
   std::string known;  // empty: none
   std::vector<std::string> files;
 };
-// A word that is of the list is taken as such even when a file is called so: ./NAME names the file.
+// A word from the list is taken as such even if a file has that name: ./NAME refers to the file.
 Result<SortedWords> sort_words(const std::vector<std::string>& words, const WordList& list);
 
-// Is it certainly meant to be a file: by its name, or because there is one?
+// Whether the word certainly refers to a file: by its form, or because it exists.
 bool is_meant_as_file(const std::string& word);
 
 }  // namespace penna

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See sql_console.h. What may be completed is DuckDB's own answer (sql_auto_complete).
+// See sql_console.h. Completions come from DuckDB itself (sql_auto_complete).
 #include "cli/sql_console.h"
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ bool is_whole(const std::string& text) {
 
 }  // namespace
 
-// While a query runs, Ctrl-C ends that (cmd_sql.cc); at the prompt, what was typed.
+// Ctrl-C ends a running query (cmd_sql.cc); at the prompt, it drops the typed text.
 static volatile std::sig_atomic_t interrupted = 0;
 
 void run_sql_console(SqlDatabase& database, const std::function<void(const std::string&)>& run) {
@@ -71,7 +71,7 @@ void run_sql_console(SqlDatabase& database, const std::function<void(const std::
     if (!line && interrupted == 0) break;
     if (!line) {
       text.clear();
-      std::cin.clear();  // where nothing edits lines
+      std::cin.clear();  // if lines are not edited
       fmt::print("\n");
       std::fflush(stdout);
       continue;

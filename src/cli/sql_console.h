@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `penna sql` at a terminal: statements as they are typed, each up to its ;.
+// `penna sql` at a terminal: statements as typed, each up to its ;.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace penna {
 
-// Until Ctrl-D. `run`: a whole statement, or several.
+// Until Ctrl-D. `run`: called with a whole statement, or several.
 void run_sql_console(SqlDatabase& database, const std::function<void(const std::string&)>& run);
 
 }  // namespace penna

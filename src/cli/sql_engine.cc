@@ -49,7 +49,7 @@ Result<> write_private(const std::string& path, std::string_view text) {
   return ok();
 }
 
-// npm with these words, its output into a file; the error has its last lines.
+// npm with these words, its output into a file; the error contains its last lines.
 Result<> run_npm(const std::string& directory) {
   const std::string log = directory + "/npm.log";
   posix_spawn_file_actions_t actions;

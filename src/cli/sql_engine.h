@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Where DuckDB is, and how it gets there: beside our own libraries, where a package may put it, or in the user's
-// $XDG_DATA_HOME/penna, where `penna sql --install` does.
+// Where DuckDB is installed, and how: next to our own libraries, where a package may put it, or in the user's
+// $XDG_DATA_HOME/penna, by `penna sql --install`.
 //
-// Invariant: the version and the checksum of what is installed stand in a lock file that is part of penna; npm checks
-// them before anything is written there.
+// Invariant: the version and checksum are in a lock file that is part of penna; npm checks them before anything is
+// written there.
 #pragma once
 
 #include "base/result.h"
@@ -13,7 +13,7 @@ namespace penna {
 
 // The error says how to get it, in one sentence.
 Result<DuckApi> load_sql_engine();
-// Gives the path of what it has installed, or what was there already.
+// Returns the path of the installed library, or of the existing one.
 Result<std::string> install_sql_engine();
 
 }  // namespace penna

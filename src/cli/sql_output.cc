@@ -15,7 +15,7 @@
 namespace penna {
 namespace {
 
-// visit(columns, rows) for each chunk; false of it: no more.
+// visit(columns, rows) for each chunk; it returns false to stop.
 template <typename Visit>
 Result<bool> each_chunk(SqlResult& result, Visit&& visit) {
   for (;;) {
@@ -72,7 +72,7 @@ Result<bool> write_json(SqlResult& result, Output& output) {
   return json.finish() && more;
 }
 
-// Printed to the right.
+// Right-aligned.
 bool is_number(const DuckApi& api, DuckType type) {
   switch (api.get_type_id(type)) {
     case kDuckUbigint:
@@ -85,7 +85,7 @@ bool is_number(const DuckApi& api, DuckType type) {
   }
 }
 
-// Of EXPLAIN: a drawing.
+// For EXPLAIN: a drawing.
 Result<bool> write_plan(SqlResult& result, Output& output) {
   return each_chunk(result, [&](const std::vector<DuckColumn>& columns, uint64_t rows) {
     bool written = true;
@@ -101,7 +101,7 @@ Result<bool> write_plan(SqlResult& result, Output& output) {
 }
 
 Result<bool> write_table(SqlResult& result, const TableOptions& options, Output& output) {
-  std::deque<std::string> titles;  // TableColumn has views of them
+  std::deque<std::string> titles;  // TableColumn refers to them
   Table table;
   for (size_t i = 0; i < result.columns(); ++i) {
     const bool number = is_number(result.api(), result.type(i));

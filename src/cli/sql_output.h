@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How `penna sql` gives out the rows of a statement: as a table that fits the terminal, as CSV or as JSON.
+// How `penna sql` prints a statement's rows: as a table that fits the terminal, as CSV or as JSON.
 //
-// Invariant: CSV and JSON are streamed, and complete; a table says how many rows it does not show.
+// Invariant: CSV and JSON are streamed, and complete; a table says how many rows it omits.
 #pragma once
 
 #include "base/result.h"
@@ -11,7 +11,7 @@
 
 namespace penna {
 
-// False: nobody reads on. The error is DuckDB's.
+// False: the reader has left. The error is DuckDB's.
 Result<bool> write_sql_result(SqlResult& result, const TableOptions& options, Output& output);
 
 }  // namespace penna

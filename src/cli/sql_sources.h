@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The recordings that SQL is about, opened as other verbs open theirs.
+// The recordings that SQL queries, opened like those of other verbs.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ using SqlSources = std::vector<std::unique_ptr<SqlSource>>;
 
 // None named: the newest here. The error names the recording that cannot be read.
 Result<SqlSources> open_sql_sources(const InputOptions& options, const std::vector<std::string>& paths);
-// What makes numbers less than the truth, as below a report. Of several recordings each says whose it is.
+// Warnings about too small numbers, as below a report. With several recordings each warning names its own.
 std::vector<std::string> sql_warnings(const SqlSources& sources);
 
 }  // namespace penna

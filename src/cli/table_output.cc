@@ -16,7 +16,7 @@ std::string detail_text(const TableDetail& detail) {
   return detail.where.empty() ? detail.text : detail.text + " " + detail.where;
 }
 
-// CsvWriter with the words of JsonWriter.
+// CsvWriter with JsonWriter's interface.
 struct CsvCells {
   CsvWriter& csv;
   void value(const std::string& text) { csv.field(text); }
@@ -76,8 +76,7 @@ void cells_json(const Table& table, const TableRow& row, JsonWriter& json) {
   details_json(table.other_key, row.other_details, json);
 }
 
-// A table may have fields of its own in JSON (lists, objects), which no cell can hold: then these
-// are the whole row.
+// A table may have its own fields in JSON (lists, objects), which no cell can represent: then these are the whole row.
 void row_json(const Table& table, const TableRow& row, const RowFields& fields, JsonWriter& json) {
   json.new_line();
   json.begin_object();
@@ -109,8 +108,8 @@ void loss_json(const Report& report, JsonWriter& json) {
 
 }  // namespace
 
-// --sort may name a column that only one of several tables has: it fails only when no table has it.
-// The others keep their own order.
+// --sort may name a column that only one of several tables has: it fails only if no table has it. The others keep their
+// order.
 Result<> select_report_rows(Report& report, const TableOptions& options) {
   bool sorted = options.sort.empty();
   std::optional<Error> first_error;

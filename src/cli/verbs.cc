@@ -66,7 +66,7 @@ std::vector<std::string> verb_names() {
 std::string no_such_verb_text(const std::string& word) { return there_is_no("verb", word, verb_names()); }
 
 const Verb* similar_verb(const std::string& word) {
-  // Too long to be a slip in a verb, a path, or a program that exists.
+  // Too long to be a typing error in a verb, a path, or an existing program.
   if (word.size() > 12 || word.find('/') != std::string::npos || !find_program(word).empty()) return nullptr;
   return find_verb(nearest_of(word, verb_names()));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The verbs of penna. Each has a file of its own, cmd_VERB.cc, which parses its arguments and does its steps.
+// The verbs of penna. Each has its own file, cmd_VERB.cc, which parses its arguments and performs its steps.
 #pragma once
 
 #include <span>
@@ -11,17 +11,17 @@ namespace penna {
 
 struct Verb {
   const char* name;
-  const char* usage;    // behind the name
+  const char* usage;    // follows the name
   const char* summary;  // one line
   int (*run)(const Arguments&);
 };
 
 std::span<const Verb> verbs();
-const Verb* find_verb(const std::string& name);  // null: there is none of that name
+const Verb* find_verb(const std::string& name);  // null: no such verb
 OptionTable option_table(const Verb& verb);
 // "there is no verb 'recrod' (did you mean 'record'?): choose from ...".
 std::string no_such_verb_text(const std::string& word);
-// The verb that was probably meant by a misspelt word; null: none is near.
+// The verb probably meant by a misspelt word; null: none is near.
 const Verb* similar_verb(const std::string& word);
 
 int record_verb(const Arguments&);

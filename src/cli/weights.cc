@@ -36,8 +36,8 @@ FoldedWeight default_weight(const Summary& summary) {
   return only_allocations ? FoldedWeight::kAllocBytes : FoldedWeight::kTime;
 }
 
-// A sample does not tell which blocks are temporary: the allocations between an allocation and its
-// free are not all recorded.
+// A sample does not show which blocks are temporary: the allocations between an allocation and its free are not all
+// recorded.
 Result<> check_weight_of_sample(const Recording& recording, FoldedWeight weight) {
   if (weight == FoldedWeight::kTemp && SampleScale(recording).is_sampled()) return Error{kNoTemporaryOfSample};
   if (weight == FoldedWeight::kPoints && !asked_for_point_stacks(recording.session()))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// --weight, of what stacks are weighed by: for penna export folded and penna report flame.
+// --weight, the weight of stacks: for penna export folded and penna report flame.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace penna {
 
-// `where`: the format or table that takes it.
+// `where`: the format or table that accepts it.
 void add_weight_option(OptionParser& parser, std::optional<FoldedWeight>& weight, const char* where);
 
-// Time of calls, or where there are none, bytes allocated.
+// Time of calls, or bytes allocated if there are none.
 FoldedWeight default_weight(const Summary& summary);
-// Fails for a weight that is not known of a recording of a sample.
+// Fails for a weight that is unknown for a sampled recording.
 Result<> check_weight_of_sample(const Recording& recording, FoldedWeight weight);
 
 }  // namespace penna

@@ -50,7 +50,7 @@ bool is_starting(uint32_t pid, const std::string& variable) {
   return contains(maps, "/ld-linux") && (contains(maps, "libpenna-agent.so") || !contains(maps, "/libc.so"));
 }
 
-// A forked child: until it connects, it has what its parent had. With a seccomp filter it may never connect.
+// A forked child: until it connects, it has its parent's state. With a seccomp filter it may never connect.
 bool is_forked(uint32_t pid, ino_t doorbell) {
   return has_mapped(pid, kDoorbell, doorbell) && !contains(text_of(pid, "status"), "\nSeccomp:\t2");
 }
@@ -74,8 +74,7 @@ std::vector<Fd> find_arrivals(const std::string& socket_path, int doorbell,
     if (parent_of(static_cast<pid_t>(pid)) == ::getpid()) continue;
     // Before the checks: the descriptor then belongs to the process that is checked, or to none. A pid alone may be
     // taken over by another process between the check and the open.
-    Fd process(static_cast<int>(::syscall(
-        SYS_pidfd_open, pid, 0)));  // before the checks: it belongs to the process that is checked, or to none
+    Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     if (!process || !(is_starting(pid, variable) || is_forked(pid, page.st_ino))) continue;
     ::fcntl(process.get(), F_SETFD, FD_CLOEXEC);
     found.push_back(std::move(process));

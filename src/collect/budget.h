@@ -49,12 +49,11 @@ class Budget {
   bool threads_reached() const { return threads_reached_; }
   bool state_reached() const { return state_reached_; }
 
-  // What one object uses of it, until it is destroyed.
-  // Held by each object that uses some of the budget, so nothing leaks from it when a process ends, however that
-  // comes.
+  // The amount that one object uses, until it is destroyed. Held by each object that uses some of the budget, so
+  // nothing leaks when a process ends, in whatever way.
   class Share {
    public:
-    // Without a budget, one of its own: what stands alone, as in tests and imports, is limited all the same.
+    // Without a budget, it creates its own: standalone objects, as in tests and imports, are limited too.
     explicit Share(std::shared_ptr<Budget> budget = nullptr)
         : budget_(budget ? std::move(budget) : std::make_shared<Budget>()) {}
     Share(Share&& other) noexcept
@@ -70,16 +69,16 @@ class Budget {
       budget_->waiting_ -= waiting_;
     }
 
-    // The state in `map` of a thread by serial, created when first used; beyond the limit that of thread 0, which
-    // stands for all others together.
+    // The state in `map` of a thread by serial, created on first use; beyond the limit the state of serial 0, shared by
+    // all further threads.
     template <typename Map>
     typename Map::iterator state_of(Map& map, uint32_t serial) {
       if (auto found = map.find(serial); found != map.end()) return found;
       if (serial != 0 && !take_thread()) serial = 0;
       return map.try_emplace(serial).first;
     }
-    // A state that weighed `weight` now has `bytes`. False: the total would be too large, so it must be discarded; it
-    // then weighs nothing.
+    // A state that weighed `weight` now has `bytes`. False: the total would be too large, so the state must be
+    // discarded; it then weighs nothing.
     bool weigh(size_t& weight, size_t bytes) {
       // `weight` is part of the sum already; sizes are far below 2^63, so neither sum overflows.
       const size_t others = budget_->state_bytes_ - weight;
@@ -131,8 +130,8 @@ inline uint64_t monotonic_ms() {
   return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
 }
 
-// Until when the recorder works on what targets gave it. Set by one thread, read by another.
-// Relaxed: it is a hint when to give up, and nothing else is read because of it.
+// The deadline for work on data from targets. Set by one thread, read by another. Relaxed: it is only a hint when to
+// give up; no other data depends on it.
 class Patience {
  public:
   void begin(uint64_t ms) { until_.store(monotonic_ms() + ms, std::memory_order_relaxed); }

@@ -24,7 +24,7 @@
 namespace penna {
 namespace {
 
-// At least one for each chunk, so that a writer always finds a free slot; a power of two, as ring.h wants it.
+// At least one per chunk, so that a writer always finds a free slot; a power of two, as ring.h requires.
 uint32_t ring_slots_for(uint32_t chunks) {
   uint32_t slots = 1;
   while (slots < chunks) slots *= 2;
@@ -40,7 +40,7 @@ bool geometry_adds_up(const penna_channel& c, uint64_t size) {
   bool counts = c.chunk_count >= 64 && c.chunk_count <= PENNA_MAX_CHUNKS && c.chunk_count % 64 == 0 &&
                 c.hash_slots <= (1u << 28) && c.max_nodes >= 1 && c.max_nodes <= (1u << 26);
   if (!counts || c.chunks_at % PENNA_CHUNK_BYTES != 0) return false;
-  // In the order of the picture in channel.h; gaps are allowed, overlaps are not.
+  // In the order of the diagram in channel.h; gaps are allowed, overlaps are not.
   uint64_t ring_bytes = penna_ring_bytes(ring_slots_for(c.chunk_count), sizeof(uint32_t));
   return c.free_at >= sizeof(penna_channel) && c.free_at + c.chunk_count / 8 <= c.full_at &&
          c.full_at + ring_bytes <= c.hash_at && c.hash_at + uint64_t{c.hash_slots} * 4 <= c.nodes_at &&
@@ -48,7 +48,7 @@ bool geometry_adds_up(const penna_channel& c, uint64_t size) {
          c.chunks_at + uint64_t{c.chunk_count} * PENNA_CHUNK_BYTES <= c.total_bytes && c.total_bytes <= size;
 }
 
-// The largest size of a channel with that many chunks and nodes: anything beyond would waste our address space.
+// The largest size of a channel with that many chunks and nodes: anything beyond would waste address space.
 uint64_t most_bytes(const penna_config& asked) {
   constexpr uint64_t kRest = 1 << 20;  // the first page, and padding
   const uint64_t ring = penna_ring_bytes(ring_slots_for(asked.chunk_count), sizeof(uint32_t));
@@ -85,7 +85,7 @@ Result<ChannelMap> ChannelMap::map(const Fd& memory, const penna_config* asked) 
   if (!map.descriptor_)
     return Error{fmt::format("cannot keep the channel of a process open: {}; it is not recorded", errno_text(errno))};
   map.file_ = {status.st_dev, status.st_ino};
-  // From here on only this copy is asked where things are: what is checked below cannot change any more.
+  // From here on only this copy says where things are: what is checked below can no longer change.
   std::memcpy(&map.geometry_, data, sizeof map.geometry_);
   const penna_channel& geometry = map.geometry_;
   if (geometry.magic != PENNA_CHANNEL_MAGIC || geometry.version != PENNA_ABI_VERSION)
@@ -106,7 +106,7 @@ penna_counters ChannelMap::counters() const {
   return copy;
 }
 
-// Relaxed loads from here on: each value stands alone, and what the target last stored is soon enough.
+// Relaxed loads from here on: each value is independent, and a slightly stale one is good enough.
 uint32_t ChannelMap::descriptions() const {
   return __atomic_load_n(&shared()->descriptions, __ATOMIC_ACQUIRE);  // pairs with commit_description()
 }
@@ -123,8 +123,8 @@ uint64_t ChannelMap::start_cost_ticks() const {
 }
 
 bool ChannelMap::next_full_chunk(uint32_t* chunk_untrusted) {
-  // The acquire in there pairs with the release in the agent's penna_ring_commit(): what its thread wrote into the
-  // chunk before is seen, but for records that a signal handler interrupted.
+  // Its acquire pairs with the release in the agent's penna_ring_commit(): everything that the thread wrote into the
+  // chunk before is visible, except for records that a signal handler interrupted.
   return penna_ring_read_checked(reinterpret_cast<penna_ring*>(at(geometry_.full_at)), ring_slots_, sizeof(uint32_t),
                                  chunk_untrusted, 1) != 0;
 }
@@ -136,7 +136,7 @@ uint64_t ChannelMap::chunk_at(uint32_t chunk) const {
 
 size_t ChannelMap::copy_chunk(uint32_t chunk, uint8_t* to) const {
   constexpr size_t kPage = 4096;
-  // Its acquire is for the header; for the records, the acquire is that of the ring, or the thread's death.
+  // Its acquire covers the header; the records are covered by the ring's acquire, or by the thread's death.
   if (!is_opened(chunk)) return 0;
   const uint8_t* from = chunk_data(chunk);
   const auto* header = reinterpret_cast<const penna_chunk*>(from);
@@ -176,7 +176,7 @@ size_t ChannelMap::copy_committed(uint32_t chunk, uint8_t* to) const {
 }
 
 void ChannelMap::free_pages(uint32_t chunk, bool was_full) {
-  // MADV_REMOVE punches a hole into the file: the page reads as zeros again, and costs nobody memory.
+  // MADV_REMOVE punches a hole into the file: the page reads as zeros again, and uses no memory.
   const bool removed = ::madvise(chunk_data(chunk), PENNA_CHUNK_BYTES, MADV_REMOVE) == 0;
   free_chunk(chunk, removed ? 0 : PENNA_CHUNK_BYTES, was_full);
 }
@@ -184,7 +184,7 @@ void ChannelMap::free_pages(uint32_t chunk, bool was_full) {
 void ChannelMap::free_chunk(uint32_t chunk, size_t bytes, bool was_full) {
   std::memset(chunk_data(chunk), 0, std::min<size_t>(bytes, PENNA_CHUNK_BYTES));
   auto* bitmap = reinterpret_cast<uint64_t*>(at(geometry_.free_at));
-  // Release: pairs with the acquire in take_free_chunk(): whoever takes the chunk finds it zeroed.
+  // Release: pairs with the acquire in take_free_chunk(): the thread that takes the chunk finds it zeroed.
   __atomic_fetch_or(bitmap + chunk / 64, uint64_t{1} << (chunk % 64), __ATOMIC_RELEASE);
   penna_channel* channel = shared();
   if (was_full) __atomic_fetch_sub(&channel->backlog, 1, __ATOMIC_RELAXED);

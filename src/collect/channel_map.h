@@ -36,10 +36,10 @@ class ChannelMap {
   uint64_t start_cpu_ns() const;                               // processor time used until then; 0: unknown
   uint64_t record_cost_ticks() const;                          // of PENNA_COST_RECORDS; 0: not measured
 
-  // Gets the number of the next full chunk; false: there is none. The number may be out of range: check it.
+  // Gets the number of the next full chunk; false if there is none. The number may be out of range: check it.
   bool next_full_chunk(uint32_t* chunk_untrusted);
 
-  // Whether the word at this offset of a chunk that is being filled is not zero, i.e. there is more than `bytes`.
+  // Whether the word at this offset of a chunk being filled is nonzero, i.e. the chunk has more than `bytes`.
   bool has_more(uint32_t chunk, size_t bytes) const {
     return bytes + sizeof(uint64_t) <= PENNA_CHUNK_BYTES &&
            __atomic_load_n(reinterpret_cast<const uint64_t*>(chunk_data(chunk) + bytes / 8 * 8), __ATOMIC_RELAXED) != 0;
@@ -53,8 +53,8 @@ class ChannelMap {
   // Zeroes the first `bytes` of a chunk and returns it to the target. `was_full`: it came through the ring.
   void free_chunk(uint32_t chunk, size_t bytes, bool was_full);
 
-  // The same for a chunk that lacks what it claims to hold: its pages go back to the kernel, including those that exist
-  // only because we read them.
+  // The same for a chunk that lacks content it claims: its pages go back to the kernel, including those that exist only
+  // because we read them.
   void free_pages(uint32_t chunk, bool was_full);
 
   bool is_free(uint32_t chunk) const;
@@ -72,7 +72,7 @@ class ChannelMap {
 
   // The number of stack nodes so far, at most max_nodes.
   uint32_t node_count() const;
-  // A copy of a node; pc_generation == 0: not there (yet).
+  // A copy of a node; pc_generation == 0: absent (so far).
   penna_stack_node node(uint32_t id) const;
   // Unmaps these nodes' pages from our process; the target's view does not change.
   void let_go_of_nodes(uint32_t first, uint32_t end) const;

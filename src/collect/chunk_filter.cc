@@ -53,11 +53,11 @@ ChunkCut ChunkFilter::sift_calls(std::span<const uint8_t> chunk) {
   const bool begins = thread == nullptr && header.thread_serial == 1 && header.sequence == 0;
   if (!thread)
     thread = std::make_unique<Thread>(Thread{CallSieve(rules_, process_, forked_ && header.thread_serial == 1)});
-  // It came late, behind a later one: its calls are kept as they are, because what they were nested in is gone.
+  // It arrived after a later chunk: its calls are kept unchanged, because their surrounding calls are unknown.
   if (header.sequence < thread->next) return {};
-  // One is missing: which calls are open is not known from here on.
+  // One is missing: from here on it is unknown which calls are open.
   if (header.sequence != thread->next) thread->sieve.lose();
-  // Trusted to no more than order: a target that lies about its sequence only confuses its own filter.
+  // Only the order is trusted: a target that lies about its sequence only confuses its own filter.
   thread->next = header.sequence + 1;
   if (begins) thread->sieve.inherit(inherited_, inherited_ticks_);
   const bool wanted = is_wanted(header, *thread);
@@ -80,7 +80,7 @@ bool ChunkFilter::is_wanted(const penna_chunk& header, Thread& thread) {
 }
 
 // Calls of unwanted threads that start here were removed already. Allocations and locks stay: readers pair those of all
-// threads, because another thread may free a block, or hold the lock that is waited for.
+// threads, because another thread may free a block, or hold the lock being waited for.
 void ChunkFilter::leave_out_others(std::span<const uint8_t> chunk, ChunkCut& cut) {
   RecordCursor in(chunk);
   Record record;
@@ -115,7 +115,7 @@ std::span<const uint8_t> ChunkFilter::sift(std::span<const uint8_t> chunk) {
   if (has_rules()) cut = sift_calls(chunk);
   if (points_) points_left_out_ += points_->sift(chunk, cut);
   weigh();
-  // A chunk without an end time was still open; apply() then works out the times from what is left.
+  // A chunk without an end time was still open; apply() then computes the times from what is left.
   if (!cut.changes() && header_of(chunk).time_end != 0) return chunk;
   cut.apply(chunk, left_);
   return left_;
@@ -138,8 +138,8 @@ std::span<const uint8_t> ChunkFilter::preview(std::span<const uint8_t> piece) {
   }
   if (points_) points_->set_open_spans(header.thread_serial, std::move(ahead.spans));
   const auto counts = std::tuple(points_left_out_, others_left_out_, late_threads_);
-  // The thread's state as of the last piece stands in for its real one, and is taken away again: the whole chunk
-  // will be filtered from where the last whole one ended.
+  // The thread's state after the last piece replaces its real one for the moment: the whole chunk will be filtered from
+  // where the last whole one ended.
   std::swap(state->second, ahead.thread);
   const std::span<const uint8_t> left = sift(piece);
   std::swap(state->second, ahead.thread);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// ChunkFilter: removes records from the chunks of one process, as requested from `penna record` (--where, -F,
-// --min-time, --range, --thread and their kin).
+// ChunkFilter: removes records from one process's chunks, as requested from `penna record` (--where, -F, --min-time,
+// --range, --thread and similar options).
 //
-// Why here and not in the target: it costs nothing there, and may take its time (docs/decisions/0012).
-// Invariant: what remains says the same about every other record; what is removed is counted. If a chunk arrives after
-// a later one of its thread, its calls are kept: what they are nested in is no longer known.
+// Why here and not in the target: it costs the target nothing, and may take its time (docs/decisions/0012).
+// Invariant: all remaining records keep their meaning; removed ones are counted. If a chunk arrives after a later one
+// of its thread, its calls are kept: their surrounding calls are no longer known.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace penna {
 
 class ChunkFilter {
  public:
-  // `rules`: rough ones, for one recording; null: no rules about calls. `forked`: its first thread continues inside
+  // `rules`: rough, for one recording; null: no rules about calls. `forked`: its first thread continues inside
   // calls of its parent. Not movable: rules_.ask holds `this`. `wanted`: threads; null: all.
   ChunkFilter(uint32_t process, std::shared_ptr<const std::vector<Where>> conditions, const CallRules* rules,
               std::shared_ptr<Budget> budget = nullptr, bool forked = false,
@@ -37,20 +37,20 @@ class ChunkFilter {
 
   // Learns the sites and modules that a chunk describes.
   void learn(std::span<const uint8_t> chunk);
-  // The rest of a chunk: the chunk itself, or a buffer that is valid until the next call. What describes its records
-  // was learnt before, from whichever chunk.
+  // The remaining part of a chunk: the chunk itself, or a buffer that is valid until the next call. The descriptions of
+  // its records were learnt before, from any chunk.
   std::span<const uint8_t> apply(std::span<const uint8_t> chunk);
-  // The same for a piece of a chunk that is still being filled: what was added since the last piece. It will come again
+  // The same for a piece of a chunk that is still being filled: what was added since the last piece. It comes again
   // with the whole chunk, which is filtered as if no piece had been seen; so nothing is counted.
   std::span<const uint8_t> preview(std::span<const uint8_t> piece);
 
-  // Whether all earlier chunks of its thread have come, if that matters.
+  // Whether all earlier chunks of its thread have arrived, if that matters.
   bool is_next(const penna_chunk& header) const;
 
   // Drops everything after this time, in ticks: the end of the recording is known.
   void end_at(uint64_t ticks);
 
-  // Before its first chunk: the calls that its first thread is in since then, outermost first.
+  // Before its first chunk: the calls that its first thread has been in since then, outermost first.
   void inherit(std::vector<uint64_t> pcs, uint64_t ticks);
   const OpenThen& open_then() const { return open_then_; }
   OpenThen take_open_then() { return std::move(open_then_); }
@@ -65,8 +65,8 @@ class ChunkFilter {
   size_t threads() const { return threads_.size(); }
 
  private:
-  // How many chunks are kept of a thread that may still get a wanted name.
-  // A thread names itself soon after it has begun, if ever; more would fill the recording with unwanted threads.
+  // The number of chunks kept for a thread that may still get a wanted name. Threads usually name themselves soon after
+  // their start; more would fill the recording with unwanted threads.
   static constexpr uint64_t kUndecidedChunks = 4;
   struct Thread {
     CallSieve sieve;
@@ -88,7 +88,7 @@ class ChunkFilter {
   void leave_out_others(std::span<const uint8_t> chunk, ChunkCut& cut);
 
   uint32_t process_;
-  bool forked_;  // and it is unknown inside which calls
+  bool forked_;  // and the calls it continues in are unknown
   std::vector<uint64_t> inherited_;
   uint64_t inherited_ticks_ = 0;
   OpenThen open_then_;

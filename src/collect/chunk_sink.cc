@@ -131,8 +131,7 @@ void ChunkSink::describe_open(RecordingWriter& writer, const penna_chunk& header
   if (partly_) catch_up(writer, header);
 }
 
-// A chunk whose number is not the next one is late, or an earlier one is missing: then it is unknown which calls are
-// open.
+// A chunk out of sequence is late, or an earlier one is missing: then it is unknown which calls are open.
 void ChunkSink::follow(std::span<const uint8_t> chunk, bool is_stored) {
   const penna_chunk header = header_of(chunk);
   Part& part = share_.state_of(parts_, header.thread_serial)->second;
@@ -153,7 +152,7 @@ void ChunkSink::follow(std::span<const uint8_t> chunk, bool is_stored) {
   if (!share_.weigh(part.weight, part.calls.bytes())) part.calls.forget();
 }
 
-// Before a chunk that goes into the file: what became of calls in chunks that do not.
+// Before a chunk that goes into the file: writes the fate of the calls in chunks that did not.
 void ChunkSink::catch_up(RecordingWriter& writer, const penna_chunk& header) {
   Part& part = share_.state_of(parts_, header.thread_serial)->second;
   if (part.left_out == 0 || header.sequence != part.next) return;
@@ -180,7 +179,7 @@ void ChunkSink::finish(RecordingWriter& writer) {
     if (part.left_out == 0) continue;
     const uint64_t digests = write_digests(writer, part.calls.take_exits(part.last, part.left_out));
     if (digests != 0)
-      health(serial).skipped += part.left_out - digests;  // the rest comes after the last one in the file
+      health(serial).skipped += part.left_out - digests;  // the rest comes after the last chunk in the file
   }
   parts_.clear();
   write_health(writer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ChunkSink: writes copies of the chunks of one process into a recording, together with what they describe and count.
+// ChunkSink: writes copies of one process's chunks into a recording, together with their descriptions and counts.
 //
 // Invariant: descriptions (modules, sites, names) are written before the chunk that they came from; every record of a
 // stored chunk is counted once, for its thread. If chunks may be discarded, a call is still in the file as a whole or
@@ -60,12 +60,12 @@ class ChunkSink {
   // stores the piece; nothing is counted, as the whole chunk will come.
   void describe_open(RecordingWriter& writer, const penna_chunk& header);
 
-  // Of a thread by serial; 0 stands for no thread, and for all beyond the budget. The caller fills in what store() does
-  // not count.
+  // By thread serial; 0 means no thread, and all threads beyond the budget. The caller fills in what store() does not
+  // count.
   Health& health(uint32_t serial) { return share_.state_of(health_, serial)->second; }
   size_t threads() const { return health_.size(); }  // whose health is kept
   void write_health(RecordingWriter& writer);
-  // No chunk comes any more: writes what remains to be said about calls, and the health.
+  // No more chunks come: writes the remaining call digests, and the health.
   void finish(RecordingWriter& writer);
 
   uint32_t process() const { return process_; }
@@ -93,7 +93,7 @@ class ChunkSink {
   std::shared_ptr<StoreCounts> counts_;
   Budget::Share share_;
   std::map<uint32_t, Part> parts_;     // by thread serial
-  std::map<uint32_t, Health> health_;  // the same
+  std::map<uint32_t, Health> health_;  // by thread serial
   std::vector<Module> modules_;        // of the current chunk, not written yet
   std::vector<Site> sites_;
   std::vector<Thread> threads_;

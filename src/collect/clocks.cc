@@ -21,7 +21,7 @@
 namespace penna {
 namespace {
 
-// 0: the clock does not exist any more.
+// 0: the clock no longer exists.
 uint64_t nanoseconds(clockid_t clock) {
   timespec now{};
   if (::clock_gettime(clock, &now) != 0) return 0;
@@ -42,7 +42,7 @@ std::string cpuinfo_value(std::string_view text, std::string_view name) {
 ClockTriplet read_clocks() {
   ClockTriplet best;
   uint64_t best_gap = UINT64_MAX;
-  // We may be scheduled away between any two of the readings; of ten tries, the closest counts.
+  // We may be preempted between any two readings; of ten tries, the closest counts.
   for (int i = 0; i < 10; ++i) {
     uint64_t before = penna_now();
     uint64_t monotonic = nanoseconds(CLOCK_MONOTONIC);
@@ -78,7 +78,7 @@ double measure_stamp_ns() {
 
 namespace {
 
-// The hook of agent/calls/calls.cc and agent/core/writer.h, on memory of its own.
+// The hook of agent/calls/calls.cc and agent/core/writer.h, with its own memory.
 struct HookModel {
   uint32_t armed = 1;
   uint64_t cursor = 0;
@@ -102,9 +102,9 @@ using Hook = void (*)(void*, void*);
   hook(reinterpret_cast<void*>(&instrumented), __builtin_return_address(0));
 }
 
-// Nanoseconds per call of `hook`: the minimum of a few rounds, because others disturb them.
+// Nanoseconds per call of `hook`: the minimum of a few rounds, because of disturbances by other programs.
 double time_of(const volatile Hook& hook) {
-  // CLOCK_THREAD_CPUTIME_ID: what other programs take from us does not count.
+  // CLOCK_THREAD_CPUTIME_ID: time taken by other programs does not count.
   constexpr int kRounds = 5, kCalls = 2000;
   uint64_t least = UINT64_MAX;
   for (int round = 0; round < kRounds; ++round) {

@@ -17,7 +17,7 @@ double measure_ticks_per_ns();
 // What one call of penna_now() costs, in nanoseconds of processor time.
 double measure_stamp_ns();
 
-// What a hook of -finstrument-functions costs that records, compared to one that does not. Takes a millisecond: call
+// The cost of an -finstrument-functions hook that records, compared to one that does not. Takes a millisecond: call
 // only if such calls were recorded.
 double measure_call_hook_ns();
 

@@ -164,12 +164,12 @@ void Collector::run() {
   (void)writer_.write_clock(start_);
   last_clock_ns_ = start_.monotonic_ns;
   for (;;) {
-    // Read before looking for work: whatever comes after that changes the count, and wait() returns at once.
+    // Read before looking for work: anything that arrives later changes the count, and wait() returns at once.
     uint32_t bell = doorbell_.seen();
     bool stopping = take_news();
     bool worked = drain_all();
     write_clock_sometimes();
-    // Everything that was told before stop() has been applied by now: take_news() has seen both under one lock.
+    // Everything announced before stop() has been applied by now: take_news() has seen both under one lock.
     if (stopping) break;
     write_open_chunks_sometimes();
     if (onlooker_ != nullptr) look_at_open_chunks();
@@ -210,7 +210,7 @@ void Collector::run() {
   outcome_ = writer_.finish();
 }
 
-// Beyond the limit, the last note collects what the others miss.
+// Beyond the limit, the last note accumulates what the further ones miss.
 void Collector::add_note(std::string sentence, uint32_t missed) {
   if (health_.notes.size() < kMostNotes) {
     health_.notes.push_back(std::move(sentence));
@@ -248,7 +248,7 @@ void Collector::note_limits() {
   for (const std::string& limit : totals_.limits) add_note(limit, &limit == totals_.limits.data() ? missed : 0);
 }
 
-// Takes over news from other threads; true: this is the end.
+// Takes over news from other threads; true: stop was requested.
 bool Collector::take_news() {
   std::vector<News> news;
   {
@@ -304,8 +304,8 @@ void Collector::apply(News& news) {
   }
 }
 
-// The thread that forked has handed over its chunk before, which may still wait in the ring: it is taken. Once for all
-// children that were told of together, as a program that forks all the time has many. Null: the parent has ended.
+// The thread that forked handed over its chunk before the fork; it may still be in the ring and is taken. Once for all
+// children announced together, because a program that forks continuously has many. Null: the parent has ended.
 ProcessDrain* Collector::drained_parent(const Process& child) {
   const auto parent =
       std::find_if(drains_.rbegin(), drains_.rend(), [&](const auto& one) { return one->pid() == child.parent_pid; });
@@ -314,7 +314,7 @@ ProcessDrain* Collector::drained_parent(const Process& child) {
   return parent->get();
 }
 
-// What the parent did before the fork comes first: the child's calls stand below those that were open there.
+// The parent's events before the fork come first: the child's calls are nested in those that were open there.
 void Collector::begin_for_onlooker(const Process& process, ProcessDrain* parent) {
   if (parent != nullptr) parent->show_open_chunks(writer_);
   onlooker_->began(process);

@@ -3,8 +3,8 @@
 //
 // Why a thread: targets must never wait for the recorder's other work (accepting processes, waiting for children).
 // Invariant: only this thread uses the writer between start() and stop(). It sleeps on the doorbell, and once a second
-// writes what is in open chunks: a recorder that is killed loses no more than that. With an onlooker, it also looks at
-// open chunks every kLookMs.
+// writes the content of open chunks: a recorder that is killed loses no more than that. With an onlooker, it also
+// checks open chunks every kLookMs.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ struct CollectorTotals {
   std::array<uint64_t, PENNA_LOSS_COUNT> lost_for{};  // included in `lost`
   uint64_t processes = 0, threads_blocked_ticks = 0, torn = 0, raw_bytes = 0;
   uint64_t start_cost_ticks = 0;  // of the first process
-  uint64_t points_left_out = 0;   // they did not meet a condition
+  uint64_t points_left_out = 0;   // did not meet a condition
   uint64_t sites_with_condition = 0;
   uint64_t calls_left_out = 0, events_left_out = 0;  // by rules about calls, and about time
   uint64_t others_left_out = 0, late_threads = 0;    // by --tid and --thread (types.h)
@@ -43,11 +43,10 @@ struct CollectorTotals {
   bool full = false;                                 // its file has reached its limit
   uint64_t left_off = 0;    // processes that forbade themselves a system call that recording needs
   penna_counters target{};  // add_counters() of all
-  std::vector<UnrecordedProgram>
-      unrecorded;                      // of the programs that recorded ones have started, and of their forked children
-  uint64_t unrecorded_unreported = 0;  // further ones, of which nothing else is known
-  uint64_t left_behind = 0;            // chunks that were abandoned at a stop request
-  std::vector<std::string> limits;     // those of its budget that were reached
+  std::vector<UnrecordedProgram> unrecorded;  // programs started by recorded ones, and forked children of recorded ones
+  uint64_t unrecorded_unreported = 0;         // further ones, of which only the number is known
+  uint64_t left_behind = 0;                   // chunks that were abandoned at a stop request
+  std::vector<std::string> limits;            // those of its budget that were reached
   uint64_t snapshots = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // before and between them
   uint32_t costliest_pid = 0;
@@ -65,8 +64,8 @@ class Collector {
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
-  // What is written behind all else, as the recording's own names: called on the collector's thread once everything is
-  // drained, but not at a hurried stop. Call before start().
+  // Writes what comes after everything else, such as the recording's names: called on the collector's thread once
+  // everything is drained, but not at a hurried stop. Call before start().
   void set_last_words(std::function<void(RecordingWriter&)> last_words) { last_words_ = std::move(last_words); }
 
   // Sets an onlooker until the collector has stopped. Call before start().
@@ -92,17 +91,17 @@ class Collector {
   // See Session::time_shift. Call before start().
   void set_time_shift(uint32_t shift) { time_shift_ = shift; }
 
-  // `on_thread` is the first thing that the thread calls.
+  // `on_thread` is the first call on the new thread.
   Result<> start(void (*on_thread)() = [] {});
   // A process has handed over its channel. Its number must be new.
   void add(Process process, ChannelMap channel);
   // A process has ended, or exec'd another program. `processor_ns`: what it used; 0: no longer known.
   void end(uint32_t number, EndKind how, int code, uint64_t processor_ns = 0);
-  // A process was gone, or had given up, before it was answered. If it is recorded, this concerns the program that it
+  // A process had exited or given up before it was answered. If it is recorded, this concerns the program that it
   // exec'd, if any.
   void left_unanswered(uint32_t pid, bool is_recorded);
-  // Adds a sentence to the recording's health. `refused`: it is about a process that was refused. `missed`: which
-  // events are missing because of it, in bits as in CollectorHealth::missed_by_notes.
+  // Adds a sentence to the recording's health. `refused`: it concerns a refused process. `missed`: which events are
+  // missing because of it, as bits like CollectorHealth::missed_by_notes.
   void note(std::string sentence, bool refused, uint32_t missed = 0);
   // What a flight recorder keeps is stored soon. False: there is none, all events are. Any thread.
   bool ask_for_snapshot();
@@ -165,7 +164,7 @@ class Collector {
   uint32_t time_shift_ = 0;
   std::function<void(RecordingWriter&)> last_words_;
   Onlooker* onlooker_ = nullptr;
-  std::unique_ptr<FlightRecorder> flight_;  // then the onlooker is this one,
+  std::unique_ptr<FlightRecorder> flight_;  // if set, this is the onlooker,
   std::unique_ptr<FinishWatch> finish_;     // or this one, forwarding to it
   Fd finished_;
   uint64_t most_bytes_ = UINT64_MAX;  // of the file
@@ -173,16 +172,16 @@ class Collector {
   std::shared_ptr<const ThreadChoice> wanted_;
   std::shared_ptr<StoreCounts> counts_ = std::make_shared<StoreCounts>();
   std::mutex mutex_;  // guards news_, told_to_stop_ and held_
-  // Other threads only append here, and never wait for the collector's work: mutex_ is held for a push or a swap.
+  // Other threads only append here and never wait for the collector's work: mutex_ is held only for a push or a swap.
   std::vector<News> news_;
   uint64_t told_to_stop_ = UINT64_MAX;  // when
-  std::set<ChannelMap::FileId> held_;   // of channels that it still works on
+  std::set<ChannelMap::FileId> held_;   // of the channels that it still works on
   std::shared_ptr<Budget> budget_ = std::make_shared<Budget>();
   std::vector<std::unique_ptr<ProcessDrain>> drains_;
-  uint64_t stop_ticks_ = UINT64_MAX;  // told_to_stop_, as of the last take_news()
-  std::set<uint32_t> drained_;        // by number: the parents that were drained for their children since then
+  uint64_t stop_ticks_ = UINT64_MAX;  // told_to_stop_ at the last take_news()
+  std::set<uint32_t> drained_;        // by number: parents drained for their children since then
   static constexpr size_t kMostLeft = 64;
-  std::map<uint32_t, OpenThen> left_open_;  // by pid: of processes that have ended
+  std::map<uint32_t, OpenThen> left_open_;  // by pid: for processes that have ended
   StartedPrograms programs_;
   bool leaves_others_ = false;
   std::set<uint32_t> pids_;  // of the processes that came, when others are left

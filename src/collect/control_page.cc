@@ -49,7 +49,7 @@ Result<ControlPage> ControlPage::in_process(uint32_t pid) {
     return Error{fmt::format(
         "cannot access the memory of process {}: {}; run as its user, and see /proc/sys/kernel/yama/ptrace_scope", pid,
         errno_text(errno))};
-  // Its own descriptor of the channel is closed (docs/decisions/0003): the mapping is all that is left.
+  // Its own descriptor of the channel is closed (docs/decisions/0003): only the mapping is left.
   const auto found = find_mapped(pid, "penna-channel");
   if (!found) return Error{fmt::format("process {} has no channel to a recorder", pid)};
   control.address_ = found->start;
@@ -62,7 +62,7 @@ Result<ControlPage> ControlPage::in_process(uint32_t pid) {
 Result<> ControlPage::ask(const penna_control& request) {
   constexpr size_t kAt = offsetof(penna_channel, control);
   if (page_) {
-    // No release: the thread that reads this is stopped and led to it by ptrace, which orders both.
+    // No release: the thread that reads this is stopped and directed to it by ptrace, which orders both.
     std::memcpy(page_.data() + kAt, &request, sizeof request);
     return ok();
   }

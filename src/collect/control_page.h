@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // ControlPage: the part of a process's channel through which requests are made (penna_control).
 //
-// Why apart from ChannelMap: that belongs to the collector's thread; requests come from the thread that serves users,
-// or from another process, which does not have the channel and accesses it through the memory of the process that does.
+// Why separate from ChannelMap: that belongs to the collector's thread; requests come from the thread that serves
+// users, or from another process, which does not have the channel and accesses it through the memory of the process
+// that does.
 // Invariant: the page is untrusted memory; its contents are copied, and only used as numbers and as addresses in the
 // process that wrote them.
 #pragma once
@@ -23,8 +24,8 @@ class ControlPage {
   ControlPage() = default;
   // `memory`: the memfd of a channel that ChannelMap::map() has accepted. Empty if it cannot be mapped.
   static ControlPage map(const Fd& memory);
-  // For a process that records itself, or a fork of one: found in its memory. Requires permission to trace the process.
-  // One per process at a time: the next call waits until this one is destroyed.
+  // For a process that records itself, or a fork of one: located in its memory. Requires permission to trace the
+  // process. One per process at a time: the next call waits until this one is destroyed.
   static Result<ControlPage> in_process(uint32_t pid);
 
   // Writes a request. A thread of the process must then execute the code.
@@ -35,7 +36,7 @@ class ControlPage {
   RemotePtr<const uint8_t> entry() const { return address_at(offsetof(penna_channel, control_entry)); }
   RemotePtr<const uint8_t> end() const { return address_at(offsetof(penna_channel, control_end)); }
   RemoteBytes stack_top() const { return address_at(offsetof(penna_channel, control_stack)); }
-  // Of the channel's file, which distinguishes the process from a program that it exec'd.
+  // Inode of the channel's file; distinguishes the process from a program that it exec'd.
   ino_t inode() const { return inode_; }
 
  private:

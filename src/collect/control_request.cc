@@ -39,7 +39,7 @@ Result<penna_control> ask_patiently(uint32_t pid, const std::function<Result<pen
     const penna_control answer = PENNA_TRY(perform());
     switch (answer.status) {
       case PENNA_CONTROL_DONE: return answer;
-      // One of its threads is loading or unloading a library, and goes on with that between two tries.
+      // One of its threads is loading or unloading a library, and continues with that between two tries.
       case PENNA_CONTROL_BUSY: ::usleep(kPauseUs); break;
       case PENNA_CONTROL_FULL:
         return Error{fmt::format("process {} has no room for more patterns; start a new recording", pid)};

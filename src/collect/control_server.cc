@@ -31,7 +31,7 @@ Result<Request> parse(const std::string& line) {
   std::string what;
   Request request;
   words >> what >> request.pid >> request.pattern;
-  // A client may be another version: what is not understood is an error, never half a request.
+  // A client may be another version: anything not understood is an error, never half a request.
   request.done = what.starts_with("was-");
   request.on = what == "on" || what == "was-on";
   request.stop = what == "stop";
@@ -86,14 +86,14 @@ void ControlServer::work() {
     ucred peer{};
     socklen_t size = sizeof peer;
     if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) continue;
-    // The socket's mode keeps others out already, where file systems heed it.
+    // The socket's mode already keeps others out, on file systems that enforce it.
     if (peer.uid != ::geteuid() && peer.uid != 0) continue;
     // A client that connects and stays silent must not hold up the thread that also serves targets.
     timeval limit{1, 0};
     ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     const std::string line = read_line(socket), text = answer(line) + "\n";
     (void)!::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    // Kept open: the client learns by its end that the recording is complete.
+    // Kept open: its closing tells the client that the recording is complete.
     if (line.starts_with("stop ") && text.starts_with("ok")) stoppers_.push_back(std::move(socket));
   }
 }

@@ -37,12 +37,12 @@ std::string control_path(const std::string& socket_path);
 
 class ControlServer {
  public:
-  // Makes a process carry out a request, and returns its answer; nothing: the client must do that.
+  // Makes a process carry out a request, and returns its answer; empty if the client must do that itself.
   using Ask = std::function<std::optional<Result<penna_control>>(uint32_t pid, ControlPage& page,
                                                                  const penna_control& request)>;
 
   // Listens beside `socket_path`; server and collector must outlive it.
-  // `may_stop`: can told_to_stop() be heeded?
+  // `may_stop`: whether told_to_stop() can be honored.
   static Result<ControlServer> listen(const std::string& socket_path, Server& server, Collector& collector, Ask ask,
                                       bool may_stop = true);
   ControlServer(ControlServer&& other) noexcept = default;
@@ -66,7 +66,7 @@ class ControlServer {
   Ask ask_;
   bool may_stop_;
   Fd listener_;
-  std::vector<Fd> stoppers_;  // who asked for the end, and waits for it
+  std::vector<Fd> stoppers_;  // clients that requested the end, and wait for it
 };
 
 }  // namespace penna

@@ -37,26 +37,25 @@ Result<SharedPage> make_page(const char* name, int seals) {
 
 }  // namespace
 
-// The list of robust futexes that the kernel walks when this thread ends (Documentation/locking/robust-futex-ABI): it
-// has one entry, in our memory, at a fixed distance from the futex word. It replaces libc's own list, which we do not
-// use, for as long as this object lives.
+// The robust futex list that the kernel walks when this thread ends (Documentation/locking/robust-futex-ABI): one
+// entry, in our memory, at a fixed distance from the futex word. It replaces libc's own list, which we do not use, for
+// as long as this object lives.
 class Doorbell::Hold {
  public:
-  // At the end of a thread the kernel looks at each word on its list: one that holds the thread's id gets
-  // FUTEX_OWNER_DIED instead (set_robust_list(2)). That happens after SIGKILL, too, which no handler of ours
-  // survives.
+  // At the end of a thread the kernel checks each word on its list: one that holds the thread's id is set to
+  // FUTEX_OWNER_DIED (set_robust_list(2)). That also happens after SIGKILL, where no handler of ours runs.
   explicit Hold(uint32_t* word) : word_(word) {
     size_t bytes = 0;
     ::syscall(SYS_get_robust_list, 0, &before_, &bytes);
     list_.list.next = &entry_;
     entry_.next = &list_.list;
     list_.futex_offset = reinterpret_cast<intptr_t>(word_) - reinterpret_cast<intptr_t>(&entry_);
-    // Before the list is set: an entry whose word is not ours yet would be left alone.
+    // Before the list is set: the kernel would ignore an entry whose word does not hold our id yet.
     __atomic_store_n(word_, static_cast<uint32_t>(::gettid()), __ATOMIC_RELEASE);
     ::syscall(SYS_set_robust_list, &list_, sizeof list_);
   }
   ~Hold() {
-    // To the agent's recorder_alive(), an orderly end looks like a death.
+    // For the agent's recorder_alive(), an orderly end looks like a death.
     __atomic_store_n(word_, uint32_t{PENNA_RECORDER_GONE}, __ATOMIC_RELEASE);
     ::syscall(SYS_set_robust_list, before_, sizeof *before_);
   }
@@ -93,7 +92,7 @@ uint32_t Doorbell::seen() const { return __atomic_load_n(&page()->bell, __ATOMIC
 void Doorbell::wait(uint32_t seen, int milliseconds) {
   // FUTEX_WAIT takes a relative time; spurious wake-ups only make the caller look for work once more.
   const timespec limit{milliseconds / 1000, milliseconds % 1000 * 1'000'000L};
-  // Sequentially consistent with ring_doorbell() of the agent: either it sees the flag, or we see the new bell.
+  // Sequentially consistent with the agent's ring_doorbell(): either it sees the flag, or we see the new bell.
   __atomic_store_n(&page()->collector_sleeps, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&page()->bell, __ATOMIC_SEQ_CST) == seen)
     ::syscall(SYS_futex, &page()->bell, FUTEX_WAIT, seen, &limit, nullptr, 0);
@@ -106,7 +105,7 @@ void Doorbell::ring() {
 }
 
 uint32_t Doorbell::expected() const {
-  // Targets may have written anything here: an impossible count is ignored.
+  // Targets may have written anything here: an implausible count is ignored.
   uint32_t count = __atomic_load_n(&page()->expected, __ATOMIC_RELAXED);
   return count <= 1u << 20 ? count : 0;
 }

@@ -3,7 +3,7 @@
 // (penna/channel.h).
 //
 // Why two: any target may write anything into the first one, so nothing in it is trusted; the second is sealed.
-// Invariant: while a Doorbell exists, the thread that created it holds the robust futex. Afterwards nobody holds it,
+// Invariant: while a Doorbell exists, the thread that created it holds the robust futex. Afterwards no thread holds it,
 // and if that thread ends earlier, in whatever way, the kernel marks the futex. The list that leads the kernel there is
 // in private memory.
 #pragma once
@@ -24,13 +24,13 @@ class Doorbell {
   ~Doorbell();  // on the thread that created it
 
   int fd() const { return memory_.get(); }     // both are sent to targets
-  int life_fd() const { return life_.get(); }  // this one, too
+  int life_fd() const { return life_.get(); }  // likewise
 
   // The current bell count: read it before looking for work.
   uint32_t seen() const;
-  // Sleeps until the count differs from `seen`, or for that long.
+  // Sleeps until the count differs from `seen`, or until the time is up.
   void wait(uint32_t seen, int milliseconds);
-  // Wakes wait(): for work that comes from inside the recorder.
+  // Wakes wait(): for work from inside the recorder.
   void ring();
 
   // Processes that were started and have not connected yet, as hinted by targets. met(): one of them has.

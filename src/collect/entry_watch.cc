@@ -9,7 +9,7 @@
 namespace penna {
 
 void EntryWatch::look_at(uint32_t process, Watched& watched, uint64_t pc, uint64_t ticks) {
-  // Functions are 16-byte aligned as a rule: the low four bits would tell nothing.
+  // Functions are usually 16-byte aligned, so the low four bits carry no information.
   uint64_t& other = watched.others[pc / 16 % watched.others.size()];
   if (other == pc) return;
   const auto known = watched.functions.find(pc);
@@ -19,7 +19,7 @@ void EntryWatch::look_at(uint32_t process, Watched& watched, uint64_t pc, uint64
   } else {
     const FunctionTraits traits = functions_.ask(process, pc, ticks);
     wanted = traits.*which_;
-    // What is not lasting may change (another module may come to that address), so it is asked anew each time.
+    // A non-lasting answer may change (another module may be mapped at that address), so it is queried again each time.
     if (traits.placed && traits.lasting) {
       remember(watched, pc, wanted);
       if (!wanted) other = pc;
@@ -41,7 +41,7 @@ void EntryWatch::forget(Watched& watched) {
   free_memory(watched.functions);
 }
 
-// The module of a function may be described by another thread, after the function was entered.
+// The function's module may be described by another thread, after the function was entered.
 void EntryWatch::learn(uint32_t process, Watched& watched, const Record& record) {
   const auto module = decode_module(record);
   if (!module || !functions_.ask || !functions_.learn(process, *module)) return;

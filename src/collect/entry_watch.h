@@ -41,7 +41,7 @@ class EntryWatch : public PassingOnlooker {
     NumberMap<bool> functions;  // by pc: whether it is waited for; only those that are certain
     std::vector<std::pair<uint64_t, uint64_t>> unplaced;  // pcs outside of all known modules, with their ticks
     std::array<uint64_t, 64>
-        others{};  // a cache in front of `functions` of pcs that do not count: most calls are of few functions
+        others{};  // cache of pcs that do not count, checked before `functions`: most calls are to few functions
   };
   void look_at(uint32_t process, Watched& watched, uint64_t pc, uint64_t ticks);
   void remember(Watched& watched, uint64_t pc, bool wanted);
@@ -60,7 +60,7 @@ class FinishWatch final : public EntryWatch {
  public:
   explicit FinishWatch(CallRules functions) : EntryWatch(std::move(functions), &FunctionTraits::finish) {}
   bool is_over() const { return ticks_ != 0; }
-  uint64_t ticks() const { return ticks_; }  // 0: none was
+  uint64_t ticks() const { return ticks_; }  // 0: none yet
   uint32_t process() const { return process_; }
   uint64_t pc() const { return pc_; }
 

@@ -10,7 +10,7 @@ namespace penna {
 namespace {
 
 // Pseudo tags, besides the pairs of tags 0 to 3 of two short calls: a gap after the first record of a page, where the
-// kernel maps the page if the chunk is new; and after any other record, for comparison.
+// kernel maps the page if the chunk is new; and a gap after any other record, for comparison.
 constexpr uint8_t kFromPage = 4, kFromElsewhere = 5;
 constexpr size_t kBytesOfPage = 4096, kMostPageTicks = 1 << 15;
 
@@ -26,8 +26,8 @@ void EventCosts::add(std::span<const uint8_t> chunk, const ChunkSummary& summary
   if (const uint64_t weight = weight_of(chunks_++); weight != 0) measure(chunk, weight);
 }
 
-// How many chunks this one stands for; 0: it is not examined. By the golden ratio: no periodic program always shows the
-// same chunks.
+// How many chunks this one stands for; 0: it is not examined. Chosen by the golden ratio, so that no periodic program
+// always shows the same chunks.
 uint64_t EventCosts::weight_of(uint64_t chunk) {
   constexpr uint64_t kEach = 32, kFourth = 256;
   const uint64_t weight = chunk < kEach ? 1 : chunk < kFourth ? 4 : 16;
@@ -54,7 +54,7 @@ void EventCosts::measure(std::span<const uint8_t> chunk, uint64_t weight) {
       any = false;
       continue;
     }
-    // Times may go back around signal handlers (event.h): such pairs tell nothing.
+    // Times may go back around signal handlers (event.h): such pairs carry no information.
     if (any && record.time >= before.time) {
       const Group from = group_of(before), to = group_of(record);
       Gaps& gaps = (*gaps_)[from][to];
@@ -74,7 +74,7 @@ void EventCosts::measure(std::span<const uint8_t> chunk, uint64_t weight) {
 
 void EventCosts::measure_short(const Record& from, const Record& to, uint64_t weight) {
   const uint64_t ticks = to.time - from.time;
-  if (ticks >= kLongestTicks) return;  // an interrupt, or the program worked
+  if (ticks >= kLongestTicks) return;  // an interrupt, or the program's own work
   const auto tags = static_cast<uint8_t>((from.kind == PENNA_KIND_CALL_ENTRY) * 2 + (to.kind == PENNA_KIND_CALL_ENTRY));
   // Both places, mixed into one key; the lowest three bits are the tags. A collision averages two pairs of places.
   const uint64_t places = (from.pc * 0x9e3779b97f4a7c15 ^ std::rotl(to.pc * 0xc2b2ae3d27d4eb4f, 31)) << 3 | tags;
@@ -138,7 +138,7 @@ double EventCosts::page_ticks() const {
 }
 
 std::array<EventCost, PENNA_CLASS_COUNT> EventCosts::costs(double ns_per_tick, const HookCosts& hooks) const {
-  // Upper bounds for a record, in nanoseconds: on top of timestamps; half of what surrounds two.
+  // Upper bounds for a record, in nanoseconds, on top of its timestamps; half of what surrounds two.
   struct Most {
     double stamps, rest;
   };

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // EventCosts: what recording an event costs a process, estimated from the timestamps in its own records.
 //
-// Why this way: between two consecutive timestamps of a thread there are the end of one hook, the start of the next,
-// and what the program did in between. From one place in the program to another that varies little, so gaps are
-// averaged per pair of places: clocks are coarse, and a hook costs more where it misses caches and branch predictions.
-// The smallest averages belong to places where the program did next to nothing; those close to the minimum show what a
-// hook costs in this run, and the others, where the program works, show nothing. A program that works between all of
-// its events has no such places: then a cost is capped by a number of clock readings, and by what else is known to
-// happen around them. Hooks of -finstrument-functions cost so little that the program's own work always dominates; but
-// they do the same whoever calls them, so a loop measures their cost.
+// Why this way: between two consecutive timestamps of a thread lie the end of one hook, the start of the next, and the
+// program's work in between. From one place in the program to another that varies little, so gaps are averaged per pair
+// of places: clocks are coarse, and a hook costs more where it misses caches and branch predictions. The smallest
+// averages belong to places where the program did next to nothing; those close to the minimum show what a hook costs in
+// this run, and the others, where the program works, show nothing. A program that works between all of its events has
+// no such places: then a cost is capped by a number of clock readings, and by what else is known to happen around them.
+// Hooks of -finstrument-functions cost so little that the program's own work always dominates; but they do the same for
+// any caller, so a loop measures their cost.
 // Invariant: a sample of the chunks is examined, spread evenly over the run and weighted, because chunks differ
-// (whether a call is a short or a long record depends on how its chunk began); all events are counted, also those that
-// filters remove later: they had their cost.
+// (whether a call is a short or a long record depends on how its chunk began); all events are counted, including those
+// that filters remove later, because they had their cost.
 #pragma once
 
 #include <array>

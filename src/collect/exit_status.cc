@@ -17,14 +17,14 @@
 namespace penna {
 namespace {
 
-// PIDFD_GET_INFO of linux/pidfd.h, which older headers do not have.
+// PIDFD_GET_INFO of linux/pidfd.h, missing in older headers.
 struct PidfdInfo {
   uint64_t mask, cgroup;
   uint32_t pid, tgid, ppid, ids[8];
   int32_t exit_code;
 };
 static_assert(sizeof(PidfdInfo) == 64);
-// Numbers of the ABI: older kernels answer ENOTTY, and we go without.
+// ABI numbers: older kernels answer ENOTTY, and we do without.
 constexpr unsigned long kGetInfo = _IOWR(0xff, 11, PidfdInfo);
 constexpr uint64_t kInfoExit = 1 << 3;
 
@@ -35,7 +35,7 @@ std::optional<int> status_when_reaped(int pidfd) {
   return info.exit_code;
 }
 
-// Where access is denied, /proc shows 0. It never is for a process that belongs entirely to this user.
+// Where access is denied, /proc shows 0. Access is never denied for a process that belongs entirely to this user.
 bool is_all_mine(uint32_t pid) {
   const auto text = read_file(fmt::format("/proc/{}/status", pid), 64 << 10);
   const size_t at = text ? text->find("\nUid:") : std::string::npos;
@@ -51,7 +51,7 @@ std::optional<int> status_of_zombie(int pidfd, uint32_t pid) {
   const auto line = read_file(fmt::format("/proc/{}/stat", pid), 4096);
   const auto status = line ? status_in_stat(*line) : std::nullopt;
   if (!status || (*status == 0 && !is_all_mine(pid))) return std::nullopt;
-  // It still exists: so it was the one whose status was read.
+  // The process still exists, so the status read was its own.
   return ::syscall(SYS_pidfd_send_signal, pidfd, 0, nullptr, 0) == 0 ? status : std::nullopt;
 }
 
@@ -71,8 +71,8 @@ std::optional<int> status_in_stat(const std::string& line) {
   return std::nullopt;
 }
 
-// In the order of what can be relied on: our own child, then a zombie in /proc, then the pidfd once it has been
-// reaped. WNOWAIT: its parent, which may be us elsewhere, still gets the status.
+// Most reliable first: our own child, then a zombie in /proc, then the pidfd once it has been reaped. WNOWAIT: its
+// parent, which may be other code in this process, still gets the status.
 std::pair<EndKind, int> end_of_process(int pidfd, uint32_t pid) {
   siginfo_t info{};
   if (::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0)

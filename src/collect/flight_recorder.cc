@@ -14,7 +14,7 @@ void FlightRecorder::keep(RecordingWriter& writer, const std::shared_ptr<ChunkSi
   kept_.push_back({sink, {content.begin(), content.end()}, summary});
   bytes_ += kept_.back().bytes();
   ++shares_[sink.get()].chunks;
-  // While a snapshot is due, everything older goes out first, so that the file has chunks of a thread in order.
+  // While a snapshot is due, everything older is stored first, so that a thread's chunks are in the file in order.
   if (due_ || wants(header)) return store_kept(writer);
   newest_ = std::max(newest_, header.time_end);
   while (!kept_.empty() && (bytes_ > most_bytes_ || is_too_old(kept_.front()))) throw_oldest_away(writer);

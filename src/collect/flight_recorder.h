@@ -80,12 +80,12 @@ class FlightRecorder final : public EntryWatch {
   bool due_ = false;
   uint64_t due_time_ = 0;  // when such a function was last entered, in ticks
   uint64_t snapshots_ = 0;
-  // Of a process: how many of its chunks are kept, and whether it has ended.
+  // For one process: how many of its chunks are kept, and whether it has ended.
   struct Share {
     uint64_t chunks = 0;
     bool ended = false;
   };
-  std::map<const ChunkSink*, Share> shares_;  // of those with chunks here
+  std::map<const ChunkSink*, Share> shares_;  // of sinks with chunks here
 };
 
 }  // namespace penna

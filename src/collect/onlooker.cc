@@ -22,10 +22,10 @@ bool FreshRecords::open_chunk(std::span<const uint8_t> chunk, size_t end) {
 void FreshRecords::full_chunk(std::span<const uint8_t> chunk, size_t end) {
   const penna_chunk header = header_of(chunk);
   const auto found = share_.state_of(positions_, header.thread_serial);
-  // Beyond the budget, all threads share serial 0: positions in chunks of different threads cannot be told apart.
+  // Beyond the budget, all threads share serial 0: positions in chunks of different threads cannot be distinguished.
   if (found->first == 0) {
     std::vector<uint8_t> of_others(chunk.begin(), chunk.begin() + static_cast<ptrdiff_t>(end));
-    reinterpret_cast<penna_chunk*>(of_others.data())->thread_serial = 0;  // onlookers keep states by serial, too
+    reinterpret_cast<penna_chunk*>(of_others.data())->thread_serial = 0;  // onlookers keep states by serial too
     Position whole;
     give(whole, of_others);
     return;
@@ -42,7 +42,7 @@ void FreshRecords::full_chunk(std::span<const uint8_t> chunk, size_t end) {
   give_waiting(position, false);
 }
 
-// Without room for it, nothing is waited for any more.
+// Without room for it, waiting ends.
 void FreshRecords::wait(Position& position, std::span<const uint8_t> chunk) {
   const uint64_t sequence = header_of(chunk).sequence;
   if (position.waiting.count(sequence) != 0) return;
@@ -71,7 +71,7 @@ void FreshRecords::give(Position& position, std::span<const uint8_t> chunk) {
   onlooker_.records(process_, fresh_);
 }
 
-// Passes on the chunks whose turn it is; or all, if the one that they wait for does not come.
+// Passes on the chunks whose turn it is; or all, if the one that they wait for never arrives.
 void FreshRecords::give_waiting(Position& position, bool all) {
   while (!position.waiting.empty()) {
     const auto next = position.waiting.begin();

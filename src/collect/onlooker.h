@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Onlooker: sees what is recorded while it is recorded; and FreshRecords, which passes every record on exactly once.
+// Onlooker: sees events while they are being recorded; and FreshRecords, which passes every record on exactly once.
 //
 // Why: chunks reach the collector when they are full, which may take hours. An onlooker wants their contents now, and
-// later only what was added. Chunks of a thread are identified by their sequence number, records in a chunk by their
+// later only what was added. A thread's chunks are identified by their sequence number, records in a chunk by their
 // offset.
 // Invariant: each committed record of a thread is passed on at most once, in the order in which the thread wrote them.
-// Of threads beyond the budget only full chunks are passed on, as they come.
+// For threads beyond the budget only full chunks are passed on, as they arrive.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ class Onlooker {
   virtual void began(const Process& process) = 0;
   // `chunk`: a penna_chunk that contains only the new records, for a RecordCursor. `process`: by its number.
   virtual void records(uint32_t process, std::span<const uint8_t> chunk) = 0;
-  // As RecordingWriter::write_stacks().
+  // Like RecordingWriter::write_stacks().
   virtual void stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes) = 0;
   virtual void ended(const ProcessEnd& end) = 0;
-  // Everything that there was has been passed on.
+  // Everything available has been passed on.
   virtual void up_to_date() = 0;
 };
 
@@ -67,11 +67,11 @@ class FreshRecords {
       : process_(process), onlooker_(onlooker), share_(std::move(budget)) {}
 
   // A copy of a chunk that its thread is still filling, up to `end`. False: not passed on, because an earlier one has
-  // not come yet.
+  // not arrived yet.
   bool open_chunk(std::span<const uint8_t> chunk, size_t end);
   // A copy of a whole chunk that its thread has handed over.
   void full_chunk(std::span<const uint8_t> chunk, size_t end);
-  // No more chunks come: those that wait for earlier ones wait in vain.
+  // No more chunks come: those that wait for earlier ones stop waiting.
   void finish();
 
   size_t threads() const { return positions_.size(); }
@@ -82,7 +82,7 @@ class FreshRecords {
   static constexpr size_t kMaxWaiting = 64;
   struct Position {
     uint64_t sequence = 0;  // of the next chunk
-    size_t offset = 0;      // of its first record that was not passed on
+    size_t offset = 0;      // of its first record that has not been passed on
     std::map<uint64_t, std::vector<uint8_t>> waiting;
   };
   void give(Position& position, std::span<const uint8_t> chunk);

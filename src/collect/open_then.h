@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// OpenThen: which calls the threads of a process had open when they handed over a chunk, for the last few chunks.
+// OpenThen: which calls a process's threads had open when they handed over a chunk, for the last few chunks.
 //
-// Why: a child's calls are filtered by what they are nested in, which is what was open in its parent's thread at the
-// fork. A thread hands over its chunk before it forks; until the child connects, the parent may be some chunks further.
+// Why: a child's calls are filtered by the calls they are nested in, i.e. those open in its parent's thread at the
+// fork. A thread hands over its chunk before it forks; until the child connects, the parent may have filled some more
+// chunks.
 // Invariant: nothing is guessed: if it is unknown, at() returns null. Bounded by kMostThreads * kMostTimes *
 // kMostCalls, and by the budget together with all other processes.
 #pragma once
@@ -27,11 +28,11 @@ class OpenThen {
 
   // `pcs`: outermost first.
   void note(uint32_t serial, uint64_t ticks, std::vector<uint64_t> pcs);
-  // What was open after the last chunk that was handed over before `ticks`.
+  // The calls open after the last chunk that was handed over before `ticks`.
   const std::vector<uint64_t>* at(uint32_t serial, uint64_t ticks) const;
 
  private:
-  // After one chunk. Not known: there were more than kMostCalls.
+  // The state after one chunk. Not known: there were more than kMostCalls.
   struct Time {
     uint64_t ticks;
     bool known;

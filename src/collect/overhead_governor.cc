@@ -19,7 +19,7 @@ namespace {
 // Two timestamps, and everything around them in a hook and its trampoline, including cache effects (bench/RESULTS.md:
 // real programs).
 double measure_call_ns() {
-  // Nanoseconds, on the machines of bench/RESULTS.md; a slower one only silences a little later.
+  // Nanoseconds, on the machines of bench/RESULTS.md; on a slower machine functions are only silenced a little later.
   constexpr double kRestNs = 45;
   return 2 * measure_stamp_ns() + kRestNs;
 }
@@ -91,12 +91,11 @@ void OverheadGovernor::decide(Watched& watched, uint64_t now_ns) {
   std::vector<std::pair<uint64_t, uint64_t>> busiest;  // calls, pc
   uint64_t calls = 0;
   for (const auto& [pc, count] : watched.calls) {
-    calls += count;  // including functions that are silenced by now: they had their cost
+    calls += count;  // including functions that are silenced by now, because they had their cost
     if (watched.silenced.count(pc) == 0) busiest.emplace_back(count, pc);
   }
   const auto used = static_cast<double>(now_ns - watched.began_ns);
-  // At least a twentieth: where the calls seem to cost more than all the time that was used, the estimate is too
-  // high.
+  // At least a twentieth: if the calls seem to cost more than all the time used, the estimate is too high.
   const double own = std::max(used - static_cast<double>(calls) * call_ns_, used / 20);
   double cost = 0;
   for (const auto& [count, pc] : busiest) cost += static_cast<double>(count) * call_ns_;
@@ -106,7 +105,7 @@ void OverheadGovernor::decide(Watched& watched, uint64_t now_ns) {
   if (cost <= limit_ * own) return;
   // The limit is exceeded: silence enough functions to get well below it.
   constexpr double kKept = 0.7;
-  // Most calls first: the fewest functions are lost.
+  // Most calls first, so that the fewest functions are lost.
   std::sort(busiest.rbegin(), busiest.rend());
   SilenceOrder order{static_cast<uint32_t>(watched.pid), static_cast<double>(now_ns) / 1e9, {}};
   for (const auto& [count, pc] : busiest) {

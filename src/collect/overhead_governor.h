@@ -3,7 +3,7 @@
 // longer recorded.
 //
 // Why an onlooker: it sees each call, even in chunks that are still being filled. It counts, and decides whenever a
-// process has used 10 ms of processor time; decisions are orders for somebody else, because carrying them out takes a
+// process has used 10 ms of processor time; decisions are orders for another thread, because carrying them out takes a
 // moment.
 // Invariant: a function is ordered to be silenced once per process; the remaining calls are within the limit, as far as
 // their cost is known.
@@ -28,11 +28,11 @@
 
 namespace penna {
 
-// A function of a process, with what is known about it when the order is given.
+// A function of a process, with the facts known when the order is given.
 struct BusyFunction {
   uint64_t pc = 0;
   uint64_t calls = 0;  // in the last window
-  double share = 0;    // of the program's own time that recording them took
+  double share = 0;    // of the program's own time, spent on recording them
   Module module;       // that contains it
 };
 

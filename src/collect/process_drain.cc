@@ -19,9 +19,9 @@ bool thread_exists(uint32_t pid, uint32_t tid) {
 
 }  // namespace
 
-// Calls look(chunk) for each chunk that is not free, while there is time; returns the first that was not visited.
-// Between taking a chunk and opening it a thread does nothing else, so few are found unopened: if a process claims
-// many, the rest is skipped, because each look is a system call.
+// Calls look(chunk) for each chunk that is not free, while there is time; returns the first that was not visited. A
+// thread takes a chunk and opens it right away, so few are found unopened: if a process claims many, the rest is
+// skipped, because each look is a system call.
 template <typename Look>
 uint32_t ProcessDrain::each_taken(Look&& look) {
   constexpr uint32_t kMostUnopened = 256;
@@ -86,7 +86,7 @@ size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
 }
 
 void ProcessDrain::drain_full(RecordingWriter& writer) {
-  uint32_t in_use = 0;  // so many can be full
+  uint32_t in_use = 0;  // at most this many can be full
   each_taken([&](uint32_t) { ++in_use; });
   drain(writer, in_use);
 }
@@ -111,10 +111,10 @@ void ProcessDrain::hear_of_starts(bool gone) {
   }
 }
 
-// Chunks that waited for an unfinished record: they are older than what is in the ring. Some records are never
-// finished: a handler interrupted the thread and did not return (siglongjmp, a cancelled thread). So each chunk is
-// checked at growing intervals, and no longer waited for once its thread is gone; while the thread lives, it may come
-// back to the record, and the chunk cannot be returned.
+// Chunks that waited for an unfinished record: they are older than those in the ring. Some records are never finished:
+// a handler interrupted the thread and did not return (siglongjmp, a cancelled thread). So each chunk is checked at
+// growing intervals, and no longer waited for once its thread is gone; while the thread lives, it may come back to the
+// record, and the chunk cannot be returned.
 void ProcessDrain::take_unfinished(RecordingWriter& writer) {
   constexpr uint32_t kManyTries = 4;  // from then on, every 2^4 turns, check whether its thread lives
   std::vector<Unfinished> again;
@@ -138,7 +138,8 @@ void ProcessDrain::take_unfinished(RecordingWriter& writer) {
   }
 }
 
-// Copies a chunk, returns it to the target and stores the copy. False: a record is still being written, so it waits.
+// Copies a chunk, returns it to the target and stores the copy. False: a record is still being written, so the chunk
+// waits.
 bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, bool wait_for_open_records) {
   const bool was_full = origin == Origin::kRing;
   size_t bytes = channel_.copy_chunk(chunk, buffer_.data());
@@ -156,7 +157,7 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
     return false;
   }
   written_bytes_[chunk] = stuck_at_[chunk] = shown_bytes_[chunk] = 0;
-  // Returned before it is stored: the target may be waiting for it, and compression takes its time.
+  // Returned before it is stored: the target may be waiting for it, and compression takes time.
   if (summary.complete())
     channel_.free_chunk(chunk, std::max(bytes, summary.content_bytes), was_full);
   else
@@ -166,9 +167,9 @@ bool ProcessDrain::take(RecordingWriter& writer, uint32_t chunk, Origin origin, 
   return true;
 }
 
-// For the chunk in buffer_: a record is still being written, or it comes after such a chunk of its thread, and the
+// For the chunk in buffer_: a record is still being written, or the chunk follows such a chunk of its thread, and the
 // filter or the flight recorder needs them in order. Few chunks wait for order: a signal handler may write for long in
-// the middle of a record of its thread.
+// the middle of its thread's record.
 bool ProcessDrain::must_wait(const ChunkSummary& summary) {
   constexpr size_t kMostWaiting = 16;
   const uint32_t serial = header_of(buffer_).thread_serial;
@@ -180,7 +181,7 @@ bool ProcessDrain::must_wait(const ChunkSummary& summary) {
   return true;
 }
 
-// For a chunk that was scanned.
+// For a scanned chunk.
 void ProcessDrain::store(RecordingWriter& writer, std::span<const uint8_t> chunk, ChunkSummary summary) {
   costs_.add(chunk, summary);
   if (fresh_) fresh_->full_chunk(chunk, summary.content_bytes);
@@ -198,8 +199,8 @@ void ProcessDrain::store(RecordingWriter& writer, std::span<const uint8_t> chunk
     sink_->write(writer, chunk, summary);
 }
 
-// Before the filter looks at `chunk`. A description comes before its first use, but maybe from another thread, which
-// may still hold that chunk.
+// Before the filter sees `chunk`. A description precedes its first use, but maybe from another thread, which may still
+// hold that chunk.
 void ProcessDrain::learn_descriptions(std::span<const uint8_t> chunk) {
   if (sink_->has_descriptions()) filter_->learn(chunk);
   const uint32_t told = channel_.descriptions();
@@ -208,7 +209,7 @@ void ProcessDrain::learn_descriptions(std::span<const uint8_t> chunk) {
   each_taken([&](uint32_t other) { filter_->learn({copy.data(), channel_.copy_chunk(other, copy.data())}); });
 }
 
-// Copies an open chunk into buffer_, up to the first record that is still being written. Returns its end; 0: there is
+// Copies an open chunk into buffer_, up to the first record that is still being written. Returns its end; 0 if there is
 // nothing after `begin`. A record that it has already waited for once is skipped: a handler may have interrupted it for
 // long.
 size_t ProcessDrain::open_end(uint32_t chunk, size_t begin) {
@@ -223,7 +224,7 @@ size_t ProcessDrain::open_end(uint32_t chunk, size_t begin) {
   return end > begin ? end : 0;
 }
 
-// The sequence number of the first chunk of each thread that is still to come, by serial; only if order matters.
+// Each thread's sequence number of the first chunk still to come, by serial; only if order matters.
 std::unordered_map<uint32_t, uint64_t> ProcessDrain::first_sequences() {
   std::unordered_map<uint32_t, uint64_t> first;
   if (!filter_ || !filter_->has_rules()) return first;
@@ -271,7 +272,7 @@ void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
   write_new_stacks(writer);
 }
 
-// What the filter leaves of a piece, whose descriptions are written.
+// The part of a piece that the filter leaves, with its descriptions written.
 std::span<const uint8_t> ProcessDrain::left_of_open(RecordingWriter& writer, std::span<uint8_t> piece) {
   (void)sink_->round_and_scan(piece);
   std::span<const uint8_t> left = piece;
@@ -307,7 +308,7 @@ void ProcessDrain::write_stacks(RecordingWriter& writer, uint32_t first, std::sp
   if (onlooker_ != nullptr) onlooker_->stacks(number_, first, nodes);
 }
 
-// Writes those that were incomplete before and are complete now.
+// Writes the nodes that were incomplete before and are complete now.
 void ProcessDrain::write_missing_stacks(RecordingWriter& writer) {
   std::vector<uint32_t> still_missing;
   for (uint32_t id : nodes_missing_) {
@@ -321,7 +322,7 @@ void ProcessDrain::write_missing_stacks(RecordingWriter& writer) {
 }
 
 // The node count comes from the process and may be too high, and reading a node would make the kernel allocate its
-// page. So this stops where no node is complete for longer than threads could be about to write them.
+// page. So this stops after a longer run of incomplete nodes than threads could be about to write.
 void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
   constexpr uint32_t kPiece = 1 << 14, kEmpty = 512, kMostMissing = 1 << 12;
   write_missing_stacks(writer);
@@ -348,7 +349,7 @@ void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
 
 void ProcessDrain::reclaim(RecordingWriter& writer) {
   if (channel_.free_chunks() > channel_.geometry().chunk_count / 4 || !ring_is_empty_)
-    return;  // what is in the ring comes first
+    return;  // chunks in the ring come first
   each_taken([&](uint32_t chunk) {
     const penna_chunk header = channel_.header(chunk);
     // A chunk that was handed over meanwhile comes through the ring: leave it there.
@@ -363,8 +364,7 @@ void ProcessDrain::report_cpu_ns(uint64_t ns) {
   processor_ticks_ = penna_now();
 }
 
-// Without what the start of the agent took. What it used since it was last checked is unknown, but no more than the
-// elapsed time.
+// Excludes the agent's startup. The time used since the last check is unknown, but no more than the elapsed time.
 uint64_t ProcessDrain::recorded_processor_ns(uint64_t end_ticks) const {
   const uint64_t known_at = processor_ns_ != 0 ? processor_ticks_ : channel_.geometry().time_begin;
   const uint64_t rest = end_ticks > known_at ? end_ticks - known_at : 0;
@@ -383,7 +383,7 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
   unfinished_.clear();
   is_unfinished_.assign(is_unfinished_.size(), false);
   uint32_t left = each_taken([&](uint32_t chunk) {
-    // A living target keeps writing here: then only a copy of what is there is stored.
+    // A living target keeps writing here: only a copy of the current content is stored.
     if (gone) {
       take(writer, chunk, Origin::kDeadProcess, false);
     } else if (size_t bytes = channel_.copy_chunk(chunk, buffer_.data()); bytes >= sizeof(penna_chunk)) {
@@ -394,7 +394,7 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
   });
   if (!is_over() && left < channel_.geometry().chunk_count) ++sink_->health(0).damaged;  // the target lied
   for (; is_over() && left < channel_.geometry().chunk_count; ++left) left_behind_ += !channel_.is_free(left);
-  // Each call stops where too many nodes are incomplete; once these are given up, the next one gets further.
+  // Each call stops where too many nodes are incomplete; once these are given up, the next call gets further.
   for (uint32_t before = UINT32_MAX; before != nodes_written_;) {
     before = nodes_written_;
     write_new_stacks(writer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ProcessDrain: moves what one process has recorded from its channel into the recording.
+// ProcessDrain: moves one process's events from its channel into the recording.
 //
-// Invariant: a chunk is stored at most once and then returned to the target; what was committed before the target's
+// Invariant: a chunk is stored at most once and then returned to the target; everything committed before the target's
 // death is in the recording after finish().
 #pragma once
 
@@ -31,7 +31,7 @@ namespace penna {
 
 class ProcessDrain {
  public:
-  // `filter`: for this process; null: everything is stored. `sink`: where chunks go; null: a sink of its own.
+  // `filter`: for this process; null: everything is stored. `sink`: where chunks go; null: it creates its own.
   ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::unique_ptr<ChunkFilter> filter = nullptr,
                std::shared_ptr<ChunkSink> sink = nullptr, std::shared_ptr<Budget> budget = nullptr);
 
@@ -51,9 +51,9 @@ class ProcessDrain {
   ChannelMap::FileId file() const { return channel_.file(); }
 
   // Moves up to `limit` full chunks; returns how many. The writer remembers write errors: chunks are returned to the
-  // target all the same, and counted as lost.
+  // target even so, and counted as lost.
   size_t drain(RecordingWriter& writer, size_t limit);
-  // What is full by now: the target goes on, and may fill chunks as fast as they are returned.
+  // Moves the chunks that are full now: the target keeps running, and may fill chunks as fast as they are returned.
   void drain_full(RecordingWriter& writer);
 
   // Writes what was added to open chunks since the last call: if the recorder dies, that much is in the file.
@@ -70,23 +70,23 @@ class ProcessDrain {
   void reclaim(RecordingWriter& writer);
   void take_unfinished(RecordingWriter& writer);
 
-  // The processor time that the process has used so far; 0: it is gone, and the last value stands.
+  // The processor time that the process has used so far; 0: it is gone, and the last value stays.
   void report_cpu_ns(uint64_t ns);
   // Whether all calls so far came from hooks of -finstrument-functions (penna_channel).
   bool calls_at_once() const { return channel_.calls_at_once(); }
-  // The recording ends then: what threads begin later is returned to them unread.
+  // The recording ends then: chunks that threads begin later are returned to them unread.
   void stop_at(uint64_t ticks) { stops_at_ = ticks; }
   // The clock rate, for the cost of events. Call before finish(); otherwise the recording has no costs.
   void set_clock(double ns_per_tick, const HookCosts& hooks) { ns_per_tick_ = ns_per_tick, hooks_ = hooks; }
 
-  // The process is gone, or the recording ends: takes what is left, and writes its end and its health. `gone`: none of
-  // its threads can write any more.
+  // The process is gone, or the recording ends: takes the remaining chunks, and writes its end and its health. `gone`:
+  // none of its threads can write any more.
   void finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks);
 
   const ProcessEnd& end() const { return end_; }  // after finish()
   const StoreCounts& counts() const { return sink_->counts(); }
   const std::array<uint64_t, PENNA_CLASS_COUNT>& lost() const { return lost_; }
-  const std::array<uint64_t, PENNA_LOSS_COUNT>& lost_for() const { return lost_for_; }  // of them
+  const std::array<uint64_t, PENNA_LOSS_COUNT>& lost_for() const { return lost_for_; }  // included in those
   const ChunkFilter* filter() const { return filter_.get(); }
   // ChunkFilter::end_at().
   void end_at(uint64_t ticks) {
@@ -134,18 +134,18 @@ class ProcessDrain {
       stuck_at_;  // by chunk: where the last write_open_chunks() stopped; 0: it did not stop at an unfinished record
   std::vector<uint32_t> shown_bytes_;  // the same for show_open_chunks()
   std::vector<bool> is_unfinished_;    // by chunk: it is in unfinished_
-  // A full chunk in which a record is unfinished, or that comes after such a one.
+  // A full chunk with an unfinished record, or one that follows such a chunk.
   struct Unfinished {
     uint32_t chunk, serial, tid;
     uint32_t tries = 0, turns = 0;  // turns: calls of drain() until it is checked again
   };
   std::vector<Unfinished> unfinished_;
   std::unordered_set<uint32_t> waiting_threads_;  // by serial: their threads, if a filter needs chunks in order
-  bool ring_is_empty_ = true;                     // as of the last drain()
+  bool ring_is_empty_ = true;                     // at the last drain()
   std::shared_ptr<Budget> budget_;
   std::shared_ptr<ChunkSink> sink_;
   std::unique_ptr<ChunkFilter> filter_;
-  uint32_t descriptions_ = 0;  // of the channel, that the filter has learnt
+  uint32_t descriptions_ = 0;  // number of channel descriptions that the filter has learnt
   Onlooker* onlooker_ = nullptr;
   FlightRecorder* flight_ = nullptr;
   StartedPrograms* programs_ = nullptr;

@@ -18,14 +18,14 @@ namespace penna {
 
 class QuietThreads {
  public:
-  // The first of their serials, above any that a thread can have: no process has had so many threads.
+  // The first of their serials, above any real thread's: no process has had so many threads.
   static constexpr uint32_t kFirstSerial = 1U << 31;
 
-  // Adds those that are alive now. Nothing if the process is gone.
+  // Adds the threads that are alive now. None if the process is gone.
   void look(uint32_t pid);
-  // This one has recorded something.
+  // This thread has recorded something.
   void has_recorded(uint32_t tid);
-  // All that never did, with their last known names.
+  // All that never recorded anything, with their last known names.
   std::vector<Thread> all() const;
 
  private:

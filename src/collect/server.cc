@@ -33,7 +33,7 @@
 namespace penna {
 namespace {
 
-constexpr uint64_t kTurnMs = 100;  // then the caller of work() looks after other things
+constexpr uint64_t kTurnMs = 100;  // then the caller of work() gets to do other things
 
 // The most descriptors that we send, or accept, in a message.
 constexpr size_t kMostDescriptors = 2;
@@ -68,7 +68,7 @@ bool receive_hello(int socket, penna_hello* hello, Fd* descriptor, uint32_t* fro
   ControlWithSender control{};
   msghdr message = message_of(&part, &control);
   ssize_t got = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-  // All of them are taken into owners before anything is judged: a peer cannot make us leak descriptors.
+  // All of them get owners before any check: a peer cannot make us leak descriptors.
   std::vector<Fd> came;
   for (cmsghdr* part_of = CMSG_FIRSTHDR(&message); part_of != nullptr; part_of = CMSG_NXTHDR(&message, part_of)) {
     if (part_of->cmsg_level == SOL_SOCKET && part_of->cmsg_type == SCM_CREDENTIALS &&
@@ -141,7 +141,7 @@ Result<> Server::bind_to(const std::string& path) {
   return ok();
 }
 
-// For processes that cannot reach the path. If somebody already has the name, those are not recorded.
+// For processes that cannot reach the path. If the name is already taken, those are not recorded.
 void Server::listen_without_a_place(const std::string& path) {
   sockaddr_un address{};
   if (path.size() + 2 > sizeof address.sun_path) return;
@@ -165,7 +165,7 @@ void Server::watch(int fd) {
 
 void Server::work() {
   epoll_event events[64];
-  // Level-triggered: what is not looked at in this turn is reported again.
+  // Level-triggered: events not handled in this turn are reported again.
   const uint64_t begin_ms = monotonic_ms();
   int count = ::epoll_wait(epoll_.get(), events, 64, 0);
   for (int i = 0; i < count && monotonic_ms() - begin_ms < kTurnMs; ++i) {
@@ -187,7 +187,7 @@ bool Server::is_full() const {
   return peers_.size() >= Budget::kConnections || collector_.channels() >= 2 * Budget::kChannels;
 }
 
-// A listener whose connections are not accepted would report level-triggered events without end.
+// A listener whose connections are not accepted would report level-triggered events endlessly.
 void Server::pause(bool paused) {
   if (paused == paused_) return;
   paused_ = paused;
@@ -209,7 +209,7 @@ void Server::tick(bool wanted) {
   ::timerfd_settime(timer_.get(), 0, &when, nullptr);
 }
 
-// Whether something from the peer is waiting to be read: then it was us who did not listen.
+// Whether data from the peer is waiting to be read: then it was the server that did not listen.
 static bool has_spoken(int socket) {
   char byte;
   return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
@@ -228,7 +228,7 @@ void Server::let_the_silent_go() {
   tick(paused_ || !peers_.empty());
 }
 
-// A process connects to meet us, or to ask us something: one that keeps connecting must not take the others' places.
+// A process connects to be recorded, or to ask a question: one that keeps connecting must not take the others' places.
 void Server::make_room_for(uint32_t pid) {
   size_t count = 0;
   auto oldest = peers_.end();
@@ -240,8 +240,8 @@ void Server::make_room_for(uint32_t pid) {
   if (count >= Budget::kConnectionsOfOne) peers_.erase(oldest);
 }
 
-// Whether it is a program that a recorded one has started, or a recorded process that has exec'd: its ancestors, or the
-// process that it was forked from, show it.
+// Whether it is a program that a recorded one has started, or a recorded process that has exec'd: shown by its
+// ancestors, or by the process that it was forked from.
 bool Server::is_part_of_it(uint32_t pid) const {
   constexpr int kMostParents = 64;
   const auto self = static_cast<uint32_t>(::getpid());
@@ -251,8 +251,8 @@ bool Server::is_part_of_it(uint32_t pid) const {
   return shares_doorbell(pid, doorbell_.fd());
 }
 
-// For a process that has changed its user, the kernel must also say who sends the answer: the process that connected
-// may be gone, and its pid reused. So it must not have spoken before it was identified.
+// For a process that has changed its user, the kernel must also identify the sender of the answer: the process that
+// connected may be gone, and its pid reused. So the peer must not have sent anything before it was identified.
 static bool speaks_first_or_cannot_be_told(int socket) {
   const int on = 1;
   char byte;
@@ -291,10 +291,10 @@ void Server::accept_peers(const Fd& listener) {
   }
 }
 
-// A process that is recorded may only have asked something, or have exec'd a program that wanted to connect.
+// A recorded process may only have asked a question, or have exec'd a program that wanted to connect.
 void Server::left_unanswered(uint32_t pid) { collector_.left_unanswered(pid, living_.count(pid) != 0); }
 
-// A peer that has given up continues without us, whatever we would answer now.
+// A peer that has given up continues without us, whatever the answer.
 static bool has_hung_up(const Fd& socket) {
   char byte;
   return ::recv(socket.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
@@ -419,7 +419,7 @@ bool Server::add_point_pattern(const std::string& signed_pattern) {
   for (size_t at = 0; at < all.size() && all[at] != '\0'; at += patterns.back().size() + 1)
     patterns.emplace_back(all.substr(at, all.find('\0', at) - at));
   if (patterns.empty()) patterns.push_back("+*");  // all points, stated explicitly so that a pattern can follow
-  // Earlier entries with this very pattern no longer count, except the first, which says how the list is meant.
+  // Earlier entries with this same pattern are obsolete, except the first, which determines the list's default.
   patterns.erase(std::remove_if(patterns.begin() + 1, patterns.end(),
                                 [&](const std::string& one) {
                                   return one[0] != '@' && one.substr(1) == signed_pattern.substr(1);

@@ -2,9 +2,9 @@
 // Server: where traced processes connect to the recorder ("Rendezvous" in penna/channel.h), and which of them are
 // alive.
 //
-// Invariant: never blocks, whatever a peer does or fails to do; answers only processes of our own user, and of other
-// users those that are part of the recording: a program may change its user. The kernel, not the peer, says who it is.
-// What is held for them stays within the budget (budget.h).
+// Invariant: never blocks, whatever a peer does or fails to do; answers only processes of our own user, and those of
+// other users that are part of the recording: a program may change its user. The peer's identity comes from the kernel,
+// not from the peer. Memory and descriptors held for peers stay within the budget (budget.h).
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Answers a process that asks what to patch (penna/patch_plan.h); without a planner, no process is told to ask.
+  // Answers a process that asks what to patch (penna/patch_plan.h); without a planner, processes are not asked to.
   // `plans`: a set of penna_plans.
   using Planner = std::function<std::vector<uint8_t>(std::span<const penna_patch_question> questions, uint32_t pid)>;
   void set_planner(Planner planner, uint32_t plans = PENNA_PLANS_MODULES);
@@ -53,7 +53,7 @@ class Server {
   int fd() const { return epoll_.get(); }  // readable when there is something for work()
   void work();
   size_t living() const { return living_.size(); }  // recorded processes that have not ended
-  // A process that is no descendant of ours, whatever its user: we have attached to it.
+  // A process that is not our descendant, whatever its user: we have attached to it.
   void invite(uint32_t pid) { invited_.insert(pid); }
   // Of those that would meet us, only those that were invited, or the first one; programs that these exec, too.
   void leave_others() { leaves_others_ = true; }
@@ -71,7 +71,7 @@ class Server {
   bool add_point_pattern(const std::string& signed_pattern);
 
  private:
-  // Connected, and has not said hello yet: known by what the kernel says of it alone.
+  // Connected, but no hello yet: only what the kernel says about it is known.
   struct Peer {
     Fd socket;
     uint32_t pid = 0;
@@ -110,7 +110,7 @@ class Server {
   std::function<void(AnnouncedStart)> on_start_;
   Fd epoll_, listener_, timer_;
   Fd nameless_;                          // the same name as an abstract socket
-  bool paused_ = false, ticks_ = false;  // nobody is accepted; the timer runs
+  bool paused_ = false, ticks_ = false;  // no peers are accepted; the timer runs
   uint64_t too_many_ = 0;                // processes that were refused
   std::map<int, Peer> peers_;            // by descriptor
   std::map<uint32_t, Living> living_;    // by pid

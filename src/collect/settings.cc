@@ -24,7 +24,7 @@ std::string signed_pattern(const std::string& pattern) {
   return pattern[0] == '!' ? "-" + pattern.substr(1) : "+" + pattern;
 }
 
-// Patterns of stacks come last: the beginning of the list says what it leaves out.
+// Patterns of stacks come last: the beginning of the list determines its default.
 std::vector<std::string> told_patterns(const RecordSettings& settings) {
   std::vector<std::string> told;
   for (const std::string& pattern : settings.point_patterns) told.push_back(signed_pattern(pattern));
@@ -32,7 +32,7 @@ std::vector<std::string> told_patterns(const RecordSettings& settings) {
   return told;
 }
 
-// A target uses no more memory than its stacks need, and at most an eighth of the machine's for them.
+// A target uses no more memory than its stacks need, and at most an eighth of the machine's memory.
 uint32_t most_stack_nodes() {
   constexpr uint32_t kLeast = 1 << 20, kMost = 1 << 25;
   constexpr uint64_t kNodeBytes =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RecordSettings: what to record of a program, and how, whoever records: penna record, or the program itself.
+// RecordSettings: what to record of a program, and how, for any recorder: penna record, or the program itself.
 //
 // Invariant: settings that check_settings() accepts reach a target completely.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace penna {
 
-// A lock function that cannot be tried and takes this long has waited.
+// A lock function without a try variant that takes this long counts as having waited.
 inline constexpr uint64_t kTimedWaitNs = 5000;
 
 struct RecordSettings {
@@ -29,12 +29,12 @@ struct RecordSettings {
   uint64_t min_wait_ns = 0;                          // shorter waits for locks count as uncontended
   uint64_t long_hold_ns = 0;                         // holds of at least this length record where they end; 0: none
   bool timed_locks = false;                          // also record locks of which only the functions are known
-  bool free_stacks = false;                          // record stacks of frees, too
-  std::vector<std::string> point_patterns;           // globs "provider:name", '!' in front: not these; none: all points
-  std::vector<std::string> stacked_points;           // globs of the points that are recorded with their stacks
-  std::vector<Where> conditions;                     // on the arguments of points; all must hold
+  bool free_stacks = false;                          // record stacks of frees too
+  std::vector<std::string> point_patterns;  // globs "provider:name", "!" prefix: exclude these; none: all points
+  std::vector<std::string> stacked_points;  // globs of the points that are recorded with their stacks
+  std::vector<Where> conditions;            // on the arguments of points; all must hold
   std::vector<std::string>
-      filter_words;  // what the recording says of its filters, and of functions that were asked for: "min-time=10us"
+      filter_words;  // the recording's description of its filters and requested functions: "min-time=10us"
 };
 
 // The mask for names such as "calls" (kClassNames).
@@ -48,7 +48,7 @@ Result<> check_settings(const RecordSettings& settings);
 
 // The configuration that is sent to a target.
 penna_config config_for(const RecordSettings& settings);
-// What the recording says about itself.
+// The session record for these settings.
 Session describe_session(const RecordSettings& settings, const std::vector<std::string>& command);
 
 }  // namespace penna

@@ -22,10 +22,10 @@ namespace penna {
 namespace {
 
 constexpr std::string_view kDirectoryName = "penna-XXXXXX";  // the X's are for mkdtemp(3)
-constexpr const char* kFiles[] = {"socket", "control"};      // all that we create there
+constexpr const char* kFiles[] = {"socket", "control"};      // all files that we create there
 constexpr size_t kMaxParent = 64;                            // sun_path holds 108 bytes
 constexpr int kMaxSwept = 32;
-constexpr int kMaxEntries = 16 << 10;      // of the parent that are checked: it may have a million
+constexpr int kMaxEntries = 16 << 10;      // limit on the entries of the parent to check: it may have a million
 constexpr time_t kSweptAfterSeconds = 60;  // a younger one may be about to listen
 
 bool is_ours(const struct stat& found, mode_t type) {
@@ -40,8 +40,8 @@ bool is_own_directory(const struct stat& found) {
 Fd open_own(int parent, const char* name) {
   struct stat status {};
   if (::fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !is_own_directory(status)) return Fd();
-  // Checked twice: by name, so that we do not open a device or a pipe by mistake, and by descriptor, because the
-  // name may lead elsewhere by now.
+  // Checked twice: by name, so that we do not open a device or a pipe by mistake, and by descriptor, because the name
+  // may refer to something else by now.
   Fd directory(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   return directory && ::fstat(directory.get(), &status) == 0 && is_own_directory(status) ? std::move(directory) : Fd();
 }
@@ -50,8 +50,8 @@ bool has_own_socket(const Fd& directory, const char* name, struct stat* status) 
   return ::fstatat(directory.get(), name, status, AT_SYMLINK_NOFOLLOW) == 0 && is_ours(*status, S_IFSOCK);
 }
 
-// Whether nobody listens. Checked through the descriptor: the path may lead elsewhere by now. A recorder may have been
-// killed before it made its socket, or after it removed it.
+// Whether no recorder listens. Checked through the descriptor: the path may refer to something else by now. A recorder
+// may have been killed before it made its socket, or after it removed it.
 bool is_deserted(const Fd& directory) {
   struct stat status {};
   const bool has_socket = has_own_socket(directory, kFiles[0], &status);
@@ -60,7 +60,7 @@ bool is_deserted(const Fd& directory) {
   if (!has_socket) return true;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // Through /proc, to what the descriptor stands for: the path itself may have been swapped since it was checked.
+  // Through /proc, to the object behind the descriptor: the path itself may have been swapped since it was checked.
   const std::string path = fmt::format("/proc/self/fd/{}/{}", directory.get(), kFiles[0]);
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -68,7 +68,7 @@ bool is_deserted(const Fd& directory) {
          errno == ECONNREFUSED;
 }
 
-// Only rmdir() needs the name, which is looked up again: an empty directory is all that it could remove.
+// Only rmdir() needs the name, which is looked up again: it could remove an empty directory at most.
 void remove_with_sockets(int parent, const char* name, const Fd& directory) {
   struct stat status {
   }, by_name{};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// SocketDirectory: a directory that only this user can enter, for the sockets of one recorder.
+// SocketDirectory: a directory that only this user can enter, for one recorder's sockets.
 //
 // Why it also cleans up: a recorder that was killed leaves its directory behind. The parent directory is shared by all
 // users, and anything in it may have our name.
-// Invariant: it removes only sockets of this user on which nobody listens, and the directory of mode 0700 that
+// Invariant: it removes only sockets of this user on which no process listens, and the directory of mode 0700 that
 // contained them; links are never followed, and a name that is swapped meanwhile costs at most an empty directory of
 // this user.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace penna {
 
-// Whether a socket of this name is one by which penna ctl reaches a recorder.
+// Whether a socket of this name is one on which penna ctl reaches a recorder.
 bool is_control_path(std::string_view path);
 
 class SocketDirectory {

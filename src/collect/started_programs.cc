@@ -60,7 +60,7 @@ void StartedPrograms::told(const penna_start& start, uint32_t pid) {
     return;
   }
   if (auto early = early_meetings_.find(pid); early != early_meetings_.end()) {
-    // The connection came before the report: chunks and reports take different ways.
+    // The connection came before the report: chunks and reports travel separately.
     auto met = std::find_if(early->second.begin(), early->second.end(), [&](uint64_t t) { return t >= start.ticks; });
     if (met != early->second.end()) {
       early->second.erase(met);
@@ -82,8 +82,7 @@ void StartedPrograms::told(const penna_start& start, uint32_t pid) {
 void StartedPrograms::met(uint32_t pid, uint64_t ticks) {
   if (auto found = starts_.find(pid); found != starts_.end()) {
     std::vector<Start>& starts = found->second;
-    // A process may exec several times before one of its programs connects: that is the last one that was started
-    // before.
+    // A process may exec several times before one of its programs connects: that is the last one started before.
     auto last = std::find_if(starts.rbegin(), starts.rend(), [&](const Start& start) { return start.ticks <= ticks; });
     if (last != starts.rend()) {
       starts.erase(std::next(last).base());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // StartedPrograms: programs that recorded processes started but that were not recorded, with the reason; and forked
-// children that were not.
+// children that were not recorded.
 //
-// Why: only whoever starts a program knows that it exists, and only the recorder knows which have connected. So starts
-// are reported (penna_starts in penna/channel.h), and each connection cancels the last start of its process.
+// Why: only the process that starts a program knows that it exists, and only the recorder knows which have connected.
+// So starts are reported (penna_starts in penna/channel.h), and each connection cancels its process's last start.
 // Invariant: starts and connections may come in any order; both are untrusted, and memory is bounded.
 #pragma once
 
@@ -26,14 +26,14 @@ struct UnrecordedProgram {
 
 class StartedPrograms {
  public:
-  // `pid`: as the recorder numbers it; 0: unknown.
+  // `pid`: in the recorder's pid namespace; 0: unknown.
   void told(const penna_start& start, uint32_t pid);
   // The program that this process runs has connected, and existed at `ticks`.
   void met(uint32_t pid, uint64_t ticks);
   // This process ended or gave up before the recorder answered. `is_recorded`: it is recorded, unless it was about to
   // exec a program.
   void left_unanswered(uint32_t pid, bool is_recorded);
-  // Starts that there was no room to report.
+  // Starts that could not be reported for lack of room.
   void add_unreported(uint64_t untold) { unreported_ = add_counts(unreported_, untold); }
 
   // In the order in which they were started; then forked children.
@@ -47,7 +47,7 @@ class StartedPrograms {
   };
   std::map<uint32_t, std::vector<Start>> starts_;             // by pid
   std::map<uint32_t, std::vector<uint64_t>> early_meetings_;  // connections whose starts have not been reported yet
-  std::vector<UnrecordedProgram> forked_;                     // these start nothing: no connection belongs to them
+  std::vector<UnrecordedProgram> forked_;                     // without a start: no connection cancels them
   std::map<uint32_t, bool> unanswered_;                       // and whether they are recorded
   size_t count_ = 0, early_count_ = 0;
   uint64_t unreported_ = 0;

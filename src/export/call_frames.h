@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// CallFrames: dense numbers for the functions and spans that a timeline enters and leaves, for formats that say each
+// CallFrames: dense numbers for the functions and spans that a timeline enters and leaves, for formats that write each
 // name once.
 //
-// Why a number for each and not a look-up of the name: a name is asked of symbol tables once, and an event costs one
-// hash.
-// Invariant: equal numbers have one place in code, or are spans of one name; numbers count up from 0 in the order of
-// their first appearance. Memory: one entry for each function.
+// Why numbers and not names: each name is looked up in symbol tables once, and an event costs one hash.
+// Invariant: equal numbers mean the same place in code, or spans with the same name; numbers count up from 0 in order
+// of first appearance. Memory: one entry per function.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +20,14 @@ struct CallFrame {
   std::string name;
   std::string file;   // source; may be empty
   uint32_t line = 0;  // 0: unknown
-  CodePlace place;    // of a function; of a span unknown
+  CodePlace place;    // of a function; unknown for a span
   bool is_span = false;
 };
 
 class CallFrames {
  public:
   CallFrames(const Recording& recording, Names& names);
-  // Of a kEnter, kLeave, kLeaf or kStrayExit of a function, or of a kSpanBegin, kSpanEnd or kStrayExit of a span.
+  // For a kEnter, kLeave, kLeaf or kStrayExit of a function, or a kSpanBegin, kSpanEnd or kStrayExit of a span.
   uint32_t number(const TimelineLine& line);
   const CallFrame& at(uint32_t number) const { return frames_[number]; }
   size_t size() const { return frames_.size(); }
@@ -40,7 +39,7 @@ class CallFrames {
   const Recording& recording_;
   Names& names_;
   FunctionTable functions_;
-  std::vector<NumberMap<uint32_t>> by_pc_;  // by process; where addresses keep their meaning
+  std::vector<NumberMap<uint32_t>> by_pc_;  // by process; if addresses keep their meaning
   std::vector<uint32_t> by_function_;       // by FunctionId
   TextMap<uint32_t> by_span_;               // by name
   std::vector<CallFrame> frames_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See callgrind_export.h. Names are compressed: "(3) name" where a number is said first, "(3)" from then on.
+// See callgrind_export.h. Names are compressed: "(3) name" at a number's first use, "(3)" from then on.
 #include "export/callgrind_export.h"
 
 #include "export/event_words.h"
@@ -47,7 +47,7 @@ class CallgrindExport {
     else
       out_.format("{}=({})\n", key, found->second);
   }
-  // Costs of a call stand on the line of the caller: where in it the call is, a record does not say.
+  // The cost of a call is on the caller's line: a record does not say where in the caller the call is.
   void call(const EdgeSum& edge) {
     function("cfi", "cfn", edge.callee);
     out_.format("calls={} {}\n{} {}\n", edge.calls, sums_.functions[edge.callee].line,
@@ -56,7 +56,7 @@ class CallgrindExport {
 
   const FunctionSums& sums_;
   TextBuffer out_;
-  std::vector<bool> said_;  // by function: its name was written
+  std::vector<bool> said_;  // by function: its name has been written
   TextMap<uint32_t> files_;
 };
 

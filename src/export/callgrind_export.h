@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// penna export callgrind: what each function cost by itself and in what it called, as the profile of valgrind's tool of
-// this name: for KCachegrind, QCachegrind and callgrind_annotate.
+// penna export callgrind: what each function cost itself and in its callees, in the profile format of valgrind's
+// callgrind: for KCachegrind, QCachegrind and callgrind_annotate.
 //
 // Source: valgrind's manual, "Callgrind Format Specification", version 1. The cost is FoldedOptions::weight.
-// Invariant: the costs by themselves add up to the line "totals:".
+// Invariant: the self costs add up to the line "totals:".
 #pragma once
 
 #include "export/function_sums.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See chrome_export.h. Thread by thread: the format wants no order, and a call is written once, when its end is known.
+// See chrome_export.h. Thread by thread: the format requires no order, and a call is written once, when its end is
+// known.
 #include "export/chrome_export.h"
 
 #include <tsl/robin_map.h>
@@ -15,12 +16,11 @@
 namespace penna {
 namespace {
 
-// The live heap is drawn with at most one value in this time, or a big program would be all counters.
+// The live heap gets at most one value in this time; otherwise a big program would be all counters.
 constexpr int64_t kCounterNs = 100'000;
 
-// Writes the events of the Trace Event Format: "X" a slice with its length, "B" and "E" its ends,
-// "i" an instant, "C" a counter, "M" a name. Times are microseconds with three digits behind the
-// point.
+// Writes the events of the Trace Event Format: "X" a slice with its length, "B" and "E" its ends, "i" an instant, "C" a
+// counter, "M" a name. Times are microseconds with three decimals.
 class ChromeExport {
  public:
   ChromeExport(const Recording& recording, Names& names, const TextSink& sink)
@@ -28,7 +28,7 @@ class ChromeExport {
 
   void begin() {
     json_.begin_object();
-    // Only what a viewer shows: "ts" and "dur" stay microseconds.
+    // Display only: "ts" and "dur" stay microseconds.
     json_.field("displayTimeUnit", "ns");
     json_.key("traceEvents");
     json_.begin_array();
@@ -47,7 +47,7 @@ class ChromeExport {
       metadata("thread_name", recording_.processes()[thread.process].process.pid, thread.tid, thread.name);
   }
 
-  // Entries are passed over: a call is one event, when its end is known.
+  // Entries are skipped: a call is one event, when its end is known.
   bool line(const TimelineLine& line) {
     switch (line.kind) {
       case LineKind::kLeave:
@@ -77,7 +77,7 @@ class ChromeExport {
   }
 
  private:
-  // The fields that all events have; the caller adds more and ends the object.
+  // The fields common to all events; the caller adds more and ends the object.
   void event(const char* phase, std::string_view name, uint64_t time, uint32_t pid, uint32_t tid) {
     json_.new_line();
     json_.begin_object();
@@ -113,14 +113,14 @@ class ChromeExport {
   void call(const TimelineLine& line) {
     event("X", "call", words_.name(line), line.begin, line);
     duration(line);
-    // An event has one "args": of a call with values, how it ended gives way.
+    // An event has one "args": for a call with values, they replace how it ended.
     if (line.arguments != nullptr || line.result != nullptr || line.stack != 0)
       arguments(line);
     else
       how_it_ended(line, "left by an outer function's exit", "not left at the end");
     json_.end_object();
   }
-  // In two events, because the arguments are known at the beginning only.
+  // As two events, because the arguments are known only at the beginning.
   void span_begin(const TimelineLine& line) {
     event("B", "span", words_.name(line), line.time, line);
     arguments(line);
@@ -168,8 +168,7 @@ class ChromeExport {
   JsonWriter json_;
 };
 
-// The live bytes of each process over time, merged over its threads. Only sizes are kept: a map
-// entry a live block.
+// The live bytes of each process over time, merged over its threads. Only sizes are kept: one map entry per live block.
 class HeapCounter {
  public:
   HeapCounter(const Recording& recording, ChromeExport& out)
@@ -213,11 +212,11 @@ class HeapCounter {
     bool shown = false, pending = false;
   };
   static void insert(Heap& heap, uint64_t address, uint64_t size) {
-    remove(heap, address);  // when its free was not recorded
+    remove(heap, address);  // in case its free was not recorded
     if (__builtin_add_overflow(heap.live, size, &heap.live)) heap.live = UINT64_MAX;
     heap.sizes[address] = size;
   }
-  // The size of the block; 0 when it was not known.
+  // The size of the block; 0 if unknown.
   static uint64_t remove(Heap& heap, uint64_t address) {
     const auto found = heap.sizes.find(address);
     if (found == heap.sizes.end()) return 0;
@@ -249,8 +248,7 @@ bool export_chrome(const Recording& recording, Names& names, const TextSink& sin
   for (const ProcessSummary& process : summary.processes) out.process_name(process);
   for (const ThreadSummary& thread : summary.threads) out.thread_name(thread);
 
-  // First thread by thread, then a pass over all allocations in time order: the counter is of the
-  // whole process.
+  // First thread by thread, then a pass over all allocations in time order: the counter is per process.
   bool go_on = for_each_line_by_thread(recording, TimelineOptions{}, step, walk,
                                        [&](const TimelineLine& line) { return out.line(line); });
   HeapCounter counter(recording, out);

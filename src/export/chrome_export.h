@@ -5,7 +5,7 @@
 // of each process is a counter ("C"), names of processes and threads are metadata ("M"). A call that was not left ends
 // where its outer call or its thread ended, and says so in its arguments; an exit without its entry is an instant.
 // https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
-// Invariant: valid JSON whatever the recording holds; time in microseconds with three digits, so that no nanosecond is
+// Invariant: valid JSON regardless of the recording; time in microseconds with three decimals, so that no nanosecond is
 // lost.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace penna {
 
-// `step` is called for each line. False when the sink refused.
+// Calls `step` for each line. False if the sink returned false.
 bool export_chrome(const Recording& recording, Names& names, const TextSink& sink, const std::function<void()>& step,
                    WalkReport* walk);
 

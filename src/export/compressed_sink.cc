@@ -9,7 +9,7 @@
 
 namespace penna {
 
-// code() hands `text` on compressed; with `last` what is still inside, too.
+// code() passes `text` on compressed; with `last` also what is still buffered.
 struct CompressedSink::Coder {
   virtual ~Coder() = default;
   virtual bool code(std::string_view text, bool last, const TextSink& sink) = 0;
@@ -24,7 +24,7 @@ constexpr int kGzipWindow = 15 + 16;  // the largest, with gzip's header
 
 struct Gzip : CompressedSink::Coder {
   Gzip() {
-    // It fails only without memory, or for arguments that are wrong.
+    // Fails only if out of memory, or if the arguments are wrong.
     PENNA_CHECK(::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) == Z_OK);
   }
   ~Gzip() override { ::deflateEnd(&stream); }
@@ -37,7 +37,7 @@ struct Gzip : CompressedSink::Coder {
       ::deflate(&stream, last ? Z_FINISH : Z_NO_FLUSH);
       const size_t made = sizeof buffer - stream.avail_out;
       if (made != 0 && !sink({buffer, made})) return false;
-      // Room is left only once zlib has taken all of the text.
+      // There is room left only once zlib has consumed all of the text.
     } while (stream.avail_out == 0);
     return true;
   }
@@ -47,7 +47,7 @@ struct Gzip : CompressedSink::Coder {
 struct Zstd : CompressedSink::Coder {
   Zstd() : stream(ZSTD_createCCtx()) {
     PENNA_CHECK(stream != nullptr);
-    // gzip has a checksum by itself; here a reader shall notice a cut or damaged file, too.
+    // gzip always has a checksum; zstd readers should notice a truncated or damaged file, too.
     ZSTD_CCtx_setParameter(stream, ZSTD_c_checksumFlag, 1);
   }
   ~Zstd() override { ZSTD_freeCCtx(stream); }

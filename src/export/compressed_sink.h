@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// CompressedSink: a TextSink whose text goes on compressed, as gzip (RFC 1952) or as a zstd frame (RFC 8878).
+// CompressedSink: a TextSink that passes its text on compressed, as gzip (RFC 1952) or as a zstd frame (RFC 8878).
 //
 // Usage:  CompressedSink packed(compression_of(path), sink); write(packed.sink()); packed.finish();
-// Invariant: after finish() was true the sink behind it has one whole compressed stream.
+// Invariant: after finish() returned true the underlying sink has one complete compressed stream.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ class CompressedSink {
   TextSink sink() {
     return [this](std::string_view text) { return write(text); };
   }
-  // Without it the stream is cut off. False when the sink refused.
+  // Without it the stream is truncated. False if the sink returned false.
   bool finish();
 
   struct Coder;  // of one compression

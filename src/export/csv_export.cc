@@ -13,8 +13,8 @@
 namespace penna {
 namespace {
 
-// A name or a value between the ';' of its column; a name ends with '='. Escaped with backslashes,
-// inside of CSV's own quotes.
+// A name or a value between the ';' of its column; a name ends with '='. Escaped with backslashes, inside of CSV's own
+// quotes.
 std::string escaped(const std::string& word, bool is_name) {
   std::string text;
   for (char c : word) {
@@ -28,7 +28,7 @@ std::string escaped(const std::string& word, bool is_name) {
   return text;
 }
 
-// What is allocated, so that a free can say what it ends. Memory: the live blocks.
+// Live blocks, so that a free can report the block it ends. Memory: the live blocks.
 class LiveBlocks {
  public:
   struct Block {
@@ -43,12 +43,12 @@ class LiveBlocks {
       const auto found = live.find(line.address);
       if (found == live.end()) return std::nullopt;
       const Block block = found->second;
-      // realloc tells its free first, before it knows whether it will succeed.
+      // realloc records its free first, before it knows whether it will succeed.
       if (line.family == PENNA_FAMILY_REALLOC) may_fail_.insert_or_assign(line.thread, block);
       live.erase(found);
       return block;
     } else if (line.kind == LineKind::kReallocFailed) {
-      // The free that its thread told of just before did not happen.
+      // The free that its thread recorded just before did not happen.
       if (const auto block = may_fail_.find(line.thread); block != may_fail_.end())
         live_[line.process].try_emplace(line.address, block->second);
     }
@@ -57,7 +57,7 @@ class LiveBlocks {
 
  private:
   NumberMap<NumberMap<Block>> live_;  // by process, by address
-  NumberMap<Block> may_fail_;         // by thread: what realloc has freed last
+  NumberMap<Block> may_fail_;         // by thread: the block its realloc freed last
 };
 
 class CsvExport {
@@ -73,7 +73,7 @@ class CsvExport {
   }
 
   bool line(const TimelineLine& line) {
-    // Blocks of other threads, too: they may be freed by one that is wanted.
+    // Also blocks of other threads: a requested one may free them.
     const std::optional<LiveBlocks::Block> freed = blocks_.change(line);
     if (!takes_thread(recording_, line.thread)) return true;
     csv_.field(words_.time_ns(line.time));
@@ -99,7 +99,7 @@ class CsvExport {
   bool finish() { return csv_.finish(); }
 
  private:
-  // Why a call ended that has no exit of its own.
+  // Why a call without an exit of its own ended.
   static const char* end_word(const TimelineLine& line) {
     if (!is_end_without_event(line)) return "";
     return line.end == CallEnd::kJump ? "jump" : "unwound";

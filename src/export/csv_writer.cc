@@ -13,10 +13,10 @@ void CsvWriter::separate() {
   in_row_ = true;
 }
 
-// Quoted as RFC 4180 says, and also where blanks at the ends would be trimmed by many readers.
+// Quoted as in RFC 4180, and also if blanks at the ends would be trimmed by many readers.
 void CsvWriter::field(std::string_view text) {
   separate();
-  // Outlives `text`, which may point into it.
+  // Must outlive `text`, which may point into it.
   std::string shown;
   if (!is_plain_ascii(text)) text = shown = printable(text);
   const bool outer_space = !text.empty() && (text.front() == ' ' || text.back() == ' ');

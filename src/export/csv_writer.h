@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// CsvWriter: comma separated values as of RFC 4180, with \n as line end.
+// CsvWriter: comma-separated values as in RFC 4180, with \n as line end.
 //
 // Usage:  CsvWriter csv(sink); csv.field("name"); csv.field(12); csv.end_row(); csv.finish();
-// Invariant: a reader that knows quotes gets back the text that went in, as printable() shows it: a row is a line, and
-// a terminal obeys nothing in it.
+// Invariant: a reader that handles quotes gets the same text back, as printable() shows it: a row is a line, and
+// contains nothing that a terminal obeys.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class CsvWriter {
  public:
   explicit CsvWriter(TextSink sink) : out_(std::move(sink)) {}
 
-  void field(std::string_view text);  // quoted when it must be
+  void field(std::string_view text);  // quoted if necessary
   void field(const char* text) { field(std::string_view(text)); }
   void field(int64_t number);
   void field(uint64_t number);

@@ -19,7 +19,8 @@ class CtfExport {
       : recording_(recording), words_(recording, names), writer_(stream, trace_of(recording, words_)) {}
 
   bool line(const TimelineLine& line) {
-    // Times of a damaged recording may be anything; time order is the caller's, and 0 the first that CTF can say.
+    // A damaged recording may contain any time; the caller ensures time order, and 0 is the lowest that CTF can
+    // express.
     const int64_t time = recording_.time().monotonic_ns(line.time);
     last_ = std::max(last_, static_cast<uint64_t>(std::max<int64_t>(time, 0)));
     writer_.begin(last_, recording_.processes()[line.process].process.pid, recording_.threads()[line.thread].tid);
@@ -35,7 +36,7 @@ class CtfExport {
     fields(line);
     return writer_.end(line_kind_name(line));
   }
-  // What a thread lost after its last event is in no event, only in the sums of its process.
+  // What a thread lost after its last event is in no event, only in its process's sums.
   bool finish() {
     const uint64_t sum = summarize(recording_).total_lost();
     writer_.lost(sum - std::min(sum, told_));
@@ -70,7 +71,7 @@ class CtfExport {
     writer_.text("end", wait_end_name(line.wait_end));
     writer_.text("stack", words_.folded_stack(line));
   }
-  // Of what is done with locks, besides waiting.
+  // Operations on locks, besides waiting.
   void lock(const TimelineLine& line) {
     name_and_address(line);
     if (line.kind == LineKind::kUnlock)
@@ -129,7 +130,7 @@ class CtfExport {
       case PENNA_ARG_FLOAT: return writer_.real(name, value.as_float());
       case PENNA_ARG_BOOL: return writer_.truth(name, value.bits != 0);
       case PENNA_ARG_CHAR: return writer_.byte(name, static_cast<uint8_t>(value.bits));
-      case 0:  // as EventWords has the name of a number
+      case 0:  // a number that EventWords has named
       case PENNA_ARG_STRING: return writer_.text(name, text);
       case PENNA_ARG_ARRAY:
         if (writer_.array(name, value.element_type, value.element_bytes, value.text, value.cut)) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See ctf_writer.h. A signature is the event's name and, for each field, a kind sign, its type and its name, each ended
-// by a zero: it tells event classes apart, and their declarations are made from it.
+// See ctf_writer.h. A signature is the event's name and, for each field, a kind character, its type and its name, each
+// terminated by a zero: it identifies the event class, and the class's declaration is made from it.
 #include "export/ctf_writer.h"
 
 #include <fmt/format.h>
@@ -15,11 +15,11 @@
 namespace penna {
 namespace {
 
-constexpr size_t kPacketBytes = 256 << 10;  // roughly: a packet ends with the event that passes it
-// Of the packet header (CTF 1.8); readers tell the byte order by it.
+constexpr size_t kPacketBytes = 256 << 10;  // roughly: a packet ends with the event that exceeds it
+// In the packet header (CTF 1.8); readers detect the byte order by it.
 constexpr uint32_t kMagic = 0xc1fc1fc1;
 
-// The part of every trace's metadata that is always the same.
+// The constant part of every trace's metadata.
 constexpr std::string_view kTypes = R"(/* CTF 1.8 */
 typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
 typealias integer { size = 16; align = 8; signed = false; } := uint16_t;
@@ -35,7 +35,7 @@ typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := real64_t
 typealias enum : uint8_t { "false" = 0, "true" = 1 } := truth_t;
 )";
 
-// Everything is aligned to bytes, so there is no padding to keep account of: a packet is the sum of its parts.
+// Everything is byte-aligned, so there is no padding to account for: a packet is the sum of its parts.
 constexpr std::string_view kStream = R"(stream {
   id = 0;
   packet.context := struct {
@@ -47,15 +47,14 @@ constexpr std::string_view kStream = R"(stream {
 };
 )";
 
-// An identifier: letters, digits and '_', with one '_' more in front, which readers take away: no word is reserved
-// then.
+// An identifier: letters, digits and '_', with an extra leading '_', which readers remove: so no word is reserved.
 std::string identifier(std::string_view name) {
   std::string result = "_";
   for (char c : name) result += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   return result.size() == 1 ? "_unnamed" : result;
 }
 
-// A string literal: what might end or escape it is replaced.
+// A string literal: characters that might end or escape it are replaced.
 std::string literal(std::string_view text) {
   std::string result = "\"";
   for (char c : text) result += c >= 0x20 && c < 0x7f && c != '"' && c != '\\' ? c : '?';
@@ -65,7 +64,7 @@ std::string literal(std::string_view text) {
 std::string_view element_type_name(uint8_t type, uint8_t bytes) {
   static constexpr std::string_view kSigned[] = {"int8_t", "int16_t", "int32_t", "int64_t"};
   static constexpr std::string_view kUnsigned[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t"};
-  // Sizes come from a recording: others than these have no type here.
+  // Sizes come from a recording: other ones have no type here.
   const int log = bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : -1;
   if (log < 0) return "";
   switch (type) {
@@ -85,7 +84,7 @@ std::string_view next_word(std::string_view& signature) {
   return word;
 }
 
-// A name that no field of the class has yet, nor, for an array, its two companions.
+// A name that no field of the class uses yet, nor, for an array, its two companions.
 std::string unused(const std::string& plain, bool is_array, std::set<std::string>& used) {
   std::string name = plain;
   const auto is_free = [&] {
@@ -97,7 +96,7 @@ std::string unused(const std::string& plain, bool is_array, std::set<std::string
   return name;
 }
 
-// Signatures are taken apart at zeros.
+// Signatures are split at zeros.
 void append_without_zeros(std::string& to, std::string_view text) {
   for (char c : text) to += c == '\0' ? '?' : c;
 }
@@ -132,7 +131,7 @@ void CtfWriter::begin(uint64_t timestamp, uint32_t pid, uint32_t tid) {
   signature_.clear();
 }
 
-// One for each type of a field; the names are those that the metadata declares.
+// One per field type; the names are those declared in the metadata.
 void CtfWriter::number(std::string_view name, int64_t value) {
   field(name, "int64_t");
   put(value);
@@ -204,7 +203,7 @@ bool CtfWriter::end(std::string_view name) {
 }
 
 bool CtfWriter::flush() {
-  // packet.header, as metadata() declares it, and packet.context of kStream. Sizes are in bits. events_discarded counts
+  // packet.header, as declared by metadata(), and packet.context of kStream. Sizes are in bits. events_discarded counts
   // from the beginning of the stream, not of the packet.
   struct [[gnu::packed]] {
     uint32_t magic = kMagic;
@@ -224,7 +223,7 @@ bool CtfWriter::flush() {
   return taken;
 }
 
-// Also an empty trace has a packet: readers take an empty file for a broken one.
+// An empty trace also has a packet: readers take an empty file for a broken one.
 bool CtfWriter::finish() {
   if (packet_.empty() && packets_ != 0 && lost_ == told_) return true;
   if (packet_.empty()) packet_begin_ = packet_end_ = timestamp_;
@@ -235,7 +234,7 @@ std::string CtfWriter::event_class(uint32_t id) const {
   std::string_view rest = signatures_[id];
   std::string text = fmt::format("event {{\n  name = {};\n  id = {};\n  stream_id = 0;\n  fields := struct {{\n",
                                  literal(next_word(rest)), id);
-  // Names of a program's arguments may become the same identifier; a structure's members may not.
+  // Argument names of a program may become the same identifier; a structure's members may not.
   std::set<std::string> used;
   while (!rest.empty()) {
     const bool is_array = rest.front() == '*';

@@ -13,8 +13,8 @@
 
 namespace penna {
 
-// The words of CSV and JSON: part of the format. Those of records come from kinds.inc; lines that
-// are no records have their own.
+// The words of CSV and JSON: part of the format. Those of records come from kinds.inc; lines that are no records have
+// their own.
 const char* line_kind_name(const TimelineLine& line) {
   switch (line.kind) {
     case LineKind::kEnter: return kind_word(PENNA_KIND_CALL_ENTRY);
@@ -63,7 +63,7 @@ std::string wait_end_name(uint32_t end) {
   }
 }
 
-// Empty for locks and conditions, whose kind of line says it.
+// Empty for locks and conditions, whose line kind says it.
 std::string wait_sync_name(const TimelineLine& line) {
   const LockKind kind = lock_kind(line.sync);
   return has_holder(kind) || kind == LockKind::kCondition ? "" : lock_kind_name(kind);
@@ -87,7 +87,7 @@ std::string allocation_function(uint32_t family, bool is_free) {
 uint64_t lost_events(const TimelineLine& line) {
   uint64_t sum = 0;
   const auto lost = line.record->as<penna_lost>();
-  // One for each class of events (PENNA_CALLS and so on); readers of a table want one number.
+  // One per class of events (PENNA_CALLS and so on); readers of a table want one number.
   for (uint32_t count : lost.count) sum += count;
   return sum;
 }
@@ -95,7 +95,7 @@ uint64_t lost_events(const TimelineLine& line) {
 EventWords::EventWords(const Recording& recording, Names& names)
     : recording_(recording), names_(names), begin_(summarize(recording).first_time) {}
 
-// What the line is about: a function, a point, a lock; of allocations the function that was called.
+// What the line is about: a function, a point, a lock; for allocations the function called.
 std::string EventWords::name(const TimelineLine& line) {
   static constexpr const char* kMaps[] = {"mmap", "mremap", "brk"};
   switch (line.kind) {
@@ -130,7 +130,7 @@ std::string EventWords::name(const TimelineLine& line) {
 
 uint64_t EventWords::address(const TimelineLine& line) const { return line.pc != 0 ? line.pc : line.address; }
 
-// Outermost first. ';' separates frames, so it cannot be in one.
+// Outermost first. ';' separates frames, so it cannot be part of one.
 std::vector<std::string> EventWords::folded_frames(uint32_t process, uint32_t id) {
   std::vector<std::string> frames;
   if (id == 0) return frames;

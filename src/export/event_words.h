@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// EventWords: what the exports say of a timeline line: kind, name, address, times, stack, arguments.
+// EventWords: what exports write about a timeline line: kind, name, address, times, stack, arguments.
 //
-// Why one place: a wait must be called the same in every format. Invariant: no text here is escaped; that is the
-// writer's.
+// Why one place: a wait must have the same name in every format. Invariant: no text here is escaped; the writer does
+// that.
 #pragma once
 
 #include <cstdint>
@@ -17,26 +17,26 @@ namespace penna {
 
 // "enter", "exit", "alloc", ...: as in csv_export.h.
 const char* line_kind_name(const TimelineLine& line);
-// True for lines that carry the length of a wait or of a hold.
+// True for lines with the length of a wait or of a hold.
 bool has_wait_or_hold(const TimelineLine& line);
 // How a wait ended, a penna_wait_end: "got", "timeout", "owner_died", "error".
 std::string wait_end_name(uint32_t end);
-// What a wait was for, where that is no lock and no condition variable: "semaphore", "join"; else empty.
+// What a wait was for, unless a lock or a condition variable: "semaphore", "join"; else empty.
 std::string wait_sync_name(const TimelineLine& line);
-// Where a line is a record: a new line in a name becomes a space, and the rest printable().
+// For formats in which a line is a record: a newline in a name becomes a space, and the rest printable().
 std::string one_line(std::string text);
 // The function that a penna_alloc_family stands for.
 std::string allocation_function(uint32_t family, bool is_free);
-// Of a kLost line: events of all classes.
+// For a kLost line: events of all classes.
 uint64_t lost_events(const TimelineLine& line);
 
-// A call or span that a longjmp or the end of an outer one ended: it has no event of its own.
+// A call or span ended by a longjmp or by the end of an outer one: it has no event of its own.
 inline bool is_end_without_event(const TimelineLine& line) {
   return (line.kind == LineKind::kLeave || line.kind == LineKind::kSpanEnd) && line.end != CallEnd::kExit;
 }
 
-// The lines that are events, of all threads in time order: what was entered and not left has no end of its own.
-// `with_ends`: those of is_end_without_event(), too; `all_threads`: as EventFilter's.
+// The lines that are events, for all threads in time order: what was entered and not left has no end.
+// `with_ends`: including those of is_end_without_event(); `all_threads`: like EventFilter's.
 template <typename OnLine>
 WalkReport for_each_event_line(const Recording& recording, const std::function<void()>& step, OnLine&& on_line,
                                bool with_ends = false, bool all_threads = false) {
@@ -50,8 +50,8 @@ WalkReport for_each_event_line(const Recording& recording, const std::function<v
   });
 }
 
-// The lines of one thread after the other, where order between threads does not matter. Calls and spans that were not
-// left end, unlike above. False when on_line said so.
+// The lines of one thread after another, for when order between threads does not matter. Calls and spans that were not
+// left end, unlike above. False if on_line returned false.
 template <typename OnLine>
 bool for_each_line_by_thread(const Recording& recording, const TimelineOptions& options,
                              const std::function<void()>& step, WalkReport* walk, OnLine&& on_line) {
@@ -71,7 +71,7 @@ class EventWords {
   EventWords(const Recording& recording, Names& names);
 
   uint64_t begin() const { return begin_; }  // ticks of the first event of the recording
-  // Nanoseconds since the first event of the recording; negative for what lies before.
+  // Nanoseconds since the first event of the recording; negative before it.
   int64_t time_ns(uint64_t ticks) const { return recording_.time().duration_ns(begin_, ticks); }
   int64_t duration_ns(const TimelineLine& line) const {
     return recording_.time().duration_ns(line.begin, line.begin + line.duration);
@@ -84,8 +84,8 @@ class EventWords {
   std::vector<std::string> folded_frames(uint32_t process, uint32_t stack);  // the same, unjoined
   std::string folded_stack(const TimelineLine& line) { return folded_stack(line.process, line.stack); }
 
-  // visit(name, value, text): of a point or a span its arguments; of a call its arguments and results, where they are
-  // known; of a wait its holder and how it ended, as text.
+  // visit(name, value, text): for a point or a span its arguments; for a call its arguments and results, if known; for
+  // a wait its holder and how it ended, as text.
   template <typename Visit>
   void each_argument(const TimelineLine& line, Visit&& visit) {
     if (line.kind == LineKind::kPoint || line.kind == LineKind::kSpanBegin) {

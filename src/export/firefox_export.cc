@@ -29,7 +29,7 @@ struct SchemaField {
   const char *key, *label;
 };
 struct Schema {
-  const char *type, *shown;  // what stands for a marker of it
+  const char *type, *shown;  // text shown for its markers
   std::vector<SchemaField> fields;
 };
 const std::vector<Schema>& schemas() {
@@ -44,7 +44,7 @@ void write_meta(JsonWriter& json, const Recording& recording, const std::string&
   json.key("meta");
   json.begin_object();
   json.field("preprocessedProfileVersion", kFormat);
-  json.field("version", 29);  // of the format of Firefox itself
+  json.field("version", 29);  // of Firefox's own format
   json.field("interval", 1);
   json.field("startTime", static_cast<double>(recording.created_ns()) / 1e6);
   for (const char* none : {"processType", "stackwalk"}) json.field(none, 0);
@@ -58,7 +58,7 @@ void write_meta(JsonWriter& json, const Recording& recording, const std::string&
   json.begin_array();
   json.begin_object();
   json.field("name", "Other");
-  json.field("color", "grey");  // the one that is needed
+  json.field("color", "grey");  // the required one
   json.key("subcategories");
   json.begin_array();
   json.value("Other");
@@ -97,7 +97,7 @@ void write_meta(JsonWriter& json, const Recording& recording, const std::string&
   }
 }
 
-// The files that functions lie in, by ModuleId.
+// The files that contain the functions, by ModuleId.
 void write_libs(JsonWriter& json, const CodeMap& map) {
   json.key("libs");
   json.begin_array();
@@ -119,7 +119,7 @@ std::vector<std::string> lib_names(const CodeMap& map) {
   return names;
 }
 
-// The blocks of each process, as they come and go. A free takes away what its allocation added.
+// The blocks of each process, as they come and go. A free subtracts what its allocation added.
 class BlocksByProcess {
  public:
   struct Row {
@@ -196,7 +196,7 @@ class ThreadOfProfile {
       default: break;
     }
   }
-  // Nothing is open behind the last line.
+  // Nothing is open after the last line.
   void finish() {
     if (began_) thread_.add_sample({}, last_, 0);
   }
@@ -209,7 +209,7 @@ class ThreadOfProfile {
  private:
   int64_t at(uint64_t ticks) const { return words_.time_ns(ticks); }
 
-  // What has passed until then was of the calls that are open.
+  // The time until now belonged to the open calls.
   void pass(uint64_t ticks) {
     const int64_t now = at(ticks);
     if (began_ && now > last_)
@@ -267,8 +267,8 @@ class ThreadOfProfile {
   EventWords& words_;
   CallFrames& calls_;
   FirefoxThread thread_;
-  std::vector<FirefoxThread::Stack> open_;        // of the calls that are open, outermost first
-  std::vector<std::vector<FirefoxField>> spans_;  // that are open
+  std::vector<FirefoxThread::Stack> open_;        // of open calls, outermost first
+  std::vector<std::vector<FirefoxField>> spans_;  // open ones
   NumberMap<FirefoxThread::Stack> stacks_;        // process, stack
   int64_t last_ = 0;
   bool began_ = false;

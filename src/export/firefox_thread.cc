@@ -11,7 +11,7 @@ namespace {
 
 double ms(int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
-// A column: what `value(entry)` writes for each.
+// A column: write(entry) for each entry.
 template <typename Entries, typename Write>
 void column(JsonWriter& json, const char* name, const Entries& entries, Write&& write) {
   json.key(name);
@@ -19,7 +19,7 @@ void column(JsonWriter& json, const char* name, const Entries& entries, Write&& 
   for (const auto& entry : entries) write(entry);
   json.end_array();
 }
-// One that is the same for all.
+// A column with the same value throughout.
 template <typename Entries, typename Value>
 void constant(JsonWriter& json, const char* name, const Entries& entries, Value value) {
   column(json, name, entries, [&](const auto&) { json.value(value); });
@@ -142,7 +142,7 @@ void FirefoxThread::write_stacks(JsonWriter& json) const {
   json.end_object();
 }
 
-// Each file that functions lie in is a resource of its own.
+// Each file that contains functions is a resource.
 void FirefoxThread::write_functions(JsonWriter& json, const std::vector<std::string>& libs) const {
   begin_table(json, "funcTable", functions_.size());
   column(json, "name", functions_, [&](const Function& one) { json.value(one.name); });
@@ -155,7 +155,7 @@ void FirefoxThread::write_functions(JsonWriter& json, const std::vector<std::str
   begin_table(json, "resourceTable", libs.size());
   uint32_t lib = 0;
   column(json, "lib", libs, [&](const std::string&) { json.value(lib++); });
-  uint32_t name = static_cast<uint32_t>(texts_.size());  // write() adds them behind the texts
+  uint32_t name = static_cast<uint32_t>(texts_.size());  // write() appends them to the texts
   column(json, "name", libs, [&](const std::string&) { json.value(name++); });
   nulls(json, "host", libs);
   constant(json, "type", libs, 1);  // a library

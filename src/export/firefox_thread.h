@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// FirefoxThread: the tables of one thread of a Firefox profile, gathered and then written.
+// FirefoxThread: the tables of one thread of a Firefox profile, collected and then written.
 //
-// Why gathered: the format has a column for each field, so that nothing can be written before all is known.
-// Invariant: every index that is stored is of an entry that is there; columns of a table are of one length.
+// Why collected: the format has a column for each field, so nothing can be written before everything is known.
+// Invariant: every stored index refers to an existing entry; the columns of a table have the same length.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace penna {
 
-// A frame as the format has it. `lib`: number of the file it lies in; nothing: unknown.
+// A frame in the format's terms. `lib`: number of the file that contains it; nothing: unknown.
 struct FirefoxFrame {
   std::string_view function, file = {};
   uint32_t line = 0;  // 0: unknown
   std::optional<uint32_t> lib = {};
 };
 
-// A field of a marker; the names are those of the schemas (firefox_export.cc).
+// A field of a marker; names as in the schemas (firefox_export.cc).
 struct FirefoxField {
   const char* key;
   std::string text;
@@ -36,11 +36,11 @@ class FirefoxThread {
   // The stack of a function called in `prefix`.
   Stack within(Stack prefix, const FirefoxFrame& frame);
 
-  // Times are nanoseconds. A sample stands for `weight`, in the unit of all: "tracing-ms" (then of nanoseconds),
+  // Times are nanoseconds. A sample stands for `weight`, in the common unit: "tracing-ms" (passed in nanoseconds),
   // "bytes" or "samples".
   void add_sample(Stack stack, int64_t time, int64_t weight);
   void set_weight_type(const char* type) { weight_type_ = type; }
-  // `end`: nothing for an instant. `type`: of a schema.
+  // `end`: nothing for an instant. `type`: that of a schema.
   void add_marker(const char* type, std::string_view name, int64_t begin, std::optional<int64_t> end, Stack stack,
                   std::vector<FirefoxField> fields);
   // `bytes`: negative for a free.
@@ -51,7 +51,7 @@ class FirefoxThread {
     uint32_t pid = 0, tid = 0;
     bool is_main = false;
   };
-  // `libs`: the names of files by number.
+  // `libs`: file names by number.
   void write(JsonWriter& json, const About& about, const std::vector<std::string>& libs) const;
 
  private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See folded_export.h. Calls come from the tree of all ways to them, all else from the stacks that were recorded with
-// it.
+// See folded_export.h. Calls come from the tree of call paths, everything else from recorded stacks.
 #include "export/folded_export.h"
 
 #include <fmt/format.h>
@@ -23,7 +22,7 @@
 namespace penna {
 namespace {
 
-// The name as a part of a line: what separates parts, or lines, cannot be in it.
+// The name as part of a line: it must not contain what separates parts, or lines.
 std::string part(const std::string& name) {
   std::string text = name;
   for (char& c : text) c = c == ';' ? ':' : c == '\n' ? ' ' : c;
@@ -53,13 +52,12 @@ bool visit_frames(const Frames& frames, uint64_t weight, const StackVisitor& vis
   return visit(views, weight);
 }
 
-// Of a stack as it was recorded.
+// For a stack as recorded.
 void add_frames(EventWords& words, uint32_t process, uint32_t stack, Frames& frames) {
   for (const std::string& name : words.folded_frames(process, stack)) frames.push_back(one_line(name));
 }
 
-// Each node of the tree with time or calls of its own is a line. Names are looked up once for each
-// function.
+// Each tree node with self time or calls is a line. Names are looked up once per function.
 void visit_calls(const Recording& recording, Names& names, const FoldedOptions& options, const CallTree& tree,
                  const StackVisitor& visit) {
   const Roots roots(recording);
@@ -94,7 +92,7 @@ uint64_t weight_of(const StackAllocations& stack, FoldedWeight weight) {
   }
 }
 
-// The part of the wait that lies in the range that is read, in nanoseconds.
+// The part of the wait within the range that is read, in nanoseconds.
 uint64_t wait_of(const Recording& recording, const WaitRow& wait) {
   const CallRules* rules = call_rules(recording);
   const uint64_t begin = rules == nullptr ? wait.begin : std::max(wait.begin, rules->begin);
@@ -102,18 +100,18 @@ uint64_t wait_of(const Recording& recording, const WaitRow& wait) {
   return static_cast<uint64_t>(std::max<int64_t>(recording.time().duration_ns(begin, end), 0));
 }
 
-// What is known of who held a lock, where it is not the stack that took it.
+// What is known about a lock's holder, if not the stack that took the lock.
 enum class Leaf : uint32_t { kNone, kGaveBack, kNobody, kUnknown };
 constexpr const char* kLeaves[] = {"", "[gave it back]", "[nobody: it was free]", "[unknown]"};
 
-// Sums by text: the same functions called from different places in them are one stack. Stacks are
-// looked up by number first, and their text is made once.
+// Sums by text: the same functions called from different places in them are one stack. Stacks are looked up by number
+// first, and their text is made once.
 class Stacks {
  public:
   Stacks(const Recording& recording, Names& names, const FoldedOptions& options)
       : words_(recording, names), roots_(recording), options_(options) {}
 
-  // `thread`: index. `leaf`: stands behind the stack.
+  // `thread`: index. `leaf`: appended to the stack.
   void add(uint32_t process, uint32_t thread, uint32_t stack, uint64_t value, Leaf leaf = Leaf::kNone) {
     if (value == 0) return;
     NumberMap<uint32_t>& slots = slots_[pair_key(options_.threads ? thread : 0, static_cast<uint32_t>(leaf))];
@@ -136,7 +134,7 @@ class Stacks {
     Frames frames = options_.threads ? roots_.of(thread) : Frames{};
     const size_t outer = frames.size();
     add_frames(words_, process, id, frames);
-    // A stack of no frames would be a line that is nothing but a number.
+    // A stack without frames would be a line with just a number.
     if (frames.size() == outer && (leaf == Leaf::kNone || id != 0)) frames.emplace_back("[unknown]");
     if (leaf != Leaf::kNone) frames.emplace_back(kLeaves[static_cast<size_t>(leaf)]);
     const auto [found, added] =
@@ -151,13 +149,13 @@ class Stacks {
   EventWords words_;
   Roots roots_;
   const FoldedOptions& options_;
-  NumberMap<NumberMap<uint32_t>> slots_;  // by thread where that matters, and leaf: process, stack -> slot
+  NumberMap<NumberMap<uint32_t>> slots_;  // by thread if needed, and leaf: process, stack -> slot
   TextMap<uint32_t> by_text_;
   std::vector<uint64_t> sums_;  // by slot
-  std::vector<Frames> frames_;  // the same
+  std::vector<Frames> frames_;  // likewise
 };
 
-// Passes of points, by stack and point: the point is the innermost frame.
+// Hits of points, by stack and point: the point is the innermost frame.
 class PointStacks {
  public:
   PointStacks(const Recording& recording, Names& names, const FoldedOptions& options)
@@ -168,7 +166,7 @@ class PointStacks {
     ++counts_[{line.process, options_.threads ? line.thread : 0, line.stack, words_.name(line)}];
   }
   void visit(const StackVisitor& visit) {
-    std::map<std::string, std::pair<Frames, uint64_t>> sums;  // other addresses may have the same names
+    std::map<std::string, std::pair<Frames, uint64_t>> sums;  // different addresses may have the same names
     for (const auto& [key, count] : counts_) {
       const auto& [process, thread, stack, name] = key;
       Frames frames = options_.threads ? roots_.of(thread) : Frames{};
@@ -192,8 +190,7 @@ class PointStacks {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, std::string>, uint64_t> counts_;
 };
 
-// By holder: the stack that took the lock; where that is not known, a last frame says what is
-// known.
+// By holder: the stack that took the lock; if unknown, a last frame says what is known.
 void add_holders(const Recording& recording, const Locks& locks, Stacks& stacks) {
   for (const WaitPair& pair : locks.pairs()) {
     const LockStats& lock = locks.all()[pair.lock];
@@ -208,7 +205,7 @@ void add_holders(const Recording& recording, const Locks& locks, Stacks& stacks)
   }
 }
 
-// As of a range waits count that began before it or end behind it.
+// With a range, waits count that began before it or end after it.
 void add_waiters(const Recording& recording, const Locks& locks, Stacks& stacks) {
   for (const WaitPair& pair : locks.pairs()) {
     const double ns = static_cast<double>(pair.time) * recording.time().ns_per_tick();
@@ -260,7 +257,7 @@ FoldedReport read_calls(const Recording& recording, CallTree& tree, const std::f
   return report;
 }
 
-// One way for each class of events; `weight` decides.
+// One branch per class of events; `weight` decides.
 FoldedReport fold_stacks(const Recording& recording, Names& names, const FoldedOptions& options,
                          const StackVisitor& visit, const std::function<void(uint64_t)>& step) {
   FoldedReport report;

@@ -33,8 +33,8 @@ class Sums {
 
 // ---- Calls ----------------------------------------------------------------------------------------------------------
 
-// Walks the tree from the outermost calls inwards and knows which functions and edges are open: only the outermost of
-// each counts for totals.
+// Walks the tree from the outermost calls inwards and tracks which functions and edges are open: only the outermost of
+// each counts towards totals.
 class TreeWalk {
  public:
   TreeWalk(const CallTree& tree, FunctionSums& out, std::function<uint64_t(uint64_t calls, uint64_t ticks)> weight)
@@ -43,7 +43,7 @@ class TreeWalk {
   void run() {
     const std::vector<CallNode>& nodes = tree_.nodes();
     const std::vector<std::vector<uint32_t>> children = tree_.children();
-    // Calls inside of each node, itself included: parents come before their children.
+    // Calls inside each node, including itself: parents come before their children.
     std::vector<uint64_t> calls(nodes.size());
     for (size_t i = nodes.size(); i-- > 1;) {
       calls[i] += nodes[i].calls;
@@ -94,13 +94,13 @@ class TreeWalk {
   FunctionSums& out_;
   Sums sums_;
   std::function<uint64_t(uint64_t calls, uint64_t ticks)> weight_;
-  std::vector<uint32_t> open_;  // by function: how many calls of it the walk is inside of
+  std::vector<uint32_t> open_;  // by function: how many calls of it enclose the walk's current node
   NumberMap<uint32_t> open_edges_;
 };
 
 void sum_calls(const Recording& recording, Names& names, const CallTree& tree, FoldedWeight weight, FunctionSums& out) {
   for (FunctionId function = 0; function < tree.functions().size(); ++function) {
-    // The function that was entered; what is inlined there has no entry of its own.
+    // The function that was entered; those inlined there have no entry.
     const NameFrame& name = names.at(tree.functions().place(function)).back();
     out.functions.push_back({.name = name.function, .file = name.file, .line = name.line});
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// FunctionSums: what was recorded, summed by function and by who called it: the numbers of formats that show a graph of
+// FunctionSums: what was recorded, summed by function and by caller: the numbers for formats that show a graph of
 // functions (callgrind, graphviz).
 //
-// Calls come from the tree of all ways to them; all else (allocations, waits, points) from stacks, as of folded.
+// Calls come from the tree of call paths; everything else (allocations, waits, points) from stacks, as in folded.
 // Invariants: the self weights of all functions add up to all(). Recursion counts once: the total of a function, or of
 // an edge, is the weight of the stacks in which it appears.
 #pragma once
@@ -20,14 +20,14 @@ struct FunctionSum {
   std::string name;
   std::string file{};  // source; may be empty
   uint32_t line = 0;   // 0: unknown
-  uint64_t calls = 0;  // 0 where the weight is not one of calls
+  uint64_t calls = 0;  // 0 unless the weight is one of calls
   uint64_t self = 0;   // nanoseconds, or what FoldedWeight counts
   uint64_t total = 0;
 };
 
 struct EdgeSum {
-  uint32_t caller = 0, callee = 0;  // places in functions()
-  uint64_t calls = 0;               // as of FunctionSum
+  uint32_t caller = 0, callee = 0;  // indices into functions()
+  uint64_t calls = 0;               // like FunctionSum's
   uint64_t total = 0;
 };
 
@@ -37,7 +37,7 @@ struct FunctionSums {
   uint64_t all = 0;
 };
 
-// `step` is called with the number of events that were read since.
+// Calls `step` with the number of events read since the last time.
 FoldedReport sum_functions(const Recording& recording, Names& names, const FoldedOptions& options, FunctionSums& sums,
                            const std::function<void(uint64_t)>& step);
 

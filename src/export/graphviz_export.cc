@@ -11,7 +11,7 @@
 namespace penna {
 namespace {
 
-constexpr double kLeastFunction = 0.005, kLeastEdge = 0.001;  // of all
+constexpr double kLeastFunction = 0.005, kLeastEdge = 0.001;  // of the total
 
 class GraphvizExport {
  public:
@@ -43,7 +43,7 @@ class GraphvizExport {
   }
   bool is_drawn(uint32_t function) const { return share(sums_.functions[function].total) >= kLeastFunction; }
 
-  // What would end the quotes around it, or is a line of its own, is escaped.
+  // Escapes what would end the surrounding quotes, or is a line of its own.
   static std::string escaped(const std::string& text) {
     std::string safe;
     for (char c : valid_utf8(one_line(text))) {
@@ -52,7 +52,7 @@ class GraphvizExport {
     }
     return safe;
   }
-  // From yellow to red by the share of the function itself.
+  // From yellow to red by the function's self share.
   void function(uint32_t number) {
     const FunctionSum& of = sums_.functions[number];
     std::string label = escaped(of.name);

@@ -6,8 +6,8 @@
 
 namespace penna {
 
-// The first pass: totals for all processes, and which reallocs will fail, as their frees must not
-// be told in the second.
+// The first pass: totals for all processes, and which reallocs will fail, as their frees must not be reported in the
+// second.
 HeapChanges::HeapChanges(const Recording& recording, std::function<void()> step)
     : recording_(recording),
       step_(std::move(step)),
@@ -20,8 +20,8 @@ HeapChanges::HeapChanges(const Recording& recording, std::function<void()> step)
   });
 }
 
-// The record of a failed realloc takes back the free by realloc that its thread has written just
-// before. Times of such frees are kept, thread by thread, in rising order.
+// The record of a failed realloc takes back the free by realloc that its thread wrote just before. The times of such
+// frees are kept per thread, in rising order.
 void HeapChanges::note_failed(const Event& event) {
   LastRealloc& last = last_realloc_[event.thread];
   const BlockRecord block = read_heap_block(event.record);
@@ -38,8 +38,7 @@ bool HeapChanges::will_fail(const Event& event, const BlockRecord& free) const {
   return found != failed_.end() && std::binary_search(found->second.begin(), found->second.end(), event.time);
 }
 
-// Takes the block at an address out of the live ones. False: there is none, and its free is not
-// told.
+// Removes the block at an address from the live ones. False: there is none, and its free is not reported.
 bool HeapChanges::take(Pass& pass, uint64_t address, HeapChange& change) {
   const auto found = pass.live.find(address);
   if (found == pass.live.end()) return false;

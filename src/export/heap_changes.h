@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// HeapChanges: the allocations and frees of one process as changes that are true by themselves: each free names its
-// block.
+// HeapChanges: the allocations and frees of one process as self-contained changes: each free names its block.
 //
-// Why: formats of heap profilers tell the story of one process, in time order, and know neither a free of nothing nor a
-// realloc that failed. Two passes: what the first has summed up (which process, its peak) a writer needs before its
-// first line.
-// Invariant: summed up over its changes, a process has the totals that Allocations has of it.
+// Why: heap profiler formats describe one process, in time order, and know neither a free of nothing nor a realloc that
+// failed. Two passes: a writer needs the first one's sums (which process, its peak) before its first line.
+// Invariant: summed up over its changes, a process has the totals that Allocations has for it.
 // Memory: Allocations', and the live blocks.
 #pragma once
 
@@ -23,25 +21,25 @@ namespace penna {
 
 struct HeapChange {
   bool is_free = false;
-  bool temporary = false;   // a free: as StackAllocations::temporary
+  bool temporary = false;   // for a free: as in StackAllocations::temporary
   bool counts = true;       // its block was allocated by a thread that was asked for
   uint32_t thread = 0;      // index
-  uint32_t family = 0;      // penna_alloc_family, of the function that was called; may be unknown
+  uint32_t family = 0;      // penna_alloc_family, of the function called; may be unknown
   uint32_t stack = 0;       // of the allocation, also at its free
-  uint32_t freed_from = 0;  // a free: its own stack; 0: not recorded
+  uint32_t freed_from = 0;  // for a free: its own stack; 0: not recorded
   uint64_t time = 0;        // ticks
   uint64_t begin = 0;       // ticks, of the allocation
   uint64_t address = 0;
-  uint64_t size = 0;  // bytes asked for
+  uint64_t size = 0;  // bytes requested
 };
 
-// Which changes are shown: those of blocks that were allocated in [begin, end), up to `end`.
+// Which changes to show: those of blocks allocated in [begin, end), up to `end`.
 struct HeapPick {
   uint64_t begin = 0, end = UINT64_MAX;  // ticks
-  uint64_t most = UINT64_MAX;            // of lists of live blocks: no more at one time, the later ones are left out
-  uint32_t depth = 256;                  // texts have no more frames of a stack; 256 is the most that a recording has
-  bool times = true;                     // texts of events have them
-  std::vector<uint64_t> stacks_of_sizes{};  // texts have stacks of blocks of these sizes only; none: of all
+  uint64_t most = UINT64_MAX;            // for lists of live blocks: the most at one time, later ones are left out
+  uint32_t depth = 256;                  // texts have at most this many frames of a stack; recordings have at most 256
+  bool times = true;                     // event texts include them
+  std::vector<uint64_t> stacks_of_sizes{};  // texts include stacks only for blocks of these sizes; empty: for all
   bool wants_stack(uint64_t size) const {
     return stacks_of_sizes.empty() ||
            std::find(stacks_of_sizes.begin(), stacks_of_sizes.end(), size) != stacks_of_sizes.end();
@@ -50,23 +48,23 @@ struct HeapPick {
 
 struct HeapSums {
   uint64_t moved = 0;  // bytes allocated and freed
-  uint64_t peak = 0;   // the most that were live
+  uint64_t peak = 0;   // the most live bytes
 };
 
 class HeapChanges {
  public:
-  // The first pass, over all processes. `step` is called for each event of both passes.
+  // The first pass, over all processes. Calls `step` for each event of both passes.
   HeapChanges(const Recording& recording, std::function<void()> step);
 
   const Allocations& allocations() const { return allocations_; }
   const WalkReport& walk() const { return walk_; }
-  size_t busy_processes() const;  // that have allocated
-  // The one that allocated most among these (by index; empty: all); nothing when none did.
+  size_t busy_processes() const;  // that allocated
+  // The one that allocated most among these (by index; empty: all); nothing if none did.
   std::optional<uint32_t> choose(const std::vector<bool>& among) const;
 
-  // Of the changes of one process: a pass of its own.
+  // Sums of one process's changes: a separate pass.
   HeapSums sums(uint32_t process);
-  // The second pass: the changes of one process. on_change(const HeapChange&) -> bool: false = no more.
+  // The second pass: the changes of one process. on_change(const HeapChange&) -> bool: false = stop.
   template <typename OnChange>
   void for_each(uint32_t process, OnChange&& on_change, const HeapPick& pick = {});
 
@@ -79,9 +77,9 @@ class HeapChanges {
   // The second pass's state.
   struct Pass {
     NumberMap<Block> live;     // by address
-    NumberMap<uint64_t> last;  // by thread: the address that it allocated last
+    NumberMap<uint64_t> last;  // by thread: the address it allocated last
   };
-  // A block of the process that is live at its event; false when there is none.
+  // A block of the process that is live at the event; false if there is none.
   static bool take(Pass& pass, uint64_t address, HeapChange& change);
   void note_failed(const Event& event);
   bool will_fail(const Event& event, const BlockRecord& free) const;

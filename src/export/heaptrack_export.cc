@@ -14,15 +14,15 @@ namespace {
 
 constexpr uint64_t kNoNumber = UINT64_MAX;
 
-// What is said once and then has a number: strings ("s"), addresses ("i") and nodes of the tree of
-// stacks ("t"). Numbers count from 1, in the order of the file; 0 means none.
+// What is written once and then has a number: strings ("s"), addresses ("i") and nodes of the tree of stacks ("t").
+// Numbers count from 1, in the order of the file; 0 means none.
 class HeaptrackNames {
  public:
   HeaptrackNames(const Recording& recording, Names& names, uint32_t process, TextBuffer& out)
       : recording_(recording), names_(names), process_(process), out_(out) {}
 
-  // The number of a stack's innermost node. Nodes that are not said yet are said from the outermost
-  // inwards, as each names its parent.
+  // The number of a stack's innermost node. Nodes not yet written are written from the outermost inwards, as each
+  // refers to its parent.
   uint64_t trace(uint32_t stack) {
     std::vector<std::pair<uint32_t, StackNode>> missing;  // innermost first
     uint64_t number = 0;
@@ -37,7 +37,7 @@ class HeaptrackNames {
       if (node->cut) break;
       id = node->parent;
     }
-    // address() may write lines of its own, so it comes before the line that names its number.
+    // address() may write lines itself, so it comes before the line that uses its number.
     for (auto one = missing.rbegin(); one != missing.rend(); ++one) {
       const uint64_t ip = address(one->second);
       out_.format("t {:x} {:x}\n", ip, number);
@@ -64,13 +64,13 @@ class HeaptrackNames {
     for (const NameFrame& frame : frames) {
       if (!frame.named && frames.size() == 1) break;  // heaptrack shows the address itself
       line += fmt::format(" {:x}", string(one_line(frame.function)));
-      // A function without a file has no line either: all three, or heaptrack takes the next for it.
+      // A function without a file has no line either: write all three, or heaptrack takes the next for it.
       line += fmt::format(" {:x} {:x}", string(one_line(frame.file)), frame.file.empty() ? 0 : frame.line);
     }
     out_.text(line + "\n");
     return addresses_[node.generation][node.pc] = ++addresses_said_;
   }
-  // A trace for what was recorded without a stack: heaptrack needs one.
+  // A trace for allocations without a stack: heaptrack needs one.
   uint64_t unknown() {
     if (unknown_ != 0) return unknown_;
     const uint64_t name = string("[no stack was recorded]");
@@ -91,11 +91,10 @@ class HeaptrackNames {
 
 // Writes heaptrack's own text format, version 3.
 //
-// heaptrack calls a block temporary when its free is the line right behind its allocation. With
-// several threads, other allocations lie in between: so an allocation is held back until its
-// millisecond is over, to be written next to its free, and where a free would follow its block's
-// allocation by chance, the block gets a second number (twin()). Where neither helps, the
-// difference is counted.
+// heaptrack calls a block temporary if its free is the line right after its allocation. With several threads, other
+// allocations lie in between: so an allocation is held back until its millisecond is over, to be written next to its
+// free, and where a free would follow its block's allocation by chance, the block gets a second number (twin()). Where
+// neither helps, the difference is counted.
 class HeaptrackExport {
  public:
   HeaptrackExport(const Recording& recording, Names& names, uint32_t process, uint64_t peak, const TextSink& sink)
@@ -109,7 +108,7 @@ class HeaptrackExport {
     out_.text("X " + one_line(command.empty() ? process.name : command) + "\n");
     const uint32_t page = recording_.session().page_size;
     out_.format("I {:x} 0\n", page == 0 ? 4096 : page);
-    // Number 0 is never used: a heaptrack that has just seen a free takes the next one of number 0 for temporary.
+    // Number 0 is never used: after a free, heaptrack takes the next free of number 0 for a temporary block's.
     out_.text("a 0 0\n");
   }
 
@@ -132,21 +131,21 @@ class HeaptrackExport {
   }
 
  private:
-  // An allocation that is not in the file yet, the last of its thread in this millisecond: freed
-  // soon, it goes there together with its free.
+  // An allocation not yet in the file, the last of its thread in this millisecond: if freed soon, it is written
+  // together with its free.
   struct Held {
     uint32_t thread;
     uint64_t block, address;
   };
   struct Free {
-    uint64_t block;  // kNoNumber: time has gone on to `ms`
+    uint64_t block;  // kNoNumber: time advanced to `ms`
     uint64_t ms;
     bool temporary;
   };
 
   void allocated(const HeapChange& change, uint64_t block) {
     const bool is_peak = live_ == peak_;
-    if (is_peak) write_held();  // all that is live must be there now
+    if (is_peak) write_held();  // everything live must be written now
     const auto own = std::find_if(held_.begin(), held_.end(), [&](auto& one) { return one.thread == change.thread; });
     if (own != held_.end()) {
       write_allocation(*own);
@@ -163,7 +162,7 @@ class HeaptrackExport {
       held_.erase(found);
     }
     if (change.temporary && block_of_last_ == block && change.address == last_address_) {
-      temporary_ = true;  // in front of all that waits
+      temporary_ = true;  // before all that waits
       return;
     }
     if (ms > waiting_ms_) frees_.push_back({kNoNumber, waiting_ms_ = ms, false});
@@ -183,16 +182,16 @@ class HeaptrackExport {
   uint64_t milliseconds(uint64_t ticks) const {
     return static_cast<uint64_t>(std::max<int64_t>(recording_.time().duration_ns(begin_, ticks), 0)) / 1'000'000;
   }
-  // Time only goes on: "c" says milliseconds since the start.
+  // Time only advances: "c" gives milliseconds since the start.
   void stamp(uint64_t ms) {
     if (ms > ms_) out_.format("c {:x}\n", ms_ = ms);
     waiting_ms_ = ms_;
   }
-  // "a" says a size and a trace, once; "+" and "-" name it by its number.
+  // "a" gives a size and a trace, once; "+" and "-" refer to it by number.
   uint64_t number(uint64_t size, uint32_t stack) {
     auto [found, added] = blocks_[stack].try_emplace(size, 0);
     if (added) {
-      const uint64_t trace = names_.trace(stack);  // may say more
+      const uint64_t trace = names_.trace(stack);  // may write lines
       out_.format("a {:x} {:x}\n", size, trace);
       blocks_[stack][size] = blocks_said_++;
       traces_of_.push_back({size, trace});
@@ -200,7 +199,7 @@ class HeaptrackExport {
     }
     return found->second;
   }
-  // Another number of the same meaning.
+  // Another number with the same meaning.
   uint64_t twin(uint64_t block) {
     auto [found, added] = twins_.try_emplace(block, blocks_said_);
     if (added) {
@@ -244,14 +243,14 @@ class HeaptrackExport {
   std::vector<Said> traces_of_;            // by block - 1
   uint64_t blocks_said_ = 1;
   uint64_t live_ = 0, peak_;  // bytes
-  std::vector<Held> held_;    // at most one of each thread
+  std::vector<Held> held_;    // at most one per thread
   uint64_t held_ms_ = 0;      // when they were allocated
   std::vector<Free> frees_;   // since the last allocation
-  uint64_t waiting_ms_ = 0;   // where time is behind them
-  uint64_t ms_ = 0;           // where time is in the file
+  uint64_t waiting_ms_ = 0;   // the time after these frees
+  uint64_t ms_ = 0;           // the time in the file
   bool temporary_ = false;    // the last allocation was freed by its thread: comes first
   uint64_t block_of_last_ = kNoNumber, last_address_ = 0;
-  uint64_t last_ = kNoNumber;  // what heaptrack remembers: the block of a + that is the line before
+  uint64_t last_ = kNoNumber;  // what heaptrack remembers: the block of a + on the preceding line
   HeaptrackReport report_;
 };
 

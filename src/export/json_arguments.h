@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The arguments of a line as fields of a JSON object.
-// Invariant: a number is a number, so that a reader can sort and sum; what is not there is null.
+// Invariant: a number stays a number, so that a reader can sort and sum; an absent value is null.
 #pragma once
 
 #include "export/event_words.h"
@@ -8,7 +8,7 @@
 
 namespace penna {
 
-// Into the object that is open.
+// Writes into the open object.
 void write_arguments(const TimelineLine& line, EventWords& words, JsonWriter& json);
 
 }  // namespace penna

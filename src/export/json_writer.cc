@@ -11,8 +11,8 @@
 namespace penna {
 namespace {
 
-// What stands in a JSON string as it is (RFC 8259, section 7), DEL and non-ASCII excepted, which
-// are looked at one by one.
+// What a JSON string may contain unescaped (RFC 8259, section 7), except DEL and non-ASCII, which are checked one by
+// one.
 bool is_plain(char c) {
   return static_cast<uint8_t>(c) >= 0x20 && static_cast<uint8_t>(c) < 0x7f && c != '"' && c != '\\';
 }
@@ -35,7 +35,7 @@ void JsonWriter::open(char bracket) {
   has_elements_.push_back(false);
 }
 
-// PENNA_CHECK: an unbalanced writer is our own bug, and would make a file that nobody can read.
+// PENNA_CHECK: an unbalanced writer is a bug in Penna, and would produce an unreadable file.
 void JsonWriter::close(char bracket) {
   PENNA_CHECK(!has_elements_.empty() && !after_key_);
   has_elements_.pop_back();
@@ -50,7 +50,7 @@ void JsonWriter::key(std::string_view name) {
   after_key_ = true;
 }
 
-// Runs of plain characters are copied at once; most strings are one.
+// Runs of plain characters are copied at once; most strings are a single run.
 void JsonWriter::quoted(std::string_view text) {
   out_.character('"');
   for (size_t at = 0; at < text.size();) {

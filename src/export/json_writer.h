@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// JsonWriter: writes JSON (RFC 8259) as it comes, without keeping it.
+// JsonWriter: writes JSON (RFC 8259) on the fly, without keeping it.
 //
 // Usage:  JsonWriter json(sink); json.begin_object(); json.key("a"); json.value(1); json.end_object(); json.finish();
 // Invariant: whatever the strings hold, the text is valid UTF-8 and valid JSON once every begin has its end: control
-// characters are escaped and bytes that are no UTF-8 become U+FFFD.
+// characters are escaped and bytes that are not UTF-8 become U+FFFD.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,10 @@ class JsonWriter {
   void value(uint64_t number);
   void value(int number) { value(static_cast<int64_t>(number)); }
   void value(uint32_t number) { value(static_cast<uint64_t>(number)); }
-  void value(double number);  // null when it is not finite: JSON has no other word for it
+  void value(double number);  // null if not finite: JSON cannot express it
   void value(bool truth);
   void null();
-  // A number with three digits behind the point, from thousandths: 1234567 is 1234.567.
+  // A number with three decimals, from thousandths: 1234567 is 1234.567.
   void thousandths(int64_t value);
   // An address as a string, "0x7f0012": JSON numbers lose bits above 2^53 in most readers.
   void address(uint64_t value);
@@ -54,12 +54,12 @@ class JsonWriter {
   }
 
   bool ok() const { return out_.ok(); }
-  bool finish();  // a line end, and out with it; false when the sink refused
+  bool finish();  // writes a line end, then flushes; false if the sink returned false
 
  private:
   void open(char bracket);
   void close(char bracket);
-  void separate();  // the comma in front of a value, where one belongs
+  void separate();  // the comma before a value, if needed
   void quoted(std::string_view text);
 
   TextBuffer out_;

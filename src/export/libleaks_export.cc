@@ -23,7 +23,7 @@ std::vector<LiveBlock> newest_first(HeapChanges& history, uint32_t process, cons
   const auto on_change = [&](const HeapChange& change) {
     if (change.is_free) {
       live.erase(change.address);
-      // Left out is what comes while that many are live; a free makes room again.
+      // Beyond the maximum of live blocks, new ones are left out; a free makes room again.
     } else if (live.size() < pick.most) {
       live.insert_or_assign(change.address, LiveBlock{number++, change.address, change.size, change.stack});
     } else {
@@ -42,7 +42,7 @@ std::string frames_text(const Recording& recording, Names& names, uint32_t proce
   std::string text;
   for (auto node = recording.stack_node(process, stack); node && depth-- != 0;
        node = recording.stack_node(process, node->parent)) {
-    // The function that has the code, not what is inlined there: the offset behind it counts from its start.
+    // The function that contains the code, not one inlined there: the offset after it counts from its start.
     const NameFrame& function = names.frame(process, node->pc, node->generation).back();
     std::string name = function.named ? one_line(function.function) : "";
     if (const auto offset = names.offset_in_function(process, node->pc, node->generation); function.named && offset)
@@ -60,7 +60,7 @@ bool export_libleaks_map(const Recording& recording, uint32_t process, const Tex
   std::vector<Module> modules = recording.processes()[process].modules;
   std::stable_sort(modules.begin(), modules.end(), [](auto& a, auto& b) { return a.start < b.start; });
   for (const Module& module : modules) {
-    // As in /proc/PID/maps (proc(5)), padded as there. Offset, device and inode are not recorded.
+    // As in /proc/PID/maps (proc(5)), with its padding. Offset, device and inode are not recorded.
     const std::string range = fmt::format("{:08x}-{:08x} r-xp 00000000 00:00 0", module.start, module.end);
     out.format("{:<72} {}\n", range, one_line(module.path));
   }

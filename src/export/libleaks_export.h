@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // penna export libleaks: the blocks of one process that are live at the end, as the pair of files that libleaks wrote.
 //
-//   .map     the process's memory, as in /proc/PID/maps: what is known of it, a line for each file
+//   .map     the process's memory, as in /proc/PID/maps: what is known of it, one line per file
 //   .trace   information about 2 allocations
 //            0. block at 0x804b008 with size 123
 //               main [0x804868c]
-// The newest block first; frames innermost first, the name of the function in front where it is known.
-// Invariant: as many blocks as the first line says, and their sizes sum up to what our report says is live.
+// Newest block first; frames innermost first, preceded by the function's name if known.
+// Invariant: as many blocks as the first line says, and their sizes sum up to what penna's own report says is live.
 #pragma once
 
 #include "export/heap_changes.h"

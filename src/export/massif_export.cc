@@ -14,13 +14,13 @@ namespace {
 
 constexpr uint64_t kSteps = 60;  // ms_print draws 72 columns
 constexpr uint64_t kDetailedEvery = 10;
-// As of massif's own --threshold.
-constexpr double kThreshold = 1.0;  // percent of all
+// Like massif's own --threshold.
+constexpr double kThreshold = 1.0;  // percent of the total
 constexpr size_t kMaxDepth = 256;   // frames
-// Of programs that run shorter than this, the time is counted in bytes, as with --time-unit=B.
+// For programs that run shorter than this, time is counted in bytes, as with --time-unit=B.
 constexpr int64_t kShortNs = 1'000'000'000;
 
-// Live bytes by stack, as a tree from the innermost frame outwards. Made for one snapshot.
+// Live bytes by stack, as a tree from the innermost frame outwards. Built per snapshot.
 class MassifTree {
  public:
   MassifTree(const Recording& recording, Names& names, uint32_t process)
@@ -34,7 +34,7 @@ class MassifTree {
          node = recording_.stack_node(process_, node->parent)) {
       for (const NameFrame& frame : names_.frame(process_, node->pc, node->generation)) {
         if (++depth > kMaxDepth) return;
-        // Inlined frames are nodes of their own.
+        // Inlined frames are separate nodes.
         at = child(at, &frame, node->pc, bytes);
       }
       if (node->cut) return;
@@ -46,15 +46,15 @@ class MassifTree {
 
  private:
   struct Node {
-    const NameFrame* frame = nullptr;  // null: the root, or what has no stack
+    const NameFrame* frame = nullptr;  // null: the root, or allocations without stack
     uint64_t pc = 0;
     uint64_t bytes = 0;
     std::vector<uint32_t> children;
   };
 
   size_t child(size_t parent, const NameFrame* frame, uint64_t pc, uint64_t bytes) {
-    // Names keeps a place's frames where they are, so their address tells functions apart, and the same function called
-    // from two places of its caller.
+    // Names keeps a place's frames in place, so their address distinguishes functions, and the same function called
+    // from two places in its caller.
     const auto key = reinterpret_cast<uintptr_t>(frame);
     const auto [found, added] = by_parent_[parent].try_emplace(key, static_cast<uint32_t>(nodes_.size()));
     const uint32_t number = found->second;
@@ -79,7 +79,7 @@ class MassifTree {
     return one_line(fmt::format("0x{:X}: {}{}", node.pc, frame.named ? frame.function : "???", place));
   }
 
-  // Children with less than the threshold are one line, as massif writes it.
+  // Children below the threshold share one line, as massif writes it.
   void write(TextBuffer& out, uint32_t at, size_t depth) {
     Node& node = nodes_[at];
     std::stable_sort(node.children.begin(), node.children.end(),
@@ -108,8 +108,7 @@ class MassifTree {
   NumberMap<NumberMap<uint32_t>> by_parent_;  // by node, by frame
 };
 
-// Snapshots at kSteps + 1 times, each tenth with its tree, and one at the peak, where it is reached
-// first.
+// Snapshots at kSteps + 1 times, every tenth with its tree, and one at the peak, where it is first reached.
 class MassifExport {
  public:
   MassifExport(const Recording& recording, Names& names, uint32_t process, const HeapSums& totals, const TextSink& sink)
@@ -131,7 +130,7 @@ class MassifExport {
         in_bytes_ ? moved_ + change.size
                   : static_cast<uint64_t>(std::max<int64_t>(recording_.time().duration_ns(begin_, change.time), 0)) /
                         1'000'000;
-    // Steps that lie before this change: memory was then as it was after the last one.
+    // Steps before this change: memory was then as after the previous one.
     for (; next_step_ < kSteps && step_time(next_step_) < time; ++next_step_) {
       now_ = std::max(now_, step_time(next_step_));
       snapshot(next_step_ % kDetailedEvery == 0 && next_step_ != 0 ? "detailed" : "empty");
@@ -164,7 +163,7 @@ class MassifExport {
   }
 
  private:
-  // In 128 bits: bytes that were moved, times 60, may not fit 64.
+  // In 128 bits: bytes moved, times 60, may not fit in 64.
   uint64_t step_time(uint64_t step) const {
     return static_cast<uint64_t>(static_cast<unsigned __int128>(end_) * step / kSteps);
   }
@@ -175,7 +174,7 @@ class MassifExport {
         snapshots_++, now_, live_bytes_, tree);
     if (std::string_view(tree) == "empty") return;
     MassifTree stacks(recording_, names_, process_);
-    std::vector<std::pair<uint64_t, uint64_t>> sorted(live_.begin(), live_.end());  // a hash map's order is none
+    std::vector<std::pair<uint64_t, uint64_t>> sorted(live_.begin(), live_.end());  // hash map order is arbitrary
     std::sort(sorted.begin(), sorted.end());
     for (const auto& [stack, bytes] : sorted)
       if (bytes != 0) stacks.add(static_cast<uint32_t>(stack), bytes);
@@ -189,7 +188,7 @@ class MassifExport {
   TextBuffer out_;
   bool in_bytes_ = false;
   uint64_t begin_ = 0;  // ticks
-  uint64_t end_ = 0;    // in the unit of time, as the others
+  uint64_t end_ = 0;    // in the unit of time, like the others
   uint64_t now_ = 0;
   uint64_t moved_ = 0;  // bytes allocated and freed
   uint64_t next_step_ = 0, snapshots_ = 0;

@@ -16,8 +16,7 @@
 namespace penna {
 namespace {
 
-// Field numbers of perfetto_trace.proto (perfetto.dev/docs/reference/trace-packet-proto), by
-// message.
+// Field numbers of perfetto_trace.proto (perfetto.dev/docs/reference/trace-packet-proto), by message.
 enum Trace : uint32_t { kPacket = 1 };
 enum TracePacket : uint32_t {
   kClockSnapshot = 6,
@@ -59,9 +58,8 @@ constexpr uint32_t kOnlySequence = 1;
 constexpr const char* kCategoryNames[] = {"call", "span", "wait", "point", "penna"};
 enum Category : uint64_t { kCall = 1, kSpan, kWait, kPoint, kPenna };
 
-// One sequence of packets. Names that recur are interned: said once with a number (iid), and named
-// by that. A reader needs the packets in front, so the first one clears its state, and all others
-// say that they need it.
+// One sequence of packets. Recurring names are interned: written once with a number (iid), and referred to by it. A
+// reader needs all preceding packets, so the first one clears its state, and all others declare that they need it.
 class PerfettoExport {
  public:
   PerfettoExport(const Recording& recording, Names& names, const TextSink& sink)
@@ -135,12 +133,11 @@ class PerfettoExport {
     out_.text(framed_);
   }
 
-  // How the clocks of the trace go together, at one moment. Without it, heap profiles would not be
-  // on the same time line.
+  // How the trace's clocks relate, at one moment. Without it, heap profiles would not be on the same timeline.
   void clocks() {
     packet([&](Message& packet) {
       const uint64_t at = summary_.first_time;
-      // uint64 nanoseconds; a damaged recording may say less than 0.
+      // uint64 nanoseconds; a damaged recording may have negative ones.
       const auto add = [](Message& snapshot, uint32_t id, int64_t ns) {
         Message clock(snapshot, kClocks);
         clock.add_uint32(kClockId, id);
@@ -148,7 +145,7 @@ class PerfettoExport {
       };
       Message snapshot(packet, kClockSnapshot);
       add(snapshot, kMonotonicClock, recording_.time().monotonic_ns(at));
-      add(snapshot, kCoarseClock, recording_.time().monotonic_ns(at));  // that of heap profiles
+      add(snapshot, kCoarseClock, recording_.time().monotonic_ns(at));  // the clock of heap profiles
       add(snapshot, kRealtimeClock, recording_.time().realtime_ns(at));
       snapshot.add_uint32(kPrimaryClock, kMonotonicClock);
     });
@@ -190,7 +187,7 @@ class PerfettoExport {
     if (added) intern(kEventNames, found->second, name);
     return found->second;
   }
-  // By the number of the function: its name is looked up and interned once.
+  // By the function's number: its name is looked up and interned once.
   uint64_t frame_iid(const TimelineLine& line) {
     const uint32_t frame = frames_.number(line);
     if (frame >= frame_iids_.size()) frame_iids_.resize(frame + 1);
@@ -198,7 +195,7 @@ class PerfettoExport {
     return frame_iids_[frame];
   }
 
-  // `name`: an iid, or a text that occurs too seldom to be interned.
+  // `name`: an iid, or a text that is too rare to be interned.
   template <typename Name>
   void event(const TimelineLine& line, uint64_t time, EventType type, Category category, const Name& name,
              Say say = Say::kNothing) {
@@ -261,7 +258,7 @@ class PerfettoExport {
   TextBuffer out_;
   TextMap<uint64_t> names_;           // iids of event names
   std::vector<uint64_t> frame_iids_;  // by CallFrames number; 0: not yet
-  std::string packet_, framed_;       // kept for their memory
+  std::string packet_, framed_;       // members to reuse their memory
   uint32_t flags_ = kStateCleared;    // of the next packet
 };
 

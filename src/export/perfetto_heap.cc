@@ -41,8 +41,8 @@ enum HeapSample : uint32_t {
   kFreeCount = 6,
 };
 
-// A profile comes in several packets, which are joined by their indexes as long as `continued` is set: a reader need
-// not hold all at once, and nor need we.
+// A profile comes in several packets, joined by their indexes as long as `continued` is set: neither reader nor writer
+// need hold it all at once.
 constexpr size_t kStacksOfPacket = 500;
 
 class HeapPackets {
@@ -55,7 +55,7 @@ class HeapPackets {
     std::vector<StackAllocations> stacks = heap.stacks();
     std::stable_sort(stacks.begin(), stacks.end(), [](auto& a, auto& b) { return a.process < b.process; });
     for (size_t at = 0; at < stacks.size();) {
-      // A packet's dump is of one process.
+      // A packet's dump is for one process.
       size_t end = at;
       while (end < stacks.size() && end - at < kStacksOfPacket && stacks[end].process == stacks[at].process) ++end;
       if (!packet({stacks.data() + at, end - at}, end != stacks.size())) return;
@@ -77,7 +77,7 @@ class HeapPackets {
         Message sample(dump, kSamples);
         sample.add_uint64(kCallstack, callstack);
         sample.add_uint64(kAllocated, stack.bytes);
-        // The format has no field for what is live: a reader takes the difference.
+        // The format has no field for live bytes: readers compute the difference.
         sample.add_uint64(kFreed, stack.bytes - std::min(stack.bytes, stack.live_bytes));
         sample.add_uint64(kAllocCount, stack.allocations);
         sample.add_uint64(kFreeCount, stack.allocations - std::min(stack.allocations, stack.live_blocks));
@@ -92,7 +92,7 @@ class HeapPackets {
     return write_(process.last_time, interned_, profile);
   }
 
-  // Of one of the three tables of strings.
+  // In one of the three string tables.
   uint64_t string_iid(InternedOfHeap table, TextMap<uint64_t>& known, const std::string& text) {
     const auto [found, added] = known.try_emplace(text, known.size() + 1);
     if (added) {
@@ -109,7 +109,7 @@ class HeapPackets {
     if (!added) return iid;
     std::vector<uint64_t> frames;  // innermost first
     for (auto node = recording_.stack_node(process, stack); node; node = recording_.stack_node(process, node->parent)) {
-      // An iid of a frame names one function: inlined ones are frames of their own, all at the same address.
+      // A frame's iid names one function: inlined ones are separate frames, all at the same address.
       const CodePlace place = names_.map().locate_return(process, node->pc, node->generation);
       for (const NameFrame& frame : names_.at(place)) frames.push_back(frame_iid(process, place, frame, node->pc));
       if (node->cut) break;
@@ -124,7 +124,7 @@ class HeapPackets {
     return iid;
   }
   uint64_t frame_iid(uint32_t process, const CodePlace& place, const NameFrame& frame, uint64_t pc) {
-    // References to a place's frames stay what they are.
+    // References to a place's frames stay valid.
     const auto [found, added] = frames_.try_emplace(reinterpret_cast<uintptr_t>(&frame), frames_.size() + 1);
     const uint64_t iid = found->second;
     if (added) {
@@ -155,7 +155,7 @@ class HeapPackets {
     if (added) {
       const auto build_id = names_.map().build_id(module);
       const std::vector<Module>& modules = recording_.processes()[process].modules;
-      // By the call, which lies in front of the return address: see pprof_export.cc.
+      // By the call, which precedes the return address: see pprof_export.cc.
       const auto lies = std::find_if(modules.begin(), modules.end(),
                                      [&](const Module& one) { return pc - 1 >= one.start && pc - 1 < one.end; });
       say_mapping(iid, names_.map().path(module), std::string(build_id.begin(), build_id.end()),
@@ -163,7 +163,7 @@ class HeapPackets {
     }
     return iid;
   }
-  // Perfetto passes over frames without one.
+  // Perfetto ignores frames without one.
   uint64_t no_mapping() {
     const auto [found, added] = mappings_.try_emplace(kNoModule, mappings_.size() + 1);
     const uint64_t iid = found->second;
@@ -179,7 +179,7 @@ class HeapPackets {
     entry.add_uint64(kMappingBuildId, build_iid);
     entry.add_uint64(kStart, where.start);
     entry.add_uint64(kEnd, where.end);
-    // kRelativePc is the address in the file already: nothing is to be added to it.
+    // kRelativePc is already the address in the file: nothing must be added to it.
     entry.add_uint64(kLoadBias, 0);
     entry.add_uint64(kPath, path_iid);
   }
@@ -188,10 +188,10 @@ class HeapPackets {
   const Summary& summary_;
   Names& names_;
   const HeapPacket& write_;
-  std::string interned_;  // of the packet that is being made
+  std::string interned_;  // of the current packet
   TextMap<uint64_t> function_names_, paths_, build_ids_;
   NumberMap<uint64_t> callstacks_;  // by process and stack
-  NumberMap<uint64_t> frames_;      // by NameFrame; 0 where there is no stack
+  NumberMap<uint64_t> frames_;      // by NameFrame; 0 without a stack
   NumberMap<uint64_t> mappings_;    // by ModuleId
   uint64_t index_ = 0;
 };

@@ -16,8 +16,7 @@
 namespace penna {
 namespace {
 
-// Field numbers of profile.proto (github.com/google/pprof), by message. What we do not write is
-// left out.
+// Field numbers of profile.proto (github.com/google/pprof), by message. Fields not written are left out.
 enum Profile : uint32_t {
   kSampleType = 1,
   kSample = 2,
@@ -48,9 +47,8 @@ enum Location : uint32_t { kLocationId = 1, kMappingOf = 2, kAddress = 3, kLine 
 enum Line : uint32_t { kFunctionOf = 1, kLineNumber = 2 };
 enum Function : uint32_t { kFunctionId = 1, kName = 2, kSystemName = 3, kSourceFile = 4 };
 
-// Messages refer to each other by number, and a protobuf's fields may come in any order: each is
-// written when it is first needed. The table of strings comes last, as its order is that of first
-// use.
+// Messages refer to each other by number, and a protobuf's fields may come in any order: each is written when it is
+// first needed. The string table comes last, in order of first use.
 class PprofExport {
  public:
   using Message = protozero::pbf_writer;
@@ -68,7 +66,7 @@ class PprofExport {
         message.add_int64(kType, string(type[0]));
         message.add_int64(kUnit, string(type[1]));
       });
-    // With one process no sample needs a label for it.
+    // With a single process samples need no label for it.
     size_t busy = 0;
     for (const HeapTotals& totals : heap.processes()) busy += totals.allocations != 0;
     for (const StackAllocations& stack : heap.stacks()) sample(stack, busy > 1);
@@ -87,7 +85,7 @@ class PprofExport {
   }
 
  private:
-  // A field of the profile that is a message of its own.
+  // A field of the profile that is itself a message.
   template <typename Fill>
   void field(Profile number, Fill&& fill) {
     std::string bytes;
@@ -109,7 +107,7 @@ class PprofExport {
     for (auto node = recording_.stack_node(stack.process, stack.stack); node;
          node = recording_.stack_node(stack.process, node->parent)) {
       locations.push_back(location(stack.process, *node));
-      // What lies further out was not recorded. pprof has no sign for that: the stack just begins here.
+      // What lies further out was not recorded. pprof cannot express this: the stack just begins here.
       if (node->cut) break;
     }
     if (locations.empty()) locations.push_back(unknown());
@@ -125,11 +123,11 @@ class PprofExport {
       label.add_int64(kLabelNumber, recording_.processes()[stack.process].process.pid);
     });
   }
-  // The format's numbers are int64; a sum that does not fit is as large as can be, not negative.
+  // The format's numbers are int64; a sum that does not fit becomes the maximum, not negative.
   static int64_t number(uint64_t value) { return static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX)); }
 
   uint64_t location(uint32_t process, const StackNode& node) {
-    // Not the address alone: after dlclose another file may lie there, and is another location.
+    // Not just the address: after dlclose another file may be there, and is another location.
     const CodePlace place = names_.map().locate_return(process, node.pc, node.generation);
     if (const auto known = locations_.find(place); known != locations_.end()) return known->second;
     const NameFrames& frames = names_.at(place);
@@ -139,7 +137,7 @@ class PprofExport {
     return id;
   }
   uint64_t write_location(const NameFrames& frames, uint64_t mapping, uint64_t address) {
-    // Functions first: each is a field of the profile itself, and must not lie inside of the location's.
+    // Functions first: each is a field of the profile itself, and must not be nested in the location's.
     std::vector<uint64_t> functions;
     for (const NameFrame& frame : frames) functions.push_back(function(frame));
     const uint64_t id = ++locations_said_;
@@ -172,8 +170,8 @@ class PprofExport {
     return id;
   }
 
-  // Of a file: where it lay first. Other processes may have had it elsewhere; a location is a place
-  // in the file, at the address that it had there.
+  // For a file: where it was first mapped. Other processes may have mapped it elsewhere; a location is a place in the
+  // file, at the address that it had in that first mapping.
   struct MappingOf {
     uint64_t id = 0, bias = 0;
   };
@@ -183,8 +181,8 @@ class PprofExport {
     const uint64_t id = found->second.id;
     const RecordedProcess& of = recording_.processes()[process];
     const std::string& path = names_.map().path(module);
-    // A return address may be the first byte behind the module, where a call that never returns is its last
-    // instruction; so the call itself is looked for.
+    // A return address may be the first byte after the module, if a call that never returns is its last instruction; so
+    // look for the call itself.
     const auto lies = std::find_if(of.modules.begin(), of.modules.end(), [&](const Module& one) {
       return one.path == path && pc - 1 >= one.start && pc - 1 < one.end;
     });
@@ -199,7 +197,7 @@ class PprofExport {
       message.add_uint64(kMemoryLimit, where.end);
       message.add_int64(kFileName, name);
       if (!build_id.empty()) message.add_int64(kBuildId, build);
-      // Names are here already: a reader need not look for the file.
+      // Names are already in the profile: readers need not look for the file.
       for (const Mapping has : {kHasFunctions, kHasFileNames, kHasLines, kHasInlines}) message.add_bool(has, true);
     });
     return {id, where.bias};

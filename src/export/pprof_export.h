@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// penna export pprof: the allocations of all processes by stack, for `go tool pprof` and what else reads profile.proto.
+// penna export pprof: the allocations of all processes by stack, for `go tool pprof` and other readers of
+// profile.proto.
 //
-// Four values for each stack, as Go's heap profiles have them: alloc_objects, alloc_space, inuse_objects, inuse_space
-// (at the end). Inlined functions are lines of their location. With more than one process each sample has the label
-// "pid". https://github.com/google/pprof/blob/main/proto/profile.proto
-// Invariant: each value, summed up over the samples, is the total that our report gives. The message is in memory as a
-// whole: as large as the stacks and the names, not as the recording. It is not compressed here: profile.proto is
-// customarily gzip'd.
+// Four values per stack, as in Go's heap profiles: alloc_objects, alloc_space, inuse_objects, inuse_space (at the end).
+// Inlined functions are lines of their location. With more than one process each sample has the label "pid".
+// https://github.com/google/pprof/blob/main/proto/profile.proto
+// Invariant: each value, summed up over the samples, is the total of penna's own report. The whole message is in
+// memory: its size depends on the stacks and the names, not on the recording. It is not compressed here: profile.proto
+// is customarily gzip'd.
 #pragma once
 
 #include "export/heap_changes.h"

@@ -25,7 +25,7 @@ class RtraceExport {
     std::tm date{};
     ::gmtime_r(&seconds, &date);
     std::string name = one_line(process.command.empty() ? process.name : process.command[0]);
-    // The header is split at its commas.
+    // Readers split the header at commas.
     std::replace(name.begin(), name.end(), ',', ' ');
     const Session& session = recording_.session();
     out_.format(
@@ -54,7 +54,7 @@ class RtraceExport {
     return out_.ok();
   }
 
-  // A call, as functracer's audit of functions told it: a resource of its own, of size 1.
+  // A call, as functracer's function audit recorded it: a resource of its own, of size 1.
   bool call(const TimelineLine& line, const std::string& function) {
     stamp(line.time);
     out_.format("{}(1) = 0x1\n", one_line(function));
@@ -62,7 +62,7 @@ class RtraceExport {
     return out_.ok();
   }
 
-  // Frees of blocks that an event of this process has not allocated, and so are not shown.
+  // Frees of blocks that no event of this process allocated; they are not shown.
   void inherited(uint64_t frees) {
     if (frees != 0)
       out_.format("# {} of blocks that were there when the process was forked: not shown\n",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See speedscope_export.h. The names come last in the file: by then all are known.
+// See speedscope_export.h. The names come last in the file, when all are known.
 #include "export/speedscope_export.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ void begin_profiles(JsonWriter& json) {
   json.begin_array();
 }
 
-// Names of frames, which are known by now. `write_fields`: those of one of them.
+// Names of frames, all known by now. `write_fields`: writes those of one frame.
 void end_file(JsonWriter& json, size_t frames, const std::function<void(size_t)>& write_fields) {
   json.new_line();
   json.key("shared");
@@ -50,7 +50,7 @@ class SpeedscopeExport {
     const bool opens = line.kind == LineKind::kEnter || line.kind == LineKind::kSpanBegin;
     if (!opens && line.kind != LineKind::kLeave && line.kind != LineKind::kSpanEnd) return json_.ok();
     const int64_t at = recording_.time().duration_ns(summary_.first_time, line.time);
-    // Lines come thread by thread, so that one profile is open at a time.
+    // Lines come thread by thread, so only one profile is open at a time.
     if (line.thread != profile_) {
       end_profile();
       begin_profile(line.thread, at);
@@ -90,7 +90,7 @@ class SpeedscopeExport {
   void end_profile() {
     if (profile_ == kNoIndex) return;
     json_.end_array();
-    // Known here only; the schema wants it in the profile, and an object's members may come in any order.
+    // Known only here; the schema wants it in the profile, and an object's members may come in any order.
     json_.field("endValue", last_);
     json_.end_object();
   }
@@ -109,7 +109,7 @@ class SpeedscopeExport {
   int64_t last_ = 0;
 };
 
-// The schema's words for units; "none" is for counts.
+// The schema's unit names; "none" is for counts.
 const char* schema_unit(FoldedWeight weight) {
   const std::string_view unit = unit_word(weight);
   return unit == "ns" ? "nanoseconds" : unit == "bytes" ? "bytes" : "none";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// TextSink and TextBuffer: where exported text goes, a large piece at a time.
+// TextSink and TextBuffer: where exported text goes, in large pieces.
 //
-// Why: an export is as long as its recording; neither a string nor a call a line will do.
-// Invariant: after the sink refused once it is never called again, and ok() stays false.
+// Why: an export is as long as its recording; neither one string nor one call per line will do.
+// Invariant: once the sink has returned false it is never called again, and ok() stays false.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,10 +13,10 @@
 
 namespace penna {
 
-// Takes the next piece of text. False: nobody can take more (the reader left, the disk is full), stop.
+// Takes the next piece of text. False: no more can be taken (the reader left, the disk is full), stop.
 using TextSink = std::function<bool(std::string_view)>;
 
-// Collects text and hands it on in pieces of about 64 KiB. flush() at the end; the destructor does not.
+// Collects text and passes it on in pieces of about 64 KiB. Call flush() at the end; the destructor does not.
 class TextBuffer {
  public:
   explicit TextBuffer(TextSink sink) : sink_(std::move(sink)) {}
@@ -34,7 +34,7 @@ class TextBuffer {
   void character(char c) { buffer_.push_back(c); }
   template <typename... Args>
   void format(fmt::format_string<const Args&...> pattern, const Args&... args) {
-    // Not format_to(): each file would compile all of fmt's writers anew for it, for four seconds.
+    // Not format_to(): each file would compile all of fmt's writers again for it, which takes four seconds.
     buffer_.append(fmt::vformat(pattern, fmt::make_format_args(args...)));
   }
   bool flush() {

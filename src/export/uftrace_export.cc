@@ -17,7 +17,7 @@
 namespace penna {
 namespace {
 
-constexpr uint64_t kModule = 0x400000, kFunctionBytes = 16;  // where the functions are said to be
+constexpr uint64_t kModule = 0x400000, kFunctionBytes = 16;  // where the functions pretend to be
 constexpr uint32_t kDeepest = 1024;                          // ten bits
 
 // The first 40 bytes of the file info.
@@ -30,7 +30,7 @@ struct InfoHeader {
   uint64_t features = 1u << 1 |  // task.txt and sessions
                       1u << 5 |  // addresses of symbols are relative to their module
                       1u << 6;   // max_stack
-  // Which lines follow the header; a reader expects them in the order of these bits.
+  // Which lines follow the header; readers expect them in the order of these bits.
   uint64_t lines = 1u << 0 |  // exename
                    1u << 3 |  // cmdline
                    1u << 7;   // taskinfo
@@ -39,7 +39,7 @@ struct InfoHeader {
 };
 static_assert(sizeof(InfoHeader) == 40);
 
-// time, then from its lowest bit: type 2 (0 entry, 1 exit), more 1, magic 3, depth 10, address 48.
+// time, then from the lowest bit: type 2 (0 entry, 1 exit), more 1, magic 3, depth 10, address 48.
 struct UftraceRecord {
   uint64_t time;
   uint64_t word;
@@ -74,7 +74,7 @@ class UftraceExport {
         step_(step) {
     for (const ThreadSummary& thread : summary_.threads)
       if (thread.events[PENNA_CALLS] != 0) threads_[thread.tid].push_back(thread.thread);
-    // A number that was used again, as after exec: one file, in the order of time.
+    // A reused tid, as after exec: one file, in time order.
     for (auto& [tid, threads] : threads_)
       std::stable_sort(threads.begin(), threads.end(), [this](uint32_t a, uint32_t b) {
         return summary_.threads[a].first_time < summary_.threads[b].first_time;
@@ -94,7 +94,7 @@ class UftraceExport {
  private:
   static constexpr const char* kSession = "0000000000000001";
 
-  // The calls of a file, of its threads one after the other.
+  // The calls of a file, of its threads one after another.
   bool calls(const std::vector<uint32_t>& threads, const TextSink& sink) {
     TextBuffer out(sink);
     uint64_t last = 0;
@@ -104,12 +104,12 @@ class UftraceExport {
         step_();
         const bool is_exit = line.kind == LineKind::kLeave;
         if (!is_exit && line.kind != LineKind::kEnter) return out.ok();
-        // Both the entry and its exit have this depth, so none is left without the other.
+        // An entry and its exit have the same depth, so both are dropped.
         if (line.depth >= kDeepest) {
           report_.too_deep += !is_exit;
           return out.ok();
         }
-        // Never falls: the next thread of this number may have begun before the end of the last one was seen.
+        // Never decreases: the next thread with this tid may have begun before the end of the last one was seen.
         last = std::max(last, ns(line.time));
         const uint64_t address = kModule + kFunctionBytes * (1 + uint64_t{frames_.number(line)});
         out.text(bytes_of(make_record(last, is_exit, line.depth, address)));
@@ -134,7 +134,7 @@ class UftraceExport {
                               tids.size(), fmt::join(tids, ","));
   }
 
-  // One session for all, whose first process is the parent of those that have no other.
+  // One session for all, whose first process is the parent of those without another.
   std::string tasks() const {
     std::string text;
     const auto stamp = [this](uint64_t ticks) {
@@ -162,7 +162,7 @@ class UftraceExport {
 
   std::string map() const {
     const uint64_t end = kModule + kFunctionBytes * (frames_.size() + 2);
-    // Above what is the stack, uftrace takes addresses for the kernel's.
+    // Above the stack, uftrace takes addresses for the kernel's.
     return fmt::format(
         "{:012x}-{:012x} r-xp 00000000 00:00 0 {}\n7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0 [stack]\n", kModule,
         (end + 0xfff) & ~uint64_t{0xfff}, program());
@@ -179,7 +179,7 @@ class UftraceExport {
   uint64_t ns(uint64_t ticks) const {
     return static_cast<uint64_t>(std::max<int64_t>(recording_.time().monotonic_ns(ticks), 0));
   }
-  // As in the map, where a space ends it.
+  // As in the map, where a space ends the name.
   std::string program() const {
     const auto& processes = recording_.processes();
     if (processes.empty() || processes[0].process.executable.empty()) return "/unknown";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// UTF-8 for formats that want it valid: what names and arguments of a recording need not be.
+// UTF-8 for formats that require it to be valid: names and arguments in a recording need not be.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace penna {
 
-// Bytes of the valid UTF-8 sequence at text[at] (Unicode 15, table 3-7); 0 when there is none.
+// Length of the valid UTF-8 sequence at text[at] (Unicode 15, table 3-7); 0 if there is none.
 size_t utf8_size(std::string_view text, size_t at);
 
-// What stands in place of a byte that is no UTF-8: U+FFFD.
+// Replaces a byte that is not UTF-8: U+FFFD.
 inline constexpr std::string_view kNotUtf8Sign = "\xef\xbf\xbd";
 
 // The text with each such byte replaced.

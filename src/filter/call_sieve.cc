@@ -11,17 +11,17 @@
 
 namespace penna {
 
-// One pass over the records; most are decided at once. What is decided later is written into the
-// cut of the chunk that it lies in, which waits in chunks_.
+// One pass over the records; most are decided at once. What is decided later goes into the cut of its chunk, which
+// waits in chunks_.
 void CallSieve::add(std::span<const uint8_t> chunk) {
   chunk_ = &chunks_.emplace_back();
   chunk_number_ = first_chunk_ + chunks_.size() - 1;
   RecordCursor in(chunk);
   Record record;
   while (in.next(record)) {
-    // Clocks of two processors may differ a little: time never goes back.
+    // Clocks of two processors may differ slightly: time never goes back.
     now_ = std::max(now_, record.time);
-    // Of the record's first word: its header stands in front of the payload.
+    // Offset of the record's first word: its header precedes the payload.
     const size_t offset = static_cast<size_t>(record.payload - chunk.data()) - sizeof(uint64_t);
     reach(now_);
     if (ended_) [[unlikely]] {
@@ -34,13 +34,13 @@ void CallSieve::add(std::span<const uint8_t> chunk) {
       other(record, offset);
     }
   }
-  // What was left out may have been the last that the thread did; the chunk still says when it was given away.
+  // What was left out may have been the last the thread did; the chunk still says when it was handed over.
   reach(std::max(now_, in.header().time_end));
-  // A recorder cannot wait for the next chunk, so what is undecided stays. Readers can.
+  // A recorder cannot wait for the next chunk, so what is undecided is kept. Readers can wait.
   rules_.rough ? keep_all() : keep_older();
 }
 
-// The calls become chunks of entries, as a thread would tell them, and are decided at once.
+// The calls become chunks of entries, as a thread would write them, and are decided at once.
 void CallSieve::inherit(std::span<const uint64_t> pcs, uint64_t ticks) {
   std::deque<std::vector<uint8_t>> chunks;
   append_calls(PENNA_KIND_CALL_ENTRY, ticks, pcs, {}, chunks);
@@ -66,7 +66,7 @@ SiftedChunk CallSieve::take() {
   return sifted;
 }
 
-// With nothing open, functions can be asked for again: what is remembered only saves time.
+// With nothing open, functions can be asked about again: the cache only saves time.
 void CallSieve::rest() {
   if (stack_.empty() && !stacks_.has_waiting()) forget();
 }
@@ -83,14 +83,14 @@ void CallSieve::forget() {
   recent_ = {};
 }
 
-// Memory that is allocated, used or not: capacities, and a map's buckets.
+// Allocated memory, used or not: capacities, and a map's buckets.
 size_t CallSieve::bytes() const {
   return stack_.capacity() * sizeof(Open) + stacks_.bytes() + values_.capacity() * sizeof(Values) +
          functions_.capacity() * sizeof(Function) + indices_.bucket_count() * sizeof(std::pair<uint64_t, uint64_t>);
 }
 
-// Leaves out what lies outside of the range. A recorder leaves what describes: names and sites are
-// needed whenever they were told.
+// Leaves out what lies outside of the range. A recorder keeps descriptions: names and sites are needed whenever they
+// were recorded.
 void CallSieve::pass(const Record& record, size_t offset) {
   const bool is_event = classify(record.kind) != PENNA_NO_CLASS;
   if (rules_.rough && !is_event) return;
@@ -107,7 +107,7 @@ void CallSieve::other(const Record& record, size_t offset) {
 
 inline void CallSieve::call(const Record& record, size_t offset) {
   const bool is_entry = record.kind == PENNA_KIND_CALL_ENTRY;
-  // Recorders keep entries in front of the range until they see an exit there: a call may reach into it.
+  // Recorders keep entries before the range until they see an exit there: a call may reach into it.
   if (!begun_ && !rules_.rough) pass(record, offset);
   if (is_entry) {
     enter(record.pc, offset);
@@ -116,14 +116,13 @@ inline void CallSieve::call(const Record& record, size_t offset) {
   }
 }
 
-// Whether a call is kept, but for its length and what it leads to.
+// Whether a call is kept, regardless of its length and what it leads to.
 inline bool CallSieve::keeps(const FunctionTraits& traits, bool inside, uint32_t level, uint32_t limit) const {
   return on_ && wanted_ && inside && traits.chosen && level < limit;
 }
 
-// Limits of length that a function brings (FUNC@time). Depth is certain at once. Lengths are judged
-// again by who reads the recording, who sees only calls that are kept: so a limit must not come
-// from a call that is not.
+// Limits of length set by a function (FUNC@time). Depth is certain at once. A reader of the recording judges lengths
+// again, and sees only calls that were kept: so a limit must not come from a call that is not.
 inline void CallSieve::limit(Open& open, const FunctionTraits& traits) const {
   if (traits.recorded_min_ticks != FunctionTraits::kUnsetTicks) open.recorded_min_ticks = traits.recorded_min_ticks;
   if (traits.min_ticks != FunctionTraits::kUnsetTicks &&
@@ -131,9 +130,8 @@ inline void CallSieve::limit(Open& open, const FunctionTraits& traits) const {
     open.min_ticks = traits.min_ticks;
 }
 
-// Three steps, from cheap to dear: a small table by the address, a map, the rules (which may look
-// up symbols). What they said holds as long as the address means one function (lasting) and no
-// module came (epoch).
+// Three steps, from cheap to expensive: a small table by address, a map, the rules (which may look up symbols). Their
+// answers hold as long as the address means one function (lasting) and no module was added (epoch).
 inline CallSieve::Function& CallSieve::function_of(uint64_t pc, uint32_t* index) {
   Recent& recent = recent_[pc / 16 % kRecent];
   bool added = false;
@@ -153,7 +151,7 @@ inline CallSieve::Function& CallSieve::function_of(uint64_t pc, uint32_t* index)
 }
 
 inline void CallSieve::enter(uint64_t pc, size_t offset) {
-  // Deeper calls are only counted, so that their exits can be told from others.
+  // Deeper calls are only counted, so that their exits can be recognised.
   if (stack_.size() >= kMaxDepth) {
     ++beyond_;
     return;
@@ -162,13 +160,13 @@ inline void CallSieve::enter(uint64_t pc, size_t offset) {
   Function& function = function_of(pc, &open.function);
   const FunctionTraits& traits = function.traits;
   const Open* outer = stack_.empty() ? nullptr : &stack_.back();
-  // What is hidden, and all inside, turns nothing on or off.
+  // Hidden functions, and everything inside them, turn nothing on or off.
   open.hidden = traits.hidden || (outer != nullptr && outer->hidden);
   if (traits.on && !open.hidden) on_ = true;
   if (traits.off && !open.hidden) on_ = false;
   open.pc = pc;
   open.begin = now_;
-  // What holds inside a call is inherited from the one around it; each function may change it.
+  // The settings inside a call are inherited from the surrounding one; each function may change them.
   open.inside = !rules_.inside_callers || traits.caller || (outer != nullptr ? outer->inside : amid_);
   open.level = outer != nullptr ? outer->level : 0;
   open.limit = outer != nullptr ? outer->limit : rules_.depth;
@@ -178,7 +176,7 @@ inline void CallSieve::enter(uint64_t pc, size_t offset) {
   open.recorded_min_ticks = outer != nullptr ? outer->recorded_min_ticks : rules_.recorded_min_ticks;
   limit(open, traits);
   open.target = traits.target;
-  // In front of the range there is no record to keep: the call may be opened at its beginning.
+  // Before the range there is no record to keep: the call may be opened at the range's beginning.
   open.place = {chunk_number_, begun_ || rules_.rough ? static_cast<uint32_t>(offset) : kNowhere};
   ++function.open;
   if (keeps(traits, open.inside && !open.hidden, open.level, open.limit)) {
@@ -204,8 +202,8 @@ inline void CallSieve::leave(uint64_t pc, size_t offset) {
     return;
   }
   size_t at = stack_.size();
-  // The usual case. Else the calls above were left without an exit (an exception, longjmp), or this
-  // exit has no entry.
+  // The usual case. Otherwise the calls above were left without an exit (an exception, longjmp), or this exit has no
+  // entry.
   if (at != 0 && stack_.back().pc == pc) [[likely]] {
     --at;
     if (stack_.back().state == State::kOut) {
@@ -215,7 +213,7 @@ inline void CallSieve::leave(uint64_t pc, size_t offset) {
   } else {
     uint32_t index;
     const Function& function = function_of(pc, &index);
-    // Only then is a search through the stack worth it.
+    // Only then is a search through the stack worthwhile.
     if (function.open != 0)
       while (at != 0 && stack_[at - 1].pc != pc) --at;
     if (function.open == 0 || at-- == 0) return stray_exit(function, offset);
@@ -233,9 +231,8 @@ inline void CallSieve::pop_to(size_t at) {
   decided_ = stack_.size();
 }
 
-// Calls that a jump leaves end there: their length is known, and who reads sees the jump, too. Of
-// calls on a stack that is left for another (coroutines) nobody knows when they go on: they are
-// kept.
+// Calls that a jump leaves end there: their length is known, and readers see the jump, too. Calls on a stack that is
+// left for another (coroutines) continue at an unknown time: they are kept.
 void CallSieve::jump(const penna_jump& jump) {
   switch (jump.what) {
     case PENNA_JUMP_SAVE: return stacks_.save(jump.buffer, stack_.size());
@@ -262,7 +259,7 @@ void CallSieve::jump(const penna_jump& jump) {
   decided_ = std::min(decided_, stack_.size());
 }
 
-// Arguments and results belong to the innermost call, and go its way.
+// Arguments and results belong to the innermost call, and share its fate.
 void CallSieve::values(size_t offset) {
   if (stack_.empty() || beyond_ != 0) return;
   Open& open = stack_.back();
@@ -290,9 +287,9 @@ bool CallSieve::is_long(const Open& open) const {
   return (is_old(open) || now_ >= rules_.earliest_end) && (begun_ || !rules_.rough);
 }
 
-// A call is left. Those inside that have no exits go with it when it is kept. When it is left out,
-// they lasted until now at most, and those that are kept end with it, as if each had been left: the
-// one exit becomes theirs (ChunkCut::replace_exit).
+// A call is left. If it is kept, so are calls inside it without exits. If it is left out, those inside lasted at most
+// until now, and the ones that are kept end with it, as if each had been left: the single exit becomes theirs
+// (ChunkCut::replace_exit).
 inline void CallSieve::end(size_t at, size_t offset) {
   const State state = stack_[at].state;
   const bool stays = state == State::kKept || (state == State::kUndecided && is_long(stack_[at]));
@@ -311,7 +308,7 @@ inline void CallSieve::end(size_t at, size_t offset) {
   }
 }
 
-// The exit of a function that is not open: judged as a call of it here would be.
+// The exit of a function that is not open: judged like a call of it here.
 void CallSieve::stray_exit(const Function& function, size_t offset) {
   const Open* outer = stack_.empty() ? nullptr : &stack_.back();
   const bool inside = (!rules_.inside_callers || (outer == nullptr ? amid_ : outer->inside)) &&
@@ -333,9 +330,8 @@ void CallSieve::settle(Open& open) {
   if (open.place.offset != kNowhere) --chunk_of(open.place).undecided;
 }
 
-// The call at `at` is kept: those around it lead there, and with only_paths that is what they
-// waited for. What lies in front of the range leads nowhere. Stops at the first that is led
-// already: all around it are, too.
+// The call at `at` is kept: the calls around it lead there, which with only_paths is what they waited for. What
+// precedes the range leads nowhere. Stops at the first that is already led: so are all around it.
 inline void CallSieve::lead_to(size_t at) {
   if (!rules_.only_paths || !begun_) return;
   while (at-- > 0 && !stack_[at].led) {
@@ -350,7 +346,7 @@ void CallSieve::drop(Open& open) {
   open.state = State::kOut;
   if (open.has_values) decide_values(open, false);
   if (open.place.offset == kNowhere) return;
-  // Outside of the range it is not the rules about calls that left it out: entry and exit are two events.
+  // Outside of the range it was not left out by the call rules: entry and exit are two events.
   begun_ ? ++calls_left_out_ : events_left_out_ += 2;
   SiftedChunk& chunk = chunk_of(open.place);
   --chunk.undecided;
@@ -365,15 +361,15 @@ void CallSieve::keep_all() {
   for (; decided_ < stack_.size(); ++decided_) keep(stack_[decided_]);
 }
 
-// Keeps what is long enough already. Inner ones first: others may lead to them.
+// Keeps what is already long enough. Inner ones first: others may lead to them.
 void CallSieve::keep_older() {
   for (size_t i = stack_.size(); i-- > decided_;)
     if (is_old(stack_[i]) && leads(stack_[i])) keep(stack_[i]);
   while (decided_ < stack_.size() && stack_[decided_].state != State::kUndecided) ++decided_;
 }
 
-// Nothing will come that could decide. How long a call would have been is not known, so it counts
-// as long; but it led nowhere.
+// Nothing more will come that could decide. The length of such a call is unknown, so it counts as long; but it led
+// nowhere.
 void CallSieve::end_all() {
   for (size_t i = stack_.size(); i-- > decided_;) leads(stack_[i]) ? keep(stack_[i]) : drop(stack_[i]);
   decided_ = stack_.size();
@@ -383,16 +379,16 @@ void CallSieve::wait_until(uint64_t time) {
   const uint64_t now = now_;
   now_ = std::max(now_, time);
   keep_older();
-  now_ = now;  // records of earlier times may come
+  now_ = now;  // records with earlier times may follow
 }
 
-// Calls that reach into the range begin with it: entries for them are put in front of the chunk,
-// undecided ones to be taken out again perhaps.
+// Calls that reach into the range begin with it: entries for them are inserted before the chunk; those of undecided
+// calls may be removed again.
 void CallSieve::begin_range() {
   begun_ = true;
   if (rules_.rough) return lead_to_open();
   if (rules_.begin == 0) return;
-  // Those of contexts that wait go on at a time that is not known: they are left out.
+  // Calls of suspended contexts continue at an unknown time: they are left out.
   stacks_.each_waiting([](Open& open) { open.state = State::kOut; });
   SiftedChunk& chunk = *chunk_;
   for (Open& open : stack_) {
@@ -405,16 +401,14 @@ void CallSieve::begin_range() {
   lead_to_open();
 }
 
-// What goes on in the range from before leads as well. For who records, it may not be known yet
-// whether it is kept.
+// Calls that continue into the range also lead. A recorder may not know yet whether they are kept.
 void CallSieve::lead_to_open() {
   for (size_t i = stack_.size(); i-- > 0;)
     if (stack_[i].state == State::kKept || (rules_.rough && stack_[i].state == State::kUndecided && stack_[i].target))
       lead_to(i);
 }
 
-// Calls that reach out of the range end with it, innermost first. But those that are open where the
-// recording ends have no end.
+// Calls that reach out of the range end with it, innermost first. But calls open where the recording ends have no end.
 void CallSieve::end_range() {
   rules_.rough ? keep_all() : end_all();
   ended_ = true;

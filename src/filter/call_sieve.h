@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// CallSieve: which calls of a thread are kept, by function, by what is around them, by depth, length and time.
+// CallSieve: which calls of a thread are kept, by function, surroundings, depth, length and time.
 //
-// Why chunk by chunk: recorder and readers ask the same class, each in front of everything else, and nobody who sees
-// events knows of filters. docs/filters.md says what each rule means.
+// Why chunk by chunk: recorder and readers use the same class, each before everything else, so that no consumer of
+// events knows about filters. docs/filters.md says what each rule means.
 // Invariant: a call is kept or left out with its entry and its exit. The same records in the same order get the same
-// answers; and what is left of a recording, asked again with the same rules, stays.
+// answers; and filtering the result again with the same rules changes nothing.
 #pragma once
 
 #include <array>
@@ -25,50 +25,51 @@
 
 namespace penna {
 
-// What the rules say of a function. Several may hold at once; CallSieve says which of them wins.
+// What the rules say about a function. Several may apply at once; CallSieve decides which one wins.
 struct FunctionTraits {
   bool chosen = true;     // by name, module and source file
   bool caller = false;    // calls inside are kept
-  bool on = false;        // at its entry its thread begins to be kept,
-  bool off = false;       // or is no longer
+  bool on = false;        // at its entry its thread starts being kept,
+  bool off = false;       // or stops
   bool snapshot = false;  // what came before it is wanted (collect/flight_recorder.h)
   bool lasting = true;    // false: another function may have this address at another time
-  bool placed = true;     // false: its module is not known (yet)
-  bool hidden = false;    // it and all that it calls is left out, and turns nothing on or off
+  bool placed = true;     // false: its module is unknown (so far)
+  bool hidden = false;    // it and everything it calls is left out, and turns nothing on or off
   bool target = false;    // of CallRules::only_paths
   bool finish = false;    // the recording ends where it is entered
-  // Inside a call of it, that call included, these hold instead of CallRules'. kUnset: what holds around it.
+  // Inside a call of it, including that call, these replace CallRules'. kUnset: the surrounding value.
   static constexpr uint32_t kUnset = std::numeric_limits<uint32_t>::max();
   static constexpr uint64_t kUnsetTicks = std::numeric_limits<uint64_t>::max();
   uint32_t depth = kUnset;
   uint64_t min_ticks = kUnsetTicks, recorded_min_ticks = kUnsetTicks;
 };
 
-// What is kept. One object for all threads of a recording; whoever asks is one thread at a time.
+// What is kept. One object for all threads of a recording; used by one thread at a time.
 struct CallRules {
   // The function at an address; empty: all are chosen. Asked once for each function of a thread, or as `epoch` says.
   std::function<FunctionTraits(uint32_t process, uint64_t pc, uint64_t ticks)> ask;
-  // A module of a process; true when it is new, so that functions are to be asked for again. For who records.
+  // A module of a process; true if it is new, so that functions must be asked about again. For recorders.
   std::function<bool(uint32_t process, const Module& module)> learn;
-  // What no function met, as options of the command line.
+  // What matched no function, as command line options.
   std::function<std::vector<std::string>()> unmet;
-  bool inside_callers = false;  // keep only calls inside a `caller`, it included
+  bool inside_callers = false;  // keep only calls inside a `caller`, including it
   bool starts_off = false;      // threads are not kept until a function turns them `on`
-  bool only_paths = false;  // of calls that all else keeps, those of a `target`, and those that lead to one of these
+  bool only_paths = false;  // of the calls that everything else keeps, those of a `target`, and those that lead to one
   uint32_t depth = std::numeric_limits<uint32_t>::max();
   uint64_t min_ticks = 0;           // of a call from entry to exit
-  uint64_t recorded_min_ticks = 0;  // what the recording was made with; both hold
-  uint64_t begin = 0;               // ticks, [begin, end): of all records, calls or not
+  uint64_t recorded_min_ticks = 0;  // that of the recording; both apply
+  uint64_t begin = 0;               // ticks, [begin, end): for all records, calls or not
   uint64_t end = std::numeric_limits<uint64_t>::max();
-  // For who cannot see the next chunk, and has no exact clock: `min_ticks`, `begin` and `end` are bounds that the exact
-  // ones lie within, and what only a later chunk would decide stays. Read with the exact rules, the outcome is exact.
+  // For users that cannot see the next chunk, and have no exact clock: `min_ticks`, `begin` and `end` are outer bounds
+  // of the exact ones, and what only a later chunk could decide is kept. Reading with the exact rules gives the exact
+  // result.
   bool rough = false;
-  // Rough only: `end` at the earliest. What ends later may be cut off there, so its length is not known.
+  // Rough only: the earliest possible `end`. What ends later may be cut off there, so its length is unknown.
   uint64_t earliest_end = std::numeric_limits<uint64_t>::max();
-  // A function ends the recording (FunctionTraits::finish): who knows already when it was entered says so by `end`,
-  // too. Calls that are open there have no end.
+  // A function ends the recording (FunctionTraits::finish): if it is known when it was entered, `end` also says so.
+  // Calls open there have no end.
   bool finishes = false;
-  uint64_t epoch = 0;  // growing: functions that were asked for are asked for again
+  uint64_t epoch = 0;  // increasing: functions asked about before must be asked about again
 
   bool has_range() const { return begin != 0 || end != std::numeric_limits<uint64_t>::max(); }
   bool concerns_calls() const {
@@ -78,50 +79,48 @@ struct CallRules {
   bool any() const { return concerns_calls() || has_range(); }
 };
 
-// What is decided of one chunk.
+// The decisions about one chunk.
 struct SiftedChunk {
   ChunkCut cut;
-  std::vector<uint64_t> opened;  // pcs of calls that are kept from `begin` on, outermost first: in front of the chunk
-  std::vector<uint64_t> closed;  // of calls that are cut off at `end`, innermost first: behind it
+  std::vector<uint64_t> opened;  // pcs of calls that are kept from `begin` on, outermost first: before the chunk
+  std::vector<uint64_t> closed;  // of calls that are cut off at `end`, innermost first: after it
   std::vector<bool> opened_out;  // by index of `opened`: left out after all
   uint32_t undecided = 0;
 };
 
 class CallSieve {
  public:
-  static constexpr size_t kMaxDepth = 1 << 20;  // calls further in are kept, and not looked at
+  static constexpr size_t kMaxDepth = 1 << 20;  // deeper calls are kept without looking at them
 
-  // `rules` must outlive it. `amid`: the thread begins amid calls that nobody tells here, as after a fork: they may be
-  // callers, and may have turned it on, so its calls are kept.
+  // `rules` must outlive it. `amid`: the thread begins inside calls that it does not record, as after a fork: they may
+  // be callers, and may have turned it on, so its calls are kept.
   CallSieve(const CallRules& rules, uint32_t process, bool amid = false)
       : rules_(rules), process_(process), amid_(amid), on_(amid || !rules.starts_off) {}
 
-  // The next chunk of the thread.
+  // Adds the thread's next chunk.
   void add(std::span<const uint8_t> chunk);
-  // For who records, in front of the first: calls that the thread goes on in, outermost first, since then.
+  // For recorders, before the first chunk: calls that the thread starts out in, outermost first, since `ticks`.
   void inherit(std::span<const uint64_t> pcs, uint64_t ticks);
   std::vector<uint64_t> open_calls() const;  // of the running stack, kept or not, outermost first
-  // Whether calls that are entered from here on are of a thread that is wanted; the others are left out, and not
-  // counted.
+  // Whether calls entered from here on belong to a wanted thread; others are left out without being counted.
   void want(bool wanted) { wanted_ = wanted; }
-  // Events are missing here: of calls that are open nobody knows how long they are, so they are kept.
+  // Events are missing here: the length of open calls is unknown, so they are kept.
   void lose() { keep_all(); }
-  // No chunk will come any more.
+  // No more chunks will come.
   void finish() { end_all(); }
-  // No chunk may come for long: gives memory back that can be had again, when no call is open.
+  // No chunk may come for long: if no call is open, frees memory that can be rebuilt.
   void rest();
-  // There is no room for what is open, and for functions that were met: of these calls it is not known any more that
-  // they were.
+  // There is no room for open calls, and for functions seen: these calls are no longer known.
   void forget();
-  size_t bytes() const;  // of memory that it holds between chunks
-  // The thread has told nothing until `time`: open calls that are long enough by then are kept. For who looks on.
+  size_t bytes() const;  // memory held between chunks
+  // The thread has recorded nothing until `time`: open calls that are long enough by then are kept. For live observers.
   void wait_until(uint64_t time);
-  bool ended() const { return ended_; }  // the range or the recording: nothing will be kept any more
+  bool ended() const { return ended_; }  // the range or the recording has: nothing more will be kept
 
-  // Whether all is decided of the chunk that was added first; takes it out.
+  // Whether the first chunk added is fully decided; take() removes it.
   bool ready() const { return !chunks_.empty() && chunks_.front().undecided == 0; }
   SiftedChunk take();
-  // Of those that were added and not taken, by number: what stands, or null as long as something is undecided.
+  // Of the chunks added and not taken, by number: the decision, or null as long as something is undecided.
   const SiftedChunk* decided(size_t number) const {
     return chunks_[number].undecided == 0 ? &chunks_[number] : nullptr;
   }
@@ -132,8 +131,8 @@ class CallSieve {
   }  // by the range; a call counts as its entry and its exit
 
  private:
-  // Of an open call. Undecided ones wait for their length (min_ticks), for what they lead to
-  // (only_paths), or for the range.
+  // State of an open call. Undecided ones wait for their length (min_ticks), for what they lead to (only_paths), or for
+  // the range.
   enum class State : uint8_t { kOut, kUndecided, kKept };
   struct Place {  // of an entry
     uint64_t chunk = 0;
@@ -144,14 +143,14 @@ class CallSieve {
     uint64_t pc, begin;
     Place place;
     uint32_t function;                       // index of functions_
-    uint32_t level;                          // kept calls around it, itself included
-    uint32_t limit;                          // of levels of calls inside, as the innermost function with a depth says
-    uint64_t min_ticks, recorded_min_ticks;  // likewise: of it, and of calls inside
-    bool inside;                             // of a caller
-    bool hidden;                             // or inside of one that is
-    bool target, led;                        // as FunctionTraits; and: what is inside is kept
+    uint32_t level;                          // kept calls around it, plus itself
+    uint32_t limit;                          // on levels of calls inside, from the innermost function with a depth
+    uint64_t min_ticks, recorded_min_ticks;  // likewise: for it, and for calls inside
+    bool inside;                             // a caller
+    bool hidden;                             // or inside a hidden one
+    bool target, led;                        // target: as in FunctionTraits; led: something inside is kept
     State state;
-    bool has_values;  // undecided, and values_ holds some of it
+    bool has_values;  // undecided, and values_ has some of its records
   };
   struct Values {  // a VALUES record of an undecided call
     size_t at;     // of the call, in stack_
@@ -160,7 +159,7 @@ class CallSieve {
   struct Function {
     FunctionTraits traits;
     uint64_t epoch;
-    uint32_t open;  // calls of it on all stacks
+    uint32_t open;  // its open calls on all stacks
   };
 
   void call(const Record& record, size_t offset);
@@ -172,7 +171,7 @@ class CallSieve {
   bool is_long(const Open& open) const;
   static bool has_limit(const Open& open) { return open.min_ticks != 0 || open.recorded_min_ticks != 0; }
   void limit(Open& open, const FunctionTraits& traits) const;
-  // What it waits for inside, if anything, is there.
+  // What it waits for inside, if anything, has come.
   bool leads(const Open& open) const { return !rules_.only_paths || open.target || open.led; }
   void decide(Open& open) { is_long(open) && leads(open) ? keep(open) : drop(open); }
   void end(size_t at, size_t offset);
@@ -195,7 +194,7 @@ class CallSieve {
   void end_range();
   void keep_all();    // undecided calls
   void keep_older();  // undecided calls that are long enough
-  void end_all();     // nothing will come that could decide
+  void end_all();     // nothing more will come that could decide
   void keep(Open& open);
   void settle(Open& open);
   void lead_to(size_t at);
@@ -206,15 +205,14 @@ class CallSieve {
   const CallRules& rules_;
   uint32_t process_;
   bool amid_;
-  uint64_t now_ = 0;  // never decreases, as the time of an event (model/events/event_cursor.h)
+  uint64_t now_ = 0;  // never decreases, like the time of an event (model/events/event_cursor.h)
   bool on_;
   bool wanted_ = true;
   bool begun_ = false, ended_ = false;
-  uint64_t finish_ =
-      std::numeric_limits<uint64_t>::max();  // when a function has ended the recording (CallRules::finishes)
-  std::vector<Open> stack_;                  // the running one
-  CallStacks<Open> stacks_;                  // the others: nothing on them is undecided
-  size_t decided_ = 0;                       // of stack_: none in front is undecided
+  uint64_t finish_ = std::numeric_limits<uint64_t>::max();  // when a function ended the recording (CallRules::finishes)
+  std::vector<Open> stack_;                                 // the running one
+  CallStacks<Open> stacks_;                                 // the others: nothing on them is undecided
+  size_t decided_ = 0;                                      // of stack_: none before it is undecided
   std::vector<Values> values_;
   uint64_t beyond_ = 0;
   std::vector<Function> functions_;
@@ -224,10 +222,10 @@ class CallSieve {
     uint32_t function = std::numeric_limits<uint32_t>::max();
   };
   static constexpr size_t kRecent = 64;
-  std::array<Recent, kRecent> recent_;  // in front of indices_: most calls are of few functions
+  std::array<Recent, kRecent> recent_;  // cache for indices_: most calls are of few functions
   std::deque<SiftedChunk> chunks_;
   uint64_t first_chunk_ = 0;
-  SiftedChunk* chunk_ = nullptr;  // the last of chunks_, while it is added
+  SiftedChunk* chunk_ = nullptr;  // the last of chunks_, while it is being added
   uint64_t chunk_number_ = 0;
   uint64_t calls_left_out_ = 0, events_left_out_ = 0;
 };

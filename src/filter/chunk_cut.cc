@@ -15,14 +15,14 @@ namespace {
 class Cutter {
  public:
   Cutter(std::span<const uint8_t> chunk, std::vector<uint8_t>& out) : chunk_(chunk), out_(out) {
-    // Full size: exits may be added. finish() cuts it.
+    // Full size: exits may be added. finish() truncates it.
     out_.resize(std::max<size_t>(chunk.size(), PENNA_CHUNK_BYTES));
   }
   // Runs of bytes are copied at once, when the next gap is known.
   void copy_until(size_t end) {
     const uint8_t* from = chunk_.data() + copied_;
     uint8_t* to = out_.data() + written_;
-    if (end - copied_ <= 4 * sizeof(uint64_t)) {  // a call or two between others: no call of memcpy for them
+    if (end - copied_ <= 4 * sizeof(uint64_t)) {  // a call or two between others: not worth a memcpy call
       for (size_t i = 0; i < end - copied_; i += sizeof(uint64_t)) std::memcpy(to + i, from + i, sizeof(uint64_t));
     } else {
       std::memcpy(to, from, end - copied_);
@@ -31,9 +31,9 @@ class Cutter {
     copied_ = end;
   }
   void pass_until(size_t end) { copied_ = end; }
-  // Puts exits in place of one, each in the form of that one where its pc allows (8 bytes), else in
-  // the full form (16). A chunk cannot grow beyond PENNA_CHUNK_BYTES: where there is no room for
-  // all, the last one, which is the outermost, has precedence: it ends what is inside.
+  // Replaces one exit by several, each in the form of the original if its pc allows (8 bytes), else in the full form
+  // (16). A chunk cannot grow beyond PENNA_CHUNK_BYTES: if there is no room for all, the last one, which is the
+  // outermost, has precedence: it ends what is inside.
   void put_exits(const Record& record, const RecordCursor& in, size_t begin, const std::vector<uint64_t>& pcs) {
     copy_until(begin);
     copied_ = in.position();
@@ -71,14 +71,13 @@ class Cutter {
   }
   std::span<const uint8_t> chunk_;
   std::vector<uint8_t>& out_;
-  size_t copied_ = 0;  // of chunk_: what lies in front is in out_, or left out
+  size_t copied_ = 0;  // of chunk_: what precedes it is in out_, or left out
   size_t written_ = 0;
 };
 
 }  // namespace
 
-// One pass, record by record, as only that tells where records begin; torn ones and holes are
-// copied as they are.
+// One pass, record by record, the only way to find where records begin; torn ones and holes are copied as they are.
 void ChunkCut::apply(std::span<const uint8_t> chunk, std::vector<uint8_t>& out) const {
   if (chunk.size() < sizeof(penna_chunk)) {
     out.assign(chunk.begin(), chunk.end());

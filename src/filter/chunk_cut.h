@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// ChunkCut: which records of a chunk a filter leaves out, and the chunk that is left.
+// ChunkCut: which records of a chunk a filter leaves out, and the remaining chunk.
 //
-// Why apart from the filters: some decide only when later chunks are known, and several look at the same chunk.
-// Invariant: what is left is a chunk that says the same of every other record, torn ones, holes and damage included.
+// Why separate from the filters: some decide only when later chunks are known, and several look at the same chunk.
+// Invariant: the result is a chunk that says the same about every other record, including torn ones, holes and damage.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@ namespace penna {
 
 class ChunkCut {
  public:
-  // `offset`: of the record's header from the start of the chunk. Records are aligned to 8 bytes,
-  // so a bit for each word suffices.
+  // `offset`: of the record's header from the start of the chunk. Records are aligned to 8 bytes, so one bit per word
+  // suffices.
   void leave_out(size_t offset) {
     words_[offset / 512] |= uint64_t{1} << (offset / 8 % 64);
     changes_ = true;
   }
   bool leaves_out(size_t offset) const { return (words_[offset / 512] >> (offset / 8 % 64) & 1) != 0; }
-  // The call exit at `offset` becomes exits of other functions, at the same time, as far as the chunk has room for
-  // them: where it has none for all, the last has precedence. In ascending order.
+  // The call exit at `offset` becomes exits of other functions, at the same time, as far as the chunk has room: if not
+  // for all, the last has precedence. Call in ascending order.
   void replace_exit(size_t offset, std::vector<uint64_t> pcs) {
     exits_.push_back({offset, std::move(pcs)});
     changes_ = true;
   }
   bool changes() const { return changes_; }
 
-  // What is left of `chunk`, in `out` (reused). A chunk that never said when it ends says when its last record was.
+  // What is left of `chunk`, in `out` (reused). A chunk that never said when it ends gets the time of its last record.
   void apply(std::span<const uint8_t> chunk, std::vector<uint8_t>& out) const;
 
  private:

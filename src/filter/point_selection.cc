@@ -9,11 +9,11 @@
 namespace penna {
 namespace {
 
-// The recorder holds one of these for each process, and a process may describe anything: hence the
-// limits. Beyond them points are kept: a filter may fail to leave out, but must not lose.
+// The recorder holds one of these for each process, and a process may describe anything: hence the limits. Beyond them
+// points are kept: a filter may fail to leave out, but must not lose.
 constexpr size_t kMaxSites = 1 << 20;
-constexpr size_t kMaxThreads = 1 << 16;  // that are inside of spans; those of more are kept
-constexpr size_t kMaxOpenSpans = 4096;   // of a thread: what is opened deeper is kept with its end
+constexpr size_t kMaxThreads = 1 << 16;  // with open spans; points of further ones are kept
+constexpr size_t kMaxOpenSpans = 4096;   // per thread: spans nested deeper are kept along with their ends
 
 std::string names_of(const Site& site) { return site.provider + ":" + site.name; }
 
@@ -35,7 +35,7 @@ void PointSelection::add(Site site) {
   if (is_new && applies) ++sites_met_;
 }
 
-// About what a site costs, with its share of the tables, and of its span's name.
+// Approximate cost of a site, including its share of the tables and its span's name.
 size_t PointSelection::bytes_of(const KnownSite& known) {
   const Site& site = known.site;
   size_t bytes = sizeof(KnownSite) + 64 + 2 * (site.provider.size() + site.name.size()) + site.file.size();
@@ -80,7 +80,7 @@ bool PointSelection::meets(const KnownSite& known, const Record& record) {
   return true;
 }
 
-// An end goes with the innermost open span of its name; without one it is kept.
+// An end shares the fate of the innermost open span of its name; without one it is kept.
 bool PointSelection::end_span(uint32_t span, uint32_t thread) {
   auto of_thread = open_spans_.find(thread);
   if (of_thread == open_spans_.end()) return true;
@@ -115,7 +115,7 @@ bool PointSelection::keeps(uint32_t thread, const Record& record) {
   if (known.site.kind == PENNA_SITE_SPAN_END) return end_span(known.span, thread);
   const bool kept = meets(known, record);
   if (known.span == 0 || known.conditions.empty()) return kept;
-  // A process tells the numbers of its threads, and may tell any.
+  // Thread numbers come from the process, which may send any.
   if (open_spans_.size() >= kMaxThreads && open_spans_.count(thread) == 0) return true;
   OpenSpans& open = open_spans_[thread];
   if (open.size() >= kMaxOpenSpans) return true;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// PointSelection: which points of one process meet the conditions of --where, while it is recorded or afterwards.
+// PointSelection: which points of one process satisfy the --where conditions, during recording or afterwards.
 //
-// Points that a condition does not apply to (where.h) are kept; so are those of unknown sites. The end of a span goes
-// with its beginning, which has the arguments.
-// Invariant: the same points in the same order of each thread get the same answers, whoever asks.
+// Points that no condition applies to (where.h) are kept, and so are those of unknown sites. The end of a span shares
+// the fate of its beginning, which has the arguments.
+// Invariant: the same points in the same order of each thread get the same answers, from recorder and readers alike.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ namespace penna {
 
 class PointSelection {
  public:
-  // All conditions must be met, as far as they apply.
+  // All conditions that apply must hold.
   explicit PointSelection(std::shared_ptr<const std::vector<Where>> conditions) : conditions_(std::move(conditions)) {}
 
-  // A later site of the same id replaces the earlier.
+  // A later site with the same id replaces the earlier one.
   void add(Site site);
   bool knows(uint32_t id) const { return sites_.count(id) != 0; }
 
-  // `record`: of PENNA_KIND_POINT; of each thread in its order.
+  // `record`: a PENNA_KIND_POINT; each thread's in order.
   bool keeps(uint32_t thread, const Record& record);
 
-  // The same for a whole chunk: how many points are left out of it.
+  // The same for a whole chunk: returns how many of its points are left out.
   uint64_t sift(std::span<const uint8_t> chunk, ChunkCut& cut);
 
   uint64_t sites_met() const { return sites_met_; }  // to which a condition applies
@@ -42,17 +42,16 @@ class PointSelection {
     bool kept;
   };
   using OpenSpans = std::vector<OpenSpan>;
-  // Which spans a thread is inside of; for who looks at a chunk that will come again.
+  // A thread's open spans; for code that looks at a chunk that will come again.
   OpenSpans open_spans(uint32_t thread) const;
   void set_open_spans(uint32_t thread, OpenSpans open);
 
-  // There is no room for all that was met: points are kept until their sites are described again.
+  // There is no room for what was seen: points are kept until their sites are described again.
   void forget();
-  size_t bytes() const;  // of memory, about
+  size_t bytes() const;  // of memory, approximately
 
  private:
-  // A condition, and which of the site's arguments its names mean. Worked out once for each site,
-  // not for each point.
+  // A condition, and which of the site's arguments its names mean. Worked out once per site, not per point.
   struct Bound {
     const Where* where;
     Where::Places places;
@@ -60,7 +59,7 @@ class PointSelection {
   struct KnownSite {
     Site site;
     std::vector<Bound> conditions;
-    uint32_t span = 0;  // of a span and of its end: the number of their names
+    uint32_t span = 0;  // for a span and its end: the number of their names
   };
   static size_t bytes_of(const KnownSite& known);
   bool meets(const KnownSite& known, const Record& record);
@@ -68,9 +67,9 @@ class PointSelection {
 
   std::shared_ptr<const std::vector<Where>> conditions_;
   std::unordered_map<uint32_t, KnownSite> sites_;       // by id
-  std::unordered_map<std::string, uint32_t> spans_;     // numbers of names of spans
+  std::unordered_map<std::string, uint32_t> spans_;     // numbers of span names
   std::unordered_map<uint32_t, OpenSpans> open_spans_;  // by thread
-  size_t site_bytes_ = 0, open_count_ = 0;              // of sites_ and spans_; spans that are open
+  size_t site_bytes_ = 0, open_count_ = 0;              // of sites_ and spans_; number of open spans
   DecodedPoint decoded_;
   uint64_t sites_met_ = 0;
 };

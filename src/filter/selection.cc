@@ -6,7 +6,7 @@
 
 namespace penna {
 
-// A selection is shared and never changes: a new one takes its place.
+// A selection is shared and immutable: a new one replaces it.
 void select_calls(Recording& recording, CallRules rules) {
   Selection selection = recording.selection() != nullptr ? *recording.selection() : Selection{};
   selection.calls = std::make_shared<const CallRules>(std::move(rules));

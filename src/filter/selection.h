@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Selection: what those who read the events of a recording leave out: calls, points, threads.
+// Selection: what readers of a recording's events leave out: calls, points, threads.
 //
-// Why it hangs on the Recording: every reader of events meets it, and no pass can forget to ask.
+// Why it hangs on the Recording: it reaches every reader of events, so that no pass can forget to ask.
 // Invariant: it is complete before the first event is read; until the next select() it never changes, so readers share
 // it.
 #pragma once
@@ -31,7 +31,7 @@ inline std::shared_ptr<const std::vector<Where>> point_conditions(const Recordin
   const Selection* const selection = recording.selection();
   return selection == nullptr ? nullptr : selection->conditions;
 }
-// Only a range of time is read (-r).
+// Whether only a range of time is read (-r).
 inline bool reads_range(const Recording& recording) {
   const CallRules* const rules = call_rules(recording);
   return rules != nullptr && rules->has_range();
@@ -39,7 +39,7 @@ inline bool reads_range(const Recording& recording) {
 inline bool selects_threads(const Recording& recording) {
   return recording.selection() != nullptr && !recording.selection()->threads.empty();
 }
-// Who pairs events of several threads reads all of them and counts what these did.
+// Code that pairs events of several threads reads all of them and counts what these did.
 inline bool takes_thread(const Recording& recording, uint32_t thread) {
   return !selects_threads(recording) || recording.selection()->threads[thread];
 }

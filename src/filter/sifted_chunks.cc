@@ -14,8 +14,7 @@ SiftedChunks::SiftedChunks(const Recording& recording, uint32_t thread, const Ca
       inherited_(inherited_chunks(recording, thread)),
       sieve_(rules, recording.threads()[thread].process) {}
 
-// Reads on until the first chunk that waits is decided. After the end of the range nothing is read
-// any more.
+// Reads on until the first waiting chunk is decided. After the end of the range nothing more is read.
 bool SiftedChunks::next(std::vector<uint8_t>& bytes, bool& inherited) {
   while (decided_.empty()) {
     const bool more = (!inherited_.empty() || at_ < refs_.size()) && !sieve_.ended();
@@ -49,7 +48,7 @@ void SiftedChunks::read_one() {
     return inherited_.pop_front();
   }
   const ChunkRef& ref = refs_[at_];
-  // Chunks are missing in between: of open calls nobody knows how long they are.
+  // Chunks are missing in between: the length of open calls is unknown.
   if (!comes_next(at_ == 0 ? nullptr : &refs_[at_ - 1], ref)) sieve_.lose();
   ++at_;
   Waiting waiting{&ref, {}};
@@ -61,7 +60,7 @@ void SiftedChunks::read_one() {
 
 void SiftedChunks::add(Waiting waiting) {
   sieve_.add(waiting.bytes);
-  // Given up, and read again when it is decided: one long call must not take the memory of a whole thread.
+  // Dropped, and read again once it is decided: one long call must not take the memory of a whole thread.
   if (waiting_.size() >= kMostHeld && waiting.ref != nullptr) waiting.bytes = {};
   waiting_.push_back(std::move(waiting));
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The chunks that are left of one that a CallSieve has decided: in front of it the entries that a range cuts, behind it
-// the exits.
+// The chunks that remain of one that a CallSieve has decided: before it the entries that a range cuts, after it the
+// exits.
 //
-// Why here: who reads a recording and who looks on while it is made are given the same.
-// Invariant: what is given are chunks for a RecordCursor, in the order of their records.
+// Why here: readers of a recording and live observers get the same.
+// Invariant: the result is chunks for a RecordCursor, in the order of their records.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace penna {
 
-// Appends them to `out`. `chunk`: the one that `sifted` is about.
+// Appends them to `out`. `chunk`: the one that `sifted` belongs to.
 void append_pieces(const SiftedChunk& sifted, std::vector<uint8_t>&& chunk, const CallRules& rules,
                    std::deque<std::vector<uint8_t>>& out);
 

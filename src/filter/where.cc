@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See where.h. The parser goes by recursive descent.
+// See where.h. A recursive descent parser.
 #include "filter/where.h"
 
 #include <fmt/core.h>
@@ -14,7 +14,7 @@
 
 namespace penna {
 
-// At most this many characters: so deep, at most, is the recursion of parser and evaluation.
+// Longest text in characters: this limits the recursion of parser and evaluation.
 constexpr size_t kMaxText = 1000;
 
 class WhereParser {
@@ -34,7 +34,7 @@ class WhereParser {
   using Literal = Where::Literal;
   using Kind = Where::Kind;
 
-  // The grammar of where.h, a function for each level: || binds less than &&, and ! most.
+  // The grammar of where.h, one function per level: || binds less tightly than &&, and ! most.
   Result<uint32_t> disjunction() { return chain("||", Kind::kOr, &WhereParser::conjunction); }
   Result<uint32_t> conjunction() { return chain("&&", Kind::kAnd, &WhereParser::factor); }
 
@@ -57,7 +57,7 @@ class WhereParser {
     Where::Term term;
     term.name = name();
     if (term.name.empty()) return wrong("an argument name is expected here");
-    // Longer signs first: "<=" begins with "<".
+    // Longer operators first: "<=" begins with "<".
     static constexpr std::pair<std::string_view, Operation> kOperations[] = {
         {"==", Operation::kEqual},        {"!=", Operation::kNotEqual}, {"<=", Operation::kLessEqual},
         {">=", Operation::kGreaterEqual}, {"<", Operation::kLess},      {">", Operation::kGreater},
@@ -88,7 +88,7 @@ class WhereParser {
     const char quote = rest_[0];
     size_t at = 1;
     for (; at < rest_.size() && rest_[at] != quote; ++at) {
-      // In a glob the backslash is the glob's own.
+      // In a glob the backslash belongs to the glob.
       if (rest_[at] == '\\' && at + 1 < rest_.size() && (rest_[at + 1] == quote || term.operation != Operation::kGlob))
         ++at;
       term.text += rest_[at];
@@ -103,8 +103,7 @@ class WhereParser {
     return ok();
   }
 
-  // An integer of 64 bits, signed or not; what does not fit, or has a point or exponent, is a
-  // double.
+  // A 64-bit integer, signed or not; what does not fit, or has a point or exponent, is a double.
   Result<> number(Where::Term& term) {
     term.literal = Literal::kInteger;
     if (take("true")) {
@@ -132,14 +131,14 @@ class WhereParser {
     return end_of_word();
   }
 
-  // "1x" is no number, and "trueish" no truth.
+  // "1x" is not a number, nor "trueish" a boolean.
   Result<> end_of_word() const {
     if (!rest_.empty() && std::isalnum(static_cast<unsigned char>(rest_[0])) != 0)
       return wrong("a blank, && or || is missing");
     return ok();
   }
 
-  // Letters, digits, '_', '.', and "->": arguments without a name are called by their expression.
+  // Letters, digits, '_', '.', and "->": nameless arguments are named by their expression.
   std::string name() {
     skip_blanks();
     size_t size = 0;
@@ -192,8 +191,7 @@ std::vector<std::string> Where::names() const {
   return names;
 }
 
-// Whether an argument of this type can be compared so. Numbers and texts are never converted into
-// each other.
+// Whether an argument of this type can be compared this way. Numbers and texts are never converted into each other.
 bool Where::fits(const Term& term, uint8_t type) {
   if (type == PENNA_ARG_STRING) return term.literal == Literal::kText || term.operation == Operation::kIsSet;
   if (type == PENNA_ARG_CHAR && term.literal == Literal::kText)
@@ -219,8 +217,7 @@ bool Where::holds(const Places& places, const DecodedPoint& point) const {
   return node_holds(root_, places, point);
 }
 
-// Recursive; the depth is that of the text, at most kMaxText. Evaluates from the left, and no more
-// than it must, as C does.
+// Recursive; the depth is bounded by the text, at most kMaxText. Evaluates from the left and short-circuits, as C does.
 bool Where::node_holds(uint32_t number, const Places& places, const DecodedPoint& point) const {
   const Node& node = nodes_[number];
   switch (node.kind) {
@@ -234,7 +231,7 @@ bool Where::node_holds(uint32_t number, const Places& places, const DecodedPoint
 
 namespace {
 
-// Compares as operators of C do: nothing is less, equal or greater than a NaN.
+// Compares like C operators: nothing is less than, equal to or greater than a NaN.
 template <typename T, typename Operation>
 bool compare(const T& value, Operation operation, const T& literal) {
   switch (operation) {

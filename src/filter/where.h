@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Where: a condition on the arguments of points, as users write it: rows > 100 && (table ~ "ord*" || !cached).
 //
-// Grammar, in the words of the kernel's event filters: NAME, or NAME with one of == != < <= > >= and a number, true,
-// false or a text in quotes, or NAME ~ and a glob in quotes; joined by && and ||, turned by !, grouped by ( ). NAME is
-// that of an argument, or argN by its place, from 1. NAME alone: not zero, not empty.
-// Invariant: a condition is asked only about points that have all its arguments, in types that can be compared so. What
-// it does not apply to is for the caller to keep.
+// Grammar, in the terms of the kernel's event filters: NAME, or NAME with one of == != < <= > >= and a number, true,
+// false or a quoted text, or NAME ~ and a quoted glob; joined by && and ||, negated by !, grouped by ( ). NAME is an
+// argument's name, or argN for the Nth, from 1. NAME by itself: not zero, not empty.
+// Invariant: a condition is evaluated only for points that have all its arguments, in types that allow the comparison.
+// The caller decides to keep what it does not apply to.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ class Where {
 
   // For points of one site: which of its arguments each name means.
   using Places = std::vector<uint8_t>;
-  // Nothing when the condition does not apply to the site.
+  // Nothing if the condition does not apply to the site.
   std::optional<Places> places_in(const Site& site) const;
   const std::string& text() const { return text_; }
-  std::vector<std::string> names() const;  // of the arguments that it asks for
-  // `point` is of the site that gave `places`, and not malformed.
+  std::vector<std::string> names() const;  // of the arguments it uses
+  // `point` must be of the site that `places` comes from, and not malformed.
   bool holds(const Places& places, const DecodedPoint& point) const;
 
  private:
@@ -43,21 +43,21 @@ class Where {
     std::string name;
     Operation operation = Operation::kIsSet;
     Literal literal = Literal::kNone;
-    __int128 integer = 0;  // any value of 64 bits, with or without a sign
+    __int128 integer = 0;  // any 64-bit value, signed or unsigned
     double real = 0;
     std::string text;
   };
   enum class Kind : uint8_t { kTerm, kNot, kAnd, kOr };
   struct Node {
     Kind kind = Kind::kTerm;
-    uint32_t left = 0, right = 0;  // nodes; of kTerm `left` is a term
+    uint32_t left = 0, right = 0;  // nodes; for kTerm `left` is a term
   };
 
   bool node_holds(uint32_t node, const Places& places, const DecodedPoint& point) const;
   static bool fits(const Term& term, uint8_t type);
   static bool term_holds(const Term& term, const ArgumentValue& value);
 
-  std::string text_;  // as it was written
+  std::string text_;  // as written
   std::vector<Term> terms_;
   std::vector<Node> nodes_;
   uint32_t root_ = 0;

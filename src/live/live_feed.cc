@@ -10,14 +10,13 @@
 namespace penna {
 namespace {
 
-// Records that later ones refer to. They are kept when all else is dropped: without its module, a
-// function has no name for the rest of the recording.
+// Records that later ones refer to. They are kept when everything else is dropped: without its module, a function has
+// no name for the rest of the recording.
 bool describes(uint32_t kind) {
   return kind == PENNA_KIND_MODULE || kind == PENNA_KIND_SITE || kind == PENNA_KIND_THREAD;
 }
 
-// The chunk with nothing but what describes, at most `room` bytes of it; the events that it loses
-// are counted.
+// The chunk reduced to descriptions, at most `room` bytes of it; the events it loses are counted.
 std::vector<uint8_t> descriptions_of(std::span<const uint8_t> chunk, size_t room, uint64_t& calls, uint64_t& others) {
   RecordCursor in(chunk);
   std::vector<uint8_t> kept(chunk.begin(), chunk.begin() + sizeof(penna_chunk));
@@ -48,7 +47,7 @@ void LiveFeed::began(const Process& process) {
   waiting_.began.push_back(process);
 }
 
-// On the collector's thread: it holds the lock for a copy and never waits for whoever shows.
+// On the collector's thread: it holds the lock for a copy and never waits for the displaying thread.
 void LiveFeed::records(uint32_t process, std::span<const uint8_t> chunk) {
   if (off_.load(std::memory_order_relaxed) || chunk.size() < sizeof(penna_chunk)) return;
   std::lock_guard hold(mutex_);
@@ -73,15 +72,15 @@ void LiveFeed::left_out(uint32_t process, uint32_t thread_serial, uint64_t calls
   dropped.others += others;
 }
 
-// Stacks are never dropped for want of room: records that come later refer to them by number.
+// Stacks are never dropped for lack of room: later records refer to them by number.
 void LiveFeed::stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes) {
   if (off_.load(std::memory_order_relaxed)) return;
   std::lock_guard hold(mutex_);
   waiting_.stacks.push_back({process, first, {nodes.begin(), nodes.end()}});
 }
 
-// What was dropped is told in front of a thread's next records. None will come of a process that
-// has ended: an empty chunk, made here, takes their place.
+// Dropped events are reported before a thread's next records. For a process that has ended there are none: an empty
+// chunk, made here, takes their place.
 void LiveFeed::report_dropped(uint32_t process) {
   const auto first = dropped_.lower_bound({process, 0});
   auto last = first;
@@ -103,7 +102,7 @@ void LiveFeed::ended(const ProcessEnd& end) {
   waiting_.ended.push_back(end);
 }
 
-// The flag is set under the lock and told outside of it, so that whoever wakes finds the lock free.
+// The flag is set under the lock and signalled outside of it, so that the woken thread finds the lock free.
 void LiveFeed::up_to_date() {
   {
     std::lock_guard hold(mutex_);
@@ -120,7 +119,7 @@ void LiveFeed::close() {
   came_.notify_one();
 }
 
-// The whole batch is exchanged, so that the lock is held for a moment only.
+// The whole batch is exchanged, so that the lock is held only briefly.
 bool LiveFeed::take(LiveBatch& batch) {
   std::unique_lock hold(mutex_);
   came_.wait(hold, [this] { return fresh_ || closed_; });

@@ -11,7 +11,7 @@
 namespace penna {
 namespace {
 
-constexpr size_t kCutBytes = 1 << 10;  // what a CallSieve remembers of a chunk
+constexpr size_t kCutBytes = 1 << 10;  // what a CallSieve remembers about a chunk
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void LiveFilter::began(const Process& process) {
   if (process.forked_by != 0) forked_.insert(process.number);
   if (has_start_) return;
   has_start_ = true;
-  // A range counts from the start of the first process; the rules were made before that was known.
+  // A range counts from the start of the first process, which was unknown when the rules were made.
   if (rules_.begin != 0) rules_.begin += process.start_ticks;
   if (rules_.end < UINT64_MAX - process.start_ticks) rules_.end += process.start_ticks;
 }
@@ -50,7 +50,7 @@ void LiveFilter::learn(const LiveRecords& records) {
       auto module = decode_module(record);
       if (!module) continue;
       module->ticks = record.time;
-      // Decisions about functions are made anew: a new module may hold one that is meant.
+      // Redo decisions about functions: a new module may contain a wanted one.
       if (rules_.learn(records.process, *module)) ++rules_.epoch;
     }
   }
@@ -66,8 +66,8 @@ void LiveFilter::select_points(uint32_t process, std::vector<uint8_t>& chunk) {
   chunk.swap(left);
 }
 
-// Leaves out all events of a thread that is not wanted; what describes stays. What a thread did
-// before it had a name that is wanted is not shown.
+// Leaves out all events of an unwanted thread; descriptions stay. What a thread did before it had a wanted name is not
+// shown.
 void LiveFilter::select_thread(uint32_t process, std::vector<uint8_t>& chunk) {
   const auto selection = selections_.find(process);
   if (selection == selections_.end() || selection->second.means(header_of(chunk))) return;
@@ -82,8 +82,8 @@ void LiveFilter::select_thread(uint32_t process, std::vector<uint8_t>& chunk) {
   chunk.swap(left);
 }
 
-// The cheap filters first: they need no other records. Then the sieve, which may hold records back
-// until it is known how long the calls around them are.
+// The cheap filters first: they need no other records. Then the sieve, which may hold records back until it is known
+// how long the calls around them are.
 void LiveFilter::add(LiveRecords records, std::vector<LiveRecords>& out) {
   select_thread(records.process, records.chunk);
   select_points(records.process, records.chunk);
@@ -93,7 +93,7 @@ void LiveFilter::add(LiveRecords records, std::vector<LiveRecords>& out) {
   // The thread that called fork(): its open calls are the parent's.
   const bool goes_on = key.second == 1 && forked_.count(key.first) != 0;
   if (!thread) thread = std::make_unique<Thread>(Thread{CallSieve(rules_, records.process, goes_on), {}});
-  // A gap: which calls are open is not known any more. An empty chunk carries the numbers on.
+  // A gap: which calls are open is now unknown. An empty chunk carries the counts on.
   if (records.calls_dropped + records.others_dropped != 0) {
     thread->sieve.lose();
     give(key, *thread, out);
@@ -126,8 +126,8 @@ void LiveFilter::give(Key key, Thread& thread, std::vector<LiveRecords>& out) {
   }
 }
 
-// A chunk that is decided, and only waits for one in front of it, is cut at once, so that it takes
-// no more room than what will stay of it.
+// A decided chunk that only waits for one before it is cut at once, so that it takes no more room than what will remain
+// of it.
 void LiveFilter::cut_decided(Thread& thread) {
   for (size_t i = 0; i < thread.waiting.size(); ++i) {
     Waiting& waiting = thread.waiting[i];
@@ -142,9 +142,8 @@ void LiveFilter::cut_decided(Thread& thread) {
   }
 }
 
-// Too much is held back: the thread's records are given up. They could be shown only if it were
-// known how long their calls are. What they were is counted, and told as records that came too
-// fast.
+// Too much is held back: the thread's records are given up. They could only be shown if the lengths of their calls were
+// known. They are counted, and reported as records that came too fast.
 void LiveFilter::drop(Key key, Thread& thread, std::vector<LiveRecords>& out) {
   thread.sieve.lose();
   uint64_t calls = 0, others = 0;
@@ -174,8 +173,7 @@ void LiveFilter::wait_until(uint64_t ticks, std::vector<LiveRecords>& out) {
   }
 }
 
-// No more records of the process will come: what waits is decided as if its calls had been long
-// enough.
+// No more records of the process will come: what waits is decided as if its calls had been long enough.
 void LiveFilter::end(uint32_t process, std::vector<LiveRecords>& out) {
   const auto first = threads_.lower_bound({process, 0});
   auto last = first;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// LiveFilter: what the filters keep of the records that an onlooker is given, in front of everything that shows them.
+// LiveFilter: applies the filters to the records that an onlooker receives, before everything that shows them.
 //
-// Why not what the recorder's filter leaves: that works on whole chunks, and keeps what only a later one decides.
-// Invariant: the records of a thread stay in order; behind a call whose length is not known yet they wait, at most
-// kMostHeld bytes of all threads. What would be more is dropped, and told as records that came too fast.
+// Why the recorder's filter is not enough: it works on whole chunks, and keeps what only a later one decides.
+// Invariant: the records of a thread stay in order; after a call of unknown length they wait, at most kMostHeld bytes
+// for all threads. Anything beyond is dropped, and reported as records that came too fast.
 #pragma once
 
 #include <deque>
@@ -23,34 +23,34 @@ class LiveFilter {
  public:
   static constexpr size_t kMostHeld = 32 << 20;
 
-  // Null when nothing is to be left out. `rules`: live_rules().
+  // Null if nothing is to be left out. `rules`: live_rules().
   static std::unique_ptr<LiveFilter> make(CallRules rules, std::vector<Where> conditions, ThreadChoice threads = {});
   LiveFilter(const LiveFilter&) = delete;
   LiveFilter& operator=(const LiveFilter&) = delete;
 
-  // In front of its records. The first one's start is that of a range.
+  // Call before its records. A range starts when the first process does.
   void began(const Process& process);
-  // The modules and sites that records describe: before records of others, who may meet them, are added.
+  // The modules and sites that records describe: call before adding records of other threads, which may use them.
   void learn(const LiveRecords& records);
 
   // Each appends to `out` what is now known to be kept.
   void add(LiveRecords records, std::vector<LiveRecords>& out);
-  // Threads have told nothing else until `ticks`: calls that go on for so long are kept.
+  // Threads have recorded nothing else until `ticks`: calls open that long are kept.
   void wait_until(uint64_t ticks, std::vector<LiveRecords>& out);
-  // No records of this process will come.
+  // No more records of this process will come.
   void end(uint32_t process, std::vector<LiveRecords>& out);
 
  private:
-  // A chunk for which the sieve has not decided everything yet.
+  // A chunk that the sieve has not fully decided yet.
   struct Waiting {
     std::vector<uint8_t> bytes;
-    bool is_cut = false;  // they are what stays
+    bool is_cut = false;  // they are what remains
   };
   struct Thread {
     CallSieve sieve;
-    std::deque<Waiting> waiting;  // what the sieve has not given back
+    std::deque<Waiting> waiting;  // what the sieve has not returned
   };
-  using Key = std::pair<uint32_t, uint32_t>;  // number of the process, thread serial
+  using Key = std::pair<uint32_t, uint32_t>;  // process number, thread serial
 
   LiveFilter(CallRules rules, std::vector<Where> conditions, ThreadChoice threads);
   void give(Key key, Thread& thread, std::vector<LiveRecords>& out);
@@ -64,7 +64,7 @@ class LiveFilter {
   bool has_start_ = false;
   std::shared_ptr<const ThreadChoice> wanted_;      // null: all
   std::map<uint32_t, PointSelection> points_;       // by process
-  std::map<uint32_t, ThreadSelection> selections_;  // the same
+  std::map<uint32_t, ThreadSelection> selections_;  // likewise
   std::set<uint32_t> forked_;                       // processes
   std::map<Key, std::unique_ptr<Thread>> threads_;
   size_t held_ = 0;  // bytes, of all threads

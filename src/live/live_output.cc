@@ -16,9 +16,8 @@ void LiveOutput::put(std::string_view text) {
   if (!has_room()) (void)flush(0);
 }
 
-// The descriptor may be somebody else's terminal, too, and must not be made non-blocking. But a
-// pipe that poll(2) calls ready takes PIPE_BUF bytes without waiting (pipe(7)), so no write is
-// longer than that.
+// The descriptor may be a terminal shared with others, and must not be made non-blocking. But a pipe that poll(2)
+// reports as ready takes PIPE_BUF bytes without waiting (pipe(7)), so no write is longer than that.
 bool LiveOutput::flush(int patience_ms) {
   size_t written = 0;
   while (written < waiting_.size() && !over_) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// LiveOutput: a descriptor that may be slow, or dead, without its writer waiting for it.
+// LiveOutput: a descriptor that may be slow, or dead, whose writer does not wait for it.
 //
-// Why not Output: that one waits as long as its reader likes, while the program that is shown goes on.
+// Why not Output: that one waits as long as its reader likes, while the program being shown goes on.
 // Invariant: put() never waits; what waits here is what the caller has put and has_room() allowed.
 #pragma once
 
@@ -17,11 +17,12 @@ class LiveOutput {
   explicit LiveOutput(int fd) : fd_(fd) {}
 
   void put(std::string_view text);
-  // Writes what can be written; waits for its reader until he has taken nothing for so long. False: something is left.
+  // Writes what can be written; waits for its reader until it has taken nothing for this long. False: something is
+  // left.
   bool flush(int patience_ms);
 
   bool has_room() const { return waiting_.size() < kRoom; }
-  bool is_over() const { return over_; }  // nobody reads, or it cannot be written
+  bool is_over() const { return over_; }  // no reader, or it cannot be written
 
  private:
   int fd_;

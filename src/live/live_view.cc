@@ -22,14 +22,14 @@ namespace penna {
 namespace {
 
 constexpr size_t kBehind = 4 << 20;  // bytes of records that may wait before lines are left out: half a second's work
-constexpr size_t kMaxHeldLines = 4096;     // of a tree
-constexpr int kNice = 10;                  // the program, and who collects, come first
-constexpr std::chrono::seconds kEager(1);  // but for the first lines, which somebody waits for
-constexpr int kLastPatienceMs = 2000;      // with a reader, at the end
+constexpr size_t kMaxHeldLines = 4096;     // per tree
+constexpr int kNice = 10;                  // the program and the collector come first
+constexpr std::chrono::seconds kEager(1);  // except for the first lines, which a user waits for
+constexpr int kLastPatienceMs = 2000;      // at the end, if there is a reader
 
 }  // namespace
 
-// A thread that is shown, with its own timeline and, in the forms of trees, its own tree.
+// A thread being shown, with its own timeline and, in tree forms, its own tree.
 struct LiveView::Shown {
   uint32_t index = 0;  // of the thread in the recording
   Key key;
@@ -38,11 +38,11 @@ struct LiveView::Shown {
   uint64_t last_time = 0;
   bool titled = false;
   bool missed = false;       // lines of it were left out: the tree is behind
-  bool gap = false;          // records of it were dropped: exits may come of calls that nobody saw
-  bool was_holding = false;  // the tree holds lines back, since the last batch
+  bool gap = false;          // records of it were dropped: exits may come for calls that were not seen
+  bool was_holding = false;  // the tree has held lines back since the last batch
 };
 
-// The records of one thread in one batch, in their order. `slices` point into the batch.
+// The records of one thread in one batch, in order. `slices` point into the batch.
 struct LiveView::Stream {
   Shown* thread = nullptr;
   std::vector<const LiveRecords*> slices;
@@ -51,9 +51,9 @@ struct LiveView::Stream {
   Event event;
 };
 
-// The calls that were open in the parent's thread when a child was forked. Parent and child come to
-// us by different channels, in any order: the calls are handed on when the parent tells of
-// something later than the fork, or when the child tells of its first event, whichever is first.
+// The calls that were open in the parent's thread when a child was forked. Parent and child arrive through different
+// channels, in any order: the calls are passed on when the parent reports something later than the fork, or at the
+// child's first event, whichever comes first.
 struct LiveView::Fork {
   Key parent;
   uint64_t ticks = 0;
@@ -91,7 +91,7 @@ Result<> LiveView::start() {
   return ok();
 }
 
-// The collector has stopped before: nothing is added to the feed any more.
+// The collector must have stopped: nothing more is added to the feed.
 void LiveView::finish() {
   feed_.close();
   if (thread_.joinable()) thread_.join();
@@ -101,16 +101,16 @@ void LiveView::run() {
   if (form_ == LiveForm::kLines) printer_->titles();
   const auto began = std::chrono::steady_clock::now();
   bool is_nice = false;
-  // One batch behind: what another thread has described before it was met has come with the next batch at the latest.
+  // One batch behind: what another thread described before its use has come with the next batch at the latest.
   LiveBatch batch, next;
   for (bool more = true; more;) {
     more = feed_.take(next);
-    // Taken before the next batch is shown: all that happened until then is in it or before it.
+    // Taken before the next batch is shown: everything that happened until then is in it or before it.
     const uint64_t now = penna_now();
     meet(next);
     show(batch);
     if (!is_nice && std::chrono::steady_clock::now() - began > kEager) {
-      // For this thread alone: on Linux a nice value belongs to a thread, see setpriority(2).
+      // Only for this thread: on Linux a nice value belongs to a thread, see setpriority(2).
       ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
       is_nice = true;
     }
@@ -118,7 +118,7 @@ void LiveView::run() {
     if (!more) show(batch);
     complete_until_ = now;
     (void)output_.flush(0);
-    // Nobody reads: the feed drops everything from here on, and the recording goes on.
+    // No reader: the feed drops everything from here on, and the recording goes on.
     if (output_.is_over()) feed_.turn_off();
   }
   (void)output_.flush(kLastPatienceMs);  // now there is time
@@ -126,8 +126,8 @@ void LiveView::run() {
   (void)output_.flush(kLastPatienceMs);
 }
 
-// Takes from a batch what describes: processes, stacks, modules, sites and names, of which records
-// of other threads in the same batch may make use.
+// Takes the descriptions from a batch: processes, stacks, modules, sites and names, which records of other threads in
+// the same batch may use.
 void LiveView::meet(const LiveBatch& batch) {
   if (output_.is_over()) return;
   if (!batch.records.empty()) live_.set_clock(read_clocks());
@@ -143,11 +143,11 @@ void LiveView::meet(const LiveBatch& batch) {
     describe(records);
     if (filter_) filter_->learn(records);
   }
-  // Names remember what they have looked up: with new modules they begin anew.
+  // Names caches look-ups: with new modules it starts over.
   if (live_.prepare()) names_.emplace(live_.recording(), symbols_, style_);
 }
 
-// Leaves what the filter keeps.
+// Reduces the batch to what the filter keeps.
 void LiveView::sift(LiveBatch& batch) {
   std::vector<LiveRecords> kept;
   for (LiveRecords& records : batch.records) filter_->add(std::move(records), kept);
@@ -172,9 +172,9 @@ void LiveView::show(LiveBatch& batch) {
   for (const ProcessEnd& ended : batch.ended) end(ended);
 }
 
-// ---- What describes
+// ---- Descriptions
 
-// A thread is met with its first records: nothing else tells of it.
+// A thread becomes known with its first records: nothing else announces it.
 LiveView::Shown& LiveView::thread_of(const LiveRecords& records) {
   const penna_chunk header = RecordCursor(records.chunk).header();
   const auto found = threads_.find({records.process, header.thread_serial});
@@ -188,7 +188,7 @@ LiveView::Shown& LiveView::thread_of(const LiveRecords& records) {
   return added;
 }
 
-// Every record of the batch is looked at once more for this; events are only passed over.
+// This looks at every record of the batch an extra time; events are only skipped.
 void LiveView::describe(const LiveRecords& records) {
   if (processes_.count(records.process) == 0) return;
   const Shown& thread = thread_of(records);
@@ -214,7 +214,7 @@ void LiveView::describe(const LiveRecords& records) {
 
 // ---- Records
 
-// One stream for each thread of the batch, in the order in which the threads first appear.
+// One stream per thread of the batch, in the order in which the threads first appear.
 std::vector<LiveView::Stream> LiveView::streams_of(const LiveBatch& batch) {
   std::vector<Stream> streams;
   std::map<const Shown*, size_t> of_thread;
@@ -228,9 +228,8 @@ std::vector<LiveView::Stream> LiveView::streams_of(const LiveBatch& batch) {
   return streams;
 }
 
-// The next record of the stream as its event; false at its end. Times that go backwards (a clock
-// that is not the same on all processors) are held at the last one: the merge relies on rising
-// times.
+// The stream's next record as its event; false at its end. Times that go backwards (a clock that differs between
+// processors) are held at the last one: the merge relies on rising times.
 bool LiveView::advance(Stream& stream) {
   Shown& thread = *stream.thread;
   while (!stream.cursor.next(stream.event.record)) {
@@ -259,7 +258,7 @@ void LiveView::give(Stream& stream) {
   thread.timeline->add(stream.event, [&](const TimelineLine& next) { return line(thread, next); });
 }
 
-// A pid may have been used by several processes: the newest with that pid is the parent.
+// Several processes may have used a pid: the newest with that pid is the parent.
 void LiveView::fork(const Process& child) {
   for (auto parent = processes_.rbegin(); parent != processes_.rend(); ++parent) {
     if (live_.recording().processes()[parent->second].process.pid != child.parent_pid) continue;
@@ -277,9 +276,8 @@ void LiveView::hand_on(Fork& fork) {
     parent->second.timeline->for_each_open(SIZE_MAX, [&](const TimelineLine& open) { fork.pcs.push_back(open.pc); });
 }
 
-// Before the event is looked at, while the calls that were open at the fork are still open.
-// Programs may fork thousands of children that never tell anything: only those of this thread are
-// looked at.
+// Before the event is processed, while the calls that were open at the fork are still open. Programs may fork thousands
+// of children that never report anything: only this thread's children are looked at.
 void LiveView::hand_on_calls(const Shown& thread, const Event& event) {
   if (thread.key.second == 1)
     if (const auto own = forks_.find(event.process); own != forks_.end() && !own->second.handed_on)
@@ -296,8 +294,8 @@ void LiveView::hand_on_calls(const Shown& thread, const Event& event) {
   if (children->second.empty()) children_.erase(children);
 }
 
-// The child's first thread (serial 1) begins inside the calls that it inherited: entries are made
-// up for them, at the time of the fork.
+// The child's first thread (serial 1) begins inside the calls that it inherited: entries are made up for them, at the
+// time of the fork.
 void LiveView::inherit(Shown& thread, const Event& event) {
   const auto found = forks_.find(event.process);
   if (found == forks_.end() || live_.recording().threads()[event.thread].serial != 1) return;
@@ -322,7 +320,7 @@ void LiveView::one_after_the_other(std::vector<Stream>& streams) {
 
 // A k-way merge, as each thread's records are in order: O(n log threads).
 void LiveView::by_time(std::vector<Stream>& streams) {
-  std::vector<Stream*> heap;  // the earliest on top
+  std::vector<Stream*> heap;  // earliest on top
   for (Stream& stream : streams)
     if (advance(stream)) heap.push_back(&stream);
   const auto later = [](const Stream* a, const Stream* b) { return a->event.time > b->event.time; };
@@ -340,13 +338,12 @@ void LiveView::by_time(std::vector<Stream>& streams) {
 
 // ---- Lines
 
-// Whether a line can be shown, or is left out: we are too far behind, or the reader is.
+// Whether a line can be shown, or must be left out: the view is too far behind, or the reader is.
 bool LiveView::may_show() const { return bytes_ahead_ <= kBehind && output_.has_room(); }
 
 bool LiveView::line(Shown& thread, const TimelineLine& line) {
   const bool begins_call = line.kind == LineKind::kEnter || line.kind == LineKind::kLeaf;
-  // The timeline still sees every event, so that depths stay right: only lines are left out, and
-  // counted.
+  // The timeline still sees every event, so that depths stay right: only lines are left out, and counted.
   if (!may_show()) {
     if (!thread.missed && thread.tree) (void)thread.tree->finish();
     thread.missed = true;
@@ -361,7 +358,7 @@ bool LiveView::line(Shown& thread, const TimelineLine& line) {
     title(thread);
     return printer_->line(line);
   }
-  if (thread.missed) {  // what is open has its place in the tree, though not its line
+  if (thread.missed) {  // what is open has its place in the tree, but no line
     thread.missed = false;
     start_tree(thread);
     thread.timeline->for_each_open(line.depth, [&](const TimelineLine& open) { thread.tree->is_open(open); });
@@ -374,8 +371,7 @@ bool LiveView::line(Shown& thread, const TimelineLine& line) {
   return true;
 }
 
-// The title is put in front of a line by the tree's own sink, as only that knows when a line really
-// comes.
+// The tree's own sink inserts the title before a line, as only it knows when a line is really printed.
 void LiveView::start_tree(Shown& thread) {
   if (form_ == LiveForm::kLines) return;
   thread.tree = std::make_unique<TreeLines>(*printer_, tree_names_, form_ == LiveForm::kAll,
@@ -386,8 +382,7 @@ void LiveView::start_tree(Shown& thread) {
                                             });
 }
 
-// Records of this thread are missing, and with them which calls are open: it begins anew, at depth
-// 0.
+// Records of this thread are missing, and with them which calls are open: it restarts at depth 0.
 void LiveView::lose_track(Shown& thread) {
   thread.timeline->catch_up([&](const TimelineLine& next) { return line(thread, next); });
   if (thread.tree) (void)thread.tree->finish();
@@ -397,7 +392,7 @@ void LiveView::lose_track(Shown& thread) {
   begin(thread);
 }
 
-// Leaves are folded into one line where lines are shown; a tree folds for itself.
+// Leaves are folded into one line if lines are shown; a tree does its own folding.
 void LiveView::begin(Shown& thread) {
   const Recording& recording = live_.recording();
   thread.timeline = std::make_unique<Timeline>(recording, recording.threads()[thread.index].process, thread.index,
@@ -405,7 +400,7 @@ void LiveView::begin(Shown& thread) {
   start_tree(thread);
 }
 
-// In front of the next line that is shown, so that the gap is where it was.
+// Before the next line shown, so that the gap appears where it occurred.
 void LiveView::report_missing() {
   if (calls_missing_ + others_missing_ == 0) return;
   std::string what = plural_text(static_cast<int64_t>(calls_missing_), "call");
@@ -420,8 +415,8 @@ void LiveView::report_missing() {
   lost_track_ = false;
 }
 
-// Lines have a column for the thread, so each thread has its title once. Trees have one wherever
-// another thread goes on; not the first, which may be the only one.
+// Lines have a column for the thread, so each thread has its title once. Trees have one wherever another thread
+// continues; except the first, which may be the only one.
 void LiveView::title(Shown& thread) {
   if (last_shown_ == thread.index) return;
   const bool wanted = form_ == LiveForm::kLines ? !thread.titled : last_shown_ != kNoIndex;
@@ -430,8 +425,8 @@ void LiveView::title(Shown& thread) {
   if (wanted) printer_->thread_title(thread.index);
 }
 
-// Folding and leaves hold lines back. What was held back for a whole batch is shown, so that a
-// program that waits is seen to wait in the call that it is in.
+// Folding and leaves hold lines back. What was held back for a whole batch is shown, so that a waiting program is
+// visibly waiting in the call that it is in.
 void LiveView::catch_up() {
   for (auto& [key, thread] : threads_) {
     if (!thread.tree) {
@@ -443,8 +438,7 @@ void LiveView::catch_up() {
   }
 }
 
-// The process will tell nothing more: what is open is closed, and all that was kept of it is
-// forgotten.
+// The process will record nothing more: what is open is closed, and all state kept for it is dropped.
 void LiveView::end(const ProcessEnd& end) {
   const auto found = processes_.find(end.number);
   if (found == processes_.end()) return;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // LiveView: shows what is recorded while it is recorded, as penna replay would show it afterwards.
 //
-// Why a thread of its own: neither the program nor the collector ever waits for a terminal or a pipe.
-// Invariant: what comes faster than it can be shown is not shown, and counted in a line; memory is bounded whatever
-// comes. A line is there 100 ms after its event, unless it is late with others, or a filter must first see how long a
-// call is.
+// Why a separate thread: neither the program nor the collector ever waits for a terminal or a pipe.
+// Invariant: what comes faster than it can be shown is not shown, and counted in a line; memory is bounded regardless.
+// A line appears 100 ms after its event, unless the view is behind, or a filter must first see how long a call is.
 // Usage: collector.set_onlooker(view.onlooker()); view.start(); ... collector.stop(); view.finish();
 #pragma once
 
@@ -27,12 +26,12 @@
 
 namespace penna {
 
-// As penna replay --merge, --tree, --tree --all.
+// Like penna replay --merge, --tree, --tree --all.
 enum class LiveForm { kLines, kTree, kAll };
 
 class LiveView {
  public:
-  // `symbols` must outlive it. `style`: of names. `filter`: what it keeps is shown; null: everything.
+  // `symbols` must outlive it. `style`: of names. `filter`: only what it keeps is shown; null: everything.
   LiveView(LiveForm form, bool color, const Session& session, const ClockTriplet& start, SymbolSource& symbols, int fd,
            NameStyle style = {}, std::unique_ptr<LiveFilter> filter = nullptr);
   ~LiveView();
@@ -40,18 +39,18 @@ class LiveView {
   LiveView& operator=(const LiveView&) = delete;
 
   Onlooker& onlooker() { return feed_; }
-  // As LiveFeed::left_out(): by who hands on to the onlooker what he was told himself.
+  // Like LiveFeed::left_out(): for callers that forward to the onlooker what they received.
   void left_out(uint32_t process, uint32_t thread_serial, uint64_t calls, uint64_t others) {
     feed_.left_out(process, thread_serial, calls, others);
   }
-  const Recording& recording() const { return live_.recording(); }  // to its own thread
+  const Recording& recording() const { return live_.recording(); }  // for its own thread
   Result<> start();
   void finish();
 
  private:
   struct Shown;   // a thread
   struct Stream;  // the records of a thread in a batch
-  struct Fork;    // of a process that has told nothing yet
+  struct Fork;    // a fork whose child has reported nothing yet
   using Key = std::pair<uint32_t, uint32_t>;
 
   void run();
@@ -79,7 +78,7 @@ class LiveView {
   void end(const ProcessEnd& end);
   void catch_up();
 
-  // Everything from here on is used by the view's own thread alone; only `feed_` is shared.
+  // Everything from here on is used only by the view's own thread; only `feed_` is shared.
   const LiveForm form_;
   SymbolSource& symbols_;
   const NameStyle style_;
@@ -87,18 +86,18 @@ class LiveView {
   LiveFeed feed_;
   LiveOutput output_;
   LiveRecording live_;
-  std::optional<Names> names_;  // made anew when modules come
+  std::optional<Names> names_;  // recreated when modules come
   std::optional<ReplayPrinter> printer_;
   TreeNames tree_names_;
   std::map<uint32_t, uint32_t> processes_;         // number -> index
-  std::map<Key, Shown> threads_;                   // by number of the process and serial
+  std::map<Key, Shown> threads_;                   // by process number and serial
   std::map<uint32_t, Fork> forks_;                 // by index of the child
-  std::map<Key, std::vector<uint32_t>> children_;  // of a thread, by index: those that it has not handed its calls yet
+  std::map<Key, std::vector<uint32_t>> children_;  // of a thread, by index: children still waiting for its calls
   uint32_t last_shown_ = kNoIndex;                 // the thread whose lines came last
   uint64_t complete_until_ = 0;                    // ticks: what happened before has been shown, or is about to be
-  size_t bytes_ahead_ = 0;                         // of records that have come and not been looked at
+  size_t bytes_ahead_ = 0;                         // of records that have come and not been processed
   uint64_t calls_missing_ = 0, others_missing_ = 0;
-  bool lost_track_ = false;  // which calls were open when they were dropped
+  bool lost_track_ = false;  // which calls were open when records were dropped
   std::thread thread_;
 };
 

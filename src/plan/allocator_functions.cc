@@ -12,7 +12,7 @@
 namespace penna {
 namespace {
 
-// Where those of `names` begin that are defined.
+// The starts of those of `names` that are defined.
 std::map<std::string, uint64_t> find_starts(const ElfFile& file, const std::set<std::string>& names) {
   std::map<std::string, uint64_t> found;
   for_each_symbol(file, [&](std::string_view name, const GElf_Sym& symbol, bool /*is_dynamic*/) {
@@ -23,7 +23,7 @@ std::map<std::string, uint64_t> find_starts(const ElfFile& file, const std::set<
   return found;
 }
 
-// Which allocator a name is native to; empty: to none, it is one of C or C++.
+// The allocator that a name is native to; empty: none, it is a name of C or C++.
 std::string_view native_to(std::string_view name) {
   constexpr std::string_view kJemalloc[] = {"mallocx",  "rallocx", "xallocx",         "dallocx",
                                             "sdallocx", "mallctl", "mallctlnametomib"};
@@ -32,8 +32,8 @@ std::string_view native_to(std::string_view name) {
   return std::find(std::begin(kJemalloc), std::end(kJemalloc), name) != std::end(kJemalloc) ? "jemalloc" : "";
 }
 
-// What is no allocator is left out: operators, and functions of C, where there is no malloc; functions that are called
-// like native ones where there are none to give blocks, or none to take them back.
+// Leaves out what is not an allocator: operators and functions of C if there is no malloc; functions with native names
+// if there are none that return blocks, or none that take them back.
 void keep_allocators(std::map<std::string, uint64_t>& found, bool needs_malloc) {
   std::set<std::string_view> givers, takers;
   for (const auto& [name, start] : found)
@@ -45,7 +45,8 @@ void keep_allocators(std::map<std::string, uint64_t>& found, bool needs_malloc) 
   });
 }
 
-// Where a pointer leads that the dynamic linker fills with the address of a function of the file; 0: it is another one.
+// The target of a pointer that the dynamic linker fills with the address of a function of the file; 0: it is another
+// pointer.
 uint64_t linked_target(const ElfFile& file, uint64_t slot) {
   for (const ElfSection& section : file.sections()) {
     Elf_Data* data = section.type == SHT_RELA && section.allocated() ? file.data(section) : nullptr;
@@ -63,11 +64,11 @@ uint64_t linked_target(const ElfFile& file, uint64_t slot) {
   return 0;
 }
 
-// Decoded from its beginning: no branch but jumps, directly or through the linkage table, to the first that leads to
-// one of `starts`.
-// Few instructions, and none that branches both ways: whatever the arguments are, the way is the same.
+// Decodes from the function's beginning: no branches except jumps, directly or through the linkage table, up to the
+// first that leads to one of `starts`.
+// Few instructions, and no conditional branch: the path is the same whatever the arguments are.
 uint64_t end_of_the_way(const ElfFile& file, uint64_t start, const std::set<uint64_t>& starts) {
-  // Also ends what goes in circles.
+  // Also ends loops.
   constexpr int kMostInstructions = 16;
   Instruction one;
   uint64_t at = start;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // See patch_planner.h: the plans for allocators.
 //
-// Why all of an allocator's functions or none: blocks would be seen to come, and not to go.
-// Invariant: a function that is neither entered nor does its work by one that is, is named among the refused.
+// Why all of an allocator's functions or none: otherwise allocations would be seen without their frees.
+// Invariant: a function that is neither entered nor works through one that is, is named among the refused.
 #include <algorithm>
 #include <cstring>
 
@@ -26,13 +26,13 @@ std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, 
 namespace {
 
 bool is_operator(const std::string& symbol) { return symbol.starts_with("_Z"); }
-// What its blocks are freed by does not ask: the others may be entered without it.
+// An optional function: freeing its blocks does not depend on it, so the others may be entered without it.
 bool is_one_more(const std::string& symbol) {
   return symbol == "strdup" || symbol == "strndup" || symbol.starts_with("moz_arena_") || only_controls(symbol);
 }
 
-// Does it end blocks, which then seem to stay? What gives some that are freed by others, as strdup, is only missing
-// itself.
+// Whether it ends blocks, which then seem to stay. A function whose blocks are freed by others, like strdup, is only
+// missing itself.
 bool ends_blocks(const std::string& symbol) {
   return takes_blocks(symbol) || only_controls(symbol) || symbol.find("realloc") != symbol.npos;
 }
@@ -58,7 +58,7 @@ Entry look_at(const penna_patch_question& question, const AllocatorFunctions::va
   return entry;
 }
 
-// Does a function that cannot be entered go on, by jumps alone, to one that is? Then that one tells all that is done.
+// Whether a function that cannot be entered continues, by jumps only, to one that is. Then that one reports everything.
 bool is_reported_elsewhere(const Entry& entry, const Entries& entries) {
   constexpr int kMostJumps = 8;
   uint64_t at = entry.function->goes_on_at;
@@ -118,8 +118,8 @@ void PatchPlanner::refuse_allocator(const std::string& path, const std::string& 
     refused_.push_back({function, path, reason, what, {}, half});
 }
 
-// Questions about one module, for an allocator's functions: all of C that it has or none, and so its operators; but for
-// those that are only one more. How many it were.
+// Questions about one module, for an allocator's functions: all C functions that it has or none, and the same for its
+// operators; except those that are optional (is_one_more()). Returns how many questions they were.
 size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions,
                                    const std::string& root) {
   size_t count = 0;
@@ -138,8 +138,8 @@ size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_
     if (const auto found = functions.find(symbol_of(question)); found != functions.end())
       entries.push_back(look_at(question, *found));
 
-  // What an operator does may be told by malloc, to which it goes on by a jump, or the reverse. So when one half is
-  // left out, the other is looked at once more without it; a third round would change nothing.
+  // What an operator does may be reported by malloc, to which it continues by a jump, or the reverse. So when one half
+  // is left out, the other is checked once more without it; a third round would change nothing.
   const Entry* refused[2] = {};
   for (int round = 0; round < 2; ++round)
     for (const bool of_operators : {false, true})

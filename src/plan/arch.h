@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Picks the header of the processor we are built for: what the rest of this folder knows about one's code. Targets are
-// processes of this machine, so there is one.
+// Selects the header of the target processor: what the rest of this folder knows about its code. Targets are processes
+// of this machine, so there is one.
 //
 // An arch header defines: kMachine, relocations, sizes of what is written over code, kEntryMark, kProbeNop and how code
 // looks without being decoded. Sources of the same name (*_x86_64.cc) decode and write it: instruction.h,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // x86-64 as the planners see it. References: Intel SDM, volume 2; System V ABI for x86-64, table 4.9 (relocations).
 //
-// Invariant: what only looks like a branch counts as one, so that reading bytes makes us more careful, never less.
+// Invariant: what only looks like a branch counts as one, so reading bytes makes the planners more careful, never less.
 #pragma once
 
 #include <elf.h>
@@ -57,7 +57,7 @@ inline constexpr size_t kSledBytes = 11, kSledAlignment = 2;
 //    eb 09            jmp .+11, over the rest of the sled
 inline constexpr std::array<uint8_t, 2> kSledHead{0xeb, 0x09};
 
-// The length of the nop at the beginning: 90, or 66* [2e] 0f 1f /0 with its operand; 0: it is none.
+// The length of the nop at the beginning: 90, or 66* [2e] 0f 1f /0 with its operand; 0: it is not a nop.
 inline size_t nop_length(std::span<const uint8_t> code) {
   size_t at = 0;
   while (at < code.size() && at < 8 && (code[at] == 0x66 || code[at] == 0x2e)) ++at;
@@ -86,9 +86,9 @@ void for_each_seeming_branch(std::span<const uint8_t> code, uint64_t address, Vi
   }
 }
 
-// Where the branch of one byte's reach leads that `code`, at `address`, looks like: eb (jmp), 70 to 7f (jcc), e0 to
-// e3 (loop, jrcxz). They reach 128 bytes back and 127 on, counted from behind their two bytes: code further away
-// than kShortReach cannot hold one.
+// The target of the short branch that `code`, at `address`, looks like: eb (jmp), 70 to 7f (jcc), e0 to e3 (loop,
+// jrcxz). They reach 128 bytes back and 127 on, counted from the end of their two bytes: code further away than
+// kShortReach cannot hold one.
 inline constexpr uint64_t kShortReach = 130;
 inline std::optional<uint64_t> seeming_short_branch(std::span<const uint8_t> code, uint64_t address) {
   const bool looks_so = code.size() >= 2 && (code[0] == 0xeb || (code[0] & 0xf0) == 0x70 || (code[0] & 0xfc) == 0xe0);
@@ -96,7 +96,7 @@ inline std::optional<uint64_t> seeming_short_branch(std::span<const uint8_t> cod
   return address + 2 + static_cast<uint64_t>(int64_t{static_cast<int8_t>(code[1])});
 }
 
-// What code seems to take the address of (lea). visit(address)
+// Addresses that code seems to take (lea). visit(address)
 template <typename Visit>
 void for_each_seeming_address(std::span<const uint8_t> code, uint64_t address, Visit&& visit) {
   constexpr size_t kBytes = 7;  // REX.W 8d ModRM distance
@@ -106,8 +106,8 @@ void for_each_seeming_address(std::span<const uint8_t> code, uint64_t address, V
       visit(add_distance(address + at + kBytes, code.data() + at + 3));
 }
 
-// Every four bytes as the end of an instruction that refers to a place: `ff 15` and `ff 25` in front of them are a call
-// and a jump through a pointer there; the length of others does not matter. visit(place, use, address of the jump)
+// Every four bytes as the end of an instruction that refers to a place: `ff 15` and `ff 25` before them are a call and
+// a jump through a pointer there; the length of others does not matter. visit(place, use, address of the jump)
 enum class SeemingUse : uint8_t { kCall, kJump, kOther };
 template <typename Visit>
 void for_each_seeming_use(std::span<const uint8_t> code, uint64_t address, Visit&& visit) {

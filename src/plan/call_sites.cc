@@ -11,7 +11,7 @@
 namespace penna {
 namespace {
 
-// Bytes of nops that are looked through, in front of a function and in it; compilers make more only if asked.
+// Bytes of nops that are searched, before a function and in it; compilers emit more only on request.
 constexpr size_t kMaxNops = 64;
 
 template <typename T>
@@ -32,8 +32,8 @@ size_t nops(std::span<const uint8_t> code, size_t limit) {
   return length;
 }
 
-// The words of a table of addresses: as the file has them, or, in what is loaded anywhere, as its relocations will make
-// them.
+// The words of a table of addresses: as the file has them, or, in a position-independent file, as its relocations will
+// make them.
 std::vector<uint64_t> addresses_in(const ElfFile& file, const ElfSection& table) {
   // In position-independent files the addresses are in the addends of relocations; the table itself may hold zeros.
   std::vector<uint64_t> words;
@@ -46,7 +46,7 @@ std::vector<uint64_t> addresses_in(const ElfFile& file, const ElfSection& table)
     for (size_t i = 0; i < count; ++i) {
       GElf_Rela relocation;
       if (gelf_getrela(data, static_cast<int>(i), &relocation) == nullptr) break;
-      // Of a relocation in front of the table this wraps to a huge number, and fails the test below.
+      // For a relocation before the table this wraps to a huge number, and fails the test below.
       const uint64_t offset = relocation.r_offset - table.address;
       if (GELF_R_TYPE(relocation.r_info) == kRelative && offset % 8 == 0 && offset / 8 < words.size())
         words[offset / 8] = static_cast<uint64_t>(relocation.r_addend);
@@ -75,15 +75,14 @@ class Finder {
  private:
   bool is_code(uint64_t address) const { return range_of(file_.code_ranges(), address) != nullptr; }
 
-  // Where the function begins that these nops are for: at most kMaxNops further on, when some of them lie in front of
-  // it.
+  // The start of the function that these nops belong to: at most kMaxNops further on, when some of them lie before it.
   uint64_t function_of(uint64_t nops_at) const {
-    // -fpatchable-function-entry=N,M puts M of the N nops in front of the function, and lists the first nop.
+    // -fpatchable-function-entry=N,M puts M of the N nops before the function, and lists the first nop.
     const auto next = std::lower_bound(functions_.begin(), functions_.end(), nops_at);
     if (next != functions_.end() && *next - nops_at <= kMaxNops &&
         nops(file_.bytes_at(nops_at, *next - nops_at), *next - nops_at) == *next - nops_at)
       return *next;
-    // With -fcf-protection, the nops come behind the endbr64, and the table lists them instead of the function.
+    // With -fcf-protection, the nops come after the endbr64, and the table lists them instead of the function.
     const bool marked = nops_at >= kEntryMark.size() && is_code(nops_at - kEntryMark.size()) &&
                         begins(file_.bytes_at(nops_at - kEntryMark.size(), kEntryMark.size()), kEntryMark);
     return marked ? nops_at - kEntryMark.size() : nops_at;
@@ -109,12 +108,12 @@ class Finder {
     std::copy_n(code.begin(), bytes, site.before.begin());
   }
 
-  // Entries of 32 bytes: {i64 sled, i64 function, both from where they stand; u8 kind, always, version, padding}.
+  // Entries of 32 bytes: {i64 sled, i64 function, both relative to their own place; u8 kind, always, version, padding}.
   void add_sleds(const ElfSection& table) {
     constexpr size_t kEntry = 32;
     const std::span<const uint8_t> bytes = file_.raw(table);
     for (size_t at = 0; at + kEntry <= bytes.size(); at += kEntry) {
-      // Exit sleds are not used: our exits are seen by return trampolines. Version 1 had absolute addresses.
+      // Exit sleds are not used: exits are recorded by return trampolines. Version 1 had absolute addresses.
       constexpr uint8_t kFunctionEntry = 0, kLogArgsEntry = 3, kRelativeVersion = 2;
       const uint8_t kind = bytes[at + 16], version = bytes[at + 18];
       if (version < kRelativeVersion || (kind != kFunctionEntry && kind != kLogArgsEntry)) continue;

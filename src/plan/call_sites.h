@@ -3,7 +3,7 @@
 //
 // -fpatchable-function-entry (gcc: one-byte nops; clang: one nop), -pg -mfentry -mnop-mcount, and XRay's sleds.
 // -finstrument-functions and the other forms of -pg call a hook by name and need nothing here.
-// Invariant: a place that is given lies in code of the file, and what it holds was looked at.
+// Invariant: every place that is returned lies in code of the file, and its bytes were checked.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct CallSite {
 };
 
 struct CallSites {
-  std::vector<CallSite> sites;  // by place; one a function
+  std::vector<CallSite> sites;  // by place; one per function
   size_t too_short = 0;         // functions whose nops have no room for a call
 };
 

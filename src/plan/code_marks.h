@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // CodeMarks: some of the bytes of a file's code, one bit each.
 //
-// Why no list of addresses: every fiftieth byte of code looks like a branch, and a list of where they lead would have
-// to be sorted, which takes longer than to look through the code.
+// Why no list of addresses: every fiftieth byte of code looks like a branch, and a list of their targets would have to
+// be sorted, which takes longer than searching the code.
 // Invariant: what is not code is never marked.
 #pragma once
 
@@ -21,7 +21,7 @@ class CodeMarks {
   // ELF virtual addresses; one that is not code stays unmarked.
   void mark(uint64_t address);
   bool is_marked(uint64_t address) const;
-  bool any_from(uint64_t begin, uint64_t end) const;  // a few bytes: each is asked for
+  bool any_from(uint64_t begin, uint64_t end) const;  // a few bytes: each is checked
 
  private:
   struct Range {
@@ -30,7 +30,7 @@ class CodeMarks {
   };
   std::optional<size_t> mark_of(uint64_t address) const;
 
-  std::vector<Range> ranges_;  // as ElfFile::code_ranges, but disjoint whatever the file claims
+  std::vector<Range> ranges_;  // like ElfFile::code_ranges, but disjoint whatever the file claims
   std::vector<bool> marks_;
 };
 

@@ -31,7 +31,7 @@ DetourFinder::DetourFinder(const ElfFile& file, std::vector<FunctionRange> funct
   follow_jumps_of_called();
 }
 
-// The first that begins behind the address.
+// The first that begins after the address.
 DetourFinder::Functions::const_iterator DetourFinder::first_behind(uint64_t address) const {
   return std::upper_bound(functions_.begin(), functions_.end(), address,
                           [](uint64_t at, const FunctionRange& one) { return at < one.start; });
@@ -51,7 +51,7 @@ FunctionRange DetourFinder::gap_over(uint64_t address) const {
   const auto next = first_behind(address);
   if (next == functions_.begin() || next == functions_.end()) return {};
   FunctionRange gap{0, next->start};
-  // Aliases share a start and may differ in size: the gap begins behind the longest.
+  // Aliases share a start and may differ in size: the gap begins after the longest.
   for (auto before = next; before != functions_.begin() && (--before)->start == std::prev(next)->start;)
     gap.start = std::max(gap.start, before->end);
   if (address < gap.start || gap.end - gap.start > kLargestGap) return {};
@@ -63,8 +63,8 @@ FunctionRange DetourFinder::gap_over(uint64_t address) const {
   return last_gap_is_code_ ? gap : FunctionRange{};
 }
 
-// The one over the address: of those that are known, else of those that only unwind information tells, or what lies
-// between. Its end is 0 where there is none.
+// The function at the address: a known one, else one that only unwind information describes, or what lies between. Its
+// end is 0 where there is none.
 FunctionRange DetourFinder::function_over(uint64_t address) const {
   const auto next = first_behind(address);
   if (next != functions_.begin() && address < std::prev(next)->end) return *std::prev(next);
@@ -72,12 +72,12 @@ FunctionRange DetourFinder::function_over(uint64_t address) const {
   return unnamed ? FunctionRange{unnamed->begin, unnamed->end} : gap_over(address);
 }
 
-// Branches of one byte's reach from other code, into [begin, end) but not to its first byte: what is known as functions
-// is decoded, the rest counts by how its bytes look. Of parts that share code by falling into one another, as memcpy's.
+// Short branches from other code into [begin, end), except to its first byte: known functions are decoded, the rest is
+// judged by its bytes. They occur in parts that share code by falling into one another, like memcpy's.
 bool DetourFinder::neighbours_branch_into(const FunctionRange& function, uint64_t begin, uint64_t end) const {
   const Window window{begin, end};
   uint64_t at = begin < kShortReach ? 0 : begin - kShortReach;
-  // Decoding must begin at an instruction: back to the start of whatever function lies over `at`.
+  // Decoding must begin at an instruction: back to the start of the function that contains `at`.
   FunctionRange over = function_over(at);
   if (over.end != 0) at = over.start;
   for (Instruction one; at < end + kShortReach;) {
@@ -98,7 +98,7 @@ bool DetourFinder::neighbours_branch_into(const FunctionRange& function, uint64_
   return false;
 }
 
-// A tail call hands on the caller's return address. So what a walked function reaches by jumps, directly or through
+// A tail call passes on the caller's return address. So what a walked function reaches by jumps, directly or through
 // others, returns into generated code as well, and is refused with it.
 void DetourFinder::follow_jumps_of_called() {
   std::vector<uint64_t> open = walked_.called();
@@ -120,7 +120,8 @@ void DetourFinder::follow_jumps_of_called() {
 DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
   if (range_of(file_.code_ranges(), function.start) == nullptr) return {{}, "does not lie in code"};
   if (const char* reason = walked_.refusal(function.start)) return {{}, reason};
-  // One byte more than the limit is asked for, so that a function above it can be told from one that just fits.
+  // One byte more than the limit is requested, so that a function above it can be distinguished from one that just
+  // fits.
   std::span<const uint8_t> code =
       file_.bytes_at(function.start, std::min<uint64_t>(function.end - function.start, kLargestFunction + 1));
   const size_t size = std::min<uint64_t>(function.end - function.start, code.size());
@@ -129,8 +130,8 @@ DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
   // An endbr64 stays: with CET, an indirect call must land on one.
   const size_t skip = begins(code, kEntryMark) ? kEntryMark.size() : 0;
 
-  // The window grows by whole instructions until a jump fits. The rest of the function is decoded all the same: a
-  // branch or a table anywhere in it may lead back into the window.
+  // The window grows by whole instructions until a jump fits. The rest of the function is still decoded: a branch or a
+  // table anywhere in it may lead back into the window.
   Window window{function.start + skip, function.start + skip};
   std::vector<uint64_t> targets;
   Instruction one;
@@ -139,12 +140,12 @@ DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
     const bool in_window = window.end - window.begin < kBranchBytes;
     if (!decode(code.subspan(at), address, &one)) {
       if (in_window) return {{}, "has bytes that are no instructions at its beginning"};
-      break;  // data behind the code: what follows is not decoded
+      break;  // data after the code: what follows is not decoded
     }
     if (in_window) {
       if (one.immovable != nullptr) return {{}, one.immovable};
       window.end = address + one.length;
-      // What lies behind a return may be another function, of which nothing is known.
+      // What follows a return may be another function, about which nothing is known.
       if (one.kind == Instruction::kReturn && window.end - window.begin < kBranchBytes)
         return {{}, "returns in its first instructions"};
     }
@@ -172,7 +173,7 @@ void DetourFinder::for_each_seeming_branch(Visit&& visit) const {
       penna::for_each_seeming_branch(file_.raw(section), section.address, visit);
 }
 
-// For whoever asks about one place after another.
+// For callers that ask about one place after another.
 const CodeMarks& DetourFinder::seeming_targets() const {
   if (!targets_) {
     targets_.emplace(file_);
@@ -181,8 +182,8 @@ const CodeMarks& DetourFinder::seeming_targets() const {
   return *targets_;
 }
 
-// Whether the bytes there are part of another instruction, or of several: as the function over them says, decoded from
-// its first byte to its last without a doubt.
+// Whether the bytes there are part of another instruction, or of several: according to the function that contains them,
+// decoded from its first byte to its last without a doubt.
 bool DetourFinder::is_inside_instruction(uint64_t address) const {
   const FunctionRange over = function_over(address);
   if (over.end == 0 || over.end - over.start > kLargestFunction) return false;
@@ -192,8 +193,8 @@ bool DetourFinder::is_inside_instruction(uint64_t address) const {
   return at == over.end;
 }
 
-// The larger a file, the more of its bytes look like branches by chance: what seems to lead to one of the places is
-// looked at.
+// The larger a file, the more of its bytes look like branches by chance: whatever seems to lead to one of the places is
+// checked.
 CodeMarks DetourFinder::branched_to(const CodeMarks& places) const {
   CodeMarks found(file_);
   for_each_seeming_branch([&](uint64_t from, uint64_t target) {
@@ -207,8 +208,8 @@ void DetourFinder::refuse_branched_into(std::span<DetourOffer> offers) const {
   bool any = false;
   for (const DetourOffer& offer : offers) {
     if (!offer.site) continue;
-    // One that is asked for alone is one after another (dlsym): where branches seem to lead is kept, and most need no
-    // pass over the code.
+    // Single functions come one after another (dlsym): the seeming targets of branches are kept, and most functions
+    // need no pass over the code.
     const bool is_doubtful = offers.size() > 1 || any_inside(seeming_targets(), window_of(*offer.site));
     if (is_doubtful) mark_inside(window_of(*offer.site), &places);
     any = any || is_doubtful;
@@ -219,7 +220,7 @@ void DetourFinder::refuse_branched_into(std::span<DetourOffer> offers) const {
     if (offer.site && any_inside(found, window_of(*offer.site))) offer = {{}, kEnteredBehind};
 }
 
-// The same of any bytes.
+// The same for any bytes.
 bool DetourFinder::is_branched_into(uint64_t begin, uint64_t end) const {
   const Window window{begin, end};
   if (!any_inside(seeming_targets(), window)) return false;

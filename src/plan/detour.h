@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Detours: functions that no compiler has prepared are entered through a stub, which calls the hook, runs the
-// instructions that the jump to it has overwritten, and goes on behind them.
+// instructions that the jump to it has overwritten, and continues after them.
 //
-// What cannot be done without a doubt is refused, with its reason: a branch, a switch or another symbol may lead into
-// the overwritten bytes; they may be too few, or hold what means something else elsewhere.
-// Invariant: a function that is given may be entered at its first instruction only, as far as its file says.
+// Anything doubtful is refused, with its reason: a branch, a switch or another symbol may lead into the overwritten
+// bytes; they may be too few, or contain something that means something else elsewhere.
+// Invariant: a function that is offered may be entered at its first instruction only, as far as its file shows.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct FunctionRange {
 
 struct DetourSite {
   uint64_t function = 0;
-  uint64_t place = 0;         // where the jump goes: behind a kEntryMark
+  uint64_t place = 0;         // where the jump goes: after a kEntryMark
   std::vector<uint8_t> code;  // whole instructions from there, at least kBranchBytes
 };
 
@@ -37,12 +37,12 @@ struct DetourOffer {
   const char* refusal = nullptr;  // when there is none: "is shorter than a jump"
 };
 
-// A probe of another header (sys/sdt.h): a nop, on which debuggers and the kernel put their breakpoints. So it is left
-// as it is, and the jump takes the place of the instructions behind it, or of those in front of it.
+// A probe of another header (sys/sdt.h): a nop, on which debuggers and the kernel put their breakpoints. So the nop
+// stays, and the jump replaces the instructions after it, or those before it.
 struct ProbeSite {
   uint64_t nop = 0;
-  uint64_t place = 0;         // where the jump goes: nop + 1, or in front of the nop
-  std::vector<uint8_t> code;  // whole instructions from there; those in front end at the nop
+  uint64_t place = 0;         // where the jump goes: nop + 1, or before the nop
+  std::vector<uint8_t> code;  // whole instructions from there; those before the nop end at it
   bool is_behind() const { return place > nop; }
 };
 
@@ -51,14 +51,14 @@ struct ProbeOffer {
   const char* refusal = nullptr;  // when there is none: "has another probe next to it"
 };
 
-// Looks at functions of one file; what all of its code says is looked at once.
+// Examines functions of one file; what concerns all of its code is determined once.
 class DetourFinder {
  public:
   // `functions`: all that are known, by start.
   DetourFinder(const ElfFile& file, std::vector<FunctionRange> functions);
-  // For those that are asked for: each time all code is searched for branches into them, so ask for all at once.
+  // For the given functions: each call searches all code for branches into them, so pass all at once.
   std::vector<DetourOffer> find(std::span<const FunctionRange> wanted) const;
-  // For those that begin there, which must be known.
+  // For the functions that begin there, which must be known.
   std::vector<DetourOffer> find_at(std::span<const uint64_t> starts) const;
   DetourOffer find_at(uint64_t start) const { return find_at({&start, 1})[0]; }
   // For probes, by the addresses of their nops; `all`: of all probes that the file has.
@@ -84,21 +84,21 @@ class DetourFinder {
   UnwindTable unwind_table_;
   WalkedCode walked_;
   Functions functions_;
-  // Caches behind const functions, without a lock: a finder belongs to one thread at a time.
+  // Caches of const functions, without a lock: a finder belongs to one thread at a time.
   mutable FunctionRange last_gap_;
   mutable bool last_gap_is_code_ = false;
   mutable std::optional<CodeMarks> targets_;  // of all that looks like a direct branch
 };
 
-// Appends `code`, which stands at `from`, to near memory, where it does the same. False: what it
-// refers to is out of reach from there. There is room: kLargestMoved bytes for each of `code`.
+// Appends `code`, which stands at `from`, to near memory, where it does the same. False: what it refers to is out of
+// reach from there. There must be room: kLargestMoved bytes for each byte of `code`.
 bool append_moved_code(std::span<const uint8_t> code, CodePtr from, NearMemory* near);
 
-// Writes what stands at the site to near memory, and a jump back behind it: code that does what the function does. Its
-// address; nothing: as below.
+// Writes the code at the site to near memory, followed by a jump back: code that does what the function does. Returns
+// its address; nothing: as below.
 std::optional<CodePtr> move_beginning(const DetourSite& site, uint64_t bias, NearMemory* near);
 
-// Writes the site's stub to near memory and gives the patch's jump to it. `bias`: run-time address - address in the
+// Writes the site's stub to near memory and returns the patch's jump to it. `bias`: run-time address - address in the
 // file. Nothing: no room, or what the code refers to is out of reach from there.
 std::optional<std::array<uint8_t, kBranchBytes>> write_detour(const DetourSite& site, uint64_t bias, NearMemory* near);
 

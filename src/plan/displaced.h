@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The instruction that a breakpoint hides: how a thread that has met the breakpoint gets past it, while the breakpoint
-// stays in for other threads.
+// The instruction that a breakpoint hides: how a thread that has hit the breakpoint gets past it, while the breakpoint
+// stays in place for other threads.
 //
-// Most instructions run as a copy elsewhere (append_moved_code() in detour.h), with a jump back behind it. A call would
-// leave the copy's address on the stack, where unwinders find it, so whoever traces the thread makes the call.
+// Most instructions run as a copy elsewhere (append_moved_code() in detour.h), followed by a jump back. A call would
+// leave the copy's address on the stack, where unwinders find it, so the tracer makes the call for the thread.
 // Invariant: an instruction that might do something else elsewhere is refused.
 #pragma once
 
@@ -17,8 +17,8 @@ namespace penna {
 
 struct DisplacedInstruction {
   enum Way : uint8_t {
-    kNothing,  // a nop: continue behind it
-    kCall,     // push the address behind it, continue at the value of `target`
+    kNothing,  // a nop: continue after it
+    kCall,     // push the address after it, continue at the value of `target`
     kCopy      // run a copy
   } way = kCopy;
   uint8_t length = 0;     // bytes

@@ -85,7 +85,7 @@ DisplacedOffer look_at_displaced(std::span<const uint8_t> code, uint64_t at) {
       if (kind.immovable != nullptr) return {{}, "begins with a branch that exists for short distances only"};
       return {one};
     default:
-      // A jump through a pointer does the same everywhere; one that is relative is known to append_moved_code().
+      // A jump through a pointer does the same everywhere; a relative one is handled by append_moved_code().
       if (kind.kind == Instruction::kJump && kind.immovable != nullptr && kind.target)
         return {{}, "begins with a branch that exists for short distances only"};
       return {one};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The symbols of a file, as planners look at them: one by one, by name, or as the functions that they describe.
 //
-// Why apart from SymbolFile: only the file itself counts, no debug file. What is planned goes into code that is mapped
-// from this very file.
+// Why separate from SymbolFile: only the file itself counts, no debug file. What is planned goes into code that is
+// mapped from this very file.
 // Invariant: names point into the file; a symbol in both of its tables is visited twice.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace penna {
 
-// Of .symtab and .dynsym, what the file defines. visit(name, symbol, whether it is in .dynsym)
+// The symbols of .symtab and .dynsym that the file defines. visit(name, symbol, whether it is in .dynsym)
 template <typename Visit>
 void for_each_symbol(const ElfFile& file, Visit&& visit) {
   for (const ElfSection& section : file.sections()) {

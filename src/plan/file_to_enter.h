@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FileToEnter: a file of which single functions are entered, for the agent's own hooks. Its code is looked through once
-// for all questions about it, and only where one is about what it has.
+// FileToEnter: a file of which single functions are entered, for the agent's own hooks. Its code is searched once for
+// all questions about it, and only if one concerns something that it has.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ class FileToEnter {
     if (!finder_) finder_.emplace(file, functions_in(file));
     return *finder_;
   }
-  // Whether it is worth its memory to keep it: its code was read, and may be asked about again.
+  // Whether keeping it is worth its memory: its code was read, and may be asked about again.
   bool is_to_be_kept() const {
     constexpr uint64_t kMostCode = 8 << 20;
     uint64_t code = 0;

@@ -65,7 +65,7 @@ struct SlotUse {
 // Bytes that only look like an instruction count as one: a slot that seems to be taken stays as it is.
 void look_for_uses(const ElfFile& file, std::map<uint64_t, SlotUse>* slots) {
   if (slots->empty()) return;
-  // Every four bytes of the code are asked: two comparisons spare nearly all of them the search.
+  // Every four bytes of the code come here: two comparisons avoid the search for nearly all of them.
   const uint64_t low = slots->begin()->first, high = slots->rbegin()->first;
   for (const ElfSection& section : file.sections()) {
     if (!section.executable() || section.range().end == 0) continue;
@@ -79,7 +79,7 @@ void look_for_uses(const ElfFile& file, std::map<uint64_t, SlotUse>* slots) {
   }
 }
 
-// Names of the symbols of .dynsym, and the versions that they are wanted in.
+// Names of the symbols of .dynsym, and their requested versions.
 // Tables of the file are linked lists by distance: a damaged one may run in circles, so each walk has a limit.
 class DynamicNames {
  public:
@@ -89,7 +89,7 @@ class DynamicNames {
     if (const ElfSection* section = file.section_of_type(SHT_GNU_verneed)) read_needed(*section);
     if (const ElfSection* section = file.section_of_type(SHT_GNU_verdef)) read_defined(*section);
   }
-  // Empty: no such symbol, or no function.
+  // Empty: no such symbol, or not a function.
   std::string name(uint64_t index) const {
     GElf_Sym symbol;
     if (data_ == nullptr || index == 0 || index > INT32_MAX ||
@@ -126,7 +126,7 @@ class DynamicNames {
     }
   }
 
-  // What the file calls of its own may be in one of several versions, too.
+  // A file's own functions that it calls may have several versions, too.
   void read_defined(const ElfSection& section) {
     Elf_Data* data = file_.data(section);
     GElf_Verdef version;
@@ -155,7 +155,7 @@ bool may_be_wrapped(std::string_view function) {
   // Unwinders have their own: _Ux86_64_getcontext, __unw_getcontext, unw_backtrace.
   for (const std::string_view end : {"getcontext", "setcontext", "swapcontext", "backtrace"})
     if (function.ends_with(end)) return false;
-  if (function.starts_with("_Unwind_")) return false;  // asked by personality routines, about frames that they count on
+  if (function.starts_with("_Unwind_")) return false;  // called by personality routines, for frames that they rely on
   for (const std::string_view begin : kOfSanitizers)
     if (function.starts_with(begin)) return false;
   return !std::binary_search(kNotWrapped.begin(), kNotWrapped.end(), function);
@@ -180,8 +180,8 @@ std::vector<ImportSite> find_import_sites(const ElfFile& file) {
       sites.push_back({relocation.r_offset, 0, false, std::move(name), names.version(symbol)});
     }
   }
-  // JUMP_SLOTs are the linkage table's, and only jumps use them. A GLOB_DAT may be used as a value alone (never
-  // called: dropped), for calls alone (-fno-plt: the slot is changed), or for both (the slot stays).
+  // JUMP_SLOTs are the linkage table's, and only jumps use them. A GLOB_DAT may be used only as a value (never called:
+  // dropped), only for calls (-fno-plt: the slot is changed), or for both (the slot stays).
   look_for_uses(file, &others);
   std::erase_if(sites, [&](ImportSite& site) {
     const auto other = others.find(site.slot);

@@ -3,7 +3,7 @@
 // those that its code calls through directly (-fno-plt).
 //
 // Invariant: a slot whose value the code may use for anything but a call stays as it is: a program may compare
-// addresses of functions. Of those, calls are seen where they pass the linkage table.
+// addresses of functions. Calls through such slots are recorded where they pass the linkage table.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct ImportSite {
       0;  // of a slot that must stay: the jump through it, in the linkage table; 0: the slot may be changed
   bool hidden = false;  // the slot must stay, and calls go through it directly: they cannot be seen
   std::string name;
-  std::string version;  // empty: none is asked for
+  std::string version;  // empty: none is requested
 };
 
 // By slot. Functions that must not be entered through a stub are left out: may_be_wrapped().

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What detours and probes ask of single instructions, whatever the processor, and of tables of branch targets.
+// What detours and probes need to know about single instructions, whatever the processor, and about tables of branch
+// targets.
 //
-// Invariant: an instruction that may not be moved is never taken for one that may: what is not known is refused.
+// Invariant: an instruction that may not be moved is never mistaken for one that may: unknown ones are refused.
 #pragma once
 
 #include <array>
@@ -22,12 +23,12 @@ struct Instruction {
   enum Kind : uint8_t {
     kOther,
     kCall,
-    kJump,         // never goes on behind it
-    kConditional,  // a branch that may
+    kJump,         // execution never continues after it
+    kConditional,  // a branch after which it may
     kReturn,
     kInterrupt,
     kBreakpoint,
-    kUndefined,  // raises a fault, to say that nobody comes here
+    kUndefined,  // raises a fault: marks code that is never reached
     kNop,
     kMark  // kEntryMark
   } kind;
@@ -44,15 +45,15 @@ struct Instruction {
   bool ends_flow() const { return kind == kJump || kind == kReturn || kind == kUndefined; }
 };
 
-// The one that begins `code`, which stands at the address `at`. False: it is none.
+// The one that begins `code`, which stands at the address `at`. False: it is not an instruction.
 bool decode(std::span<const uint8_t> code, uint64_t at, Instruction* one);
-// Only how many bytes it has; 0: it is none.
+// Only how many bytes it has; 0: it is not an instruction.
 size_t instruction_length(std::span<const uint8_t> code);
 
 // The targets in the function of what looks like the table of a switch, from `table` on: 4-byte distances from it, or
 // 8-byte addresses. It ends where an entry leads out of the function.
-// Nothing in the code says which of the two it is, so both are tried: a table that is read in the wrong form has
-// more targets, and more targets only make us refuse more.
+// Nothing in the code shows which of the two it is, so both are tried: a table that is read in the wrong form has more
+// targets, and more targets only lead to more refusals.
 template <typename Visit>
 void for_each_target(const ElfFile& file, uint64_t table, const FunctionRange& function, Visit&& visit) {
   constexpr size_t kMost = 4096;
@@ -72,9 +73,8 @@ void for_each_target(const ElfFile& file, uint64_t table, const FunctionRange& f
   }
 }
 
-// Bytes of code in front of which nobody may land but at the first.
-// The first byte may be landed on: whoever does so executes the jump that is written there, as if it were the old
-// code.
+// Bytes of code into which no branch may lead, except to the first.
+// A branch to the first byte is fine: it executes the jump that is written there, as if it were the old code.
 struct Window {
   uint64_t begin, end;
   bool has_inside(uint64_t address) const { return address > begin && address < end; }

@@ -82,9 +82,8 @@ void set_kind(Instruction* one, const ZydisDecodedInstruction& of) {
   }
 }
 
-// A call becomes a push of the original return address and a jump. So the callee returns to where it would have:
-// into the function, behind the detour, where unwinders find a rule. A return address in near memory is in no
-// unwind table.
+// A call becomes a push of the original return address and a jump. So the callee returns to where it would have: into
+// the function, after the detour, where unwinders find a rule. A return address in near memory is in no unwind table.
 bool move_call(const ZydisDecodedInstruction& one, CodePtr from, NearMemory* near) {
   const CodePtr next = from + one.length;
   const auto low = static_cast<uint32_t>(next.number()), high = static_cast<uint32_t>(next.number() >> 32);

@@ -13,7 +13,7 @@ struct KnownProbe {
   std::string_view provider;
   std::vector<std::string_view> names;
   std::string_view
-      arguments;  // separated by spaces; with a colon behind: text; with two: text, and its length in the next
+      arguments;  // separated by spaces; followed by a colon: text; by two: text, and its length in the next
 };
 
 const std::vector<KnownProbe>& known_probes() {
@@ -46,7 +46,7 @@ const std::vector<KnownProbe>& known_probes() {
   return list;
 }
 
-// Of Java's virtual machine, whose strings are in UTF-8 and have a length.
+// Those of the Java virtual machine, whose strings are in UTF-8 and have a length.
 const std::vector<KnownProbe>& hotspot_probes() {
   static const std::vector<KnownProbe> list = {
       {"hotspot", {"method__entry", "method__return"}, "thread class:: method:: signature::"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the arguments of published probes are: notes have their sizes only, manuals say what they mean.
+// The arguments of published probes: notes have only their sizes, manuals say what they mean.
 //
 // Why a table: an argument is copied as text where its program promises that it is the address of a string, and nowhere
 // else.
@@ -19,15 +19,14 @@ struct KnownArgument {
   enum Meaning : uint8_t {
     kNumber,
     kText,  // the address of a string that ends with a zero byte, or null
-    // the address of a string, or null; the next argument of the probe is its length in bytes, and has no name of its
-    // own
+    // the address of a string, or null; the next argument of the probe is its length in bytes, and has no separate name
     kTextAndLength
   };
   std::string name;
   Meaning meaning = kNumber;
 };
 
-// Of a probe that is not known: "arg0" and so on, as gdb and bpftrace call them, and no text.
+// For an unknown probe: "arg0" and so on, as gdb and bpftrace call them, and no text.
 // `count`: how many arguments its note has.
 std::vector<KnownArgument> arguments_of_probe(std::string_view provider, std::string_view name, size_t count);
 

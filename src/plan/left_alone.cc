@@ -34,7 +34,7 @@ bool calls_hooks(const ElfFile& file, std::span<const std::string_view> hooks) {
   return false;
 }
 
-// The call is the first, right behind what sets up the frame.
+// The call is the first, right after the frame is set up.
 bool counts_for_gprof(const ElfFile& file, uint64_t function, uint64_t bytes, std::span<const uint64_t> counters) {
   constexpr uint64_t kBegin = 64;
   bool counts = false;

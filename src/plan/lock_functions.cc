@@ -69,7 +69,7 @@ bool take_prefix(std::string_view* name, std::string_view prefix) {
   return is;
 }
 
-// absl's names lie in one more namespace, which tells the version.
+// absl's names lie in one more namespace, which shows the version.
 bool is_absl(std::string_view rest, std::string_view wanted) {
   if (rest.starts_with(wanted)) return true;
   const size_t length = take_length(&rest);
@@ -100,7 +100,7 @@ const KnownFunction* known_function(std::string_view raw) {
   return nullptr;
 }
 
-// The last word of what somebody typed, which the mangled name holds, too.
+// The last word of what the user typed, which the mangled name contains, too.
 std::string_view last_word(std::string_view text) {
   const size_t end = text.find('(');
   if (end != text.npos) text = text.substr(0, end);
@@ -108,7 +108,7 @@ std::string_view last_word(std::string_view text) {
   return begin == text.npos ? text : text.substr(begin + 1);
 }
 
-// What stands in front of a function's own name: its class.
+// What precedes a function's own name: its class.
 std::string scope_of(const std::string& name) {
   const size_t colons = name.substr(0, name.find('(')).rfind("::");
   return colons == name.npos ? std::string() : name.substr(0, colons);
@@ -134,12 +134,12 @@ class LockFinder {
     for_each_symbol(file_, [&](std::string_view name, const GElf_Sym& symbol, bool is_dynamic) {
       if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC) look_at(name, symbol.st_value, is_dynamic);
     });
-    // What is reached through ours; a sanitizer's goes on to them.
+    // Functions that are reached through the agent's; a sanitizer's continue to them.
     // Only now: which symbols count depends on others, which may come later in the table or in the other one.
     std::erase_if(found_, [&](const auto& one) {
       return is_pthread(one.second.family) && (has_sanitizer_ || (is_library_ && shown_.count(one.first) != 0));
     });
-    // What a user says of a lock stands for all that is known of it.
+    // What a user specifies for a lock replaces all that is known about it.
     std::erase_if(found_, [&](const auto& one) { return claimed_.count(one.second.family) != 0; });
     std::erase_if(parts_, [&](const auto& one) { return claimed_.count(one.first) != 0; });
     if (has_sanitizer_) std::erase_if(parts_, [](const auto& one) { return is_pthread(one.first); });
@@ -150,8 +150,8 @@ class LockFinder {
   const std::map<size_t, std::string>& parts() const { return parts_; }
 
  private:
-  // Of tens of thousands of symbols nearly none is a lock's: those are told by their first letters, and by what a user
-  // has typed.
+  // Of tens of thousands of symbols hardly any is a lock's: those are recognised by their first letters, and by what a
+  // user has typed.
   void look_at(std::string_view symbol, uint64_t address, bool shown) {
     if (symbol.starts_with("__sanitizer_")) has_sanitizer_ = true;
     const bool may_be_known = symbol.starts_with("pthread_") || symbol.starts_with("nsync_") ||
@@ -224,14 +224,14 @@ class LockFinder {
   std::span<const OwnLock> own_;
   std::map<uint64_t, Found> found_;
   std::set<uint64_t> shown_;
-  // Pieces and clones run in place of the function, and under names of their own: hooks on it would miss some of
-  // its calls.
+  // Pieces and clones run in place of the function, and under their own names: hooks on it would miss some of its
+  // calls.
   std::map<size_t, std::string> parts_;
   std::set<size_t> claimed_;  // families of which the user names functions
   bool has_sanitizer_ = false;
 };
 
-// Finds the ways into the functions of one file.
+// Finds detours into the functions of one file.
 class Doors {
  public:
   Doors(const ElfFile& file, std::vector<PreparedBeginning> prepared)
@@ -244,8 +244,8 @@ class Doors {
     const auto range = std::find_if(functions_.begin(), functions_.end(),
                                     [&](const FunctionRange& one) { return one.start == function; });
     if (range == functions_.end() || range->end <= prepared->end) return {{}, "is shorter than a jump"};
-    // Two hooks in one function: the detour goes behind what the compiler has prepared, as into a function that
-    // begins there.
+    // Two hooks in one function: the detour goes after what the compiler has prepared, as into a function that begins
+    // there.
     const FunctionRange rest{prepared->end, range->end};
     return finder_.find({&rest, 1})[0];
   }
@@ -265,7 +265,7 @@ std::string lock_of(size_t family, std::span<const OwnLock> own) {
   return family < kOwnLocks ? kFamilyNames[family] : own[family - kOwnLocks].text;
 }
 
-// Why no function of a family is entered, whichever of them it is.
+// Why no function of a family is entered.
 std::optional<RefusedLock> refusal_of(const LockFinder& finder, size_t family, std::span<const OwnLock> own) {
   const std::string lock = lock_of(family, own);
   if (const auto part = finder.parts().find(family); part != finder.parts().end())
@@ -323,7 +323,7 @@ LockFunctions find_lock_functions(const ElfFile& file, bool is_library, std::spa
       else
         refusal = RefusedLock{lock, found.name, offer.refusal};
     }
-    // All or none (lock_functions.h): one refusal takes the whole family back.
+    // All or none (lock_functions.h): one refusal removes the whole family.
     if (refusal)
       result.refused.push_back(std::move(*refusal));
     else

@@ -2,8 +2,8 @@
 // The functions of locks that are part of a file, and how each can be entered: those that are known (known_locks.inc),
 // and those that a user names (record --lock-functions).
 //
-// Invariant: of a lock all functions that the file has are given or none: else it would be seen to be taken and not
-// given back.
+// Invariant: either all of a lock's functions in the file are returned or none: otherwise it would be recorded as taken
+// and never as released.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace penna {
 
-// A function that somebody means.
+// A function that a user has named.
 struct WantedFunction {
   std::string text;  // as typed
   std::function<bool(const std::string& name)> matches;
@@ -54,14 +54,14 @@ struct LockFunctions {
   std::vector<size_t> own;  // indices of the OwnLocks of which the file has a function that takes it
 };
 
-// A function whose beginning is a compiler's preparation for recording calls: that is left alone. `end` 0: it is
-// entered already.
+// A function that begins with a compiler's preparation for recording calls, which is left alone. `end` 0: it is entered
+// already.
 struct PreparedBeginning {
   uint64_t function, end;
 };
 
-// `is_library`: what it shows to others is reached through the agent, where that has it, too. `prepared`: only asked
-// for when there are functions of locks at all, which few files have.
+// `is_library`: its exported functions are reached through the agent, if that has them, too. `prepared`: called only if
+// there are lock functions at all, which few files have.
 LockFunctions find_lock_functions(const ElfFile& file, bool is_library, std::span<const OwnLock> own,
                                   const std::function<std::vector<PreparedBeginning>()>& prepared);
 

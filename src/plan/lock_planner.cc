@@ -67,7 +67,7 @@ const LockFunctions& PatchPlanner::locks_of(const penna_patch_question& question
   return known->second;
 }
 
-// Whichever they are: each lock is named once a file.
+// Each lock is named once per file, by any of its functions.
 void PatchPlanner::refuse_locks(const std::string& path, const LockFunctions& locks, const char* reason) {
   for (const LockFunction& one : locks.found)
     if (refused_pointers_.insert(path + '\0' + one.lock).second)
@@ -80,7 +80,7 @@ void PatchPlanner::note_timed_locks(const std::string& path, const LockFunctions
     if (one.role == PENNA_LOCK_TAKES && one.tried_by < 0) timed_locks_.push_back({one.name, path});
 }
 
-// All functions of locks in one module, or none; `*used` numbers are given away already.
+// All functions of locks in one module, or none; `*used` numbers are already in use.
 void PatchPlanner::add_locks(PatchPlan* plan, const penna_patch_question& question, const std::string& root,
                              uint32_t* used) {
   asked_about_locks_ = true;
@@ -100,8 +100,7 @@ void PatchPlanner::add_locks(PatchPlan* plan, const penna_patch_question& questi
     if (patch && one.tried_by >= 0) patch->version = first + static_cast<uint32_t>(one.tried_by);
     if (patch) patches.push_back(*patch);
   }
-  // Nothing is added before all have their patch: half of a lock's functions would show locks that nobody gives
-  // back.
+  // Nothing is added before all have their patch: half of a lock's functions would show locks that are never released.
   if (reason != nullptr) {
     refuse_locks(path_of(question), locks, reason);
   } else {

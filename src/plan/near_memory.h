@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // NearMemory: code that is written for a module, in the memory near it that a target has offered (patch_plan.h).
 //
-// It begins with the way to the hook: a jump that every patched call in reach goes to. Then stubs, each a penna_stub
-// and code that calls the hook first.
+// It begins with the entrance: a jump to the hook, to which every patched call in reach goes. Then stubs, each a
+// penna_stub and code that calls the hook first.
 // Invariant: never more bytes than the target has offered.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace penna {
 
-// Where code lies in the target, or what it refers to. Other addresses of the planners are those of files.
+// Where code lies in the target, or what it refers to. The planners' other addresses are those of files.
 using CodePtr = RemotePtr<const uint8_t>;
 // What the file has at an address, in the target. `bias`: run-time address - address in the file.
 inline CodePtr in_target(uint64_t file_address, uint64_t bias) { return CodePtr(file_address + bias); }
@@ -33,11 +33,11 @@ class NearMemory {
   CodePtr end() const { return address_ + static_cast<int64_t>(bytes_.size()); }
   const std::vector<uint8_t>& bytes() const { return bytes_; }
 
-  // Begins a stub: the place of its code, behind the call of the hook. Nothing: no room for `code_bytes` more.
+  // Begins a stub: returns the place of its code, after the call of the hook. Nothing: no room for `code_bytes` more.
   // 16-byte aligned, after its penna_stub (patch_plan.h), whose two words the target reads and fills.
   struct Stub {
     CodePtr code;    // where its penna_stub ends
-    CodePtr resume;  // behind the call
+    CodePtr resume;  // after the call
   };
   std::optional<Stub> begin_stub(CodePtr function, size_t code_bytes);
   void append(std::span<const uint8_t> code) { bytes_.insert(bytes_.end(), code.begin(), code.end()); }
@@ -49,7 +49,7 @@ class NearMemory {
 
  private:
   void append_word(uint64_t word);
-  void append_relative(CodePtr to);  // from behind the distance
+  void append_relative(CodePtr to);  // from the end of the distance
   CodePtr address_;
   uint64_t room_;
   std::vector<uint8_t> bytes_;
@@ -57,11 +57,11 @@ class NearMemory {
 
 // Code for a `place`; nothing: `to` is out of reach.
 using BranchCode = std::array<uint8_t, kBranchBytes>;
-// rel32 reaches 2 GiB in either direction, counted from behind the branch.
+// rel32 reaches 2 GiB in either direction, counted from the end of the branch.
 std::optional<BranchCode> jump_from(CodePtr place, CodePtr to);
 std::optional<BranchCode> call_from(CodePtr place, CodePtr to);
 std::array<uint8_t, kJumpThroughBytes> jump_through_from(CodePtr place, CodePtr pointer);
-// A sled that calls. Its first kSledHead.size() bytes are to be written last: they lead over the others.
+// A sled that calls. Its first kSledHead.size() bytes are to be written last: they jump over the others.
 using SledCode = std::array<uint8_t, kSledBytes>;
 std::optional<SledCode> sled_call_from(CodePtr place, CodePtr to);
 

@@ -33,7 +33,7 @@ std::optional<NearMemory::Stub> NearMemory::begin_stub(CodePtr function, size_t 
   append_word(0);
   append_word(function.number());
   const CodePtr code = end();
-  // PENNA_STUB_CALL bytes, through the pointer: by way of the entrance it would take one more branch.
+  // PENNA_STUB_CALL bytes, through the pointer: through the entrance it would take one more branch.
   append(std::array<uint8_t, 2>{0xff, 0x15});  // call *rel32(%rip)
   append_relative(address_ + 8);
   return Stub{code, end()};

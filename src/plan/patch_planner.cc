@@ -22,7 +22,7 @@
 
 namespace penna {
 
-// What is known of a file, for whatever process maps it.
+// What is known about a file, for any process that maps it.
 struct PatchPlanner::Module {
   std::vector<CallSite> sites;      // of functions that are wanted
   std::vector<ImportSite> imports;  // the same
@@ -34,7 +34,7 @@ struct PatchPlanner::Module {
   std::unique_ptr<Pointers> pointers;  // once a function of it was asked for
 };
 
-// A module of which single functions are asked for.
+// A module of which single functions are requested.
 struct PatchPlanner::Pointers {
   explicit Pointers(ElfFile of) : file(std::move(of)) {}
   ElfFile file;
@@ -49,10 +49,10 @@ struct PatchPlanner::Pointers {
 
 namespace {
 
-// Gives how many of its places nothing leads to from near memory: it has none, or too little. `is_entered`: does the
-// detour's function lead elsewhere already?
-// The three kinds of place share one near memory. What does not fit any more is counted, and the rest still tried:
-// a smaller stub may fit.
+// Returns how many of the module's places get no patch because near memory is missing, or too small. `is_entered`:
+// whether the detour's function leads elsewhere already.
+// The three kinds of place share one near memory. Those that no longer fit are counted, and the rest is still tried: a
+// smaller stub may fit.
 template <typename Module, typename IsEntered>
 size_t add_module(PatchPlan* plan, const penna_patch_question& question, const Module& module, IsEntered&& is_entered) {
   PlanAnswer answer(plan, question);
@@ -98,7 +98,7 @@ bool is_exported(const ElfFile& file, uint64_t start) {
   return false;
 }
 
-// All that people may call it; the one that is shown first.
+// All names that people may use for it; the one that is shown comes first.
 std::vector<std::string> names_of(SymbolFile& file, const Symbol& symbol) {
   std::vector<std::string> names = file.names(symbol.start);
   return names.empty() ? std::vector<std::string>{std::string(symbol.name)} : names;
@@ -109,7 +109,7 @@ std::vector<std::string> names_of(SymbolFile& file, const Symbol& symbol) {
 PatchPlanner::PatchPlanner(PatchRequests requests) : requests_(std::move(requests)) {}
 PatchPlanner::~PatchPlanner() = default;
 
-// The file that is mapped there; or it is said why nothing of it is entered.
+// The file that is mapped there; otherwise reports why nothing in it is entered.
 std::optional<ElfFile> PatchPlanner::open_file(const penna_patch_question& question, const std::string& root) {
   const std::string path = path_of(question);
   auto file = ElfFile::open(root + path);
@@ -122,7 +122,7 @@ std::optional<ElfFile> PatchPlanner::open_file(const penna_patch_question& quest
   return {};
 }
 
-// Asked behind all reading: what a half of a file says is worse than nothing.
+// Checked after all reading: what half of a file says is worse than nothing.
 bool PatchPlanner::has_changed(const ElfFile& file, const std::string& path) {
   if (file.unchanged()) return false;
   refuse_file(path, "the file changed while it was read");
@@ -136,7 +136,7 @@ void PatchPlanner::refuse_file(const std::string& path, std::string reason) {
 
 PatchPlanner::Module& PatchPlanner::module_of(const penna_patch_question& question, const std::string& root) {
   const std::string path = path_of(question), key = key_of(question);
-  // Without a build-id nothing says that it is the same file: it is read for each process.
+  // Without a build ID nothing shows that it is the same file: it is read for each process.
   if (auto known = modules_.find(key); known != modules_.end() && question.build_id_bytes != 0) return *known->second;
   auto module = std::make_unique<Module>();
   if (auto file = open_file(question, root)) {
@@ -146,7 +146,7 @@ PatchPlanner::Module& PatchPlanner::module_of(const penna_patch_question& questi
   return *(modules_[key] = std::move(module));
 }
 
-// Nothing is patched there; it is said if anything would have been, or calls the hook by itself.
+// Patches nothing there; reports it if anything would have been patched, or calls the hook itself.
 void PatchPlanner::refuse_module(PatchPlan* plan, const penna_patch_question& question, const std::string& root) {
   PlanAnswer(plan, question).finish();
   const std::string path = path_of(question);
@@ -158,8 +158,8 @@ void PatchPlanner::refuse_module(PatchPlan* plan, const penna_patch_question& qu
 }
 
 void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Module* module) {
-  // Without patterns, all functions that a compiler has prepared; detours only where somebody has asked by name,
-  // because finding them takes all of the file's code.
+  // Without patterns, all functions that a compiler has prepared; detours only for functions that were requested by
+  // name, because finding them takes all of the file's code.
   CallSites found = find_call_sites(file, starts_in(file));
   if (requests_.wanted || requests_.also) choose_functions(file, path, found.sites, module);
   if (!requests_.wanted) module->sites = std::move(found.sites);
@@ -186,8 +186,8 @@ void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Mod
     });
 }
 
-// What a file calls elsewhere is known by one name, and may be asked for by another: the file that has the function
-// knows all.
+// A function that a file calls in another one is known there by one name, and may be requested by another: the file
+// that defines it knows all.
 void PatchPlanner::learn_exports(const penna_patch_question& question, const std::string& root) {
   if (!known_exports_.insert(key_of(question)).second) return;
   const auto file = ElfFile::open(root + path_of(question));
@@ -206,7 +206,7 @@ void PatchPlanner::learn_exports(const penna_patch_question& question, const std
   }
 }
 
-// The name by which a function is asked for; nothing: by none. All are tried, so that each pattern sees what it means.
+// The name by which a function is requested; nothing: none. All are tried, so that each pattern sees its matches.
 std::optional<std::string> PatchPlanner::asked_for(const std::vector<std::string>& names,
                                                    const std::string& path) const {
   std::optional<std::string> asked;
@@ -244,7 +244,7 @@ void PatchPlanner::choose_functions(const ElfFile& file, const std::string& path
                                    [&](const CallSite& one) { return one.function == symbol.start; });
     if (site != prepared.end()) {
       if (requests_.wanted) module->sites.push_back(*site);
-    } else if (!has_hooks) {  // else its own hooks tell of it
+    } else if (!has_hooks) {  // else its own hooks report it
       if (const char* reason = why_not_entered(file, symbol.raw))
         refused_.push_back({*name, path, reason});
       else if (counts_for_gprof(file, symbol.start, symbol.size, counters))
@@ -281,7 +281,7 @@ PatchPlanner::Pointers* PatchPlanner::pointers_of(const penna_patch_question& qu
   if (module.pointers) return module.pointers.get();
   const std::string path = path_of(question);
   auto file = open_file(question, root);
-  if (!file || calls_hooks(*file, kHooks) || has_changed(*file, path)) return nullptr;  // its hooks tell of it
+  if (!file || calls_hooks(*file, kHooks) || has_changed(*file, path)) return nullptr;  // its hooks report it
   // Kept for as long as the recording: dlsym may be asked for many functions of one library.
   module.pointers = std::make_unique<Pointers>(std::move(*file));
   Pointers& pointers = *module.pointers;
@@ -300,8 +300,8 @@ PatchPlanner::Pointers* PatchPlanner::pointers_of(const penna_patch_question& qu
   return &pointers;
 }
 
-// A function that dlsym has found in another module than its caller's. What is not wanted, or tells of itself, gets no
-// patch and is not refused.
+// A function that dlsym has found in another module than its caller's. One that is not wanted, or reports itself, gets
+// no patch and is not refused.
 void PatchPlanner::add_pointer(PatchPlan* plan, const penna_patch_question& question, const std::string& root) {
   PlanAnswer answer(plan, question);
   Pointers* pointers = requests_.libcalls ? pointers_of(question, root) : nullptr;
@@ -323,7 +323,7 @@ void PatchPlanner::add_pointer(PatchPlan* plan, const penna_patch_question& ques
     refused_.push_back({name, path_of(question), reason});
 }
 
-// Null: as open_file().
+// Null: as for open_file().
 std::shared_ptr<FileToEnter> PatchPlanner::file_to_enter(const penna_patch_question& question,
                                                          const std::string& root) {
   if (const auto known = files_to_enter_.find(key_of(question)); known != files_to_enter_.end()) return known->second;
@@ -331,13 +331,13 @@ std::shared_ptr<FileToEnter> PatchPlanner::file_to_enter(const penna_patch_quest
   return file ? std::make_shared<FileToEnter>(std::move(*file)) : nullptr;
 }
 
-// Without a build-id nothing says that another process maps the same file.
+// Without a build ID nothing shows that another process maps the same file.
 void PatchPlanner::keep(const penna_patch_question& question, const std::shared_ptr<FileToEnter>& file) {
   if (question.build_id_bytes != 0 && file->is_to_be_kept()) files_to_enter_[key_of(question)] = file;
 }
 
-// Questions about libc's functions that the agent stands in front of where it comes in time: each is entered by itself.
-// How many they were.
+// Questions about libc functions that the agent would interpose if it were loaded in time: each is patched alone.
+// Returns how many they were.
 size_t PatchPlanner::add_functions(PatchPlan* plan, std::span<const penna_patch_question> questions,
                                    const std::string& root) {
   const penna_patch_question& first = questions[0];
@@ -372,7 +372,7 @@ size_t PatchPlanner::add_functions(PatchPlan* plan, std::span<const penna_patch_
   return starts.size();
 }
 
-// The detour into it; or why there is none.
+// Adds the detour into it; returns why there is none.
 const char* PatchPlanner::enter(const Pointers& pointers, uint64_t start, const penna_patch_question& question,
                                 PlanAnswer* answer) {
   const DetourOffer offer = pointers.finder->find_at(start);
@@ -393,7 +393,7 @@ std::vector<PreparedBeginning> PatchPlanner::beginnings_of(const ElfFile& file, 
   return beginnings;
 }
 
-// What a question is about is told by which of its fields are set (penna_patch_question):
+// What a question is about is shown by which of its fields are set (penna_patch_question):
 //    values                       the module's probes
 //    instead, no symbol           all of its lock functions
 //    instead, symbol, function    one function of libc, for the agent's own hook; several in a row

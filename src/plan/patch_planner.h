@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// PatchPlanner: answers a target's question which places of its modules, or of one function, shall lead to the hooks
+// PatchPlanner: answers a target's question which places of its modules, or of one function, are to lead to the hooks
 // (penna/patch_plan.h).
 //
-// Usage: one for a recording; answer() for each question, of any process. What was read of a file is kept for the next
+// Usage: one per recording; answer() for each question, of any process. What was read of a file is kept for the next
 // process.
 // Invariant: a module whose file is not the one that is mapped (by build-id) gets no patches; questions are untrusted.
 #pragma once
@@ -28,14 +28,14 @@
 namespace penna {
 
 struct PatchRequests {
-  // Whether calls of a function shall be recorded, prepared by its compiler or not; empty: of all that are prepared.
+  // Whether calls of a function are to be recorded, prepared by its compiler or not; empty: of all that are prepared.
   // `name`: demangled; `file`: the module's path.
   std::function<bool(const std::string& name, const std::string& file)> wanted;
   bool libcalls = false;  // calls from one module into another, prepared or not
-  // The agent comes into processes that run: it enters libc's functions for its own hooks before it enters any for
+  // The agent attaches to running processes: it patches libc's functions for its own hooks before it patches any for
   // calls.
   bool attaches = false;
-  // Functions besides, whatever `wanted` says; empty: none.
+  // Further functions, whatever `wanted` says; empty: none.
   std::function<bool(const std::string& name, const std::string& file)> also;
   ValueRequests values;            // arguments and results; empty: none
   std::vector<OwnLock> own_locks;  // besides those that are known
@@ -43,8 +43,8 @@ struct PatchRequests {
   std::function<std::vector<SdtNote>(const ElfFile& file)> probes;
 };
 
-// A function that was asked for and cannot be entered, or whose values cannot be had; or an allocator, or a lock, of
-// which that is one; or a file with all that it has (no name).
+// A function that was requested and cannot be entered, or whose values are not available; or an allocator, or a lock,
+// that it belongs to; or a whole file (no name).
 struct RefusedFunction {
   std::string name, file, reason;
   enum What : uint8_t {
@@ -63,12 +63,12 @@ struct RefusedFunction {
   bool half = false;      // kAllocator: blocks of it are recorded by other functions, so some seem never freed
 };
 
-// A function that takes a lock, and nobody knows how to try that.
+// A function that takes a lock and has no known try function.
 struct TimedLock {
   std::string name, file;
 };
 
-// Said last: most functions of the dynamic linker are copies of libc's.
+// Reported last: most functions of the dynamic linker are copies of libc's.
 inline constexpr char kOfLinker[] = "belongs to the dynamic linker";
 // Reasons that are the agent's (penna_unless).
 inline constexpr char kMayRun[] = "may be at work in other threads when it is found";
@@ -93,8 +93,8 @@ class PatchPlanner {
 
   const std::vector<RefusedFunction>& refused() const { return refused_; }
   const std::vector<TimedLock>& timed_locks() const { return timed_locks_; }
-  // Those of requests.own_locks of which no file had a function. Only of use when somebody asked about locks. Reads all
-  // these files again, for the name that is nearest.
+  // Those of requests.own_locks of which no file had a function. Meaningful only if questions about locks were asked.
+  // Reads all these files again, to find the nearest name.
   struct UnmetLock {
     std::string text;  // as typed
     std::string near;  // a function that is called nearly like the one that takes it; empty: none
@@ -144,14 +144,14 @@ class PatchPlanner {
   std::map<std::string, std::shared_ptr<FileToEnter>> files_to_enter_;  // the same
   std::vector<RefusedFunction> refused_;
   std::map<std::string, AllocatorFunctions> allocators_;  // by path and build-id
-  std::set<std::pair<std::string, uint64_t>> entered_;    // by root: places that lead to hooks of their own
-  std::set<std::string> refused_pointers_;                // named once, whatever number of processes asks
+  std::set<std::pair<std::string, uint64_t>> entered_;    // by root: places that lead to their own hooks
+  std::set<std::string> refused_pointers_;                // named once, however many processes ask
   std::map<std::string, LockFunctions> locks_;            // by path and build-id
   std::map<std::string, std::optional<std::vector<PlannedProbe>>> probes_;  // the same
   std::set<std::string> known_exports_;                                     // files, by path and build-id
-  std::map<std::string, std::set<std::string>> exported_names_;  // by one of its names all others of a function
+  std::map<std::string, std::set<std::string>> exported_names_;  // by one name of a function: all its other names
   std::vector<TimedLock> timed_locks_;
-  std::set<std::string> noted_locks_;  // files of which they are
+  std::set<std::string> noted_locks_;  // their files
   std::set<size_t> met_locks_;         // of requests_.own_locks
   bool asked_about_locks_ = false;
 };

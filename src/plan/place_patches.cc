@@ -42,7 +42,7 @@ std::optional<penna_patch> patch_pointer(const ImportSite& site, CodePtr slot, N
   return patch;
 }
 
-// The same for a pointer that must stay: the jump through it leads to the stub, and the stub goes on through the
+// The same for a pointer that must stay: the jump through it leads to the stub, and the stub continues through the
 // pointer.
 std::optional<penna_patch> patch_jump_through(const ImportSite& site, uint64_t bias, NearMemory& near,
                                               PatchPlan* plan) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parts of a plan (penna/patch_plan.h), in the making.
+// The parts of a plan (penna/patch_plan.h), under construction.
 //
 // Invariant: a PlanAnswer adds to its PatchPlan what answers one question, whole, and patches inside its module only.
 #pragma once
@@ -39,7 +39,7 @@ struct PatchPlan {
       return std::tie(a.function, a.kind) < std::tie(b.function, b.kind);
     });
   }
-  // In the order of the picture in patch_plan.h: the target finds each part by the sizes of those in front of it.
+  // In the order of the picture in patch_plan.h: the target finds each part by the sizes of those before it.
   std::vector<uint8_t> encode() const {
     penna_patch_plan head{};
     head.magic = PENNA_PATCH_MAGIC;
@@ -116,7 +116,7 @@ inline penna_patch code_patch(CodePtr place, std::span<const uint8_t> before, st
   return patch;
 }
 
-// The agent's reason not to enter what it asks about, whatever that is like; null: it has none.
+// The agent's reason not to patch what it asks about; null: none.
 inline const char* why_not_now(const penna_patch_question& question) {
   if (question.unless == PENNA_UNLESS_NOTHING) return nullptr;
   return question.unless == PENNA_UNLESS_FULL ? kTooManyAllocators : kMayRun;
@@ -131,13 +131,13 @@ inline BuildId build_id_of(const penna_patch_question& question) {
   return {question.build_id, question.build_id + std::min<size_t>(question.build_id_bytes, 32)};
 }
 
-// The file as it is mapped: its path and build-id. Without a build-id nothing says that another process maps the same.
+// The file as it is mapped: its path and build ID. Without a build ID nothing shows that another process maps the same.
 inline std::string key_of(const penna_patch_question& question) {
   const BuildId build_id = build_id_of(question);
   return path_of(question) + '\0' + std::string(build_id.begin(), build_id.end());
 }
 
-// Lets the calls of the function go to what the question says, `near` being near_memory_of(question, question.instead).
+// Redirects calls of the function to question.instead, `near` being near_memory_of(question, question.instead).
 // Nothing: it is out of reach.
 std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, NearMemory* near);
 inline constexpr char kOutOfReach[] = "refers to what is out of reach";

@@ -2,7 +2,7 @@
 // Where a probe of another header has an argument, as numbers: "-4@%edi" or "8@-8(%rbp)" of its note
 // (symbols/points/sdt_args.h), for x86-64.
 //
-// Invariant: what is not understood to the letter is refused, with its reason.
+// Invariant: anything that is not fully understood is refused, with its reason.
 #pragma once
 
 #include <cstdint>

@@ -60,7 +60,7 @@ uint8_t address_register(std::string_view text) {
   return wide ? register_of(text.substr(1)).number : ProbeOperand::kNone;
 }
 
-// number(%base,%index,scale); a base there must be.
+// number(%base,%index,scale); the base is required.
 bool read_memory(std::string_view text, ProbeOperand* operand) {
   const size_t bracket = text.find('(');
   if (bracket == text.npos || text.back() != ')' || !read_number(text.substr(0, bracket), &operand->number))
@@ -95,8 +95,7 @@ const char* refusal_of(OperandTrap trap) {
 
 OperandOffer parse_probe_operand(const SdtArg& argument) {
   const OperandTrap trap = operand_trap(argument, kMachine);
-  // Traps of other readers (symbols/points/sdt_args.h): byte registers, ah and its like, and an index are none for
-  // us.
+  // Traps of other readers (symbols/points/sdt_args.h): byte registers, ah and its like, and an index are handled here.
   const bool readable = trap == OperandTrap::kNone || trap == OperandTrap::kByteRegister ||
                         trap == OperandTrap::kHighByteRegister || trap == OperandTrap::kIndex;
   if (!readable) return {{}, refusal_of(trap)};

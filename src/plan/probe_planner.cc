@@ -24,7 +24,7 @@ PlannedProbe describe(const SdtNote& note, const ProbeSite& site, const std::str
     const OperandOffer length =
         known.meaning == KnownArgument::kTextAndLength ? parse_probe_operand(noted[next++]) : OperandOffer{};
     const char* reason = value.refusal != nullptr ? value.refusal : length.refusal;
-    // Left out, and said so: what is left keeps its order, and each argument its name.
+    // Left out, and reported: what is left keeps its order, and each argument its name.
     if (probe.arguments.size() == PENNA_MAX_ARGS) reason = "is one of more than 12";
     if (reason == nullptr)
       probe.arguments.push_back({known.name, *value.operand,
@@ -43,8 +43,8 @@ const std::vector<PlannedProbe>& PatchPlanner::probes_of(const penna_patch_quest
   const std::string path = path_of(question);
   auto& known = probes_[key_of(question)];
   if (known && question.build_id_bytes != 0) return *known;
-  // A file without a build-id is read again for each process, because nothing says that it is still the same; what
-  // is wrong with it is told once.
+  // A file without a build ID is read again for each process, because nothing shows that it is still the same; what is
+  // wrong with it is reported once.
   const bool is_new = !known;
   known.emplace();
   const auto file = open_file(question, root);

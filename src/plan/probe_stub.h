@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The code that records a probe of another header: what the jump beside its nop leads to, in memory near its module.
+// The code that records a probe of another header: the target of the jump next to its nop, in memory near its module.
 //
 //   +-------------+----------------------+----------------------------+---------------------+-----------+
-//   | penna_probe | in front: moved code | keep registers, reserve,   | behind: moved code  | jump back |
-//   |             |                      | store arguments, give back |                     |           |
+//   | penna_probe | before: moved code   | keep registers, reserve,   | after: moved code   | jump back |
+//   |             |                      | store arguments, restore   |                     |           |
 //   +-------------+----------------------+----------------------------+---------------------+-----------+
 //
-// Why generated: an argument is wherever the note says, in one of 16 registers or behind one; so a hit costs what a
-// point of penna/point.h costs, and 5 registers more that are kept.
+// Why generated: an argument is wherever the note says, in one of 16 registers or in memory that one points to; so a
+// hit costs what a point of penna/point.h costs, plus 5 more registers that are saved.
 // Invariant: the interrupted function loses nothing: no register, no flag, nothing of its red zone.
 #pragma once
 
@@ -29,7 +29,7 @@ struct ProbeArgument {
   std::optional<ProbeOperand> length;  // of the string, in bytes; without one it ends with a zero byte
 };
 
-// What becomes of a probe.
+// A probe as it is planned.
 struct PlannedProbe {
   std::string provider, name;
   uint64_t semaphore = 0;  // ELF virtual address; 0: none

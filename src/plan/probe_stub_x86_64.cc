@@ -45,7 +45,7 @@ class Code {
   uint8_t& operator[](size_t at) { return bytes_[at]; }
 
  private:
-  // A REX, always: without it, sil and its like would be dh and its like.
+  // Always a REX: without it, sil and its like would be dh and its like.
   void prefix(std::initializer_list<uint8_t> opcode, bool wide, uint8_t reg, uint8_t index, uint8_t base) {
     bytes_.push_back(static_cast<uint8_t>(0x40 | (wide ? 8 : 0) | (reg >> 3) << 2 | (index >> 3) << 1 | base >> 3));
     bytes(opcode);
@@ -103,7 +103,7 @@ void load_argument(Code* code, const ProbeOperand& operand, int32_t frame) {
   uint8_t base = operand.base, index = operand.index;
   auto at = static_cast<int32_t>(operand.number);
   if (base == kRsp) at += frame;
-  // rax, r10 and r11 are the recorder's by now: what they were is in the frame.
+  // rax, r10 and r11 are in use by now: their original values are in the frame.
   if (is_saved(base)) load_word(code, kRax, kRsp, saved_at(base)), base = kRax;
   if (index != ProbeOperand::kNone && is_saved(index)) load_word(code, kR11, kRsp, saved_at(index)), index = kR11;
   load(base, at, index, operand.scale);
@@ -122,9 +122,9 @@ int32_t frame_of(const PlannedProbe& probe) {
 
 constexpr uint64_t kTextLimit = (PENNA_MAX_STRING + 1) | PENNA_TEXT_ENDS_AT_ZERO;
 
-// So that no length has the bit that says "to the first zero byte". One that is negative is cut as any other that is
-// too large.
-// The length is a number of the program's, and may be anything.
+// So that no length has the bit that means "to the first zero byte". A negative one is cut like any other that is too
+// large.
+// The length comes from the program, and may be anything.
 ProbeOperand unsigned_of(ProbeOperand length) {
   length.is_signed = false;
   if (length.kind == ProbeOperand::kConstant) length.number &= PENNA_MAX_STRING;
@@ -143,16 +143,16 @@ void fill(Code* code, size_t at, int64_t distance) {
   std::memcpy(&(*code)[at], &low, sizeof low);
 }
 
-// From keeping the registers to giving them back. `at`: the code's address; `state` and `entry`: what it is to record,
-// and the way to the recorder: a place to jump to, or with strings a pointer to one.
+// From saving the registers to restoring them. `at`: the code's address; `state` and `entry`: what it is to record, and
+// where it enters the recorder: a place to jump to, or with strings a pointer to one.
 std::vector<uint8_t> recording_code(const PlannedProbe& probe, CodePtr at, CodePtr state, CodePtr entry) {
-  // Two shapes. Without strings the recorder returns the record's address, and the arguments are stored right into
-  // it. With strings it must copy them itself, so it gets all values as an array on the stack. In both, it is
-  // entered as by a point, by a jump with the way back in r11 (penna_point_entries in penna/point_abi.h).
+  // Two shapes. Without strings the recorder returns the record's address, and the arguments are stored right into it.
+  // With strings it must copy them itself, so it gets all values as an array on the stack. In both, it is entered as
+  // from a point, by a jump with the return address in r11 (penna_point_entries in penna/point_abi.h).
   const bool text = has_text(probe);
   const int32_t frame = frame_of(probe);
   Code code;
-  // First below the red zone, before anything is stored; by lea, because flags are not saved yet.
+  // First moves below the red zone, before anything is stored; by lea, because flags are not saved yet.
   add_to_rsp(&code, -frame);
   store_word(&code, kRax, kRsp, kSavedRax);
   store_word(&code, kR10, kRsp, kSavedR10);
@@ -191,14 +191,14 @@ std::vector<uint8_t> recording_code(const PlannedProbe& probe, CodePtr at, CodeP
   fill(&code, entry_at, static_cast<int64_t>(bytes_between(at + static_cast<int64_t>(entry_at + 4), entry)));
   if (!text) {
     // r10 is 0 where there was no room for a record: counted by the recorder.
-    code.bytes({0x4d, 0x85, 0xd2, 0x0f, 0x84});  // test %r10, %r10; jz behind the arguments
+    code.bytes({0x4d, 0x85, 0xd2, 0x0f, 0x84});  // test %r10, %r10; jz past the arguments
     code.word(0);
     const size_t skip_at = code.size() - 4;
     load_all(kR10, kArgumentsInRecord);
     code.bytes({0x41, 0xc6, 0x02, PENNA_POINT_COMMIT});  // movb, a release on x86
     fill(&code, skip_at, static_cast<int64_t>(code.size() - (skip_at + 4)));
   }
-  // Everything back in reverse. seto left 0 or 1 in al: adding 0x7f overflows for 1 alone. sahf comes behind it,
+  // Restores everything in reverse. seto left 0 or 1 in al: adding 0x7f overflows only for 1. sahf comes after it,
   // because the addition sets the other flags.
   load_word(&code, kRax, kRsp, kSavedFlags);
   code.bytes({0x04, 0x7f, 0x9e});  // add $0x7f, %al: sets the overflow flag as it was; sahf
@@ -220,7 +220,7 @@ uint32_t type_of(const ProbeArgument& argument) {
   return argument.operand.is_signed ? PENNA_ARG_INT : PENNA_ARG_UINT;
 }
 
-// In front of the code. Its address.
+// Written before the code. Returns its address.
 CodePtr append_probe(const PlannedProbe& probe, uint64_t bias, NearMemory* near) {
   const std::string text = site_text(probe);
   penna_probe head{};
@@ -264,8 +264,7 @@ std::optional<penna_patch> patch_probe(const PlannedProbe& probe, uint64_t bias,
   }
   const CodePtr stub = near->end();
   const auto moved = [&] { return append_moved_code(site.code, in_target(site.place, bias), near); };
-  // In the order in which the program would have run it: code in front of the nop before the probe, code behind it
-  // after.
+  // In the order in which the program would have run it: code before the nop, then the probe, then code after the nop.
   if (!site.is_behind() && !moved()) return {};
   near->append(recording_code(probe, near->end(), state, entry));
   if (site.is_behind() && !moved()) return {};

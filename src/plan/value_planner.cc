@@ -46,7 +46,7 @@ std::map<uint64_t, NamedFunction> functions_of(const ElfFile& file, const std::s
   return functions;
 }
 
-// What a SITE record says behind its head. Names of enums that do not fit are left out: then numbers are shown.
+// The text of a SITE record. Names of enums that do not fit are left out: then numbers are shown.
 std::string site_text(uint8_t kind, const std::string& function, const std::string& file,
                       const std::vector<CapturedValue>& values) {
   std::string text, formats;
@@ -78,7 +78,7 @@ PlannedCapture capture_of(uint64_t function, uint8_t kind, const std::string& na
   return capture;
 }
 
-// The call stack, in front of the arguments.
+// The call stack, before the arguments.
 CapturedValue callers() {
   CapturedValue stack;
   stack.name = stack.format = "stack";

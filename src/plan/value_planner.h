@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// ValuePlanner: which arguments and results of a module's functions a target shall copy, and how they are described.
+// ValuePlanner: which arguments and results of a module's functions a target is to copy, and how they are described.
 //
-// Usage: one for a module; plan() gives what becomes penna_capture, penna_value and text of a patch plan.
-// Invariant: what was asked for by name and cannot be had is said, with the reason.
+// Usage: one per module; plan() returns what becomes penna_capture, penna_value and text of a patch plan.
+// Invariant: what was requested by name and is not available is reported, with the reason.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace penna {
 // What is wanted of one function.
 struct WantedValues {
   std::vector<CapturedValue> arguments, results;            // as the user has spelled them
-  bool arguments_by_type = false, results_by_type = false;  // those that debug information tells of
-  bool by_name = false;                                     // the user has named it: say why there are none
+  bool arguments_by_type = false, results_by_type = false;  // those that debug information describes
+  bool by_name = false;                                     // the user has named it: report why there are none
   bool callers = false;                                     // the stack from which it is called
   bool any() const { return callers || arguments_by_type || results_by_type || !arguments.empty() || !results.empty(); }
 };
@@ -29,7 +29,7 @@ struct WantedValues {
 // `name`: demangled; `file`: the module's path.
 using ValueRequests = std::function<WantedValues(const std::string& name, const std::string& file)>;
 
-// A penna_capture in the making: addresses are of the file, and its values and text are its own.
+// A penna_capture under construction: addresses are of the file, and its values and text are its own.
 struct PlannedCapture {
   uint64_t function = 0;
   uint8_t kind = PENNA_SITE_ARGUMENTS;
@@ -38,7 +38,7 @@ struct PlannedCapture {
   std::string text;
 };
 
-// Values of a function that cannot be had.
+// Values of a function that are not available.
 struct RefusedValues {
   std::string name, reason;
 };
@@ -48,7 +48,7 @@ struct PlannedValues {
   std::vector<RefusedValues> refused;
 };
 
-// `calls_hooks`: its functions tell of themselves, by calls (-finstrument-functions): of those only stacks can be had.
+// `calls_hooks`: its functions report themselves, by calls (-finstrument-functions): only their stacks are available.
 PlannedValues plan_values(const ElfFile& file, const std::string& path, const ValueRequests& requests,
                           bool calls_hooks);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See walked_code.h. Where Go's code lies is said by two symbols, or by the header of the table that tracebacks read
-// (pclntab, Go's runtime/symtab.go); OCaml's compiler puts a pair of symbols around the code of each module:
-// camlList__code_begin, since 5.1 camlList.code_begin; a library that Mono has made of an assembly shows the table by
-// which it finds its parts. What HotSpot's generated code calls is told by how it is written: the machine's own code
-// takes the function's address (lea) and puts it into what it writes.
+// See walked_code.h. Go's code is located by two symbols, or by the header of the table that tracebacks read (pclntab,
+// Go's runtime/symtab.go); OCaml's compiler puts a pair of symbols around the code of each module:
+// camlList__code_begin, since 5.1 camlList.code_begin; a library that Mono has made of an assembly exports the table by
+// which it finds its parts. What HotSpot's generated code calls is recognised by how that code is made: the machine's
+// own code takes the function's address (lea) and puts it into what it generates.
 #include "plan/walked_code.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ bool has(std::string_view text, std::string_view part) { return text.find(part) 
 
 bool is_upper(char letter) { return letter >= 'A' && letter <= 'Z'; }
 
-// Of code whose address code takes: each such sequence of bytes counts, also one that lies in another instruction by
+// Addresses of code that code takes: every such sequence of bytes counts, even one that lies in another instruction by
 // chance.
 std::vector<uint64_t> taken_addresses(const ElfFile& file) {
   std::vector<uint64_t> taken;
@@ -92,7 +92,7 @@ void WalkedCode::read_symbols(const ElfFile& file) {
   bool is_hotspot = false, is_mono = false;
   // One pass for all languages: symbol tables are large, and most files have none of these symbols.
   std::map<std::string, AddressRange, std::less<>> modules;
-  constexpr std::string_view kBegin = "code_begin", kEnd = "code_end";  // what stands in front tells the module
+  constexpr std::string_view kBegin = "code_begin", kEnd = "code_end";  // what precedes them names the module
   for_each_symbol(file, [&](std::string_view name, const GElf_Sym& symbol, bool /*is_dynamic*/) {
     const uint64_t address = symbol.st_value;
     if (name == "runtime.text") go.begin = address;
@@ -116,7 +116,7 @@ WalkedCode::WalkedCode(const ElfFile& file) {
   if (const auto range = range_in_pclntab(file))
     go_.push_back(*range);
   else
-    // No table that we can read, or an older one: refuse all rather than guess.
+    // No readable table, or an older one: refuse all rather than guess.
     go_ = file.code_ranges();  // Go's, and perhaps C's
 }
 

@@ -34,7 +34,7 @@ std::optional<int64_t> map_memory(BorrowedThread& thread, uint64_t at, uint64_t 
                                 static_cast<uint64_t>(int64_t{descriptor}), offset});
 }
 
-// The agent's by its file, or in the process.
+// A dynamic symbol of the agent, by its address in the file.
 std::optional<uint64_t> symbol_of(const ElfFile& file, std::string_view wanted) {
   std::optional<uint64_t> found;
   for_each_symbol(file, [&](std::string_view name, const GElf_Sym& symbol, bool is_dynamic) {
@@ -74,7 +74,7 @@ Result<AloneAgent> AloneAgent::load(const std::string& path) {
         agent.relocations_.push_back({one.r_offset, static_cast<uint64_t>(one.r_addend)});
       else if (type == kThreadRelocation)
         agent.relocations_.push_back({one.r_offset, *thread});
-      else if (type != kImportRelocation && type != kModuleRelocation)  // of functions that are nowhere: 0
+      else if (type != kImportRelocation && type != kModuleRelocation)  // imports of undefined functions: 0
         return damaged;
     }
   }
@@ -130,7 +130,8 @@ RemoteLibrary alone_library(const RemoteMemory& memory, uint64_t base) {
   return library;
 }
 
-// Below the program, else far above, beyond the growth of its heap: as the agent looks for room (near_ranges.h).
+// Below the program, else far above it, beyond the growth of its heap: the agent looks for room likewise
+// (near_ranges.h).
 uint64_t map_frames(BorrowedThread& thread, const AloneProgram& program, const std::vector<MemoryRange>& ranges) {
   constexpr uint64_t kReach = uint64_t{1} << 30, kHeapRoom = 256 << 20, kStep = 1 << 20, kLowest = 64 << 10;
   const uint64_t bytes = page_up(program.told.frame_bytes), start = program.told.program;
@@ -161,7 +162,7 @@ bool tell_alone_agent(const RemoteMemory& memory, uint64_t base, const AloneProg
   if (alone_at == 0 || list_at == 0) return false;
   penna_alone told = program.told;
   const auto before = memory.get<penna_alone>(alone_at);
-  // It was here before.
+  // The agent was attached here before.
   if (frames == 0 && told.frame_bytes != 0) {
     if (!before || before->frame_bytes != told.frame_bytes) return false;
     told.frames = before->frames;

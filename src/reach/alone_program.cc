@@ -45,7 +45,7 @@ struct LibcPlaces {
   int64_t tid_at, errno_at;
 };
 
-// Of glibc's threads since 2.34. Checked in each thread before anything is written (Journal::write_all()).
+// For glibc's threads since 2.34. Verified in each thread before anything is written (Journal::write_all()).
 std::optional<LibcPlaces> places_of_glibc(const ElfFile& file, const Symbols& symbols) {
   constexpr int64_t kTidAt = 720;
   const GElf_Sym* const number = symbols.find("errno");
@@ -62,7 +62,7 @@ std::optional<LibcPlaces> places_of_glibc(const ElfFile& file, const Symbols& sy
 
 // By the code of musl's function:
 //    64 48 8b 04 25 00 00 00 00    mov %fs:0, %rax
-//    48 83 c0 34                   add $52, %rax         errno_val; the tid lies in front of it
+//    48 83 c0 34                   add $52, %rax         errno_val; the tid is just before it
 //    c3                            ret
 std::optional<LibcPlaces> places_of_musl(const ElfFile& file, const Symbols& symbols) {
   constexpr auto kBegin = "\x64\x48\x8b\x04\x25\0\0\0\0\x48\x83\xc0"sv;
@@ -95,7 +95,7 @@ void put(std::string* to, Value value) {
   to->append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// As linkers would have written it (--eh-frame-hdr), with run-time addresses in place of distances.
+// Like the table a linker would have written (--eh-frame-hdr), but with run-time addresses in place of distances.
 //    version 1, .eh_frame's address in 8 bytes, number of rows in 4, rows of two signed distances of 4 bytes
 constexpr char kTableHead[] = {1, 0x04, 0x03, 0x3b};
 constexpr size_t kHeadBytes = sizeof kTableHead + 8 + 4;
@@ -106,7 +106,7 @@ std::string make_frames(const ElfFile& file, uint64_t bias) {
   if (section == nullptr || !section->allocated()) return {};
   const auto bytes = file.bytes_at(section->address, section->size);
   const unwind::Section frame{bytes.data(), bytes.size(), section->address};
-  std::map<uint64_t, uint64_t> rows;  // the function's entry by its code
+  std::map<uint64_t, uint64_t> rows;  // the function's entry, by its code
   for (uint64_t at = section->address, next = at; rows.size() < kMostRows; at = next) {
     unwind::Fde fde;
     const unwind::Entry entry = unwind::read_entry(frame, at, fde, next);
@@ -129,7 +129,7 @@ Result<> find_frames(const ElfFile& file, AloneProgram* program) {
   return ok();
 }
 
-// The header of the file is what the program begins with, as linkers put it; its padding is zero.
+// The program begins with the file's ELF header, as linkers put it; its padding is zero.
 bool has_header(const RemoteMemory& memory, uint64_t start) {
   Elf64_Ehdr header;
   if (!memory.read(start, &header, sizeof header)) return false;
@@ -165,7 +165,7 @@ Result<AloneProgram> look_at_alone_program(pid_t pid, const RemoteMemory& memory
   told.errno_at = places.errno_at;
   told.phdrs = library.phdrs;
   told.phdr_count = library.phdr_count;
-  // The file's own headers tell it also where these have no PT_PHDR.
+  // The file's own headers give the bias even if there is no PT_PHDR.
   told.bias = library.phdrs - file->header().e_phoff;
   constexpr uint64_t kPage = 4096;
   told.program = UINT64_MAX;
@@ -178,7 +178,7 @@ Result<AloneProgram> look_at_alone_program(pid_t pid, const RemoteMemory& memory
   told.program_end += told.bias;
   told.vdso = auxiliary_value(pid, AT_SYSINFO_EHDR);
   told.stack_end = start_of_stack(pid);
-  // The inner one is a part of the outer one, as a rule.
+  // The inner one is usually a part of the outer one.
   for (const char* name : {"__malloc_arena_thread_freeres", "tcache_thread_shutdown"})
     if (const GElf_Sym* const symbol = symbols.find(name)) {
       told.cache_end = symbol->st_value + told.bias;

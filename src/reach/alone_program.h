@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// AloneProgram: a running program that no dynamic linker has loaded, as far as an agent needs to know it that comes
-// there alone (penna_alone in penna/detail/attach.h). Only its libc is known: where that has a thread's id, and errno.
+// AloneProgram: a running program that no dynamic linker has loaded, as far as a stand-alone agent needs to know it
+// (penna_alone in penna/detail/attach.h). Of its libc only the places of a thread's id and of errno are needed.
 //
-// Why from its file's symbols: nothing in its memory tells names.
-// Invariant: looking changes nothing. What is not surely so is an error: then breakpoints record it.
+// Why from its file's symbols: nothing in its memory has names.
+// Invariant: looking changes nothing. Anything uncertain is an error: then the program can be recorded by breakpoints.
 #pragma once
 
 #include <sys/types.h>
@@ -20,29 +20,29 @@
 namespace penna {
 
 struct AloneProgram {
-  penna_alone told{};                         // but for `frames`, where `made_frames` go
+  penna_alone told{};                         // except `frames`, the address for `made_frames`
   std::map<std::string, uint64_t> functions;  // run-time addresses
   std::string
-      made_frames;  // a table of unwind information for a program that has none, but for its place; may be empty
-  std::vector<RemoteRange> unwinder;  // functions that are called as long as a stack is unwound
-  // 0: it has none.
+      made_frames;  // table of unwind information for a program without one, except for its address; may be empty
+  std::vector<RemoteRange> unwinder;  // functions that run throughout the unwinding of a stack
+  // 0 if there is none.
   uint64_t function(const std::string& name) const {
     const auto found = functions.find(name);
     return found != functions.end() ? found->second : 0;
   }
 };
 
-// Is it a program that no dynamic linker has loaded?
+// Whether the program was not loaded by a dynamic linker.
 bool is_alone(const RemoteMemory& memory, const RemoteLibrary& program);
 
-// Can the agent come alone to a program of this file? Empty: it can; else why not, as words behind "process N " or
-// "./program ".
+// Whether the stand-alone agent can be loaded into a program of this file. Empty: it can; else the reason, as text to
+// follow "process N " or "./program ".
 std::string why_not_alone(const std::string& file);
 
-// Error, as words behind "process N ".
+// The error is text to follow "process N ".
 Result<AloneProgram> look_at_alone_program(pid_t pid, const RemoteMemory& memory, const RemoteLibrary& program);
 
-// Of the table that lies at `at`: the distances in it count from there.
+// The table for the address `at`, from which its distances count.
 std::string frames_at(const AloneProgram& program, uint64_t at);
 
 }  // namespace penna

@@ -14,7 +14,7 @@
 
 namespace penna {
 
-// Who makes a thread of the process execute the code.
+// Makes a thread of the process execute the code.
 using CallIn = std::function<Result<>(pid_t pid, const RemoteCode& code)>;
 
 // Returns the process's answer. Waits up to a second while a thread of the process is in dlopen or dlclose.

@@ -60,8 +60,9 @@ std::optional<BorrowedThread> BorrowedThread::borrow(pid_t pid, pid_t thread, co
   BorrowedThread borrowed(pid, thread, code);
   if (!borrowed.saved_.save(thread)) return {};
   const HomeFrame frame = borrowed.saved_.frame_at_home(thread);
-  // The frame must be whole before the first register changes, and its return address lies right below it: what a
-  // signal handler would find on its stack. Without such code the thread takes the call's number from there, too.
+  // The frame must be complete before the first register changes, with its return address right below it: the layout
+  // that a signal handler would find on its stack. Without __restore_rt the thread also takes the call's number from
+  // there.
   std::vector<uint64_t> way;
   if (code.sigreturn != 0)
     way = {code.sigreturn};
@@ -72,7 +73,8 @@ std::optional<BorrowedThread> BorrowedThread::borrow(pid_t pid, pid_t thread, co
   return borrowed;
 }
 
-// Signals but our stops wait, as they are blocked; what comes all the same, a fault's, is not for us to handle.
+// Signals other than our stops are blocked and wait; one that arrives anyway comes from a fault, which is not ours to
+// handle.
 bool BorrowedThread::to_next_call_stop() {
   if (!traced(PTRACE_SYSCALL, thread_, 0, 0)) return false;
   for (;;) {
@@ -96,12 +98,12 @@ bool BorrowedThread::prepare_call(long number, const std::array<uint64_t, 6>& ar
   // Direction flag and trap flag.
   there.eflags &= ~uint64_t{0x500};
   uint64_t blocked = ~uint64_t{0};
-  // The mask last: until it has a way home, nobody would put it back.
+  // The mask last: until the thread has its return path, nothing would restore it.
   return set_registers(thread_, there) &&
          traced(PTRACE_SETSIGMASK, thread_, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
 }
 
-// The thread stays in the stop where the call ends: the next call() goes on from there.
+// The thread stays in the syscall-exit stop: the next call() continues from there.
 std::optional<int64_t> BorrowedThread::call(long number, const std::array<uint64_t, 6>& arguments) {
   GeneralRegisters there{};
   if (!prepare_call(number, arguments) || !to_next_call_stop() || !to_next_call_stop() ||
@@ -110,7 +112,7 @@ std::optional<int64_t> BorrowedThread::call(long number, const std::array<uint64
   return static_cast<int64_t>(there.rax);
 }
 
-// Goes on from where a call begins to where it has made a child.
+// Runs from the syscall-entry stop to the stop at which the child exists.
 std::optional<pid_t> BorrowedThread::new_child() {
   unsigned long child = 0;
   if (!traced(PTRACE_SYSCALL, thread_, 0, 0)) return {};
@@ -120,8 +122,8 @@ std::optional<pid_t> BorrowedThread::new_child() {
   return static_cast<pid_t>(child);
 }
 
-// The child has a stack of its own, below what the thread has put on its own, in its copy of the memory. There its only
-// way leads out: if we are killed, it must not go on as the program.
+// The child gets a stack in its copy of the memory, below what the thread has put on its own. Its only return addresses
+// lead to exit: if we are killed, it must not continue as the program.
 std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMemory& memory, uint64_t exit_function) {
   constexpr uint64_t kBelow = 1024;
   const uint64_t stack = (way_home_ - kBelow) & ~uint64_t{15};
@@ -132,7 +134,7 @@ std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMe
   const auto child = new_child();
   (void)traced(PTRACE_SETOPTIONS, thread_, 0, kOptions);
   GeneralRegisters there{};
-  // Where no child was made, the thread is at the end of the call by now.
+  // If no child was made, the thread is at the end of the call by now.
   if ((child && !to_next_call_stop()) || !get_registers(thread_, &there)) return {};
   if (!child) return Child{0, static_cast<int64_t>(there.rax)};
   BorrowedThread copy(*child, *child, code_);
@@ -141,13 +143,13 @@ std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMe
   return Child{*child, static_cast<int64_t>(there.rax)};
 }
 
-// What is called first may fail: it changes nothing for us. Yama: what the process has allowed, its children have not.
-// Descriptors: whoever reads a pipe of the process shall see its end.
-// The sleep is none of those whose rest the kernel keeps: the time that is left lies in the copy's memory, so it
-// outlives the system calls of a borrowed thread.
-// Between the copy's stack and that of the program lie the way home of the thread that was borrowed, and whatever the
-// program has left there, frames of signal handlers that have returned, too. None of it means anything to the copy, nor
-// do the handlers that the program is just in: whatever they have interrupted, the copy does not return there.
+// The first calls may fail without consequence. Yama: children do not inherit the tracers that the process has allowed.
+// Descriptors: a reader of one of the process's pipes must see its end.
+// The sleep is not one whose remaining time the kernel keeps: the time left is in the copy's memory, so it survives the
+// system calls of a borrowed thread.
+// Between the copy's stack and the program's lie the borrowed thread's return path, and whatever the program has left
+// there, including frames of signal handlers that have returned. None of it means anything to the copy, nor do the
+// handlers that the program is running: the copy never returns to the code they interrupted.
 bool BorrowedThread::settle(const ThreadState& original) {
   constexpr int64_t kTime[] = {600, 0};  // timeval
   const uint64_t time_at = way_home_ + 64, dead_at = time_at + sizeof kTime;
@@ -161,9 +163,9 @@ bool BorrowedThread::settle(const ThreadState& original) {
          traced(PTRACE_DETACH, thread_, 0, 0);
 }
 
-// Where a system call ends, nothing can be put back: the kernel is past the point where it restarts the call that our
-// stop has cut short. Interrupted there and continued, the thread stops again before it takes a step, and ahead of that
-// point.
+// At the end of a system call the original state cannot be restored: the kernel is past the point where it restarts the
+// call that our stop cut short. Interrupted there and continued, the thread stops again before it takes a step, and
+// ahead of that point.
 bool BorrowedThread::give_back() {
   return traced(PTRACE_INTERRUPT, thread_, 0, 0) && traced(PTRACE_CONT, thread_, 0, 0) &&
          await_interrupt(pid_, thread_, kLongestCallUs) && saved_.restore(thread_);

@@ -28,7 +28,7 @@ using Filter = std::vector<sock_filter>;
 
 enum class Mode { kNone = 0, kStrict = 1, kFilter = 2 };
 
-// "Seccomp:" of the status at `path`.
+// "Seccomp:" in the status at `path`.
 Mode mode_of(const std::string& path) {
   const auto status = read_file(path, 64 << 10);
   const size_t at = status ? status->find("\nSeccomp:\t") : std::string::npos;
@@ -41,9 +41,8 @@ constexpr const char* kUnreadable =
     "has a filter of system calls (seccomp) that penna may not read, and might be ended by one that attaching needs: "
     "run penna as root (CAP_SYS_ADMIN), outside of containers, or start the program with penna record";
 
-// All of a stopped thread. False: they cannot be read.
-// Index 0 is the filter that was installed last; ENOENT ends the list. Threads share filters that they have
-// inherited, so equal ones are judged once.
+// Adds all filters of a stopped thread. False: they cannot be read. Index 0 is the filter installed last; ENOENT ends
+// the list. Threads share inherited filters, so equal ones are judged once.
 bool add_filters(pid_t thread, std::vector<Filter>* filters) {
   for (uint64_t i = 0;; ++i) {
     const auto get = [&](void* to) {
@@ -63,7 +62,7 @@ bool add_filters(pid_t thread, std::vector<Filter>* filters) {
   }
 }
 
-// Of a borrowed thread, and of the guest until the agent has come (borrowed_thread.h, guest.h).
+// Made by a borrowed thread, and by the guest until the agent is loaded (borrowed_thread.h, guest.h).
 #define PENNA_GUEST_CALL(name, ...) \
   { SYS_##name, #name, 0, true, __VA_ARGS__ }
 constexpr uint64_t kPrivateMemory = MAP_PRIVATE | MAP_ANONYMOUS, kPrivateFile = MAP_PRIVATE | MAP_DENYWRITE;
@@ -89,7 +88,7 @@ constexpr OwnCall kGuestCalls[] = {
     PENNA_GUEST_CALL(close, {kOwnDescriptor}),
     PENNA_GUEST_CALL(exit, {}),
 };
-// BorrowedThread::copy_process(), and what process_copy.cc has a thread do at the end.
+// BorrowedThread::copy_process(), and the calls that process_copy.cc makes a thread perform at the end.
 constexpr OwnCall kCopyCalls[] = {
     PENNA_GUEST_CALL(clone, {}),
     PENNA_GUEST_CALL(prctl, {PR_SET_PTRACER}),
@@ -100,7 +99,7 @@ constexpr OwnCall kCopyCalls[] = {
 };
 #undef PENNA_GUEST_CALL
 
-// The agent's that it makes only when the program starts another one, and one that it can do without.
+// Calls that the agent makes only when the program starts another one, and one that it can do without.
 bool is_dispensable(const OwnCall& own) {
   constexpr int kOfStarts[] = {SYS_access, SYS_openat, SYS_fstat,  SYS_fstatfs, SYS_fgetxattr,    SYS_process_vm_readv,
                                SYS_prctl,  SYS_getuid, SYS_getgid, SYS_getegid, SYS_clock_gettime};
@@ -108,7 +107,7 @@ bool is_dispensable(const OwnCall& own) {
          std::find(std::begin(kOfStarts), std::end(kOfStarts), own.number) != std::end(kOfStarts);
 }
 
-// The first that is needed and refused; else adds what will not be possible.
+// The first call that is needed and refused; else null, adding to *refusals what will not be possible.
 const char* needed_and_refused(const Filter& filter, uint64_t pc, bool copied, uint32_t* refusals) {
   const auto length = static_cast<uint32_t>(filter.size());
   for (const OwnCall& own : kCopyCalls)

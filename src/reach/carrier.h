@@ -2,8 +2,7 @@
 // Carrier: a way to get the agent into a process. Everything after that is the same for all carriers, because the
 // process itself connects to the recorder (collect/server.h).
 //
-// Invariant: a carrier that is destroyed before start() leaves no trace: no process of ours, no change in anybody
-// else's.
+// Invariant: a carrier that is destroyed before start() leaves no trace: no process of ours, no change in any other.
 #pragma once
 
 #include <sys/types.h>
@@ -21,7 +20,7 @@ struct CarrierError {
   std::string text;   // one sentence
 };
 
-// What became of processes that were left.
+// The result of leaving processes.
 struct Restored {
   // As of the processes of both.
   void add(const Restored& other) {
@@ -36,11 +35,11 @@ struct Restored {
   }
 
   uint64_t places = 0, modules = 0;
-  uint64_t kept = 0;            // places that somebody else has changed since
-  uint64_t waiting = 0;         // places that stay as long as threads wait in functions that were entered
-  uint64_t other_programs = 0;  // by exec: nothing of them was changed by us
-  uint64_t stopped_ns = 0;      // the longest time for which all threads of a process stood still; 0: it is not known
-  std::string trouble;          // a sentence; empty: there was none
+  uint64_t kept = 0;               // places that something else has changed since
+  uint64_t waiting = 0;            // places that stay as long as threads wait in functions that were entered
+  uint64_t other_programs = 0;     // by exec: we changed nothing in them
+  uint64_t stopped_ns = 0;         // longest time for which all threads of a process were stopped; 0: unknown
+  std::string trouble;             // a sentence; empty: no trouble
   std::vector<std::string> notes;  // what could not be recorded, in sentences
 };
 
@@ -50,19 +49,19 @@ class Carrier {
 
   virtual pid_t pid() const = 0;
   virtual int pidfd() const = 0;  // readable once the process has ended
-  // Asked when it is readable: more processes than one may be recorded.
+  // Queried when it is readable: more than one process may be recorded.
   virtual bool has_ended() const { return true; }
   // The command line of the process; [0] names its program. Never empty.
   virtual const std::vector<std::string>& command() const = 0;
 
   // Whether the process is our child: it then gets the signals meant for it, and we exit with its status. Otherwise it
-  // goes on when the recording ends.
+  // continues when the recording ends.
   virtual bool is_child() const { return true; }
 
-  // `serve` is called again and again while start() and leave() wait for a process, which may wait for its recorder: it
-  // must answer that process, and return soon. Call before start().
+  // `serve` is called repeatedly while start() and leave() wait for a process, which may in turn wait for its recorder:
+  // it must answer that process, and return soon. Call before start().
   void serve_by(std::function<void()> serve) { serve_ = std::move(serve); }
-  // A process of ours that introduces processes to the recorder in their place; 0: they do it themselves.
+  // One of our processes that introduces others to the recorder; 0: they do it themselves.
   virtual pid_t introducer() const { return 0; }
 
   // From here on the process runs, with the agent in it. Call once. False: it does not run, and there is nothing to
@@ -70,8 +69,8 @@ class Carrier {
   virtual bool start(CarrierError* error) = 0;
   // Blocks until the process has ended, and returns its wait status. Call once.
   virtual int wait() = 0;
-  // The recording has ended: leaves the recorded processes that go on as they were. Call once. `living`: which these
-  // are; asked again, because some may fork meanwhile.
+  // The recording has ended: restores the recorded processes that keep running. Call once. `living`: returns these;
+  // queried repeatedly, because some may fork meanwhile.
   using Living = std::function<std::vector<uint32_t>()>;
   virtual Restored leave(const Living& /*living*/) { return {}; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See find_recorder.h. Programs started by penna record have its socket in their environment. A recorder inside a
-// program is found by what it shares with its processes: the doorbell.
+// program is found by an object it shares with its processes: the doorbell.
 #include "reach/find_recorder.h"
 
 #include <fmt/core.h>
@@ -37,7 +37,7 @@ std::string socket_of(int pid) {
     const size_t end = std::min(text->find('\0', at), text->size());
     std::string_view entry(*text);
     entry = entry.substr(at, end - at);
-    // The agent changes the first letter once it has met the recorder, so that /proc shows who is still to come
+    // The agent changes the first letter once it has met the recorder, so that /proc shows which processes have not yet
     // (collect/arrivals.h).
     const bool begins_so = entry.starts_with(name[0]) || entry.starts_with(PENNA_SOCKET_MET);
     if (begins_so && entry.substr(1).starts_with(name.substr(1)))
@@ -62,7 +62,7 @@ int listener_of(const Fd& socket) {
   return known && (peer.uid == ::geteuid() || ::geteuid() == 0) ? peer.pid : 0;
 }
 
-// The recorder of a process, if it is the process's parent: who adopts a program is not its recorder.
+// The recorder of a process, if it is the process's parent: a process that adopts a program is not its recorder.
 std::string control_of_parent(int child, int parent) {
   const std::string recorder = socket_of(child);
   if (recorder.empty()) return "";
@@ -71,7 +71,7 @@ std::string control_of_parent(int child, int parent) {
   return socket && listener_of(*socket) == parent ? control : "";
 }
 
-// All sockets with a name as recorders use it, of any user.
+// All sockets named like a recorder's, of any user.
 std::vector<std::string> control_sockets() {
   std::vector<std::string> found;
   const auto text = read_file("/proc/net/unix", 64 << 20);
@@ -89,7 +89,7 @@ struct Listener {
   int pid;
 };
 
-// The first recorder that we may trust and that `is_it` means, by its pid.
+// The first recorder that we may trust and whose pid satisfies `is_it`.
 template <typename IsIt>
 std::optional<Listener> find_listener(IsIt is_it) {
   for (std::string& path : control_sockets()) {
@@ -113,7 +113,7 @@ std::optional<Recorder> recorder_by_doorbell(int pid) {
   return Recorder{found->path, found->pid == pid && !records_itself(pid) ? 0 : pid};
 }
 
-// Of a process that is recorded by breakpoints: its tracer is the recorder's child, and shares nothing with it.
+// For a process recorded by breakpoints: its tracer is the recorder's child, and shares nothing with the process.
 std::optional<Recorder> recorder_by_tracer(int pid) {
   const pid_t tracer = tracer_of(pid, pid);
   if (tracer == 0) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds out who records a process, and where to reach that recorder (collect/control_server.h).
+// Finds the recorder of a process, and how to reach it (collect/control_server.h).
 //
 // Invariant: nothing is sent to a socket before it is known to belong to the recorder of this very process.
 #pragma once

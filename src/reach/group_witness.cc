@@ -26,7 +26,7 @@ using Counts = std::array<uint32_t, NSIG>;
   ::prctl(PR_SET_NAME, "penna-witness");
   (void)!::chdir("/");
   if (::dup2(socket, 0) != 0) ::_exit(1);
-  // Also the terminal, and pipes whose readers wait for their last writer.
+  // Including the terminal, and pipes whose readers wait for their last writer.
   ::closefrom(1);
   sigset_t all;
   ::sigfillset(&all);
@@ -72,8 +72,8 @@ void GroupWitness::ask() {
   if (::write(socket_.get(), "", 1) != 1 || ::read(socket_.get(), counts.data(), sizeof counts) != sizeof counts)
     return;
   for (size_t i = 0; i < counts.size(); ++i) {
-    // The kernel keeps one pending instance of each signal except real-time ones: so we may or may not have had ours
-    // yet.
+    // The kernel keeps one pending instance of each signal except real-time ones: so ours may or may not have been
+    // delivered yet.
     const uint32_t most = static_cast<int>(i) < SIGRTMIN ? 1 : UINT32_MAX / 2;
     seen_[i] = std::min(seen_[i] + counts[i], most);
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The guest: a thread of our making in another process, which loads the agent there and lets it meet us, then ends.
+// The guest: a thread that we create in another process, which loads the agent there and lets it connect to us, then
+// ends.
 //
-// Why not one of the process's own threads: whatever it is in the middle of, it may hold a lock that dlopen or malloc
-// wants. The guest holds none, and waits for them like any other. It is not libc's: libc does not know of it, and its
-// thread-local storage is made here, as libc would make it.
-// Invariant: its memory stays when it has ended: what libc remembers of a thread that used malloc lies there, and the
-// next guest goes on with it. Layout and code: guest_x86_64.cc.
+// Why not one of the process's own threads: whatever that is doing, it may hold a lock that dlopen or malloc needs. The
+// guest holds none, and waits for them like any other thread. libc does not know of it; its thread-local storage is
+// made here, as libc would make it.
+// Invariant: its memory stays after it has ended: libc's data about a thread that used malloc is in there, and the next
+// guest continues with it. Layout and code: guest_x86_64.cc.
 #pragma once
 
 #include <sys/types.h>
@@ -21,19 +22,19 @@
 
 namespace penna {
 
-// What the guest needs of the process.
+// Addresses and offsets in the process that the guest needs.
 struct GuestNeeds {
-  uint64_t dlopen = 0, dlsym = 0, dlerror = 0, ctype_init = 0;  // 0: it does without (alone_program.h)
-  // Of struct pthread, and of link_map: nptl's own descriptions for debuggers (libthread_db).
+  uint64_t dlopen = 0, dlsym = 0, dlerror = 0, ctype_init = 0;  // 0: not needed (alone_program.h)
+  // For struct pthread, and for link_map: nptl's own descriptions for debuggers (libthread_db).
   uint32_t pthread_bytes = 0, tid_at = 0, dtv_at = 0, tls_offset_at = 0;
-  int64_t rseq_at = 0;               // from the thread pointer; 0: libc does not register any
-  uint64_t single_threaded[2] = {};  // libc's byte that says so, and the program's copy of it
+  int64_t rseq_at = 0;               // from the thread pointer; 0: libc does not register rseq
+  uint64_t single_threaded[2] = {};  // libc's byte for "single-threaded", and the program's copy of it
 };
-// Error, as words that follow "process N ".
+// The error is text to follow "process N ".
 Result<GuestNeeds> find_guest_needs(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries,
                                     const RemoteLibrary& libc);
 
-// Where the guest's code and memory lie in the process, and what it is to do.
+// Where the guest's code and memory are in the process, and its task.
 struct GuestPlace {
   uint64_t code = 0;
   uint64_t memory = 0;
@@ -51,36 +52,36 @@ class Guest {
   explicit Guest(GuestPlace place) : place_(place) {}
   const GuestPlace& place() const { return place_; }
   uint64_t attachment() const;
-  uint64_t stack() const;           // of clone(2)
-  uint64_t thread_pointer() const;  // the same
+  uint64_t stack() const;           // for clone(2)
+  uint64_t thread_pointer() const;  // likewise
   uint64_t tid(const GuestNeeds& needs) const { return thread_pointer() + needs.tid_at; }
-  uint64_t ended() const;  // a word that is not 0 as long as it runs
+  uint64_t ended() const;  // a word that is nonzero while the guest runs
 
-  // Of an attachment that lies in a guest's memory.
+  // The guest whose memory contains this attachment.
   static Guest of(const RemoteMemory& memory, uint64_t attachment);
 
-  // Does it still run?
+  // Whether it still runs.
   bool is_running(const RemoteMemory& memory) const;
 
-  // Writes code and memory. `like`: the thread pointer of a thread that libc has made. `agent_fd`: in the process, by
-  // which the agent is loaded with a name in kAgentFolder that has room for its real one; where it is loaded already,
-  // `attach` is its penna_agent_attach, and there is no descriptor.
+  // Writes code and memory. `like`: the thread pointer of a thread that libc has made. `agent_fd`: in the process,
+  // through which the agent is loaded under a name in kAgentFolder that leaves room for its real one; if the agent is
+  // already loaded, `attach` is its penna_agent_attach, and there is no descriptor.
   static constexpr char kAgentFolder[] = "/proc/self/fd/";
   bool prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries, const GuestNeeds& needs,
                uint64_t like, int agent_fd, uint64_t attach, const GuestTexts& texts) const;
-  // The same of one that has been there before: all that libc knows of it stays.
+  // The same for a guest that was there before: everything that libc knows about it stays.
   bool prepare_again(const RemoteMemory& memory, uint64_t attach, const GuestTexts& texts) const;
 
-  // Of the prepared one: penna_agent_attach, where it is known only now.
+  // For a prepared guest: penna_agent_attach, if it becomes known only now.
   bool say_attach(const RemoteMemory& memory, uint64_t attach) const;
-  // Of the prepared one: penna_attachment::refusals.
+  // For a prepared guest: penna_attachment::refusals.
   bool say_refusals(const RemoteMemory& memory, uint32_t refusals) const;
 
-  // Once it runs: it may begin. It waits for that for about 5 s, so that what takes long can be done while no thread
-  // of the process is held.
+  // Lets a running guest begin. It waits about 5 s for that, so that slow work can be done while no thread of the
+  // process is held.
   bool go(const RemoteMemory& memory) const;
 
-  // Has it done its work? Nothing: not yet. Empty: it has; else why it has not, as words behind "process N ".
+  // The result of its work. No value: not done yet. Empty: success; else the reason, as text to follow "process N ".
   std::optional<std::string> outcome(const RemoteMemory& memory) const;
 
  private:

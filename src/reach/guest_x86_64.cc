@@ -23,13 +23,13 @@
 #include <cstddef>
 #include <cstring>
 
-// %rbx: GuestWords. Aligned as functions want it, and no signal comes: clone(2) leaves the mask of who called it.
+// %rbx: GuestWords. Aligned as functions require; no signal arrives: clone(2) keeps its caller's mask.
 asm(".section .rodata\n"
     "penna_guest_code:\n"
     "pop %rbx\n"
     "and $-16, %rsp\n"
     "mov $157, %eax\n mov $15, %edi\n lea penna_guest_name(%rip), %rsi\n syscall\n"  // prctl(PR_SET_NAME)
-    "mov $30000, %r12d\n"  // times 160 us: 5 s, unless whoever made us is dead
+    "mov $30000, %r12d\n"  // times 160 us: 5 s, unless our process has died
     "0: cmpl $0, 120(%rbx)\n jne 1f\n"
     "mov $35, %eax\n lea penna_guest_moment(%rip), %rdi\n xor %esi, %esi\n syscall\n"  // nanosleep(100 us)
     "dec %r12d\n jnz 0b\n"
@@ -78,7 +78,7 @@ struct GuestWords {
   uint32_t tid, reserved3;  // cleared when it ends
   uint64_t code;
   uint64_t agent;          // its path
-  uint32_t go, reserved4;  // 1: the agent's file is filled, and all is prepared
+  uint32_t go, reserved4;  // 1: the agent's file is filled, and everything is prepared
   char path_text[1100];
   char socket_text[128];
   char agent_text[1024];
@@ -96,11 +96,11 @@ constexpr uint64_t kDtvSlots = 2048;
 static_assert((kDtvSlots + 2) * 16 <= kAttachment - kDtv);
 constexpr uint64_t kMostTls = kThreadPointer - kStackEnd;
 
-// Of tcbhead_t, from the thread pointer.
+// In tcbhead_t, from the thread pointer.
 constexpr uint64_t kSelf = 0, kDtvPointer = 8, kSelfAgain = 16, kMultipleThreads = 24, kStackGuard = 0x28,
                    kPointerGuard = 0x30, kFeatureBits = 0x48;
 
-// A field as libthread_db's descriptions have it: {bits, count, offset}.
+// A field as libthread_db's descriptions state it: {bits, count, offset}.
 std::optional<uint32_t> field(const RemoteMemory& memory, const RemoteSymbols& libc, const char* name) {
   struct Description {
     uint32_t bits, count, offset;
@@ -115,7 +115,7 @@ bool write_tls(const RemoteMemory& memory, const std::vector<RemoteLibrary>& lib
   for (const RemoteLibrary& library : libraries) {
     const auto tls = tls_of(memory, library);
     const auto offset = memory.get<int64_t>(library.map + needs.tls_offset_at);
-    if (!tls || !offset || *offset <= 0) continue;  // has none of its own in every thread
+    if (!tls || !offset || *offset <= 0) continue;  // not present in every thread
     if (static_cast<uint64_t>(*offset) > kMostTls || tls->bytes > static_cast<uint64_t>(*offset)) return false;
     const std::string image = memory.part(tls->image, tls->bytes);
     if (image.size() != tls->bytes ||
@@ -125,8 +125,8 @@ bool write_tls(const RemoteMemory& memory, const std::vector<RemoteLibrary>& lib
   return true;
 }
 
-// Of each module nothing is allocated yet: libc does so when it is asked for. With room for all modules that may come,
-// for libc would give back the memory of one that is too small, which is not malloc's.
+// Nothing is allocated yet for any module: libc does so on demand. There is room for all modules that may come, because
+// libc would free() a dtv that is too small, and this one is not malloc's.
 bool write_dtv(const RemoteMemory& memory, uint64_t at) {
   struct Slot {
     uint64_t value, to_free;
@@ -135,11 +135,11 @@ bool write_dtv(const RemoteMemory& memory, uint64_t at) {
   // glibc's dtv_t: element -1 is the number of slots, 0 the generation, then a pair for each module.
   std::vector<Slot> slots(kDtvSlots + 2, Slot{kUnallocated, 0});
   slots[0] = {kDtvSlots, 0};
-  slots[1] = {0, 0};  // the generation: the oldest
+  slots[1] = {0, 0};  // generation: the oldest
   return memory.write(at, slots.data(), slots.size() * sizeof(Slot));
 }
 
-// `at`: where the words lie. False: too long.
+// `at`: address of the words. False: too long.
 bool put_texts(GuestWords* words, uint64_t at, const GuestTexts& texts) {
   if (texts.socket.size() >= sizeof words->socket_text || texts.agent.size() >= sizeof words->agent_text) return false;
   std::memcpy(words->socket_text, texts.socket.c_str(), texts.socket.size() + 1);
@@ -196,8 +196,8 @@ bool Guest::prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>
   words.agent_fd = static_cast<uint64_t>(agent_fd);
   words.tid = 1;
   std::string path = kAgentFolder;
-  // glibc keeps a copy of the name that dlopen was given: this long, so that name_agent() can write the real one
-  // over it.
+  // glibc keeps a copy of the name passed to dlopen: it is padded so that name_agent() can overwrite it with the real
+  // one.
   while (path.size() < texts.agent.size()) path += "./";
   path += std::to_string(agent_fd);
   if (path.size() >= sizeof words.path_text || !put_texts(&words, place_.memory, texts)) return false;
@@ -209,8 +209,7 @@ bool Guest::prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>
   shared.room = static_cast<uint32_t>((kMemoryBytes - kAttachment - sizeof shared) / sizeof(penna_change));
 
   const uint64_t at = thread_pointer(), dtv = place_.memory + kDtv + 16;
-  // clone(2) returns to the child by the `ret` behind its syscall: onto this stack, which leads into the guest's
-  // code.
+  // clone(2) returns to the child by the `ret` after its syscall: onto this stack, which leads into the guest's code.
   const uint64_t start[] = {place_.code, place_.memory};  // where clone's return goes, and what is popped there
   const uint32_t many = 1;
   const int32_t no_processor = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See held_start.h. References: ptrace(2), PTRACE_SEIZE and "Group-stop"; glibc's csu/libc-start.c, musl's
-// src/env/__libc_start_main.c: both call _init first of all that is the program's own.
+// src/env/__libc_start_main.c: in both, _init is the first of the program's own functions to be called.
 #include "reach/held_start.h"
 
 #include <fmt/core.h>
@@ -24,7 +24,7 @@ namespace {
 constexpr long kStartPatienceUs = 10'000'000;
 constexpr char kHasEnded[] = "has ended before its own code began";
 
-// 0: there is none.
+// 0 if there is none.
 uint64_t place_in(const ElfFile& file) {
   uint64_t init = 0, main = 0;
   for_each_symbol(file, [&](std::string_view name, const GElf_Sym& symbol, bool) {
@@ -53,7 +53,7 @@ Result<> HeldStart::watch(pid_t pid) {
       fmt::format("may not trace what is started: {}; see /proc/sys/kernel/yama/ptrace_scope", errno_text(errno))};
 }
 
-// It is stopped at its exec.
+// The process is stopped at its exec.
 Result<HeldStart> HeldStart::place(pid_t pid) {
   const auto file = ElfFile::open(fmt::format("/proc/{}/exe", pid));
   const uint64_t in_file = file ? place_in(*file) : 0, entry = auxiliary_value(pid, AT_ENTRY);
@@ -77,7 +77,7 @@ bool HeldStart::await() const {
   }
 }
 
-// Of a thread that we trace. False: it is gone.
+// For a thread that we trace. False: it is gone.
 bool HeldStart::put_back() const {
   return traced(PTRACE_INTERRUPT, pid_, 0, 0) && await_interrupt(pid_, pid_, kStartPatienceUs) &&
          memory_.write(at_, before_.data(), before_.size());

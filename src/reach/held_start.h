@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// HeldStart: a program of ours that is held between its libc's start and its own first code, so that an agent can come
-// alone before anything happens that is to be recorded.
+// HeldStart: a program that we start and hold between its libc's start and its own first code, so that a stand-alone
+// agent can be loaded before any event to record.
 //
-// How: its exec is seen, a breakpoint ends at _init, and there it runs in a loop of two bytes, traced by nobody. Who
-// brings the agent finds a process that runs, like any other (inject.h).
-// Why _init: in front of it there is no thread pointer yet, behind it are the constructors. Without one, main.
-// Invariant: the two bytes are put back by let_go(), and only they were changed. All calls are made by one thread.
+// How: its exec is seen, a breakpoint stops it at _init, and there it runs in a loop of two bytes, untraced. The code
+// that loads the agent finds a running process, like any other (inject.h).
+// Why _init: before it there is no thread pointer yet, after it come the constructors. Without an _init, main.
+// Invariant: let_go() restores the two bytes, and nothing else was changed. All calls are made by one thread.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@ class HeldStart {
  public:
   // A process that waits to become the program: its exec will be seen. The error is a sentence.
   static Result<> watch(pid_t pid);
-  // From its exec on, which may be to come, until it is held; signals take their course. Error, as words behind
+  // From its exec on, which may still be to come, until it is held; signals are delivered. The error is text to follow
   // "process N ": it has ended, or runs and is not held.
   static Result<HeldStart> hold(pid_t pid);
   // It is stopped at its exec, and traced by us.
@@ -40,7 +40,7 @@ class HeldStart {
   pid_t pid_;
   RemoteMemory memory_;
   uint64_t at_;                      // run-time address
-  std::array<uint8_t, 2> before_{};  // what is there without us
+  std::array<uint8_t, 2> before_{};  // the original bytes
 };
 
 }  // namespace penna

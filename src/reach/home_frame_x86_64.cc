@@ -28,7 +28,7 @@ static_assert(offsetof(sigcontext, rsp) == 120 && offsetof(sigcontext, fpstate) 
 
 constexpr uint64_t kFpXstate = 1, kSigcontextSs = 2, kStrictRestoreSs = 4;  // UC_...
 constexpr uint64_t kNoStackFlags = 0xffff;  // a value that sigaltstack(2) rejects: the stack stays as it is
-constexpr size_t kLegacyBytes = 576;        // FXSAVE's area, and the header behind it
+constexpr size_t kLegacyBytes = 576;        // FXSAVE's area, and the header after it
 constexpr size_t kFeatures = 464, kInUse = 512;
 constexpr uint64_t kAmx = 0x60000;  // room for it exists only after the program has requested it
 
@@ -71,7 +71,7 @@ HomeFrame::HomeFrame(RemoteBytes stack_top, const GeneralRegisters& general, con
                      uint64_t signal_mask, bool sleeps) {
   const uint64_t features = features_of(vector);
   const size_t vector_bytes = bytes_of(features, vector.size());
-  // From the top down: magic2, the vector state (XRSTOR wants 64-byte alignment), the ucontext, kHead bytes of our
+  // From the top down: magic2, the vector state (XRSTOR requires 64-byte alignment), the ucontext, kHead bytes of our
   // own.
   const uint64_t vector_at = (stack_top.number() - vector_bytes - FP_XSTATE_MAGIC2_SIZE) & ~uint64_t{63};
   context_ = RemoteBytes((vector_at - sizeof(Context)) & ~uint64_t{15});

@@ -4,8 +4,7 @@
 //
 // Why a signal frame: rt_sigreturn(2) restores all of a thread's state from it at once, and the thread can call that
 // itself.
-// Invariant: complete before the thread is redirected. Reference:
-// arch/x86/include/uapi/asm/{ucontext,sigcontext}.h.
+// Invariant: complete before the thread is redirected. Reference: arch/x86/include/uapi/asm/{ucontext,sigcontext}.h.
 #pragma once
 
 #include <sys/types.h>

@@ -80,8 +80,8 @@ std::string Inject::carry_out(const Surgeon::Order& order) {
   return patients_.give_back(order.pid);
 }
 
-// In the surgeon, until an order comes: a thread that has ended while we traced it, and with it its process, is only
-// gone once we have taken note. Its exit status goes to its parent all the same.
+// In the surgeon, until an order arrives: a thread that has ended while we traced it, and with it its process, is only
+// gone once we have waited for it. Its exit status still goes to its parent.
 static void note_ends(int socket) {
   constexpr int kLookAgainMs = 10;
   for (;;) {
@@ -98,7 +98,7 @@ Result<> Inject::start_surgeon() {
   return ok();
 }
 
-// Where it cannot be recorded it runs all the same.
+// If it cannot be recorded it still runs.
 bool Inject::start_program(CarrierError* error) {
   const auto tell = [&](char what) {
     const auto answer = surgeon_->tell({what, pid(), {}}, serve_);

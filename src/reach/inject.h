@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The carrier of penna record -p: brings the agent into processes that run, and takes it out again. Also of programs
-// that we start and that no dynamic linker loads: these are held at their beginning until the agent has come.
+// The carrier of penna record -p: loads the agent into running processes, and removes it again. Also into programs that
+// we start and that no dynamic linker loads: these are held at their start until the agent is in.
 //
 // How: see patients.h. All of that does a surgeon (surgeon.h), so that our death leaves nothing half done.
 // Invariant: the processes are never signalled and never ended.
@@ -25,11 +25,11 @@ namespace penna {
 
 class Inject : public Carrier {
  public:
-  // `agent`: path of the library. Of processes that have ended by now, refused() tells. Error: all have.
+  // `agent`: path of the library. Processes that have ended by now are listed by refused(). Error: all have.
   static Result<std::unique_ptr<Inject>> prepare(const std::vector<pid_t>& pids, const std::string& agent,
                                                  const std::string& socket_path,
                                                  InjectUntil until = InjectUntil::kWritten);
-  // Starts a program that no dynamic linker loads. `signals`: the mask that it shall have.
+  // Starts a program that no dynamic linker loads. `signals`: its signal mask.
   static Result<std::unique_ptr<Inject>> launch(const std::vector<std::string>& command, const std::string& agent,
                                                 const std::string& socket_path, const sigset_t& signals);
 
@@ -40,16 +40,16 @@ class Inject : public Carrier {
   int pidfd() const override;
   bool has_ended() const override;  // all
   bool is_child() const override { return launched_ != nullptr; }
-  // Into as many as possible; false: into none. A program that we start runs also without.
+  // Into as many as possible; false: into none. A program that we start runs even without the agent.
   bool start(CarrierError* error) override;
-  // Of processes that are not our children: 0.
+  // For processes that are not our children: 0.
   int wait() override;
-  // The processes, and those that they have forked since. The agents there record nothing any more.
+  // The processes, and those that they have forked since. The agents there no longer record.
   Restored leave(const Living& living) override;
 
-  // After start(): of those that are not recorded, why, each a sentence.
+  // After start(): the reason for each process that is not recorded, as a sentence.
   const std::vector<std::string>& refused() const { return refused_; }
-  // As call_in(), by the surgeon: if we are killed meanwhile, the process goes on as it was.
+  // Like call_in(), by the surgeon: if we are killed meanwhile, the process continues unharmed.
   Result<> call(pid_t pid, const RemoteCode& code) const;
 
  private:
@@ -68,7 +68,7 @@ class Inject : public Carrier {
   std::vector<Process> processes_;  // never empty
   Patients patients_;               // the surgeon's
   std::vector<std::string> refused_;
-  std::unique_ptr<Launch> launched_;  // null: the processes were there
+  std::unique_ptr<Launch> launched_;  // null: the processes existed before
   std::optional<Surgeon> surgeon_;
 };
 

@@ -24,7 +24,7 @@
 namespace penna {
 namespace {
 
-// A thread is in the middle of a place for some nanoseconds, unless it was scheduled away there.
+// A thread is inside a place only for some nanoseconds, unless it was preempted there.
 constexpr int kMostTries = 4000;
 constexpr useconds_t kBetweenTriesUs = 500;
 constexpr uint64_t kNoChunk = PENNA_NO_CHUNK;
@@ -39,7 +39,7 @@ Holds look_at(const RemoteMemory& memory, const penna_change& one) {
   return std::memcmp(now, one.before, one.bytes) == 0 ? Holds::kBefore : Holds::kOther;
 }
 
-// By the files that are mapped where the places are.
+// Counts the files that are mapped where the places are.
 template <typename Places>
 size_t count_modules(const std::vector<MemoryRange>& ranges, const Places& places) {
   std::set<std::string> files;
@@ -50,15 +50,15 @@ size_t count_modules(const std::vector<MemoryRange>& ranges, const Places& place
   return files.size();
 }
 
-// Of an agent that is alone: its table of threads. Empty: it says that there are more than can be.
+// A stand-alone agent's table of threads. Empty: it claims more than there can be.
 std::string thread_keys(const RemoteMemory& memory, const penna_attachment& head) {
   constexpr uint32_t kMostThreads = 1 << 20;
   const uint64_t threads = head.thread_count <= kMostThreads ? head.thread_count : 0;
   return memory.part(head.threads, threads * PENNA_THREAD_KEY_BYTES);
 }
 
-// What penna_attachment::cursor counts from, of each thread that the agent knows; none, if it was refused before it had
-// said where that is.
+// The base that penna_attachment::cursor counts from, for each thread that the agent knows; none if it was refused
+// before it had stated where that is.
 std::vector<uint64_t> threads_in(const RemoteMemory& memory, const StoppedProcess& process,
                                  const penna_attachment& head) {
   constexpr uint32_t kMostBytes = 4096;
@@ -79,7 +79,7 @@ std::vector<uint64_t> threads_in(const RemoteMemory& memory, const StoppedProces
   return threads;
 }
 
-// Of the thread with this thread pointer; 0: the agent does not know it.
+// The slot of the thread with this thread pointer; 0: the agent does not know it.
 uint64_t slot_of(const RemoteMemory& memory, const penna_attachment& head, uint64_t pointer) {
   const std::string keys = thread_keys(memory, head);
   for (uint64_t i = 0; (i + 1) * PENNA_THREAD_KEY_BYTES <= keys.size(); ++i)
@@ -110,10 +110,10 @@ Result<StoppedProcess> stop_patiently(pid_t pid) {
 
 struct Journal::Changes {
   struct Place : penna_change {
-    uint64_t entry;  // where the journal has it
+    uint64_t entry;  // its address in the journal
   };
   penna_attachment head{};
-  std::vector<Place> places;  // as they came
+  std::vector<Place> places;  // in order of arrival
   std::vector<penna_change> mappings;
 
   static std::optional<penna_attachment> read_head(const RemoteMemory& memory, uint64_t attachment) {
@@ -139,24 +139,24 @@ struct Journal::Changes {
     return changes;
   }
 
-  // Is what the agent looked at still mapped there?
+  // Whether the module that the agent examined is still mapped there.
   static bool is_there(const RemoteMemory& memory, const penna_change& one) {
     const uint64_t mark = one.address - one.in_module + PENNA_MODULE_MARK_AT;
     return one.is_marked == 0 || memory.get<uint8_t>(mark).value_or(0) == PENNA_MODULE_MARK;
   }
 
-  // A pointer that was bound since the agent looked is one all the same: what it holds now is what comes back.
+  // A pointer that was bound since the agent looked is changed too: its current value is the one to restore.
   static void write(const RemoteMemory& memory, const Place& one) {
     if (!is_there(memory, one)) return;
     const Holds holds = look_at(memory, one);
     if (holds == Holds::kAfter || (holds == Holds::kOther && one.kind != PENNA_CHANGED_POINTER)) return;
     const uint64_t now = memory.word(one.address);
-    // Before the write: if we die in between, the journal already says what to put back.
+    // Before the write: if we die in between, the journal already says what to restore.
     if (holds == Holds::kOther) memory.write(one.entry + offsetof(penna_change, before), &now, sizeof now);
     memory.write(one.address, one.after, one.bytes);
   }
 
-  // Strictly: who stands at the beginning of a place executes it anew.
+  // Strictly inside: a thread at the beginning of a place executes it from its start.
   bool is_inside_place(uint64_t pc) const {
     return std::any_of(places.begin(), places.end(), [pc](const penna_change& one) {
       return one.kind == PENNA_CHANGED_CODE && pc - one.address - 1 < uint64_t{one.bytes} - 1;
@@ -173,10 +173,9 @@ struct Journal::Changes {
   }
 };
 
-// Three kinds of patience are nested here, and each waits for something else to pass, with the process running
-// meanwhile: StoppedProcess::stop() for another tracer (2 s, or 30 s for one of ours), stop_patiently() for a vfork
-// (5 stops of 2 s), and this loop for threads in the places themselves (2 s and more). Where the inner ones give
-// up, so does this one.
+// Three waits are nested here, each for something else to pass, with the process running meanwhile:
+// StoppedProcess::stop() for another tracer (2 s, or 30 s for one of ours), stop_patiently() for a vfork (5 stops of 2
+// s), and this loop for threads in the places themselves (2 s and more). If an inner one gives up, so does this one.
 Result<> Journal::while_stopped(const Attempt& attempt) const {
   const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
   std::string obstacle;
@@ -226,8 +225,8 @@ Result<> Journal::write_all() const {
   });
 }
 
-// A thread is led to code of the agent's. What it could not take back stays, and does nothing once the process does not
-// record.
+// Directs a thread to code of the agent's. What the agent cannot take back stays, and does nothing once the process no
+// longer records.
 void Journal::stop_agent() const {
   constexpr int kMostCalls = 100, kMostFailures = 3;
   int failed = 0;
@@ -249,7 +248,7 @@ Result<Restored> Journal::put_back() const {
   Restored restored;
   const State before = PENNA_TRY(state());
   restored.other_programs = before == State::kOtherProgram ? 1 : 0;
-  // It was forked while its parent was given back: all is, but what is put back last.
+  // It was forked while its parent was being restored: everything is restored except what is restored last.
   if (before == State::kTakenBack && is_unwinder_entered()) put_back_unwinder(&restored);
   if (before != State::kInForce) return restored;
   stop_agent();
@@ -259,7 +258,7 @@ Result<Restored> Journal::put_back() const {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be put back";
     const penna_attachment& head = changes.head;
     places = changes.places;
-    // In reverse: where a place was changed twice, the first change has the program's own bytes.
+    // In reverse: if a place was changed twice, the first change has the program's own bytes.
     for (auto one = changes.places.rbegin(); one != changes.places.rend(); ++one) {
       if (!Changes::is_there(memory, *one) || changes.is_unwinder(*one)) continue;
       Holds holds = look_at(memory, *one);
@@ -273,7 +272,7 @@ Result<Restored> Journal::put_back() const {
   }));
   restored.modules = count_modules(ranges, places);
   PENNA_TRY(while_unused([&](const RemoteMemory& memory, const StoppedProcess& process, const penna_attachment& head) {
-    // Unless the agent was refused before it had said where that is.
+    // Unless the agent was refused before it had stated where that is.
     for (const uint64_t at : threads_in(memory, process, head))
       memory.write(at + static_cast<uint64_t>(head.cursor), &kNoChunk, sizeof kNoChunk);
     put_back_returns(memory, process, head);
@@ -285,8 +284,9 @@ Result<Restored> Journal::put_back() const {
   return restored;
 }
 
-// Is a stack that has frames of the agent's, or return addresses that were its own, just being unwound, or may it be
-// before they are gone? What a thread does is known by its slot; only what it is just unwinding, by its stack.
+// Whether the thread is unwinding a stack that has the agent's frames, or return addresses that were the agent's, or
+// may be doing so before they are gone. The agent's own activity is known by the thread's slot; unwinding in progress
+// only by its stack.
 bool Journal::may_unwind(const RemoteMemory& memory, const StoppedThread& thread, const Changes& changes) const {
   constexpr size_t kMostStack = 256 << 10;
   constexpr uint64_t kCallsOfUnwinders[] = {SYS_futex,  SYS_mmap,    SYS_munmap,  SYS_brk,
@@ -319,11 +319,11 @@ bool Journal::is_unwinder_entered() const {
          });
 }
 
-// Last: where it is not told of the agent's frames any more, no thread may come upon one. For one that is always in a
-// function that was entered, as a wait for a condition, the place stays, and does nothing else.
+// Last: once the unwinder no longer learns of the agent's frames, no thread may meet one. If a thread is always in a
+// function that was entered, such as a wait for a condition, the place stays changed, and does nothing else.
 void Journal::put_back_unwinder(Restored* restored) const {
   constexpr int kMostLooks = 1000;
-  if (unwinder_.empty()) return;  // nor is it stopped once more
+  if (unwinder_.empty()) return;  // and the process is not stopped again
   const auto memory = RemoteMemory::open(pid_);
   std::set<pid_t> clean;
   for (int i = 0; memory && i < kMostLooks; ++i, ::usleep(kBetweenTriesUs)) {
@@ -345,8 +345,8 @@ void Journal::put_back_unwinder(Restored* restored) const {
   }
 }
 
-// In its code, or in libc's on behalf of it: then the way back lies near. What waits in the kernel for something of the
-// program's holds nothing of the agent's.
+// In the agent's code, or in libc's on its behalf: then the return address is near. A thread that waits in the kernel
+// for something of the program's holds nothing of the agent's.
 bool Journal::is_used(const RemoteMemory& memory, const StoppedThread& thread, const Changes& changes) const {
   constexpr size_t kNear = 512;
   const uint64_t pc = thread.state.pc();
@@ -363,9 +363,9 @@ bool Journal::is_used(const RemoteMemory& memory, const StoppedThread& thread, c
   return false;
 }
 
-// What lies on a stack may be old, and is there as long as nobody overwrites it. So each thread needs to be seen once
-// without it, and outside of the kernel, from where it may return to the agent. Then it comes there no more, but by a
-// trampoline or in a coroutine of old: that is in the agent's own code, and soon over.
+// Data on a stack may be stale, and stays until it is overwritten. So each thread needs to be seen once without it, and
+// outside of the kernel, from where it may return to the agent. After that it gets there only through a trampoline or
+// in an old coroutine: then it is in the agent's own code, and soon leaves.
 Result<> Journal::while_unused(const Work& work) const {
   std::set<pid_t> clean;
   return while_stopped(

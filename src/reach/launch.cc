@@ -26,14 +26,14 @@ ssize_t read_retrying(int fd, void* to, size_t bytes) {
   return got;
 }
 
-// In the child. What tracers are allowed is gone with them.
+// In the child. Its permissions for tracers end with it.
 void wait_for_go(int go, int result) {
   for (;;) {
     pid_t tracer = 0;
     if (read_retrying(go, &tracer, sizeof tracer) != sizeof tracer) ::_exit(125);  // the recorder gave up, or died
     if (tracer == 0) return;
     const int allowed =
-        ::prctl(PR_SET_PTRACER, tracer) == 0 ? 0 : errno;  // EINVAL: without Yama anybody of our user may
+        ::prctl(PR_SET_PTRACER, tracer) == 0 ? 0 : errno;  // EINVAL: without Yama any process of our user may trace
     (void)!::write(result, &allowed, sizeof allowed);
   }
 }
@@ -107,7 +107,7 @@ void Launch::begin() {
 
 bool Launch::has_begun(CarrierError* error) {
   int cause = 0;
-  // The pipe's other end has O_CLOEXEC: exec closes it, and we read the end of the file.
+  // The pipe's other end has O_CLOEXEC: exec closes it, and we read end-of-file.
   if (read_retrying(result_.get(), &cause, sizeof cause) != static_cast<ssize_t>(sizeof cause)) return true;
   ::waitpid(pid_, nullptr, 0);
   *error = {cause == ENOENT ? 127 : 126, fmt::format("cannot run {}: {}", command_[0], errno_text(cause))};

@@ -22,15 +22,15 @@ namespace penna {
 // anything.
 class Launch : public Carrier {
  public:
-  // `preload`: what LD_PRELOAD shall begin with; empty if nothing can be preloaded. `signals`: the program's signal
-  // mask. Call before any thread is started.
+  // `preload`: how LD_PRELOAD is to begin; empty if nothing can be preloaded. `signals`: the program's signal mask.
+  // Call before any thread is started.
   static Result<std::unique_ptr<Launch>> prepare(const std::vector<std::string>& command, const std::string& preload,
                                                  const std::string& socket_path, const sigset_t& signals);
   ~Launch() override;
 
-  // Before it begins: this process of ours may trace it, too, where only ancestors may (Yama's ptrace_scope 1).
+  // Before it begins: lets this process of ours trace it, too, where only ancestors may (Yama's ptrace_scope 1).
   void allow_tracer(pid_t tracer) const;
-  // start() in two steps, for who stops it in between: it begins; and has it become the program?
+  // start() in two steps, for a caller that stops it in between: begin, then check whether it has become the program.
   void begin();
   bool has_begun(CarrierError* error);
 
@@ -46,7 +46,7 @@ class Launch : public Carrier {
   std::vector<std::string> command_;
   pid_t pid_ = -1;
   Fd pidfd_;
-  Fd go_;      // write end: numbers of processes that may trace it; 0 starts the program
+  Fd go_;      // write end: pids that may trace it; 0 starts the program
   Fd result_;  // read end: closed when the exec succeeded, carries errno if it failed
 };
 

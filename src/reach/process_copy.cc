@@ -25,15 +25,15 @@ namespace {
 constexpr char kMakeCopy = 'm', kEndCopy = 'e';  // orders
 constexpr const char* kStays = "keeps a zombie of the copy that was made of it";
 
-// The surgeon's.
+// In the surgeon.
 struct Made {
   pid_t original = 0;
-  int64_t there = 0;  // in the PID namespace of the original
+  int64_t there = 0;  // in the original's PID namespace
   Fd copy;            // pidfd
-  Fd turn;            // of the original: what is just being put back there is not copied
+  Fd turn;            // of the original: a process that is being restored is not copied
 };
 
-// Words behind "process N ", or the number of the copy.
+// Returns the copy's number, or text to follow "process N ".
 std::string make_copy(pid_t pid, Made* made) {
   made->turn = take_turn(pid);
   if (!made->turn) return kNotOurTurn;
@@ -57,14 +57,14 @@ std::string make_copy(pid_t pid, Made* made) {
   return std::to_string(child->pid);
 }
 
-// Empty, or words behind "process N ".
+// Returns text to follow "process N "; empty on success.
 std::string end_copy(const Made& made) {
   constexpr int kMostWaitMs = 10'000;
   if (!made.copy) return "";
   (void)::syscall(SYS_pidfd_send_signal, made.copy.get(), SIGKILL, nullptr, 0);
   pollfd ended{made.copy.get(), POLLIN, 0};
   if (::poll(&ended, 1, kMostWaitMs) != 1) return kStays;
-  if (::kill(made.original, 0) != 0) return "";  // init has it
+  if (::kill(made.original, 0) != 0) return "";  // init reaps it
   const auto target = examine(made.original);
   if (!target) return kStays;
   const auto there = static_cast<uint64_t>(made.there);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// ProcessCopy: a child of a running process that has a copy of its memory, for trying out what shall not be done to the
-// process itself.
+// ProcessCopy: a child of a running process that has a copy of its memory, for trials that must not touch the process
+// itself.
 //
-// The copy runs nothing of the program: it sleeps, has no descriptors, and sees no signal. What it shares with the
-// process is memory that was mapped shared, which it never writes.
-// Invariant: whoever dies, the copy ends: a surgeon ends it when we are killed, and it ends by itself after ten
-// minutes. Its end is no signal for the process, and leaves no zombie behind: a borrowed thread waits for it.
+// The copy runs none of the program's code: it sleeps, has no descriptors, and sees no signal. It shares with the
+// process only memory that was mapped shared, which it never writes.
+// Invariant: the copy always ends: a surgeon ends it if we are killed, and it ends by itself after ten minutes. Its end
+// sends the process no signal, and leaves no zombie behind: a borrowed thread waits for it.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,7 @@ namespace penna {
 
 class ProcessCopy {
  public:
-  // Error, as words behind "process N ".
+  // The error is text to follow "process N ".
   static Result<ProcessCopy> make(pid_t pid);
   ProcessCopy(ProcessCopy&& other) noexcept
       : surgeon_(std::move(other.surgeon_)), pid_(std::exchange(other.pid_, -1)) {}
@@ -28,7 +28,7 @@ class ProcessCopy {
   ~ProcessCopy() { (void)end(); }
 
   pid_t pid() const { return pid_; }
-  // Error, as words behind "process N ": its zombie stays until the process ends.
+  // The error is text to follow "process N ": its zombie stays until the process ends.
   Result<> end();
 
  private:

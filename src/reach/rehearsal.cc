@@ -26,8 +26,8 @@
 namespace penna {
 namespace {
 
-// In a copy there is one thread of all that the process has, and a lock that another one held is never released. Ends
-// the copy whose guest waits for such a lock: then another copy is made.
+// A copy has only one of the process's threads, and a lock that another thread held is never released. Ends the copy
+// whose guest waits for such a lock: then another copy is made.
 class LockWatch {
  public:
   explicit LockWatch(pid_t copy) : copy_(copy) {}
@@ -62,14 +62,14 @@ Mapped mapped_by(pid_t pid) {
   return all;
 }
 
-// By address. Where the agent has planned two changes of a place, both are one.
+// Sorted by address. If the agent has planned two changes of a place, they count as one.
 class Changes {
  public:
   void add(uint64_t address, PlannedChange::Kind kind, std::string before, std::string after) {
     const auto [at, is_new] = changes_.try_emplace(address, PlannedChange{address, kind, std::move(before), after});
     if (!is_new && at->second.after.size() == after.size()) at->second.after = std::move(after);
   }
-  // What the process has there now counts as before: a pointer may have been bound since the copy was made.
+  // The process's current contents count as "before": a pointer may have been bound since the copy was made.
   std::vector<PlannedChange> take(const RemoteMemory& process) {
     std::vector<PlannedChange> list;
     for (auto& [address, one] : changes_) {
@@ -86,7 +86,7 @@ class Changes {
 
 std::string bytes_of(const uint8_t* bytes, size_t count) { return {reinterpret_cast<const char*>(bytes), count}; }
 
-// Error, as words behind "process N ".
+// The error is text to follow "process N ".
 Result<std::vector<PlannedChange>> changes_of(const Target& process, pid_t copy) {
   const auto there = examine(copy);
   if (!there) return Error{"could not be copied: the copy has ended"};
@@ -102,16 +102,16 @@ Result<std::vector<PlannedChange>> changes_of(const Target& process, pid_t copy)
       changes.add(one.address - one.in_module + PENNA_MODULE_MARK_AT, PlannedChange::Kind::kMark, std::string(1, '\0'),
                   std::string(1, static_cast<char>(PENNA_MODULE_MARK)));
   }
-  // By the recorder itself (say_not_single_threaded()).
+  // Made by the recorder itself (say_not_single_threaded()).
   for (const uint64_t at : process.needs.single_threaded)
     if (at != 0) changes.add(at, PlannedChange::Kind::kFlag, std::string(1, '\1'), std::string(1, '\0'));
   return changes.take(process.memory);
 }
 
-// In one copy. Words behind "process N "; *again: another copy may have more luck.
+// In one copy. The error is text to follow "process N "; *again: another copy may succeed.
 Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& stage, bool* again) {
   ProcessCopy copy = PENNA_TRY(ProcessCopy::make(process.pid));
-  // Another thread may have been in the middle of dlopen: in the copy, it never comes out of there.
+  // Another thread may have been in the middle of dlopen: in the copy, it never leaves it.
   const auto memory = RemoteMemory::open(copy.pid());
   *again = memory && !process.alone && !list_libraries(copy.pid(), *memory);
   if (*again) {
@@ -129,8 +129,8 @@ Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& sta
   CarrierError trouble;
   if (!inject->start(&trouble)) {
     const std::string who = fmt::format("process {} ", copy.pid());
-    // Or something of an earlier recording's had to go first, and a thread was amid it, or in the dynamic linker: in
-    // the copy, nothing comes out of there.
+    // Or residue of an earlier recording had to be removed first, and a thread was in the middle of it, or in the
+    // dynamic linker: in the copy, no thread leaves there.
     *again = state_of(copy.pid(), copy.pid()) == 'Z' || trouble.text.find(Journal::kIsAlways) != std::string::npos;
     PENNA_TRY(copy.end());
     return Error{trouble.text.starts_with(who) ? trouble.text.substr(who.size())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What penna record -p would change in a process, found out in a copy of it (process_copy.h): the agent comes there as
-// it would come to the process, plans, and nothing is written.
+// The changes that penna record -p would make to a process, found out in a copy of it (process_copy.h): the agent is
+// loaded there as it would be into the process, plans, and nothing is written.
 //
-// Invariant: the process itself is not written to, but for a stack below a borrowed thread's own.
+// Invariant: the process itself is not written to, except for a stack below a borrowed thread's own.
 #pragma once
 
 #include <sys/types.h>
@@ -20,12 +20,12 @@ struct PlannedChange {
   enum class Kind : uint8_t { kCode, kPointer, kMark, kFlag };
   uint64_t address = 0;  // run-time
   Kind kind = Kind::kCode;
-  std::string before, after;  // as many bytes; "before" is what is there now
+  std::string before, after;  // equally long; "before" is the current contents
 };
 
 struct Rehearsed {
   std::vector<PlannedChange> changes;       // by address
-  uint64_t mappings = 0, mapped_bytes = 0;  // that would stay
+  uint64_t mappings = 0, mapped_bytes = 0;  // mappings that would stay
 };
 
 struct RehearsalStage {
@@ -35,7 +35,7 @@ struct RehearsalStage {
   std::function<void()> serve;  // answers the copy, and returns soon (Carrier::serve_by)
 };
 
-// Error, as a sentence: the process cannot be attached to, or not be copied.
+// The error is a sentence: the process cannot be attached to, or cannot be copied.
 Result<Rehearsed> rehearse(pid_t pid, const RehearsalStage& stage);
 
 }  // namespace penna

@@ -25,12 +25,12 @@ namespace penna {
 namespace {
 
 constexpr long kPatienceUs = 2'000'000;
-constexpr long kLongestUs = 5'000'000;  // the code takes milliseconds; a hostile process may keep us waiting
+constexpr long kLongestUs = 5'000'000;  // the code takes milliseconds; a hostile process may delay us
 constexpr long kLongestPauseUs = 2000;  // the longest pause between two checks
 
 bool can_stop(char state) { return state != 'D' && state != 'Z' && state != 'X'; }
 
-// A thread that can be stopped, the main one if possible; 0: there is none.
+// A thread that can be stopped, the main one if possible; 0 if there is none.
 pid_t choose_thread(pid_t pid) {
   if (can_stop(state_of(pid, pid))) return pid;
   for (const pid_t thread : threads_of(pid))
@@ -40,7 +40,7 @@ pid_t choose_thread(pid_t pid) {
 
 enum class Ran { kWhole, kHome, kFaulted, kTooLong, kGone };
 
-// It has stopped again where it was before. If not because of us, it gets the signal.
+// It has stopped again where it was before. If we did not stop it, it gets the signal.
 Ran let_go_at_home(pid_t thread, const Stop& stop) {
   ThreadState now;
   if (stop.event == PTRACE_EVENT_STOP && now.save(thread)) now.restore(thread);
@@ -48,8 +48,8 @@ Ran let_go_at_home(pid_t thread, const Stop& stop) {
   return Ran::kHome;
 }
 
-// Polls, at growing intervals, whether the thread has reached the end of the code, and lets it wait there to be put
-// back: so a sleep continues, which the thread's own way home would restart. It is put back also if it takes too long.
+// Polls, at growing intervals, whether the thread has reached the end of the code, where it waits to be restored: so a
+// sleep continues, which the thread's own return path would restart. It is also restored if it takes too long.
 // Why polling instead of a breakpoint: that raises SIGTRAP, which belongs to the program; if it is blocked, the kernel
 // resets its handler, and an earlier fault's signal may be delivered first.
 Ran run(pid_t pid, pid_t thread, const RemoteCode& code, const ThreadState& saved) {
@@ -68,7 +68,7 @@ Ran run(pid_t pid, pid_t thread, const RemoteCode& code, const ThreadState& save
   }
 }
 
-// Nothing: the thread is still returning from an earlier call; try again later.
+// Empty: the thread is still returning from an earlier call; try again later.
 std::optional<Result<>> call_in_thread(pid_t pid, const RemoteCode& code) {
   const pid_t thread = choose_thread(pid);
   if (thread == 0) return Error{fmt::format("process {} has no thread that can be stopped now", pid)};
@@ -107,7 +107,7 @@ std::optional<Result<>> call_in_thread(pid_t pid, const RemoteCode& code) {
 Result<> call_in(pid_t pid, const RemoteCode& code) {
   for (long waited_us = 0; waited_us < kPatienceUs; waited_us += kLongestPauseUs) {
     std::optional<Result<>> result;
-    // A thread of its own: whatever it traces is released when it ends.
+    // A separate thread: all its tracees are released when it ends.
     std::thread([&] { result = call_in_thread(pid, code); }).join();
     if (result) return *result;
     ::usleep(kLongestPauseUs);

@@ -4,7 +4,7 @@
 // Why: a running process must change itself (patch its points, for example), and the agent has neither a thread nor a
 // signal of its own there. Two stops and two resumes, about 0.2 ms in all; the other threads keep running.
 // Invariant: whatever happens, even if we are killed by SIGKILL, the thread continues with its registers, signal mask
-// and system call, and is not traced any more. Reference: ptrace(2), PTRACE_SEIZE and "syscall restarts".
+// and system call, and is no longer traced. Reference: ptrace(2), PTRACE_SEIZE and "syscall restarts".
 #pragma once
 
 #include <sys/types.h>
@@ -26,10 +26,10 @@ struct RemoteCode {
   ino_t channel = 0;
 };
 
-// Any thread that is not in an uninterruptible sleep will do; signals are blocked meanwhile. Errors leave the process
-// as it was: no permission, no such process, it ended, no thread stopped within two seconds, the code faulted or did
+// Any thread that is not in an uninterruptible sleep will do; signals are blocked meanwhile. On error the process is
+// unchanged: no permission, no such process, it ended, no thread stopped within two seconds, the code faulted or did
 // not finish within five. May be called from any thread; blocks for up to some seconds. Never takes a child's exit
-// status from whoever waits for it.
+// status from its waiting parent.
 Result<> call_in(pid_t pid, const RemoteCode& code);
 
 }  // namespace penna

@@ -23,7 +23,7 @@ std::vector<Elf64_Phdr> headers_of(const RemoteMemory& memory, const RemoteLibra
   return headers;
 }
 
-// Where its first segment lies, with the ELF header, as linkers put it.
+// Finds the first segment, which begins with the ELF header, as linkers put it.
 void find_headers(const RemoteMemory& memory, RemoteLibrary* library) {
   const auto header = memory.get<Elf64_Ehdr>(library->bias);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return;
@@ -40,7 +40,7 @@ void for_each_entry(const RemoteMemory& memory, uint64_t dynamic, Visit&& visit)
   }
 }
 
-// Symbols are counted nowhere: GNU's hash table ends with the last of them.
+// No table states the number of symbols: GNU's hash table ends with the last of them.
 size_t count_by_gnu_hash(const RemoteMemory& memory, uint64_t table) {
   struct Head {
     uint32_t buckets, first, bloom_words, shift;
@@ -80,8 +80,8 @@ Result<std::vector<RemoteLibrary>> list_libraries(pid_t pid, const RemoteMemory&
   const RemoteLibrary program = program_of(pid, memory);
   const uint64_t debug = dynamic_value(memory, program, DT_DEBUG);
   std::vector<RemoteLibrary> libraries;
-  // Also until all that the program needs has been relocated: the dynamic linker takes no lock before that.
-  // r_debug is meant for debuggers: r_state says whether the list below is being changed right now.
+  // Also fails until everything that the program needs has been relocated: the dynamic linker takes no lock before
+  // that. r_debug is meant for debuggers: r_state says whether the list below is being changed right now.
   if (debug != 0 &&
       memory.get<int32_t>(debug + offsetof(r_debug, r_state)).value_or(r_debug::RT_ADD) != r_debug::RT_CONSISTENT)
     return Error{"is always loading libraries, or has only just been started; try again"};
@@ -105,7 +105,7 @@ Result<std::vector<RemoteLibrary>> list_libraries(pid_t pid, const RemoteMemory&
 RemoteSymbols::RemoteSymbols(const RemoteMemory& memory, const RemoteLibrary& library) : bias_(library.bias) {
   static_assert(sizeof(Symbol) == sizeof(Elf64_Sym));
   uint64_t symbols = 0, names = 0, name_bytes = 0, hash = 0, old_hash = 0;
-  // glibc relocates these entries in place, other linkers (and the vdso) leave them as in the file.
+  // glibc relocates these entries in place; other linkers (and the vDSO) leave them as in the file.
   const auto address = [&](uint64_t value) { return value < library.bias ? value + library.bias : value; };
   for_each_entry(memory, library.dynamic, [&](int64_t tag, uint64_t value) {
     switch (tag) {

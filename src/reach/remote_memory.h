@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The memory of another process, read and written at its own addresses.
 //
-// Why /proc/PID/mem: it is opened once, with the same right as ptrace, and writes also what the process itself may only
-// read or execute, as a debugger does. Invariant: what is read is untrusted; a place that is not mapped is an answer,
-// not an error.
+// Why /proc/PID/mem: it is opened once, with the same permission as ptrace, and can write even to memory that the
+// process itself may only read or execute, as a debugger does. Invariant: what is read is untrusted; an unmapped
+// address is a result, not an error.
 #pragma once
 
 #include <sys/types.h>
@@ -31,11 +31,11 @@ class RemoteMemory {
     T value;
     return read(at, &value, sizeof value) ? std::optional(value) : std::nullopt;
   }
-  // A pointer or another word; 0 where there is no memory.
+  // A pointer or another word; 0 where nothing is mapped.
   uint64_t word(uint64_t at) const { return get<uint64_t>(at).value_or(0); }
   // As much of [at, at + most) as is mapped.
   std::string part(uint64_t at, size_t most) const;
-  // Up to its zero.
+  // Up to its terminating zero.
   std::string text(uint64_t at) const;
 
  private:

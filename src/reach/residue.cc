@@ -19,7 +19,7 @@
 namespace penna {
 namespace {
 
-// What the file says of a part of its memory.
+// A part of its memory as the file has it.
 struct Pristine {
   uint64_t at = 0;  // run-time
   std::string bytes;
@@ -50,7 +50,7 @@ bool has_code_of(const RemoteMemory& memory, uint64_t bias, const Mapping& file)
   return true;
 }
 
-// Its relocations, where they lie in the process: none needs a symbol in what may be written (-Bsymbolic, -z now).
+// Applies its relocations, as found in the process: none in writable memory needs a symbol (-Bsymbolic, -z now).
 void relocate(const RemoteMemory& memory, const RemoteLibrary& agent, Pristine* part) {
   constexpr uint64_t kMost = 16 << 20;
   uint64_t table_at = dynamic_value(memory, agent, DT_RELA);
@@ -67,9 +67,9 @@ void relocate(const RemoteMemory& memory, const RemoteLibrary& agent, Pristine* 
   }
 }
 
-// All that it may write to; what is read-only once it is relocated never changes.
+// All writable memory; what is read-only after relocation never changes.
 std::vector<Pristine> variables_of(const RemoteMemory& memory, const RemoteLibrary& agent, const Mapping& file) {
-  uint64_t sealed = 0;  // up to here
+  uint64_t sealed = 0;  // end of that part
   for (const Elf64_Phdr& header : segments_of(file))
     if (header.p_type == PT_GNU_RELRO) sealed = agent.bias + header.p_vaddr + header.p_memsz;
   std::vector<Pristine> parts;
@@ -86,7 +86,7 @@ std::vector<Pristine> variables_of(const RemoteMemory& memory, const RemoteLibra
   return parts;
 }
 
-// What is there now stays.
+// Keeps the current contents of this range.
 void keep(uint64_t at, uint64_t bytes, std::vector<Pristine>* parts) {
   for (size_t i = 0; i < parts->size(); ++i) {
     Pristine& part = (*parts)[i];
@@ -99,7 +99,7 @@ void keep(uint64_t at, uint64_t bytes, std::vector<Pristine>* parts) {
   }
 }
 
-// Pages that are as they should be are not touched: most of its tables were never used.
+// Unchanged pages are not touched: most of its tables were never used.
 bool write_changed(const RemoteMemory& memory, const Pristine& part) {
   constexpr size_t kPiece = 4096;
   const std::string now = memory.part(part.at, part.bytes.size());
@@ -149,7 +149,7 @@ Result<std::string> loaded_part(const std::string& agent) {
     if (segment.p_type == PT_LOAD) bytes = std::max<size_t>(bytes, segment.p_offset + segment.p_filesz);
   if (bytes > file.size()) return Error{fmt::format("{} is cut off: install it again", agent)};
   std::string part(reinterpret_cast<const char*>(file.data()), bytes);
-  Elf64_Ehdr header;  // its sections are not there
+  Elf64_Ehdr header;  // its sections are not mapped
   std::memcpy(&header, part.data(), sizeof header);
   header.e_shoff = header.e_shnum = header.e_shstrndx = 0;
   std::memcpy(part.data(), &header, sizeof header);
@@ -173,7 +173,7 @@ Result<> renew(pid_t pid, const RemoteMemory& memory, const Residue& residue, co
   const auto head = memory.get<penna_attachment>(residue.attachment);
   if (!head || head->magic != PENNA_ATTACH_MAGIC || !has_code_of(memory, residue.agent.bias, file))
     return Error{fmt::format("process {} was recorded by another version of Penna: start it anew", pid)};
-  // Its recorder was killed, and its surgeon, too.
+  // Its recorder was killed, and so was the surgeon.
   if (head->state != PENNA_ATTACH_LEFT) PENNA_TRY(journal.put_back());
   if (!journal.finish_putting_back())
     return Error{

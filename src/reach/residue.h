@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Residue: what an earlier recording has left in a process that it was attached to: the
-// agent, which does nothing, and the guest's memory; if its recorder was killed, also what it had changed.
+// Residue: what an earlier recording has left in a process that it was attached to: the agent, which does nothing, and
+// the guest's memory; if its recorder was killed, also its changes.
 //
-// Why it is used again: a library that has come cannot go, and each new copy would take some of the little room that
-// there is for thread-local variables.
-// Invariant: the agent begins anew as if it had just been loaded: its variables, of the process and of each thread, are
-// what its file says, but for what a thread may still come back to.
+// Why it is reused: a loaded library cannot be removed, and each new copy would take some of the scarce room for
+// thread-local variables.
+// Invariant: the agent restarts as if it had just been loaded: its variables, per process and per thread, have the
+// file's values, except those that a thread may still return to.
 #pragma once
 
 #include <sys/types.h>
@@ -26,19 +26,19 @@ struct Residue {
   RemoteLibrary agent;
   uint64_t attach = 0;         // penna_agent_attach
   uint64_t attachment_at = 0;  // penna_agent_attachment
-  uint64_t attachment = 0;     // what that holds; 0: it was loaded, and never used
+  uint64_t attachment = 0;     // the value stored there; 0: it was loaded, and never used
 };
 std::optional<Residue> find_residue(const Target& target);
 
-// The bytes of the agent's file that are loaded: a third of it, without what is there for debuggers. `agent`: its path.
+// The bytes of the agent's file that are loaded: a third of it, without debugging sections. `agent`: its path.
 Result<std::string> loaded_part(const std::string& agent);
 
-// The name that it was loaded by is of a descriptor, which debuggers, and profilers in the process, would take for one
-// of their own and read: from here on it has its real one.
+// It was loaded under a descriptor's name, which debuggers, and profilers in the process, would take for one of their
+// own descriptors and read: gives it its real name.
 void name_agent(pid_t pid, const RemoteMemory& memory, const std::string& agent);
 
-// Gives back what a killed recorder has left changed, and makes the agent as it was when it was loaded. `agent`: path
-// of ours, which must be the same. `tls_offset_at`: GuestNeeds. Error, as a sentence.
+// Undoes the changes left by a killed recorder, and resets the agent to its state when loaded. `agent`: path of ours,
+// which must be the same. `tls_offset_at`: GuestNeeds. The error is a sentence.
 Result<> renew(pid_t pid, const RemoteMemory& memory, const Residue& residue, const Journal& journal,
                const std::string& agent, uint32_t tls_offset_at);
 

@@ -8,7 +8,7 @@
 namespace penna {
 namespace {
 
-// Where a call that returns to `address` really came from; 0: the address is none of a trampoline.
+// The real caller behind a return to `address`; 0: the address is not in a trampoline.
 uint64_t caller_of(const RemoteMemory& memory, const penna_attachment& head, uint64_t address) {
   const uint64_t offset = address - head.trampolines;
   if (offset >= head.trampoline_bytes || offset % PENNA_TRAMPOLINE_BYTES != PENNA_TRAMPOLINE_RETURNS) return 0;
@@ -25,7 +25,7 @@ size_t put_back_of(const RemoteMemory& memory, const ThreadState& thread, const 
     std::memcpy(&word, stack.data() + at, sizeof word);
     if (word - head.trampolines >= head.trampoline_bytes) continue;
     const uint64_t caller = caller_of(memory, head, word);
-    if (caller > 1) count += memory.write(begin + at, &caller, sizeof caller);  // 1: a link in the making
+    if (caller > 1) count += memory.write(begin + at, &caller, sizeof caller);  // 1: a link under construction
   }
   return count;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The return addresses that recording calls has left on the stacks of a process: put back when we leave.
+// The return addresses that recording calls has left on a process's stacks: restored when we leave.
 //
-// Why: a program that walks its stack, and a debugger, shall see none of ours; and returning directly is faster.
-// Invariant: what is not found, as on the stacks of coroutines that are not running, still leads back to its caller
+// Why: a program that walks its stack, and a debugger, must not see ours; and returning directly is faster.
+// Invariant: an address that is not found, as on the stacks of suspended coroutines, still leads back to its caller
 // through the agent's trampolines, which stay (penna/detail/attach.h).
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace penna {
 
-// `process` must not run code of the agent. How many were put back.
+// `process` must not run code of the agent. Returns how many were restored.
 size_t put_back_returns(const RemoteMemory& memory, const StoppedProcess& process, const penna_attachment& head);
 
 }  // namespace penna

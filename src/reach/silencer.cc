@@ -22,7 +22,7 @@ bool has_ended(pid_t pid) {
   });
 }
 
-// One that is just ending cannot be asked any more, and is given a moment to do so.
+// A process that is just ending can no longer be asked, and is given a moment to end.
 bool stays_alive(pid_t pid) {
   constexpr int kTries = 50;
   constexpr useconds_t kPauseUs = 20'000;
@@ -54,7 +54,7 @@ void Silencer::work() {
   }
 }
 
-// As many at once as a request holds: for each request a thread of the process is stopped, and nothing may be loaded
+// As many at once as a request holds: for each request a thread of the process is stopped, and no library may be loaded
 // meanwhile.
 void Silencer::carry_out(const SilenceOrder& order, ControlPage& page) {
   for (std::span<const BusyFunction> left = order.functions; !left.empty();) {
@@ -63,7 +63,7 @@ void Silencer::carry_out(const SilenceOrder& order, ControlPage& page) {
     const std::optional<uint64_t> silent = silence(order.pid, page, some);
     for (size_t i = 0; silent && i < some.size(); ++i) note(order, some[i], (*silent >> i & 1) != 0);
     if (silent) continue;
-    // Of one that has ended there is nothing more to record.
+    // If it has ended there is nothing left to record.
     if (stays_alive(static_cast<pid_t>(order.pid))) unanswered_ += some.size() + left.size();
     return;
   }
@@ -86,7 +86,7 @@ std::optional<uint64_t> Silencer::silence(uint32_t pid, ControlPage& page, std::
   std::vector<uint64_t> pcs;
   for (const BusyFunction& function : functions) pcs.push_back(function.pc);
   const auto answer = ask_process(pid, page, silence_request(pcs), call_);
-  if (!answer) deaf_.insert(page.inode());  // each call could cost us seconds again
+  if (!answer) deaf_.insert(page.inode());  // each call could take seconds again
   if (!answer) return std::nullopt;
   return answer->functions[PENNA_CONTROL_FUNCTIONS];
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // record --max-overhead: makes processes stop recording the functions whose calls cost too much, and reports which.
 //
-// Invariant: everything runs on the thread that serves `penna ctl`, because a process is asked one thing at a time;
+// Invariant: everything runs on the thread that serves `penna ctl`, because a process handles one request at a time;
 // each function that is no longer recorded, and each that cannot be silenced, is named in the recording's notes.
 #pragma once
 
@@ -24,9 +24,8 @@ class Silencer {
   // A function's name, for display; called on the thread that calls work().
   using NameOf = std::function<std::string(const Module& module, uint64_t pc)>;
 
-  // `percent`: how much of the program's own time recording of calls may cost; none: returns null, there is nothing to
-  // do. `next`: the onlooker to forward to; may be null. Call before the collector starts; the others must outlive
-  // this.
+  // `percent`: how much of the program's own time recording calls may cost; none: returns null, nothing to do. `next`:
+  // the onlooker to forward to; may be null. Call before the collector starts; the others must outlive this.
   static Result<std::unique_ptr<Silencer>> make(std::optional<uint32_t> percent, Server& server, Collector& collector,
                                                 Onlooker* next, NameOf name_of);
 
@@ -45,7 +44,7 @@ class Silencer {
         collector_(collector),
         name_of_(std::move(name_of)) {}
   void carry_out(const SilenceOrder& order, ControlPage& page);
-  // At most as many as a request holds. By bit, those that are not recorded any more; nothing: the process did not
+  // At most as many as a request holds. Returns a bit for each that is no longer recorded; empty: the process did not
   // answer.
   std::optional<uint64_t> silence(uint32_t pid, ControlPage& page, std::span<const BusyFunction> functions);
   void note(const SilenceOrder& order, const BusyFunction& function, bool done);

@@ -72,8 +72,8 @@ Stop wait_for_stop(pid_t pid, pid_t thread, long patience_us) {
     if (info.si_pid == thread) return {info.si_status & 0xff, info.si_status >> 8};
     const long waited_us = static_cast<long>((std::chrono::steady_clock::now() - begin) / std::chrono::microseconds(1));
     if (waited_us >= patience_us) return {};
-    // A zombie stops no more, and its exit status is not ours to collect: without this look, all of our patience would
-    // pass.
+    // A zombie never stops, and its exit status is not ours to collect: without this check, we would use up all our
+    // patience.
     if (waited_us >= next_look_us) {
       next_look_us += kLookUs;
       if (state_of(pid, thread) == 'Z' || state_of(pid, thread) == 'X') return {};

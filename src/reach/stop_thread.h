@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Stops one thread of another process, and waits for what stops it. By the thread of ours that traces it.
+// Stops one thread of another process, and waits for what stops it. Must run on our thread that traces it.
 //
-// Invariant: exit statuses are left to those who wait for them; signals that come on the way take their course.
+// Invariant: exit statuses are left to their parents; signals that arrive on the way are delivered.
 #pragma once
 
 #include <sys/types.h>
@@ -12,15 +12,15 @@
 
 namespace penna {
 
-// "S" of /proc/PID/stat; 'X' when it is gone.
+// "S" of /proc/PID/stat; 'X' if the thread is gone.
 char state_of(pid_t pid, pid_t thread);
 
-// Who traces it; 0: nobody, or it is gone.
+// Its tracer; 0: none, or it is gone.
 pid_t tracer_of(pid_t pid, pid_t thread);
 
-// Of the process, those that there are now.
+// The process's current threads.
 std::vector<pid_t> threads_of(pid_t pid);
-// Processes that any of them has started, and that still run.
+// Processes started by any of its threads that still run.
 std::vector<pid_t> children_of(pid_t pid);
 
 // The id by which the process knows its thread: that in its own PID namespace. 0: unknown.

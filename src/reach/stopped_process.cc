@@ -37,7 +37,7 @@ bool is_passing(pid_t tracer) {
 }
 
 Result<StoppedProcess> StoppedProcess::stop(pid_t pid) {
-  constexpr int kTries = 1000;          // somebody stops it for a moment
+  constexpr int kTries = 1000;          // something stops it for a moment
   constexpr int kTriesOfOurs = 15'000;  // of many threads, on a busy machine
   bool is_traced = false;
   Result<StoppedProcess> process = try_to_stop(pid, &is_traced);
@@ -48,8 +48,8 @@ Result<StoppedProcess> StoppedProcess::stop(pid_t pid) {
   return process;
 }
 
-// Until there is none that we do not have: those that are stopped start no others. All of them are seized first, which
-// does not stop them, then interrupted, then awaited: each stands still only for as long as the others need to stop.
+// Repeats until there is no new thread: stopped threads start no others. All of them are seized first, which does not
+// stop them, then interrupted, then awaited: each is stopped only for as long as the others need to stop.
 Result<StoppedProcess> StoppedProcess::try_to_stop(pid_t pid, bool* is_traced) {
   *is_traced = false;
   StoppedProcess process;
@@ -57,7 +57,7 @@ Result<StoppedProcess> StoppedProcess::try_to_stop(pid_t pid, bool* is_traced) {
     std::optional<Error> trouble = process.seize_new(pid, is_traced);
     if (before == 0) process.since_ = std::chrono::steady_clock::now();
     for (size_t i = before; i < process.threads_.size(); ++i) traced(PTRACE_INTERRUPT, process.threads_[i].id, 0, 0);
-    // Also after trouble: only who has stopped can be let go of.
+    // Even after trouble: only a stopped thread can be released.
     for (size_t i = before; i < process.threads_.size(); ++i)
       if (std::optional<Error> why = process.await(pid, &process.threads_[i]); why && !trouble) trouble = why;
     std::erase_if(process.threads_, [](const StoppedThread& one) { return one.id == 0; });
@@ -68,7 +68,7 @@ Result<StoppedProcess> StoppedProcess::try_to_stop(pid_t pid, bool* is_traced) {
   return process;
 }
 
-// Those that are not in threads_ yet.
+// Seizes the threads that are not in threads_ yet.
 std::optional<Error> StoppedProcess::seize_new(pid_t pid, bool* is_traced) {
   const auto is_known = [&](pid_t thread) {
     return std::any_of(threads_.begin(), threads_.end(), [&](const StoppedThread& one) { return one.id == thread; });
@@ -77,12 +77,12 @@ std::optional<Error> StoppedProcess::seize_new(pid_t pid, bool* is_traced) {
     if (is_known(thread)) continue;
     if (!traced(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACEEXEC)) {
       const int cause = errno;
-      // EPERM is also what the kernel says of a thread that is exiting, or has a tracer: /proc tells them apart.
+      // EPERM is also the kernel's answer for a thread that is exiting, or has a tracer: /proc distinguishes them.
       const char state = state_of(pid, thread);
       if (cause == ESRCH || state == 'X' || state == 'Z') continue;
-      // It is ours where it could not be stopped the last time.
+      // It is already ours if it could not be stopped the last time.
       if (tracer_of(pid, thread) != static_cast<pid_t>(::syscall(SYS_gettid))) {
-        *is_traced = cause == EPERM;  // also where it was let go just now
+        *is_traced = cause == EPERM;  // even if it was released just now
         return why_not(pid, thread, cause);
       }
     }
@@ -91,7 +91,7 @@ std::optional<Error> StoppedProcess::seize_new(pid_t pid, bool* is_traced) {
   return {};
 }
 
-// Of one that was interrupted. One that is gone has no id from here on.
+// For a thread that was interrupted. A thread that is gone gets id 0.
 std::optional<Error> StoppedProcess::await(pid_t pid, StoppedThread* one) {
   if (await_interrupt(pid, one->id, kStopPatienceUs) && one->state.save_registers(one->id)) return {};
   const char state = state_of(pid, std::exchange(one->id, 0));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// StoppedProcess: every thread of another process, stopped, for as long as this lives.
+// StoppedProcess: every thread of another process, stopped, for as long as this object lives.
 //
-// Why all: code that a thread is in the middle of cannot be replaced under it.
-// Invariant: by one thread of ours, whose end lets go of them, too. They go on as if they had not been stopped: what a
-// stop ends with EINTR begins anew. References: ptrace(2), PTRACE_SEIZE.
+// Why all: code cannot be replaced under a thread that is in the middle of it.
+// Invariant: used by one thread of ours, whose end releases them, too. They continue as if they had not been stopped: a
+// call that a stop ends with EINTR is restarted. References: ptrace(2), PTRACE_SEIZE.
 #pragma once
 
 #include <sys/types.h>
@@ -25,14 +25,14 @@ struct StoppedThread {
   ThreadState state;
 };
 
-// Whether a tracer is one of ours that will be gone in a moment, or is gone by now: it puts the process back for a
-// recorder that has been killed, say.
+// Whether a tracer is one of ours that will be gone in a moment, or is gone by now: for example one that restores the
+// process for a killed recorder.
 bool is_passing(pid_t tracer);
 
 class StoppedProcess {
  public:
-  // Error, as a sentence: we may not, it is gone or became another program, or a thread cannot be stopped now (as one
-  // that waits in vfork for its child).
+  // The error is a sentence: no permission, the process is gone or became another program, or a thread cannot be
+  // stopped now (such as one that waits in vfork for its child).
   static Result<StoppedProcess> stop(pid_t pid);
   StoppedProcess(StoppedProcess&&) = default;
   StoppedProcess& operator=(StoppedProcess&& other) noexcept {
@@ -46,7 +46,7 @@ class StoppedProcess {
   std::span<const StoppedThread> threads() const { return threads_; }
   // When the first of them was stopped.
   std::chrono::steady_clock::time_point since() const { return since_; }
-  // Is any thread in one of these ranges, or will it be when it comes back from a signal handler? `sigreturn`: where
+  // Whether any thread is in one of these ranges, or will be when it returns from a signal handler. `sigreturn`: where
   // handlers return to.
   template <typename IsInside>
   bool any_in(const RemoteMemory& memory, uint64_t sigreturn, IsInside&& is_inside) const {
@@ -58,7 +58,7 @@ class StoppedProcess {
     return false;
   }
   void let_go();
-  // They stay stopped, and are the caller's to let go of.
+  // They stay stopped, and are the caller's to release.
   std::vector<StoppedThread> keep() { return std::exchange(threads_, {}); }
 
  private:

@@ -30,8 +30,8 @@ ssize_t receive_from(int socket, void* to, size_t bytes) {
   return got;
 }
 
-// While it stops a process it shall not wait for the collector to have used up its share of a processor, which is 3 ms.
-// Who asks for less at a time comes sooner (Linux 6.12; older kernels take it and change nothing).
+// While it stops a process it must not wait for the collector to use up its time slice, which is 3 ms. A task that
+// requests shorter slices is scheduled sooner (Linux 6.12; older kernels accept it and change nothing).
 void ask_for_short_turns() {
   struct {  // struct sched_attr of sched_setattr(2), version 0
     uint32_t size = 48, policy = 0;
@@ -45,9 +45,9 @@ void ask_for_short_turns() {
   (void)::syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-// Nobody shall wait for it to close what it has of theirs.
+// Closes inherited descriptors: no other process must wait for the surgeon to close its end.
 [[noreturn]] void live(int socket, const Surgeon::Work& work) {
-  // Out of our session: what a terminal sends its foreground group shall not reach it.
+  // In a separate session: signals from a terminal to its foreground group must not reach it.
   ::setsid();
   ::prctl(PR_SET_NAME, "penna-surgeon");
   ask_for_short_turns();

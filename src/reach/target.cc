@@ -21,7 +21,7 @@ constexpr long kStopUs = 2'000'000;
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Of the program's code.
+// Code in the program.
 BorrowedCode find_code(const Target& target) {
   BorrowedCode code;
   for (const RemoteRange& range : target.system_code) {
@@ -66,9 +66,10 @@ Result<Target> try_to_examine(pid_t pid) {
   return target;
 }
 
-// A process of one thread does without the locks of malloc and stdio. It shall take them as soon as there is the guest;
-// so it must not be in the middle of what would have taken one. That is known where it makes a system call that these
-// never make, or is in other code than libc's; and the same of what a signal handler has interrupted.
+// A single-threaded process does without the locks of malloc and stdio. It must take them as soon as the guest exists;
+// so it must not be in the middle of code that would have taken one. That is certain if it is in a system call that
+// malloc and stdio never make, or in code other than libc's; and likewise for the code that a signal handler has
+// interrupted.
 bool is_free_of_locks(const Target& target, const ThreadState& thread) {
   constexpr uint64_t kCallsOfMalloc[] = {SYS_brk,     SYS_mmap,  SYS_munmap,    SYS_mremap,           SYS_mprotect,
                                          SYS_madvise, SYS_futex, SYS_getrandom, SYS_sched_getaffinity};
@@ -89,7 +90,7 @@ bool says_single_threaded(const Target& target) {
   return at != 0 && target.memory.get<uint8_t>(at).value_or(0) != 0;
 }
 
-// A thread of the process that is stopped by us, for as long as this lives.
+// A thread of the process that we keep stopped for as long as this object lives.
 class HeldThread {
  public:
   HeldThread(pid_t pid, pid_t thread) : thread_(thread) {
@@ -107,7 +108,7 @@ class HeldThread {
   HeldThread& operator=(const HeldThread&) = delete;
   explicit operator bool() const { return held_; }
   const ThreadState& state() const { return state_; }
-  // From here on it is for others to put back.
+  // From here on it is the borrower that restores it.
   void lend() { was_borrowed_ = true; }
 
  private:
@@ -116,10 +117,9 @@ class HeldThread {
   bool is_traced_ = false, held_ = false, was_borrowed_ = false;
 };
 
-// Nothing: not this thread, not now. Else what `work` says.
+// Empty: not this thread, not now. Else `work`'s result.
 std::optional<std::string> work_with(const Target& target, pid_t thread, bool even_asleep, const BorrowedWork& work) {
-  // Asked before the stop: a thread that is created meanwhile makes the answer stricter than it need be, never
-  // laxer.
+  // Queried before the stop: a thread that is created meanwhile makes the answer stricter than necessary, never laxer.
   const bool alone = says_single_threaded(target);
   HeldThread held(target.pid, thread);
   if (!held || (held.state().sleeps() && !even_asleep)) return {};
@@ -129,7 +129,7 @@ std::optional<std::string> work_with(const Target& target, pid_t thread, bool ev
   held.lend();
   const std::string trouble = work(*borrowed);
   if (trouble.empty()) borrowed->give_back();
-  return trouble;  // else it goes home by itself
+  return trouble;  // else it returns by itself
 }
 
 }  // namespace
@@ -159,7 +159,7 @@ std::string with_borrowed_thread(const Target& target, const BorrowedWork& work)
     const std::vector<pid_t> threads = threads_of(target.pid);
     if (threads.empty()) return "has ended";
     if (threads.size() > 1 && says_single_threaded(target)) return "has threads that its libc does not know of";
-    // Sleeping threads last: if we are killed meanwhile, a system call that the kernel would have gone on with ends.
+    // Sleeping threads last: if we are killed meanwhile, a system call that the kernel would have continued ends.
     for (const bool even_asleep : {false, true})
       for (const pid_t thread : threads)
         if (const auto result = work_with(target, thread, even_asleep, work)) return *result;

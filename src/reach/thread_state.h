@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// ThreadState: the state of a stopped thread, how the thread is redirected, and how it is put back.
+// ThreadState: the state of a stopped thread, and the means to redirect and restore it.
 //
-// Invariant: before a redirected thread takes a step, its stack holds all that it needs to return by itself
-// (penna/detail/remote.h). All calls are made on the thread of ours that traces it.
+// Invariant: before a redirected thread takes a step, its stack holds everything it needs to return by itself
+// (penna/detail/remote.h). All calls are made on our thread that traces it.
 #pragma once
 
 #include <sys/types.h>
@@ -25,28 +25,28 @@ class ThreadState {
   bool save(pid_t thread);
   // Restores the registers last: until then, the thread returns by itself if we are killed.
   bool restore(pid_t thread);
-  // Makes the thread continue at the code, with every signal blocked, even that of a pending fault of its own. The mask
-  // is set last: nobody would restore it if we were killed before the thread has its frame.
+  // Makes the thread continue at the code, with every signal blocked, even a pending fault of its own. The mask is set
+  // last: nothing would restore it if we were killed before the thread has its frame.
   bool redirect(pid_t thread, const RemoteCode& code);
-  // Whether it is still in such code, or on its way home because whoever sent it there was killed: its frame is where
-  // ours would be.
+  // Whether it is still in such code, or returning because the recorder that sent it there was killed: its frame is
+  // where ours would be.
   bool is_away(const RemoteCode& code) const;
-  // Whether it has returned by itself, because it waited for us too long.
+  // Whether it has returned by itself, because it waited too long for us.
   bool went_home(pid_t thread) const;
-  // The registers alone, of a thread that is only looked at.
+  // Only the registers, for a thread that is only examined.
   bool save_registers(pid_t thread);
-  // Of such a one: as if it had not been stopped.
+  // For such a thread: as if it had not been stopped.
   bool undo_stop(pid_t thread);
-  // Of such a one, stopped outside of system calls: it continues there. False: it is gone.
+  // For such a thread, stopped outside of system calls: it continues there. False: it is gone.
   bool go_on_at(pid_t thread, uint64_t pc) const;
   uint64_t pc() const;
   uint64_t stack() const;
   uint64_t thread_pointer() const;
   // The number of the system call that it is in.
   std::optional<uint64_t> system_call() const;
-  // Does the kernel remember how much of its system call is left? Any other call makes it forget that.
+  // Whether the kernel remembers how much of its system call is left. Any other call makes it forget that.
   bool sleeps() const;
-  // What lies on its stack, below its own red zone, for it to come home by itself.
+  // The data on its stack, below its own red zone, by which it returns by itself.
   HomeFrame frame_at_home(pid_t thread) const;
 
   // Whether the thread is now in the loop at the end of the code.
@@ -62,14 +62,14 @@ class ThreadState {
   RemotePtr<uint64_t> home_;
 };
 
-// A stopped thread's stack from its stack pointer up, `most` bytes at most. That of a thread made by libc ends below
-// what the thread pointer points to, the first thread's where nothing is mapped any more.
+// A stopped thread's stack from its stack pointer up, at most `most` bytes. The stack of a thread made by libc ends
+// below the target of its thread pointer, the first thread's at the end of the mapping.
 std::string stack_of(const RemoteMemory& memory, const ThreadState& thread, uint64_t most);
 
-// Where the signal handlers on a stopped thread's stack will come back to. `sigreturn`: the code that handlers return
-// to, of which each has the address. Looks at some 64 KiB; a word that only looks like one is one more address.
+// Where the signal handlers on a stopped thread's stack will return to. `sigreturn`: the code that handlers return to,
+// whose address each frame holds. Examines some 64 KiB; a word that only looks like a frame adds one more address.
 std::vector<uint64_t> interrupted_pcs(const RemoteMemory& memory, const ThreadState& thread, uint64_t sigreturn);
-// From now on there are none. For a thread that will never return to them.
+// Erases these frames. For a thread that will never return to them.
 void forget_signal_frames(const RemoteMemory& memory, const ThreadState& thread, uint64_t sigreturn);
 
 }  // namespace penna

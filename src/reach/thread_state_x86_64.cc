@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kRestOfCall = -516;         // ERESTART_RESTARTBLOCK
 constexpr size_t kMaxVectorState = 64 << 10;  // of NT_X86_XSTATE; AMX has 11 KiB
 
-// System calls that a stop ends with EINTR although no signal came: the kernel restarts all others (signal(7)).
+// System calls that a stop ends with EINTR although no signal arrived: the kernel restarts all others (signal(7)).
 bool ends_with_eintr(uint64_t call) {
   constexpr uint64_t kCalls[] = {SYS_epoll_wait,   SYS_epoll_pwait,   SYS_epoll_pwait2,  SYS_semop,
                                  SYS_semtimedop,   SYS_msgrcv,        SYS_msgsnd,        SYS_rt_sigtimedwait,
@@ -34,7 +34,7 @@ bool follows_syscall(pid_t thread, const GeneralRegisters& at) {
   return word && (*word & 0xffff) == 0x050f;
 }
 
-// Restarts the system call where the kernel would not.
+// Restarts the system call if the kernel would not.
 void rewind(GeneralRegisters& registers) {
   registers.rax = registers.orig_rax;
   // A syscall instruction is two bytes (0f 05).
@@ -48,11 +48,11 @@ bool ThreadState::save(pid_t thread) {
   vector_.resize(kMaxVectorState);
   iovec general{&general_, sizeof general_}, vector{vector_.data(), vector_.size()};
   if (!traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&general)) ||
-      general.iov_len != sizeof general_ ||  // a 32-bit thread has others
+      general.iov_len != sizeof general_ ||  // a 32-bit thread has other registers
       !traced(PTRACE_GETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector)) ||
       !traced(PTRACE_GETSIGMASK, thread, sizeof mask_, reinterpret_cast<uintptr_t>(&mask_)))
     return false;
-  // The kernel gives what this processor has: 576 bytes at least, 2.7 KiB with AVX-512.
+  // The kernel returns what this processor has: 576 bytes at least, 2.7 KiB with AVX-512.
   vector_.resize(vector.iov_len);
   return true;
 }
@@ -141,7 +141,7 @@ bool ThreadState::ended_by_our_stop() const {
 // The registers as if it had not been stopped. *sleeps: it will restart a system call whose remaining time the kernel
 // keeps.
 GeneralRegisters ThreadState::without_our_stop(pid_t thread, bool* sleeps) const {
-  constexpr int64_t kRestarts[] = {-512, -513, -514, kRestOfCall};  // ERESTARTSYS and its kin, linux/errno.h
+  constexpr int64_t kRestarts[] = {-512, -513, -514, kRestOfCall};  // ERESTARTSYS and relatives, linux/errno.h
   GeneralRegisters registers = general_;
   const auto result = static_cast<int64_t>(registers.rax), call = static_cast<int64_t>(registers.orig_rax);
   const bool restarts = std::find(std::begin(kRestarts), std::end(kRestarts), result) != std::end(kRestarts);
@@ -161,7 +161,7 @@ std::string stack_of(const RemoteMemory& memory, const ThreadState& thread, uint
 namespace {
 constexpr uint64_t kProgramCounter = 8 + 40 + 16 * 8;
 
-// Offsets in `words` at which such a frame lies.
+// Offsets in `words` of such frames.
 std::vector<size_t> signal_frames(const std::string& words, uint64_t sigreturn) {
   std::vector<size_t> frames;
   for (size_t at = 0; sigreturn != 0 && at + kProgramCounter + 8 <= words.size(); at += 8) {

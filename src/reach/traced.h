@@ -21,7 +21,7 @@ inline bool traced(int request, pid_t thread, uint64_t address, uint64_t data) {
                   reinterpret_cast<void*>(data)) != -1;
 }
 
-// Eight bytes of a stopped thread's memory; nothing if it is not mapped.
+// Eight bytes of a stopped thread's memory; empty if not mapped.
 inline std::optional<uint64_t> peek(pid_t thread, RemotePtr<const uint64_t> at) {
   errno = 0;
   const long word = ::ptrace(PTRACE_PEEKDATA, thread, at.argument(), nullptr);

@@ -37,7 +37,7 @@ Fd take_name(const std::string& name, Clock::time_point end) {
   return socket;
 }
 
-// Of a recorder whose name is not seen here, or that was killed before it let its guest begin.
+// The guest of a recorder whose socket name is not visible here, or that was killed before it let its guest begin.
 bool has_guest(pid_t pid) {
   const std::vector<pid_t> threads = threads_of(pid);
   return std::any_of(threads.begin(), threads.end(),

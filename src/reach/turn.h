@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One at a time at a process: who brings an agent in, gives a process back, or makes a copy of it to try something out.
+// One recorder at a time at a process: for loading an agent, restoring a process, or making a copy of it for a trial.
 //
-// Why a socket's name: it ends with whoever has it, however that dies, and no file stays behind.
+// Why a socket's name: it goes away with its owner, however that dies, and leaves no file behind.
 #pragma once
 
 #include <sys/types.h>
@@ -10,12 +10,12 @@
 
 namespace penna {
 
-// Waits up to ten seconds for whoever is at it: the surgeon of a killed recorder (surgeon.h), which puts everything
-// back, is soon done. The turn ends when the descriptor is closed. Invalid: it still is somebody else's.
-// In this network namespace alone; of one in another, the guest (guest.h) is seen while it starts.
+// Waits up to ten seconds for the current owner: the surgeon of a killed recorder (surgeon.h), which undoes everything,
+// is soon done. The turn ends when the descriptor is closed. Invalid: another process still has it. Works only within
+// this network namespace; a recorder in another one is detected by its guest (guest.h) while that starts.
 Fd take_turn(pid_t pid);
 
-// Behind "process N ", where there was none to take.
+// To follow "process N ", if the turn could not be taken.
 inline constexpr const char* kNotOurTurn = "is being attached to or given back by another penna record";
 
 }  // namespace penna

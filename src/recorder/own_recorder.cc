@@ -31,7 +31,7 @@
 namespace penna {
 namespace {
 
-// All signals blocked, for the threads that are made meanwhile.
+// Blocks all signals, for the threads that are created meanwhile.
 class NoSignals {
  public:
   NoSignals() {
@@ -47,8 +47,8 @@ class NoSignals {
   sigset_t before_{};
 };
 
-// To one thread, which has all signals blocked and reads this one from a descriptor: no other thread could write to
-// that.
+// Sent to one thread, which has all signals blocked and reads this one from a descriptor, to which no other thread
+// could write.
 constexpr int kStopSignal = SIGURG;
 
 Fd stop_descriptor() {
@@ -58,7 +58,7 @@ Fd stop_descriptor() {
   return Fd(::signalfd(-1, &stop, SFD_CLOEXEC));
 }
 
-// From here on this thread and those that it starts share no descriptor with the program.
+// From here on this thread and those that it starts share no descriptors with the program.
 Result<> leave_descriptors() {
   // The kernel first copies the table for this thread, then closes everything in the copy.
   if (::close_range(0, UINT_MAX, CLOSE_RANGE_UNSHARE) == 0) return ok();
@@ -79,7 +79,7 @@ std::vector<std::string> own_command() {
 Result<> check_hooks(uint32_t classes) {
   constexpr uint32_t kHooked = 1u << PENNA_CALLS | 1u << PENNA_ALLOC | 1u << PENNA_LOCKS;
   Dl_info agent{}, hook{};
-  // A function that libc and the agent both define: whose comes first says in which order the linker put them.
+  // A function that libc and the agent both define: the first definition shows in which order the linker put them.
   void* first = ::dlsym(RTLD_DEFAULT, "__cyg_profile_func_enter");
   if ((classes & kHooked) == 0 || (::dladdr(reinterpret_cast<void*>(&penna_agent_join), &agent) != 0 &&
                                    ::dladdr(first, &hook) != 0 && agent.dli_fbase == hook.dli_fbase))
@@ -97,8 +97,8 @@ Result<> check_join(penna_join outcome) {
   }
 }
 
-// What `penna ctl` asks of this process. Its forked children have no thread of ours; to stop theirs would show in the
-// program's waits.
+// Requests of `penna ctl` to this process. Its forked children have no recorder thread; stopping one of their own would
+// show in the program's waits.
 std::optional<Result<penna_control>> ask_own_process(uint32_t pid, ControlPage&, const penna_control& request) {
   if (pid != static_cast<uint32_t>(::getpid())) return std::nullopt;
   return ask_patiently(pid, [&]() -> Result<penna_control> {
@@ -114,7 +114,7 @@ OwnRecorder::OwnRecorder(std::string file, const RecordSettings& settings)
     : file_(std::move(file)), settings_(settings), pid_(::getpid()) {}
 
 Result<std::unique_ptr<OwnRecorder>> OwnRecorder::start(const std::string& file, const RecordSettings& settings) {
-  // All that can be refused without a trace, before a thread is started or a file is touched.
+  // Everything that can be refused without a trace, before a thread is started or a file is touched.
   PENNA_TRY(check_settings(settings));
   PENNA_TRY(check_hooks(settings.classes));
   PENNA_TRY(check_join(penna_agent_join(nullptr)));  // before an existing file is replaced
@@ -131,13 +131,13 @@ Result<std::unique_ptr<OwnRecorder>> OwnRecorder::start(const std::string& file,
       return Error{fmt::format("cannot start a thread: {}", errno_text(error))};
   }
   recorder->running_ = true;
-  // Until the thread listens, or has said why not.
+  // Until the thread listens, or has failed.
   const Result<std::string> socket = recorder->ready_.get_future().get();
   if (!socket) {
     recorder->end_thread();
     return socket.error();
   }
-  // On the caller's thread, as any target: our own thread answers it.
+  // On the caller's thread, like any target: the recorder's thread answers it.
   if (const Result<> joined = check_join(penna_agent_join(socket->c_str())); !joined) {
     recorder->end_thread();
     remove_own_file(file);
@@ -153,7 +153,7 @@ Result<> OwnRecorder::run() {
     ready_.set_value(error);
     return error;
   };
-  // Everything here, for descriptors and the doorbell's futex belong to this thread.
+  // Everything is created here, because descriptors and the doorbell's futex belong to this thread.
   if (const Result<> alone = leave_descriptors(); !alone) return not_ready(alone.error());
   const Fd stop = stop_descriptor();
   if (!stop) return not_ready(Error{fmt::format("cannot make a signalfd: {}", errno_text(errno))});
@@ -162,7 +162,7 @@ Result<> OwnRecorder::run() {
   SocketDirectory directory;
   auto socket = directory.create();
   if (!socket) return not_ready(socket.error());
-  // From here on there is a file: whoever fails below removes it.
+  // From here on there is a file: failures below remove it.
   auto writer = RecordingWriter::create(file_, {.overwrite = true});
   if (!writer) return not_ready(writer.error());
   (void)writer->write_session(describe_session(settings_, own_command()));
@@ -184,7 +184,7 @@ Result<> OwnRecorder::run() {
     (*server)->work();
     if ((fds[2].revents & POLLIN) != 0) control->work();
   }
-  // Everything is local to this function: descriptors, doorbell and files go with the thread that owns them.
+  // Everything is local to this function: descriptors, doorbell and files end with the thread that owns them.
   return collector.stop();
 }
 
@@ -199,7 +199,7 @@ bool OwnRecorder::is_ours() const { return ::getpid() == pid_; }
 
 Result<> OwnRecorder::stop() {
   if (!running_ || !is_ours()) return ok();
-  // First nothing is written any more, then what is left is drained.
+  // First recording stops, then what is left is drained.
   penna_agent_leave();
   end_thread();
   return outcome_;

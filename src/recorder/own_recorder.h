@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// OwnRecorder: the recorder inside the process that it records (penna/recorder.h is its face).
+// OwnRecorder: the recorder inside the process that it records (penna/recorder.h is its interface).
 //
-// Why the same parts as penna record: a socket in a directory of its own, a server, a collector, a writer; only that
-// they live in two threads of the target. The agent cannot tell the difference, and forked children are recorded the
-// same way.
+// Why the same parts as penna record, here in two threads of the target (a socket in its own directory, a server, a
+// collector, a writer): the agent sees no difference, and forked children are recorded the same way.
 // Invariant: these two threads take no signals, record nothing of themselves, and wait for no other thread of the
-// program. They have a descriptor table of their own: a program that closes all that it does not know closes nothing of
-// theirs, and they keep nothing of its open.
+// program. They have their own descriptor table: a program that closes all descriptors that it does not know closes
+// none of theirs, and they keep none of its descriptors open.
 #pragma once
 
 #include <pthread.h>
@@ -23,10 +22,10 @@ namespace penna {
 
 class OwnRecorder {
  public:
-  // Records from its return on. An existing file is replaced, unless somebody is writing it.
+  // Recording has begun when it returns. An existing file is replaced, unless it is being written.
   static Result<std::unique_ptr<OwnRecorder>> start(const std::string& file, const RecordSettings& settings);
-  // The recording is closed; what could not be written is the error. In a forked child: nothing happens, the recorder
-  // is its parent's.
+  // Closes the recording; the error is what could not be written. Does nothing in a forked child: the recorder is its
+  // parent's.
   Result<> stop();
   ~OwnRecorder();
   OwnRecorder(const OwnRecorder&) = delete;
@@ -40,7 +39,7 @@ class OwnRecorder {
 
   const std::string file_;
   const RecordSettings settings_;
-  // A fork has this object, too, but not the threads.
+  // A forked child has this object, too, but not the threads.
   const pid_t pid_;
   std::promise<Result<std::string>> ready_;  // the socket at which the thread listens
   pthread_t thread_{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The face of OwnRecorder: penna/recorder.h, and PENNA_RECORD in the environment.
+// The interface of OwnRecorder: penna/recorder.h, and PENNA_RECORD in the environment.
 //
 // Invariant: at most one recorder in a process; it ends before the process leaves exit().
 #include "penna/recorder.h"
@@ -30,7 +30,7 @@ struct OnlyRecorder {
   std::unique_ptr<OwnRecorder> recorder;
 };
 
-// Never destroyed: it is asked after the destructors of the program have run.
+// Never destroyed: it is used after the destructors of the program have run.
 OnlyRecorder& the_only() {
   static auto* only = new OnlyRecorder;
   return *only;
@@ -48,7 +48,7 @@ std::vector<std::string> split(const char* list) {
 // The size of the first struct that was released; no caller has a smaller one.
 constexpr size_t kFirstSize = 56;
 static_assert(sizeof(penna_recorder_options) >= kFirstSize);
-// More than this is not a size: somebody has forgotten to set it.
+// More than this is not a size: the caller has not set it.
 constexpr size_t kMostSize = 4096;
 
 // What the caller wrote, in the struct that this library knows.
@@ -109,11 +109,11 @@ int told(const Result<>& result, char* error, size_t bytes) {
 
 // ---- PENNA_RECORD ---------------------------------------------------------------------------------------------------
 
-// Not in a program that has more rights than its caller: that one must not name the files that it writes.
+// Not in a program that has more privileges than its caller, which must not choose the files that it writes.
 std::string take_variable(const char* name) {
   const char* value = ::secure_getenv(name);
   std::string text = value != nullptr ? value : "";
-  // Whatever this program starts would write the same file.
+  // Programs that this one starts would write the same file.
   ::unsetenv(name);
   return text;
 }

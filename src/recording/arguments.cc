@@ -30,13 +30,13 @@ void take_bytes(ByteCursor& in, ArgumentValue& value) {
   value.element_bytes = std::clamp<uint8_t>(flags >> PENNA_ELEMENT_BYTES_SHIFT & 15, 1, 8);
 }
 
-// penna_values: its address, where it should be.
+// The address that a penna_values entry could not be read at takes the place of the value.
 void mark_bad(ArgumentValue& value) {
   value.bad = true;
   if (value.text.size() == sizeof value.bits) std::memcpy(&value.bits, value.text.data(), sizeof value.bits);
 }
 
-// One element as a value: widened to a word as the compiler would.
+// One element as a value, widened to a word as the compiler would.
 ArgumentValue element_at(const ArgumentValue& array, size_t index) {
   ArgumentValue value{.type = array.element_type, .present = true};
   const size_t bytes = array.element_bytes;
@@ -113,7 +113,7 @@ std::string argument_text(const ArgumentValue& value) {
 
 namespace {
 
-// "e:RED=0,GREEN=1": the name of a number, or the names of its bits; empty: there are none.
+// "e:RED=0,GREEN=1": the name of a number, or the names of its bits; empty if there are none.
 std::string enum_text(std::string_view names, int64_t number) {
   std::string bits;
   auto left = static_cast<uint64_t>(number);

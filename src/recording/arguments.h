@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The argument values of a point: taken out of an untrusted payload by the types of its site.
+// A point's argument values, decoded from an untrusted payload by the types of its site.
 //
-// Invariant: never reads outside the payload; a value that is not there says so instead of being made up.
+// Invariant: never reads outside the payload; a missing value is marked as missing, never made up.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 namespace penna {
 
 struct ArgumentValue {
-  uint8_t type = 0;          // penna_arg_type; 0 or unknown: `bits` is all that is known
-  bool present = false;      // false: the payload ended before it
-  bool bad = false;          // of a call: could not be read at the address `bits`
-  bool cut = false;          // a string or array that was longer when it was recorded
-  uint64_t bits = 0;         // the word, for all but strings and arrays
-  std::string_view text{};   // of a string: raw bytes of the program, maybe no UTF-8; of an array: its elements' bytes.
-                             // Valid as long as the record
-  uint8_t element_type = 0;  // of an array: penna_arg_type
-  uint8_t element_bytes = 1;  // of an array: of each element, 1 to 8
+  uint8_t type = 0;           // penna_arg_type; 0 or unknown: only `bits` is known
+  bool present = false;       // false: the payload ended before it
+  bool bad = false;           // a call's value that could not be read at the address `bits`
+  bool cut = false;           // a string or array that was longer at run time
+  uint64_t bits = 0;          // the word, except for strings and arrays
+  std::string_view text{};    // string: the program's raw bytes, maybe not UTF-8; array: its elements' bytes.
+                              // Valid as long as the record
+  uint8_t element_type = 0;   // array: penna_arg_type
+  uint8_t element_bytes = 1;  // array: size of each element, 1 to 8
 
   bool is_text() const { return type == PENNA_ARG_STRING; }
   bool is_array() const { return type == PENNA_ARG_ARRAY; }
@@ -35,19 +35,18 @@ struct ArgumentValue {
 };
 
 struct DecodedPoint {
-  std::vector<ArgumentValue> values;  // as many as the site has arguments; without a site one for each word
+  std::vector<ArgumentValue> values;  // one per argument of the site; without a site one per word
   bool malformed = false;             // the payload is shorter or longer than the site says
 };
 
-// Of a POINT or VALUES record. `site` may be null: not described in the recording. Reuses out's memory.
+// For a POINT or VALUES record. `site` may be null: not described in the recording. Reuses out's memory.
 void decode_arguments(const Site* site, const Record& record, DecodedPoint& out);
 
-// "42", "-1", "2.5", "0x7f00", "true", "'c'", "[1, 2, 3]", the string itself as it is (for quoting see the views), "?"
-// when not present, "<bad 0x10>" when it could not be read, "NULL" when there was nothing to read. What was cut ends
-// with "...".
+// "42", "-1", "2.5", "0x7f00", "true", "'c'", "[1, 2, 3]", a string verbatim (the views quote it), "?" if not present,
+// "<bad 0x10>" if it could not be read, "NULL" if there was nothing to read. A cut value ends with "...".
 std::string argument_text(const ArgumentValue& value);
 
-// The same, as the site wants it shown: in hex, or by the names of an enum ("RED", "READ|WRITE", "7" where none fits).
+// The same, formatted as the site asks: in hex, or by the names of an enum ("RED", "READ|WRITE", "7" if none fits).
 std::string argument_text(const SiteArgument& described, const ArgumentValue& value);
 
 // "provider:name", or "[unknown site 7]" for null.

@@ -19,8 +19,8 @@ using layout::ChunkHeadOfFour;
 
 uint64_t payload_sum(std::span<const uint8_t> stored) { return XXH3_64bits(stored.data(), stored.size()); }
 
-// Covers all of the header in front of itself, and the head of a chunk: with it a walk can trust
-// where a block ends without reading its payload.
+// Covers the header before this field, and a chunk's head: a walk can trust where a block ends without reading its
+// payload.
 uint64_t head_sum(const BlockHeader& header, std::span<const uint8_t> head) {
   constexpr size_t kCovered = offsetof(BlockHeader, head_sum);
   uint8_t bytes[kCovered + sizeof(ChunkHead)];
@@ -30,8 +30,7 @@ uint64_t head_sum(const BlockHeader& header, std::span<const uint8_t> head) {
   return XXH3_64bits(bytes, kCovered + head_bytes);
 }
 
-// Formats 1 and 2 had four classes of events and no room for more: what was read from them is
-// brought into today's shape, once, here.
+// Formats 1 and 2 had exactly four event classes. Their structures are widened to the current layout once, here.
 ChunkHead widened(const ChunkHeadOfFour& head) {
   ChunkHead wide{};
   wide.thread_serial = head.thread_serial;
@@ -58,8 +57,8 @@ layout::InPlace widened(const layout::InPlaceOfFour& in_place) {
   return wide;
 }
 
-// What a header may say. Checked before anything is allocated: sizes come from the file, and a
-// payload must not expand to more than its compressed size can honestly hold.
+// Limits on what a header may claim, checked before any allocation: sizes come from the file, and a payload must not
+// expand to more than its compressed size can honestly hold.
 bool within_limits(const BlockHeader& header) {
   if (header.stored_bytes > header.raw_bytes || header.raw_bytes > layout::kMaxRawBytes) return false;
   if (header.type == static_cast<uint8_t>(BlockType::kChunk))
@@ -69,7 +68,7 @@ bool within_limits(const BlockHeader& header) {
          header.raw_bytes <= uint64_t{header.stored_bytes} * layout::kMaxExpansion + layout::kFreeExpansion;
 }
 
-// `bytes` begins at `offset`. Nothing: no whole frame begins there.
+// `bytes` begins at `offset`. Empty if no whole frame begins there.
 std::optional<BlockRef> parse_block(std::span<const uint8_t> bytes, uint64_t offset) {
   BlockRef block;
   block.offset = offset;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The frame of a block: building it, and telling a valid one from any other bytes. Shared by writer and reader.
+// A block's frame: building one, and recognizing a valid one among arbitrary bytes. Shared by writer and reader.
 //
-// Invariant: parse_block() accepts nothing whose sizes break a limit of layout.h, so who has a BlockRef may allocate by
-// it.
+// Invariant: parse_block() accepts no size that breaks a limit of layout.h, so it is safe to allocate by a BlockRef.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@ inline constexpr size_t kFrameBytes = sizeof(layout::BlockHeader) + sizeof(layou
 struct BlockRef {
   uint64_t offset = 0;  // in the file
   layout::BlockHeader header{};
-  layout::ChunkHead head{};  // zero for other types than chunks
+  layout::ChunkHead head{};  // zero for blocks other than chunks
 
   layout::BlockType type() const { return static_cast<layout::BlockType>(header.type); }
   uint64_t frame_bytes() const { return sizeof header + header.head_bytes; }
@@ -27,18 +26,18 @@ struct BlockRef {
 };
 
 uint64_t payload_sum(std::span<const uint8_t> stored);
-// `head`: the head_bytes behind the header, as they are in the file.
+// `head`: the head_bytes after the header, as stored in the file.
 uint64_t head_sum(const layout::BlockHeader& header, std::span<const uint8_t> head);
 
-// As this version has them, of what versions 1 and 2 have.
+// Converts structures of versions 1 and 2 to the current layout.
 layout::ChunkHead widened(const layout::ChunkHeadOfFour& head);
 layout::InPlace widened(const layout::InPlaceOfFour& in_place);
 
 // Sizes, codec and type agree with each other and with the limits.
 bool within_limits(const layout::BlockHeader& header);
 
-// The frame at the start of `bytes`; empty when it is none, or `bytes` is too short to hold it. `offset` goes into the
-// result.
+// The frame at the start of `bytes`; empty if it is not one, or if `bytes` is too short to hold it. `offset` goes into
+// the result.
 std::optional<BlockRef> parse_block(std::span<const uint8_t> bytes, uint64_t offset);
 
 }  // namespace penna

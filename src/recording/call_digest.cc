@@ -57,7 +57,7 @@ void CallDigest::call(const Record& record, bool is_stored) {
   const auto found =
       std::find_if(stack_.rbegin(), stack_.rend(), [&](const Open& open) { return open.pc == record.pc; });
   if (found == stack_.rend()) return;
-  // Those inside have no exits of their own: they end with it, for a reader, too.
+  // The calls inside have no exit records: they end with this one, for a reader too.
   const auto at = static_cast<size_t>(stack_.rend() - found);
   stack_.resize(at);
   pop(is_stored);
@@ -89,7 +89,7 @@ void CallDigest::jump(const penna_jump& jump, bool is_stored) {
   }
 }
 
-// On the running stack: a reader takes what comes next for calls inside of them.
+// On the running stack: a reader would take subsequent calls as nested in these.
 void CallDigest::end_stored() {
   for (auto open = stack_.rbegin(); open != stack_.rend(); ++open) {
     if (open->state == State::kStored) exits_.push_back({PENNA_KIND_CALL_EXIT, open->pc, now_});
@@ -131,7 +131,7 @@ std::vector<std::vector<uint8_t>> CallDigest::take_exits(const penna_chunk& last
   return make_chunks(next, std::exchange(exits_, {}), most);
 }
 
-// Each record in its full form, whose time may lie far behind the beginning of its chunk.
+// Each record in its full form, because its time may lie long before its chunk begins.
 std::vector<std::vector<uint8_t>> CallDigest::make_chunks(const penna_chunk& next, const std::vector<Told>& told,
                                                           uint64_t most) {
   constexpr uint64_t kLongest = uint64_t{1} << (PENNA_FULL_TIME_BITS - 1);

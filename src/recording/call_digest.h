@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-// CallDigest: what a reader must know of the calls in chunks of a thread that are thrown away, to understand those that
-// are stored.
+// CallDigest: what a reader must know about the calls in a thread's discarded chunks to understand the stored ones.
 //
 // Why: a flight recorder stores a chunk here and there. Calls that are open where a stored part begins were entered
-// before it, and calls that were open where the last one ended were left since.
-// Invariant: a call is in the file with its entry and its exit or not at all, and both with the times that they had.
-// (Where a thread leaves its stack for another one, swapcontext, while chunks are thrown away, what is open there
-// ends.)
-// Memory: the open calls, at most kMaxDepth, and an exit for each that is in the file.
+// before it; calls that were open where the previous part ended have returned since.
+// Invariant: either both entry and exit of a call are in the file, with their original times, or neither. (If a thread
+// switches to another stack, swapcontext, while chunks are discarded, the calls open there end.)
+// Memory: the open calls, at most kMaxDepth, and one exit for each that is in the file.
 #pragma once
 
 #include <cstdint>
@@ -22,24 +20,23 @@ namespace penna {
 
 class CallDigest {
  public:
-  static constexpr size_t kMaxDepth = 1 << 20;  // calls further in are not looked at
+  static constexpr size_t kMaxDepth = 1 << 20;  // deeper calls are ignored
 
-  // The next chunk of the thread; or the next record.
+  // The thread's next chunk, or its next record.
   void add(std::span<const uint8_t> chunk, bool is_stored);
   void add(const Record& record, bool is_stored);
   // Calls that were open before the thread's first record, outermost first.
   void inherit(std::span<const uint64_t> pcs);
   std::vector<uint64_t> open_calls() const;  // of the running stack, outermost first
-  // Chunks are missing here, or do not come in order: of what is open nobody knows whether it still is.
+  // Chunks are missing here or out of order: whether the open calls are still open is unknown.
   void lose();
-  // There is no room for what is open.
+  // No room for the open calls.
   void forget();
   size_t bytes() const;
-  // Chunks to be stored in front of `next`, with the numbers before its own: exits of what was left since the last
-  // stored chunk, then entries of what is open. At most `most` of them: what has no room is left out, the innermost
-  // first.
+  // Chunks to store before `next`, numbered before it: exits of the calls that returned since the last stored chunk,
+  // then entries of the open ones. At most `most` chunks; what does not fit is left out, innermost calls first.
   std::vector<std::vector<uint8_t>> take(const penna_chunk& next, uint64_t most);
-  // The same at the end of the thread: exits only. `last`: of its last chunk.
+  // The same at the end of the thread: exits only. `last`: the thread's last chunk.
   std::vector<std::vector<uint8_t>> take_exits(const penna_chunk& last, uint64_t most);
 
  private:
@@ -47,7 +44,7 @@ class CallDigest {
     kOut,
     kStored,
     kEnded
-  };  // not in the file; its entry is; its exit is, too, made up by us
+  };  // not in the file; entry in the file; exit in the file too, synthesized
   struct Open {
     uint64_t pc, begin;
     State state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Call records that no thread wrote: entries and exits that a reader adds, as chunks for a RecordCursor.
+// Call records that no thread wrote: entries and exits that a reader synthesizes, as chunks for a RecordCursor.
 //
-// Why: calls inherited by fork and calls cut by a time range begin or end without a record of their own.
-// Invariant: all records of one call are at one time, in the order given.
+// Why: calls inherited by fork and calls cut by a time range begin or end without a record.
+// Invariant: all records of one append are at the same time, in the order given.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,7 @@
 
 namespace penna {
 
-// `kind`: entries or exits of `pcs`, at `time` (ticks). `header` names the thread of the chunks, which are appended to
-// `out`.
+// `kind`: entries or exits of `pcs`, at `time` (ticks). `header` names the chunks' thread. Appends to `out`.
 void append_calls(uint32_t kind, uint64_t time, std::span<const uint64_t> pcs, penna_chunk header,
                   std::deque<std::vector<uint8_t>>& out);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CallStacks: the stacks of one thread that do not run, and what its jump buffers mean.
+// CallStacks: a thread's suspended stacks, and where its jump buffers lead.
 //
-// Why: longjmp goes back on the stack that runs; a context has a stack of its own, whose calls stay open while others
-// run.
+// Why: longjmp unwinds the running stack; a context has its own stack, whose calls stay open while others run.
 // Invariant: a call is on one stack only, the running one or one of these.
 #pragma once
 
@@ -18,32 +17,32 @@
 
 namespace penna {
 
-// Call: what is known of an open one.
+// Call: what is known about an open call.
 template <typename Call>
 class CallStacks {
  public:
-  // A program may put jump buffers at ever new addresses: then what is known of them is forgotten, and jumps to them
-  // are as good as unknown (their calls end with the next exit of an outer one).
+  // A program may put jump buffers at ever new addresses. Past this limit all known buffers are forgotten, and jumps to
+  // them count as unknown (their calls end with the next exit of an outer one).
   static constexpr size_t kMaxBuffers = 1 << 16;
 
   void save(uint64_t buffer, size_t depth) {
     if (places_.size() >= kMaxBuffers) places_.clear();
     places_[buffer] = {running_, depth};
   }
-  // How many calls are open where `buffer` leads to; nothing when that is not on the running stack.
+  // How many calls are open where `buffer` leads to; empty if that is not on the running stack.
   std::optional<size_t> saved_depth(uint64_t buffer) const;
   void make(uint64_t context, uint64_t link);
-  // The running stack is now that of `context`, and waits.
+  // The running stack is now `context`'s, and suspended.
   void suspend(uint64_t context, std::vector<Call>& running);
   void resume(uint64_t context, std::vector<Call>& running);
-  // The last call of the running stack has ended: the context that it was made with goes on.
+  // The last call of the running stack has ended: the context linked to it resumes.
   void on_empty(std::vector<Call>& running) {
     if (running_ != 0) end_context(running);
   }
-  bool take_any(std::vector<Call>& running);  // at the end; false: there is none left
+  bool take_any(std::vector<Call>& running);  // at the end; false: none left
   bool has_waiting() const { return count_ != 0; }
   size_t bytes() const;
-  // Every call of the stacks that wait.
+  // Every call of the suspended stacks.
   template <typename Visit>
   void each_waiting(Visit&& visit) {
     for (auto of = waiting_.begin(); of != waiting_.end(); ++of)
@@ -53,18 +52,18 @@ class CallStacks {
 
  private:
   struct Place {
-    uint64_t stack = 0;  // on which
+    uint64_t stack = 0;  // number of the stack
     size_t depth = 0;
   };
   struct Waiting {
-    uint64_t order = 0, stack = 0;  // order: of those that wait; the later is higher
+    uint64_t order = 0, stack = 0;  // order: rank among the suspended ones, the latest is highest
     std::vector<Call> calls;
     size_t bytes() const { return 64 + sizeof(Waiting) + calls.capacity() * sizeof(Call); }
   };
   void end_context(std::vector<Call>& running);
   void wait(uint64_t context, uint64_t stack, std::vector<Call> calls);
   Waiting take(uint64_t context, bool newest);
-  // The oldest that waits under this name, if no call is open there; else null.
+  // The oldest stack suspended under this name, if it has no open calls; else null.
   Waiting* empty_one(uint64_t context) {
     const auto found = waiting_.find(context);
     return found != waiting_.end() && found->second.front().calls.empty() ? &found.value().front() : nullptr;
@@ -73,9 +72,9 @@ class CallStacks {
   uint64_t running_ = 0;  // number of the running stack; 0: the thread's own
   uint64_t last_stack_ = 0;
   NumberMap<Place> places_;                  // by buffer
-  NumberMap<uint64_t> links_;                // by stack: the context that goes on when it ends
+  NumberMap<uint64_t> links_;                // by stack: the context that resumes when it ends
   NumberMap<std::vector<Waiting>> waiting_;  // by context; none is empty
-  std::vector<Waiting> last_;                // of take_any(): in order
+  std::vector<Waiting> last_;                // for take_any(): in order
   size_t count_ = 0, bytes_ = 0;             // of waiting_
   uint64_t last_order_ = 0;
 };
@@ -95,7 +94,7 @@ void CallStacks<Call>::wait(uint64_t context, uint64_t stack, std::vector<Call> 
   ++count_;
 }
 
-// There is one.
+// The caller knows that there is one.
 template <typename Call>
 typename CallStacks<Call>::Waiting CallStacks<Call>::take(uint64_t context, bool newest) {
   const auto found = waiting_.find(context);
@@ -111,7 +110,7 @@ typename CallStacks<Call>::Waiting CallStacks<Call>::take(uint64_t context, bool
 
 template <typename Call>
 void CallStacks<Call>::make(uint64_t context, uint64_t link) {
-  places_.erase(context);  // getcontext had to come first
+  places_.erase(context);  // getcontext must have come first
   if (count_ >= kMaxBuffers) return;
   const uint64_t stack = ++last_stack_;
   links_[stack] = link;
@@ -128,12 +127,12 @@ void CallStacks<Call>::suspend(uint64_t context, std::vector<Call>& running) {
   wait(context, running_, std::exchange(running, {}));
 }
 
-// The newest of that name: an older one was never gone back to.
+// The newest of that name: an older one was never resumed.
 template <typename Call>
 void CallStacks<Call>::resume(uint64_t context, std::vector<Call>& running) {
   if (waiting_.find(context) == waiting_.end()) return;
   Waiting next = take(context, true);
-  // What was open here is left for good, unless it was suspended; it ends with the thread.
+  // The calls open here are abandoned, unless this stack was suspended; they end with the thread.
   if (!running.empty()) wait(0, running_, std::move(running));
   running = std::move(next.calls);
   running_ = next.stack;

@@ -43,7 +43,7 @@ bool unzstd_columns(std::span<const uint8_t> stored, std::vector<uint8_t>& colum
   return true;
 }
 
-// How often two of the first bytes are the same: in noise, one pair in 256 is.
+// How often two of the first bytes are equal: in noise, one pair in 256 is.
 bool looks_like_noise(std::span<const uint8_t> bytes) {
   std::array<uint32_t, 256> counts{};
   bytes = bytes.first(std::min<size_t>(bytes.size(), 1024));
@@ -86,8 +86,7 @@ bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
   const auto codes = all.first(packed == kCodeColumns ? bits_begin(all) : all.size()), rest = all.subspan(codes.size());
   ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_and_parameters);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
-  // What repeats has become one symbol already. Short matches between noisy bytes cost time and space; columns are
-  // short.
+  // Repetitions are single symbols already. Short matches between noisy bytes cost time and space; columns are short.
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_minMatch, 7);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_hashLog, 8);
   ZSTD_CCtx_setPledgedSrcSize(context.get(), codes.size());
@@ -106,7 +105,7 @@ bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
     if (end - begin < kWorthABlock && !last) continue;
     ZSTD_inBuffer in{codes.data() + begin, end - begin, 0};
     size_t left = ZSTD_compressStream2(context.get(), &out, &in, last ? ZSTD_e_end : ZSTD_e_flush);
-    if (left != 0) return false;  // an error, or no room: then it would not be worth it
+    if (left != 0) return false;  // an error, or no room: then compression is not worth it
     begin = end;
   }
   stored.resize(out.pos);

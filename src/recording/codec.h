@@ -17,7 +17,7 @@
 
 namespace penna {
 
-// Owns a compression context of zstd, made once (some 600 KiB). One thread at a time.
+// Owns a zstd compression context, allocated once (some 600 KiB). One thread at a time.
 class Compressor {
  public:
   Compressor(int level, bool columns);
@@ -25,8 +25,7 @@ class Compressor {
   Compressor& operator=(Compressor&&) noexcept;
   ~Compressor();
 
-  // Fills `stored` (reused) and tells by which codec; kNone when nothing else helps or the limit of expansion forbids
-  // it.
+  // Fills `stored` (reused) and returns the codec used; kNone if nothing else helps or the expansion limit forbids it.
   layout::Codec compress(layout::BlockType type, std::span<const uint8_t> raw, std::vector<uint8_t>& stored);
 
   // From now on chunks are packed in half the time, and become up to a half larger; or small again. A reader sees no

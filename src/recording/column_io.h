@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Columns as they are written and read: numbers of any size as a code byte and low bits.
+// Reading and writing columns: numbers of any size as a code byte and low bits.
 //
 // Why bits apart: the code says how big a number is, which compresses; the low bits of a time are noise, which does
 // not.
-// Invariant: ColumnReader gives back what ColumnWriter was given; of other bytes it makes some numbers, or ok is false.
+// Invariant: ColumnReader returns what ColumnWriter was given; from other bytes it makes some numbers, or ok is false.
 #pragma once
 
 #include <algorithm>
@@ -23,9 +23,9 @@ namespace penna {
 //   0..31         the number
 //   32 + 4*k + m  k = 0..26: 2^(k+5) * (1 + m/4) and k+3 low bits
 //   140 + k       k = 0..31: 2^(k+32) and k+32 low bits
-// 255 in a column of times or addresses: the number behind it is coded without prediction or shift.
+// 255 in a column of times or addresses: the number after it is coded without prediction or shift.
 inline constexpr uint8_t kEscape = 255;
-inline constexpr uint32_t kMaxTimeShift = 8;  // of the low bits that no time of a chunk has
+inline constexpr uint32_t kMaxTimeShift = 8;  // low bits that are zero in all times of a chunk
 
 inline uint64_t zigzag(uint64_t difference) {
   return difference << 1 ^ static_cast<uint64_t>(static_cast<int64_t>(difference) >> 63);
@@ -126,7 +126,7 @@ class ColumnWriter {
       put_bits(value >> 32 & mask_of(high), high);
       return;
     }
-    // No branch on small or not: the clock decides that, and no processor foresees it.
+    // No branch on small or not: it depends on the clock and cannot be predicted.
     auto number = static_cast<uint32_t>(value);
     auto low = static_cast<uint32_t>(29 - __builtin_clz(number | 32));
     uint32_t code = low * 4 + 16 + (number >> low);
@@ -167,7 +167,7 @@ struct CodeLane {
   const uint8_t* end = nullptr;
 };
 
-// The bytes are untrusted: whatever is missing reads as zero and makes `ok` false.
+// The bytes are untrusted: a missing one reads as zero and sets `ok` to false.
 [[gnu::always_inline]] inline uint8_t take_code(CodeLane& codes, bool& ok) {
   if (codes.at == codes.end) [[unlikely]] {
     ok = false;
@@ -182,7 +182,7 @@ class OpLane {
   OpLane() = default;
   explicit OpLane(CodeLane codes) : codes_(codes.at), size_(2 * static_cast<size_t>(codes.end - codes.at)) {}
   size_t left() const { return size_ - at_; }
-  uint8_t peek() const { return codes_[at_ / 2] >> at_ % 2 * 4 & 15; }  // of those that are left
+  uint8_t peek() const { return codes_[at_ / 2] >> at_ % 2 * 4 & 15; }  // only if left() > 0
   void pass() { ++at_; }
 
  private:
@@ -190,14 +190,14 @@ class OpLane {
   size_t at_ = 0, size_ = 0;
 };
 
-// kBits. Reads eight bytes at a time; those at the end begin in front of the column, where the table stands at least.
+// kBits. Reads eight bytes at a time; the last reads begin before the column, where at least the table precedes it.
 class BitLane {
  public:
   BitLane() = default;
   explicit BitLane(CodeLane bytes)
       : bytes_(bytes.at), size_(8 * static_cast<uint64_t>(bytes.end - bytes.at)), last_(bytes.end - bytes.at - 8) {}
 
-  // At most 32; zero when they are not there, and `ok` false.
+  // At most 32 bits; zero and `ok` = false if they are missing.
   [[gnu::always_inline]] uint64_t take(uint32_t count, bool& ok) {
     if (at_ + count > size_) [[unlikely]] {
       ok = false;
@@ -205,7 +205,7 @@ class BitLane {
     }
     return take_unchecked(mask_of(count), count);
   }
-  // The same, but for overrun() to tell later that they were not there.
+  // Unchecked variant: overrun() reports later whether bits were missing.
   [[gnu::always_inline]] uint64_t take_unchecked(uint64_t mask, uint32_t count) {
     const int64_t byte = std::min(static_cast<int64_t>(at_ / 8), last_);
     uint64_t word;
@@ -223,7 +223,7 @@ class BitLane {
 };
 static_assert(kColumnTable >= 8);
 
-// Of codes below 140: what they stand for, and the low bits that follow.
+// For codes below 140: the base value, and the low bits that follow.
 struct Code {
   uint32_t base, mask, low_bits;
 };
@@ -255,7 +255,7 @@ inline constexpr std::array<Code, kOneWordCodes> kCodes = [] {
   return true;
 }
 
-// Where version 1 of the format has each Column: times of allocations among the others, sizes and families in one.
+// Maps each Column to its place in version 1, where allocation times are among the others, sizes and families in one.
 inline constexpr std::array<uint8_t, kColumnCount> kPlacesInVersion1 = {0, 1, 2, 3,  4,  4,  5,  6,  7,  8,
                                                                         8, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
@@ -297,14 +297,14 @@ class ColumnReader {
   bool ok = true;
 
  private:
-  [[gnu::noinline]] uint64_t get(CodeLane& codes) { return take_number(codes, bits, ok); }  // in many places
+  [[gnu::noinline]] uint64_t get(CodeLane& codes) { return take_number(codes, bits, ok); }  // called in many places
 
   std::array<CodeLane, kColumns> codes_{};
 };
 
-// What calls need of a ColumnReader, for a loop to keep in registers: made of it, and given back at the end. The loop
-// looks at once whether there is enough for many calls, safe_calls(); what their low bits lacked shows when it is given
-// back.
+// The part of a ColumnReader that calls need, for a loop to keep in registers: constructed from it, written back by
+// release() at the end. The loop checks once, with safe_calls(), whether the codes suffice for many calls; missing low
+// bits show in release().
 class CallColumnReader {
  public:
   static constexpr bool kWrites = false;
@@ -324,11 +324,11 @@ class CallColumnReader {
     all.bits = bits_;
     all.ok = ok && !bits_.overrun();
   }
-  // A call takes at most two codes of a column of times.
+  // A call takes at most two codes from a column of times.
   size_t safe_calls() const {
     return static_cast<size_t>(std::min(entries_.end - entries_.at, exits_.end - exits_.at)) / 2;
   }
-  // A number of a call's time, as nearly all are.
+  // A one-word number of a call's time, as nearly all are.
   [[gnu::always_inline]] bool short_number(Column column, uint64_t& value) {
     CodeLane& codes = lane(column);
     const uint32_t code = *codes.at;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// ColumnModel: what encoder and decoder of columns both know after each record, and foresee of the next.
+// ColumnModel: the state that encoder and decoder of columns share after each record, and predict the next one from.
 //
-// Invariant: everything here is computed from records already coded, so both sides agree. All of it begins anew with
-// each chunk (reset()): a chunk can be read alone. Indices that come from a file are checked by whoever reads them.
+// Invariant: everything here is computed from records already coded, so both sides agree. All of it is reset with each
+// chunk (reset()): a chunk can be read alone. Indices that come from a file are checked by their reader.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline uint32_t hash_bits(uint64_t value, uint32_t bits) {
   return static_cast<uint32_t>((value * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - bits));
 }
 
-// Values seen in this chunk, in the order of appearance. Only the encoder looks them up by value.
+// Values seen in this chunk, in order of appearance. Only the encoder looks them up by value.
 class Dictionary {
  public:
   void reset() { count_ = 0; }
@@ -47,7 +47,7 @@ class Dictionary {
   std::array<uint16_t, 1 << kSlotBits> slots_{};
 };
 
-// Foresees a value by the context that it followed the last time.
+// Predicts a value from the context it followed last time.
 class Foresight {
  public:
   void reset() { std::memset(next_.data(), 0, sizeof next_); }
@@ -57,12 +57,12 @@ class Foresight {
   std::array<uint64_t, 1 << 11> next_;
 };
 
-// Who calls whom. A small view of its tables: a decoder's loop copies it into registers.
+// Which function calls which. A small view of its tables: a decoder's loop copies it into registers.
 class CallModel {
  public:
   struct Tables {
     Foresight foresight;
-    std::array<uint32_t, 1024> stack;  // deeper frames overwrite the outermost: foreseen wrongly, coded all the same
+    std::array<uint32_t, 1024> stack;  // deeper frames overwrite the outermost: mispredicted, but still coded
   };
   explicit CallModel(Tables& tables) : tables_(&tables) {}
 
@@ -94,16 +94,16 @@ class CallModel {
   uint32_t depth_ = 0, top_ = 0, last_exit_ = 0;
 };
 
-// What allocators do: the block freed last is given out first, new ones lie one behind the other.
+// Allocator behavior: the block freed last is handed out first, new blocks lie one after the other.
 class AllocModel {
  public:
   static constexpr uint32_t kRing = 16;
   static constexpr uint32_t kNowhere = UINT32_MAX;
-  // The last blocks that were freed; a place counts back from the newest. `tags` holds a byte of hash of each entry, so
-  // that most searches in vain end after two words.
+  // The most recently freed blocks; a place counts back from the newest. `tags` holds a one-byte hash of each entry, so
+  // that most failing searches end after two words.
   struct Ring {
     uint32_t head = 0;
-    uint64_t newest = 0;  // block of this class that was allocated last
+    uint64_t newest = 0;  // most recently allocated block of this class
     std::array<uint64_t, kRing> entries{};
     std::array<uint64_t, kRing / 8> tags{};
 
@@ -124,7 +124,7 @@ class AllocModel {
       const uint64_t tag = hash_bits(address, 8) * kOnes;
       for (uint32_t first = 0; first < kRing; first += 8) {
         const uint64_t other = tags[first / 8] ^ tag;
-        uint64_t hits = (other - kOnes) & ~other & (kOnes << 7);  // bytes that are equal, and some behind them
+        uint64_t hits = (other - kOnes) & ~other & (kOnes << 7);  // bytes that are equal, and some after them
         for (; hits != 0; hits &= hits - 1) {
           const uint32_t slot = first + static_cast<uint32_t>(__builtin_ctzll(hits)) / 8;
           if (entries[slot] == address) return (head - 1 - slot) % kRing;
@@ -133,7 +133,7 @@ class AllocModel {
       return kNowhere;
     }
   };
-  struct Habit {  // of an allocating stack
+  struct Habit {  // per allocating stack
     uint32_t size;
     uint32_t family;
   };
@@ -153,7 +153,7 @@ class AllocModel {
   uint64_t& next_stack() { return foresight_.after(last_stack_ << 32 | before_last_); }
   Habit& habit(uint32_t stack) { return habits_[hash_bits(stack, 10)]; }
   uint64_t next_bump() const { return bump_; }
-  // Blocks of this size that were freed here; and blocks of unknown size.
+  // Freed blocks of this size; freed blocks of unknown size.
   Ring& ring(uint32_t size) { return rings_[class_of(size)]; }
   Ring& unknown() { return rings_[0]; }
 
@@ -224,7 +224,7 @@ class AllocModel {
   uint64_t bump_ = 0;
 };
 
-// Records without columns of their own: the payload that a record of this kind, length and first word had before.
+// Records without dedicated columns: the previous payload of a record of this kind, length and first word.
 class WordModel {
  public:
   using Words = std::array<uint64_t, 16>;
@@ -264,7 +264,7 @@ struct ColumnModel {
     last_lock = 0;
     allocs_used = words_used = locks_used = false;
   }
-  // The rest is cleared when first needed: most chunks hold one kind of event.
+  // The rest is cleared on first use: most chunks hold one kind of event.
   AllocModel& use_allocs() {
     if (!allocs_used) allocs.reset();
     allocs_used = true;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The records of a chunk as steps and columns.
 //
-// Why templates: one description of each record serves both directions. With a ColumnWriter the fields are filled in,
-// and it puts them into columns; a ColumnReader fills them in. So the two cannot disagree about the order of things.
-// Invariant: what a step foresees comes from the ColumnModel alone, before the step changes it.
+// Why templates: one description of each record serves both directions. With a ColumnWriter the fields are given and it
+// puts them into columns; a ColumnReader fills them in. So the two cannot disagree about the order.
+// Invariant: a step predicts from the ColumnModel only, before it changes the model.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@
 
 namespace penna::columns {
 
-// What stands in kOps: the next record, or what else is there. "Foreseen": as the model says, without a number.
+// Contents of kOps: the next record, or other content. "Foreseen": as the model predicts, without a number.
 enum Op : uint8_t {
   kEntryForeseen = 0,
   kEntry = 1,
   kExitForeseen = 2,
   kExit = 3,
   kAlloc = 4,
-  kFree = 5,        // of family malloc
-  kFreeFamily = 6,  // of another one
+  kFree = 5,        // of the malloc family
+  kFreeFamily = 6,  // of another family
   kLockForeseen = 7,
   kLock = 8,
   kUnlockForeseen = 9,
   kUnlock = 10,
-  kFull = 11,   // any other full record, also a busy one
-  kWord = 12,   // a word that begins no record
+  kFull = 11,   // any other full record, including busy ones
+  kWord = 12,   // a word that does not begin a record
   kZeros = 13,  // a run of zero words
 };
 
@@ -41,7 +41,7 @@ inline uint64_t word_at(const uint8_t* from) {
 
 // ---- Values
 
-// The low `width` bits of a time, as the difference to the time before.
+// The low `width` bits of a time, as the difference from the previous time.
 template <typename Io, typename Model>
 [[gnu::always_inline]] inline void code_time(Io& io, Model& model, Column column, uint32_t width, uint64_t& low) {
   uint64_t difference = 0;
@@ -53,7 +53,7 @@ template <typename Io, typename Model>
   // Neither below zero nor with low bits that the shift would lose.
   const bool plain = (difference & (mask_of(shift) | uint64_t{1} << 63)) != 0;
   uint64_t number = 0;
-  if (io.short_number(column, number)) [[likely]] {  // of a reader that looks only once
+  if (io.short_number(column, number)) [[likely]] {  // a reader that checks only once
     difference = number << shift;
   } else if (io.escape(column, plain)) [[unlikely]] {
     number = zigzag(difference);
@@ -68,7 +68,7 @@ template <typename Io, typename Model>
   if constexpr (!Io::kWrites) low = model.time & mask_of(width);
 }
 
-// A value that is often one of those seen before in this chunk: index + 1, or 0 and the difference to the newest.
+// A value that is often one of those seen before in this chunk: index + 1, or 0 and the difference from the newest.
 template <typename Io>
 [[gnu::always_inline]] inline void code_symbol(Io& io, Dictionary& seen, Column column, uint64_t& value) {
   uint64_t index_1 = 0;
@@ -92,7 +92,7 @@ template <typename Io>
   if constexpr (Io::kWrites) seen.remember_newest();
 }
 
-// An address near `base`, most often at a distance of a multiple of 16.
+// An address near `base`, usually at a multiple of 16 from it.
 template <typename Io>
 void code_address(Io& io, Column column, uint64_t base, uint64_t& address) {
   uint64_t difference = address - base;
@@ -105,13 +105,14 @@ void code_address(Io& io, Column column, uint64_t base, uint64_t& address) {
   if constexpr (!Io::kWrites) address = base + (unzigzag(number) << 4);
 }
 
-// ---- Records. A Writer finds the fields filled in, a Reader fills them in.
+// ---- Records. A Writer is given the fields; a Reader fills them in.
 
 struct Call {
   uint64_t pc = 0, time = 0;  // low bits, as in the header
 };
 
-// What calls need of a ColumnModel, for a loop to keep in registers: made of it, and given back at the end.
+// The part of a ColumnModel that calls need, for a loop to keep in registers: constructed from it, written back by
+// release() at the end.
 struct CallColumnModel {
   explicit CallColumnModel(ColumnModel& all)
       : time(all.time), time_shift(all.time_shift), calls(all.calls), pcs(all.pcs) {}
@@ -126,8 +127,7 @@ struct CallColumnModel {
   Dictionary& pcs;
 };
 
-// Entry and exit are coded alike and not by one function: this is the innermost loop, and each has
-// columns of its own.
+// Entry and exit are coded alike but not by one function: this is the innermost loop, and each has its own columns.
 template <typename Io, typename Model>
 [[gnu::always_inline]] inline void code_entry(Io& io, Model& model, bool foreseen, Call& call) {
   if (!foreseen)
@@ -152,15 +152,15 @@ struct Alloc {
   uint64_t time = 0, address = 0, family = 0, stack = 0, size = 0;
 };
 
-// Bits of the flags in kAllocs; then where the address comes from.
+// Flag bits in kAllocs; above them the origin of the address.
 enum AllocFlag : uint8_t { kStackForeseen = 1, kSizeForeseen = 2, kFamilyForeseen = 4 };
 enum AllocFrom : uint8_t {
-  kFromNewest = 0,   // the block of this size that was freed last
+  kFromNewest = 0,   // the most recently freed block of this size
   kFromRing = 1,     // one freed before it: which
-  kFromBump = 2,     // right behind the block allocated last
+  kFromBump = 2,     // right after the block allocated last
   kFromUnknown = 3,  // a freed block of unknown size: which
-  kFromNear = 4,     // an address: difference to kFromBump
-  kFromClass = 5,    // an address: difference to the block of this size that was allocated last
+  kFromNear = 4,     // an address: difference from kFromBump
+  kFromClass = 5,    // an address: difference from the most recently allocated block of this size
 };
 
 inline uint8_t alloc_flags(AllocModel& model, const Alloc& alloc, uint64_t next_stack, uint64_t& place) {
@@ -202,7 +202,7 @@ void code_place(Io& io, AllocModel& model, uint32_t size, uint8_t from, uint64_t
   ring.take(static_cast<uint32_t>(place));
 }
 
-// Most are below 256, and the same ones come again.
+// Most are below 256, and the same ones recur.
 template <typename Io>
 void code_size(Io& io, uint64_t& size) {
   if constexpr (Io::kWholeSizes) return io.number(Column::kSizes, size);
@@ -247,7 +247,7 @@ struct Free {
   uint64_t time = 0, address = 0, family = 0;
 };
 
-// Which block of this chunk, + 1; 0 = one from before it.
+// Which block of this chunk, + 1; 0 = a block from before it.
 inline uint64_t block_code(const AllocModel& model, uint32_t number) {
   if (number == AllocModel::kNowhere) return 0;
   return 1 + (model.after_alloc ? model.count() - 1 - number

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See columns.h. The encoder takes a chunk apart into steps; the decoder follows them.
+// See columns.h. The encoder splits a chunk into steps; the decoder follows them.
 #include "recording/columns.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ struct ColumnEncoder::State {
   std::array<uint8_t*, kColumnCount> take_apart(std::span<const uint8_t> chunk);
 };
 
-// Low bits that no clock value here has: on many CPUs the TSC counts by 2 or more; or they were rounded.
+// Low bits that are zero in all times here: on many CPUs the TSC counts by 2 or more; or the times were rounded.
 static uint32_t time_shift(std::span<const uint8_t> chunk, uint64_t time_begin) {
   uint64_t bits = time_begin | 1 << kMaxTimeShift;
   size_t end = std::min<size_t>(chunk.size() & ~size_t{7}, 2048);
@@ -220,7 +220,7 @@ std::span<const uint64_t> ColumnEncoder::lock_words() const { return state_->loc
 
 namespace {
 
-// Of chunks that were written as `kVersion` of the format says.
+// For chunks written in version `kVersion` of the format.
 template <uint32_t kVersion>
 class Decoder {
  public:
@@ -255,7 +255,7 @@ class Decoder {
 
   static uint64_t word_of(const Call& call, penna_tag tag) { return penna_call_header(tag, call.pc, call.time); }
 
-  // The calls that come next, most of what most chunks hold, as long as they are many.
+  // A run of calls, most of what most chunks hold, while they are many.
   void calls() {
     CallColumnReader io(io_);
     CallColumnModel model(model_);

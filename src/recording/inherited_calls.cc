@@ -13,7 +13,7 @@
 namespace penna {
 namespace {
 
-// The thread of a process with this serial; UINT32_MAX: there is none.
+// The thread with this serial in a process; UINT32_MAX if there is none.
 uint32_t thread_of(const Recording& recording, uint32_t process, uint32_t serial) {
   const std::vector<uint32_t>& threads = recording.processes()[process].threads;
   const auto serial_of = [&](uint32_t thread) { return recording.threads()[thread].serial; };
@@ -24,7 +24,7 @@ uint32_t thread_of(const Recording& recording, uint32_t process, uint32_t serial
 
 }  // namespace
 
-// By the parent's thread, whose index is below that of its children's, and time.
+// Sorted by the parent's thread, whose index is below its children's, then by time.
 std::vector<InheritedCalls::Fork> InheritedCalls::forks_of(const Recording& recording) {
   std::vector<Fork> forks;
   const std::vector<uint32_t> parents = process_parents(recording);
@@ -55,7 +55,7 @@ InheritedCalls::InheritedCalls(const Recording& recording) {
   }
 }
 
-// `forks`: of one thread, in the order of time.
+// `forks`: of one thread, in order of time.
 void InheritedCalls::walk(const Recording& recording, std::span<const Fork> forks) {
   CallDigest calls;
   if (const Of* before = of(forks.front().parent)) calls.inherit(before->pcs);

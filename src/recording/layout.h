@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// layout.h: a recording as it lies on disk. docs/format.md says the same for somebody who writes a reader.
+// layout.h: the on-disk layout of a recording. docs/format.md specifies it for authors of other readers.
 //
 // Why blocks: each one can be read alone, so that a crash, a full disk or a damaged sector costs only what it hit.
-// Invariant: a block is valid or it is not: every byte of it is covered by a checksum, and nothing outside it is needed
-// to take it apart. Little-endian; nothing is aligned; all offsets count bytes from the start of the file.
+// Invariant: a block is either valid or not: a checksum covers every byte of it, and nothing outside it is needed to
+// decode it. Little-endian; nothing is aligned; all offsets count bytes from the start of the file.
 //
 //   0     +--------------------------+
 //         | FileHeader               |  written once
@@ -16,7 +16,7 @@
 //         +--------------------------+
 //
 // Bump kVersion when a reader of the old version would misread a new file. New block types and new fields at the end of
-// a payload need no bump: readers skip types they do not know, and ignore bytes behind the fields they know.
+// a payload need no bump: readers skip unknown types, and ignore bytes after the fields they know.
 #pragma once
 
 #include <cstddef>
@@ -27,21 +27,21 @@
 namespace penna::layout {
 
 inline constexpr uint32_t kVersion = 3;
-// Until then, what is counted by class had four places in ChunkHead, InPlace and penna_counters.
+// Up to this version, per-class counts in ChunkHead, InPlace and penna_counters had four slots.
 inline constexpr uint32_t kLastVersionOfFourClasses = 2;
 inline constexpr uint32_t kFourClasses = 4;
-// The oldest version that is read. A reader is kept when the version grows, and so are its goldens (tests/golden).
+// The oldest version that is read. A new version keeps the reader for the old ones and their goldens (tests/golden).
 inline constexpr uint32_t kOldestVersion = 1;
 
-// The first byte is no text and no UTF-8, the line ends betray a copy in text mode.
+// The first byte is neither text nor UTF-8; the line ends reveal a text-mode copy.
 inline constexpr uint64_t kFileMagic = 0x0a0d616e6e6550ab;     // AB "Penna" 0D 0A
-inline constexpr uint64_t kBlockMagic = 0x31426e50a5c3961e;    // 1E 96 C3 A5 "PnB1": looked for after damage
+inline constexpr uint64_t kBlockMagic = 0x31426e50a5c3961e;    // 1E 96 C3 A5 "PnB1": searched for after damage
 inline constexpr uint64_t kTrailerMagic = 0x31546e50a5c3961e;  // 1E 96 C3 A5 "PnT1"
 
 inline constexpr uint32_t kMaxRawBytes = 1 << 20;  // of a block's payload: bounds the memory of every reader
 
-// A payload other than a chunk may expand at most so far: raw <= stored * kMaxExpansion + kFreeExpansion. Writers store
-// it plain otherwise. Metadata stays in memory, so this bounds a reader by the size of the file.
+// Limit on a payload's expansion (except a chunk's): raw <= stored * kMaxExpansion + kFreeExpansion. Writers store it
+// plain otherwise. Metadata stays in memory, so this bounds a reader's memory by the size of the file.
 inline constexpr uint32_t kMaxExpansion = 32;
 inline constexpr uint32_t kFreeExpansion = 4096;
 
@@ -126,9 +126,9 @@ enum class BlockType : uint8_t {
   kCollector = 11,  // the same of the recorder itself
   kIndex = 12,      // IndexEntry[]
   kOpen =
-      // pieces of chunks that threads still fill: each a penna_chunk and the records that came since the last piece
+      // pieces of chunks still being filled: each a penna_chunk and the records added since the last piece
   13,
-  kNames = 14,  // of places in one file
+  kNames = 14,  // for places in one file
 };
 
 enum class Codec : uint8_t {
@@ -151,7 +151,7 @@ struct BlockHeader {
   uint8_t type;
   uint8_t codec;
   uint16_t head_bytes;
-  uint32_t process;  // number of the process in this recording; 0 where it has no meaning
+  uint32_t process;  // the process's number in this recording; 0 if it has no meaning
   uint32_t raw_bytes;
   uint32_t stored_bytes;
   uint64_t sequence;  // a gap means that blocks are missing
@@ -164,17 +164,17 @@ static_assert(offsetof(BlockHeader, raw_bytes) == 16 && offsetof(BlockHeader, st
 static_assert(offsetof(BlockHeader, sequence) == 24 && offsetof(BlockHeader, payload_sum) == 32);
 static_assert(offsetof(BlockHeader, head_sum) == 40);
 
-// What a reader must know of a chunk before it decides to read it. Stored plain, so that a scan needs no decompression.
-// The same thread and chunk_sequence again means the same chunk, more complete: the later block stands.
+// What a reader must know about a chunk before it decides to read it. Stored plain, so that a scan needs no
+// decompression. The same thread and chunk_sequence again means the same chunk, more complete: the later block wins.
 struct ChunkHead {
   uint32_t thread_serial;
   uint32_t tid;
   uint64_t chunk_sequence;             // penna_chunk.sequence
-  uint64_t time_begin;                 // the lowest time of a record in it; penna_chunk.time_begin when it has none
+  uint64_t time_begin;                 // the lowest time of a record in it; penna_chunk.time_begin if it has none
   uint64_t time_end;                   // the highest
   uint32_t events[PENNA_CLASS_SLOTS];  // records of each class in it
   uint32_t torn;                       // records that were never finished
-  uint32_t damaged;                    // 1: the records after some point could not be taken apart
+  uint32_t damaged;                    // 1: the records after some point could not be decoded
 };
 static_assert(sizeof(ChunkHead) == 72 && offsetof(ChunkHead, tid) == 4 && offsetof(ChunkHead, chunk_sequence) == 8);
 static_assert(offsetof(ChunkHead, time_begin) == 16 && offsetof(ChunkHead, time_end) == 24);
@@ -195,7 +195,7 @@ struct ChunkHeadOfFour {
 static_assert(sizeof(ChunkHeadOfFour) == 56 && offsetof(ChunkHeadOfFour, events) == 32);
 static_assert(offsetof(ChunkHeadOfFour, torn) == 48 && offsetof(ChunkHeadOfFour, damaged) == 52);
 
-// penna_counters of versions 1 and 2, in the end of a process. In later versions new ones come last.
+// penna_counters of versions 1 and 2, at the end of a process. Later versions append new ones.
 struct CountersOfFour {
   uint64_t lost[kFourClasses];
   uint64_t blocked_ticks, threads, stacks_truncated[4];
@@ -227,8 +227,8 @@ static_assert(offsetof(IndexEntry, head) == 24);
 struct Trailer {
   uint64_t magic;
   uint64_t index_at;  // as in InPlace
-  uint64_t blocks;    // in front of the index
-  uint64_t checksum;  // XXH3-64 of the 24 bytes before
+  uint64_t blocks;    // before the index
+  uint64_t checksum;  // XXH3-64 of the 24 bytes above
 };
 static_assert(sizeof(Trailer) == 32 && offsetof(Trailer, index_at) == 8 && offsetof(Trailer, blocks) == 16);
 static_assert(offsetof(Trailer, checksum) == 24);

@@ -68,8 +68,7 @@ void LiveRecording::add_module(uint32_t process, Module module) {
   changed_[process] = true;
 }
 
-// Sorted by id, as Recording::site() looks by bisection; a later description of an id replaces the
-// earlier one.
+// Sorted by id, because Recording::site() bisects; a later description of an id replaces the earlier one.
 void LiveRecording::add_site(uint32_t process, Site site) {
   std::vector<Site>& sites = recording_.state_->processes[process].sites;
   if (site.kind == PENNA_SITE_ARGUMENTS) {
@@ -89,8 +88,7 @@ void LiveRecording::add_stacks(uint32_t process, uint32_t first, std::span<const
   recording_.state_->stacks[process].add(first, nodes);
 }
 
-// Builds the maps of those processes that have new modules. True: there were some, and what was
-// looked up before may be wrong.
+// Builds the maps of processes with new modules. True if there were any: earlier look-ups may be stale.
 bool LiveRecording::prepare() {
   bool any = false;
   for (uint32_t process = 0; process < changed_.size(); ++process) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// LiveRecording: what describes a recording that is still being made: its processes, threads, modules, sites and
-// stacks, behind the face of a Recording, so that names, timelines and printers need not know that it grows.
+// LiveRecording: the description of a recording in progress: its processes, threads, modules, sites and stacks, behind
+// the interface of a Recording, so that names, timelines and printers need not know that it grows.
 //
-// Usage: add_*() as it is told, prepare() before a recording() is asked for what has changed.
-// Invariant: an index once given stays; there are no chunks: the records come another way.
-// Memory grows with what is described, each module, site and stack once; not with events.
+// Usage: add_*() as descriptions arrive, prepare() before querying recording() for what has changed.
+// Invariant: an index, once assigned, stays valid; there are no chunks: records are delivered separately.
+// Memory grows with the descriptions, each module, site and stack once; not with events.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class LiveRecording {
 
   const Recording& recording() const { return recording_; }
 
-  // Each gives the index. A thread is known by its serial.
+  // Each returns the index. A thread is identified by its serial.
   uint32_t add_process(const Process& process);
   uint32_t add_thread(uint32_t process, uint32_t serial, uint32_t tid);
 
@@ -34,11 +34,12 @@ class LiveRecording {
   void set_clocks(std::vector<ClockTriplet> clocks);
   void name_thread(uint32_t thread, const std::string& name);
   void add_module(uint32_t process, Module module);
-  void add_site(uint32_t process, Site site);  // the last description of an id stands
+  void add_site(uint32_t process, Site site);  // the last description of an id wins
   void add_stacks(uint32_t process, uint32_t first, std::span<const penna_stack_node> nodes);
   void end_process(uint32_t process, const ProcessEnd& end);
 
-  // True when modules came since the last time: what was made of a recording's modules (Names) must be made anew.
+  // True if modules were added since the last call: anything derived from a recording's modules (Names) must be
+  // rebuilt.
   bool prepare();
 
  private:

@@ -34,8 +34,8 @@ penna_counters widened_counters(const layout::CountersOfFour& old) {
   return value;
 }
 
-// Writes fields one behind the other. Texts and lists are cut to their limits here, so that a
-// reader may refuse longer ones.
+// Writes fields one after the other. Texts and lists are cut to their limits here, so that a reader may reject longer
+// ones.
 class Putter {
  public:
   template <typename T>
@@ -47,7 +47,7 @@ class Putter {
   void text(std::string_view text) { out_.string(text.substr(0, kMaxTextBytes)); }
   void bytes(const Bytes& value) { text({reinterpret_cast<const char*>(value.data()), value.size()}); }
 
-  // u32 count, strings, u32 how many were left out.
+  // u32 count, strings, u32 number left out.
   void list(const std::vector<std::string>& list, uint32_t cut) {
     size_t size = 0, count = 0;
     for (; count < list.size(); ++count) {
@@ -107,8 +107,8 @@ class Putter {
   ByteWriter out_;
 };
 
-// Reads what Putter wrote, by the same calls. A missing end makes the cursor fail once and for all;
-// every field then is 0 or empty, and decoding says so at its end.
+// Reads what Putter wrote, by the same calls. If the payload is too short the cursor fails for good; every further
+// field is 0 or empty, and decoding reports the failure at its end.
 class Getter {
  public:
   explicit Getter(ByteSpan bytes, uint32_t version = layout::kVersion)
@@ -125,7 +125,7 @@ class Getter {
     value.assign(from.begin(), from.end());
   }
   void list(std::vector<std::string>& list, uint32_t& cut) {
-    // Ends with the bytes, whatever count says.
+    // Ends with the bytes, whatever the count.
     for (uint32_t count = in_.u32(); count > 0 && in_.ok(); --count) list.emplace_back(in_.string());
     cut = in_.u32();
   }
@@ -147,7 +147,7 @@ class Getter {
     std::memcpy(&old, from.data(), std::min(from.size(), sizeof old));
     value = widened_counters(old);
   }
-  // Fields that older files do not have. In versions 1 and 2 four values without their number.
+  // Fields that older files lack. In versions 1 and 2 four values without a count.
   void later_classes(std::array<uint64_t, PENNA_CLASS_COUNT>& values) {
     for (uint32_t i = 0, count = later_count(); i < count && in_.remaining() >= sizeof(uint64_t); ++i) {
       const uint64_t value = in_.u64();
@@ -174,7 +174,7 @@ class Getter {
     for (uint32_t count = in_.u32(); count > 0 && in_.ok(); --count) frames.push_back(in_.get<FileNames::Frame>());
   }
   size_t remaining() const { return in_.remaining(); }
-  // A field that older files do not have: the value stays as it is.
+  // A field that older files lack: the value stays unchanged.
   template <typename T>
   void later_number(T& value) {
     if (in_.remaining() >= sizeof(T)) value = in_.get<T>();
@@ -196,7 +196,7 @@ class Getter {
   bool of_four_;
 };
 
-// ---- The fields, in the order of the file. V is the struct, const for the Putter. docs/format.md repeats them.
+// ---- The fields, in file order. V is the struct, const for the Putter. docs/format.md repeats them.
 
 template <typename A, typename V>
 void clock_fields(A& a, V& clock) {
@@ -270,7 +270,7 @@ void collector_fields(A& a, V& health) {
   a.later_number(health.late_threads);
 }
 
-// Counters up to `unknown` are as old as the format; later ones come last.
+// Counters up to `unknown` are as old as the format; later ones are appended.
 enum class HealthPlace {
 #define PENNA_HEALTH_RECORDER(rank, field, ...) field,
 #include "penna/health.inc"
@@ -354,8 +354,8 @@ bool decode_all(ByteSpan payload, std::vector<T>& values) {
 
 }  // namespace
 
-// The functions from here on are alike, and hold no knowledge of the format: which fields a block
-// has is said above, once for both directions.
+// The functions from here on are alike and know nothing of the format: the fields of each block are listed above, once
+// for both directions.
 Bytes encode_session(const Session& session) {
   Putter fields;
   session_fields(fields, session);

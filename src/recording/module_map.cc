@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // See module_map.h.
 //
-// All starts and ends cut the address space into elementary ranges; over these lies a segment tree. A module stands in
-// the O(log n) nodes that together cover its range, so the modules of an address are those on one path from the root.
+// All starts and ends split the address space into elementary ranges, with a segment tree over them. A module is stored
+// in the O(log n) nodes that together cover its range, so the modules of an address are those on one path from the
+// root.
 #include "recording/module_map.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ bool has_reuse(std::span<const Module> modules) {
   for (const Module& module : modules)
     if (module.start < module.end) sorted.push_back(&module);
   std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->start < b->start; });
-  const Module* widest = nullptr;  // of those so far, the one that reaches furthest
+  const Module* widest = nullptr;  // the one so far that reaches furthest
   for (const Module* module : sorted) {
     const bool same = widest != nullptr && module->bias == widest->bias && module->path == widest->path &&
                       module->build_id == widest->build_id;
@@ -63,7 +64,7 @@ void ModuleMap::insert(size_t node, size_t low, size_t high, size_t from, size_t
   insert(2 * node + 1, middle, high, from, to, entry);
 }
 
-// Of the entries that hold `pc`: the last that was `known` (true for a prefix of the announcements), else the first.
+// Among the entries that hold `pc`: the last `known` one (true for a prefix of the announcements), else the first.
 template <typename Known>
 uint32_t ModuleMap::search(uint64_t pc, Known known) const {
   auto range = std::upper_bound(bounds_.begin(), bounds_.end(), pc);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// NamesBlock: some of the places of a file with the texts that they use, for a block of its own.
+// NamesBlock: some of a file's places with the texts that they use, for a separate block.
 //
-// Why: the names of a file may be more than a block can hold, and each block is read alone.
-// Invariant: every number in it is of a text in it.
+// Why: the names of a file may exceed one block, and each block is read alone.
+// Invariant: every text number in it refers to a text in it.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class NamesBlock {
     bytes_ += sizeof(FileNames::Place) + place.frames.size() * sizeof(FileNames::Frame);
     part_.places.push_back(std::move(place));
   }
-  size_t bytes() const { return bytes_; }  // about, not less
+  size_t bytes() const { return bytes_; }  // an upper estimate
   const FileNames& part() const { return part_; }
 
  private:

@@ -16,7 +16,7 @@ std::vector<uint32_t> process_parents(const Recording& recording) {
     const Process& process = processes[i].process;
     auto found = latest.find(process.after_exec ? process.pid : process.parent_pid);
     if (processes[i].announced && found != latest.end()) parents[i] = found->second;
-    // Forked just before its parent ran an exec, but heard of after.
+    // Forked just before its parent called exec, but reported after.
     while (!process.after_exec && parents[i] != UINT32_MAX && processes[parents[i]].process.after_exec &&
            processes[parents[i]].process.start_ticks > process.start_ticks)
       parents[i] = parents[parents[i]];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which process of a recording was forked, or started, by which.
+// Which process of a recording was forked or started by which.
 //
-// Why here: calls, blocks and locks that a fork hands on are looked for in the parent, by readers of every layer.
+// Why here: calls, blocks and locks inherited through a fork are looked up in the parent, by readers of every layer.
 // Invariant: a parent is an earlier process: following parents ends.
 #pragma once
 
@@ -12,8 +12,8 @@ namespace penna {
 
 class Recording;
 
-// The process that each process was forked from (index), UINT32_MAX when there is none in the recording. Processes that
-// came from an exec have the one that ran it.
+// For each process, the index of the process it was forked from, or UINT32_MAX if that is not in the recording. A
+// process that came from an exec has the one that called it.
 std::vector<uint32_t> process_parents(const Recording& recording);
 
 }  // namespace penna

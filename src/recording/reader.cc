@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See reader.h.
 //
-// open(): check the file's header, find the blocks, take in the metadata, number processes and threads, sort the
-// chunks.
+// open(): check the file header, find the blocks, read the metadata, number processes and threads, sort the chunks.
 #include "recording/reader.h"
 
 #include <fcntl.h>
@@ -32,7 +31,7 @@ using layout::BlockType;
 // ---- Opening
 
 Result<Recording> Recording::open(const std::string& path) {
-  // A FIFO of that name must not hang us, and a terminal not become ours.
+  // Opening a FIFO must not block, and a terminal must not become our controlling terminal.
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return Error{fmt::format("cannot open {}: {}", path, errno_text(errno))};
   return open(std::move(fd), path);
@@ -47,7 +46,7 @@ Result<Recording> Recording::open(Fd fd, const std::string& path) {
   state->path = path;
   state->file = BlockFile(std::move(fd), static_cast<uint64_t>(status.st_size));
   if (auto header = state->read_header(); !header) return header.error();
-  // Where the blocks are is known; from here on damage is counted, and no error any more.
+  // The blocks are located; from here on damage is counted, and no longer an error.
   FoundBlocks found = state->find_blocks();
   state->read_blocks(found.blocks);
   state->number_all();
@@ -56,8 +55,8 @@ Result<Recording> Recording::open(Fd fd, const std::string& path) {
   return Recording(std::move(state));
 }
 
-// A header whose checksum is wrong is damage, not an end: blocks have checksums of their own. But a
-// version that we do not know means another format.
+// A header with a wrong checksum is damage, not fatal: blocks have their own checksums. But an unknown version means
+// another format.
 Result<> Recording::State::read_header() {
   auto header_read = file.read_struct<layout::FileHeader>(0);
   if (header_read && header_read->magic != layout::kFileMagic)
@@ -81,8 +80,8 @@ Result<> Recording::State::read_header() {
   return ok();
 }
 
-// The index says where everything is: fast, as no block is touched. Without a usable one the file
-// is walked, block by block; that is what a recording without its end needs, too.
+// The index says where everything is: fast, as no block is touched. Without a usable index the file is walked, block by
+// block, as is any recording that lacks its end.
 FoundBlocks Recording::State::find_blocks() {
   std::optional<layout::Trailer> trailer;
   uint64_t index_at = in_place ? in_place->index_at : 0;
@@ -104,8 +103,8 @@ FoundBlocks Recording::State::find_blocks() {
   return found;
 }
 
-// Chunks are only noted here: a recording is opened without reading its events. Everything else is
-// metadata and read now; what is damaged is counted and left out.
+// Chunks are only noted here: opening a recording does not read its events. Everything else is metadata and read now;
+// damaged blocks are counted and left out.
 void Recording::State::read_blocks(const std::vector<BlockRef>& blocks) {
   Bytes stored, payload;
   for (const BlockRef& block : blocks) {
@@ -118,9 +117,9 @@ void Recording::State::read_blocks(const std::vector<BlockRef>& blocks) {
       ++damage.unknown_blocks;
       continue;
     }
-    // Pieces of open chunks: in a whole file, all chunks are there whole.
+    // Pieces of open chunks: in an undamaged finished file, all chunks are present as a whole.
     if (block.type() == BlockType::kOpen && finished && !damage.any()) continue;
-    // The frame is read again: by the index, only the entry's copy of it has been seen.
+    // The frame is read again: via the index, only the entry's copy of it has been seen.
     auto frame = file.block_at(block.offset);
     bool good = frame && frame->end() == block.end() && frame->header.type == block.header.type &&
                 file.read_payload(*frame, stored, payload) && take_in(*frame, payload);
@@ -131,7 +130,7 @@ void Recording::State::read_blocks(const std::vector<BlockRef>& blocks) {
   }
 }
 
-// Adds what one block says to what is gathered by process number. False: it cannot be decoded.
+// Adds one block's contents to what is gathered by process number. False if it cannot be decoded.
 bool Recording::State::take_in(const BlockRef& block, ByteSpan payload) {
   uint32_t number = block.header.process;
   auto assign = [](auto& field, auto&& decoded) {
@@ -175,8 +174,8 @@ bool Recording::State::take_in_stacks(uint32_t process, ByteSpan payload) {
   return true;
 }
 
-// The pieces of chunks that threads were still filling, one behind the other. False: what is behind
-// some piece is none.
+// The pieces of chunks that threads were still filling, one after the other. False if something that is not a piece
+// follows.
 bool Recording::State::take_in_pieces(const BlockRef& block, ByteSpan payload) {
   while (payload.size() >= sizeof(penna_chunk)) {
     const penna_chunk piece = header_of(payload);
@@ -202,12 +201,11 @@ bool Recording::State::take_in_pieces(const BlockRef& block, ByteSpan payload) {
   return payload.empty();
 }
 
-// Gives processes and threads their indexes. From here on nothing is numbered by what the file
-// says.
+// Assigns indices to processes and threads. From here on, the file's own numbers are no longer used.
 void Recording::State::number_all() {
   for (auto& [number, one] : gathered) {
     auto& sites = one.process.sites;
-    std::reverse(sites.begin(), sites.end());  // the last description of an id stands
+    std::reverse(sites.begin(), sites.end());  // the last description of an id wins
     std::stable_sort(sites.begin(), sites.end(), [](const Site& a, const Site& b) { return a.id < b.id; });
     sites.erase(std::unique(sites.begin(), sites.end(), [](const Site& a, const Site& b) { return a.id == b.id; }),
                 sites.end());
@@ -252,9 +250,9 @@ void Recording::State::add_threads(uint32_t process, Gathered& one) {
   }
 }
 
-// Sorts chunks by thread and sequence, and makes the table of where each thread's begin.
+// Sorts chunks by thread and sequence, and builds the table of where each thread's chunks begin.
 void Recording::State::add_chunks() {
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> thread_index;  // by number of the process and serial
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> thread_index;  // by process number and serial
   for (uint32_t i = 0; i < threads.size(); ++i)
     thread_index[{processes[threads[i].process].process.number, threads[i].serial}] = i;
   for (const BlockRef& block : chunk_blocks) {
@@ -277,7 +275,7 @@ void Recording::State::add_chunks() {
   std::sort(chunks.begin(), chunks.end(), [](const ChunkRef& a, const ChunkRef& b) {
     return std::tie(a.thread, a.sequence, b.offset) < std::tie(b.thread, b.sequence, a.offset);
   });
-  // Of those with one sequence the last written comes first, and stands.
+  // Among those with the same sequence the last written comes first, and wins.
   chunks.erase(std::unique(chunks.begin(), chunks.end(),
                            [](const ChunkRef& a, const ChunkRef& b) {
                              return a.thread == b.thread && a.sequence == b.sequence;
@@ -320,8 +318,8 @@ void Recording::number_threads(std::span<const std::pair<uint32_t, uint32_t>> or
   state.find_first_chunks();
 }
 
-// Pieces count only where their chunk is not in the file whole: its thread was filling it when the
-// recorder died, or the file was cut.
+// Pieces count only if their chunk is not in the file as a whole: its thread was filling it when the recorder died, or
+// the file was cut.
 void Recording::State::add_pieces(const std::map<std::pair<uint32_t, uint32_t>, uint32_t>& thread_index) {
   const auto before = [](const ChunkRef& a, const ChunkRef& b) {
     return std::tie(a.thread, a.sequence, a.offset, a.piece_at) < std::tie(b.thread, b.sequence, b.offset, b.piece_at);
@@ -344,12 +342,12 @@ void Recording::State::add_pieces(const std::map<std::pair<uint32_t, uint32_t>, 
 // ---- Reading
 
 Result<> Recording::read_chunk(const ChunkRef& chunk, std::vector<uint8_t>& out) const {
-  // Threads may read at the same time; each keeps its buffer.
+  // Threads may read concurrently; each keeps its buffer.
   thread_local Bytes stored;
   auto block = state_->file.block_at(chunk.offset);
   const bool is_piece = chunk.piece_bytes != 0;
-  // The file may change while it is read, or its index lie: what is there now must be what was
-  // found when it was opened.
+  // The file may change while it is read, or its index may be wrong: what is there now must match what was found on
+  // opening.
   if (!block || block->type() != (is_piece ? BlockType::kOpen : BlockType::kChunk) ||
       block->header.raw_bytes != chunk.raw_bytes || block->header.stored_bytes != chunk.stored_bytes ||
       (!is_piece && block->head.chunk_sequence != chunk.sequence))
@@ -359,7 +357,7 @@ Result<> Recording::read_chunk(const ChunkRef& chunk, std::vector<uint8_t>& out)
   if (!state_->file.read_payload(*block, stored, out))
     return Error{fmt::format("{}: the block at offset {} is damaged: {} bytes of records cannot be shown", state_->path,
                              chunk.offset, chunk.raw_bytes)};
-  if (is_piece) {  // of a payload of so many bytes, as it was when the file was opened
+  if (is_piece) {  // part of a payload whose size was checked when the file was opened
     out.erase(out.begin(), out.begin() + chunk.piece_at);
     out.resize(chunk.piece_bytes);
   }
@@ -378,8 +376,7 @@ std::optional<StackNode> Recording::stack_node(uint32_t process, uint32_t id) co
   result.end = static_cast<uint8_t>(node->depth_flags >> 16);
   if (node->parent == 0) return result;
   const penna_stack_node* parent = store.find(node->parent);
-  // A parent must be less deep than its child. That makes every walk outwards end, whatever the
-  // file says.
+  // A parent must be less deep than its child, so every walk outwards ends, whatever the file says.
   if (parent == nullptr || (parent->depth_flags & 0xffff) >= result.depth) {
     result.parent = 0;
     result.cut = true;

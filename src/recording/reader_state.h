@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a Recording holds; for those who make one: reader.cc from a file, live_recording.cc while it is made.
+// The state of a Recording, for the two that make one: reader.cc from a file, live_recording.cc while it is recorded.
 //
-// Invariant: threads, stacks and module_maps belong to processes; what names one by index names an existing one.
+// Invariant: threads, stacks and module_maps belong to processes; every index refers to an existing entry.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@
 namespace penna {
 
 struct Recording::State {
-  // What is known of a process while blocks are read, by its number.
+  // A process while blocks are read, by its number.
   struct Gathered {
     RecordedProcess process;
     StackStore stacks;
@@ -43,7 +43,7 @@ struct Recording::State {
   std::vector<ModuleMap> module_maps;  // by process
   std::vector<RecordedThread> threads;
   std::vector<ChunkRef> chunks;
-  std::vector<size_t> first_chunk;  // by thread, and one behind the last
+  std::vector<size_t> first_chunk;  // by thread, and one past the last
   std::shared_ptr<const Selection> selection;
   std::once_flag inherited_known;
   std::optional<InheritedCalls> inherited_calls;
@@ -64,7 +64,7 @@ struct Recording::State {
   std::vector<BlockRef> chunk_blocks;
   struct Piece {
     uint32_t process, serial;  // numbers
-    ChunkRef chunk;            // without indices
+    ChunkRef chunk;            // indices not yet set
   };
   std::vector<Piece> pieces;
 };

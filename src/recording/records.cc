@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See records.h. Here: what is off the hot path.
+// See records.h. The code off the hot path.
 #include "recording/records.h"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace penna {
 namespace {
 
-// Where the content of a chunk that was never given away ends at the latest: the last record may end in zeros, so as
-// far behind the last word that is not zero as a record can reach.
+// The latest possible end of a chunk's content if it was never handed over: the last record may end in zeros, so this
+// is as far past the last nonzero word as a record can reach.
 size_t latest_end(const uint8_t* chunk, size_t size) {
   size_t end = size;
   while (end > sizeof(penna_chunk) && load_word(chunk + end - 8) == 0) end -= 8;
@@ -50,12 +50,12 @@ RecordCursor::RecordCursor(std::span<const uint8_t> chunk) : data_(chunk.data())
   first_open_ = end_;
 }
 
-// `header` at at_ begins no record to show: a hole, padding, a torn record, or damage (false).
+// `header` at at_ begins no record to report: a hole, padding, a torn record, or damage (false).
 bool RecordCursor::pass_over(uint64_t header) {
   if (header == 0) {
     size_t behind = at_;
     while (behind < end_ && load_word(data_ + behind) == 0) behind += 8;
-    if (behind == end_ && header_.content_bits == 0) {  // not a hole: nothing was reserved here yet
+    if (behind == end_ && header_.content_bits == 0) {  // not a hole: not reserved yet
       if (first_open_ == end_) first_open_ = at_;
       end_ = at_;
       return true;
@@ -97,7 +97,7 @@ std::optional<Module> decode_module(const Record& record) {
   module.generation = info.generation;
   module.build_id.assign(info.build_id, info.build_id + info.build_id_bytes);
   module.path = path.substr(0, info.path_bytes);
-  // The dynamic linker has a name for the kernel's, and the agent takes that for a file of the current directory.
+  // The dynamic linker's name for the vDSO, which the agent takes for a file in the current directory.
   if (module.path.ends_with("linux-vdso.so.1")) module.path = "[vdso]";
   module.ticks = record.time;
   return module;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// RecordCursor: takes the records of one chunk apart (include/penna/event.h, channel.h). The hot loop of the collector
-// and of every reader.
+// RecordCursor: decodes the records of one chunk (include/penna/event.h, channel.h). The hot loop of the collector and
+// of every reader.
 //
 // Usage:  RecordCursor in(bytes); Record record; while (in.next(record)) switch (record.kind) {...}
-// Invariant: the bytes are untrusted. The cursor never reads outside them, always ends, and counts what it passes over.
-// The bytes must not change meanwhile: copy a chunk out of shared memory first.
+// Invariant: the bytes are untrusted. The cursor never reads outside them, always ends, and counts what it skips. The
+// bytes must not change meanwhile: copy a chunk out of shared memory first.
 #pragma once
 
 #include <algorithm>
@@ -23,16 +23,16 @@
 
 namespace penna {
 
-// The payload of a kind that has none (kinds.inc).
+// The payload of kinds without one (kinds.inc).
 struct penna_none {};
 template <typename Payload>
 inline constexpr uint8_t kLeastPayload = std::is_empty_v<Payload> ? 0 : sizeof(Payload);
-// Streams, and recordings of format 1 and 2, have the first four classes alone; Record::as() takes the others as zero.
+// Streams, and recordings of formats 1 and 2, have only the first four classes; Record::as() reads the others as zero.
 template <>
 inline constexpr uint8_t kLeastPayload<penna_lost> = 4 * sizeof(uint32_t);
 
-// The class of events a kind of record belongs to; PENNA_NO_CLASS for those that are no events (modules, names, ...).
-// Exactly the records that a target counts as an event of that class when it has no room for them.
+// The event class that a kind of record belongs to; PENNA_NO_CLASS for records that are not events (modules, names,
+// ...). Exactly the records that a target counts as lost events of that class if it has no room for them.
 inline constexpr std::array<uint8_t, 64> kClassOfKind = [] {
   std::array<uint8_t, 64> classes{};
   for (auto& value : classes) value = PENNA_NO_CLASS;
@@ -45,7 +45,7 @@ inline penna_event_class classify(uint32_t kind) {
   return kind < kClassOfKind.size() ? static_cast<penna_event_class>(kClassOfKind[kind]) : PENNA_NO_CLASS;
 }
 
-// A copy of what a chunk begins with; it is at least that long.
+// A copy of the header of a chunk, which must be at least that long.
 inline penna_chunk header_of(std::span<const uint8_t> chunk) {
   penna_chunk header;
   std::memcpy(&header, chunk.data(), sizeof header);
@@ -56,15 +56,15 @@ inline penna_chunk header_of(std::span<const uint8_t> chunk) {
 struct Record {
   uint32_t kind = 0;  // penna_kind; both forms of a call come as PENNA_KIND_CALL_ENTRY and _EXIT; may be unknown
   uint32_t payload_bytes = 0;
-  uint64_t time = 0;  // ticks, whole
-  uint64_t pc = 0;    // of a call; else 0
+  uint64_t time = 0;  // ticks, extended to full width
+  uint64_t pc = 0;    // for a call; else 0
   const uint8_t* payload = nullptr;
 
   bool is_call() const { return kind == PENNA_KIND_CALL_ENTRY || kind == PENNA_KIND_CALL_EXIT; }
-  bool changes_calls() const { return is_call() || kind == PENNA_KIND_JUMP; }  // which calls are open
+  bool changes_calls() const { return is_call() || kind == PENNA_KIND_JUMP; }  // affects which calls are open
 
-  // The payload struct. The cursor has checked that a known kind has at least its struct's size; were it shorter, the
-  // rest is zero.
+  // The payload struct. The cursor has checked that a record of a known kind has at least its struct's size; if
+  // shorter, the rest is zero.
   template <typename T>
   T as() const {
     T value{};
@@ -74,7 +74,7 @@ struct Record {
       std::memcpy(&value, payload, payload_bytes);
     return value;
   }
-  // What follows the payload struct T: a module's path, a site's strings, a point's arguments.
+  // The bytes after the payload struct T: a module's path, a site's strings, a point's arguments.
   template <typename T>
   std::span<const uint8_t> after() const {
     if (payload_bytes <= sizeof(T)) return {};
@@ -82,8 +82,7 @@ struct Record {
   }
 };
 
-// A call taken apart, for loops over many of them. `time`: ticks, raised to that of the record in front where it lies
-// before it.
+// A decoded call, for loops over many of them. `time`: ticks, raised to the preceding record's if it lies before it.
 struct CallEvent {
   uint64_t time;
   uint64_t pc;
@@ -92,16 +91,15 @@ struct CallEvent {
 
 class RecordCursor {
  public:
-  // `chunk`: penna_chunk and what follows it, at most PENNA_CHUNK_BYTES are looked at. Shorter than a penna_chunk:
-  // no records, damaged().
+  // `chunk`: penna_chunk and what follows it; at most PENNA_CHUNK_BYTES are read. If shorter than a penna_chunk: no
+  // records, damaged().
   explicit RecordCursor(std::span<const uint8_t> chunk);
 
-  // The next committed record in `record`, or false at the end or at damage. PADs, torn records and holes are passed
-  // over.
+  // The next committed record in `record`, or false at the end or at damage. Skips PADs, torn records and holes.
   bool next(Record& record);
 
-  // The calls in their compact form from here on, up to the first record that is something else, that lies at or after
-  // `limit`, or for which there is no room in `out`: how many. No time is below `floor`, that of the record in front.
+  // The calls in compact form from here on, up to the first record that is something else, that lies at or after
+  // `limit`, or for which `out` has no room. Returns how many. No time is below `floor`, the time of the record before.
   size_t next_calls(std::span<CallEvent> out, uint64_t floor, uint64_t limit);
 
   // What was counted on the way to the end or to damage.
@@ -116,13 +114,13 @@ class RecordCursor {
   Tally pass_all(Visit&& visit);
 
   const penna_chunk& header() const { return header_; }
-  // The end of the content in bytes from the start of the chunk: as the header says, or, where it does not say (a chunk
-  // that was never given away), behind the last record; final only when next() has given false.
+  // The end of the content in bytes from the start of the chunk: as the header says, or, if it does not (a chunk that
+  // was never handed over), after the last record; final only when next() has returned false.
   size_t content_end() const { return end_; }
   size_t position() const { return at_; }  // of the next record
 
-  uint32_t torn() const { return torn_; }            // records begun and not finished (busy)
-  uint32_t holes() const { return holes_; }          // runs of zero words: reserved, nothing written
+  uint32_t torn() const { return torn_; }            // records begun but not finished (busy)
+  uint32_t holes() const { return holes_; }          // runs of zero words: reserved, not written
   size_t first_open() const { return first_open_; }  // offset of the first torn record or hole; content_end() if none
   bool damaged() const { return damaged_; }          // next() stopped at position() because of an impossible header
 
@@ -308,13 +306,13 @@ struct ChunkSummary {
   size_t content_bytes = 0;  // header and records; 0 = not a chunk
   std::array<uint32_t, PENNA_CLASS_COUNT> events{};
   uint32_t records = 0;  // of all kinds
-  uint32_t unknown = 0;  // of kinds that this version does not know
+  uint32_t unknown = 0;  // of kinds unknown to this version
   uint32_t torn = 0;
   uint32_t holes = 0;
   size_t first_open = 0;  // offset of the first torn record or hole; content_bytes if none
-  bool damaged = false;   // the records behind `damaged_at` could not be taken apart
+  bool damaged = false;   // the records from `damaged_at` on could not be decoded
   size_t damaged_at = 0;
-  uint64_t time_begin = 0;  // the lowest and the highest time of a record; penna_chunk.time_begin when there is none
+  uint64_t time_begin = 0;  // lowest and highest time of a record; penna_chunk.time_begin if there is none
   uint64_t time_end = 0;
 
   bool complete() const { return torn == 0 && holes == 0 && !damaged; }
@@ -340,11 +338,11 @@ ChunkSummary scan_chunk(std::span<const uint8_t> chunk, Visit&& visit) {
   return summary;
 }
 
-// Records that describe something, as values. Empty when the payload contradicts itself.
+// Descriptive records as values. Empty if the payload is inconsistent.
 std::optional<Module> decode_module(const Record& record);
 std::optional<Site> decode_site(const Record& record);
 std::string decode_thread_name(const Record& record);
-// Another thread than the one that wrote it, of which the name is; serial 0: it is the writer's own.
+// The thread that a name record is about if it is not its writer; serial 0: the writer's own name.
 struct NamedThread {
   uint32_t serial = 0, tid = 0;
 };

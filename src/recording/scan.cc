@@ -16,7 +16,7 @@ namespace penna {
 
 using layout::BlockType;
 
-// Gives how many bytes were there. pread(2), so that threads share the descriptor.
+// Returns how many bytes were read. pread(2), so that threads can share the descriptor.
 size_t BlockFile::read(uint64_t offset, std::span<uint8_t> out) const {
   size_t done = 0;
   while (done < out.size()) {
@@ -45,7 +45,7 @@ bool BlockFile::read_stored(const BlockRef& block, Bytes& stored) const {
          payload_sum(stored) == block.header.payload_sum;
 }
 
-// The checksum is over the stored bytes: a damaged payload is never given to a decompressor.
+// The checksum covers the stored bytes: a damaged payload never reaches a decompressor.
 bool BlockFile::read_payload(const BlockRef& block, Bytes& stored, Bytes& payload) const {
   return read_stored(block, stored) &&
          decompress(static_cast<layout::Codec>(block.header.codec), stored, block.header.raw_bytes, payload, version_);
@@ -85,8 +85,8 @@ BlockRef block_of(const uint8_t* bytes) {
 
 }  // namespace
 
-// Nothing, if anything in the index is wrong: each entry must begin where the one before ends, up
-// to the index itself, and the trailer must agree. The blocks are not looked at.
+// Empty if anything in the index is wrong: each entry must begin where the previous one ends, up to the index itself,
+// and the trailer must agree. The blocks are not read.
 std::optional<FoundBlocks> blocks_by_index(const BlockFile& file, uint64_t blocks_at, uint64_t index_at) {
   FoundBlocks found;
   uint64_t expected = blocks_at;  // where the next entry's block begins
@@ -122,11 +122,9 @@ namespace {
 
 constexpr size_t kWindowBytes = 1 << 20;
 
-// From block to block, by what each header says. Where none begins, the next one is looked for by
-// its magic number.
+// From block to block, as each header says. Where none begins, the next one is searched for by its magic number.
 //
-// Time is linear in the size of the file, whatever it holds: windows are read once, and checks have
-// a budget.
+// Time is linear in the size of the file, whatever it holds: windows are read once, and checks have a budget.
 class Walk {
  public:
   Walk(const BlockFile& file, uint64_t blocks_at)
@@ -139,7 +137,7 @@ class Walk {
       else if (!at_trailer())
         skip_damage();
     }
-    // Blocks are numbered: gaps in the numbers are blocks that are gone.
+    // Blocks are numbered: gaps in the numbers are missing blocks.
     found_.blocks_missing = next_sequence_ > seen_ ? next_sequence_ - seen_ : 0;
     return std::move(found_);
   }
@@ -159,8 +157,8 @@ class Walk {
     return true;
   }
 
-  // No block begins at at_. Either the one before is not what its header says (bytes are missing
-  // from it), or this one is damaged: the next is looked for from the start of whichever it is.
+  // No block begins at at_. Either the previous one is not what its header says (it lost bytes), or this one is
+  // damaged: the search restarts from the start of whichever it is.
   void skip_damage() {
     uint64_t from = at_;
     if (last_unchecked_ && last_is_bad()) {
@@ -170,7 +168,7 @@ class Walk {
     }
     last_unchecked_ = false;
     uint64_t next = find_next(from + 1);
-    // Nothing behind it: the end is missing, and not something in between.
+    // No block follows: the end is missing, and not something in between.
     found_.cut = next == file_.size();
     found_.bytes_skipped += next - from;
     at_ = next;
@@ -178,12 +176,12 @@ class Walk {
 
   bool last_is_bad() {
     const BlockRef& last = found_.blocks.back();
-    if (last.header.stored_bytes > check_budget_) return false;  // enough time spent on a file made to take it
+    if (last.header.stored_bytes > check_budget_) return false;  // enough time spent on a possibly hostile file
     check_budget_ -= last.header.stored_bytes;
     return !file_.read_stored(last, stored_);
   }
 
-  // The offset of the next whole block at or behind `from`, or of the trailer, or the size of the file.
+  // The offset of the next whole block at or after `from`, or of the trailer, or the size of the file.
   uint64_t find_next(uint64_t from) {
     uint64_t last = file_.size() - sizeof(layout::Trailer);
     for (uint64_t at = from; at < file_.size();) {
@@ -191,13 +189,13 @@ class Walk {
       auto rest = std::span<const uint8_t>(window_).subspan(at - window_at_);
       if (auto block = find_in(rest, at)) return *block;
       if (rest.size() <= kFrameBytes) break;
-      at += rest.size() - kFrameBytes + 1;  // a frame across the edge is whole in the next window
+      at += rest.size() - kFrameBytes + 1;  // a frame that straddles the edge is whole in the next window
     }
     return from <= last && read_trailer(file_, file_.size()) ? last : file_.size();
   }
 
-  // Makes the window hold at least a frame from `at`, or all up to the end of the file. Reads only when it must: damage
-  // every few bytes shall not cost a window each.
+  // Makes the window hold at least a frame from `at`, or all up to the end of the file. Reads only if it must: damage
+  // every few bytes must not cost a window each.
   bool load_window(uint64_t at) {
     bool inside = at >= window_at_ && at - window_at_ < window_.size();
     uint64_t window_end = window_at_ + window_.size();
@@ -208,8 +206,7 @@ class Walk {
     return !window_.empty();
   }
 
-  // The magic number may stand in a payload by chance: a hit counts only with the checksum of its
-  // header.
+  // The magic number may occur in a payload by chance: a hit counts only if the header's checksum matches.
   std::optional<uint64_t> find_in(std::span<const uint8_t> bytes, uint64_t offset) const {
     auto rest = bytes;
     while (const void* hit = memmem(rest.data(), rest.size(), &layout::kBlockMagic, sizeof layout::kBlockMagic)) {

@@ -37,8 +37,8 @@ void SeenCode::add_locks(uint32_t process, std::span<const uint64_t> words) {
     if (data.size() < kMostAddresses) data.insert(word & PENNA_ADDRESS_MASK);
 }
 
-// In every module that was ever there: which one it was at the time is for readers to tell, and one place too many
-// costs a name that nobody asks for.
+// In every module ever mapped there: readers determine which one it was at the time, and one place too many costs only
+// an unused name.
 void SeenCode::place(const OfProcess& process, Addresses OfProcess::*from, Addresses OfFile::*to) {
   std::vector<uint64_t> sorted((process.*from).begin(), (process.*from).end());
   std::sort(sorted.begin(), sorted.end());

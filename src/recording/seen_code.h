@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// SeenCode: which places in which files a recording's addresses lie in, gathered while it is written.
+// SeenCode: the places, per file, that a recording's addresses lie in, gathered while it is written.
 //
-// Why: files are rebuilt. What names these places had is written at the end of the recording (FileNames), and only of
-// places that occurred: a program's whole symbol table may be larger than what was recorded of it.
-// Invariant: bounded by kMostPlaces and kMostAddresses; what is beyond them is not remembered, and a reader finds its
-// name only where the file still is as it was.
+// Why: files are rebuilt. The names of these places are written at the end of the recording (FileNames), and only of
+// places that occurred: a program's whole symbol table may be larger than the recording.
+// Invariant: bounded by kMostPlaces and kMostAddresses; what exceeds them is not remembered, and a reader finds its
+// name only if the file is unchanged.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -22,7 +22,7 @@
 
 namespace penna {
 
-// Addresses are those of the file (ELF virtual addresses); a return address counts as that of the byte before it.
+// Addresses are the file's (ELF virtual addresses); a return address counts as the byte before it.
 struct SeenFile {
   std::string path;
   std::vector<uint8_t> build_id;
@@ -39,12 +39,12 @@ class SeenCode {
   void add_stacks(uint32_t process, std::span<const penna_stack_node> nodes);
   void add_sites(uint32_t process, std::span<const Site> sites);
   void add_calls(uint32_t process, std::span<const uint64_t> pcs);
-  // Words of records of locks: their address, and the kind above it.
+  // Words of lock records: their address, and the kind above it.
   void add_locks(uint32_t process, std::span<const uint64_t> words);
-  // No more will come of it, but for what a late chunk brings.
+  // The process has ended; only a late chunk may still add to it.
   void end(uint32_t process);
 
-  // Of all processes that have ended, and of those that have not.
+  // For all processes, ended or not.
   std::vector<SeenFile> files();
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Slowdown: how much slower recording made a process, from what its end tells.
+// Slowdown: how much slower recording made a process, computed from its end record.
 //
-// Why processor time: what a program waits for, or sleeps, is not longer because it is recorded; what it computes is.
+// Why processor time: waiting and sleeping take no longer when recorded; computing does.
 // Invariant: factor() is at least 1 and finite, whatever the file says.
 #pragma once
 
@@ -12,8 +12,8 @@
 namespace penna {
 
 struct Slowdown {
-  double cost_ns = 0;   // what recording took, all threads together; 0: not known
-  double own_ns = 0;    // and the rest of its processor time
+  double cost_ns = 0;   // processor time that recording took, all threads together; 0: unknown
+  double own_ns = 0;    // the rest of the processor time
   double calls_ns = 0;  // of cost_ns
   uint64_t calls = 0;   // entries and exits
 
@@ -29,13 +29,13 @@ struct Slowdown {
   }
 
   double factor() const { return own_ns <= 0 ? 1 : std::clamp((own_ns + cost_ns) / own_ns, 1.0, kMostFactor); }
-  // Below, times are what they would be as far as most readers care, and half of all recordings would say so; costs are
-  // known to 30 %, so what is twice as slow is always told (docs/calls.md).
+  // Below this, times are close enough for most readers, and half of all recordings would carry the warning; costs are
+  // known to 30 %, so a factor of two is always reported (docs/calls.md).
   bool is_much() const { return factor() >= 1.5; }
   bool is_of_calls() const { return calls_ns > cost_ns / 2; }
 
   static constexpr double kMostFactor =
-      100;  // what is left of the program is smaller than the error of the measurement
+      100;  // beyond that, what is left of the program is smaller than the measurement error
 };
 
 }  // namespace penna

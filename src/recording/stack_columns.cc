@@ -13,7 +13,7 @@ namespace penna {
 namespace {
 
 constexpr size_t kFirstBytes = sizeof(uint64_t);               // of a payload: the id of the first node
-constexpr size_t kTable = kFirstBytes + 2 * sizeof(uint32_t);  // of columns: the same, and the bytes of the first two
+constexpr size_t kTable = kFirstBytes + 2 * sizeof(uint32_t);  // of columns: the same, and the sizes of the first two
 constexpr size_t kMostOfNode = 5 + 5 + 5 + 10;
 
 bool has_whole_nodes(size_t payload_bytes) {
@@ -27,7 +27,7 @@ T value_at(const uint8_t* from) {
   return value;
 }
 
-// Seven bits a byte, the low ones first; all but the last have the eighth bit.
+// Seven bits a byte, low ones first; all but the last have the eighth bit set.
 void put_varint(std::vector<uint8_t>& out, uint64_t value) {
   for (; value >= 0x80; value >>= 7) out.push_back(static_cast<uint8_t>(value | 0x80));
   out.push_back(static_cast<uint8_t>(value));
@@ -49,8 +49,7 @@ uint32_t take_difference(CodeLane& in, uint32_t expected, bool& ok) {
   return expected + static_cast<uint32_t>(unzigzag(take_varint(in, ok)));
 }
 
-// What a node's depth is foreseen to be: one more than its parent's, or, where that is in an earlier block, the depth
-// of the node in front of it.
+// A node's predicted depth: its parent's plus one, or, if that is in an earlier block, the depth of the preceding node.
 uint32_t expected_depth(const uint8_t* nodes, size_t index, uint64_t first, uint32_t parent) {
   const auto depth_of = [nodes](uint64_t node) {
     return value_at<penna_stack_node>(nodes + node * sizeof(penna_stack_node)).depth_flags;
@@ -61,7 +60,7 @@ uint32_t expected_depth(const uint8_t* nodes, size_t index, uint64_t first, uint
 
 }  // namespace
 
-// One that was not met before becomes the last of pcs_.
+// A new pc is appended to pcs_.
 uint32_t StackColumnEncoder::number_of(uint64_t pc) {
   const size_t mask = slots_.size() - 1;
   size_t slot = hash_bits(pc, 32) & mask;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Nodes of the stack tree as columns: the transformation behind layout::Codec::kStackColumns. docs/format.md specifies
-// it.
+// Nodes of the stack tree as columns: the transformation for layout::Codec::kStackColumns. docs/format.md specifies it.
 //
-// Why: a node is nearly always the child of the one in front of it, one deeper, and few return addresses make most
-// nodes.
+// Why: a node is nearly always the child of the preceding one, one deeper, and few return addresses make most nodes.
 // Invariant: from_stack_columns(to_stack_columns(x)) == x for any payload of a block of stacks, bit by bit.
 #pragma once
 
@@ -14,24 +12,24 @@
 
 namespace penna {
 
-// Encodes one block after the other.
+// Encodes one block after another.
 class StackColumnEncoder {
  public:
-  // `payload`: of a block of stacks. `out` is reused. False when the payload is none.
+  // `payload`: of a block of stacks. `out` is reused. False if the payload is not one.
   bool encode(std::span<const uint8_t> payload, std::vector<uint8_t>& out);
 
  private:
   uint32_t number_of(uint64_t pc);
 
   std::vector<uint32_t> slots_;  // hash table of numbers + 1
-  std::vector<uint64_t> pcs_;    // by number, in the order in which they were met
+  std::vector<uint64_t> pcs_;    // by number, in order of appearance
   std::vector<uint8_t> parents_, depths_, pc_codes_;
 };
 
-// The most bytes that the columns of such a payload can have.
+// The maximum size of such a payload's columns.
 size_t max_stack_column_bytes(size_t payload_bytes);
 
-// False when `columns` are not those of a payload of `payload_bytes`. Thread-safe.
+// False if `columns` do not encode a payload of `payload_bytes`. Thread-safe.
 bool from_stack_columns(std::span<const uint8_t> columns, size_t payload_bytes, std::vector<uint8_t>& payload);
 
 }  // namespace penna

@@ -11,7 +11,7 @@ void StackStore::add(uint32_t first, std::span<const penna_stack_node> nodes) {
   nodes = nodes.first(std::min<uint64_t>(nodes.size(), (uint64_t{1} << 32) - first));
   uint64_t id = first;
   while (!nodes.empty()) {
-    // The part that falls into one segment, or into the gap up to the next one.
+    // The part within one segment, or in the gap up to the next one.
     auto next = segments_.upper_bound(static_cast<uint32_t>(id));
     if (next != segments_.begin()) {
       auto& [begin, values] = *std::prev(next);
@@ -32,7 +32,7 @@ void StackStore::add(uint32_t first, std::span<const penna_stack_node> nodes) {
   }
 }
 
-// `nodes` overlap no segment: they go behind the one that ends there, or become one.
+// `nodes` overlap no segment: they extend the one that ends there, or form a new one.
 void StackStore::add_run(uint32_t first, std::span<const penna_stack_node> nodes) {
   auto next = segments_.upper_bound(first);
   if (next != segments_.begin()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Of which threads the events are wanted: --tid and --thread, while recording and when reading.
+// Which threads' events are wanted: --tid and --thread, while recording and when reading.
 //
 // Why here: both sides must mean the same threads by the same words.
-// Invariant: a thread that is meant once stays so, whatever it is called later.
+// Invariant: a thread once chosen stays chosen, even if it is renamed.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@
 namespace penna {
 
 struct ThreadChoice {
-  std::vector<std::string> tids, names;  // as they were typed; a name may be a number, too
+  std::vector<std::string> tids, names;  // as typed; a name may also be a number
 
   bool any() const { return !tids.empty() || !names.empty(); }
   bool means(uint32_t tid) const;
   bool means(const std::string& name) const;  // by a pattern
 };
 
-// As a recording says what it was made with: "tid=12", "thread=worker*".
+// The form in which a recording stores its options: "tid=12", "thread=worker*".
 std::vector<std::string> thread_words(const ThreadChoice& choice);
 ThreadChoice recorded_threads(const Session& session);
 
-// Which threads of a process are meant, as far as their names are known: for who sees them come.
+// Which threads of a process are chosen, as far as their names are known: for a caller that sees them appear.
 class ThreadSelection {
  public:
-  static constexpr size_t kMaxThreads = 1 << 16;  // that are known to be meant; further ones are taken for meant
+  static constexpr size_t kMaxThreads = 1 << 16;  // known to be chosen; beyond this, all count as chosen
 
   explicit ThreadSelection(std::shared_ptr<const ThreadChoice> choice) : choice_(std::move(choice)) {}
 
@@ -41,7 +41,7 @@ class ThreadSelection {
   bool means(const penna_chunk& header) const {
     return meant_.size() >= kMaxThreads || meant_.count(header.thread_serial) != 0 || choice_->means(header.tid);
   }
-  // A thread that is not meant may be, once it has another name.
+  // A thread that is not chosen may become so once it has another name.
   bool may_change() const { return !choice_->names.empty(); }
 
  private:

@@ -8,9 +8,9 @@
 namespace penna {
 namespace {
 
-constexpr double kFarthest = 0x1p61;  // so that differences fit, too
+constexpr double kFarthest = 0x1p61;  // so that differences fit too
 
-// base + (ticks - from) * rate, held within +- 2^61.
+// base + (ticks - from) * rate, clamped to +- 2^61.
 int64_t project(uint64_t ticks, uint64_t from, int64_t base, double rate) {
   double distance = ticks >= from ? static_cast<double>(ticks - from) : -static_cast<double>(from - ticks);
   double offset = std::floor(distance * rate);
@@ -52,7 +52,7 @@ TimeMap::TimeMap(std::span<const ClockTriplet> clocks, uint64_t ticks_per_second
     const Piece& first = pieces_.front();
     rate_ = rate_of(first.ticks, pieces_[count - 1].ticks, first.monotonic, pieces_[count - 1].monotonic);
     pieces_[count - 1].monotonic_rate = pieces_[count - 2].monotonic_rate;
-    pieces_[count - 1].realtime_rate = pieces_[count - 1].monotonic_rate;  // a step of the wall clock is no rate
+    pieces_[count - 1].realtime_rate = pieces_[count - 1].monotonic_rate;  // a step of the wall clock is not a rate
   }
 }
 
@@ -65,7 +65,7 @@ const TimeMap::Piece& TimeMap::piece(uint64_t ticks) const {
 int64_t TimeMap::monotonic_ns(uint64_t ticks) const {
   const Piece& p = piece(ticks);
   int64_t value = project(ticks, p.ticks, p.monotonic, p.monotonic_rate);
-  // Rounding must not carry a piece past the begin of the next.
+  // Rounding must not carry a piece past the start of the next.
   const Piece* next = &p + 1;
   if (next != pieces_.data() + pieces_.size() && ticks >= p.ticks) value = std::min(value, next->monotonic);
   return value;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The contents of a recording's blocks as plain values: what the writer takes and the reader gives.
+// The contents of a recording's blocks as plain values: the writer's input and the reader's output.
 //
-// Why: one vocabulary for both sides. Invariant: passive data; whatever comes from a file or a target is unchecked text
-// and numbers, but every container in it is bounded by the size of what it was read from.
+// Why: one vocabulary for both sides. Invariant: passive data; everything from a file or a target is unchecked text and
+// numbers, but every container in it is bounded by the size of what it was read from.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@
 
 namespace penna {
 
-// By penna_event_class: as command lines and tables call them.
+// By penna_event_class: the names used by command lines and tables.
 inline constexpr const char* kClassNames[PENNA_CLASS_COUNT] = {
 #define PENNA_EVENT_CLASS(number, upper, name, one, many, article) name,
 #include "penna/classes.inc"
 #undef PENNA_EVENT_CLASS
 };
-// And what its events are called: "call", "calls", "a call".
+// The nouns for its events: "call", "calls", "a call".
 struct ClassNouns {
   const char *one, *many, *with_article;
 };
@@ -32,10 +32,10 @@ inline constexpr ClassNouns kClassNouns[PENNA_CLASS_COUNT] = {
 #undef PENNA_EVENT_CLASS
 };
 
-// Of Session::options: calls of all functions were asked for.
+// In Session::options: calls of all functions were requested.
 inline constexpr const char* kAllFunctionsWord = "all-functions";
 
-// One moment on three clocks. Ticks are those of penna_now(); nanoseconds of CLOCK_MONOTONIC and CLOCK_REALTIME.
+// One moment on three clocks: ticks as from penna_now(), nanoseconds of CLOCK_MONOTONIC and CLOCK_REALTIME.
 struct ClockTriplet {
   uint64_t ticks = 0;
   uint64_t monotonic_ns = 0;
@@ -48,35 +48,35 @@ struct Session {
   uint32_t command_cut = 0;          // arguments left out because the list was too long
   std::string cwd;
   std::string host;
-  std::string kernel;                // release and version, as of uname
+  std::string kernel;                // release and version, as from uname
   std::string machine;               // "x86_64"
   std::string cpu;                   // model name
-  std::vector<std::string> options;  // of the recorder, for people
+  std::vector<std::string> options;  // the recorder's, for display
   uint32_t options_cut = 0;
   uint32_t cpu_count = 0;
   uint32_t page_size = 0;
   uint32_t recorder_pid = 0;
-  uint32_t classes = 0;           // bit mask of penna_event_class that were asked for
-  uint64_t ticks_per_second = 0;  // as the kernel or the CPU says; 0 = unknown
+  uint32_t classes = 0;           // bit mask of the penna_event_class values requested
+  uint64_t ticks_per_second = 0;  // according to the kernel or the CPU; 0 = unknown
   uint32_t clock_flags = 0;       // SessionClock
   ClockTriplet start;
   uint32_t time_shift = 0;  // times of records are multiples of 2^time_shift ticks, rounded down
 };
-// Stands among the options of a session that penna import made: there was no recorder.
+// Present in the options of a session that penna import made: there was no recorder.
 inline constexpr char kImportedFromStream[] = "imported from a stream";
 enum SessionClock : uint32_t { kClockInvariant = 1 /* the CPU promises a constant rate in all states */ };
 
 struct Process {
-  uint32_t number = 0;  // in this recording; pids are used again, numbers are not
+  uint32_t number = 0;  // in this recording; unlike pids, never reused
   uint32_t pid = 0;
   uint32_t parent_pid = 0;
-  bool after_exec = false;  // a new program in the process of the same pid before it; else a fork or the first
+  bool after_exec = false;  // a new program in the preceding process of the same pid; else a fork or the first
   std::string executable;
   std::vector<std::string> command;
   uint32_t command_cut = 0;
   uint64_t start_ticks = 0;
-  uint32_t forked_by = 0;   // serial of the thread of its parent; 0: not forked, or not known
-  uint64_t fork_ticks = 0;  // what that thread did until then came before the fork
+  uint32_t forked_by = 0;   // serial of the parent's thread; 0: not forked, or unknown
+  uint64_t fork_ticks = 0;  // the parent thread's events up to here came before the fork
 };
 
 enum class EndKind : uint32_t {
@@ -84,16 +84,16 @@ enum class EndKind : uint32_t {
   kExited = 1,    // code = exit status
   kSignaled = 2,  // code = signal
   kExec = 3,      // became another program: the next process of the same pid
-  kStopped = 4,   // it goes on: the recording was stopped
+  kStopped = 4,   // still running: the recording was stopped
 };
 
 // What the recorder measured of a process's events (collect/event_costs.h).
 struct EventCost {
-  uint64_t events = 0;  // that it recorded, also those that filters left out
-  uint64_t ps = 0;      // of one of them; 0: not measured
+  uint64_t events = 0;  // that it recorded, including those that filters left out
+  uint64_t ps = 0;      // cost of one event; 0: not measured
 };
 
-// Adds what a process has counted, as penna/health.inc says; arrays, threads and blocked_ticks stay as they are.
+// Adds a process's counters, as penna/health.inc says; arrays, threads and blocked_ticks are unchanged.
 inline void add_counters(penna_counters& sums, const penna_counters& of_process) {
   constexpr bool kSum = false, kAny = true;
 #define PENNA_HEALTH_TARGET(rank, field, how, ...) \
@@ -107,7 +107,7 @@ struct ProcessEnd {
   EndKind how = EndKind::kUnknown;
   int32_t code = 0;
   penna_counters counters{};  // as the target left them
-  uint64_t cpu_ns = 0;        // processor time since the agent had started, all threads; 0 = not known
+  uint64_t cpu_ns = 0;        // processor time since the agent started, all threads; 0 = unknown
   std::array<EventCost, PENNA_CLASS_COUNT> costs{};
 };
 
@@ -115,7 +115,7 @@ struct Thread {
   uint32_t serial = 0;  // in its process, from 1 (penna_chunk.thread_serial)
   uint32_t tid = 0;
   std::string name;
-  uint64_t ticks = 0;  // from when on it has this name
+  uint64_t ticks = 0;  // from when on it had this name
 };
 
 struct Module {
@@ -125,26 +125,26 @@ struct Module {
   uint32_t generation = 0;
   std::vector<uint8_t> build_id;
   std::string path;
-  uint64_t ticks = 0;  // from when on it is there
+  uint64_t ticks = 0;  // from when on it was mapped
 };
 
-// What places in a file were called when the recording ended.
+// The names of places in a file at the end of the recording.
 struct FileNames {
   enum Flag : uint32_t {
-    kData = 1,   // the place of a variable, else of code
-    kEntry = 2,  // where a process begins: nothing called that
+    kData = 1,   // a variable's place, else code
+    kEntry = 2,  // where a process begins: it has no caller
     kStart = 4,  // `start` is known
   };
   struct Frame {
-    uint32_t function = 0, file = 0;  // in `texts`; function: empty where it has no name
+    uint32_t function = 0, file = 0;  // in `texts`; function: empty if unnamed
     uint32_t line = 0;                // 0 = unknown
-    uint32_t inlined = 0;             // into the frame behind it
+    uint32_t inlined = 0;             // into the next frame
   };
   struct Place {
-    uint64_t address = 0;  // in the file's own numbering; of a call in a stack, of the byte before the return address
-    uint64_t start = 0;    // of the function or the variable that holds it
+    uint64_t address = 0;  // in the file's numbering; for a call in a stack, of the byte before the return address
+    uint64_t start = 0;    // of the function or variable that contains it
     uint32_t flags = 0;    // Flag
-    // Of code, the innermost inlined one first. Of data: one, with the variable and in `file` what lies there: ".next".
+    // Code: innermost inlined frame first. Data: one frame, with the variable, and in `file` its member there: ".next".
     std::vector<Frame> frames;
   };
   std::string path;
@@ -156,7 +156,7 @@ struct FileNames {
 struct SiteArgument {
   uint8_t type = 0;      // penna_arg_type; other values: unknown, 8 bytes
   std::string name;      // may be empty
-  std::string format{};  // of a call's value: how it is shown, as penna_site_info says; else empty
+  std::string format{};  // of a call's value: how to show it, as in penna_site_info; else empty
   bool is_stack() const { return format == "stack"; }
 };
 
@@ -172,10 +172,10 @@ struct Site {
   bool is_of_call() const { return kind == PENNA_SITE_ARGUMENTS || kind == PENNA_SITE_RESULT; }
 };
 
-// What became of the events of one thread; thread_serial 0: of the process. Sums since the start; a later one for the
-// same serial replaces the earlier. What a thread could not tell before it ended is only in the sums of its process, so
-// `lost` and `blocked_ticks` of the process are those of all its threads and more; the other fields of a process are
-// what belongs to none of its threads.
+// The fate of one thread's events; thread_serial 0: the process. Sums since the start; a later one for the same serial
+// replaces the earlier. What a thread could not report before it ended is only in its process's sums, so a process's
+// `lost` and `blocked_ticks` cover all its threads and more; the other fields of a process cover only what belongs to
+// no thread.
 struct Health {
   uint32_t thread_serial = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> stored{};  // events handed to the file
@@ -184,38 +184,37 @@ struct Health {
 #define PENNA_HEALTH_RECORDER(rank, field, ...) uint64_t field = 0;
 #include "penna/health.inc"
   uint64_t blocked_ticks = 0;  // waited for room; of a thread: its BLOCKED records; of a process: the target's counter
-  uint64_t skipped = 0;        // numbers that no chunk in the file has, because it was thrown away (-T FUNC@snapshot)
+  uint64_t skipped = 0;        // chunk numbers absent from the file because the chunk was discarded (-T FUNC@snapshot)
 };
 
-// What a note of the recorder says is not recorded: bits of event classes, and this one: others of the same things are,
-// so that there seems to be what is not (blocks whose frees are missing).
+// What a recorder's note says is not recorded: bits of event classes, and this one: related events are recorded, so
+// that the data misleads (blocks whose frees are missing).
 inline constexpr uint32_t kNoteOfHalf = 1u << 31;
 inline constexpr uint32_t kNoteOfAllClasses = (1u << PENNA_CLASS_COUNT) - 1;
 
-// The recorder on itself. A later one replaces the earlier.
+// The recorder's own health. A later one replaces the earlier.
 struct CollectorHealth {
   uint64_t chunks = 0;  // drained
   uint64_t raw_bytes = 0;
   uint64_t processes = 0;
   uint64_t refused_channels = 0;  // processes whose channel could not be trusted or mapped
-  uint64_t max_backlog = 0;       // most full chunks that waited at one time
+  uint64_t max_backlog = 0;       // most full chunks waiting at one time
   uint64_t cpu_ns = 0;            // used by the recorder
   std::array<uint64_t, PENNA_CLASS_COUNT>
       event_cost_ps{};             // measured cost of one event in the target; 0 = not measured
   std::vector<std::string> notes;  // sentences for the user: what was not recorded, and why
   uint32_t notes_cut = 0;
-  uint64_t points_left_out = 0;                           // they did not meet the conditions of --where
-  uint64_t calls_left_out = 0;                            // by -F, --depth, --min-time and their kin
-  uint64_t events_left_out = 0;                           // they happened outside of --range
-  uint64_t snapshots = 0;                                 // that were taken (-T FUNC@snapshot)
+  uint64_t points_left_out = 0;                           // did not meet the conditions of --where
+  uint64_t calls_left_out = 0;                            // by -F, --depth, --min-time and similar options
+  uint64_t events_left_out = 0;                           // outside of --range
+  uint64_t snapshots = 0;                                 // taken (-T FUNC@snapshot)
   std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // events before and between them
-  std::vector<uint32_t> missed_by_notes;                  // of each note; fewer: the others miss nothing
-  uint64_t finish_ticks =
-      0;  // when a function of -T FUNC@finish was entered first, which has ended the recording; 0: none was
+  std::vector<uint32_t> missed_by_notes;                  // for each note; if shorter, the others miss nothing
+  uint64_t finish_ticks = 0;     // first entry of a function of -T FUNC@finish, which ended the recording; 0: none
   uint64_t finish_process = 0;   // by its number
   uint64_t finish_pc = 0;        // of the function
-  uint64_t others_left_out = 0;  // events of threads that are not meant by --tid and --thread
-  uint64_t late_threads = 0;     // were meant only when events of theirs had been left out
+  uint64_t others_left_out = 0;  // events of threads not chosen by --tid and --thread
+  uint64_t late_threads = 0;     // chosen only after events of theirs had been left out
 };
 
 }  // namespace penna

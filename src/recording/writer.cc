@@ -57,17 +57,16 @@ layout::FileHeader new_file_header() {
   header.version = layout::kVersion;
   header.size = layout::kBlocksAt;
   header.created = realtime_now();
-  // The identity tells two recordings apart that have the same name; where there are no random
-  // bytes yet (early boot), the time does.
+  // The identity distinguishes two recordings of the same name; without random bytes (early boot), the time does.
   if (getrandom(header.identity, sizeof header.identity, GRND_NONBLOCK) < 0)
     std::memcpy(header.identity, &header.created, sizeof header.created);
   header.checksum = XXH3_64bits(&header, offsetof(layout::FileHeader, checksum));
   return header;
 }
 
-// Opens an empty regular file for us alone: private (0600), as a recording holds what a program
-// did, and locked as long as it is written. An existing one is replaced only when asked, and kept
-// whole for whoever has it open.
+// Opens an empty regular file for this process only: private (0600), because a recording reveals what a program did,
+// and locked while it is written. An existing one is replaced only on request, and stays intact for any process that
+// has it open.
 Result<Fd> open_new(const std::string& path, bool overwrite) {
   // O_NONBLOCK: opening a FIFO by mistake must not hang.
   Replacement file =
@@ -81,7 +80,7 @@ Result<Fd> open_new(const std::string& path, bool overwrite) {
   struct stat status {};
   if (::fstat(there.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return Error{fmt::format("{} is not a regular file, and a recording must be one: choose another with -o", path)};
-  // Told by the reader, too: who holds the lock is still recording.
+  // Readers rely on it too: a held lock means that the file is still being recorded.
   if (::flock(there.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return Error{fmt::format("{} is being written by another recorder: choose another name with -o", path)};
   if (file.is_beside()) (void)!::flock(fd.get(), LOCK_EX | LOCK_NB);
@@ -111,7 +110,7 @@ struct RecordingWriter::State {
     compressor.hurry(packing == Packing::kFast);
   }
 
-  // None: nowhere(), which counts and writes nothing.
+  // Unset: nowhere(), which counts and writes nothing.
   Fd fd;
   std::string path;
   Compressor compressor;
@@ -145,8 +144,8 @@ struct RecordingWriter::State {
   int append_index(uint64_t blocks);
 };
 
-// 0, or an errno. A short write goes on: the next one tells why. A write of 0 bytes would loop for
-// ever, and is taken for a full disk.
+// 0, or an errno. A short write is continued: the next one reports the reason. A write of 0 bytes would loop forever,
+// and is treated as a full disk.
 int RecordingWriter::State::write_at(std::span<const uint8_t> bytes, uint64_t offset) {
   if (!fd) return 0;  // nowhere()
   while (!bytes.empty()) {
@@ -174,7 +173,7 @@ int RecordingWriter::State::append(BlockType type, uint32_t process, const Chunk
   header.sequence = sequence;
   header.payload_sum = payload_sum(stored);
   header.head_sum = head_sum(header, head != nullptr ? bytes_of(*head) : ByteSpan{});
-  // A block that our own reader would refuse must never be written.
+  // A block that our own reader would reject must never be written.
   PENNA_CHECK(within_limits(header));
 
   frame.clear();
@@ -182,7 +181,7 @@ int RecordingWriter::State::append(BlockType type, uint32_t process, const Chunk
   add(bytes_of(header));
   if (head != nullptr) add(bytes_of(*head));
   add(stored);
-  // One write for the whole frame: a crash leaves a part of one block at most.
+  // One write for the whole frame: a crash leaves at most a part of one block.
   if (int error = write_at(frame, end)) {
     cut_to_end();
     return error;
@@ -199,15 +198,14 @@ int RecordingWriter::State::append(BlockType type, uint32_t process, const Chunk
   return 0;
 }
 
-// Nothing half written stays. Should this fail, too, the next block overwrites it, and a reader
-// skips what is left.
+// Removes a partial block. If this fails too, the next block overwrites it, and a reader skips what is left.
 void RecordingWriter::State::cut_to_end() {
   if (!fd) return;
   if (::ftruncate(fd.get(), static_cast<off_t>(end)) != 0) return;
 }
 
-// Metadata that could not be written waits, in its order, in front of everything else: events
-// without the modules they lie in are worth little.
+// Metadata that could not be written waits, in order, ahead of everything else: events without their modules are worth
+// little.
 int RecordingWriter::State::append_pending() {
   while (!pending.empty()) {
     const Pending& block = pending.front();
@@ -218,7 +216,7 @@ int RecordingWriter::State::append_pending() {
   return 0;
 }
 
-// The 128 bytes exist since create(), so this works on a full disk. 0, or an errno.
+// The 128 bytes exist since create(), so this works even on a full disk. 0, or an errno.
 int RecordingWriter::State::write_in_place() {
   in_place.checksum = XXH3_64bits(&in_place, offsetof(layout::InPlace, checksum));
   return write_at(bytes_of(in_place), layout::kInPlaceAt);
@@ -232,14 +230,14 @@ void RecordingWriter::State::count_lost(const ChunkHead* head, size_t raw_bytes)
   in_place.lost_bytes += raw_bytes;
 }
 
-// Turns the errno of a write into what the caller is told: an error when writing begins to fail,
-// once, and then silence until it has worked again.
+// Turns the errno of a write into the caller's result: an error when writing begins to fail, once, and then silence
+// until it has worked again.
 Result<> RecordingWriter::State::outcome(int error) {
   bool began = error != 0 && !failed;
   failed = error != 0;
   if (error == 0) return ok();
   if (in_place.error == 0) in_place.error = static_cast<uint32_t>(error);
-  (void)write_in_place();  // when even this fails, the caller's own count is all there is
+  (void)write_in_place();  // if even this fails, only the caller has a count
   if (!began) return ok();
   return Error{
       fmt::format("cannot write to {}: {}; events are dropped and counted until writing works again: free disk space, "
@@ -353,8 +351,8 @@ std::vector<SeenFile> RecordingWriter::seen_code() {
   return state_->seen ? state_->seen->files() : std::vector<SeenFile>{};
 }
 
-// Nodes that were reserved and never filled (pc_generation 0) are left out at both ends of a part;
-// in the middle they stay, as ids are counted from the first.
+// Nodes that were reserved and never filled (pc_generation 0) are trimmed from both ends of a part; in the middle they
+// stay, as ids are counted from the first.
 Result<> RecordingWriter::write_stacks(uint32_t process, uint32_t first_id, std::span<const penna_stack_node> nodes) {
   Result<> result = ok();
   if (state_->seen) state_->seen->add_stacks(process, nodes);
@@ -396,8 +394,8 @@ Result<> RecordingWriter::write_open_pieces(uint32_t process, std::span<const ui
   return state_->outcome(error);
 }
 
-// 0, or an errno. `head`: what a reader must know of the chunk without decompressing it; filled in
-// any case, to count what is lost.
+// 0, or an errno. `head`: what a reader must know about the chunk without decompressing it; always filled in, to count
+// what is lost.
 int RecordingWriter::State::append_chunk(uint32_t process, std::span<const uint8_t> chunk, const ChunkSummary& summary,
                                          ChunkHead& head) {
   PENNA_CHECK(!finished);
@@ -422,8 +420,7 @@ int RecordingWriter::State::append_chunk(uint32_t process, std::span<const uint8
   return error;
 }
 
-// 0, or an errno. `blocks`: those in front of the index. The trailer comes last: only a whole index
-// is found through it.
+// 0, or an errno. `blocks`: those before the index. The trailer comes last: only a complete index is found through it.
 int RecordingWriter::State::append_index(uint64_t blocks) {
   uint64_t index_at = end;
   for (size_t i = 0; i < index.size(); i += kIndexBlockEntries) {
@@ -445,14 +442,14 @@ Result<> RecordingWriter::finish() {
   PENNA_CHECK(!state.finished);
   state.finished = true;
   int error = state.append_pending();
-  // What still waits will never be written.
+  // What is still pending will never be written.
   for (const auto& block : state.pending) state.count_lost(nullptr, block.payload.size());
   uint64_t end_of_blocks = state.end;
   if (error == 0) error = state.append_index(state.sequence);
-  // Half an index is worse than none: the file is cut behind the last block of data.
+  // Half an index is worse than none: the file is cut after the last block of data.
   if (error != 0) state.end = end_of_blocks;
   state.cut_to_end();
-  // "finished" is written last of all: it says that everything before it is there.
+  // "finished" is written last: it asserts that everything before it is in the file.
   if (error == 0) {
     state.in_place.finished = 1;
     state.in_place.end = state.end;

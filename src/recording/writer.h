@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // RecordingWriter: writes a recording block by block.
 //
-// Why: whatever was written is readable after a crash at any instruction. Invariant: the file ends at the end of a
-// whole block after every call; a block that could not be written whole is taken back, and its events are counted as
+// Why: everything written so far is readable after a crash at any instruction. Invariant: the file ends at the end of a
+// whole block after every call; a block that could not be written whole is removed again, and its events are counted as
 // lost in the file itself.
 // Not thread-safe: one thread at a time. The caller ignores SIGXFSZ (else a file size limit kills it).
 #pragma once
@@ -40,15 +40,15 @@ struct WriterOptions {
 
 class RecordingWriter {
  public:
-  // A new file, readable by its owner only. The error says what stands in the way.
+  // A new file, readable by its owner only. The error says what prevents it.
   static Result<RecordingWriter> create(const std::string& path, const WriterOptions& options = {});
-  // Takes everything and keeps nothing: for who only looks on.
+  // Accepts everything and stores nothing: for callers that only observe.
   static RecordingWriter nowhere();
   RecordingWriter(RecordingWriter&&) noexcept;
   RecordingWriter& operator=(RecordingWriter&&) noexcept;
-  ~RecordingWriter();  // without finish(): the file stays as a crash would leave it
+  ~RecordingWriter();  // without finish(): the file stays as after a crash
 
-  // Each gives an error once when writing begins to fail, and again after it had recovered and fails anew; in between a
+  // Each returns an error once when writing begins to fail, and again if it fails after having recovered; in between a
   // failed write counts silently (failed(), lost()). Metadata that failed is kept (at most 16 MiB) and written before
   // the next block that works: a recording that lost chunks to a full disk still has its names.
   // Text over 32 KiB and lists over 256 KiB are cut; `command_cut` says how many arguments are missing.
@@ -59,10 +59,10 @@ class RecordingWriter {
   Result<> write_threads(uint32_t process, std::span<const Thread> threads);
   Result<> write_modules(uint32_t process, std::span<const Module> modules);
   Result<> write_sites(uint32_t process, std::span<const Site> sites);
-  // Nodes first_id, first_id + 1, ...: of any number. Those with pc_generation 0 are not there yet; writing them again
-  // later, filled in, is fine.
+  // Nodes first_id, first_id + 1, ...: any number. Those with pc_generation 0 are not filled yet and may be written
+  // again later.
   Result<> write_stacks(uint32_t process, uint32_t first_id, std::span<const penna_stack_node> nodes);
-  // `chunk`: a copy, as given to scan_chunk, whose result is `summary`. Only its content is stored, as it is.
+  // `chunk`: a copy, as passed to scan_chunk, whose result is `summary`. Only its content is stored, unchanged.
   Result<> write_chunk(uint32_t process, std::span<const uint8_t> chunk, const ChunkSummary& summary);
   // Whether other chunks wait for the next one to be written: see Packing::kAuto.
   void chunks_wait(bool they_do);
@@ -73,16 +73,16 @@ class RecordingWriter {
   Result<> write_collector(const CollectorHealth& health);
   Result<> write_names(const FileNames& names);
 
-  // The places in files that what was written so far refers to; none unless asked for (WriterOptions). Forgets what
-  // it knew of processes.
+  // The places in files that everything written so far refers to; none unless requested (WriterOptions). Forgets its
+  // per-process state.
   std::vector<SeenFile> seen_code();
 
-  // Writes the index and marks the file as finished cleanly. Nothing can be written afterwards. An error means that the
-  // recording is as good as after a crash: readable, without index.
+  // Writes the index and marks the file as finished cleanly. Nothing can be written afterwards. On an error the
+  // recording is as after a crash: readable, without index.
   Result<> finish();
 
-  bool failed() const;  // the last write did not work
-  // Events that were handed to write_chunk() and are not in the file.
+  bool failed() const;  // the last write failed
+  // Events passed to write_chunk() that are not in the file.
   const std::array<uint64_t, PENNA_CLASS_COUNT>& lost() const;
   uint64_t file_bytes() const;
   uint64_t chunk_raw_bytes() const;     // before compression, of chunks in the file

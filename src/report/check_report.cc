@@ -36,9 +36,8 @@ const char* state_of(const Verdict& verdict) {
   return verdict.is_broken() ? "broken" : verdict.is_unknown() ? "unknown" : "ok";
 }
 
-// Why it is not known whether the limit is kept; empty: it is known. Of what is missing, only what
-// could change the verdict: when too much was found, what may have made it look larger, else what
-// may have hidden more.
+// Why it is unknown whether the limit is kept; empty: it is known. Of the missing information, only what could change
+// the verdict: if too much was found, what may have made it look larger, else what may have hidden more.
 std::vector<std::string> reasons_of(const Verdict& verdict) {
   std::vector<std::string> reasons;
   const bool too_much = verdict.found > verdict.allowed;
@@ -48,7 +47,7 @@ std::vector<std::string> reasons_of(const Verdict& verdict) {
   return reasons;
 }
 
-// Each reason once, with the limits that it is about, in the order of the verdicts.
+// Each reason once, with the limits it affects, in the order of the verdicts.
 std::vector<std::string> sentences_of_unknown(const std::vector<Verdict>& verdicts) {
   std::vector<std::pair<std::string, std::string>> list;
   for (const Verdict& verdict : verdicts)
@@ -65,8 +64,7 @@ std::vector<std::string> sentences_of_unknown(const std::vector<Verdict>& verdic
   return sentences;
 }
 
-// The sentence that stands in a log of continuous integration: how many limits, and how many of
-// them are broken or unknown.
+// The sentence for a continuous integration log: how many limits, and how many of them are broken or unknown.
 std::string head_of(const std::vector<Verdict>& verdicts) {
   const auto count = [&](auto is) { return std::count_if(verdicts.begin(), verdicts.end(), is); };
   const auto broken = count([](const Verdict& one) { return one.is_broken(); });
@@ -78,7 +76,7 @@ std::string head_of(const std::vector<Verdict>& verdicts) {
   return all + " kept";
 }
 
-// Numbers are of different units, row by row: text has them as words, CSV and JSON raw.
+// Units differ from row to row: text has them in words, CSV and JSON the raw numbers.
 Columns<Verdict> limit_columns() {
   return {{{"found", "FOUND", CellKind::kNumber, false, true}, [](const Verdict& one) { return one.found; }},
           {{"allowed", "ALLOWED", CellKind::kNumber, false, true}, [](const Verdict& one) { return one.allowed; }},
@@ -110,7 +108,7 @@ struct BlameItem : Placed {
   Names& names;
 };
 
-// A row for each stack that is to blame, largest first, as the verdict has them.
+// One row per stack to blame, largest first, as in the verdict.
 Table table_of_blames(const Recording& recording, const Verdict& verdict, Names& names) {
   Columns<BlameItem> columns = {
       {{"amount", title_of(verdict), kind_of(verdict)}, [](const BlameItem& item) { return item.blame.amount; }},
@@ -143,7 +141,7 @@ Report check_report(const Recording& recording, const std::vector<Verdict>& verd
   report.head.push_back(fmt::format("{}{}.", head_of(verdicts), of_blocks));
   report.tables.push_back(table_of_limits(verdicts));
   for (const Verdict& verdict : verdicts) {
-    // Also for a limit that is broken only perhaps: the stacks are what there is to look at.
+    // Also for a limit that may not be broken: the stacks are all there is to look at.
     if (verdict.found > verdict.allowed && !verdict.blames.empty())
       report.tables.push_back(table_of_blames(recording, verdict, names));
     if (!verdict.doubt.empty()) report.tail.push_back(fmt::format("{}: {}.", verdict.limit, verdict.doubt));

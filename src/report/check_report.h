@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna check: limits and what was found, and for each that is broken the stacks that are to blame.
+// penna check: limits and what was found, and for each broken limit the stacks to blame.
 // Invariant: the first table has a row for every verdict.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace penna {
 
-// `blocks`: the allocations that were checked, for the name of their family; null: none were.
+// `blocks`: the allocations that were checked, for their family's name; null: none were.
 Report check_report(const Recording& recording, const std::vector<Verdict>& verdicts, Names& names,
                     const Allocations* blocks = nullptr);
 

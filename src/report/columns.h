@@ -2,7 +2,7 @@
 // Columns: a table as one list of columns, each with its key, title, kind and what it shows of an item.
 //
 // Why: text, CSV and JSON follow from that list, so no format can miss a column. Values are captureless: names are
-// looked up long after the function that lists the columns has returned, so a value may depend on nothing but the item.
+// looked up long after the function that lists the columns has returned, so a value may depend only on the item.
 // Invariant: the cells of a row are in the order of the columns.
 #pragma once
 
@@ -20,10 +20,10 @@
 
 namespace penna {
 
-// When a cell is made. Looking up names is slow: it is done for the rows that are shown only.
+// When a cell is made. Looking up names is slow: it is only done for rows that are shown.
 enum class Fill : uint8_t { kAtOnce, kWhenShown };
 
-// A number, a text or a cell as a cell; a number above INT64_MAX becomes INT64_MAX.
+// Converts a number, a text or a cell to a cell; numbers above INT64_MAX become INT64_MAX.
 template <typename Value>
 Cell to_cell(Value value) {
   if constexpr (std::is_same_v<Value, Cell>)
@@ -38,7 +38,7 @@ Cell to_cell(Value value) {
     return std::string(std::move(value));
 }
 
-// `Item`: what a row is about, with all that its cells need.
+// `Item`: what a row is about, with everything its cells need.
 template <typename Item>
 struct Column {
   // `Shows`: a lambda without captures; what it returns goes through to_cell().
@@ -56,14 +56,14 @@ struct Column {
 template <typename Item>
 class Columns {
  public:
-  // What no cell holds: the details of a row. Called on a copy of its item when the row is shown, before the cells that
-  // are made then, so that it can leave in the item what they need.
+  // Makes what is not in a cell: the details of a row. Called on a copy of the item when the row is shown, before the
+  // cells made at that time, so it can store in the item what they need.
   using Describe = void (*)(TableRow&, Item&);
 
   Columns() = default;
   Columns(std::initializer_list<Column<Item>> columns) { add(columns); }
 
-  // Behind those that are there already. `Part`: Item, or a base of it.
+  // Appends. `Part`: Item, or a base of it.
   template <typename Part>
   void add(const Column<Part>& one) {
     columns_.push_back({one.column, one.value, one.fill});
@@ -83,14 +83,14 @@ class Columns {
       table.columns.back().late = one.fill == Fill::kWhenShown;
     }
   }
-  // All cells of a row; those that are filled later are blank.
+  // All cells of a row; those filled later are blank.
   std::vector<Cell> cells(const Item& item) const {
     std::vector<Cell> cells;
     cells.reserve(columns_.size());
     for (const Stored& one : columns_) cells.push_back(one.fill == Fill::kAtOnce ? one.value(item) : blank(one));
     return cells;
   }
-  // Makes a row of each item. TableRow::source is the number of its item.
+  // Makes a row from each item. TableRow::source is the index of its item.
   void fill(Table& table, std::vector<Item> items, Describe describe = nullptr) const {
     declare(table);
     table.rows.reserve(items.size());
@@ -110,7 +110,7 @@ class Columns {
 
   struct Stored {
     TableColumn column;
-    std::function<Cell(const Item&)> value;  // a plain function, perhaps of a base of Item
+    std::function<Cell(const Item&)> value;  // a plain function, possibly of a base of Item
     Fill fill;
   };
 

@@ -11,7 +11,7 @@ namespace penna {
 
 class Facts {
  public:
-  // Nothing is added for an empty value. `field`: a literal.
+  // Ignores an empty value. `field`: a literal.
   void add(const char* field, std::string value) {
     if (!value.empty()) facts_.push_back({field, std::move(value)});
   }

@@ -24,13 +24,11 @@ const char* state_name(FileState state) {
   return "";
 }
 
-// By penna_loss. These and the classes below are counted per kind; all other counters come from
-// health.inc.
+// By penna_loss. These and the classes below are counted per kind; all other counters come from health.inc.
 constexpr const char* kCauses[PENNA_LOSS_COUNT] = {"for_pairs", "for_shape", "for_unwinders", "for_pools",
                                                    "for_samples"};
 
-// Along the way of an event. Counters of 0 are there, too: a script need not know which may be
-// missing.
+// In the order of an event's way. Includes counters of 0: a script need not know which may be missing.
 std::vector<LossNumber> loss_numbers(const HealthReport& health) {
   std::vector<LossNumber> numbers;
   // In the target.
@@ -49,14 +47,14 @@ std::vector<LossNumber> loss_numbers(const HealthReport& health) {
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     numbers.push_back({fmt::format("unwritten_{}", class_name(i)), health.write_lost[i]});
   add_losses(false);
-  // That was asked for.
+  // On request.
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     numbers.push_back({fmt::format("thrown_away_{}", class_name(i)), health.thrown_away[i]});
   return numbers;
 }
 
-// The cost of the process that recording slowed down the most. A call is two events. Picoseconds,
-// as an event takes a few nanoseconds.
+// The cost in the process that recording slowed down the most. A call is two events. Picoseconds, as an event takes a
+// few nanoseconds.
 std::vector<LossNumber> cost_numbers(const Recording& recording) {
   std::vector<LossNumber> numbers;
   const auto costliest = costliest_process(recording);

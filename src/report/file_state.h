@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What became of a recording and of its events, for programs: identifiers and numbers beside the sentences.
+// What became of a recording and of its events, for programs: identifiers and numbers in addition to the sentences.
 //
-// Why apart: sentences may be worded better tomorrow; a script that reads them would break.
-// Invariant: a name that was given once keeps its meaning; every number of loss is there, also when it is 0.
+// Why separate: sentences may be reworded; a script that parses them would break.
+// Invariant: a published name keeps its meaning; every loss counter is present, even if it is 0.
 #pragma once
 
 #include "model/verdict/health.h"
@@ -12,16 +12,16 @@ namespace penna {
 
 enum class FileState : uint8_t {
   kComplete,
-  kDamaged,     // to its end, but not all in it can be used
-  kCut,         // it ends before its end
-  kUnfinished,  // the recorder did not get to its end
+  kDamaged,     // whole, but not everything in it can be used
+  kCut,         // the file is truncated
+  kUnfinished,  // the recorder did not reach its end
   kUnwritten,   // its end could not be written
 };
-// The worst that holds, from cut over unfinished to damaged.
+// The worst that applies, in the order cut, unfinished, damaged.
 FileState file_state(const Recording& recording);
 
-// State, loss, cost and warnings of a report about this recording. Call after rows were selected:
-// looking up names may add warnings.
+// State, loss, cost and warnings of a report about this recording. Call after rows were selected: looking up names may
+// add warnings.
 void add_health(Report& report, const Recording& recording, const HealthReport& health);
 
 // "exited", "killed", "exec", "stopped", "unknown": how a process ended.

@@ -14,7 +14,7 @@ size_t room_for(const std::vector<size_t>& widths, const std::vector<bool>& show
   return total;
 }
 
-// What a table is about: of the most important names the leftmost, or without names the leftmost column.
+// What a table is about: the leftmost of the most important names, or without names the leftmost column.
 size_t kept_column(const std::vector<FitColumn>& columns) {
   size_t kept = 0;
   for (size_t i = 1; i < columns.size(); ++i) {
@@ -24,7 +24,7 @@ size_t kept_column(const std::vector<FitColumn>& columns) {
   return kept;
 }
 
-// The one to leave out next; columns.size(): none.
+// The column to drop next; columns.size(): none.
 size_t least_column(const std::vector<FitColumn>& columns, const std::vector<bool>& shown, size_t kept) {
   size_t least = columns.size();
   for (size_t i = 0; i < columns.size(); ++i)
@@ -64,7 +64,7 @@ Fit fit_columns(const std::vector<FitColumn>& columns, size_t width, bool all) {
     fit.shown[next] = false;
   }
   cut_widest(columns, width, fit);
-  // Alone, it has the whole line.
+  // As the only column it gets the whole line.
   if (!all && room_for(fit.widths, fit.shown) > width && columns[kept].least < columns[kept].width)
     fit.widths[kept] = width;
   return fit;

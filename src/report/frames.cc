@@ -15,8 +15,8 @@ namespace penna {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
 
-// "parse", "(parse.cc:12) [libfoo.so]". Without a line the offset in the function says where; an
-// inlined frame has no module of its own.
+// "parse", "(parse.cc:12) [libfoo.so]". Without a line the offset in the function says where; an inlined frame has no
+// module of its own.
 TableDetail frame_detail(const NameFrame& frame, const CodeMap& map) {
   TableDetail detail{frame.function, ""};
   if (!frame.file.empty())
@@ -25,13 +25,13 @@ TableDetail frame_detail(const NameFrame& frame, const CodeMap& map) {
   if (detail.where.empty() && frame.offset != 0) detail.where = fmt::format("(+{:#x})", frame.offset);
   if (frame.inlined) {
     detail.where += detail.where.empty() ? "[inlined]" : " [inlined]";
-  } else if (frame.named && frame.module != kNoModule) {  // a fall-back holds the name of its module
+  } else if (frame.named && frame.module != kNoModule) {  // a fallback contains the name of its module
     detail.where += fmt::format("{}[{}]", detail.where.empty() ? "" : " ", map.file_name(frame.module));
   }
   return detail;
 }
 
-// Of a library it matters what was called; where in its headers that is does not.
+// For a library it matters what was called, not where in its headers.
 static TableDetail line_of(const NameFrame& frame, const Names& names) {
   TableDetail detail = frame_detail(frame, names.map());
   if (!names.is_folded(frame) || !frame.named) return detail;
@@ -48,7 +48,7 @@ static std::vector<TableDetail> details_of(const NamedStack& stack, const Names&
   return details;
 }
 
-// All are filled late: names are looked up for the rows that are shown only.
+// All are filled late: names are only looked up for rows that are shown.
 Columns<Placed> place_columns(std::string_view title) {
   return {{{"module", "MODULE", CellKind::kText, false, true},
            [](const Placed& place) {
@@ -84,8 +84,8 @@ void set_stack(TableRow& row, Placed& place, uint32_t process, uint32_t stack, N
   place.map = &names.map();
 }
 
-// Drops the frames between the lock and who took it (std::lock_guard and the like): the code to
-// blame comes first.
+// Drops the frames between the lock and the code that took it (std::lock_guard and the like): the code to blame comes
+// first.
 std::vector<TableDetail> stack_of_wait(uint32_t process, uint32_t stack, Names& names) {
   const std::vector<const NameFrame*> frames = names.stack(process, stack).frames;
   const auto find = [&](auto is_meant) { return std::find_if(frames.begin(), frames.end(), is_meant); };
@@ -123,15 +123,14 @@ bool asked_for_all_functions(const Session& session) {
   return std::find(session.options.begin(), session.options.end(), kAllFunctionsWord) != session.options.end();
 }
 
-// A program that no agent could enter: building it differently would not help, and a note says what
-// would.
+// A program that no agent could enter: building it differently would not help, and a note says what would.
 bool nothing_entered(const Recording& recording) {
   return recording.processes().empty() && !recording.collector().notes.empty();
 }
 
 }  // namespace
 
-// As one would type it. A command that fills a line is left out.
+// As typed in a shell. A command that fills a line is left out.
 std::string record_all_calls(const Session& session) {
   constexpr size_t kMost = 60;
   const std::string command = command_text(session.command, session.command_cut);
@@ -160,12 +159,11 @@ bool lacks_calls(const Recording& recording, const Summary& summary) {
 }
 
 std::string no_calls_text(const Recording& recording) {
-  if (nothing_entered(recording)) return "No calls were recorded.";  // its note is shown below
+  if (nothing_entered(recording)) return "No calls were recorded.";  // the note is shown below
   return fmt::format("No calls were recorded: {}.", why_no_calls(recording));
 }
 
-// In floating point: an exact product of two 64-bit numbers does not fit, and times are shown with
-// three digits.
+// In floating point: an exact product of two 64-bit numbers does not fit, and times are shown with three digits.
 int64_t ticks_to_ns(const Recording& recording, uint64_t ticks) {
   const double ns = static_cast<double>(ticks) * recording.time().ns_per_tick();
   return ns >= 9.2e18 ? INT64_MAX : std::llround(ns);

@@ -12,8 +12,7 @@
 namespace penna {
 namespace {
 
-// Counters in the order of an event's way: target, collector, file, analysis. All of them; text
-// leaves out those of 0.
+// Counters along an event's way: target, collector, file, analysis. All of them; text leaves out those of 0.
 class Counters {
  public:
   void add(std::string name, uint64_t value, const char* meaning) {
@@ -46,8 +45,7 @@ void add_section(const HealthReport& health, HealthSection section, Counters& co
     if (counter.section == section) counters.add(counter.name, counter.value(health), counter.meaning);
 }
 
-// What is counted per class or cause has its rows here; all else comes from the one table,
-// health.inc.
+// Counters per class or cause have their rows here; all others come from the one table, health.inc.
 void add_target(const HealthReport& health, Counters& counters) {
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     counters.add(
@@ -62,8 +60,7 @@ void add_target(const HealthReport& health, Counters& counters) {
   add_section(health, HealthSection::kTarget, counters);
 }
 
-// How far the stacks of allocations reach, by the module that allocates: where one has no unwinding
-// rules, stacks end.
+// How complete the stacks of allocations are, by allocating module: stacks end at a module without unwind information.
 Table stacks_table(const HealthReport& health) {
   const Columns<ModuleStacks> columns = {
       {{"module", "ALLOCATIONS OF", CellKind::kText}, [](const ModuleStacks& of) { return of.file; }},
@@ -95,7 +92,7 @@ std::vector<std::string> health_warnings(const HealthReport& health) {
   return warnings;
 }
 
-// Errors and warnings stand above the table, as in every report; notes below it.
+// Errors and warnings go above the table, as in every report; notes below it.
 Report health_report(const Recording& recording, const Summary& summary, const HealthReport& health) {
   Report report;
   report.head.push_back(fmt::format("{} recorded; {}.", events_text(summary.events),

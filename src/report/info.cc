@@ -19,7 +19,7 @@
 namespace penna {
 namespace {
 
-// As a shell would take it: whatever is not plainly harmless stands in single quotes.
+// For a shell: everything that is not plainly harmless is in single quotes.
 std::string quoted(const std::string& argument) {
   const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || (c != '\0' && std::strchr("_-./=:,+@%^", c) != nullptr);
@@ -53,8 +53,7 @@ std::string left_out_text(const CollectorHealth& health) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// What ended the recording, when that was neither the program nor a signal. The index comes from
-// the file.
+// What ended the recording, if neither the program nor a signal did. The index comes from the file.
 std::string finish_text(const Recording& recording, const Summary& summary) {
   const CollectorHealth& health = recording.collector();
   if (health.finish_ticks == 0) return {};
@@ -65,8 +64,7 @@ std::string finish_text(const Recording& recording, const Summary& summary) {
   return text;
 }
 
-// What was lost, in the target or on the way into the file. Of a file that is not whole the numbers
-// are minima.
+// What was lost, in the target or on the way into the file. If the file is incomplete the numbers are minima.
 std::string lost_text(const Recording& recording, const Summary& summary) {
   EventCounts unwritten{};
   if (const auto failures = recording.write_failures())
@@ -79,7 +77,7 @@ std::string lost_text(const Recording& recording, const Summary& summary) {
   return is_whole ? text : text + ", as far as the file tells";
 }
 
-// The same as file_state(), in words, with how much of the file is there.
+// Like file_state(), in words, with how much of the file is present.
 std::string state_text(const Recording& recording) {
   switch (file_state(recording)) {
     case FileState::kComplete: return "complete";
@@ -88,14 +86,14 @@ std::string state_text(const Recording& recording) {
     case FileState::kUnwritten: return "unfinished: its end could not be written";
     case FileState::kCut: break;
   }
-  // Written in place at the beginning of the file, and so known even when its end is missing.
+  // Written in place at the beginning of the file, and thus known even if its end is missing.
   const auto in_place = recording.write_failures();
   return in_place && in_place->end > recording.file_bytes()
              ? fmt::format("cut off: {} of its {} bytes are there", recording.file_bytes(), in_place->end)
              : "cut off";
 }
 
-// A line for each fact; those that are empty are left out.
+// One line per fact; empty ones are left out.
 Table facts(const Recording& recording, const Summary& summary) {
   const Session& session = recording.session();
   Facts facts;
@@ -137,8 +135,8 @@ struct ProcessItem {
   const Recording& recording;
   const Summary& summary;
   const ProcessSummary& process;
-  int64_t image;  // which of the programs that its process was
-  // Since `begin`, both in ticks; nothing is known of a process without an event.
+  int64_t image;  // number of this program among those its process ran
+  // Since `begin`, both in ticks; without an event nothing is known about a process.
   Cell time(uint64_t begin, uint64_t ticks) const {
     return process.first_time == 0 ? Cell{} : Cell{recording.time().duration_ns(begin, ticks)};
   }
@@ -147,7 +145,7 @@ struct ProcessItem {
 // `several_images`: some pid ran more than one program.
 Columns<ProcessItem> processes_columns(bool several_images) {
   return {{{"pid", "PID", CellKind::kNumber}, [](const ProcessItem& item) { return item.process.pid; }},
-          {{"image", "N", CellKind::kNumber, false, !several_images},  // of --pid PID:N
+          {{"image", "N", CellKind::kNumber, false, !several_images},  // for --pid PID:N
            [](const ProcessItem& item) { return item.image; }},
           {minor({"parent_pid", "PARENT", CellKind::kNumber}),
            [](const ProcessItem& item) {
@@ -178,8 +176,7 @@ Columns<ProcessItem> processes_columns(bool several_images) {
            }}};
 }
 
-// A pid has several rows when its process ran several programs (exec): then N is shown, which --pid
-// PID:N takes.
+// A pid has several rows if its process ran several programs (exec): N is shown then, for --pid PID:N.
 Table processes(const Recording& recording, const Summary& summary) {
   std::map<uint32_t, int64_t> images;  // by pid
   std::vector<ProcessItem> items;
@@ -204,7 +201,7 @@ std::string command_text(const std::vector<std::string>& command, uint32_t left_
   return text;
 }
 
-// In UTC: whoever reads the recording may be anywhere.
+// In UTC: the recording may be read anywhere.
 std::string date_text(uint64_t realtime_ns) {
   const std::time_t seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
   std::tm broken{};
@@ -218,7 +215,7 @@ Report info_report(const Recording& recording, const Summary& summary, const Hea
   report.tables.push_back(facts(recording, summary));
   report.tables.push_back(processes(recording, summary));
   add_health(report, recording, health);
-  report.warnings.clear();  // here with what is worth knowing
+  report.warnings.clear();  // here along with the notes
   for (const HealthSentence& sentence : health.sentences) report.warnings.push_back(sentence.text);
   return report;
 }

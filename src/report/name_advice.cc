@@ -9,8 +9,8 @@
 
 namespace penna {
 
-// Counts rows without a source line by their file, in all tables that have such columns; two
-// sentences at most, for the files that most rows are of.
+// Counts rows without a source line by file, in all tables that have such columns; at most two sentences, for the files
+// with the most rows.
 void advise_on_names(Report& report, Names& names) {
   constexpr size_t kMost = 2;
   std::vector<std::pair<std::string, size_t>> files;

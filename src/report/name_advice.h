@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What is missing for rows about places in code to have source lines, and what to do: a stripped file, no -g.
+// What code rows lack to have source lines, and what to do: a stripped file, no -g.
 //
-// Why by the rows that are shown: libraries that nobody looks at need no debug files.
+// Why by the rows shown: libraries that are not shown need no debug files.
 // Invariant: rows that have lines add nothing.
 #pragma once
 
@@ -13,13 +13,13 @@
 
 namespace penna {
 
-// Sentences for the end of the report, once its rows are chosen: of the two files that most rows without a line are of.
+// Sentences for the end of the report, once its rows are chosen: for the two files with the most rows without a line.
 void advise_on_names(Report& report, Names& names);
 
-// Of any names that were asked for: a sentence for each file that is no longer the one that was recorded, where some
-// are missing for that; of two files at most.
+// For all names that were looked up: a sentence for each file that is no longer the recorded one, if names are missing
+// because of that; for at most two files.
 std::vector<std::string> lost_files(Names& names);
-// Adds them to the end of a report that does not have them yet.
+// Appends them to a report that does not have them yet.
 void tell_lost_files(Report& report, Names& names);
 
 }  // namespace penna

@@ -14,13 +14,13 @@
 namespace penna {
 namespace {
 
-// Appends the tables of `part`; the first one is titled by its name and the part's first sentence.
+// Appends the tables of `part`; the first one's title is its name and the part's first sentence.
 void append(Report& whole, Report part, const char* name) {
   part.tables[0].title = fmt::format("{}: {}", name, part.head.empty() ? "" : part.head[0]);
   for (Table& table : part.tables) whole.add(std::move(table));
 }
 
-// Tables of a part that was not recorded: JSON has them all, empty.
+// The tables of a part that was not recorded: JSON has all tables, these empty.
 void append_empty(Report& whole, std::initializer_list<const char*> keys) {
   for (const char* key : keys) {
     Table table;
@@ -39,7 +39,7 @@ std::string first_line(const Recording& recording, const Summary& summary) {
 
 }  // namespace
 
-// The top of each table that has rows. The caller cuts them to a few.
+// The top of each table that has rows. The caller limits their number.
 Report overview_report(const Recording& recording, const Summary& summary, const OverviewInputs& inputs, Names& names) {
   Report report;
   report.head.push_back(first_line(recording, summary));

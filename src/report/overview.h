@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The summary of a recording: the top of every table that has something to say.
+// The summary of a recording: the top of every nonempty table.
 #pragma once
 
 #include "report/reports.h"
 
 namespace penna {
 
-// Analyses that were made; all may be null.
+// The analyses made; any may be null.
 struct OverviewInputs {
   const Calls* calls = nullptr;
   const Allocations* allocations = nullptr;

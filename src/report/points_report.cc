@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna report points: how often each point was passed, and which values it had.
+// penna report points: how often each point was hit, and with which values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,15 +19,14 @@ namespace {
 
 constexpr size_t kTopStrings = 3;
 
-// Six digits; whole numbers and large ones to the last digit that a double holds (2^53), never
-// 2.5e+06.
+// Six digits; whole numbers and large ones to the last digit that a double holds (2^53), never 2.5e+06.
 std::string amount_text(double amount) {
   const double whole = std::round(amount), exact = 1LL << 53;
   if (std::abs(whole) > exact) return fmt::format("{:.6g}", amount);
   return whole == amount || std::abs(amount) >= 1e5 ? fmt::format("{:.0f}", whole) : fmt::format("{:.6g}", amount);
 }
 
-// "3 .. 900, average 12.5, sum 250"; of an enum "RED .. BLUE".
+// "3 .. 900, average 12.5, sum 250"; for an enum "RED .. BLUE".
 std::string numbers_text(const ArgumentStats& argument, const SiteArgument& described) {
   const std::string low = argument_text(described, argument.min()), high = argument_text(described, argument.max());
   std::string text = low == high ? low : fmt::format("{} .. {}", low, high);
@@ -38,10 +37,9 @@ std::string numbers_text(const ArgumentStats& argument, const SiteArgument& desc
   return text;
 }
 
-// The most frequent texts: "\"users\" 12, \"orders\" 3, others 4". Where there were too many
-// different ones to count each (model/events/frequent_texts.h), counts are minima: "\"users\" 12 or
-// more, others of more than 4,096 different"; and when none stood out: "more than 4,096 different,
-// none more than 5 times".
+// The most frequent texts: "\"users\" 12, \"orders\" 3, others 4". If there were too many different ones to count each
+// (model/events/frequent_texts.h), counts are minima: "\"users\" 12 or more, others of more than 4,096 different"; and
+// if none stood out: "more than 4,096 different, none more than 5 times".
 std::string texts_text(const ArgumentStats& argument) {
   const FrequentTexts& texts = argument.texts;
   const std::string too_many = fmt::format("more than {} different", count_text(FrequentTexts::kMost));
@@ -67,19 +65,19 @@ std::string argument_line(const ArgumentStats& argument, size_t index, const Sit
   if (argument.count == 0) return name + ": no value";
   if (argument.type != PENNA_ARG_STRING && argument.type != PENNA_ARG_ARRAY)
     return name + ": " + numbers_text(argument, site.arguments[index]);
-  // A text that was cut looks like a whole one.
+  // A truncated text looks like a complete one.
   return name + ": " + texts_text(argument) +
          (argument.cut == 0 ? "" : fmt::format(", cut {}", count_text(static_cast<int64_t>(argument.cut))));
 }
 
-// Of a span: "took 1.20 us on average, 5.00 us at most, 12.0 us together".
+// For a span: "took 1.20 us on average, 5.00 us at most, 12.0 us together".
 std::string duration_line(const Recording& recording, const Distribution& duration) {
   const auto text = [&](uint64_t ticks) { return duration_text(ticks_to_ns(recording, ticks)); };
   return fmt::format("took {} on average, {} at most, {} together", text(static_cast<uint64_t>(duration.average())),
                      text(duration.max()), text(duration.sum()));
 }
 
-// "shop.c:12"; of a probe whose copies stand in several places "ceval.c:12 and 2 others".
+// "shop.c:12"; for a probe with copies in several places "ceval.c:12 and 2 others".
 std::string source_text(const PointStats& point, Names& names) {
   if (point.site != nullptr && !point.site->file.empty())
     return fmt::format("{}:{}", point.site->file, point.site->line);
@@ -94,7 +92,7 @@ std::string source_text(const PointStats& point, Names& names) {
   return fmt::format("{} and {}", sources[0], plural_text(static_cast<int64_t>(sources.size() - 1), "other"));
 }
 
-// A stack in which a point was passed; stack 0: passes that have none.
+// A stack in which a point was hit; stack 0: hits without one.
 struct PointPlace : Placed {
   const PointStats* point;
   StackOfProcess where;
@@ -102,8 +100,8 @@ struct PointPlace : Placed {
   Names* names;
 };
 
-// Stacks that read the same are one place; most passes first. If a point has stacks at all, its
-// passes without one are a place, too, so that the numbers add up.
+// Stacks that read the same are one place; most hits first. If a point has any stacks, its hits without one are a
+// place, too, so that the numbers add up.
 std::vector<PointPlace> places_of(const Recording& recording, const Points& points, Names& names) {
   std::vector<PointPlace> places;
   SameStacks same(recording, names);
@@ -123,7 +121,7 @@ std::vector<PointPlace> places_of(const Recording& recording, const Points& poin
   return places;
 }
 
-// A row for each point and stack.
+// One row per point and stack.
 Table stacks_table(const Recording& recording, const Points& points, Names& names) {
   Columns<PointPlace> columns = {
       {{"hits", "HITS", CellKind::kCount}, [](const PointPlace& place) { return place.hits; }},
@@ -191,7 +189,7 @@ Report points_report(const Recording& recording, const Points& points, Names& na
       points.hits() == 0 ? "No points were recorded: 'penna list PROGRAM' shows which ones it has."
                          : fmt::format("{} passed {}", plural_text(static_cast<int64_t>(points.all().size()), "point"),
                                        plural_text(static_cast<int64_t>(points.hits()), "time")));
-  // Then they are as many as are said to be recorded.
+  // So that the numbers add up to those reported as recorded.
   if (points.span_ends() != 0)
     report.head.back() += fmt::format(", {} ended", plural_text(static_cast<int64_t>(points.span_ends()), "span"));
   report.add(points_table(recording, points, names));

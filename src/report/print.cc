@@ -18,14 +18,14 @@ namespace penna {
 namespace {
 
 constexpr size_t kDetailIndent = 6;  // of frames below their row
-constexpr size_t kOtherIndent = 4;   // of the words over other ones
+constexpr size_t kOtherIndent = 4;   // of the titles above other_details
 
 bool is_left(const TableColumn& column) { return column.kind == CellKind::kText; }
 
-// Blanks in front of a name, which show its place in a tree.
+// Leading blanks of a name, which show its place in a tree.
 size_t indent_of(std::string_view text) { return std::min(text.find_first_not_of(' '), text.size()); }
 
-// A detail in `room` columns: the name, and where it is when that leaves the name half of them and kSmallestName.
+// A detail in `room` columns: the name, and where it is if that leaves the name half of them and kSmallestName.
 struct FittedDetail {
   std::string text, where;
   size_t width() const { return display_width(text) + (where.empty() ? 0 : 1 + display_width(where)); }
@@ -36,13 +36,13 @@ struct FittedDetail {
 FittedDetail fit(const TableDetail& detail, size_t room, const TextStyle& style) {
   FittedDetail fitted{printable(detail.text), printable(detail.where)};
   if (style.width == 0) return fitted;
-  // A name that is deep in a tree keeps itself rather than its blanks.
+  // A name deep in a tree keeps its text rather than its blanks.
   const size_t most_blanks = room - std::min(room, kSmallestName);
   const std::string blanks(std::min(indent_of(fitted.text), most_blanks), ' ');
   const std::string name = fitted.text.substr(indent_of(fitted.text));
   const size_t least = blanks.size() + std::min(display_width(name), std::max(room / 2, kSmallestName));
   const auto has_room = [&] { return fitted.where.empty() || least + 1 + display_width(fitted.where) <= room; };
-  // Of where it is, the module goes first, then all of it: half a line number says nothing.
+  // Of the place, the module goes first, then all of it: half a line number is useless.
   if (!has_room()) fitted.where.resize(std::min(fitted.where.size(), fitted.where.rfind(" [")));
   if (!has_room()) fitted.where.clear();
   const size_t taken = blanks.size() + (fitted.where.empty() ? 0 : 1 + display_width(fitted.where));
@@ -65,7 +65,7 @@ Importance importance_of(const TableColumn& column, bool is_first) {
   return column.importance.value_or(column.cut || is_first ? Importance::kMain : Importance::kUsual);
 }
 
-// All columns that text could show, and how little of each is enough.
+// All columns that text could show, and the least width that is enough for each.
 std::vector<FitColumn> measure(const Table& table, Layout& layout) {
   std::vector<FitColumn> fits;
   std::vector<size_t> at;
@@ -93,7 +93,7 @@ std::vector<FitColumn> measure(const Table& table, Layout& layout) {
   return fits;
 }
 
-// Only drawings have no title.
+// Only drawings are untitled.
 std::string_view word_for(std::string_view title) { return title.empty() ? "the drawing" : title; }
 
 void keep(const Fit& fit, Layout& layout) {
@@ -119,7 +119,7 @@ Layout lay_out(const Table& table, const TextStyle& style) {
   return layout;
 }
 
-// Columns side by side; text to the left, numbers to the right, no spaces at the end.
+// Columns side by side; text left-aligned, numbers right-aligned, no trailing spaces.
 class LineWriter {
  public:
   LineWriter(const Layout& layout, const TextStyle& style) : layout_(layout), style_(style) {}
@@ -140,7 +140,7 @@ class LineWriter {
   }
   size_t room() const { return layout_.widths[at_]; }
   bool may_cut() const { return is_left(*layout_.columns[at_]) && style_.width != 0; }
-  // Of its line: where the next column begins.
+  // Where the next column begins in the line.
   size_t column() const {
     size_t column = 0;
     for (size_t i = 0; i < at_; ++i) column += layout_.widths[i] + kColumnGap;
@@ -153,7 +153,7 @@ class LineWriter {
   const TextStyle& style_;
   std::string line_;
   size_t at_ = 0;
-  size_t owed_ = 0;  // spaces, paid when something follows
+  size_t owed_ = 0;  // spaces, written when something follows
 };
 
 std::string title_line(const Layout& layout, const TextStyle& style) {
@@ -185,7 +185,7 @@ bool has_prose(const Table& table) {
   return std::any_of(table.columns.begin(), table.columns.end(), [](auto& column) { return column.is_prose; });
 }
 
-// Below a row of sentences there are sentences.
+// Below a row of sentences the details are sentences, too.
 std::string prose_lines(const std::vector<TableDetail>& details, const TextStyle& style) {
   std::string lines;
   for (const TableDetail& detail : details) {
@@ -199,7 +199,7 @@ std::string prose_lines(const std::vector<TableDetail>& details, const TextStyle
 std::string row_lines(const Table& table, size_t index, const Layout& layout, const TextStyle& style) {
   const TableRow& row = table.rows[index];
   const bool detail_first = in_row(table, row) && layout.last_is_whole;
-  std::string below;  // of a last column whose sentences go on
+  std::string below;  // the rest of the last column's sentences
   const std::vector<std::string>& texts = layout.texts[index];
   LineWriter line(layout, style);
   const Tint tint = row.is_quiet ? Tint::kDim : Tint::kNone;
@@ -225,7 +225,7 @@ std::string row_lines(const Table& table, size_t index, const Layout& layout, co
   return lines + detail_lines(row.other_details, 0, table.most_details, kDetailIndent, style);
 }
 
-// Blanks are part of a text that has room.
+// Blanks belong to the text if it fits.
 std::vector<std::string> fitted_lines(const std::string& text, const TextStyle& style) {
   if (style.width == 0 || display_width(text) <= style.width) return {text};
   return wrapped(text, style.width);

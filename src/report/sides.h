@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What two recordings have of a name: for comparisons of them.
+// What two recordings have under the same name: for comparisons.
 //
 // Why by name: between two builds every address changes, and names are what people compare.
-// Invariant: each name that either of them has is there once; null: that side has none of it.
+// Invariant: each name in either recording occurs once; null: that side does not have it.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct SidesOf {
   const Sums* a = nullptr;
   const Sums* b = nullptr;
 
-  // An empty cell, not 0, of a side that has none of it.
+  // For a side that does not have it, an empty cell, not 0.
   template <auto Sums::*kSum>
   static Cell cell(const Sums* side) {
     return side == nullptr ? Cell{} : Cell{static_cast<int64_t>(side->*kSum)};
@@ -39,7 +39,7 @@ struct SidesOf {
   }
 };
 
-// By the size of the change of a sum, whichever its sign; equal ones by name, as the maps have them.
+// By the absolute change of a sum; ties by name, in the order of the maps.
 template <auto kSum, typename Sums>
 std::vector<std::pair<std::string, SidesOf<Sums>>> sides_by_change(const std::map<std::string, Sums>& a,
                                                                    const std::map<std::string, Sums>& b) {
@@ -53,7 +53,7 @@ std::vector<std::pair<std::string, SidesOf<Sums>>> sides_by_change(const std::ma
   return sides;
 }
 
-// A row for each item, grey where the change is noise. Gives how many are.
+// Makes a row from each item, grey if the change is noise. Returns the number of those.
 template <typename Item>
 int64_t fill_with_noise(const Columns<Item>& columns, const std::vector<Item>& items, Table& table) {
   columns.fill(table, items);

@@ -20,7 +20,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// "total" of "total_ns": what people call a column.
+// "total" for "total_ns": what people call a column.
 std::string plain_key(const TableColumn& column) {
   for (std::string_view unit : {"_ns", "_bytes"}) {
     const std::string_view key = column.key;
@@ -57,7 +57,7 @@ double as_double(const Cell& cell) {
   return whole != nullptr ? static_cast<double>(*whole) : std::get<double>(cell);
 }
 
-// True when a < b. Neither is empty. Numbers come before text, should a column ever hold both.
+// True if a < b. Neither may be empty. Numbers come before text, should a column ever hold both.
 bool less(const Cell& a, const Cell& b) {
   if (std::holds_alternative<int64_t>(a) && std::holds_alternative<int64_t>(b))
     return std::get<int64_t>(a) < std::get<int64_t>(b);
@@ -84,7 +84,7 @@ Result<SortOrder> find_order(const Table& table, std::string_view order) {
   return SortOrder{*index, direction.empty() ? table.columns[*index].kind == CellKind::kText : direction == "asc"};
 }
 
-// "calls,self:asc": where rows are equal by the first, the next one decides.
+// "calls,self:asc": rows that are equal by the first are ordered by the next.
 Result<std::vector<SortOrder>> find_orders(const Table& table, std::string_view orders) {
   std::vector<SortOrder> found;
   for (bool more = true; more;) {
@@ -145,7 +145,7 @@ Result<> select_rows(Table& table, std::string_view order, size_t top) {
   return ok();
 }
 
-// What is left of the lists below rows: those that are named, and a first detail that stands in the last column.
+// What remains of the lists below rows: those that are named, and a first detail in the last column.
 void choose_columns(Table& table, const std::vector<std::string>& names) {
   std::vector<size_t> chosen;
   std::vector<std::string> lists;
@@ -160,7 +160,7 @@ void choose_columns(Table& table, const std::vector<std::string>& names) {
   const auto listed = [&lists](const std::string& key) {
     return std::find(lists.begin(), lists.end(), key) != lists.end();
   };
-  size_t last = table.columns.size();  // that text shows
+  size_t last = table.columns.size();  // the last one shown in text
   while (last != 0 && table.columns[last - 1].machine_only) --last;
   const bool in_row = table.details_in_row && !chosen.empty() && chosen.back() + 1 == last;
   for (TableRow& row : table.rows) {
@@ -180,7 +180,7 @@ void choose_columns(Table& table, const std::vector<std::string>& names) {
   table.details_in_row = in_row;
   if (!listed(table.details_key)) table.details_key.clear();
   if (!listed(table.other_key)) table.other_key.clear();
-  table.complete = nullptr;  // it knows the columns by their numbers
+  table.complete = nullptr;  // it knows the columns by index
   table.has_chosen_columns = true;
 }
 

@@ -13,8 +13,8 @@ struct Range {
   uint32_t first, last;
 };
 
-// Combining marks and wide characters, by Unicode block and so coarsely: enough to keep columns
-// straight for names that people write. Not wcwidth(3): it depends on the locale.
+// Combining marks and wide characters, coarsely by Unicode block: enough to keep columns straight for names that people
+// write. Not wcwidth(3): it depends on the locale.
 constexpr Range kCombining[] = {{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x610, 0x61a},  {0x64b, 0x65f},
                                 {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
 constexpr Range kWide[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0xa4cf},  {0xac00, 0xd7a3},
@@ -33,7 +33,7 @@ size_t width_of(uint32_t code) {
   return within(code, kCombining) ? 0 : within(code, kWide) ? 2 : 1;
 }
 
-// As much of a word as has room, up to a place where it may be broken; at least one character.
+// As much of a word as fits, up to a place where it may be broken; at least one character.
 size_t broken_at(std::string_view word, size_t width) {
   size_t fits = 0, mark = 0;
   for (size_t at = 0, used = 0; at < word.size();) {
@@ -97,7 +97,7 @@ std::vector<std::string> wrapped(std::string_view text, size_t width) {
     if (used != 0) lines.back() += ' ', ++used;
     while (display_width(word) > width) {
       const size_t part = broken_at(word, width);
-      if (part == word.size()) break;  // one character that is wider
+      if (part == word.size()) break;  // a single character that is wider
       lines.back() += word.substr(0, part);
       lines.emplace_back();
       word.remove_prefix(part);

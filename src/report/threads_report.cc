@@ -28,14 +28,14 @@ struct ThreadItem {
   Cell events(penna_event_class of) const {
     return of_thread([&](const ThreadSummary& one) { return number(one.events[of]); });
   }
-  // Since `begin`, both in ticks; nothing is known of a thread without an event.
+  // Since `begin`, both in ticks; nothing is known about a thread without an event.
   Cell time(uint64_t begin, uint64_t ThreadSummary::*ticks) const {
     if (thread == nullptr || thread->first_time == 0) return {};
     return recording.time().duration_ns(begin, thread->*ticks);
   }
 };
 
-// Empty, not 0, where a thread did not report: it may have lost something.
+// Empty, not 0, if a thread did not report: it may have lost something.
 Cell lost_by(const ThreadItem& item) {
   if (item.thread == nullptr) return number(item.process.unattributed_lost);
   if (!item.thread->has_health) return {};
@@ -60,7 +60,7 @@ Columns<ThreadItem> thread_item_columns() {
            }},
           {{"calls", "CALLS", CellKind::kCount},
            [](const Item& item) {
-             // Entries and exits; an open call has only the first.
+             // Entries and exits; an open call has only the former.
              return item.of_thread([](const Thread& one) { return number((one.events[PENNA_CALLS] + 1) / 2); });
            }},
           {{"alloc", "ALLOC", CellKind::kCount}, [](const Item& item) { return item.events(PENNA_ALLOC); }},

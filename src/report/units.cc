@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See units.h. Magnitudes are taken as unsigned, so that the lowest int64 is as good as any other value.
+// See units.h. Magnitudes are unsigned, so that the lowest int64 needs no special case.
 #include "report/units.h"
 
 #include <fmt/format.h>
@@ -14,8 +14,8 @@ uint64_t magnitude(int64_t value) {
   return value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
 }
 
-// Three significant digits of a value below 1000, rounded: the limits are where rounding adds a
-// digit. By hand, because a replay prints one for every line.
+// Three significant digits of a value below 1000, rounded: the limits are where rounding adds a digit. By hand, because
+// a replay prints one per line.
 std::string three_digits(double value) {
   const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
   const int scale = decimals == 2 ? 100 : decimals == 1 ? 10 : 1;
@@ -32,7 +32,7 @@ struct Unit {
   const char* name;
 };
 
-// The largest unit in which the rounded value is still 1 or more: 999,950 B is "1.00 MB".
+// The largest unit in which the rounded value is at least 1: 999,950 B is "1.00 MB".
 template <size_t kCount>
 std::string scaled(uint64_t value, const Unit (&units)[kCount], const char* base) {
   const double number = static_cast<double>(value);
@@ -41,11 +41,10 @@ std::string scaled(uint64_t value, const Unit (&units)[kCount], const char* base
   return std::to_string(value) + " " + base;
 }
 
-// A number and one of the units, with or without blanks between. Nothing when the product is beyond
-// an int64.
+// A number and one of the units, optionally separated by blanks. Nothing if the product exceeds int64.
 template <size_t kCount>
 std::optional<int64_t> parse_with(std::string_view text, const Unit (&units)[kCount]) {
-  const size_t end = text.find_last_of("0123456789.") + 1;  // 0 without any
+  const size_t end = text.find_last_of("0123456789.") + 1;  // 0 if none
   const std::string_view unit = text.substr(std::min(text.find_first_not_of(' ', end), text.size()));
   const std::optional<double> value = parse_number(text.substr(0, end));
   for (const Unit& known : units)
@@ -84,7 +83,7 @@ std::string percent_change_text(double percent) {
   return percent == 0 || text[0] == '<' ? text : (percent < 0 ? "-" : "+") + text;
 }
 
-// Not strtod(3), whose decimal point depends on the locale; and neither hexadecimal nor exponents.
+// Not strtod(3), whose decimal point depends on the locale; also rejects hexadecimal and exponents.
 std::optional<double> parse_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
@@ -108,7 +107,7 @@ std::optional<int64_t> parse_bytes(std::string_view text) {
 
 std::string address_text(uint64_t value) { return fmt::format("{:#x}", value); }
 
-// By hand: one for every line of a replay.
+// By hand: a replay prints one per line.
 std::string timestamp_text(int64_t ns) {
   const uint64_t value = magnitude(ns);
   std::string text = (ns < 0 ? "-" : "") + std::to_string(value / 1'000'000'000) + ".000000000";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The system calls that the agent makes, and what a seccomp filter answers to them. Of the agent, which sees a filter
-// being installed, and of a recorder that attaches to a process that has one. C++17.
+// The system calls that the agent makes, and how a seccomp filter answers them. Used by the agent, which sees a filter
+// being installed, and by a recorder that attaches to a process that has one. C++17.
 //
 // Why in advance: a filter that kills gives no second chance.
 // Invariant: no memory but the filter's code is read. References: linux/filter.h; seccomp(2).
@@ -54,7 +54,7 @@ struct FilterMachine {
   }
   uint32_t load(uint16_t code, uint32_t k, const seccomp_data& call) const {
     uint32_t word = k;  // BPF_IMM
-    // The kernel has checked indices when it installed the filter; a stray one stays in bounds all the same.
+    // The kernel has checked indices when it installed the filter; even a stray one stays in bounds.
     if (BPF_MODE(code) == BPF_MEM) word = memory[k % BPF_MEMWORDS];
     if (BPF_MODE(code) == BPF_LEN) word = sizeof call;
     if (BPF_MODE(code) == BPF_ABS && k <= sizeof call - sizeof word)
@@ -115,8 +115,8 @@ inline bool refuses_call(const sock_filter* code, uint32_t length, const OwnCall
   call.nr = own.number;
   call.arch = AUDIT_ARCH_X86_64;
   call.instruction_pointer = pc;
-  // Filters see addresses, but not what lies there: pointers are 0 here. None of our calls has something of note in
-  // the last two arguments.
+  // Filters see addresses, but not what lies there: pointers are 0 here. None of the agent's calls has anything of note
+  // in the last two arguments.
   for (int i = 0; i < 4; ++i) call.args[i] = own.arguments[i];
   switch (filter_answer(code, length, call) & SECCOMP_RET_ACTION_FULL) {
     case SECCOMP_RET_ALLOW:
@@ -184,7 +184,7 @@ inline constexpr OwnCall kOwnCalls[] = {
     PENNA_OWN_CALL(pread64, kRefusesProgram | kRefusesCode, false, {kOwnDescriptor}),
     PENNA_OWN_CALL(pwrite64, kRefusesProgram | kRefusesCode, false, {kOwnDescriptor}),
     PENNA_OWN_CALL(process_vm_readv, kRefusesProgram | kRefusesCopies, false, {}),
-    // Taking and handing over chunks, waking the collector, memory of the agent's own.
+    // Taking and handing over chunks, waking the collector, the agent's own memory.
     PENNA_OWN_CALL(rt_sigprocmask, kRefusesStart | kRefusesRecording, false, {SIG_SETMASK, 0, 0, 8}),
     PENNA_OWN_CALL(rt_sigprocmask, kRefusesStart | kRefusesRecording, false, {~uint64_t{0}, 0, 0, 8}),
     PENNA_OWN_CALL(futex, kRefusesStart | kRefusesRecording, false, {0, 1 /* FUTEX_WAKE */, 1}),

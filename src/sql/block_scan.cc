@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables allocation and counter: what Allocations tells of each block, as in `penna report alloc`.
+// The tables allocation and counter: what Allocations reports for each block, as in `penna report alloc`.
 #include <algorithm>
 
 #include "export/utf8.h"
@@ -11,7 +11,7 @@
 namespace penna::sql_scans {
 namespace {
 
-// The events of allocations, merged, on their way through Allocations to who looks on.
+// The merged allocation events, passed through Allocations to the observer.
 class BlockWalk : public Scan, private AllocationObserver {
  public:
   BlockWalk(SqlSource& source, const ScanRequest& request, BlockFamily family)
@@ -37,7 +37,7 @@ class BlockWalk : public Scan, private AllocationObserver {
  protected:
   virtual bool needs_calls() const { return false; }
   virtual void finish() {}             // the events are over
-  virtual void add_rest(RowBatch&) {}  // rows that are left then
+  virtual void add_rest(RowBatch&) {}  // rows that remain then
   std::optional<int64_t> call_of(uint32_t thread) const { return numbers_ ? numbers_->current(thread) : std::nullopt; }
 
   SqlSource& source_;
@@ -69,7 +69,7 @@ class AllocationScan : public BlockWalk {
       : BlockWalk(source, request, std::move(family)), scale_(source.recording()) {}
 
  private:
-  // What a block's end does not tell.
+  // Facts that a block's end does not carry.
   struct Born {
     uint64_t address, time, size;
     uint32_t process, thread, stack, kind;
@@ -97,7 +97,7 @@ class AllocationScan : public BlockWalk {
     live_.erase(found);
   }
 
-  // What is left is live, unless its address belongs to a later block.
+  // The remaining blocks are live, unless their address belongs to a later block.
   void finish() override {
     blocks_->each_live([&](uint32_t, uint64_t, const HeapBlock& block) { kept_.emplace(key_of(block), true); });
     for (auto born = live_.begin(); born != live_.end(); ++born) rest_.push_back(born->first);
@@ -110,7 +110,7 @@ class AllocationScan : public BlockWalk {
     }
   }
 
-  // Of one thread there are never 2^44 allocations.
+  // One thread never makes 2^44 allocations.
   static uint64_t key_of(const HeapBlock& block) { return uint64_t{block.thread} << 44 | block.sequence; }
 
   void add(const Born& of, const char* how, const BlockEnd* ended, RowBatch& out) {

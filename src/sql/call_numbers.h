@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which call a thread is in, by the number that the table call gives it: 1 for the first that the thread enters.
+// The call that a thread is in, by its number in the table call: 1 for the first that the thread enters.
 //
-// Invariant: every entry gets a number, also one that has no row (inherited by a fork): the same in every table.
+// Invariant: every entry gets a number, even one without a row (inherited by a fork): the same in every table.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ class CallNumbers {
     if (!thread) thread = std::make_unique<Thread>(event, map_);
     thread->add(event, functions_, Observer{*thread});
   }
-  // The id of the innermost open call; nothing: none is open.
+  // The id of the innermost open call; empty if none is open.
   std::optional<int64_t> current(uint32_t thread) const {
     if (!threads_[thread] || threads_[thread]->matcher.stack().empty()) return std::nullopt;
     return source_.call_id(thread, threads_[thread]->matcher.stack().back().tag);

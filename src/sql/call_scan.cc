@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table call: the calls of a thread in the order in which they end, as `penna report calls` counts them.
+// The table call: a thread's calls in the order in which they end, as counted by `penna report calls`.
 #include "model/calls/thread_calls.h"
 #include "sql/columns.h"
 #include "sql/scans.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The columns of each table by number, in the order in which tables.cc describes them.
+// The columns of each table by number, in the order of their descriptions in tables.cc.
 //
 // Invariant: the last of each enum is the number of its table's columns (checked in tables.cc).
 #pragma once

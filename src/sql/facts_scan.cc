@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables of what is known without reading events: recording, process, thread, module, health.
+// The tables that need no events: recording, process, thread, module, health.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,7 +15,7 @@
 namespace penna::sql_scans {
 namespace {
 
-// Rows that are few: all are made at once.
+// A few rows: all are made at once.
 class AllAtOnce : public Scan {
  public:
   AllAtOnce(SqlSource& source, void (*make)(SqlSource&, RowBatch&)) : source_(source), make_(make) {}
@@ -45,7 +45,7 @@ const char* state_text(FileState state) {
   return "";
 }
 
-// The columns calls to lost, which two tables have, from `first` on.
+// The columns from calls to lost, shared by two tables, from `first` on.
 void add_counts(RowBatch& out, size_t first, const EventCounts& events, const EventCounts& lost) {
   for (const int of : {PENNA_CALLS, PENNA_ALLOC, PENNA_LOCKS, PENNA_POINTS})
     out.number(first++, static_cast<int64_t>(events[static_cast<size_t>(of)]));
@@ -135,7 +135,7 @@ const char* severity_text(Severity of) {
 
 void add_health_rows(SqlSource& source, RowBatch& out) {
   using namespace health_column;
-  // By names of its own: rows must not depend on what else was asked for before.
+  // With separate Names: rows must not depend on earlier queries.
   const HealthReport health = source.with_new_names(
       [&](Names& names) { return examine(source.recording(), source.summary(), Analyses{}, names); });
   for (const Table& table : health_report(source.recording(), source.summary(), health).tables) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables that a timeline's lines are rows of: event, point, span. A part for each thread.
+// The tables whose rows are lines of a timeline: event, point, span. One part per thread.
 #include <algorithm>
 
 #include "export/event_words.h"
@@ -26,7 +26,7 @@ class LineScan : public Scan {
     while (!done_ && out.rows() < kBatchRows) {
       if (cursor_->next()) {
         timeline_->add(cursor_->event(), on_line);
-        // Behind its lines: what an entry is inside of is not the call itself.
+        // After its lines: the enclosing call of an entry is not the entry's own.
         if (numbers_) (*numbers_)(cursor_->event());
       } else {
         timeline_->finish(table_ == SqlTable::kSpan, on_line);
@@ -37,7 +37,7 @@ class LineScan : public Scan {
   }
 
  private:
-  // Of a span that is open, what is known since its beginning only.
+  // Facts about an open span known only at its beginning.
   struct OpenSpan {
     uint32_t depth;
     std::string args;
@@ -50,7 +50,7 @@ class LineScan : public Scan {
     const bool in_calls = table_ == SqlTable::kPoint  ? request_.wants(point_column::call)
                           : table_ == SqlTable::kSpan ? request_.wants(span_column::call)
                                                       : false;
-    // A span's depth counts calls, too, and a jump out of them ends it.
+    // A span's depth counts calls too, and a jump out of them ends it.
     EventFilter filter{.classes = kAllRecords, .thread = thread_};
     if (table_ == SqlTable::kPoint) filter.classes = kPointEvents | (in_calls ? kCallEvents : 0);
     if (table_ == SqlTable::kSpan) filter.classes = kPointEvents | kCallEvents;
@@ -122,7 +122,7 @@ class LineScan : public Scan {
   void add_to_span(const TimelineLine& of, RowBatch& out) {
     using namespace span_column;
     if (of.kind == LineKind::kSpanBegin) {
-      while (!open_.empty() && open_.back().depth >= of.depth) open_.pop_back();  // of another stack
+      while (!open_.empty() && open_.back().depth >= of.depth) open_.pop_back();  // on another stack
       open_.push_back({of.depth, out.wants(args) ? without_line_end(arguments(of)) : "", of.stack, current_call()});
       return;
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // RowBatch: some rows of a table, column by column, on their way from a reader to an engine.
 //
-// Why by columns: engines take them so, and what nobody asks for costs nothing.
+// Why by columns: engines take them so, and unused columns cost nothing.
 // Usage:  out.begin_row(); out.number(call_column::self, 12); out.text(call_column::function, name); ...
-// Invariant: a value that was not set is NULL. What text() is given stays where it is as long as the source, so that
-// engines may point to it; what own_text() is given, until clear().
+// Invariant: a value that was not set is NULL. Texts passed to text() stay valid as long as the source, so that engines
+// may point to them; those passed to own_text(), until clear().
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace penna {
 
 class RowBatch {
  public:
-  // `wanted`: the numbers of the columns, each once; `columns`: how many the table has.
+  // `wanted`: the column numbers, each once; `columns`: the table's number of columns.
   RowBatch(std::span<const uint32_t> wanted, size_t columns) : slots_(columns, kNone), columns_(wanted.size()) {
     for (size_t slot = 0; slot < wanted.size(); ++slot) slots_[wanted[slot]] = static_cast<uint32_t>(slot);
   }
@@ -36,7 +36,7 @@ class RowBatch {
     for (Column& column : columns_) column.valid[rows_] = 0;
     ++rows_;
   }
-  // Takes back the row that was begun last.
+  // Drops the row that was begun last.
   void drop_row() { --rows_; }
   void number(size_t column, int64_t value) {
     if (slots_[column] == kNone) return;
@@ -58,18 +58,18 @@ class RowBatch {
     columns_[slots_[column]].has_own = true;
   }
 
-  // Of the wanted columns, by their place in `wanted`. numbers(): also of booleans and moments.
+  // Per wanted column, by its place in `wanted`. numbers(): also booleans and moments.
   const int64_t* numbers(size_t slot) const { return columns_[slot].numbers.data(); }
   const std::string_view* texts(size_t slot) const { return columns_[slot].texts.data(); }
   const uint8_t* valid(size_t slot) const { return columns_[slot].valid.data(); }
-  // Some of its texts are gone after clear().
+  // Some of its texts become invalid on clear().
   bool has_own_texts(size_t slot) const { return columns_[slot].has_own; }
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Column {
     std::vector<int64_t> numbers;
-    std::vector<std::string_view> texts;  // of a column without texts: empty
+    std::vector<std::string_view> texts;  // empty for a column without texts
     std::vector<uint8_t> valid;
     bool has_own = false;
   };

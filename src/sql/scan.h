@@ -5,7 +5,7 @@
 // Usage:  std::vector<ScanPart> parts = scan_table(source, SqlTable::kCall, request);
 //         while (parts[i]->fill(batch)) {...; batch.clear();}
 // Invariant: what rows a table has does not depend on which columns are wanted, nor on the order of the parts.
-// Each part may be read by a thread of its own.
+// Each part may be read by a different thread.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@
 
 namespace penna {
 
-// As many rows as an engine takes at a time; a batch may get a few more.
+// As many rows as an engine takes at a time; a batch may contain a few more.
 inline constexpr size_t kBatchRows = 2048;
 
 struct ScanRequest {
   std::vector<uint32_t> wanted;   // columns, each once
-  std::optional<int64_t> thread;  // an id: rows of it alone
+  std::optional<int64_t> thread;  // an id: only rows of it
   int64_t since = std::numeric_limits<int64_t>::min(),
           until = std::numeric_limits<int64_t>::max();  // ns: [since, until)
   std::optional<FunctionPattern> function;
@@ -41,7 +41,7 @@ struct ScanRequest {
 class Scan {
  public:
   virtual ~Scan() = default;
-  // Adds rows, kBatchRows or a few more, to an empty batch. False: there are no more, and none were added.
+  // Adds rows, kBatchRows or a few more, to an empty batch. False: no more rows, and none were added.
   virtual bool fill(RowBatch& out) = 0;
 };
 // Opens nothing before its first fill().
@@ -49,7 +49,7 @@ using ScanPart = std::unique_ptr<Scan>;
 
 // `source` and `request` must outlive the parts.
 std::vector<ScanPart> scan_table(SqlSource& source, SqlTable table, const ScanRequest& request);
-// About how many rows there are, for who plans; nothing is read.
+// An estimate of the number of rows, for query planning; reads nothing.
 uint64_t estimated_rows(const SqlSource& source, SqlTable table);
 
 }  // namespace penna

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The readers behind scan_table(), one function for each kind of them; for scan.cc.
+// The readers for scan_table(), one function for each kind; for scan.cc.
 #pragma once
 
 #include "model/calls/call_matcher.h"
@@ -9,20 +9,20 @@ namespace penna::sql_scans {
 
 using Parts = std::vector<ScanPart>;
 
-// What is known from the recording's metadata: recording, process, thread, module, health.
+// From the recording's metadata: recording, process, thread, module, health.
 Parts scan_facts(SqlSource& source, SqlTable table, const ScanRequest& request);
 // stack, frame, symbol.
 Parts scan_stacks(SqlSource& source, SqlTable table, const ScanRequest& request);
-// A part for each thread.
+// One part per thread.
 Parts scan_calls(SqlSource& source, const ScanRequest& request);
-// event, point, span: a part for each thread.
+// event, point, span: one part per thread.
 Parts scan_lines(SqlSource& source, SqlTable table, const ScanRequest& request);
-// allocation: a part for the heap and for each pool; counter: the heap.
+// allocation: one part for the heap and one for each pool; counter: the heap.
 Parts scan_blocks(SqlSource& source, SqlTable table, const ScanRequest& request);
 // wait, hold: all threads are merged, in one part.
 Parts scan_waits(SqlSource& source, SqlTable table, const ScanRequest& request);
 
-// The columns that tables of what happens in threads share.
+// The columns shared by tables of thread events.
 struct SharedColumns {
   size_t recording, process, thread, time, utc;
 };
@@ -32,7 +32,7 @@ void begin_row_of(const SqlSource& source, const SharedColumns& columns, uint32_
 
 // "exit", "jump", ...: how a call or span ended.
 const char* end_text(CallEnd how);
-// Whether rows of a thread (index) are asked for at all.
+// Whether rows of a thread (index) are requested at all.
 bool takes_rows_of(const SqlSource& source, const ScanRequest& request, uint32_t thread);
 
 }  // namespace penna::sql_scans

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// SqlSource: one of the recordings that a query is about, with what turns its numbers into those of the tables.
+// SqlSource: one of a query's recordings, with the mapping from its numbers to those of the tables.
 //
-// Why numbers of our own: threads, calls and stacks of several recordings stand in one table, and each shall be found
-// by one column. Invariant: an id is given to one thing only, whatever the order in which tables are read; ids of the
-// first recording are those it has alone. Thread-safe.
+// Why our own numbers: threads, calls and stacks of several recordings are in one table, and each must be identified by
+// one column. Invariant: an id refers to one thing only, whatever the order in which tables are read; the first
+// recording has the same ids as when it is queried by itself. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@
 
 namespace penna {
 
-// A function as tables show it. The texts stay valid as long as the source; valid UTF-8.
+// A function as shown in tables. The texts stay valid as long as the source; valid UTF-8.
 struct SqlFunction {
   std::string_view function, module, file;
-  uint32_t line = 0;  // 0: not known
+  uint32_t line = 0;  // 0: unknown
 };
 
 class SqlSource {
  public:
   static constexpr size_t kMostRecordings = 100;
-  static constexpr size_t kMostThreads = 1 << 20;  // of a recording; processes, too
+  static constexpr size_t kMostThreads = 1 << 20;  // of a recording; likewise for processes
 
-  // The error: it has more threads or processes than ids have room for.
+  // The error: it has more threads or processes than ids can express.
   static Result<std::unique_ptr<SqlSource>> open(std::shared_ptr<const Recording> recording, uint32_t number,
                                                  std::unique_ptr<SymbolSource> symbols, NameStyle style);
 
@@ -46,20 +46,20 @@ class SqlSource {
   int64_t stack_id(uint32_t process, uint32_t stack) const {
     return high_ | static_cast<int64_t>(uint64_t{process} << 32 | stack);
   }
-  // The other way round; false: of another recording.
+  // The inverse; false: of another recording.
   bool thread_of(int64_t id, uint32_t* thread) const;
 
   int64_t time_ns(uint64_t ticks) const { return recording_->time().monotonic_ns(ticks) - first_ns_; }
   int64_t utc_ns(uint64_t ticks) const { return recording_->time().realtime_ns(ticks); }
   int64_t duration_ns(uint64_t begin, uint64_t end) const { return recording_->time().duration_ns(begin, end); }
 
-  // use(Names&), alone.
+  // use(Names&), under the lock.
   template <typename Use>
   auto with_names(Use&& use) {
     const std::lock_guard lock(names_lock_);
     return use(names_);
   }
-  // The same with Names that nobody has asked yet.
+  // The same with fresh Names.
   template <typename Use>
   auto with_new_names(Use&& use) {
     const std::lock_guard lock(names_lock_);
@@ -68,7 +68,7 @@ class SqlSource {
   }
   // The function that begins at a place.
   SqlFunction function(const CodePlace& place);
-  // Who is said to have allocated or waited in a stack; empty: not known. See Names::origin().
+  // The function held responsible for an allocation or a wait, from its stack; empty: unknown. See Names::origin().
   std::string_view origin(uint32_t process, uint32_t stack, bool (*is_way_too)(std::string_view) = nullptr);
 
  private:
@@ -82,8 +82,8 @@ class SqlSource {
   int64_t number_, high_, first_ns_;
   std::mutex names_lock_;
   Names names_;
-  TextMap<std::unique_ptr<const std::string>> texts_;  // by themselves, as valid UTF-8
-  NumberMap<std::string_view> origins_;                // by process and stack; of waits apart
+  TextMap<std::unique_ptr<const std::string>> texts_;  // keyed by themselves, as valid UTF-8
+  NumberMap<std::string_view> origins_;                // by process and stack; those of waits separate
   NumberMap<std::string_view> wait_origins_;
 };
 

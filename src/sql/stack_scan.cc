@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables of what stacks are made of: stack, frame, symbol.
+// The tables of stacks and their parts: stack, frame, symbol.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -12,7 +12,7 @@
 namespace penna::sql_scans {
 namespace {
 
-// Every stack of every process, one after the other.
+// Every stack of every process, one after another.
 class StackWalk : public Scan {
  public:
   StackWalk(SqlSource& source, const ScanRequest& request) : source_(source), request_(request) {}
@@ -49,7 +49,7 @@ class StackWalk : public Scan {
   const ScanRequest& request_;
 
  private:
-  uint32_t process_ = 0, next_ = 1;  // 0 is the root, which is no frame
+  uint32_t process_ = 0, next_ = 1;  // 0 is the root, which is not a frame
 };
 
 class StackScan : public StackWalk {
@@ -96,7 +96,7 @@ class FrameScan : public StackWalk {
   }
 };
 
-// Of each function one row; they are few beside what they are gathered from.
+// One row per function; they are few compared with the stacks.
 class SymbolScan : public StackWalk {
  public:
   using StackWalk::StackWalk;

@@ -18,7 +18,7 @@ constexpr auto kText = SqlType::kText;
 constexpr auto kUtc = SqlType::kUtc;
 constexpr auto kJson = SqlType::kJson;
 
-// Columns that mean the same in every table that has them.
+// Columns with the same meaning in every table that has them.
 constexpr SqlColumn kOfRecording = {"recording", kInt, "", "recording.id", "which one, from 0"};
 constexpr SqlColumn kOfProcess = {"process", kInt, "", "process.id", "of which process"};
 constexpr SqlColumn kOfThread = {"thread", kInt, "", "thread.id", "of which thread"};

@@ -33,7 +33,7 @@ class WaitScan : public Scan {
   }
 
  private:
-  // What is known when a thread begins to wait, and not any more at the end.
+  // Facts known when a thread begins to wait, and no longer at the end.
   struct Begun {
     uint32_t chain = 0;
     std::optional<int64_t> call;
@@ -45,7 +45,7 @@ class WaitScan : public Scan {
     const bool in_calls = table_ == SqlTable::kWait && request_.wants(wait_column::call);
     if (in_calls) numbers_ = std::make_unique<CallNumbers>(source_);
     const uint32_t classes = kLockEvents | kAllocEvents | (in_calls ? kCallEvents : 0);
-    // What lies before the range tells who holds what.
+    // Events before the range determine who holds what.
     out_ = &out;
     MergedEvents past(recording, EventFilter{.classes = classes, .past = true, .all_threads = true});
     while (const Event* event = past.next()) take(*event);
@@ -61,7 +61,7 @@ class WaitScan : public Scan {
     rows_(event, step);
   }
 
-  // Threads that wait in a row, beginning with this one; a ring of them counts once.
+  // The length of a chain of waiting threads, beginning with this one; a cycle counts once.
   uint32_t chain_of(uint32_t thread) const {
     constexpr uint32_t kMost = 1000;
     std::vector<uint32_t> seen;
@@ -74,7 +74,7 @@ class WaitScan : public Scan {
     return static_cast<uint32_t>(seen.size());
   }
 
-  // Where a lock was made and first used, for its name.
+  // Where a lock was created and first used, for its name.
   void note_object(const LockStep& step) {
     if (step.object == kNoIndex || step.read.stack == 0) return;
     Places& places = places_[step.object];

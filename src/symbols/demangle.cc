@@ -15,7 +15,7 @@
 namespace penna {
 namespace {
 
-// Reads the <seq-id> of "S_", "S1A_", "T_", "T2_" behind its letter at `at`; false when it is something else ("St").
+// Reads the <seq-id> of "S_", "S1A_", "T_", "T2_" after its letter at `at`; false if it is something else ("St").
 bool read_reference(std::string_view text, size_t at, size_t* index, size_t* end) {
   size_t value = 0, i = at + 1;
   for (; i < text.size() && text[i] != '_'; ++i) {
@@ -35,7 +35,7 @@ bool read_reference(std::string_view text, size_t at, size_t* index, size_t* end
   return true;
 }
 
-// Behind the "X for " or "X thunk to " of a name that stands for something about another one; 0 for all others.
+// Position after the "X for " or "X thunk to " of a name that says something about another one; 0 for all others.
 size_t subject_at(std::string_view full) {
   for (std::string_view link : {" for ", " thunk to "}) {
     const size_t at = full.find(link);
@@ -44,7 +44,7 @@ size_t subject_at(std::string_view full) {
   return 0;
 }
 
-// The characters of "*", "&", "A<int>::*" at the start of a declarator ("*f<int>(int)"); 0 when it starts with neither.
+// The length of "*", "&", "A<int>::*" at the start of a declarator ("*f<int>(int)"); 0 if it starts with none.
 size_t pointer_size(std::string_view text) {
   size_t i = 0;
   while (i < text.size() && text[i] != '*' && text[i] != '&') {
@@ -63,10 +63,10 @@ size_t pointer_size(std::string_view text) {
   return i;
 }
 
-// "void f<int>(int)" is "f<int>(int)": only instances of templates come with the type of what they return, which is
-// in front of, or for pointers to functions and arrays around, name and parameters (Itanium ABI 5.1.5.3).
+// "void f<int>(int)" is "f<int>(int)": only template instances include their return type, which comes before, or for
+// pointers to functions and arrays around, name and parameters (Itanium ABI 5.1.5.3).
 std::string_view without_return_type(std::string_view full) {
-  if (subject_at(full) != 0) return full;  // of a type or variable
+  if (subject_at(full) != 0) return full;  // about a type or variable
   size_t name = 0;
   for (size_t i = 0; i < full.size();) {
     const std::string_view rest = full.substr(i);
@@ -94,8 +94,8 @@ std::string_view without_return_type(std::string_view full) {
   return name >= full.size() ? full : full.substr(name);
 }
 
-// Link-time optimisation renames whole functions to keep them apart: "init.lto_priv.0", "init.llvm.123" are "init".
-// (".cold", ".part.0" and ".isra.0" stay: they are other code than the function of that name.)
+// Link-time optimisation renames whole functions to keep them distinct: "init.lto_priv.0", "init.llvm.123" are "init".
+// (".cold", ".part.0" and ".isra.0" stay: their code differs from the function of that name.)
 std::string_view without_artificial_suffix(std::string_view name) {
   for (std::string_view mark : {".lto_priv.", ".llvm."}) {
     size_t at = name.find(mark);
@@ -121,13 +121,13 @@ uint64_t demangled_size_bound(std::string_view raw) {
   for (size_t i = 0; i < raw.size();) {
     size_t index = 0, end = 0;
     if ((raw[i] != 'S' && raw[i] != 'T') || !read_reference(raw, i, &index, &end)) {
-      // "St" and its kin stand for up to 80 letters of standard library names.
+      // "St" and the like stand for up to 80 letters of standard library names.
       total += raw[i] == 'S' ? 80 : 1;
       ++i;
       continue;
     }
     if (raw[i] == 'T') {
-      total *= 2;  // a template argument: no larger than all there is
+      total *= 2;  // a template argument: no larger than everything so far
     } else {
       size_t at = 0;
       while (at < known_count && known[at].index < index) ++at;
@@ -144,7 +144,7 @@ uint64_t demangled_size_bound(std::string_view raw) {
 }
 
 std::string simple_name(std::string_view full) {
-  // "vtable for X", "non-virtual thunk to X::f()": what is in front stays.
+  // "vtable for X", "non-virtual thunk to X::f()": the prefix stays.
   if (const size_t at = subject_at(full); at != 0)
     return std::string(full.substr(0, at)) + simple_name(full.substr(at));
   std::string out;
@@ -167,7 +167,7 @@ std::string simple_name(std::string_view full) {
     } else if (rest[0] == '[') {
       break;  // "[clone .cold]"
     } else if (rest[0] == ' ') {
-      // Behind parameters it starts a qualifier (" const", " &&", " [clone"); elsewhere it ends a return type.
+      // After parameters it starts a qualifier (" const", " &&", " [clone"); elsewhere it ends a return type.
       if (!after_parameters) out.clear();
       ++i;
       if (after_parameters && i < full.size() && full[i] != '[') {
@@ -205,10 +205,10 @@ std::string demangle(std::string_view raw, Demangle style) {
 
 std::optional<size_t> parameter_count(std::string_view full) {
   size_t end = full.rfind(')');
-  // What may stand behind is " const", " &" and the like.
+  // Only " const", " &" and the like may follow.
   if (end == std::string_view::npos || full.substr(end + 1).find_first_of("<>{}[]:") != std::string_view::npos)
     return std::nullopt;
-  // From the last bracket back to the one that opens it.
+  // From the last bracket back to its opening one.
   size_t depth = 0, commas = 0, at = end + 1;
   while (at-- > 0) {
     const char c = full[at];

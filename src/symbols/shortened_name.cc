@@ -12,10 +12,10 @@ namespace penna {
 namespace {
 
 constexpr std::string_view kDots = "…";
-// Lists of arguments by how deep they are: characters that one may have. Deeper ones are "<…>".
+// Most characters in an argument list, by nesting depth. Deeper ones are "<…>".
 constexpr std::array<size_t, 2> kMostOfList = {48, 24};
 
-// As one depth, so that a list is not shown deeper because it stands among parameters.
+// Counts as one depth, so that a list in parameters is not shown in more detail.
 constexpr size_t kInParameters = 1;
 
 bool is_any(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -32,14 +32,14 @@ bool is_default(std::string_view argument) {
                                     "std::default_delete", "std::regex_traits"});
 }
 
-// What queues are made of unless somebody says otherwise.
+// The default containers of queues.
 bool is_default_container(std::string_view argument, std::string_view name) {
   const std::string_view head = head_of(argument);
   return (head == "std::deque" && is_any(name, {"std::queue", "std::stack"})) ||
          (head == "std::vector" && name == "std::priority_queue");
 }
 
-// "std::string" of "std::basic_string" with the argument char; "" where there is no such word.
+// "std::string" for "std::basic_string" with the argument char; "" if there is no such word.
 std::string word_for(std::string_view name, std::string_view argument) {
   constexpr std::string_view kBegin = "std::basic_";
   struct Prefix {
@@ -68,7 +68,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// At its commas outside of all brackets.
+// At commas outside of all brackets.
 std::vector<std::string_view> split(std::string_view list) {
   std::vector<std::string_view> parts;
   size_t begin = 0;
@@ -81,11 +81,11 @@ std::vector<std::string_view> split(std::string_view list) {
     }
   }
   parts.push_back(trimmed(list.substr(begin)));
-  if (parts.size() > 1) std::erase(parts, "");  // of packs without arguments
+  if (parts.size() > 1) std::erase(parts, "");  // from packs without arguments
   return parts;
 }
 
-// Where the name begins that `text` ends with: "std::vector" of "f(std::vector", "std::operator+", "std::operator< ".
+// Where the name at the end of `text` begins: "std::vector" of "f(std::vector", "std::operator+", "std::operator< ".
 size_t name_at(std::string_view text) {
   constexpr std::string_view kOperator = "operator";
   size_t begin = text.find_last_not_of("+-*/%^&|~!=<>,()[] ") + 1;
@@ -94,7 +94,7 @@ size_t name_at(std::string_view text) {
   return begin;
 }
 
-// Of the name of an inline namespace at the start of `rest`, in std:: or deeper; 0 when there is none.
+// The length of an inline namespace's name at the start of `rest`, in std:: or deeper; 0 if there is none.
 size_t inline_namespace(std::string_view out, std::string_view rest) {
   if (rest[0] != '_' || !out.ends_with("::") || !out.substr(name_at(out)).starts_with("std::")) return 0;
   for (std::string_view name : {"__cxx11::", "__1::", "__2::", "__ndk1::", "_V2::"})
@@ -122,7 +122,7 @@ std::vector<std::string> shorten_all(const std::vector<std::string_view>& argume
   return parts;
 }
 
-// Appends the arguments `list` of the template whose name `out` ends with, or puts the word for both there.
+// Appends the arguments `list` to the template name at the end of `out`, or replaces both by their word.
 void add_arguments(std::string_view list, size_t depth, std::string& out) {
   if (trimmed(list).empty()) {
     out += "<>";
@@ -154,7 +154,7 @@ void add_arguments(std::string_view list, size_t depth, std::string& out) {
   out += "<" + shown + ">";
 }
 
-// "operator<", or "operator std::string" with the type that it makes. Gives the characters taken.
+// "operator<", or "operator std::string" with the type that it converts to. Returns the number of characters taken.
 size_t add_operator(std::string_view rest, size_t depth, std::string& out) {
   std::string name;
   const size_t taken = take_operator(rest, &name);
@@ -164,7 +164,7 @@ size_t add_operator(std::string_view rest, size_t depth, std::string& out) {
   return taken;
 }
 
-// `depth`: of lists of arguments that the text stands in.
+// `depth`: nesting of argument lists around the text.
 std::string shorten(std::string_view text, size_t depth) {
   std::string out;
   size_t parentheses = 0;
@@ -179,7 +179,7 @@ std::string shorten(std::string_view text, size_t depth) {
       i = skip_brackets(text, i);
     } else if (rest[0] == '<') {
       const size_t end = skip_brackets(text, i);
-      if (text[end - 1] != '>' || end < i + 2) return out + std::string(rest);  // brackets that are none
+      if (text[end - 1] != '>' || end < i + 2) return out + std::string(rest);  // not really brackets
       add_arguments(text.substr(i + 1, end - i - 2), depth + (parentheses == 0 ? 0 : kInParameters), out);
       i = end;
     } else if (rest[0] == '{' && depth + parentheses != 0) {  // "{lambda(int)#2}" is "{lambda#2}"

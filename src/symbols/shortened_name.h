@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Names of C++ as one would write them: "std::vector<Order>::push_back(Order const&)" for
+// C++ names as one would write them: "std::vector<Order>::push_back(Order const&)" for
 // "std::vector<Order, std::allocator<Order> >::push_back(Order const&)".
 //
-// Why: the arguments of templates make most names longer than a line, and say little of what a function is.
-// Invariant: a shortened name, shortened again, stays as it is.
+// Why: template arguments make most names longer than a line, and say little about a function.
+// Invariant: shortening a shortened name does not change it.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace penna {
 
-// Leaves out what a standard template would have by itself (allocators, comparisons, hashes, traits), inline namespaces
-// and ABI tags; writes std::string for what that stands for; and puts "…" for arguments that are deep or many. `full`:
+// Leaves out a standard template's default arguments (allocators, comparisons, hashes, traits), inline namespaces and
+// ABI tags; writes std::string for what it stands for; and replaces deeply nested or numerous arguments by "…". `full`:
 // demangled, without its return type.
 std::string shortened_name(std::string_view full);
 // False: the name stays as it is.

@@ -14,20 +14,20 @@ namespace {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// A file that was deleted while it was mapped is recorded as the kernel names it.
+// A file that was deleted while mapped is recorded as the kernel names it.
 std::string without_deleted(const std::string& path) {
   constexpr std::string_view kMark = " (deleted)";
   bool marked = path.size() > kMark.size() && path.compare(path.size() - kMark.size(), kMark.size(), kMark) == 0;
   return marked ? path.substr(0, path.size() - kMark.size()) : path;
 }
 
-// The kernel's vdso as it is mapped into this process: on the machine of the recording it is the recorded one.
+// The kernel's vdso as mapped into this process: on the machine of the recording it is the recorded one.
 Result<ElfFile> open_vdso() {
   auto base = ::getauxval(AT_SYSINFO_EHDR);
   if (base == 0) return Error{"[vdso] cannot be read: this process has none"};
   const auto* header = reinterpret_cast<const Elf64_Ehdr*>(base);
   const auto* segments = reinterpret_cast<const Elf64_Phdr*>(base + header->e_phoff);
-  // Its size is written nowhere: it reaches as far as the last of its headers and segments.
+  // Its size is not stored anywhere: it extends to the last of its headers and segments.
   uint64_t size = header->e_shoff + uint64_t{header->e_shnum} * header->e_shentsize;
   for (int i = 0; i < header->e_phnum; ++i) {
     if (segments[i].p_type == PT_LOAD) size = std::max(size, segments[i].p_offset + segments[i].p_filesz);
@@ -36,11 +36,11 @@ Result<ElfFile> open_vdso() {
   return ElfFile::from_memory("[vdso]", std::vector<uint8_t>(bytes, bytes + size));
 }
 
-// The module's own file, verified; the error says why it cannot serve.
+// The module's own file, verified; the error says why it cannot be used.
 Result<ElfFile> open_module(const ModuleFile& module, const std::string& path, const SymbolOptions& options) {
   const DebugSearch& search = options.search;
   auto file = path == "[vdso]" ? open_vdso() : ElfFile::open(search.symfs + path);
-  // Outside of symfs only what proves to be the recorded file is taken.
+  // Outside of symfs only a file proven to be the recorded one is taken.
   if (!file && !search.symfs.empty() && !module.build_id.empty()) {
     auto here = ElfFile::open(path);
     if (here && here->build_id() == module.build_id) return here;
@@ -162,7 +162,7 @@ void SymbolFile::open_dwarf() {
   std::string missing;
   if (searched_) alt_ = find_alt_file(*file, options_.search, &missing);
   auto units = DwarfUnits::open(*file, alt_ ? &*alt_ : nullptr, shape().code_ranges());
-  // libdw has read all that it will need: from here on, the files may do as they like.
+  // libdw has read everything it will need: from here on, the files may change.
   if (const Result<> same = unchanged(); !same) {
     status_.level = SymbolLevel::kSymbols;
     status_.advice = same.error().text + "; its names come from the symbol table";
@@ -188,14 +188,14 @@ std::string_view SymbolFile::display(const char* linkage_name) {
   auto [entry, added] = displayed_.try_emplace(linkage_name);
   if (!added) return entry->second;
   std::string text = demangle_budget_ == 0 ? std::string(linkage_name) : demangle(linkage_name, options_.demangle);
-  // A file may be made of names that demangle to megabytes each: from some point on they are shown raw.
+  // A file may consist of names that demangle to megabytes each: beyond the budget they are shown raw.
   demangle_budget_ -= std::min(demangle_budget_, text.size());
   return entry.value() = keep(std::move(text));
 }
 
 std::string_view SymbolFile::display(const RawSymbol& symbol) {
   if (symbol.kind != SymbolKind::kPlt) return display(symbol.name.data());
-  // Keyed by the entry itself: the name without "@plt" may be displayed too.
+  // Keyed by the entry itself: the name without "@plt" may also be displayed.
   auto found = displayed_.find(&symbol);
   if (found != displayed_.end()) return found->second;
   auto text = keep(std::string(display(symbol.name.data())) + "@plt");
@@ -203,7 +203,7 @@ std::string_view SymbolFile::display(const RawSymbol& symbol) {
   return text;
 }
 
-// Of the names of a function.
+// Chooses among the names of a function.
 const RawSymbol& SymbolFile::shown_of(const RawSymbol& symbol) {
   if (!options_.rank) return symbol;
   const RawSymbol* best = &symbol;
@@ -247,8 +247,8 @@ FrameName SymbolFile::name_frame(const DwarfFrame& frame, uint64_t address) {
   name.line = frame.line;
   name.inlined = frame.inlined;
   if (frame.file != nullptr) name.file = file_name(frame);
-  // A real function is called what the symbol table calls it, so that a name does not depend on debug information;
-  // but foo.cold, which starts elsewhere, is foo.
+  // A real function is named as in the symbol table, so that a name does not depend on debug information; but foo.cold,
+  // which starts elsewhere, is foo.
   const RawSymbol* symbol = frame.inlined ? nullptr : table_.function_at(frame.entry != 0 ? frame.entry : address);
   bool unnamed = frame.linkage_name == nullptr && frame.name.empty();
   if (symbol != nullptr && (unnamed || symbol->start == frame.entry)) {
@@ -262,7 +262,7 @@ FrameName SymbolFile::name_frame(const DwarfFrame& frame, uint64_t address) {
 }
 
 std::vector<FrameName> SymbolFile::frames(uint64_t address, bool call_site) {
-  // A return address may be the first of the next line, or of the next function: the call is in front of it.
+  // A return address may be the first of the next line, or of the next function: the call is before it.
   if (call_site) --address;
   std::vector<FrameName> names;
   if (!dwarf_opened_) open_dwarf();
@@ -282,7 +282,7 @@ std::optional<ObjectName> SymbolFile::find_object(uint64_t address) {
   const RawSymbol* symbol = table_.object_at(address);
   if (symbol == nullptr) return {};
   if (!dwarf_opened_) open_dwarf();
-  // All entries of the file are passed over once, in a second: in larger files parts of variables stay offsets.
+  // All entries of the file are scanned once, within a second: in larger files parts of variables remain offsets.
   constexpr uint64_t kMostBytes = uint64_t{256} << 20;
   const auto is_small = [](const std::optional<ElfFile>& file) {
     const ElfSection* entries = file ? file->section(".debug_info") : nullptr;
@@ -302,7 +302,7 @@ std::vector<std::string> SymbolFile::enums_of_point(uint64_t slot, std::span<con
 bool SymbolFile::is_entry(uint64_t address) const {
   if (const RawSymbol* symbol = table_.function_at(address))
     return symbol->name == "_start" || symbol->name == "_dl_start_user";
-  // No symbol, as in a stripped dynamic linker. Both together are 61 bytes of glibc's on x86-64.
+  // No symbol, as in a stripped dynamic linker. In glibc on x86-64 both together are 61 bytes.
   constexpr uint64_t kEntryBytes = 64;
   const uint64_t entry = shape().header().e_entry;
   return entry != 0 && address >= entry && address - entry < kEntryBytes;

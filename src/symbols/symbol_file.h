@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // SymbolFile: names for the addresses of one module of a recording, read after the fact from its files on disk.
 //
-// Why: recordings keep addresses only; a name must come from the very build that ran, or not at all.
-// Invariant: every name comes from a file whose build-id is the recorded one (when one was recorded).
+// Why: recordings keep only addresses; a name must come from the very build that ran, or not at all.
+// Invariant: every name comes from a file with the recorded build ID (if one was recorded).
 //
 // Addresses are ELF virtual addresses: the caller subtracts the recorded load bias from run-time addresses.
 #pragma once
@@ -38,17 +38,18 @@ struct ModuleFile {
 struct SymbolOptions {
   DebugSearch search;
   Demangle demangle = Demangle::kFull;
-  // Whether debug information is read: lines, inlined calls, members of variables. Without it, only symbols are: that
-  // is quick also for libraries with much of it.
+  // Whether debug information is read: lines, inlined calls, members of variables. Without it, only symbols are: this
+  // is quick even for libraries with a lot of it.
   bool reads_dwarf = true;
-  // A file whose build-id was not recorded is taken if it was written last at that time or before (CLOCK_REALTIME, ns),
+  // A file whose build ID was not recorded is accepted if it was last written no later than this (CLOCK_REALTIME, ns),
   // or lies under symfs.
   uint64_t unverified_until = UINT64_MAX;
-  // Of a function's names the one with the highest rank is shown, else the best known; empty: that is always.
+  // Of a function's names the one with the highest rank is shown, otherwise the best known; empty: always the best
+  // known.
   std::function<int(const std::string& name)> rank;
 };
 
-// All string_views in these live as long as the SymbolFile that gave them.
+// All string_views in these live as long as the SymbolFile that returned them.
 struct Symbol {
   std::string_view name;  // for people: demangled, without version, with "@plt"
   std::string_view raw;   // as in the file
@@ -69,12 +70,12 @@ struct ObjectName {
   std::string_view name;
   uint64_t offset = 0;   // of the address within the object
   uint64_t size = 0;     // of the object
-  std::string member{};  // what lies there, as ".queue.mutex"; empty: unknown, or nothing but the object itself
+  std::string member{};  // what lies there, such as ".queue.mutex"; empty: unknown, or just the object itself
 };
 
 enum class SymbolLevel : uint8_t {
   kNone,     // no names at all
-  kDynamic,  // exported functions only: the module is stripped
+  kDynamic,  // only exported functions: the module is stripped
   kSymbols,  // all functions, no file and line
   kDwarf,    // all functions, inlined calls, file and line
 };
@@ -82,40 +83,40 @@ enum class SymbolLevel : uint8_t {
 struct ModuleStatus {
   SymbolLevel level = SymbolLevel::kNone;
   std::string debug_file;  // the separate debug file in use; empty: none
-  std::string advice;      // one sentence: what is missing and what to do; empty: nothing is
+  std::string advice;      // one sentence: what is missing and what to do; empty: nothing is missing
 };
 
 // Thread-compatible: one thread at a time per object (look-ups fill caches), any number of objects in parallel.
 class SymbolFile {
  public:
-  // Opens the module and verifies it. When its file is gone or was rebuilt, its debug file found by build-id serves
-  // alone; when there is none either, the error says so.
+  // Opens the module and verifies it. If its file is gone or was rebuilt, its debug file found by build ID serves by
+  // itself; if there is none either, the error says so.
   static Result<std::unique_ptr<SymbolFile>> open(const ModuleFile& module, const SymbolOptions& options);
   // Over bytes: for the vdso, and for fuzzing. Searches no debug files.
   static Result<std::unique_ptr<SymbolFile>> from_memory(std::string name, std::vector<uint8_t> bytes,
                                                          const SymbolOptions& options);
 
-  // The function over the address; nothing when it lies outside of all.
+  // The function at the address; nothing if outside of all.
   std::optional<Symbol> find(uint64_t address);
-  // Where the function over the address begins and ends, as unwind information has it: for one that no symbol names.
+  // Where the function at the address begins and ends according to unwind information: for one that no symbol names.
   std::optional<AddressRange> find_unnamed(uint64_t address);
-  // The calls over the address, innermost inlined one first; one frame without line when there is no DWARF; empty when
+  // The calls at the address, innermost inlined one first; one frame without line if there is no DWARF; empty if
   // nothing is known. `call_site`: the address is a return address, so the instruction before it is meant.
   std::vector<FrameName> frames(uint64_t address, bool call_site);
-  // The global or static variable over the address.
+  // The global or static variable at the address.
   std::optional<ObjectName> find_object(uint64_t address);
-  // Of each value of the point whose slot is there its enumerators, or nothing (point_enums.h); empty: no DWARF tells.
+  // For each value of the point whose slot is there its enumerators, or nothing (point_enums.h); empty: no DWARF for
+  // it.
   std::vector<std::string> enums_of_point(uint64_t slot, std::span<const PointValueName> values);
-  // True in the code at which a process enters the file, `_start` or, behind it in the dynamic linker,
-  // `_dl_start_user`: nothing called that, whatever its unwind information says (often it has none).
+  // True in the code at which a process enters the file, `_start` or, after it in the dynamic linker, `_dl_start_user`:
+  // it has no caller, whatever its unwind information says (often it has none).
   bool is_entry(uint64_t address) const;
-  // Every name of the function that begins there, as shown, and with its version where it has one; empty: it has but
-  // one.
+  // All names of the function that begins there, as shown, and with its version if it has one; empty: it has only one.
   std::vector<std::string> names(uint64_t start);
-  // All functions by address, one a start address, PLT entries included.
+  // All functions by address, one per start address, including PLT entries.
   std::vector<Symbol> functions();
 
-  // Final after the first frames(): only then is the DWARF read, and found whole or damaged.
+  // Final after the first frames(): only then is the DWARF read, and found to be intact or damaged.
   const ModuleStatus& status() const { return status_; }
 
  private:

@@ -6,7 +6,7 @@ namespace penna {
 
 Symbolizer::ModuleId Symbolizer::add(const ModuleFile& module) {
   std::string key = module.path;
-  key.push_back('\0');  // no path holds one
+  key.push_back('\0');  // no path contains one
   key.append(module.build_id.begin(), module.build_id.end());
   auto [entry, added] = ids_.try_emplace(std::move(key));
   if (added) {

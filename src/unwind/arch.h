@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Picks the header of the processor we are built for: everything the rest of this folder knows about one.
+// Selects the header of the target processor: everything that the rest of this folder knows about it.
 //
 // An arch header defines: Registers, caller_registers(), interrupted_registers(ucontext), thread_pointer(),
 // raw_probe(address), preceded_by_call(code), and struct Arch with the DWARF register numbers and the signal frame

@@ -31,14 +31,13 @@ struct Arch {
   static constexpr uint64_t kDwarfFp = 6, kDwarfSp = 7, kDwarfReturn = 16;
   static constexpr int64_t kReturnFromCfa = -8;                                // the return address is at CFA + this
   static constexpr int64_t kSignalFp = 120, kSignalSp = 160, kSignalPc = 168;  // from sp in the restorer
-  static constexpr int kPcBits =
-      48;  // user addresses lie below 2^47, or 2^56 for who asks for them: those are not cached
+  static constexpr int kPcBits = 48;  // user addresses lie below 2^47, or 2^56 on request: those are not cached
 };
 static_assert(offsetof(ucontext_t, uc_mcontext.gregs) + REG_RBP * 8 == Arch::kSignalFp);
 static_assert(offsetof(ucontext_t, uc_mcontext.gregs) + REG_RSP * 8 == Arch::kSignalSp);
 static_assert(offsetof(ucontext_t, uc_mcontext.gregs) + REG_RIP * 8 == Arch::kSignalPc);
 
-// The frame of a hook, as rbp points to it: from it follows where the hook's caller will go on.
+// The frame of a hook, as rbp points to it: it shows where the hook's caller continues.
 struct HookFrame {
   uintptr_t caller_fp, caller_pc;
 
@@ -68,7 +67,8 @@ inline uintptr_t thread_pointer() {
 }
 
 // True when the 8 bytes at `address` (aligned) can be read. rt_sigprocmask copies its set from user memory before it
-// rejects the invalid `how`: EFAULT says unreadable, EINVAL readable; the mask stays. No seccomp filter forbids it.
+// rejects the invalid `how`: EFAULT means unreadable, EINVAL readable; the mask does not change. No seccomp filter
+// forbids it.
 inline bool raw_probe(uintptr_t address) {
   long result;
   register long size asm("r10") = 8;
@@ -118,13 +118,13 @@ inline uintptr_t direct_call_target(const uint8_t* code) {
 
 inline constexpr size_t kLongestFrameBuilder = 12, kEndbrBytes = 4;
 
-// mov %rsp,%rbp, in the two encodings there are.
+// mov %rsp,%rbp, in both encodings.
 inline bool sets_frame_pointer(const uint8_t* code) {
   return code[0] == 0x48 && ((code[1] == 0x89 && code[2] == 0xe5) || (code[1] == 0x8b && code[2] == 0xec));
 }
 
-// push %rbp; mov %rsp,%rbp: what a function begins with that builds a frame, but for an endbr64. A cmpq stands between
-// them in the function that calls a module's destructors, of which each module has one, without CFI (gcc's crtstuff.c).
+// push %rbp; mov %rsp,%rbp: the beginning of a function that builds a frame, except for an endbr64. A cmpq stands
+// between them in the function that calls a module's destructors; each module has one, without CFI (gcc's crtstuff.c).
 inline bool builds_frame(const uint8_t* code) {
   const bool compares = code[1] == 0x48 && code[2] == 0x83 && code[3] == 0x3d;
   return code[0] == 0x55 && sets_frame_pointer(code + (compares ? 9 : 1));
@@ -136,7 +136,7 @@ inline bool builds_frame(const uint8_t* code) {
 //           jmp *resolver(%rip)  24            push $index       8                  endbr64; jmp *slot(%rip)
 //                                              jmp first        16
 //
-// `byte(i)` gives the byte at pc + i, 0 where that is not code. Returns 0 where no instruction of a stub is.
+// `byte(i)` returns the byte at pc + i, 0 where that is not code. Returns 0 where no instruction of a stub is.
 template <typename Byte>
 int32_t cfa_of_plt_stub(Byte&& byte) {
   constexpr int kJump = 6, kPushIndex = 5;  // their lengths

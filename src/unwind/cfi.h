@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Call frame information: from the bytes of .eh_frame_hdr and .eh_frame to the FrameRule of one pc.
 //
-// Why our own: libgcc's and libunwind's parsers allocate, lock or read memory unchecked; this one runs inside malloc
-// and in signal handlers. Only what bears on pc, sp and fp is kept.
+// Why not a library's: libgcc's and libunwind's parsers allocate, lock or read memory unchecked; this one runs inside
+// malloc and in signal handlers. Only what bears on pc, sp and fp is kept.
 // Sources: LSB core 5.0 section 10.6 (.eh_frame, .eh_frame_hdr), DWARF 5 section 6.4 (call frame instructions).
-// Invariant: reads only inside the given sections, allocates nothing, ends for any bytes. Thread- and signal-safe.
+// Invariant: reads only inside the given sections, allocates nothing, terminates for any bytes. Thread- and
+// signal-safe.
 #pragma once
 
 #include "unwind/cursor.h"
@@ -19,7 +20,7 @@ struct EhFrame {
   Section frame;
 };
 
-// A common information entry, or what we need of it.
+// A common information entry, as far as it is needed.
 struct Cie {
   uint64_t code_align = 1;
   int64_t data_align = 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Runs the call frame instructions of one FDE up to a pc and says the row there as a FrameRule. See cfi.h.
+// Runs the call frame instructions of one FDE up to a pc and expresses the row there as a FrameRule. See cfi.h.
 //
 // Only three rules are tracked: the CFA, the frame pointer and the return address; instructions about other registers
-// are read and dropped. What a FrameRule cannot say becomes kUnsupported: the walk then stops and says so.
+// are read and dropped. What a FrameRule cannot express becomes kUnsupported: the walk then stops and reports it.
 #include "unwind/arch.h"
 #include "unwind/cfi.h"
 #include "unwind/expression.h"
@@ -35,7 +35,7 @@ class Program {
  public:
   Program(const Section& frame, const Fde& fde, uint64_t pc) : frame_(frame), fde_(fde), pc_(pc) {}
 
-  // False: an instruction that we cannot follow.
+  // False: an instruction that is not supported.
   bool run() {
     location_ = fde_.begin;
     if (!run(Cursor(frame_, fde_.cie.instructions, fde_.cie.end), /*initial=*/true)) return false;
@@ -175,12 +175,12 @@ bool cfa_value(const Section& frame, const CfaRule& cfa, uint64_t pc, Value& val
   return cfa.reg == Arch::kDwarfFp || cfa.reg == Arch::kDwarfSp;
 }
 
-// Offsets come from untrusted bytes: they wrap around instead of being undefined; usable() refuses the nonsense later.
+// Offsets come from untrusted bytes: they wrap around instead of being undefined; usable() rejects the nonsense later.
 int64_t wrapping_sub(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 
-// The address where a register was saved, as CFA + offset wherever it can be said that way.
+// The address where a register was saved, as CFA + offset wherever it can be expressed that way.
 bool saved_at(const Section& frame, const RegisterRule& rule, const Value& cfa, uint64_t pc, Value& where) {
   if (rule.kind == RegisterRule::kOffset) return where = {Value::kCfa, false, rule.offset}, true;
   if (rule.kind != RegisterRule::kExpression) return false;
@@ -199,7 +199,8 @@ bool is_kernel_signal_frame(const Section& frame, const Row& row, const Value& c
 constexpr int64_t kMaxOffset = 1 << 30;
 bool usable(int64_t offset) { return offset > -kMaxOffset && offset < kMaxOffset; }
 
-// Fills in how the caller's fp is found. What cannot be said is `lost`, which is never wrong: later rules refuse it.
+// Fills in how the caller's fp is found. What cannot be expressed is `lost`, which is never wrong: later rules reject
+// it.
 void say_fp(const Section& frame, const Row& row, const Value& cfa, uint64_t pc, FrameRule& rule) {
   if (row.fp.kind == RegisterRule::kSame) return;
   Value where;

@@ -26,7 +26,7 @@ bool read_format(Cursor& in, uint8_t format, uint64_t& value) {
   return in.ok();
 }
 
-// The head of a CIE or FDE: its length and the field that tells them apart.
+// The head of a CIE or FDE: its length and the field that distinguishes them.
 struct Head {
   Cursor body;          // after the id field, to the end of the entry
   uint64_t id_address;  // where the id field lies; an FDE's id counts back from here
@@ -62,7 +62,7 @@ bool read_augmentation_data(Cursor& in, const char* letters, Cie& cie) {
         if (encoding != kOmit) read_pointer(in, encoding & ~kIndirect & ~kBaseMask, 0, ignored);
         break;
       }
-      default: return true;  // unknown letters come last and the length says where their data ends
+      default: return true;  // unknown letters come last, and the length shows where their data ends
     }
   }
   return in.ok();
@@ -81,7 +81,7 @@ bool read_cie(const Section& frame, uint64_t address, Cie& cie) {
     if (letter == 0) break;
     letters[i] = letter;
   }
-  if (letters[0] == 'e' && letters[1] == 'h') in.skip(8);  // gcc 2: a pointer nobody needs
+  if (letters[0] == 'e' && letters[1] == 'h') in.skip(8);  // gcc 2: a pointer that is not needed
   if (version == 4) in.skip(2);                            // address size, segment size
   cie.code_align = in.uleb();
   cie.data_align = in.sleb();
@@ -91,7 +91,7 @@ bool read_cie(const Section& frame, uint64_t address, Cie& cie) {
     Cursor data = in.take(in.uleb());
     if (!read_augmentation_data(data, letters + 1, cie)) return false;
   } else if (letters[0] != 0 && letters[0] != 'e') {
-    return false;  // without 'z' nothing says how long the unknown data is
+    return false;  // without 'z' the size of the unknown data is not known
   }
   cie.instructions = in.address();
   cie.end = head.end;
@@ -118,7 +118,7 @@ bool search_table(const Section& header, Cursor table, uint64_t count, uint64_t 
   return true;
 }
 
-// Reading every entry takes microseconds to milliseconds, once a call site: only for modules without a sorted table.
+// Reading every entry takes microseconds to milliseconds, once per call site: only for modules without a sorted table.
 constexpr int kMaxScan = 1 << 20;
 
 bool scan_entries(const Section& frame, uint64_t start, uint64_t pc, Fde& fde) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The commonest walk of a stack that changed since the last one: new frames by plain rules, and then what is known to
+// The most common walk of a stack that changed since the last one: new frames by plain rules, and then what is known to
 // hold.
 //
-// Why apart from the general walk: its state fits the registers. Invariant: what is remembered stays whole until the
+// Why separate from the general walk: its state fits the registers. Invariant: what is remembered stays whole until the
 // walk has succeeded.
 #pragma once
 
@@ -36,10 +36,10 @@ struct Meeting {
   }
 }
 
-// The commonest walk of a stack that changed: its new frames are plain, were walked before, and lead to the part that
+// The most common walk of a stack that changed: its new frames are plain, were walked before, and lead to the part that
 // is known to hold.
-// Else: node 0, and the general walk is to follow. Of what `known` tells a part of, find_known() has made sure: the
-// frames lie on the thread's own stack, and the rules are those that led along them.
+// Otherwise: node 0, and the general walk must follow. If `known` is a part, find_known() has made sure that the frames
+// lie on the thread's own stack, and that the rules are those that led along them.
 template <WalkHooks Hooks>
 [[gnu::noinline]] WalkResult extend_known(RuleCache::View cache, ThreadMemory& memory, Hooks& hooks, uintptr_t pc,
                                           uintptr_t sp, uintptr_t fp, Known known) {

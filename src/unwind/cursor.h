@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Section and Cursor: bytes of a mapped ELF image with their addresses, read with every bound checked.
 //
-// Why: .eh_frame is full of self-relative pointers, so bytes and addresses go together; keeping the address apart from
-// the data pointer lets the same parser read a loaded module, a file and a fuzzer's buffer.
-// Invariant: a Cursor never reads outside [data, data + size) of its Section; after the first failed read ok() is false
-// for good and every later read gives 0.
+// Why: .eh_frame is full of self-relative pointers, so bytes and addresses go together; keeping the address separate
+// from the data pointer lets the same parser read a loaded module, a file and a fuzzer's buffer.
+// Invariant: a Cursor never reads outside [data, data + size) of its Section; after the first failed read ok() stays
+// false and every later read returns 0.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,7 @@ class Cursor {
     if (bytes > left()) return fail();
     position_ += bytes;
   }
-  // The next `bytes` as a cursor of their own; this one moves past them.
+  // The next `bytes` as a separate cursor; this one moves past them.
   Cursor take(uint64_t bytes) {
     const uint64_t from = address();
     skip(bytes);

@@ -3,7 +3,7 @@
 // from.
 //
 // Why symbolic: a rule must hold for every visit of its pc, so it may depend on registers only in ways that Rule can
-// say. pc itself is known when the rule is made, which turns the PLT's "(rip & 15) >= 11" into a constant.
+// express. pc itself is known when the rule is made, which turns the PLT's "(rip & 15) >= 11" into a constant.
 // Invariant: bounded stack, no loops (branches are refused): ends after one pass over the bytes.
 #pragma once
 
@@ -19,7 +19,7 @@ struct Value {
 };
 
 // Evaluates `code` at pc. `initial`, when given, is what the stack holds at the start (the CFA, for register rules).
-// False: something that Value cannot say.
+// False: something that Value cannot express.
 bool evaluate(Cursor code, uint64_t pc, const Value* initial, Value& result);
 
 }  // namespace penna::unwind

@@ -17,7 +17,7 @@ Known find_known(uint32_t generation, uintptr_t pc, uintptr_t sp, uintptr_t fp, 
     if (frame == memory.frames) return {};
     --frame;
   } while (frame->sp < sp);
-  // Also when the state is another one: the walk that follows wants to know where the known part begins.
+  // Even if the state is another one: the walk that follows needs to know where the known part begins.
   const auto depth = static_cast<uint32_t>(frame - memory.frames) + 1;
   const size_t same = first_changed(memory, 0, depth);
   Known known = Known::part(same, sequence);

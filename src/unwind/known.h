@@ -15,8 +15,8 @@ inline bool same_state(const Frame& known, uintptr_t pc, uintptr_t sp, uintptr_t
          (!known.has(Frame::kNeedsFp) || known.fp == fp);
 }
 
-// Where the return address lies that a walk begins with, and that is looked at again before the next one: it is the
-// innermost word that the range of the walk must hold. At the beginning of a page it is in the one below.
+// The slot of the return address that a walk begins with, which is checked again before the next one: the innermost
+// word that the range of the walk must hold. If sp is at the beginning of a page, it is in the page below.
 inline uintptr_t innermost_slot(uintptr_t sp) { return sp + static_cast<uintptr_t>(Arch::kReturnFromCfa); }
 
 // Not 0: the return address of this frame is no longer where it was.
@@ -25,9 +25,9 @@ inline uintptr_t slot_change(const Frame& frame) {
 }
 inline bool slot_holds(const Frame& frame) { return slot_change(frame) == 0; }
 
-// The first of frames [at, end) whose slot does not hold, or end. This is the hot loop: three loads a frame, and for
-// four of them a branch, which is taken at most once; where among the four is counted, as a branch that depends on it
-// would be hard to predict.
+// The first of frames [at, end) whose slot does not hold, or end. This is the hot loop: three loads per frame, and for
+// four frames one branch, which is taken at most once; which of the four it is gets counted, as a branch that depends
+// on it would be hard to predict.
 [[gnu::always_inline]] inline size_t first_changed_slot(const Frame* frames, size_t at, size_t end) {
   for (; at + 4 <= end; at += 4) {
     const uintptr_t one = slot_change(frames[at]), two = one | slot_change(frames[at + 1]),
@@ -38,7 +38,7 @@ inline bool slot_holds(const Frame& frame) { return slot_change(frame) == 0; }
   return at;
 }
 
-// The first of frames [from, count) about which a word that was read has changed, or count.
+// The first of frames [from, count) for which a word that was read has changed, or count.
 [[gnu::always_inline]] inline size_t first_changed(const ThreadMemory& memory, size_t from, size_t count) {
   const Frame* const frames = memory.frames;
   size_t at = first_changed_slot(frames, from, memory.usual < count ? memory.usual : count);
@@ -70,14 +70,14 @@ struct Known {
   uint8_t guessed() const { return static_cast<uint8_t>(first >> 56); }
   uint32_t depth() const { return static_cast<uint32_t>(second); }
   End end() const { return static_cast<End>(second >> 32); }
-  // So many frames from the outermost may still be there, no more, if no other walk began on this memory since.
+  // At most this many frames, from the outermost, may still be there, if no other walk has begun on this memory since.
   size_t frames() const { return static_cast<uint32_t>(first); }
   bool is_since(uint32_t sequence) const { return first >> 32 == sequence; }
 };
 
-// Looks for a remembered frame whose state is the return address `pc` with sp and fp, such that all that lies outside
-// it still holds. Decides the commonest case only (the thread's own stack, no depth limit); walk() does the rest, with
-// what was found out here. Out of line on purpose: its one loop wants all registers.
+// Looks for a remembered frame whose state is the return address `pc` with sp and fp, such that everything outside it
+// still holds. Decides only the most common case (the thread's own stack, no depth limit); walk() does the rest, with
+// what was found out here. Out of line on purpose: its one loop needs all registers.
 Known find_known(uint32_t generation, uintptr_t pc, uintptr_t sp, uintptr_t fp, const ThreadMemory& memory);
 
 }  // namespace penna::unwind

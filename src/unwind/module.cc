@@ -13,8 +13,8 @@ struct Segment {
   bool holds(uintptr_t address) const { return address - begin < end - begin; }
 };
 
-// The loaded segment with all of `flags` that holds `address`; empty when there is none. What has no headers has no
-// bounds that one could trust, and counts as a module without CFI.
+// The loaded segment with all of `flags` that holds `address`; empty when there is none. A module without headers has
+// no bounds that could be trusted, and counts as one without CFI.
 Segment segment_of(const dl_find_object& module, uintptr_t address, uint32_t flags) {
   for (const ElfW(Phdr) & header : program_headers(module)) {
     if (header.p_type != PT_LOAD || (header.p_flags & flags) != flags) continue;

@@ -4,8 +4,8 @@
 //
 //   scratch:  [ innermost … outermost ]──▶ reached        frames:  [ known … | new … ]◀── innermost
 //
-// Invariant: writes memory.nodes, memory.paths, memory.words and memory.frames behind the known part, never
-// memory.count: who calls has set that to 0 before append(), and publishes what was appended.
+// Invariant: writes memory.nodes, memory.paths, memory.words and memory.frames after the known part, never
+// memory.count: the caller has set that to 0 before append(), and publishes what was appended.
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,7 @@
 
 namespace penna::unwind {
 
-// What the caller of walk() provides. Called in the middle of a walk: the laws of walk.h hold for them.
+// What the caller of walk() provides. Called in the middle of a walk: the rules of walk.h hold for them.
 //   uint32_t intern(uint32_t parent, uintptr_t pc)    the node for pc called from `parent` (0 = root); 0: no room
 //   uint32_t parent_of(uint32_t node, uintptr_t pc)    the parent of `node`, if that exists and is for pc; else kNoNode
 //   void on_new_pc(uintptr_t pc, const dl_find_object& module)    first sight of a call site since the last clear()
@@ -30,11 +30,11 @@ concept WalkHooks = requires(T& hooks, uint32_t node, uintptr_t pc, const dl_fin
 
 namespace detail {
 
-// What is known of the frames appended so far; the next one goes inside them.
+// What is known about the frames appended so far; the next one goes inside them.
 struct Outer {
   uint32_t node;
   size_t count;
-  uint64_t meta;  // as that of the innermost of them; the node does not matter
+  uint64_t meta;  // like that of the innermost of them; the node does not matter
   size_t word_end() const { return static_cast<uint16_t>(meta >> Frame::kWordShift); }
   uint8_t guessed() const { return static_cast<uint8_t>(meta >> Frame::kGuessedShift); }
   bool has_room_for(size_t fresh) const {
@@ -49,7 +49,7 @@ struct UnusualFrame {
   Frame* frame;             // where it is remembered
 };
 
-// The meta that it gets, but for the node; `meta`: that of the next outer one. `usual`: the first frame with kNoSlot.
+// Returns its meta without the node; `meta`: that of the next outer frame. `usual`: the first frame with kNoSlot.
 [[gnu::noinline]] inline uint64_t append_unusual(ThreadMemory& memory, const UnusualFrame& unusual, uint64_t meta,
                                                  const Frame*& usual) {
   const Frame& scratch = unusual.scratch;
@@ -124,9 +124,9 @@ struct NewFrames {
     do {
       --scratch;
       const Rule rule{scratch->rule_bits()};
-      uint64_t own = 0;  // flags of this frame alone
+      uint64_t own = 0;  // flags of this frame only
       if (plain || (scratch->meta == rule.bits && rule.plain() && caller_sp != 0)) [[likely]] {
-        // Most code keeps no frame pointers, but any function may save the register: so that is not asked first.
+        // Most code keeps no frame pointers, but any function may save the register: so that is not tested first.
         if ((meta & kNeedsFp) != 0 || rule.base_is_fp()) meta = with_fp(rule, caller_sp, caller_fp, meta);
       } else {
         const Registers caller{caller_pc, caller_sp, caller_fp, false};
@@ -148,7 +148,7 @@ struct NewFrames {
     outer.meta = meta;
   }
 
-  // The same of a stack that is not remembered.
+  // The same for a stack that is not remembered.
   void count(Outer& outer) const {
     outer.count += fresh;
     uint64_t guessed = outer.guessed();

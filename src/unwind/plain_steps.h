@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// PlainSteps: the hot loop of a walk, one table look-up and two loads a frame, all of its state in registers.
+// PlainSteps: the hot loop of a walk, one table look-up and two loads per frame, all of its state in registers.
 //
-// It goes outwards while the rule of each frame is cached and plain and leads to a higher place in the same range of
-// stack; whatever else it meets is left to its caller (walk.h), with nothing of that frame done.
+// It goes outwards while the rule of each frame is cached and plain and leads to a higher address in the same range of
+// stack; anything else is left to its caller (walk.h), before anything is done for that frame.
 // Invariant: reads only words inside the StackRange; the stack pointer strictly grows, so the loop ends.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace penna::unwind {
 
 struct PlainSteps {
   enum class Stop : uint8_t {
-    kEnd,       // pc is no address of code: 0 ends a stack by convention, nothing lies at or above 2^48
+    kEnd,       // pc is not an address of code: 0 ends a stack by convention, nothing lies at or above 2^48
     kAtKnown,   // sp has reached `until`
     kFull,      // no more room for frames
     kNotPlain,  // not cached, not plain, or not inside the range

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kPage = 4096;
 
-// Is one of them a loaded segment with `bytes` from `offset` of the file on, and do these lie at `at`?
+// Whether one of them is a loaded segment with `bytes` from `offset` of the file on, and these lie at `at`.
 bool are_loaded(const ProgramHeaders& headers, uintptr_t start, uint64_t offset, size_t bytes, uintptr_t at) {
   for (const ElfW(Phdr) & first : headers) {
     if (first.p_type != PT_LOAD || first.p_offset != 0) continue;
@@ -23,7 +23,7 @@ bool are_loaded(const ProgramHeaders& headers, uintptr_t start, uint64_t offset,
   return false;
 }
 
-// As far behind the beginning in memory as in the file: elsewhere they are not looked for.
+// At the same distance from the beginning in memory as in the file: they are not looked for elsewhere.
 ProgramHeaders moved_headers(uintptr_t start, const ElfW(Ehdr) & header, size_t bytes) {
   const uintptr_t at = start + header.e_phoff;
   if (at < start || at % alignof(ElfW(Phdr)) != 0 || bytes == 0 || bytes > kPage) return {};

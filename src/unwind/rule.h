@@ -16,7 +16,7 @@ namespace penna::unwind {
 struct FrameRule {
   enum Flag : uint8_t {
     kBaseFp = 1,   // the CFA counts from the frame pointer; otherwise from the stack pointer
-    kFpAtCfa = 2,  // the caller's fp was saved at CFA + fp_offset; with neither kFpAt… bit the caller's fp is ours
+    kFpAtCfa = 2,  // the caller's fp was saved at CFA + fp_offset; with neither kFpAt… bit fp has not changed
     kDeref = 4,    // the CFA is the word at base + cfa_offset, not that address itself (gcc's realigned stacks)
     kFpAtFp = 8,   // the caller's fp was saved at fp + fp_offset
     kFpLost = 16,  // the caller's fp cannot be known; it becomes 0, which no later rule accepts
@@ -25,7 +25,7 @@ struct FrameRule {
   };
   enum Special : int32_t {
     kNone = 1,         // a module without CFI for this pc, or no module
-    kUnsupported = 2,  // CFI that needs registers we do not track
+    kUnsupported = 2,  // CFI that needs registers that are not tracked
     kWide = 3,         // packed form only
     kEnd = 4,          // outermost frame: the return address is undefined
     kSignal = 5,       // the kernel's signal frame: all registers are in its ucontext
@@ -88,7 +88,7 @@ inline Rule pack(const FrameRule& rule) {
           rule.flags};
 }
 
-// The inverse of pack; of kWideRule it gives the special rule kWide. fp_offset of a rule that keeps fp comes back as 0.
+// The inverse of pack; for kWideRule it returns the special rule kWide. fp_offset of a rule that keeps fp becomes 0.
 inline FrameRule unpack(Rule rule) {
   FrameRule full;
   full.flags = rule.bits & 0x3f;

@@ -29,13 +29,13 @@ class RuleCache {
   // A bijection of keys below 2^48.
   static uint64_t hash(uintptr_t key) { return key * kMultiplier; }
 
-  // What stands where a key with this hash belongs; read once. An empty entry may look as if it were for the key: its
-  // rule is empty, and no step.
+  // The entry where a key with this hash belongs; read once. An empty entry may seem to match the key: its rule is
+  // empty, and not a step.
   struct Entry {
     uint64_t word;
     bool is_of(uint64_t hashed) const { return static_cast<uint32_t>(word) == static_cast<uint32_t>(hashed >> 16); }
     Rule rule() const { return {static_cast<uint32_t>(word >> 32)}; }
-    // As that of rule(), one instruction sooner: the next step waits for it.
+    // Like that of rule(), one instruction sooner: the next step waits for it.
     intptr_t cfa_offset() const { return static_cast<intptr_t>(word) >> 48 << 3; }
   };
   // The part that a look-up needs, for a caller that wants it in a register.
@@ -61,7 +61,7 @@ class RuleCache {
   }
 
   // Forgets everything: call after dlclose. Any thread; walks may run meanwhile (a frame on a live stack is not of a
-  // closed module, so what they put back is still true).
+  // closed module, so what they store is still true).
   void clear() {
     generation_.fetch_add(1, std::memory_order_relaxed);
     for (size_t i = 0; i < kEntries; ++i)

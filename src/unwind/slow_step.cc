@@ -12,7 +12,7 @@ bool in_range(const StackRange& range, uintptr_t address) {
   return address % 8 == 0 && address >= range.low && address < range.high && range.high - address >= 8;
 }
 
-// The full form of a rule; a wide one is parsed anew, for it does not fit the cache.
+// The full form of a rule; a wide one is parsed again, because it does not fit the cache.
 FrameRule full_rule(Rule rule, uintptr_t key) {
   const FrameRule full = unpack(rule);
   return full.is(FrameRule::kWide) ? rule_of_pc(key) : full;
@@ -70,7 +70,7 @@ bool has_cfi(const RuleCache& cache, uintptr_t key) {
   return !(cached.empty() ? rule_of_pc(key) : unpack(cached)).is(FrameRule::kNone);
 }
 
-// Can `to`, an address in the module, be where a call returns?
+// Whether `to`, an address in the module, can be where a call returns.
 bool is_behind_call(const dl_find_object& module, uintptr_t to) {
   return is_code(module, to - kLongestCall, to) && preceded_by_call(reinterpret_cast<const uint8_t*>(to));
 }
@@ -78,9 +78,9 @@ bool is_behind_call(const dl_find_object& module, uintptr_t to) {
 // Whether `to` can be the return address of the call that led to the code around `from`, which has no CFI.
 enum class Call : uint8_t { no, possible, plausible };
 
-// The danger is a frame pointer that is still that of a function further out: a frame would be left out silently. So
-// what speaks for itself is a direct call to code without CFI, and into a module only one to just before `from`;
-// generated code (no module) may also be called indirectly, and by generated code.
+// The danger is a frame pointer that still belongs to a function further out: a frame would be left out silently. So
+// only a direct call to code without CFI is plausible, and into a module only one to just before `from`; generated code
+// (no module) may also be called indirectly, and by generated code.
 Call judge(const RuleCache& cache, uintptr_t from, uintptr_t to) {
   dl_find_object caller, callee;
   const bool generated = !find_module(from, callee);
@@ -93,8 +93,8 @@ Call judge(const RuleCache& cache, uintptr_t from, uintptr_t to) {
   return generated || (target <= from && from - target < kLongestFunction) ? Call::plausible : Call::possible;
 }
 
-// The beginning of the function around `pc`, if it is one that builds a frame: the last such in front of it. 0: there
-// is none near.
+// The beginning of the function around `pc`, if it is one that builds a frame: the last such one before it. 0: there is
+// none near.
 uintptr_t frame_builder_before(const dl_find_object& module, uintptr_t pc) {
   constexpr uintptr_t kStep = 256, kFarthest = 1 << 14;
   for (uintptr_t end = pc; pc - end < kFarthest && is_code(module, end - kStep, end + kLongestFrameBuilder);
@@ -104,9 +104,10 @@ uintptr_t frame_builder_before(const dl_find_object& module, uintptr_t pc) {
   return 0;
 }
 
-// Is fp that of the function around the frame's pc, whoever called it? If that one had not built a frame, it would have
-// left the address where it returns between sp and the frame of another one. So it has, when nothing there can be that
-// address: none behind an indirect call, or a call of this function. Of generated code nothing is known.
+// Whether fp is that of the function around the frame's pc, whichever function called it. If that function had not
+// built a frame, its return address would lie between sp and another function's frame. So it has built one if nothing
+// there can be that address: none follows an indirect call, or a call of this function. Nothing is known about
+// generated code.
 bool built_its_frame(const Registers& frame) {
   constexpr uintptr_t kMostBytes = 4096;
   dl_find_object module, caller;

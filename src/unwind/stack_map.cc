@@ -39,7 +39,7 @@ bool StackMap::find_own(uintptr_t sp) {
   }
   if (own_.high == main_end) return false;  // this is the main thread
   if (own_.high == 0 && is_main_thread()) {
-    set_own(main_end, main_end);  // until its stack is met; what lies below its control block may be anybody's
+    set_own(main_end, main_end);  // until its stack is met; what lies below its control block may be any mapping
     return false;
   }
   // A guard page separates a thread's stack from what lies below it: all readable from the control block down to sp

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // StackMap: which memory around a stack pointer a walk may read, per thread, without /proc, locks or allocation.
 //
-// Two ranges are kept. `own` is the thread's stack from the glibc: main's ends at __libc_stack_end, another's at its
-// thread control block; it lasts as long as the thread. `other` is any other stack (sigaltstack, coroutine, ucontext):
-// it grows upwards page by page as a walk asks for more, and is forgotten once the thread walks its own stack again,
-// because such memory may be unmapped behind our back. Pages are tested by raw_probe(), 0.1 µs each, once.
+// Two ranges are kept. `own` is the thread's stack from glibc: main's ends at __libc_stack_end, another's at its thread
+// control block; it lasts as long as the thread. `other` is any other stack (sigaltstack, coroutine, ucontext): it
+// grows upwards page by page as a walk asks for more, and is forgotten once the thread walks its own stack again,
+// because such memory may be unmapped unnoticed. Pages are tested by raw_probe(), 0.1 µs each, once.
 // Invariant: [low, high) of a range is readable when it is handed out. Use by the owning thread only; a signal handler
 // on the same thread may use it in between (ranges are handed out by value).
 #pragma once
@@ -44,7 +44,7 @@ class StackMap {
 
   StackRange own_;
   StackRange other_;
-  uintptr_t floor_ = 0;  // the own stack does not reach below: the page under it is not readable
+  uintptr_t floor_ = 0;  // the thread's own stack does not reach below this: the page under it is not readable
 };
 
 }  // namespace penna::unwind

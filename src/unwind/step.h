@@ -37,7 +37,7 @@ inline bool needs_fp(Rule rule, bool caller_needs_fp) {
   if (rule.plain()) [[likely]]
     return rule.base_is_fp() || (!rule.restores_fp() && caller_needs_fp);
   const FrameRule full = unpack(rule);
-  if (full.is(FrameRule::kWide)) return true;  // it may: its parts are not at hand here
+  if (full.is(FrameRule::kWide)) return true;  // it may: its parts are not available here
   if (full.is(FrameRule::kStandIn)) return caller_needs_fp;
   return full.uses_fp() || (full.keeps_fp() && caller_needs_fp);
 }

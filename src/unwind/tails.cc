@@ -8,7 +8,8 @@ namespace penna::unwind {
 namespace {
 
 constexpr uint64_t kPcMask = (uint64_t{1} << Tail::kWayShift) - 1;
-// Of the known frame that a tail meets: what its step reads besides its slot, or its slot is not its pc.
+// What the known frame that a tail meets must not have: a step that reads more than its slot, or a slot that is not its
+// pc.
 constexpr uint64_t kNotMet = Frame::pack(0, 0, Frame::kExact | Frame::kNeedsFp | Frame::kNoSlot, 0);
 
 // Frames of a stack, read from a tail once: a handler may change that at any time.

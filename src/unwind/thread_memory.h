@@ -6,10 +6,10 @@
 // So: if a new walk reaches a state equal to a remembered Si, no rule was forgotten since (generation), and every word
 // that the remembered steps from Si outwards read still holds its value, then the new walk would take the same steps.
 // The words are: the return address of each frame, which lies below the stack pointer that it returns with, and is the
-// pc of the next state: the frames themselves say where it is and what it was. And a few that are kept besides: the
-// saved fp, where some outer rule counts from the value that it restores (`kNeedsFp`: else a stale fp changes nothing,
-// and equality of fp is not asked for either); the word behind a CFA that is loaded; three words of a signal frame; the
-// return address that ended the walk because it is no code: the pc of no frame.
+// pc of the next state: the frames themselves record where it is and what it was. And a few that are stored separately:
+// the saved fp, where some outer rule counts from the value that it restores (`kNeedsFp`: otherwise a stale fp changes
+// nothing, and equality of fp is not required either); the word behind a CFA that is loaded; three words of a signal
+// frame; the return address that ended the walk because it is not code: no frame has it as its pc.
 // Reading them cannot fault: all lie in one stack range that is also the current one; a walk that crosses stacks is not
 // remembered.
 //
@@ -17,12 +17,12 @@
 //
 //   words:   [ of frame 0 | of frame 1 | … ]   frames[i].word_end = end of the words of frames 0 … i
 //
-// Nodes: the tree says who is whose child, so finding the node of each new frame is one search after another. A path
-// that was walked before is found at once: `paths` gives the innermost node of the last path with the same hash, and
-// the tree says whether that node's parents are the frames of this one. Before that it is looked which frames followed
-// on the same stack the last time: Tail.
+// Nodes: the tree records each node's parent, so finding the node of each new frame is one search after another. A path
+// that was walked before is found at once: `paths` holds the innermost node of the last path with the same hash, and
+// the tree shows whether that node's parents are the frames of this one. Before that, the frames that followed on the
+// same stack the last time are tried: Tail.
 //
-// Size: about 140 KiB of address space a thread, of which a stack of 25 frames touches four pages.
+// Size: about 140 KiB of address space per thread, of which a stack of 25 frames touches four pages.
 // Invariant: frames[0 … count) and their words describe one walk completely, at every instruction (a nested walk in a
 // signal handler may start anywhere). Memory is given zeroed; zero is the empty state. One thread only.
 #pragma once
@@ -39,9 +39,9 @@ enum class End : uint8_t {
   complete = 0,     // the outermost frame was reached
   depth_limit = 1,  // more frames than the limit
   no_rule = 2,      // a frame without CFI, and no frame pointer that can be trusted
-  unsupported = 3,  // CFI that needs registers we do not track
+  unsupported = 3,  // CFI that needs registers that are not tracked
   bad_memory = 4,   // a rule led outside the stack, or backwards
-  tree_full = 5,    // intern() gave 0: node is 0
+  tree_full = 5,    // intern() returned 0: node is 0
   interrupted = 6,  // signal handlers walked on this thread's memory again and again meanwhile: node is 0
 };
 
@@ -78,7 +78,7 @@ static_assert(sizeof(Frame) == 32);
 
 namespace detail {
 inline constexpr uint64_t kNeedsFp = uint64_t{Frame::kNeedsFp} << Frame::kFlagShift;
-// Of a frame's meta, what the next one inside it goes on with.
+// The part of a frame's meta with which the next inner one continues.
 inline constexpr uint64_t kOfNextFrame = Frame::pack(0, UINT16_MAX, Frame::kNeedsFp, UINT8_MAX);
 }  // namespace detail
 
@@ -120,12 +120,12 @@ struct ThreadMemory {
   static constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;  // spreads hashes
 
   uint32_t count;        // remembered frames
-  uint32_t usual;        // so many of these, from the outermost, are not kNoSlot
+  uint32_t usual;        // this many of these, from the outermost, are not kNoSlot
   uint32_t generation;   // of the rule cache when they were walked
-  uint32_t sequence;     // of walks begun: tells an interrupted walk that another one ran in between
-  uint32_t stamp;        // tails of another one are void
+  uint32_t sequence;     // of walks begun: shows an interrupted walk that another one ran in between
+  uint32_t stamp;        // tails with another one are void
   End end;               // how the remembered walk ended
-  bool always_readable;  // the words lie on the thread's own stack, which is there as long as the thread
+  bool always_readable;  // the words lie on the thread's own stack, which exists as long as the thread
   StackRange range;      // where all remembered words lie
   StackMap stacks;
   uint32_t nodes[kMaxFresh];       // of scratch
@@ -139,7 +139,7 @@ struct ThreadMemory {
 
   static_assert(kMaxFrames * sizeof(Frame) % 4096 >= 1024);
 
-  // What is remembered is forgotten: of another tree, or of another stack. Not for a walk in progress.
+  // Forgets what is remembered, which belongs to another tree or stack. Not during a walk.
   void forget() {
     count = 0;
     ++stamp;

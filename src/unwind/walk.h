@@ -3,12 +3,11 @@
 //
 //   start ──▶ frame, frame, frame ──▶ met a remembered state whose outer part still holds?
 //              │ (scratch)                    no: on to the outermost frame
-//              ├──── the node of each: of the same path before, if the tree agrees; else searched from the outermost
-// inwards
+//              ├──── the node of each: from the same path before, if the tree agrees; else searched outermost first
 //              └──── remembered for the next walk
 //
-// Laws: no allocation, no locks, no libc but _dl_find_object; any thread, any signal handler; never faults, whatever
-// the stack and the CFI hold; a stack that could not be followed to its end says why (End) instead of guessing
+// Rules: no allocation, no locks, no libc except _dl_find_object; any thread, any signal handler; never faults,
+// whatever the stack and the CFI hold; a stack that could not be followed to its end says why (End) instead of guessing
 // silently.
 // Why the remembered part may be trusted: thread_memory.h. Invariant: the result equals that of a walk without memory,
 // except that a stack beyond the depth limit may show more frames (never fewer than max_depth).
@@ -19,8 +18,8 @@
 
 namespace penna::unwind {
 
-// Code whose addresses stand in for the return addresses of other code: a tracer's return trampolines. No frames of
-// their own.
+// Code whose addresses stand in for the return addresses of other code: a tracer's return trampolines. They have no
+// frames themselves.
 struct StandIns {
   uintptr_t begin = 0, bytes = 0;
   uintptr_t (*caller_of)(uintptr_t pc) = nullptr;  // what was there before; constant for each pc that is on a stack
@@ -30,10 +29,10 @@ struct StandIns {
 struct Options {
   // Stacks of up to max_depth frames are always whole; deeper ones show at least their max_depth innermost frames. A
   // walk without memory shows up to twice as many, so that a deep recursion which goes up and down by a few frames
-  // keeps its known part instead of being walked and interned anew every time. At most 256.
+  // keeps its known part instead of being walked and interned again every time. At most 256.
   uint16_t max_depth = 256;
   // Hang the outermost frame of a truncated stack under a marker node whose pc is the End code (1 … 6, never a real
-  // pc), so that a node alone says that and why frames are missing. Not counted in depth.
+  // pc), so that the node itself says that and why frames are missing. Not counted in depth.
   bool mark_truncation = false;
   StandIns stand_ins;
 };
@@ -203,9 +202,9 @@ class Walk {
     return {memory_.nodes[0], static_cast<uint32_t>(outer.count), static_cast<uint32_t>(fresh_), end, outer.guessed()};
   }
 
-  // Whether a plain step read a return address that is no code, which ended the walk. No frame has that address as its
-  // pc, so the word is remembered separately: if it changes, the next walk may go on from there. Unusual steps remember
-  // their words themselves.
+  // Whether a plain step read a return address that is not code, which ended the walk. No frame has that address as its
+  // pc, so the word is remembered separately: if it changes, the next walk may continue from there. Unusual steps
+  // remember their words themselves.
   bool ends_by_word() const {
     return !stuck_ && is_end(at_.pc) && Rule{memory_.scratch[fresh_ - 1].rule_bits()}.plain();
   }

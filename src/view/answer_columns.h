@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The columns of the timeline's answers (docs/view-protocol.md), while they are filled: of slices, waits and points.
+// The columns of the timeline's answers (docs/view-protocol.md) under construction: of slices, waits and points.
 //
-// Why apart: tracks in memory and the index find in ways of their own what the page shows. Invariant: the columns of
-// one answer that go together are of one length.
+// Why separate: tracks in memory and the index each find the shown spans in their own way. Invariant: columns of one
+// answer that belong together have the same length.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace penna {
 class SlicesMade {
  public:
   void add_slice(int64_t start, int64_t duration, uint32_t depth, uint32_t name, uint8_t flags);
-  // `name`: 0 where that is not known.
+  // `name`: 0 if unknown.
   void add_density(uint32_t depth, uint32_t pixel, int64_t time, uint64_t count, uint32_t name);
-  // `names`: how many there are by now (NameIds::size()), here and below.
+  // `names`: the current number of names (NameIds::size()), here and below.
   std::string text(uint32_t depths, uint32_t pixels, uint64_t left_out, uint32_t names) const;
 
  private:
@@ -27,7 +27,7 @@ class SlicesMade {
   std::vector<uint8_t> flags_;
 };
 
-// `count`: so many that are shown as one.
+// `count`: how many are shown as one.
 class WaitsMade {
  public:
   void add_wait(const TrackWait& wait, uint64_t count);
@@ -44,7 +44,7 @@ class WaitsMade {
 class PointsMade {
  public:
   void add(const TrackPoint& point, uint64_t count);
-  void join(const TrackPoint& point);  // with the last one
+  void join(const TrackPoint& point);  // into the last one
   std::string text(uint32_t names) const;
 
  private:

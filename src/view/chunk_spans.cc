@@ -15,7 +15,7 @@ ChunkSpans::ChunkSpans(const Recording& recording, uint32_t thread, uint64_t beg
       known_(names),
       names_(map, process_, names) {}
 
-// As a ThreadCursor gives them: their times never decrease.
+// As from a ThreadCursor: times never decrease.
 template <typename Visit>
 void ChunkSpans::each_event(const SpanNode::Chunks& chunks, Visit&& visit) {
   const std::span<const ChunkRef> all = recording_.chunks(thread_);
@@ -60,7 +60,7 @@ bool ChunkSpans::enter_open(const SpanNode::Chunks& chunks, Timeline& timeline) 
 void ChunkSpans::calls(const SpanNode::Chunks& chunks, const SpanVisitor& visit) {
   Timeline timeline(recording_, process_, thread_, false);
   if (!enter_open(chunks, timeline)) return;
-  size_t outer = chunks.open.size();  // of those that were open, and still are: their spans are other nodes'
+  size_t outer = chunks.open.size();  // number of those still open: their spans belong to other nodes
   const auto take = [&](const TimelineLine& line) {
     if (line.kind != LineKind::kLeave && line.kind != LineKind::kSpanEnd) return true;
     if (line.depth < outer) return outer = line.depth, true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// ChunkSpans: the calls and points that a leaf of the index leaves in the recording's chunks, read from there again.
+// ChunkSpans: the calls and points that a leaf of the index leaves in the recording's chunks, read again from there.
 //
-// Invariant: they are those that the index was made of (track_index.h), each once; whatever an index says that is not
-// of this recording, no more than its chunks is read. Not thread-safe.
+// Invariant: they are the same as when the index was made (track_index.h), each once; even if the index is not this
+// recording's, only its chunks are read. Not thread-safe.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ class ChunkSpans {
   // kWaits or kHolds. `threads`: pair_key of process and tid -> index.
   void locks(const SpanNode::Chunks& chunks, TrackIndex::Kind kind, const NumberMap<uint32_t>& threads,
              const SpanVisitor& visit);
-  // With the point's line, which its values can be told from; valid during the visit.
+  // With the point's line, from which its values can be read; valid during the visit.
   void points(const SpanNode::Chunks& chunks, const std::function<void(const Span&, const TimelineLine&)>& visit);
 
  private:
@@ -43,11 +43,11 @@ class ChunkSpans {
   std::vector<uint8_t> bytes_;
 };
 
-// The spans of those leaves that were read last: who pans sees the same ones again. Not thread-safe.
+// The spans of the leaves read most recently: a user who pans sees the same ones again. Not thread-safe.
 class LeafSpans {
  public:
   using Leaf = std::tuple<uint32_t, TrackIndex::Kind, uint32_t>;  // thread, tree, first chunk
-  // `read`: gives all of the leaf's spans, when they are not known.
+  // `read`: provides all spans of the leaf if they are not cached.
   void visit(const Leaf& leaf, const std::function<void(const SpanVisitor&)>& read, const SpanVisitor& visit);
 
  private:
@@ -56,7 +56,7 @@ class LeafSpans {
     Leaf leaf;
     std::vector<Span> spans;
   };
-  std::list<Known> known_;  // the newest first
+  std::list<Known> known_;  // newest first
   std::map<Leaf, std::list<Known>::iterator> by_leaf_;
   size_t spans_ = 0;
 };

@@ -23,7 +23,7 @@ std::string ColumnAnswer::header(size_t data_at, const std::function<void(JsonWr
   });
 }
 
-// The offsets stand in the header, and its length decides on them: a second look, with room for the digits of both.
+// The header contains the offsets, which depend on its length: a second pass has room for the digits of both.
 std::string ColumnAnswer::text(const std::function<void(JsonWriter&)>& more) const {
   constexpr size_t kMagic = 8;
   const auto data_at = [](size_t header_bytes) { return (kMagic + header_bytes + 7) & ~size_t{7}; };

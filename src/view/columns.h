@@ -30,7 +30,7 @@ class ColumnAnswer {
   void add(std::string_view name, const std::vector<int32_t>& values) { add(name, "i32", values); }
   void add(std::string_view name, const std::vector<uint8_t>& values) { add(name, "u8", values); }
 
-  // The answer as a whole. `more`: writes further fields of the header.
+  // The complete answer. `more`: writes further fields of the header.
   std::string text(const std::function<void(JsonWriter&)>& more) const;
 
  private:

@@ -74,7 +74,7 @@ bool Counters::read(NumberReader& in) {
   return in.ok() && step_ns == step_ns_;
 }
 
-// Where nothing changed, it is what it was.
+// A step without changes keeps the previous value.
 void Counters::finish() {
   uint64_t before = 0;
   for (Live& step : live_) {

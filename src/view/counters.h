@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Counters: how much went on at which time, of all threads together: the curves above the timeline.
+// Counters: the amount of activity over time, of all threads together: the curves above the timeline.
 //
-// Usage: as AllocationOptions::observer, and count() for what is no allocation; finish(); answer().
-// Times are nanoseconds since the recording's first event.
-// Invariant: the sums over all steps are those of the recording; a step's `most` is the largest sum of live bytes that
-// there was in its time, so no peak is missed.
+// Usage: as AllocationOptions::observer, and count() for other events; finish(); answer(). Times are nanoseconds since
+// the recording's first event.
+// Invariant: the sums over all steps are those of the recording; a step's `most` is the largest sum of live bytes
+// during it, so no peak is missed.
 // Memory: kSteps, however long the recording: a view that is shorter than a step has one value.
 #pragma once
 
@@ -25,7 +25,7 @@ class Counters : public AllocationObserver {
   static constexpr size_t kSteps = 1 << 16;
   enum Kind : uint8_t { kCalls, kAllocations, kWaits, kPoints, kKinds };
 
-  // `length`: of the recording, in nanoseconds. `time_ns`: of ticks.
+  // `length`: of the recording, in nanoseconds. `time_ns`: converts ticks.
   Counters(int64_t length, size_t processes, std::function<int64_t(uint64_t)> time_ns);
 
   void count(Kind kind, int64_t time) { ++counts_[kind][step_of(time)]; }
@@ -35,12 +35,12 @@ class Counters : public AllocationObserver {
   void grow(int64_t length);
   // Nothing is counted in it.
   Counters empty_copy() const { return Counters(step_ns_, process_bytes_.size(), time_ns_, 0); }
-  // What another one of the same recording has counted; live bytes are not counted in parts.
+  // Adds the counts of another one of the same recording; live bytes are not counted in parts.
   void add(const Counters& other);
   // All is counted, so far. Before the first answer.
   void finish();
 
-  // As they lie in an index. False: these are not those of such a recording.
+  // The form stored in an index. False: not the counters of such a recording.
   void write(NumberWriter& out) const;
   bool read(NumberReader& in);
 

@@ -32,7 +32,7 @@ bool holds(std::string_view name, std::string_view text) {
   return std::search(name.begin(), name.end(), text.begin(), text.end(), same) != name.end();
 }
 
-// Not thread_label(): that knows threads by tid, which several may have had.
+// Not thread_label(): that identifies threads by tid, which several may have had.
 std::string thread_name(const ThreadSummary& one) {
   return one.name.empty() ? fmt::format("tid {}", one.tid) : fmt::format("{} (tid {})", one.name, one.tid);
 }

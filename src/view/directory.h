@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Directory: what can be found in a recording by its name: functions and spans, threads, locks, points.
+// Directory: finds things in a recording by name: functions and spans, threads, locks, points.
 //
-// Invariant: an entry's count is that of the tracks; ids are NameIds', of a thread its index.
+// Invariant: an entry's count is that of the tracks; ids are NameIds', a thread's is its index.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct DirectoryEntry {
   const char* kind;  // "function", "thread", "lock", "point"
   uint32_t id = 0;
   uint64_t count = 0;
-  int64_t total_ns = 0;  // of a function and a lock: in it, waiting for it
+  int64_t total_ns = 0;  // in a function; waiting for a lock
 };
 
 class Directory {

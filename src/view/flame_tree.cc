@@ -16,7 +16,7 @@ FlameTree::Node& FlameTree::node_of(std::span<const std::string_view> frames) {
 }
 
 std::string FlameTree::answer(const char* unit, NameIds& ids) {
-  constexpr uint64_t kSmallest = 4000;  // a node has at least this part of all
+  constexpr uint64_t kSmallest = 4000;  // a node has at least this part of the total
   for (Node& node : nodes_) node.total = node.self;
   for (size_t i = nodes_.size() - 1; i > 0; --i) {
     nodes_[nodes_[i].parent].total += nodes_[i].total;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// FlameTree: stacks merged from their outermost frame on, or from their innermost, as the page draws flame graphs.
+// FlameTree: stacks merged from their outermost frame on, or from their innermost, for the page's flame graphs.
 //
-// Invariant: a node's value is its own and that of all below it; what is too small to be seen is in its parent, and its
-// sum is told.
-// Memory: a node for each distinct path.
+// Invariant: a node's value is its own and that of all nodes below it; nodes too small to be seen are merged into their
+// parent, and their sum is reported.
+// Memory: one node per distinct path.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace penna {
 
-// The columns of a tree's answer; a parent is added before its children. `parent`: by order of adding, -1: none.
+// The columns of a tree's answer; a parent is added before its children. `parent`: number in order of adding, -1: none.
 class FlameColumns {
  public:
   void add(int32_t parent, uint32_t name, double value, double self, double count) {
@@ -50,9 +50,9 @@ class FlameTree {
   // `is_reversed`: the innermost frame is the root.
   explicit FlameTree(bool is_reversed) : is_reversed_(is_reversed) {}
 
-  // `frames`: outermost first. How often: of stacks that were added before, or will be.
+  // `frames`: outermost first. add_count(): for stacks that were added before, or will be.
   void add(std::span<const std::string_view> frames, uint64_t weight) { node_of(frames).self += weight; }
-  // The answer tells what there was in another recording: 0, where nothing is added.
+  // The answer then includes the values of another recording: 0 where nothing is added.
   void compare() { compares_ = true; }
   void add_before(std::span<const std::string_view> frames, uint64_t weight) { node_of(frames).before += weight; }
   void add_count(std::span<const std::string_view> frames, uint64_t count) { node_of(frames).count += count; }
@@ -64,12 +64,12 @@ class FlameTree {
   struct Node {
     uint32_t parent = 0, name = 0;
     uint64_t self = 0, count = 0, total = 0;
-    uint64_t before = 0;  // its own; in the answer, with all below it
+    uint64_t before = 0;  // its own; in the answer, including all nodes below it
   };
   Node& node_of(std::span<const std::string_view> frames);
 
   bool compares_ = false;
-  NameIds names_;  // its own, so that only answer() needs those that others use meanwhile
+  NameIds names_;  // private, so that only answer() needs those that others use meanwhile
   const bool is_reversed_;
   std::vector<Node> nodes_ = {{}};  // the first is the root; parents come before their children
   NumberMap<uint32_t> children_;    // pair_key of parent and name

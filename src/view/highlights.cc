@@ -17,7 +17,7 @@ namespace {
 
 using ReportReader = std::function<Result<Report>(const std::string& table, const std::string& sort)>;
 
-// The first row of a report, by the keys of its columns.
+// A report's first row, by the keys of its columns.
 class FirstRow {
  public:
   explicit FirstRow(const Result<Report>& report) {

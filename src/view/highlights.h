@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What of a run stands out, in a sentence each, with the place that it leads to: the function with most time of its
-// own, the peak of memory, the largest leak, the longest wait for a lock.
+// What stands out in a run, one sentence each, with a link to the place: the function with the largest self time, the
+// peak of memory, the largest leak, the longest wait for a lock.
 //
-// Why: nobody should have to know which table to open first.
-// Invariant: numbers are those of the reports; what was not recorded has no sentence.
+// Why: users should not need to know which table to open first.
+// Invariant: numbers are those of the reports; event kinds that were not recorded have no sentence.
 #pragma once
 
 #include <functional>
@@ -20,14 +20,14 @@ namespace penna {
 
 struct Highlight {
   std::string text{};
-  std::string tab{}, sort{};         // a tab of the page; of a table: how it is sorted
+  std::string tab{}, sort{};         // a tab of the page; for a table: its sort order
   std::optional<int64_t> instant{};  // nanoseconds since the first event
-  // A time in a thread.
+  // A span of time in a thread.
   std::optional<uint32_t> thread{};
   int64_t start = 0, duration = 0;
 };
 
-// `report`: of a table, sorted so, with its first row. What cannot be read is left out: the tables say why.
+// `report`: returns a table, sorted as given, with its first row. What cannot be read is left out: the tables say why.
 std::vector<Highlight> highlights(
     const Summary& all, const std::function<Result<Report>(const std::string& table, const std::string& sort)>& report,
     const PartReader& read);

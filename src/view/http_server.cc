@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kMostQuery = 4096;  // bytes of a question's target
 constexpr int kMostListeners = 4;    // to events: each holds a thread, and questions need some, too
 
-// In a time that does not tell how much of it is right.
+// In constant time: the duration must not reveal how much of it is right.
 bool is_same(const std::string& given, const std::string& wanted) {
   if (given.size() != wanted.size()) return false;
   unsigned different = 0;
@@ -32,7 +32,7 @@ void say_plainly(httplib::Response& response, int status, const char* text) {
   response.set_content(std::string(text) + "\n", "text/plain; charset=utf-8");
 }
 
-// Of every answer: nothing from elsewhere, no other page may read or frame it, nothing of it is kept.
+// For every answer: no external resources, no other page may read or frame it, nothing is cached.
 httplib::Headers strict_headers() {
   return {{"Content-Security-Policy",
            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
@@ -49,7 +49,7 @@ class Server {
   explicit Server(const HttpService& service) : service_(service) {
     server_.set_default_headers(strict_headers());
     server_.set_payload_max_length(0);
-    // Seconds that an open page's idle connection holds one of a few threads, and the end by Ctrl-C.
+    // How many seconds an open page's idle connection occupies one of a few threads, and delays the end by Ctrl-C.
     server_.set_keep_alive_timeout(1);
     server_.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       return route(request, response), httplib::Server::HandlerResponse::Handled;
@@ -58,7 +58,7 @@ class Server {
     server_.set_socket_options([](socket_t) {});
   }
 
-  // The port that it has, or -1.
+  // The bound port, or -1.
   int bind() {
     port_ = service_.port == 0 ? server_.bind_to_any_port("127.0.0.1")
                                : (server_.bind_to_port("127.0.0.1", service_.port) ? service_.port : -1);
@@ -72,7 +72,7 @@ class Server {
   bool runs() const { return server_.is_running(); }
 
  private:
-  // A page of another origin may have us as its host by its own name server: then Host names that.
+  // A page of another origin may resolve its own host name to this address: then Host has that name.
   bool is_host(const std::string& host) const {
     const std::string port = ":" + std::to_string(port_);
     return host == "127.0.0.1" + port || host == "localhost" + port;
@@ -156,7 +156,7 @@ std::string serve_http(const HttpService& service, const sigset_t& signals) {
   }
   std::atomic<bool> has_ended = false;
   std::thread listener([&] { server.run(), has_ended = true; });
-  // The library forgets a stop() that comes before it runs: a signal right at the start would be waited for in vain.
+  // The library ignores a stop() before it runs: without this wait, a signal right at the start would be lost.
   while (!server.runs() && !has_ended) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   service.ready(static_cast<uint16_t>(port));
   int signal = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The loopback server of `penna view`, in a module of its own that is loaded when it is needed.
+// The loopback server of `penna view`, in a separate module that is loaded on demand.
 //
 // Why apart: the HTTP library brings TLS and compression libraries along, which no other verb shall load (4 ms at each
 // start). What it serves is decided by whoever loads it: it knows no recording.
@@ -21,11 +21,11 @@ struct HttpAnswer {
   std::string body;
 };
 
-// Of a question `/TOKEN/api/NAME?…`: its parameters; of several with one name the last.
+// The parameters of a request `/TOKEN/api/NAME?…`; if a name occurs several times, the last.
 using HttpParameters = std::map<std::string, std::string>;
 
 struct HttpService {
-  uint16_t port = 0;  // 0: any that is free
+  uint16_t port = 0;  // 0: any free port
   std::string token;
   std::string page;                                                                  // /TOKEN/
   std::function<HttpAnswer(const std::string& name, const HttpParameters&)> answer;  // on several threads at once
@@ -37,10 +37,10 @@ struct HttpService {
   std::function<std::string(uint64_t* seen)> next_event{};
 };
 
-// Serves until one of `signals`, which must be blocked in all threads, has come. "" or what went wrong, as a sentence.
+// Serves until one of `signals`, which must be blocked in all threads, arrives. Returns "" or the error, as a sentence.
 std::string serve_http(const HttpService& service, const sigset_t& signals);
 
-// The module's one entry, which dlsym() finds.
+// The module's only entry, found with dlsym().
 extern "C" void penna_serve_http(const HttpService* service, const sigset_t* signals, std::string* error);
 inline constexpr const char* kHttpModule = "penna-http.so";
 inline constexpr const char* kHttpEntry = "penna_serve_http";

@@ -22,7 +22,7 @@ namespace penna {
 namespace {
 
 constexpr uint64_t kMagic = 0x0a0d776569'5650ab;  // AB "PView" 0D 0A
-// Bump it when an index of before would be misread, or holds less.
+// Bump it when an older index would be misread, or lacks something.
 constexpr uint32_t kVersion = 1;
 
 struct Header {
@@ -56,7 +56,7 @@ bool write_all_at(const Fd& file, uint64_t offset, const void* from, size_t size
   return true;
 }
 
-// An index of ours that this user has made.
+// An index made by Penna and owned by this user.
 bool is_own_index(const Fd& file, Header* header) {
   struct stat status {};
   return ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == ::geteuid() &&
@@ -146,7 +146,7 @@ bool IndexFile::finish(uint64_t identity, std::span<const uint8_t> tables) {
   return !path_.empty() && take_name();
 }
 
-// linkat() replaces nothing: it gets a name of its own first.
+// linkat() does not replace existing files: the file first gets a temporary name.
 bool IndexFile::take_name() {
   uint64_t number = 0;
   if (::getrandom(&number, sizeof number, 0) != sizeof number) return false;
@@ -160,7 +160,7 @@ bool IndexFile::take_name() {
 
 std::vector<std::string> index_paths(const Recording& recording) {
   struct stat status {};
-  // What came through a pipe does not come again.
+  // The contents of a pipe cannot be read again.
   if (::stat(recording.path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   std::vector<std::string> paths{recording.path() + ".view"};
   if (const auto cache = user_directory("XDG_CACHE_HOME", ".cache"))

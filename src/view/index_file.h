@@ -12,7 +12,7 @@
 //
 // Why pread and no mapping: the file may be truncated while it is read, which in a mapping is a SIGBUS.
 // Invariant: the file has this name only once it is whole; another file of this name, or another user's, is neither
-// read nor replaced. What it says is untrusted all the same.
+// read nor replaced. Even so, its contents are untrusted.
 #pragma once
 
 #include <atomic>
@@ -28,21 +28,21 @@
 
 namespace penna {
 
-// What tells a recording from another one, and from itself before it grew.
+// Distinguishes a recording from others, and from its own state before it grew.
 uint64_t identity_of(const Recording& recording);
 
 class IndexFile {
  public:
-  // The finished index of this name, if it is that of this recording; `tables`: as they were given to finish().
+  // The finished index of this name, if it is this recording's; `tables`: as passed to finish().
   static std::optional<IndexFile> open(const std::string& path, uint64_t identity, std::vector<uint8_t>* tables);
-  // A new one, which has no name yet, in the directory of `path`; empty path: in no directory. The error says why not.
+  // A new, still unnamed one, in the directory of `path`; empty path: in no directory. The error says why not.
   static Result<IndexFile> create(const std::string& path);
   IndexFile(IndexFile&& other) noexcept;
 
-  // Thread-safe. Where it begins; 0: there is no room, or it cannot be written.
+  // Thread-safe. Returns its offset; 0: no room, or it cannot be written.
   uint64_t append(std::span<const uint8_t> bytes);
   bool read(uint64_t offset, uint32_t bytes, std::vector<uint8_t>* out) const;
-  // Gives it its name. False: it stays without, and can be read as long as it is open.
+  // Gives the file its name. False: it stays unnamed, and is readable while it is open.
   bool finish(uint64_t identity, std::span<const uint8_t> tables);
   bool has_failed() const { return failed_; }
 
@@ -51,12 +51,12 @@ class IndexFile {
   bool take_name();
 
   Fd file_;
-  std::string path_;  // empty: it gets none
+  std::string path_;  // empty: it gets no name
   std::atomic<uint64_t> end_{48};
   std::atomic<bool> failed_{false};
 };
 
-// Where the index of a recording may lie, the best first: beside it, and in the user's cache.
+// Where a recording's index may be, best first: beside it, and in the user's cache.
 std::vector<std::string> index_paths(const Recording& recording);
 
 }  // namespace penna

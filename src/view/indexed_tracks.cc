@@ -10,7 +10,7 @@
 namespace penna {
 namespace {
 
-constexpr int kMostPlaces = 64;  // that are read for values, of one answer
+constexpr int kMostPlaces = 64;  // places whose values are read, per answer
 
 bool is_call(const TrackName& name) { return name.kind == LineKind::kLeave || name.kind == LineKind::kSpanEnd; }
 
@@ -41,7 +41,7 @@ IndexedTracks::Reading& IndexedTracks::reading(uint32_t thread) {
 
 uint32_t IndexedTracks::id(uint32_t thread, uint32_t number) {
   std::vector<uint32_t>& known = reading(thread).ids;
-  if (number >= known.size()) return 0;  // of a damaged index
+  if (number >= known.size()) return 0;  // in a damaged index
   if (known[number] == 0) {
     const TrackName& name = track(thread).names[number];
     known[number] =
@@ -67,7 +67,7 @@ SpanTree IndexedTracks::tree(uint32_t thread, TrackIndex::Kind kind) {
   return {track(thread).roots[kind], &nodes_, read};
 }
 
-// The function that took most of it; 0 where others may have taken more.
+// The function that took most of it; 0 if others may have taken more.
 uint32_t IndexedTracks::most_time(uint32_t thread, const SpanSum* from, const SpanSum* to) {
   std::map<uint32_t, int64_t> times;
   int64_t rest = 0;
@@ -107,7 +107,7 @@ std::string IndexedTracks::slices_answer(uint32_t thread, const PixelView& view)
   return made.text(rows(thread), view.pixels, track(thread).calls_left_out, ids_.size());
 }
 
-// Those of one row and pixel as one; by their beginnings.
+// Merges those of one row and pixel; sorted by beginning.
 std::vector<SpanSum> IndexedTracks::by_pixel(const PixelView& view, std::vector<SpanSum> sums) const {
   const auto place = [&](const SpanSum& sum) { return std::tuple(view.pixel_of(sum.first), sum.row); };
   std::sort(sums.begin(), sums.end(), [&](const SpanSum& a, const SpanSum& b) { return place(a) < place(b); });
@@ -152,7 +152,7 @@ std::string IndexedTracks::waits_answer(uint32_t thread, const PixelView& view) 
   return made.text(ids_.size());
 }
 
-// Values are not in the index: they are read from the chunks, of as many places as one answer may ask for.
+// Values are not in the index: they are read from the chunks, for as many places as one answer may request.
 std::map<int64_t, uint32_t> IndexedTracks::values_at(uint32_t thread, const std::set<int64_t>& times) {
   std::map<int64_t, uint32_t> values;
   SpanTree points = tree(thread, TrackIndex::kPoints);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// IndexedTracks: answers for the tracks of a large recording, from its index and, where a view is finer than that, from
+// IndexedTracks: answers for the tracks of a large recording, from its index and, if a view is finer than that, from
 // its chunks.
 //
-// Memory: the index's tables, the nodes that were read last, the names that were asked for.
+// Memory: the index's tables, the nodes read most recently, the names that were requested.
 #pragma once
 
 #include <map>
@@ -35,9 +35,9 @@ class IndexedTracks : public TrackStore {
   void each_name(const VisitName& visit) override;
 
  private:
-  struct Reading {  // of one thread
+  struct Reading {  // for one thread
     ChunkSpans chunks;
-    std::vector<uint32_t> ids;  // NameIds by the numbers of the track; 0 where it was not asked for
+    std::vector<uint32_t> ids;  // NameIds by the track's numbers; 0 if not requested yet
   };
   const TrackIndex& track(uint32_t thread) const { return index_->tracks()[thread]; }
   Reading& reading(uint32_t thread);
@@ -58,7 +58,7 @@ class IndexedTracks : public TrackStore {
   LeafSpans leaves_;
   NumberMap<uint32_t> threads_;  // pair_key of process and tid -> index
   std::vector<std::unique_ptr<Reading>> readings_;
-  size_t texts_ = 0;  // values that became names
+  size_t texts_ = 0;  // values converted to names
 };
 
 }  // namespace penna

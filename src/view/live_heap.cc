@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See live_heap.h. Two passes: the first finds the moment of each step, the second looks at the stacks then.
+// See live_heap.h. Two passes: the first finds each step's moment, the second reads the stacks at that moment.
 #include "view/live_heap.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace penna {
 namespace {
 
-// A step as it was after so many events; `live` is that of all processes that had not ended.
+// The state after so many events; `live` is the sum over all processes that had not ended.
 struct Moment {
   uint64_t events = 0, live = 0;
   int64_t time = 0;
@@ -30,7 +30,7 @@ class MostOfSteps : public AllocationObserver {
     now_ = now_ - process_bytes_[process] + bytes;
     process_bytes_[process] = bytes;
   }
-  // An event is about to be counted: what there is now is what later steps begin with.
+  // An event is about to be counted: later steps begin with the current state.
   void before(int64_t time) {
     while (next_ < view_.pixels && view_.begin_of(next_) <= time) {
       moments_[next_].events = events_;
@@ -56,7 +56,7 @@ class MostOfSteps : public AllocationObserver {
   uint64_t events_ = 0, now_ = 0;
 };
 
-// on_event(time): behind each that was counted; false: no more are wanted.
+// on_event(time): called after each counted event; false: no more are wanted.
 template <typename Before, typename After>
 void count_blocks(const Recording& recording, Allocations& heap, const LiveHeapRequest& request, Before&& before,
                   After&& after) {
@@ -69,12 +69,12 @@ void count_blocks(const Recording& recording, Allocations& heap, const LiveHeapR
   });
 }
 
-// The names of those who allocated, as they appear.
+// The names of the allocating functions, in order of appearance.
 class Owners {
  public:
   Owners(Names& names, bool by_stack) : names_(names), by_stack_(by_stack) {}
 
-  // Of the stacks in order of their slots, of which the first are known already.
+  // The owners of stacks in order of their slots; the first ones are known already.
   const std::vector<uint32_t>& of(const std::vector<StackAllocations>& stacks) {
     for (size_t slot = of_slot_.size(); slot < stacks.size(); ++slot) {
       const auto [found, is_new] = numbers_.try_emplace(name_of(stacks[slot]), static_cast<uint32_t>(list_.size()));
@@ -86,7 +86,7 @@ class Owners {
   const std::vector<std::string>& list() const { return list_; }
 
  private:
-  // "malloc'er, called by this, called by that".
+  // "malloc's caller, called by this, called by that".
   std::string name_of(const StackAllocations& stack) {
     constexpr size_t kFrames = 4;
     if (!by_stack_) {
@@ -110,7 +110,7 @@ class Owners {
 };
 
 using Steps =
-    std::vector<std::vector<uint64_t>>;  // by step, owner: what it had then; owners that came later are missing
+    std::vector<std::vector<uint64_t>>;  // by step, then owner: its bytes then; owners that appear later are missing
 
 Steps look(const Recording& recording, const LiveHeapRequest& request, const std::vector<Moment>& moments,
            Owners& owners) {
@@ -142,7 +142,7 @@ Steps look(const Recording& recording, const LiveHeapRequest& request, const std
 
 uint64_t at(const std::vector<uint64_t>& live, size_t owner) { return owner < live.size() ? live[owner] : 0; }
 
-// The owners with most bytes over all steps, the most first.
+// The owners with most bytes over all steps, largest first.
 std::vector<size_t> largest(const Steps& steps, size_t owners, size_t most) {
   std::vector<double> sums(owners);
   for (const std::vector<uint64_t>& live : steps)
@@ -160,7 +160,7 @@ std::string live_heap(const Recording& recording, Names& names, const LiveHeapRe
   LiveHeapRequest request = asked;
   size_t slots = 0;
   std::vector<Moment> moments;
-  // Where there are very many stacks, there are fewer steps.
+  // With very many stacks, there are fewer steps.
   for (bool is_done = false; !is_done;) {
     MostOfSteps most(request, recording.processes().size());
     AllocationOptions options;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What was live over time, by who allocated it: the stacked curves of the page.
+// Live memory over time, by allocating function: the stacked curves of the page.
 //
-// Invariant: a step is shown as it was at the moment of its most live bytes, so that no peak is missed; what all series
-// have then adds up to that number, to the byte.
+// Invariant: a step shows the moment of its most live bytes, so that no peak is missed; at that moment all series add
+// up to that number, to the byte.
 // Memory: kMostCells numbers, and that of Allocations.
 #pragma once
 
@@ -17,13 +17,13 @@ namespace penna {
 
 struct LiveHeapRequest {
   PixelView view{};       // a pixel is a step; there may be fewer
-  size_t series = 10;     // those with most bytes over that time; all others together are one more
-  bool by_stack = false;  // else by the function that is said to have allocated
-  uint64_t begin = 0;     // ticks: times are since then
+  size_t series = 10;     // those with most bytes over that time; all others together form one more
+  bool by_stack = false;  // else by the function held responsible for the allocation
+  uint64_t begin = 0;     // ticks: origin of times
 };
 constexpr size_t kMostLiveCells = 4'000'000;
 
-// Columns (docs/view-protocol.md). `recording`: from its beginning up to the view's end at least.
+// Columns (docs/view-protocol.md). `recording`: from its beginning to at least the view's end.
 std::string live_heap(const Recording& recording, Names& names, const LiveHeapRequest& request);
 
 }  // namespace penna

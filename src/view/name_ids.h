@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // NameIds: names by number, so that an answer has four bytes for a name that the page knows already.
 //
-// Invariant: a number stays that of its name; 0 is "?". Not thread-safe.
+// Invariant: a name keeps its number; 0 is "?". Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// NameNumbers: numbers for what the lines of one thread are about, in the order of the first of each.
+// NameNumbers: numbers for what the lines of one thread are about, in order of first appearance.
 //
-// Invariant: two lines have one number when EventWords would call them the same, whenever their times are; a number
-// stays. Memory: of what has different names, not of lines.
+// Invariant: two lines have the same number if EventWords would name them alike, whatever their times; a number is
+// never reassigned. Memory: per distinct name, not per line.
 #pragma once
 
 #include <map>
@@ -18,13 +18,13 @@ namespace penna {
 class NameNumbers {
  public:
   NameNumbers(const CodeMap& map, uint32_t process) : map_(map), time_matters_(map.time_matters(process)) {}
-  // Of names that are there already.
+  // For existing names.
   NameNumbers(const CodeMap& map, uint32_t process, const std::vector<TrackName>& names) : NameNumbers(map, process) {
     for (const TrackName& one : names) (void)number(one.line(process), one.kind, one.holder);
   }
 
-  // `kind`: kLeave of calls, kSpanEnd of spans, kConditionWait and kLockWait of waits, whichever line it is. `holder`:
-  // of a wait; each has a number of its own.
+  // `kind`: kLeave for calls, kSpanEnd for spans, kConditionWait and kLockWait for waits, whichever line it is.
+  // `holder`: of a wait; each has its own number.
   uint32_t number(const TimelineLine& line, LineKind kind, int32_t holder = -1) {
     const bool is_code = kind == LineKind::kLeave;
     if (is_code && !time_matters_) {
@@ -59,12 +59,12 @@ class NameNumbers {
   std::vector<TrackName> names_;
 };
 
-// Records that waits and holds are made of.
+// Records that form waits and holds.
 inline bool is_of_locks(const Event& event) {
   return class_bit(event.record.kind) == kLockEvents || event.record.kind == PENNA_KIND_BLOCKED;
 }
 
-// What a line is to the page, if it is a wait or a hold. `threads`: pair_key of process and tid -> index; `ns`: of
+// The page's span for a line that is a wait or a hold. `threads`: pair_key of process and tid -> index; `ns`: converts
 // ticks.
 template <typename Ns>
 std::optional<std::pair<TrackIndex::Kind, Span>> span_of_locks(const TimelineLine& line,
@@ -85,7 +85,7 @@ std::optional<std::pair<TrackIndex::Kind, Span>> span_of_locks(const TimelineLin
       break;
     }
     case LineKind::kUnlock:
-      if (line.duration == 0) return {};  // its beginning is not known
+      if (line.duration == 0) return {};  // its beginning is unknown
       what = TrackIndex::kHolds;
       name = names.number(line, LineKind::kUnlock);
       break;

@@ -32,7 +32,7 @@ std::optional<std::vector<uint8_t>> unpack(std::span<const uint8_t> bytes) {
   const std::span<const uint8_t> frame = bytes.subspan(sizeof sum);
   if (XXH3_64bits(frame.data(), frame.size()) != sum) return {};
   const unsigned long long size = ZSTD_getFrameContentSize(frame.data(), frame.size());
-  if (size > kMostBytes) return {};  // also where it is not known
+  if (size > kMostBytes) return {};  // or unknown
   std::vector<uint8_t> plain(size);
   if (ZSTD_decompress(plain.data(), plain.size(), frame.data(), frame.size()) != size) return {};
   return plain;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// PackedNumbers: how the index of a recording holds numbers: seven bits a byte, signed ones as zigzag, in one zstd
-// frame that tells its size, behind its checksum (XXH3-64).
+// PackedNumbers: the encoding of numbers in a recording's index: seven bits a byte, signed ones as zigzag, in one zstd
+// frame that states its size, preceded by its checksum (XXH3-64).
 //
 // Usage:  NumberWriter out; out.number(7); store(pack(out));
-//         auto plain = unpack(bytes); NumberReader in(*plain); in.number(); if (!in.ok()) …
-// Invariant: the bytes are untrusted. After the first number that cannot be one, ok() is false for good.
+//        auto plain = unpack(bytes); NumberReader in(*plain); in.number(); if (!in.ok()) …
+// Invariant: the bytes are untrusted. After the first invalid number, ok() is false for good.
 #pragma once
 
 #include <cstdint>
@@ -45,13 +45,13 @@ class NumberReader {
     const uint64_t value = number();
     return static_cast<int64_t>(value >> 1 ^ (0 - (value & 1)));
   }
-  // Times that add up to what no recording has are damage; so sums of them stay within 64 bits.
+  // Times beyond what any recording has are damage; so sums of them stay within 64 bits.
   int64_t time(int64_t from, int64_t by) {
     int64_t sum = 0;
     if (__builtin_add_overflow(from, by, &sum) || sum > kMostTime || sum < -kMostTime) return ok_ = false, 0;
     return sum;
   }
-  // From 0 on.
+  // A nonnegative time.
   int64_t length() {
     const uint64_t value = number();
     if (value > static_cast<uint64_t>(kMostTime)) return ok_ = false, 0;
@@ -62,7 +62,7 @@ class NumberReader {
     if (value > UINT32_MAX) ok_ = false;
     return static_cast<uint32_t>(value);
   }
-  // Of things of so many bytes each, or more.
+  // The number of elements of at least so many bytes each.
   size_t count(size_t least_bytes = 1) {
     const uint64_t value = number();
     if (value > (bytes_.size() - at_) / least_bytes) return ok_ = false, 0;
@@ -79,7 +79,7 @@ class NumberReader {
 };
 
 std::vector<uint8_t> pack(const NumberWriter& numbers);
-// Empty: these are not such bytes, or not whole.
+// Empty: not such bytes, or incomplete.
 std::optional<std::vector<uint8_t>> unpack(std::span<const uint8_t> bytes);
 
 }  // namespace penna

@@ -18,11 +18,11 @@
 namespace penna {
 namespace {
 
-constexpr uint32_t kFinest = 8192, kCoarsest = 64;  // of the whole run
+constexpr uint32_t kFinest = 8192, kCoarsest = 64;  // for the whole run
 constexpr const char* kRows = "500";                // of each table
-constexpr size_t kPoints = 20;                      // whose hits are listed: those with most
+constexpr size_t kPoints = 20;                      // points whose hits are listed: those with most
 
-// What else a page may do is nothing: it has no server that could say so in a header.
+// Everything else is forbidden to the page: there is no server that could say so in a header.
 constexpr std::string_view kPolicy =
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; style-src "
     "'unsafe-inline'; img-src data: blob:; worker-src blob:; base-uri 'none'; form-action 'none'\">";
@@ -35,7 +35,7 @@ class Gatherer {
  public:
   Gatherer(Questions& questions, const Summary& summary) : questions_(questions), summary_(summary) {}
 
-  // Those that no zoom changes.
+  // Answers that do not depend on the zoom.
   std::vector<Answer> of_whole_run() {
     std::vector<Answer> answers;
     for (const char* name : {"summary", "highlights", "threads", "tables"}) ask(answers, name, {});
@@ -51,7 +51,7 @@ class Gatherer {
     for (const std::string& point : points) ask(answers, "hits", {{"point", point}, {"top", kRows}});
     return answers;
   }
-  // Those of the timeline, so finely.
+  // The timeline's answers, at this resolution.
   std::vector<Answer> of_timeline(uint32_t pixels) {
     std::vector<Answer> answers;
     const std::string px = std::to_string(pixels);
@@ -69,10 +69,10 @@ class Gatherer {
   }
 
  private:
-  // As the page spells it: parameters by name.
+  // Spelled as the page does: parameters sorted by name.
   void ask(std::vector<Answer>& answers, const char* name, const HttpParameters& parameters) {
     HttpAnswer answer = questions_.answer(name, parameters);
-    if (answer.status != 200) return;  // of a weight that this recording does not have, say
+    if (answer.status != 200) return;  // such as a weight that this recording does not have
     std::string question = name;
     for (const auto& [key, value] : parameters)
       question += fmt::format("{}{}={}", question.find('?') == question.npos ? '?' : '&', key, value);

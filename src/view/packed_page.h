@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The page as one file that needs no server: with the answers of the whole run inside (docs/view-protocol.md).
+// The page as one file that needs no server: with the answers for the whole run inside (docs/view-protocol.md).
 //
-// Why so: it is to be mailed, and opened years later. Invariant: the file asks nobody for anything, is as small as it
-// must be, and says what it lacks.
+// Why: it can be mailed, and opened years later. Invariant: the file makes no requests, is reduced to the required
+// size, and says what it lacks.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace penna {
 
-// `most`: bytes of the file. Error, as a sentence: it cannot be made that small.
+// `most`: bytes of the file. The error is a sentence: it cannot be made that small.
 Result<std::string> pack_page(Questions& questions, const Summary& summary, size_t most);
 
 }  // namespace penna

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See page.h. The assembler puts the file in as it is; PENNA_PAGE is its path.
+// See page.h. The assembler includes the file verbatim; PENNA_PAGE is its path.
 #include "view/page.h"
 
 // clang-format off

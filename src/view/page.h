@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page of `penna view`: web/dist/index.html as it was built, which is part of the program.
+// The page of `penna view`: web/dist/index.html as built, embedded into the program.
 #pragma once
 
 #include <string>

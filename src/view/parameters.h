@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Parameters: what stands behind the ? of a question, checked.
+// Parameters: the part of a question after the ?, validated.
 //
 // Usage:  Parameters in(parameters); const int64_t t0 = in.number("t0", 0, 0, kMost); if (in.error()) …
-// Invariant: a value that it gives is within its bounds; what was wrong first is told.
+// Invariant: every value returned is within its bounds; the first error is reported.
 #pragma once
 
 #include <fmt/core.h>
@@ -22,7 +22,7 @@ class Parameters {
   explicit Parameters(const HttpParameters& given) : given_(given) {}  // must outlive it
 
   bool has(const std::string& name) const { return given_.count(name) != 0; }
-  // A whole number from `least` to `most`; `otherwise`, where it is not given.
+  // An integer from `least` to `most`; `otherwise` if it is missing.
   int64_t number(const std::string& name, int64_t otherwise, int64_t least, int64_t most) {
     const auto found = given_.find(name);
     if (found == given_.end()) return otherwise;

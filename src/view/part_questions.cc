@@ -96,7 +96,7 @@ std::string PartQuestions::hits(Parameters& in, const ViewSelection& of) {
   });
 }
 
-// What is live was allocated at any time before: all is read from the beginning.
+// Live blocks may have been allocated at any earlier time: everything is read from the beginning.
 std::string PartQuestions::live_heap(Parameters& in, const ViewSelection& of) {
   constexpr int64_t kMostSteps = 1000, kMostSeries = 50, kMostText = 20;
   LiveHeapRequest request;
@@ -115,7 +115,7 @@ std::string PartQuestions::live_heap(Parameters& in, const ViewSelection& of) {
   });
 }
 
-// Who is waited for may have got the lock at any time before: all is read.
+// The holder may have taken the lock at any earlier time: everything is read.
 std::string PartQuestions::critical_path(Parameters& in, const ViewSelection& of) {
   if (of.threads.size() != 1) in.refuse("a critical path is of one thread: choose it");
   if (all_->events[PENNA_LOCKS] == 0) in.refuse("no locks were recorded: penna record -k locks CMD");
@@ -129,7 +129,7 @@ std::string PartQuestions::critical_path(Parameters& in, const ViewSelection& of
   });
 }
 
-// Of the whole run, once: the view that is asked for changes with each pan.
+// For the whole run, once: the requested view changes with each pan.
 std::string PartQuestions::curve(Parameters& in) {
   constexpr size_t kKept = 8;
   const std::string point = in.text("point", kMostName), argument = in.text("argument", kMostName);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// PartQuestions: what is answered by reading a part of the recording anew, as tables and flame graphs are.
+// PartQuestions: questions answered by reading a part of the recording again, like tables and flame graphs.
 //
-// Why apart from Questions: these need no tracks. Invariant: every answer is bounded. Not thread-safe: one at a time.
+// Why separate from Questions: these need no tracks. Invariant: every answer is bounded. Not thread-safe: one at a
+// time.
 #pragma once
 
 #include <functional>
@@ -20,8 +21,8 @@
 
 namespace penna {
 
-// use(recording, names): with that part selected. `where`: as --where takes it, on the arguments of `point`;
-// the error tells what is wrong with it.
+// use(recording, names): with that part selected. `where`: in the syntax of --where, on the arguments of `point`; the
+// error says what is wrong with it.
 struct PartRequest {
   ViewSelection of{};
   std::string point{}, where{};
@@ -37,9 +38,9 @@ class PartQuestions {
 
   static bool knows(const std::string& question);
   static bool is_of_columns(const std::string& question);
-  // One that it knows. What was wrong is told to `in`.
+  // For a question that it knows. Errors are reported to `in`.
   std::string answer(const std::string& question, Parameters& in, const ViewSelection& of);
-  // The points with most hits, for who asks all there is (packed_page.h).
+  // The points with most hits, for a caller that asks every question (packed_page.h).
   std::vector<std::string> points_to_ask(size_t most);
   // As it is called where it has none; of one that came behind the question, too.
   std::string thread_name(uint32_t thread) const;
@@ -60,7 +61,7 @@ class PartQuestions {
     std::string point, argument;
     PointCurve curve;
   };
-  std::list<NamedCurve> curves_;  // that were asked for last, the newest first
+  std::list<NamedCurve> curves_;  // the most recently requested ones, newest first
 };
 
 }  // namespace penna

@@ -32,7 +32,7 @@ size_t PointCurve::step_of(int64_t time) const {
   return static_cast<size_t>(std::clamp<int64_t>(time / step_ns_, 0, static_cast<int64_t>(steps_.size()) - 1));
 }
 
-// Threads come one after the other: of two values, the later one is the last.
+// Threads come one after another: of two values, the later in time is the last.
 void PointCurve::add(int64_t time, double value) {
   Step& step = steps_[step_of(time)];
   step.most = step.count == 0 ? value : std::max(step.most, value);

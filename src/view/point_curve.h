@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // PointCurve: the values of one argument of a point over the whole run, for a curve in the timeline.
 //
-// Invariant: a step's value is the largest that the argument had in it, or the one that it had last; a step in front of
-// the first hit has none. The counts of all steps add up to the hits that had a number.
+// Invariant: a step's value is the largest of the argument in it, or the last one; a step before the first hit has
+// none. The counts of all steps add up to the hits with a number.
 // Memory: Counters::kSteps, however many hits there are.
 #pragma once
 

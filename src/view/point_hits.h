@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Walks over the hits of points: events and beginnings of spans. For the answers about single points.
 //
-// Invariant: what counts as a hit is what Points (model/events/points.h) counts as one.
+// Invariant: a hit is exactly what Points (model/events/points.h) counts as one.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace penna {
 
-// visit(const Site*, const Event&): thread by thread. The site is null where nobody described it.
+// visit(const Site*, const Event&): thread by thread. The site is null if it was not described.
 template <typename Visit>
 void for_each_hit(const Recording& recording, Names& names, Visit&& visit) {
   for_each_thread_event(recording, {.classes = kPointEvents}, [&](const Event& event) {
@@ -22,7 +22,7 @@ void for_each_hit(const Recording& recording, Names& names, Visit&& visit) {
   });
 }
 
-// The same of those that are called so.
+// Only the hits of points with this name.
 class HitsOf {
  public:
   explicit HitsOf(std::string name) : name_(std::move(name)) {}
@@ -39,7 +39,7 @@ class HitsOf {
   NumberMap<bool> known_;  // by process and site
 };
 
-// What people call an argument, and conditions, too: its name, or argN by its place.
+// An argument's name for users and conditions: its own, or argN by position.
 inline std::string argument_name(const Site* site, size_t at) {
   const bool has_name = site != nullptr && at < site->arguments.size() && !site->arguments[at].name.empty();
   return has_name ? site->arguments[at].name : "arg" + std::to_string(at + 1);

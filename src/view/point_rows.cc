@@ -18,10 +18,10 @@
 namespace penna {
 namespace {
 
-constexpr int64_t kMostExact = INT64_C(1) << 53;  // a browser has no other whole numbers
+constexpr int64_t kMostExact = INT64_C(1) << 53;  // a browser cannot represent larger integers exactly
 
-// A value as its column shows it. What has words of its own (an enum, a bool) is text, and so is what a browser would
-// round.
+// A value as its column shows it. Values shown in words (an enum, a bool) are text, and so are those that a browser
+// would round.
 Cell cell_of(const SiteArgument& described, const ArgumentValue& value) {
   if (!value.present) return {};
   if (!described.format.empty() || value.bad || !value.is_number()) return argument_text(described, value);
@@ -39,7 +39,7 @@ struct Shape {
   bool is_whole = true;
 };
 
-// The columns of a point: those of all places in the source that have its name. Arguments of one name are one column.
+// The columns of a point: those of all source locations with its name. Arguments with the same name share a column.
 class PointShape {
  public:
   explicit PointShape(const std::string& point) : is_hit_(point) {}
@@ -62,7 +62,7 @@ class PointShape {
     }
   }
 
-  // The cells of a hit; none: it is of another point.
+  // The cells of a hit; none if it is another point's.
   std::vector<Cell> cells(const Site* site, const Event& event) {
     if (!is_hit_(site, event)) return {};
     decode_arguments(site, event.record, decoded_);
@@ -73,7 +73,7 @@ class PointShape {
     return cells;
   }
 
-  static constexpr size_t kFirst = 2;  // columns in front of the arguments
+  static constexpr size_t kFirst = 2;  // columns before the arguments
   const std::vector<Shape>& shapes() const { return shapes_; }
   uint64_t hits() const { return hits_; }
 
@@ -107,7 +107,7 @@ class Bins {
 
   explicit Bins(const Shape& shape) {
     if (!(shape.least <= shape.most)) return;
-    constexpr double kWide = 1000;  // times: then each bin is that many times as wide as the one before
+    constexpr double kWide = 1000;  // times: each bin is then wider than the one before by the same factor
     is_by_factor_ = shape.least > 0 && shape.most / shape.least >= kWide;
     low_ = by(shape.least);
     most_ = shape.most;
@@ -148,13 +148,13 @@ class Bins {
   double by(double value) const { return is_by_factor_ ? std::log(value) : value; }
   double edge(size_t at) const {
     const double step = low_ + static_cast<double>(at) * width_, value = is_by_factor_ ? std::exp(step) : step;
-    return at == counts_.size() ? std::max(value, most_) : value;  // whatever rounding does, the last bar has it
+    return at == counts_.size() ? std::max(value, most_) : value;  // whatever the rounding, the last bar includes it
   }
 
   bool is_by_factor_ = false;
   double low_ = 0, width_ = 1, most_ = 0;
   std::vector<uint64_t> counts_;
-  uint64_t others_ = 0;  // no number, not finite, or not there
+  uint64_t others_ = 0;  // not a number, not finite, or missing
 };
 
 Table table_of(const PointShape& shape) {
@@ -213,7 +213,7 @@ Result<std::string> point_rows(const Recording& recording, Names& names, const P
     return Error{unknown_column(request.histogram, *shape)};
   Bins bins(has_histogram ? *counted : Shape{});
   const std::string order = request.sort.empty() ? "time_ns:asc" : request.sort;
-  Result<> sorted = select_rows(table, order, request.rows);  // a wrong column is told before the work
+  Result<> sorted = select_rows(table, order, request.rows);  // a wrong column is reported before the work
   if (!sorted) return sorted.error();
   const size_t room = 2 * request.rows + 1000;
   for_each_hit(recording, names, [&](const Site* site, const Event& event) {

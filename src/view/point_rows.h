@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The hits of one static point, one by one: a row each with typed columns, and how one column of numbers is spread.
+// The hits of one static point, one by one: a row each with typed columns, and the distribution of one numeric column.
 //
-// Why apart from the report, which has sums: the page leads from a value to its place in time.
-// Invariant: rows, `rows_left_out` of them, add up to the hits of that point in the recording; so do the bins of a
-// histogram and what is not in any of them.
-// Memory: some times the rows that are asked for, however many hits there are.
+// Why separate from the report, which has sums: the page links a value to its place in time.
+// Invariant: rows and `rows_left_out` add up to the point's hits in the recording; so do the bins of a histogram and
+// the values outside of them.
+// Memory: a few times the requested rows, however many hits there are.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@
 namespace penna {
 
 struct PointRowsRequest {
-  std::string point{};      // "provider:name": several places in the source may have it
+  std::string point{};      // "provider:name": several source locations may share it
   std::string sort{};       // COLUMN[:asc|desc]; empty: by time
   size_t rows = 100;        // at least one
-  std::string histogram{};  // a column of numbers; empty: none
-  uint64_t begin = 0;       // ticks: times are since then
+  std::string histogram{};  // a numeric column; empty: none
+  uint64_t begin = 0;       // ticks: origin of times
 };
 
 struct NamedPoint {
@@ -31,10 +31,10 @@ struct NamedPoint {
   uint64_t hits = 0;
   std::vector<std::string> arguments{};
 };
-// Those that were hit, most hits first.
+// The points that were hit, most hits first.
 std::vector<NamedPoint> point_names(const Recording& recording, Names& names);
 
-// JSON as of a table (report_json.h). `thread_name`: of an index. The error names the columns.
+// JSON of a table (report_json.h). `thread_name`: by index. The error names the columns.
 Result<std::string> point_rows(const Recording& recording, Names& names, const PointRowsRequest& request,
                                const std::function<std::string(uint32_t)>& thread_name);
 

@@ -15,7 +15,7 @@
 namespace penna {
 namespace {
 
-constexpr size_t kMostWord = 200;  // of a parameter that is a word
+constexpr size_t kMostWord = 200;  // for a parameter that is a word
 constexpr const char* kNothingToCompare = "there is nothing to compare with: penna view before.penna after.penna";
 
 HttpAnswer refusal(int status, const std::string& sentence) {
@@ -24,7 +24,7 @@ HttpAnswer refusal(int status, const std::string& sentence) {
 
 struct FlameWeight {
   const char* key;
-  FoldedWeight weight, counted_by;  // the same: its value is the number
+  FoldedWeight weight, counted_by;  // equal: its value is the count
   const char* unit;
 };
 constexpr FlameWeight kWeights[] = {{"time", FoldedWeight::kTime, FoldedWeight::kCalls, "ns"},
@@ -49,7 +49,7 @@ bool is_of_columns(const std::string& name) {
          PartQuestions::is_of_columns(name);
 }
 
-// What there may be, and how it is recorded.
+// Possible kinds of events, and how to record them.
 struct EventKind {
   uint32_t event_class;
   const char *kind, *how;
@@ -160,7 +160,7 @@ HttpAnswer Questions::answer(const std::string& name, const HttpParameters& para
 
 std::string Questions::work_out(const std::string& name, Parameters& in, bool* is_known) {
   if (name == "tables") return tables();
-  // What needs no event: before the sentences of a large recording, which take as long as reading it.
+  // Needs no event: before the sentences of a large recording, which take as long as reading it.
   if (name == "summary" && in.number("now", 0, 0, 1) != 0 && !data_.is_small()) return summary(false);
   const bool reads_part = name == "summary" || name == "highlights" || name == "table" || name == "diff" ||
                           name == "flame" || PartQuestions::knows(name);
@@ -185,7 +185,7 @@ std::string Questions::read_part(const std::string& name, Parameters& in) {
   return name == "flame" ? flame(in) : parts_.answer(name, in, selection(in));
 }
 
-// Whoever asks for what the index is made for waits until it is, and holds up nobody.
+// A request that needs the index waits until it is made, without blocking the others.
 std::string Questions::of_tracks(const std::string& name, Parameters& in) {
   for (;;) {
     if (const auto trouble = data_.prepare()) return in.refuse(*trouble), std::string();
@@ -199,7 +199,7 @@ std::string Questions::of_tracks(const std::string& name, Parameters& in) {
   }
 }
 
-// `whole`: with what only reading can tell.
+// `whole`: include what only reading events can tell.
 std::string Questions::summary(bool whole) {
   if (whole && !summary_.empty()) return summary_;
   const Result<Report> overview = whole ? readers_.make_report({}) : Result<Report>(Report());
@@ -314,7 +314,7 @@ std::string Questions::diff(Parameters& in) {
   return answer_report(in, std::move(request), readers_.make_diff);
 }
 
-// `make`: empty, where there is nothing to compare with.
+// `make`: empty if there is nothing to compare with.
 std::string Questions::answer_report(Parameters& in, ReportRequest request,
                                      const std::function<Result<Report>(const ReportRequest&)>& make) {
   constexpr int64_t kMostRows = 100'000;

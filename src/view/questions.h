@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Questions: what the page asks, by name, and its answers (docs/view-protocol.md).
+// Questions: the page's questions, by name, and their answers (docs/view-protocol.md).
 //
 // Usage:  Questions questions(data, tables, readers); questions.answer("slices", {{"thread", "0"}});
 // Invariant: every answer is bounded, and every refusal is a sentence. Thread-safe.
@@ -35,7 +35,7 @@ struct ReportRequest {
 struct FoldRequest {
   ViewSelection of{};
   FoldedWeight weight = FoldedWeight::kTime;
-  bool by_thread = false;  // process and thread are their outermost frames
+  bool by_thread = false;  // process and thread as the outermost frames
 };
 struct TableName {
   std::string key, title;
@@ -46,12 +46,12 @@ void write_kinds(JsonWriter& json, const Summary& all);
 
 class Questions {
  public:
-  // How the parts are read: as `penna report` and `penna export folded` do. Errors are told to who asked.
+  // How the parts are read: as in `penna report` and `penna export folded`. Errors are reported to the client.
   struct Readers {
     std::function<Result<Report>(const ReportRequest&)> make_report;
     std::function<Result<>(const FoldRequest&, const StackVisitor&)> fold;
     PartReader read_part{};
-    // Of another recording that this one is compared with; without one these are empty.
+    // For another recording that this one is compared with; empty without one.
     std::string before{};
     std::function<Result<>(FoldedWeight, const StackVisitor&)> fold_before{};
     std::function<Result<Report>(const ReportRequest&)> make_diff{};  // its table: calls, alloc, leaks or locks
@@ -95,7 +95,7 @@ class Questions {
   uint32_t thread_of(Parameters& in);
   const Directory& directory();
 
-  // What reads a part of its own shall not hold up the timeline. Both are taken in this order.
+  // Reading a separate part must not block the timeline. Both are locked in this order.
   std::mutex readers_mutex_;  // guards summary_, highlights_ and parts_; one of the readers works at a time
   std::mutex mutex_;          // guards data_, but for its summary, and directory_
   ViewSource& data_;
@@ -103,7 +103,7 @@ class Questions {
   Readers readers_;
   std::unique_ptr<Directory> directory_;
   PartQuestions parts_;
-  std::string summary_, highlights_;  // once they were asked for
+  std::string summary_, highlights_;  // once they have been requested
 };
 
 }  // namespace penna

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reports as the page gets them: tables with what their columns mean (docs/view-protocol.md).
+// Reports for the page: tables with the meaning of their columns (docs/view-protocol.md).
 //
-// Why not the JSON of `penna report`: that has a name for each cell; the page wants titles, kinds and order, too.
-// Invariant: numbers are raw (nanoseconds, bytes), texts as the report has them.
+// Why not the JSON of `penna report`: that names each cell; the page needs titles, kinds and order, too.
+// Invariant: numbers are raw (nanoseconds, bytes), texts as in the report.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 namespace penna {
 
 std::string report_json(const Report& report);
-// The same as fields of an object. `source`: what a row's TableRow::source is called; null: it is not told.
+// The same as fields of an object. `source`: the key for a row's TableRow::source; null: omitted.
 void write_report(JsonWriter& json, const Report& report, const char* source = nullptr);
 
 }  // namespace penna

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See span_tree.h. Here: a node as it lies in the file.
+// See span_tree.h. Here: the file format of a node.
 #include <algorithm>
 
 #include "view/packed_numbers.h"
@@ -28,7 +28,7 @@ void read(NumberReader& in, std::vector<Span>& spans) {
   for (Span& one : spans) one.flags = static_cast<uint8_t>(in.small());
 }
 
-// A name's time is stored as so many parts of the sum's, rounded down: at least that much is what it says.
+// A name's time is stored as a fraction of the sum's, rounded down: a lower bound.
 constexpr int64_t kShares = 250;
 uint64_t share_of(const SpanSum& sum) {
   const int64_t part = sum.time / kShares;

@@ -15,7 +15,7 @@ size_t bytes_of(const SpanNode& node) {
          node.children.size() * sizeof(NodeRef) + (node.names.size() + node.chunks.open.size()) * sizeof(uint32_t);
 }
 
-// What no index has that we wrote. Damage with a right checksum is intent, and shall not hold us up.
+// Limits that no index of ours exceeds. Damage with a valid checksum is intentional, and must not stall us.
 constexpr unsigned kMostLevels = 20;
 constexpr uint64_t kMostNodes = 1'000'000;
 
@@ -60,12 +60,12 @@ class Looker {
     else
       add_to_sums(span);
   }
-  // Those of one pixel, row and name are one; there may be a million of them.
+  // Those of one pixel, row and name are merged; there may be a million of them.
   void add_to_sums(const Span& span) {
     constexpr uint32_t kMostOfKey = 1u << 22;  // and pixels have 14 bits (questions.cc)
     const SpanSum one = SpanSum::of(span);
     if (span.row >= kMostOfKey || span.name >= kMostOfKey) return found_.sums.push_back(one);
-    // What differs most comes in the lowest bits, which count most where keys are mixed (hash.h).
+    // The most varying part goes into the lowest bits, which count most in the hash (hash.h).
     const uint64_t key = uint64_t{span.name} << 36 | uint64_t{span.row} << 14 | view_.pixel_of(span.start);
     const auto [found, is_new] = places_.try_emplace(key, found_.sums.size());
     if (is_new) return found_.sums.push_back(one);
@@ -76,11 +76,11 @@ class Looker {
 
   const SpanTree& tree_;
   const PixelView view_;
-  // What began before the recording is in the view that begins with it.
+  // Spans from before the recording are in the view that begins with it.
   const int64_t first_ = view_.t0 > 0 ? view_.t0 : INT64_MIN;
   uint64_t nodes_ = 0;
   ViewedSpans found_;
-  NumberMap<size_t> places_;  // of sums of single spans
+  NumberMap<size_t> places_;  // for sums of single spans
 };
 
 class Finder {
@@ -93,7 +93,7 @@ class Finder {
     const std::shared_ptr<const SpanNode> node = tree_.nodes->read(ref);
     if (!node || !holds_any(*node)) return;
     for (const Span& span : node->own) take(span);
-    // The nearest first, so that the others cannot be better.
+    // Nearest first, so that the others cannot be better.
     const auto look = [&](const NodeRef& child) { find(child, level + 1); };
     if (choice_.before)
       std::for_each(node->children.rbegin(), node->children.rend(), look);

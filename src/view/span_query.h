@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// SpanQuery: which spans of a SpanTree a view shows, one by one and in sums, reading no more nodes than its pixels
+// SpanQuery: the spans of a SpanTree that a view shows, individually and in sums, reading no more nodes than its pixels
 // need.
 //
-// Invariant: of the spans that begin in the view, each is in one of both; those that began before it are shown when
-// they reach into it and last a pixel or more. Of a node that is damaged, or of chunks that cannot be read, there is
-// nothing, and it is counted.
+// Invariant: each span that begins in the view is in one of both; a span that began before it is shown if it reaches
+// into it and lasts a pixel or more. A damaged node, or unreadable chunks, contribute nothing, and are counted.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@
 
 namespace penna {
 
-// Where nodes are read from. Not thread-safe: keeps those that were read last.
+// Reads nodes. Not thread-safe: caches those read most recently.
 class NodeReader {
  public:
   using Load = std::function<bool(const NodeRef&, std::vector<uint8_t>*)>;
@@ -39,7 +38,7 @@ class NodeReader {
   static constexpr size_t kMostBytes = size_t{64} << 20;
   Load load_;
   std::vector<uint8_t> bytes_;
-  std::list<Kept> kept_;  // the newest first
+  std::list<Kept> kept_;  // newest first
   std::unordered_map<uint64_t, std::list<Kept>::iterator> by_offset_;
   size_t kept_bytes_ = 0;
   uint64_t damaged_ = 0;
@@ -61,7 +60,7 @@ struct ViewedSpans {
 };
 ViewedSpans look_at(const SpanTree& tree, const PixelView& view);
 
-// The next or the last one of these names, which rise; the longest is known without.
+// The next or the previous span with one of these names, given in ascending order; the longest is known without.
 std::optional<Span> find_span(const SpanTree& tree, const std::vector<uint32_t>& names, const InstanceChoice& choice);
 
 }  // namespace penna

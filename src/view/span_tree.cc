@@ -26,7 +26,7 @@ void sort_by_start(std::vector<Span>& spans) {
   });
 }
 
-// Leaves the longest in front; how many.
+// Moves the longest to the front; returns how many.
 size_t longest_first(std::vector<Span>& spans, size_t most) {
   if (spans.size() <= most) return spans.size();
   std::nth_element(spans.begin(), spans.begin() + static_cast<ptrdiff_t>(most), spans.end(),
@@ -42,7 +42,7 @@ std::vector<uint32_t> sorted_once(std::vector<uint32_t> numbers) {
 
 }  // namespace
 
-// By cell of time and row. The time of each name is summed up before the one with most of it is chosen.
+// By cell of time and row. The time of each name is summed before the one with most is chosen.
 std::vector<SpanSum> SpanTreeWriter::sums_of(const std::vector<SpanSum>& all) const {
   int64_t begin = INT64_MAX, end = INT64_MIN;
   for (const SpanSum& one : all) begin = std::min(begin, one.first), end = std::max(end, one.first);
@@ -159,7 +159,7 @@ void SpanTreeWriter::end_leaf(int64_t begin, SpanNode::Chunks chunks) {
     close(level, begin, {});
 }
 
-// Up to the node that is alone, and holds all.
+// Up to the single node that contains everything.
 NodeRef SpanTreeWriter::finish() {
   if (spans_in_leaf() != 0) close(0, INT64_MAX, {});
   for (size_t level = 1; level < levels_.size(); ++level) {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-// SpanTree: spans of time (calls, waits, holds, points) for every zoom, in nodes that are written as they are complete.
+// SpanTree: spans of time (calls, waits, holds, points) for every zoom, in nodes that are written once complete.
 //
-//   node ............................................   its longest spans one by one, all others in sums by row and
-// time
+//   node ............................................   its longest spans one by one, all others in sums by row, time
 //     child ............. child ............. child
 //       leaf  leaf  leaf    leaf  leaf          leaf    a run of chunks, or the spans themselves
 //
-// Why a tree: a view takes the nodes that are finer than its pixels, and looks no deeper; what lasts a pixel or more is
-// among the longest of such a node, or it is not taken. docs/decisions/0042-an-index-beside-the-recording.md has the
-// sums. A span belongs to the lowest node that holds all of it: of a leaf, when it neither begins before nor ends
-// behind it.
+// Why a tree: a view uses the nodes that are finer than its pixels, and reads no deeper; a span of a pixel or more is
+// among the longest of such a node, or the node is not used. docs/decisions/0042-an-index-beside-the-recording.md has
+// the math. A span belongs to the lowest node that contains all of it: to a leaf, if it neither begins before nor ends
+// after it.
 // Times are nanoseconds since the recording's first event.
 // Invariant: the spans of a node are its own, and those of its children; `kept` and `sums` are all of them, each once.
 #pragma once
@@ -24,7 +23,7 @@
 
 namespace penna {
 
-// Times of hostile recordings, which are anything, add up to anything; but not to undefined behaviour.
+// Sums of times from hostile recordings may be anything, but not undefined behavior.
 inline int64_t add_times(int64_t one, int64_t other) {
   return static_cast<int64_t>(static_cast<uint64_t>(one) + static_cast<uint64_t>(other));
 }
@@ -40,74 +39,74 @@ struct Span {
 // Spans of one row that begin near each other.
 struct SpanSum {
   int64_t first = 0, last = 0;  // beginnings of the first and the last; `last` is not stored
-  int64_t last_end = 0;         // the latest end; not known where there are names
+  int64_t last_end = 0;         // the latest end; unknown if there are names
   uint32_t row = 0;
   uint64_t count = 0;
   int64_t time = 0;
-  // The name that took most time, as far as is known: this much of it, or more.
+  // The name that took most time, as far as known: at least this much.
   uint32_t name = 0;
   int64_t name_time = 0;
   static SpanSum of(const Span& span) {
     return {span.start, span.start, span.end(), span.row, 1, span.duration, span.name, span.duration};
   }
-  void add(const SpanSum& other);  // but for the name
+  void add(const SpanSum& other);  // except for the name
 };
 
-// Where a node lies in the file, and what decides whether it must be read.
+// A node's place in the file, and the criteria for having to read it.
 struct NodeRef {
   uint64_t offset = 0;
-  uint32_t bytes = 0;                               // 0: there is none
+  uint32_t bytes = 0;                               // 0: no node
   int64_t begin = 0, last_start = 0, last_end = 0;  // of all its spans
-  int64_t longest_summed = -1;                      // ns; what lasts longer is kept
+  int64_t longest_summed = -1;                      // ns; longer ones are kept
   int64_t spread = 0;                               // ns between the first and the last beginning of a sum, at most
 };
 
 struct SpanNode {
   std::vector<Span> kept;       // by start
   std::vector<SpanSum> sums;    // by row and first
-  std::vector<Span> own;        // of no child; of a leaf that is no chunks: all. By start
-  std::vector<uint32_t> names;  // of all its spans, rising; none where the tree keeps none
+  std::vector<Span> own;        // in no child; in a leaf without chunks: all. By start
+  std::vector<uint32_t> names;  // of all its spans, ascending; none if the tree keeps none
   std::vector<NodeRef> children;
-  // Of a leaf that is read from the recording's chunks: which of its thread, and what is known where they begin.
+  // For a leaf that is read from the recording's chunks: which ones of its thread, and the state where they begin.
   struct Chunks {
     uint32_t first = 0, end = 0;  // none: 0, 0
     uint64_t floor = 0;           // ticks: no event is earlier
-    std::vector<uint32_t> open;   // calls by name, the outermost first
+    std::vector<uint32_t> open;   // calls by name, outermost first
     explicit operator bool() const { return first != end; }
   } chunks;
 };
 
-// As a node lies in the file; empty when `bytes` are not one. Safe with any bytes.
+// The file format of a node; decoding returns nothing if `bytes` are not one. Safe with any bytes.
 std::vector<uint8_t> encode_node(const SpanNode& node);
 std::optional<SpanNode> decode_node(std::span<const uint8_t> bytes);
-std::optional<SpanNode> read_node(NumberReader& in);  // when they are unpacked
+std::optional<SpanNode> read_node(NumberReader& in);  // after unpacking
 void write_ref(NumberWriter& out, const NodeRef& ref);
 NodeRef read_ref(NumberReader& in);
 
-// Takes a thread's spans in the order in which they end.
-// Memory: of each level the kept spans, sums and names of its last eight nodes, and the spans that none of them holds.
+// Takes a thread's spans in the order in which they end. Memory: per level the kept spans, sums and names of its last
+// eight nodes, and the spans that none of them contains.
 class SpanTreeWriter {
  public:
   struct Shape {
     size_t kept;     // of a node
-    bool has_names;  // sums tell which took most, nodes which there are; else rows are names
+    bool has_names;  // sums have the name that took most, nodes the names that occur; else rows are names
   };
-  // Stores a node's bytes: where they are.
+  // Stores a node's bytes; returns their place.
   using Store = std::function<uint64_t(std::span<const uint8_t>)>;
   SpanTreeWriter(const Shape& shape, Store store) : shape_(shape), store_(std::move(store)) {}
 
   uint64_t leaf() const { return leaf_; }
   // `begun_in`: the number of the leaf that was open when it began.
   void add(const Span& span, uint64_t begun_in);
-  // Where that is not known: by its time.
+  // If that is unknown: by its time.
   void add(const Span& span);
   size_t spans_in_leaf() const { return in_leaf().size(); }
-  // Those that are of no other node, in the order in which they came.
+  // Those that belong to no other node, in order of arrival.
   std::span<const Span> in_leaf() const { return levels_.empty() ? std::span<const Span>() : levels_[0].own; }
-  // `begin`: of the next one, to which no span belongs that begins before. `chunks`: those that this one's spans can be
-  // read from again; none: they are written.
+  // `begin`: of the next leaf, to which no earlier span belongs. `chunks`: from which this leaf's spans can be read
+  // again; none: they are written.
   void end_leaf(int64_t begin, SpanNode::Chunks chunks = {});
-  // The root; after that, nothing.
+  // Returns the root; the writer is then finished.
   NodeRef finish();
 
  private:

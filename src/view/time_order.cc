@@ -27,8 +27,8 @@ void TimeOrder::leave(int64_t duration) {
   open_.pop_back();
 }
 
-// Nothing becomes part of it any more. What is too short goes, the innermost first: it is always the last one there is,
-// as all that was below it is shorter.
+// It is complete. Nodes that are too short are removed, innermost first: such a node is always the last one, because
+// all nodes below it are shorter.
 void TimeOrder::close(uint32_t node) {
   std::vector<uint32_t> chain;
   for (uint32_t at = node; at != kNone; at = nodes_[at].last) chain.push_back(at);

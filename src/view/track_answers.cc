@@ -23,9 +23,9 @@ class SliceColumns {
   explicit SliceColumns(const PixelView& view) : view_(view) {}
 
   void add_row(const Slices& row, uint32_t depth) {
-    // Ends rise as beginnings do: the first that is still there when the view begins.
+    // Ends are ascending like beginnings: finds the first that is still open when the view begins.
     size_t at = static_cast<size_t>(std::upper_bound(row.end.begin(), row.end.end(), view_.t0) - row.end.begin());
-    // A short one that began before is in the sums of another view, if it did not begin before all of them.
+    // A short one that began before is in the sums of another view, unless it began before all of them.
     if (at < row.size() && row.start[at] < view_.t0 && view_.t0 > 0) {
       if (is_long(row, at)) add_slice(row, depth, at);
       ++at;
@@ -33,7 +33,7 @@ class SliceColumns {
     while (at < row.size() && row.start[at] < view_.t1) {
       const uint32_t pixel = view_.pixel_of(row.start[at]);
       const size_t next = begins_behind(row, at, pixel);
-      // Of those that begin in one pixel, only the last can reach out of it.
+      // Among those that begin in one pixel, only the last can extend beyond it.
       const bool last_is_long = is_long(row, next - 1);
       if (const size_t shorts = next - at - (last_is_long ? 1 : 0); shorts != 0)
         made_.add_density(depth, pixel, row.covered[at + shorts] - row.covered[at], shorts,
@@ -48,7 +48,7 @@ class SliceColumns {
   bool is_long(const Slices& row, size_t at) const {
     return static_cast<double>(row.end[at] - row.start[at]) >= view_.ns_per_pixel();
   }
-  // The first behind `at` that begins in another pixel, or behind the view.
+  // The first after `at` that begins in another pixel, or beyond the view.
   size_t begins_behind(const Slices& row, size_t at, uint32_t pixel) const {
     const int64_t end = pixel + 1 == view_.pixels ? view_.t1 : view_.begin_of(pixel + 1);
     const auto from = row.start.begin() + static_cast<ptrdiff_t>(at) + 1;
@@ -57,7 +57,7 @@ class SliceColumns {
   void add_slice(const Slices& row, uint32_t depth, size_t at) {
     made_.add_slice(row.start[at], row.end[at] - row.start[at], depth, row.name[at], row.flags[at]);
   }
-  // The function that took most of it. 0, where there are too many to look at each.
+  // The function that took most of it. 0 if there are too many to examine.
   static uint32_t most_time(const Slices& row, size_t from, size_t to) {
     constexpr size_t kMostLooks = 256;
     if (to - from > kMostLooks) return 0;
@@ -72,8 +72,8 @@ class SliceColumns {
   SlicesMade made_;
 };
 
-// Waits and holds: those that are shorter than a pixel, and come in the same one, are one with their number and the
-// time from the first to the last.
+// Waits and holds: those shorter than a pixel that fall into the same one are merged, with their count and the time
+// from the first to the last.
 template <typename Span, typename Same>
 std::vector<std::pair<Span, uint32_t>> joined(const std::vector<Span>& all, const PixelView& view, Same&& same) {
   std::vector<std::pair<Span, uint32_t>> shown;

@@ -12,9 +12,9 @@
 namespace penna {
 namespace {
 
-constexpr size_t kMostOfLeaf = 4096;  // where a leaf is no chunks
+constexpr size_t kMostOfLeaf = 4096;  // if a leaf has no chunks
 constexpr size_t kKeptCalls = 48, kKeptLocks = 16;
-constexpr uint64_t kEventsAtOnce = 1u << 16;  // between looks at whether to stop
+constexpr uint64_t kEventsAtOnce = 1u << 16;  // between checks whether to stop
 
 class ThreadIndexer {
  public:
@@ -52,7 +52,7 @@ class ThreadIndexer {
     task_.events += events % kEventsAtOnce;
     walk->events += events;
     walk->add(cursor);
-    // Before what never ended is given out: its end is in no chunk.
+    // Before spans that never ended are emitted: their end is in no chunk.
     end_leaf(true);
     (void)timeline_.finish(true, [this](const TimelineLine& line) { return take(line); });
     return finish();
@@ -65,10 +65,10 @@ class ThreadIndexer {
     uint32_t row, name;
     uint64_t leaf;
   };
-  // What is open since the last chunk began that ended one.
+  // The open leaf, begun where the last chunk ended one.
   struct Leaf {
     bool calls_ok = true, points_ok = true;  // can be read from its chunks
-    bool is_aligned = true;                  // begins where a chunk does
+    bool is_aligned = true;                  // begins at the start of a chunk
     uint32_t first_chunk = 0;
     uint64_t floor = 0;
     std::vector<uint32_t> open;
@@ -89,7 +89,7 @@ class ThreadIndexer {
     const auto is_full = [](const SpanTreeWriter& tree) { return tree.spans_in_leaf() >= kMostOfLeaf; };
     if (!leaf_.calls_ok && std::any_of(trees_.begin(), trees_.end(), is_full)) end_leaf(false);
   }
-  // Waits and holds are read again by who has not seen what came before the leaf.
+  // Reads waits and holds again without knowledge of events before the leaf.
   void add_again(const Event& event) {
     if (!again_) again_ = std::make_unique<Timeline>(recording_, process_, thread_, false);
     Event unseen = event;
@@ -101,7 +101,7 @@ class ThreadIndexer {
   }
   // `event` is its first.
   void begin_chunk(const Event& event, size_t chunk) {
-    // An entry that waits for its values is one of the chunk behind it, unless they are in the next.
+    // An entry that waits for its values belongs to the chunk after it, unless the values are in the next.
     const uint32_t kind = event.record.kind;
     const bool is_late = holds_back_ && (kind == PENNA_KIND_VALUES || kind == PENNA_KIND_THREAD ||
                                          kind == PENNA_KIND_LOST || kind == PENNA_KIND_BLOCKED);
@@ -115,7 +115,7 @@ class ThreadIndexer {
     chunk_ = chunk;
     end_chunk_ = static_cast<uint32_t>(chunk) + 1;
   }
-  // `at_end`: of a chunk.
+  // `at_end`: at the end of a chunk.
   void end_leaf(bool at_end) {
     const bool whole = leaf_.is_aligned && at_end;
     const SpanNode::Chunks plain{leaf_.first_chunk, end_chunk_, leaf_.floor, {}};
@@ -231,21 +231,21 @@ class ThreadIndexer {
   const uint32_t thread_, process_;
   const int64_t begin_ns_;
   const bool is_filtered_;
-  const bool holds_back_;  // entries, until their values come
+  const bool holds_back_;  // entries, until their values arrive
   Timeline timeline_;
   std::unique_ptr<Timeline> again_;  // of the leaf's waits and holds
   std::array<std::vector<Span>, TrackIndex::kKinds> again_spans_;
   NameNumbers names_;
   Counters* counters_;
   std::array<SpanTreeWriter, TrackIndex::kKinds> trees_;
-  std::vector<std::vector<Open>> open_;  // by depth; several only where a thread has several stacks
-  size_t depth_ = 0;                     // of the stack that runs
-  std::vector<bool> busy_;               // rows
+  std::vector<std::vector<Open>> open_;  // by depth; several only if a thread has several stacks
+  size_t depth_ = 0;                     // on the running stack
+  std::vector<bool> busy_;               // rows in use
   bool has_stacks_ = false;
   Leaf leaf_;
   size_t chunk_ = SIZE_MAX;
   uint32_t end_chunk_ = 0;
-  uint64_t begun_ = 0;  // calls, in the leaf
+  uint64_t begun_ = 0;  // calls begun in the leaf
   uint64_t last_time_ = 0;
   TrackIndex made_;
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// TrackIndex: what the index of a recording knows of one thread: trees of its calls, waits, holds and points, and their
-// names; and the walk that makes it.
+// TrackIndex: the part of a recording's index about one thread: trees of its calls, waits, holds and points, and their
+// names; and the walk that builds it.
 //
-// Why names as they were recorded: what they are called depends on symbols, which may be there another time.
-// Calls and points of whole chunks are not stored but read from the recording again, when a view is as fine: of most
-// chunks the calls that are open where they begin are all that is needed for that. Not where stacks are changed, where
-// what is left out depends on what came before (-F, -r), or where a chunk begins with a call's values.
-// Invariant: the trees hold what make_tracks() would, with one difference: calls of several stacks of a thread are put
-// into rows as they begin.
+// Why names as they were recorded: their text depends on symbols, which may become available later.
+// Calls and points of whole chunks are not stored but read from the recording again, if a view is that fine: for most
+// chunks, only the calls open at their beginning are needed for that. Not where stacks are switched, where what is left
+// out depends on earlier events (-F, -r), or where a chunk begins with a call's values.
+// Invariant: the trees hold what make_tracks() would, with one difference: calls on several stacks of a thread are
+// assigned to rows as they begin.
 #pragma once
 
 #include <array>
@@ -26,15 +26,15 @@
 
 namespace penna {
 
-// What a Span's name stands for: enough of its line to ask EventWords again.
+// What a Span's name refers to: enough of its line to ask EventWords again.
 struct TrackName {
   LineKind kind = LineKind::kLeave;
   uint64_t value = 0;  // pc, site, or address
   uint64_t time = 0;   // ticks of its first line
   penna_sync sync = PENNA_SYNC_MUTEX;
   uint32_t owner = 0;   // tid: of a join
-  int32_t holder = -1;  // of a wait, as TrackWait::holder
-  // Of all with this name.
+  int32_t holder = -1;  // of a wait, like TrackWait::holder
+  // Over all spans with this name.
   uint64_t count = 0;
   int64_t total = 0;  // ns
   Instance longest{0, -1, 0};
@@ -55,17 +55,17 @@ struct TrackIndex {
   static std::optional<TrackIndex> read(NumberReader& in, size_t threads);
 };
 
-// What is the same for all threads; used by several at a time.
+// Shared by all threads; used by several at a time.
 struct IndexingTask {
   const Recording& recording;
   uint64_t begin;                      // ticks of the first event
   const NumberMap<uint32_t>& threads;  // pair_key of process and tid -> index
   SpanTreeWriter::Store store;         // thread-safe
-  const std::atomic<bool>& stop;       // early: the result is of no use
-  std::atomic<uint64_t>& events;       // that were read so far
-  size_t spans_of_leaf;                // of calls and points, or more
+  const std::atomic<bool>& stop;       // early; the result is then unused
+  std::atomic<uint64_t>& events;       // read so far
+  size_t spans_of_leaf;                // calls and points, at least
 };
-// Reads the thread. `counters`: of the one that works on it.
+// Reads the thread. `counters`: those of the calling worker.
 TrackIndex index_thread(const IndexingTask& task, uint32_t thread, const CodeMap& map, bool ahead, Counters* counters,
                         WalkReport* walk);
 

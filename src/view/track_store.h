@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// TrackStore: who answers for the tracks of all threads. Two do: of small recordings all of them are in memory; of
-// larger ones there is an index (view_index.h).
+// TrackStore: answers for the tracks of all threads. There are two implementations: for small recordings all tracks are
+// in memory; for larger ones there is an index (view_index.h).
 //
-// Invariant: both give the same answers, but for this: in a sum of the index, calls may be counted a pixel beside their
-// own; and the function that took most of it is told only where it is certain. Not thread-safe.
+// Invariant: both give the same answers, except that in a sum from the index, calls may be counted one pixel off; and
+// the function that took most of it is given only if it is certain. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@ class TrackStore {
   virtual std::string points_answer(uint32_t thread, const PixelView& view) = 0;
   virtual std::optional<Instance> find(uint32_t thread, const InstanceChoice& choice) = 0;
   virtual const Counters& counters() = 0;
-  // Answers lack something, because it cannot be read any more.
+  // Answers are incomplete, because something can no longer be read.
   virtual bool is_damaged() const { return false; }
 
   enum class Named : uint8_t { kFunction, kLock, kPoint };
-  // Some names several times: their sums are to be added up. `total`: ns in it, or waiting for it.
+  // Some names occur several times: their sums are to be added. `total`: ns in it, or waiting for it.
   using VisitName = std::function<void(Named kind, uint32_t name, uint64_t count, int64_t total)>;
   virtual void each_name(const VisitName& visit) = 0;
 };

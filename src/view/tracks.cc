@@ -76,7 +76,7 @@ void put(const Slices& from, size_t at, Slices* to) {
   to->flags.push_back(from.flags[at]);
 }
 
-// In order, unless calls of several stacks lie in it.
+// Already in order, unless it contains calls of several stacks.
 void sort_row(Slices& row) {
   if (std::is_sorted(row.start.begin(), row.start.end())) return;
   std::vector<size_t> order(row.size());

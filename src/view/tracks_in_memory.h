@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// TracksInMemory: answers for the tracks of a small recording, all of which are read at once.
+// TracksInMemory: answers for the tracks of a small recording, which is read completely at once.
 //
 // Memory: that of the tracks (tracks.h).
 #pragma once
@@ -15,7 +15,7 @@ namespace penna {
 
 class TracksInMemory : public TrackStore {
  public:
-  // `ids` must outlive it. `step`: called for each event that is read. *walk: what could not be.
+  // `ids` must outlive it. `step`: called for each event read. *walk: what could not be read.
   TracksInMemory(const Recording& recording, const Summary& summary, Names& names, NameIds& ids,
                  const std::function<void()>& step, WalkReport* walk);
 

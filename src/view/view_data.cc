@@ -64,7 +64,7 @@ void ViewData::make() {
   changed_.notify_all();
 }
 
-// Tells how far it is, until it is made.
+// Reports progress until it is made.
 void ViewData::watch() {
   uint64_t told = 0;
   std::unique_lock hold(mutex_);
@@ -84,7 +84,7 @@ ViewData::State ViewData::state() const {
   return {events_, !needs_index() || is_made_};
 }
 
-// Not for ever: a disk that gives what was not written is nothing that we can mend.
+// Not forever: a disk that returns other data than was written is beyond repair here.
 bool ViewData::renew() {
   constexpr int kMost = 3;
   if (!store_ || !store_->is_damaged() || renewed_ == kMost) return false;

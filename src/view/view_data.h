@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// ViewData: a recording as the page looks at it, and what is worked out of it once.
+// ViewData: a recording as the page sees it, and the results computed from it once.
 //
-// Of a small recording that is all its tracks, in memory, at the first question for one; a larger one has an index,
-// which is made by threads of its own meanwhile (view_index.h).
-// Invariant: all of it is of one recording, which does not change. Not thread-safe, one question at a time, but for
+// For a small recording these are all its tracks, in memory, at the first question for one; a larger one has an index,
+// built by separate threads meanwhile (view_index.h).
+// Invariant: all of it is of one recording, which does not change. Not thread-safe, one question at a time, except for
 // start(), prepare() and state().
 #pragma once
 
@@ -25,8 +25,8 @@
 namespace penna {
 
 struct TrackOptions {
-  // As the recording is read, with the number of events since it was called before; done(): when it is. Called by one
-  // thread, be it one of ViewData's own.
+  // While the recording is read, with the number of events since the last call; done(): when finished. Called by one
+  // thread, possibly one of ViewData's own.
   std::function<void(uint64_t events)> step = [](uint64_t) {};
   std::function<void()> done = [] {};
   std::function<void(const std::string&)> say = [](const std::string&) {};  // a sentence to the user
@@ -72,7 +72,7 @@ class ViewData : public ViewSource {
 
   std::atomic<bool> stop_ = false;
   std::atomic<uint64_t> events_ = 0;
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards everything below
   std::condition_variable changed_;
   bool is_begun_ = false, is_made_ = false;
   std::unique_ptr<const ViewIndex> index_;  // until store_ has it

@@ -13,7 +13,7 @@
 namespace penna {
 namespace {
 
-// Threads of the recording, given to as many workers as there are processors: the longest first.
+// Threads of the recording, distributed to as many workers as there are processors: longest first.
 class Workers {
  public:
   Workers(const Recording& recording, const IndexingTask& task, std::vector<TrackIndex>* tracks, Counters* counters,
@@ -26,7 +26,7 @@ class Workers {
     });
   }
 
-  // `first`: what one of them does before.
+  // `first`: work that one of them does first.
   void run(const std::function<void()>& first) {
     const size_t processors = std::max(1u, std::thread::hardware_concurrency());
     const size_t count = std::min(processors, order_.size());
@@ -35,7 +35,7 @@ class Workers {
     for (size_t i = 0; i < count; ++i) {
       try {
         threads.emplace_back([this] { work(); });
-      } catch (const std::system_error&) {  // none is to be had: there are others, and this one
+      } catch (const std::system_error&) {  // none is available: other threads exist, and this one
         break;
       }
     }
@@ -53,7 +53,7 @@ class Workers {
     for (size_t at; (at = next_++) < order_.size() && !task_.stop;)
       tracks_[order_[at]] = index_thread(task_, order_[at], map, ahead_, &counters, &walk);
     const std::lock_guard hold(mutex_);
-    parts_.push_back(std::move(counters));  // not yet to the others, which `first` may still count in
+    parts_.push_back(std::move(counters));  // not yet to the others, which `first` may still be adding to
     walk_.add(walk);
   }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// ViewIndex: the index of a recording, opened where there is one, else made by all processors and kept for another
-// time.
+// ViewIndex: a recording's index: opened if it exists, else built by all processors and kept for later.
 //
 // Usage:  ViewIndex::open_or_make(recording, {stop, events, say}); index->tracks, index->counters, index->nodes.
-// Invariant: it is that of this recording as its options choose parts of it. An index of a part is never kept.
-// Memory: the names of all threads; while it is made a few megabytes for each processor, and the live blocks.
+// Invariant: it matches this recording with the parts selected by its options. An index of a part is never kept.
+// Memory: the names of all threads; while it is built a few megabytes per processor, and the live blocks.
 #pragma once
 
 #include <atomic>
@@ -23,12 +22,12 @@ namespace penna {
 
 struct IndexMaking {
   const std::atomic<bool>& stop;                     // early; the error then says so
-  std::atomic<uint64_t>& events;                     // that were read so far
-  std::function<void(const std::string&)> say = {};  // a sentence: where it is not where it is looked for
-  // Where it may lie, the best first; it is made without a name where none will do.
+  std::atomic<uint64_t>& events;                     // read so far
+  std::function<void(const std::string&)> say = {};  // a sentence, if it is not in the usual place
+  // Where it may be, best first; it is built unnamed if none will do.
   std::vector<std::string> paths = {};
-  bool anew = false;  // whatever lies there
-  // More of them: a smaller index, and more to read for a view that is finer than it.
+  bool anew = false;  // ignore existing ones
+  // More: a smaller index, and more to read for a view that is finer than it.
   static constexpr size_t kSpansOfLeaf = 16'000;
   size_t spans_of_leaf = kSpansOfLeaf;
 };
@@ -58,7 +57,7 @@ class ViewIndex {
   WalkReport walk_;
 };
 
-// Nothing is left out by options.
+// Options leave nothing out.
 bool reads_all(const Recording& recording);
 
 }  // namespace penna

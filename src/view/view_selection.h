@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What part of the recording is looked at, as questions say it: a time, and of which threads; and in how many pixels.
+// The part of the recording that a question is about: a time range, and threads; and the number of pixels.
 //
 // Times are nanoseconds since the recording's first event. Invariant: threads are indices of the recording.
 #pragma once
@@ -24,7 +24,7 @@ struct ViewSelection {
 
 inline constexpr int64_t kMostViewNs = INT64_C(1) << 62;
 
-// "thread=3" or "thread=1,4,7"; empty where none is given. `threads`: how many there are.
+// "thread=3" or "thread=1,4,7"; empty if missing. `threads`: number of threads.
 inline std::vector<uint32_t> chosen_threads(Parameters& in, size_t threads) {
   constexpr size_t kMostText = 10'000;
   const std::string text = in.text("thread", kMostText);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A function with several names is found by each of them, and shown by the one that was asked for.
+# A function with several names is found by each of them, and shown under the requested one.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >aliased.c <<'PROGRAM'
 #define _FILE_OFFSET_BITS 64
@@ -28,9 +28,9 @@ PROGRAM
 printf 'RATES_1 { global: rate; };\nRATES_2 { global: rate; } RATES_1;\n' >rates.map
 gcc -O1 -g -D_GNU_SOURCE aliased.c -o aliased -rdynamic -Wl,--version-script=rates.map || fail "aliased.c does not compile"
 
-# called FILE: the names of the functions that were called.
+# called FILE: the names of the called functions.
 called() { penna report calls "$@" --json 2>err.txt | python3 -c 'import json, sys; print(*sorted(row["function"] for row in json.load(sys.stdin).get("calls", [])))'; }
-# asked PATTERN OPTION...: what -F PATTERN records, as it is shown.
+# asked PATTERN OPTION...: what -F PATTERN records, as displayed.
 asked() {
   local pattern=$1
   shift
@@ -46,7 +46,7 @@ expect_eq 'old_rate rate' "$(asked rate | sed 's/rate@RATES_1/old_rate/; s/^rate
 expect_eq 'rate@RATES_1' "$(asked 'rate@RATES_1' | sed 's/^\(rate\|old_rate\)$/rate@RATES_1/')" "one version of it"
 expect_eq 1 "$(penna report calls asked.penna --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["calls"]))')" "functions of one version"
 
-# Of a call into a library the name that the caller has; asked for by the other.
+# A call into a library has the caller's name for the function; here the other name is requested.
 run penna record -f -o libcalls.penna -k calls --libcalls -- ./aliased
 out=$(called libcalls.penna)
 expect_contains " $out " ' lseek64 '

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# record --all-functions: programs that nobody has prepared, as Debian ships them, do what they do alone, and their hottest functions
-# are in the report; and wherever a recording has no calls, that command is offered.
+# record --all-functions: unprepared programs, as Debian ships them, behave as they do without Penna, and their hottest
+# functions are in the report. Where a recording has no calls, that command is suggested.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need lua5.4 sqlite3 git
 
-# records NAME CMD...: what it prints and gives is the same
+# records NAME CMD...: its output and exit status are unchanged
 records() {
   local name=$1
   shift
@@ -18,7 +18,7 @@ records() {
   penna report calls "$name.penna" --format csv -s self >"$name.csv"
   expect_eq complete "$(penna report health "$name.penna" --json | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["state"])')" "state of $name"
 }
-# has NAME COUNT FUNCTION...: so many functions at least were seen, these among them
+# has NAME COUNT FUNCTION...: at least COUNT functions were recorded, including these
 has() {
   local name=$1 count=$2 function
   shift 2
@@ -45,7 +45,7 @@ git init -q work && (cd work && for i in 1 2 3; do echo $i >$i.txt && git add . 
 records git git -C work log --stat --oneline
 has git 100
 
-# ---- what is kept out, and what cannot be ------------------------------------------------------------------------------------------
+# ---- exclusions, and functions that cannot be hooked ----------------------------------------------------------------
 run penna record -q --all-functions --module 'lua5.4' -N 'lua_set*' -o own.penna -- lua5.4 work.lua
 expect_eq 0 "$(penna report calls own.penna --format csv | grep -c lua_set || true)" "calls of functions that -N leaves out"
 penna report calls own.penna --format csv | grep -q lua_pcallk || fail "no lua_pcallk"
@@ -60,7 +60,7 @@ expect_contains "$err" "--all-functions cannot be had with breakpoints: leave it
 run penna record --all-functions --max-overhead 5% -o five.penna -- sqlite3 :memory: "$query"
 expect_match "$err" '^penna: --max-overhead 5%: calls of .* are not recorded from some time on'
 
-# ---- a process that runs, which is left as it was ----------------------------------------------------------------------------------
+# ---- a running process is restored afterwards -----------------------------------------------------------------------
 touch go.on
 lua5.4 -e 'local n = 0 while io.open("go.on") do for i = 1, 10000 do n = n + #tostring(i) end end print(n > 0)' >attached.txt &
 pid=$!
@@ -72,7 +72,7 @@ wait $pid || fail "the process ended with $?"
 expect_eq true "$(<attached.txt)" "what the process prints"
 penna report calls attached.penna --format csv | grep -q ',luaL_tolstring' || fail "no calls of the process"
 
-# ---- from nothing to the hottest function: two commands, of which the first says the second ------------------------------------------
+# ---- from nothing to the hottest function: two commands, of which the first suggests the second ---------------------
 for program in "lua5.4 work.lua"; do
   # shellcheck disable=SC2086
   run penna $program

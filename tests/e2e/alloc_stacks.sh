@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Stacks of allocations: any depth up to 256, cut at --stack-depth, in destructors while an exception is on its way, in dlopened code;
-# cut where assembly without unwind information stands, and counted by module; and none of the agent's own frames in them.
+# Allocation stacks: any depth up to 256, cut at --stack-depth, in destructors during exception unwinding, in dlopened
+# code; cut at assembly without unwind information and counted by module; none of the agent's own frames in them.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >deep.cc <<'CXX'
 #include <alloca.h>
@@ -57,7 +57,7 @@ for compiler in g++ clang++; do
     expect_match "$(frames_of 7000)" 'in_the_end$'
     expect_missing "$(frames_of 7000)" "main"
     expect_match "$(frames_of 8000)" ';main;plugin_allocates$'
-    # Called through hooks of ours, which stand between the callers and these.
+    # Called through our hooks, whose frames are between the callers and these functions.
     expect_match "$(frames_of 9000)" 'made.*;__pthread_once_slow(\.isra\.0)?;once(\(\))?$'
     expect_match "$(frames_of 9100)" ';main;dlopen;.*;loaded$'
     expect_missing "$(frames_of '[0-9]*')" 'penna'
@@ -72,7 +72,7 @@ assert rows['deep']['complete'] >= 3, rows
 assert rows['plugin.so'] == {'module': 'plugin.so', 'complete': 2, 'truncated': 0, 'unknown': 0}, rows
 PYTHON
 g++ -O0 -g -fomit-frame-pointer -fno-builtin deep.cc -o deep -ldl
-# Never fewer frames than asked for, and no more than twice as many; whole where there are no more.
+# Never fewer frames than requested, and at most twice as many; complete if there are no more.
 for depth in 1 50 256; do
   run penna record -f -o deep.penna -k alloc --stack-depth $depth -- ./deep "$PWD/plugin.so"
   penna export csv deep.penna >deep.csv

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every allocation function is recorded once, with its size; every block of main's is matched with its free: with libc's allocator, and
-# with allocators that are linked dynamically, statically, or statically and hidden, which are entered where they lie.
+# Every allocation function is recorded once, with its size; every block allocated in main is matched with its free:
+# with libc's allocator, and with allocators linked dynamically, statically, or statically with hidden symbols, which
+# are hooked in place.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need libjemalloc-dev libgoogle-perftools-dev libmimalloc-dev libc6-dbg
 
-# matched FILE WITHOUT: what is in the recording, of blocks that main allocated.
+# matched FILE WITHOUT: the recorded events of blocks allocated by main.
 cat >matched.py <<'PYTHON'
 import csv, io, subprocess, sys
 penna, recording, without = sys.argv[1:]
@@ -64,7 +65,7 @@ try libc -
 expect_contains "$(penna report libc.penna sizes)" "as glibc's malloc lays blocks out"
 try jemalloc p -Wl,--no-as-needed -ljemalloc
 try tcmalloc p -Wl,--no-as-needed -ltcmalloc_minimal
-# What it keeps for itself is no news, and how it lays blocks out is not known.
+# Blocks that it keeps for itself are not reported, and its block layout is unknown.
 expect_missing "$(penna report tcmalloc.penna leaks --frames 0)" "TCMallocGuard"
 expect_match "$(penna report tcmalloc.penna leaks --frames 0 --no-suppressions)" "TCMallocGuard|libstdc\+\+"  # by version
 expect_contains "$(penna report tcmalloc.penna sizes)" "; what libtcmalloc_minimal.so.4"
@@ -72,10 +73,10 @@ expect_missing "$(penna report tcmalloc.penna sizes)" "WASTE"
 try mimalloc pt -Wl,--no-as-needed -lmimalloc
 try jemalloc_inside p $library/libjemalloc.a
 try tcmalloc_inside p -Wl,--whole-archive $library/libtcmalloc_minimal.a -Wl,--no-whole-archive
-# Only the program itself calls this one: its symbols are not for others to see. libc keeps its own.
+# Only the program itself calls this one: its symbols are hidden. libc keeps its own.
 try jemalloc_hidden psr -Wl,--exclude-libs,ALL $library/libjemalloc.a
 
-# An allocator that cannot be entered: said in one sentence, and nothing is changed.
+# An allocator that cannot be hooked: reported in one sentence, and nothing is changed.
 cat >own.c <<'C'
 #include <stddef.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What is asked of allocations: a leak with its line and nothing else, the same numbers in all tables, limits, suppressions.
+# Questions about allocations: a leak with its line and nothing else, the same numbers in all tables, limits,
+# suppressions.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# A leaking program of 10 lines. It prints, so that libc and libstdc++ keep something, too.
+# A leaking program of 10 lines. It prints, so libc and libstdc++ keep some blocks, too.
 cat >leaking.cc <<'PROGRAM'
 #include <cstdio>
 #include <string>
@@ -25,7 +26,7 @@ expect_match "$out" '^ +123 B +1 +123 B +lose\(int\) \(leaking.cc:5\) \[leaking\
 expect_match "$out" '^ +main \(leaking.cc:7\) \[leaking\]$'
 expect_match "$out" 'blocks? of .* suppressed: --no-suppressions shows them'
 expect_eq 1 "$(penna report leaks leaking.penna --json | /usr/bin/python3 -c 'import json,sys; print(len(json.load(sys.stdin)["leaks"]))')" "leaks"
-# Without calls a flame graph is one of allocations.
+# Without calls, a flame graph shows allocations.
 expect_match "$(penna report flame leaking.penna --ascii)" '^\[all [0-9.]+ kB allocated '
 run penna export folded leaking.penna
 expect_match "$out" ';main;lose\(int\) 123$'
@@ -33,13 +34,13 @@ expect_contains "$err" "the weights are bytes allocated"
 run penna report leaks leaking.penna --no-suppressions --std
 expect_contains "$out" "_IO_file_doallocate"
 expect_missing "$out" "suppressed"
-# Times are rounded where nothing but allocations is recorded, and the recording says so.
+# Times are rounded if only allocations are recorded, and the recording states this.
 run penna info leaking.penna
 expect_match "$out" '^times +to 32 ticks, [0-9]+ ns'
 run penna record -q -k alloc,calls -o with_calls.penna -- ./leaking
 run penna info with_calls.penna
 expect_missing "$out" "ticks"
-# What libc keeps of message catalogues, character sets and printf's conversions, once asked for, is no news either.
+# Blocks that libc keeps for message catalogues, character sets and printf's conversions are not reported either.
 cat >kept.cc <<'PROGRAM'
 #include <libintl.h>
 #include <locale.h>
@@ -62,7 +63,7 @@ build_c kept
 run penna record -q -k alloc -o kept.penna -- ./kept
 expect_eq 0 "$status" "status of ./kept"
 expect_match "$(penna report leaks kept.penna)" '^Nothing leaked but [0-9]+ blocks'
-# Why there are none, where the program could not be recorded.
+# The reason for missing allocations, if the program could not be recorded.
 echo 'int main() { return 3; }' >closed.c
 gcc -static -s closed.c -o closed
 run penna record --via inject -q -k alloc -o closed.penna -- ./closed
@@ -83,7 +84,7 @@ run penna report leaks leaking.penna --suppressions wrong.txt
 expect_eq 125 "$status" "status with a wrong list"
 expect_contains "$err" "wrong.txt: line 1 is no suppression"
 
-# Without lines it is said what is missing for them.
+# Without line information, the report says what is missing.
 gcc -O1 -x c - -o bare <<<'#include <stdlib.h>
 void* volatile lost; int main(void) { lost = malloc(77); return 0; }'
 penna record -q -k alloc -o bare.penna -- ./bare
@@ -93,7 +94,7 @@ penna record -q -f -k alloc -o bare.penna -- ./bare
 expect_match "$(penna report alloc bare.penna)" '^bare (is stripped|has no symbols).*pass --debug-dir\.$'
 expect_missing "$(penna report leaks leaking.penna)" "-dbgsym"
 
-# A program that says itself what it does.
+# A program that prints what it does.
 cat >busy.cc <<'PROGRAM'
 #include <cstdlib>
 #include <thread>
@@ -191,7 +192,8 @@ run penna check calls.penna --max-leak 0
 expect_eq 2 "$status" "without allocations"
 expect_contains "$err" "record with -k alloc"
 
-# What is not in the recording may have broken any limit, or none: a part that was cut off, a program that could not be recorded at all.
+# A missing part of a recording may or may not have exceeded a limit: a truncated recording, a program that could not be
+# recorded at all.
 head -c $(($(stat -c %s busy.penna) / 2)) busy.penna >cut.penna
 run penna check cut.penna --max-leak 1G
 expect_eq 2 "$status" "a recording that was cut"
@@ -218,7 +220,7 @@ shell=$(penna info static.penna | awk '/sh -c/ && $1 ~ /^[0-9]+$/ {print $1; exi
 run penna check static.penna --max-leak 1M --pid "$shell"
 expect_eq 0 "$status" "the other one alone"
 
-# Two runs, of which one allocates more.
+# Two runs, the second allocating more.
 penna record -q -k alloc -o a.penna -- ./busy
 penna record -q -k alloc -o b.penna -- ./busy more
 expect_match "$(penna diff a.penna b.penna --frames 1)" '^ +\.\.\. [0-9]+ more$'

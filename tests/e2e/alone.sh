@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The agent comes alone into programs that no dynamic linker has loaded, while they run: allocations, locks, calls and points
-# with stacks; exceptions and cancelled threads find their way through it; and what it has changed is put back.
+# The stand-alone agent in running programs that no dynamic linker loaded: allocations, locks, calls and points with
+# stacks; exceptions and thread cancellation unwind through it; and its changes are reverted.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need musl-tools
 
@@ -118,7 +118,7 @@ for program in glibc_static glibc_pie musl_static musl_plain throws_static throw
   case $program in glibc*) expect_contains "$(penna replay it.penna)" 'works:round' ;; esac
 done
 
-# What it would change is known beforehand. What it cannot enter is recorded by breakpoints, and that is said.
+# Its changes are known beforehand. Programs it cannot enter are recorded by breakpoints, and this is reported.
 start output.txt ./glibc_static
 await output.txt right
 run penna record -p "$pid" --dry-run -F leaf

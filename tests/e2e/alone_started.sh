@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A static program that penna starts gets the agent before its own first code: constructors are recorded, too. It prints, exits and dies
-# as it would, also when the recorder is killed while the agent comes.
+# A static program started by penna gets the agent before its own first code runs: constructors are recorded, too. It
+# prints, exits and dies as it would otherwise, even if the recorder is killed while the agent is being loaded.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need musl-tools
 
@@ -77,7 +77,8 @@ one with nothing preloaded" "$(<out.txt)" "output of $program"
   expect_eq 139 "$status" "status of $program when it dies"
 done
 
-# What is not to be had by an agent is recorded by breakpoints, and that is said; what does not exist is not started.
+# Programs that cannot have an agent are recorded by breakpoints, and this is reported; one that does not exist is not
+# started.
 cp glibc_static stripped
 strip stripped
 run penna record -f -o it.penna -- ./stripped one
@@ -89,7 +90,7 @@ expect_match "$err" '200 calls, .* 0 lost'
 run penna record --via inject -q -f -o it.penna -- ./stripped one
 expect_eq 7 "$status" "status of a stripped program that is not recorded"
 
-# The recording may end earlier, and be switched meanwhile; then the program is what it was.
+# The recording may end earlier, and be switched meanwhile; afterwards the program is restored.
 cat >goes_on.c <<'C'
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +116,7 @@ expect_eq 3 "$status" "status of a program that went on"
 expect_match "$(<recorder.txt)" 'restored [1-9][0-9]* places? in 1 module, verified'
 rm end
 
-# The recorder is killed at some moment of the beginning: the program runs to its end.
+# The recorder is killed at some moment during startup: the program runs to its end.
 name=goes_$$ # no other one has it
 mv goes_on "$name"
 for ((i = 0; i < 12; ++i)); do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna record -p PID: allocations, locks, points and maps of a program that runs, and the program as it was afterwards.
+# penna record -p PID: allocations, locks, points and maps of a running program, which is restored afterwards.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >busy.c <<'C'
@@ -57,7 +57,7 @@ build_c busy
 start output.txt ./busy
 await output.txt '^3$'
 
-# What it does is recorded, of children too, and where it does it.
+# Its events are recorded with their locations, including those of children.
 touch more
 before=$(cat "/proc/$pid/maps" | grep -c 'libc.so.6')
 (sleep 0.7; touch let_go) &
@@ -78,7 +78,7 @@ penna report locks it.penna >locks.txt
 expect_match "$(<locks.txt)" 'mutex .*(mutex|busy)'
 rm more
 
-# Once more, and again: the agent is there already. What was there before has its bytes, its threads and its descriptors.
+# Once more, and again: the agent is already loaded. Existing code, threads and descriptors are unchanged.
 cat >code.py <<'CODE'
 import hashlib, sys
 pid = sys.argv[1]
@@ -104,7 +104,7 @@ for round in 1 2 3; do
 done
 [ "$(wc -l <"/proc/$pid/maps")" -le $((maps + 16)) ] || fail "mappings: $maps, now $(wc -l <"/proc/$pid/maps")"
 
-# Until its code is changed: the channel of an earlier recording stays mapped.
+# Waits until its code is changed: the channel of an earlier recording stays mapped.
 await_attached() {
   for ((i = 0; i < 1000; ++i)); do
     [ "$was" = "$(/usr/bin/python3 code.py "$pid")" ] || return 0
@@ -128,7 +128,7 @@ expect_eq 0 "$status" "status after SIGINT"
 expect_contains "$(<ended.txt)" 'verified'
 penna report alloc ended.penna >/dev/null
 
-# A recorder that is killed leaves nothing behind, either.
+# A killed recorder leaves nothing behind, either.
 for patience in 0.05 0.1 0.3 0.6; do
   "$PENNA" record -p "$pid" -f -q -o killed.penna </dev/null & recorder=$!
   sleep "$patience"
@@ -144,7 +144,7 @@ done
 run penna record -p "$pid" -f -o again.penna --duration 200ms
 expect_eq 0 "$status" "status after kills"
 
-# It ends while it is recorded.
+# The process ends while being recorded.
 "$PENNA" record -p "$pid" -f -o last.penna 2>last.txt </dev/null & recorder=$!
 started+=("$recorder")
 await_attached
@@ -158,11 +158,11 @@ wait "$recorder" || status=$?
 expect_eq 0 "$status" "status after its end"
 expect_match "$(<last.txt)" '0 lost'
 
-# Of a command, too, --duration ends the recording; the command goes on, and its status is ours.
+# --duration ends the recording of a command, too; the command continues, and its status becomes ours.
 run penna record -q -f -o short.penna --duration 100ms -- sh -c 'sleep 0.5; exit 5'
 expect_eq 5 "$status" "status of a command that outlives its recording"
 
-# A program that has only just been started, and may still be another one, or be loading its libraries.
+# A program that was only just started, and may still be running another image or loading its libraries.
 need python3
 for patience in 0 0.002 0.005 0.01 0.02 0.03 0.05 0.1; do
   (sleep "$patience"; exec /usr/bin/python3 -c 'while True: list(range(99))') >early.txt 2>&1 & early=$!

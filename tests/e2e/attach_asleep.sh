@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Threads that are borrowed in the middle of a sleep: it ends neither early nor with EINTR, whatever kind it is.
+# Threads borrowed in the middle of a sleep: it ends neither early nor with EINTR, regardless of its kind.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >asleep.c <<'C'
 #include <errno.h>

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna record -p PID: calls of a program that runs, however it was built; and its stacks as they were afterwards.
+# penna record -p PID: calls of a running program, regardless of how it was built; and its stacks afterwards.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 /usr/bin/which gdb >/dev/null || "$(dirname "${BASH_SOURCE[0]}")/../../tools/install-packages" --package gdb
 
@@ -46,8 +46,8 @@ int main(void) {
 }
 C
 
-# Every twice() has its two leaves, sleepy() a twice(), deep() ends by longjmp in deep(3) > deep(2) > deep(1) > deep(0). At the
-# borders of a recording calls are open.
+# Every twice() has its two leaves, sleepy() a twice(), deep() ends by longjmp in deep(3) > deep(2) > deep(1) > deep(0).
+# Calls may be open at the start and end of a recording.
 cat >check.py <<'CODE'
 import collections, csv
 rows = [row for row in csv.DictReader(open('calls.csv')) if row['name'] in ('leaf', 'twice', 'deep', 'sleepy')]
@@ -103,7 +103,7 @@ for built in -finstrument-functions "-finstrument-functions -fno-plt -Wl,-z,now"
   kill "$pid"
 done
 
-# Values; calls between modules; functions that are left out because they are called too often.
+# Values; calls between modules; functions that are silenced because they are called too often.
 gcc -O2 -g -o calls calls.c -pthread
 start output.txt ./calls
 await output.txt '^3$'
@@ -121,7 +121,7 @@ expect_contains "$err" 'are not recorded from some time on'
 expect_match "$err" 'restored [0-9]+ places in [0-9]+ modules?, verified; all threads stopped for at most [0-9.]+ (us|ms|s)$'
 afterwards "--max-overhead"
 
-# Killed in the middle: what was entered leads nowhere else afterwards.
+# Killed in the middle: hooked code runs as the original afterwards.
 for patience in 0.1 0.2 0.4; do
   "$PENNA" record -p "$pid" -f -q -o killed.penna -k calls -F '*' </dev/null & recorder=$!
   sleep "$patience"

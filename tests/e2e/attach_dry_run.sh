@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna record -p PID --dry-run: the bytes that recording then really changes, and a process that is as it was.
+# penna record -p PID --dry-run lists exactly the bytes that recording then changes, and leaves the process unchanged.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >busy.c <<'C'
 #include <errno.h>
@@ -31,7 +31,8 @@ int main(int count, char** words) {
 C
 build_c busy
 state() { cat "/proc/$1/maps"; ls "/proc/$1/fd" "/proc/$1/task"; cat "/proc/$1/task/"*/children; }
-# as_said PID LIST LEAST OPTION...: what is listed, at least so many places, is what is then done, compared while it is recorded.
+# as_said PID LIST LEAST OPTION...: the listed places, at least LEAST of them, are those changed, compared during
+# recording.
 as_said() {
   penna record -p "$1" -f -o it.penna --duration 10s "${@:4}" >recording.txt 2>&1 & recorder=$!
   python3 - "$1" "$2" "$3" <<'P'
@@ -78,7 +79,7 @@ for threads in "" "one two three"; do
   as_said "$pid" record.json 31
 done
 
-# The same by breakpoints: there, no copy is made.
+# The same by breakpoints: those make no copies of code.
 cp busy.c busy_static.c
 build_c busy_static -static
 start output.txt ./busy_static one two

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna record -p PID of a process with a seccomp filter: recorded where the filter lets us, else refused in one sentence that
-# names the system call; and the process lives on.
+# penna record -p PID of a process with a seccomp filter: recorded if the filter permits, else refused in one sentence
+# that names the system call; and the process survives.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 [ "$(id -u)" = 0 ] || { echo "SKIP: only root may read a filter"; exit 0; }
 build_c filters
 memfd_create=319 futex=202 keyctl=250 membarrier=324
 
-# filtered MODE [NUMBER]: $pid runs so.
+# filtered MODE [NUMBER]: starts a process with such a filter; sets $pid.
 filtered() {
   mkfifo -m 600 stdin.$# 2>/dev/null || true
   : >output.txt
@@ -17,7 +17,7 @@ filtered() {
   case $1 in strict) await "/proc/$pid/status" '^Seccomp:.1' ;; late) ;; *) await output.txt '^20$' ;; esac
 }
 
-# It still makes rounds.
+# It still runs its loop.
 expect_alive() {
   local last
   last=$(tail -n 1 output.txt)
@@ -69,7 +69,7 @@ refused "has a filter of system calls (seccomp) that refuses membarrier" kill $m
 refused "has a filter of system calls (seccomp) that refuses" only
 refused "has forbidden itself all system calls but read, write and exit (seccomp's strict mode)" strict
 
-# One that comes while it is recorded: no call that it kills for is made from then on.
+# A filter installed during recording: from then on we make no call that it kills for.
 filtered late $futex
 await "/proc/$pid/maps" libc
 (
@@ -84,7 +84,7 @@ expect_match "$(grep -m1 'malloc(4321)' events.txt || true)" 'main|filters'
 await output.txt '^20$'
 expect_alive late
 
-# Without the right to read it.
+# Without permission to read the filter.
 filtered docker
 expect_without() {
   run "$@" "$PENNA" record -p "$pid"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna record -p of a program that forks all the time, also while the recording ends: nobody waits for anybody then, and the
-# children, those that the recorder never met too, have the code that they had.
+# penna record -p of a program that forks all the time, also while the recording ends: nothing deadlocks, and the
+# children, including those that the recorder never connected to, have their original code.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 session=
 trap 'status=$?; [ -z "$session" ] || pkill -9 -s "$session" || true; cd /; rm -rf "$work"; exit $status' EXIT
@@ -38,7 +38,7 @@ build_c forks
 cp forks.c forks_static.c
 build_c forks_static -static
 
-# The code of each process of the session in PROGRAM and libc, beside the files'.
+# The code of each process of the session in PROGRAM and libc, compared with the files.
 cat >code.py <<'PYTHON'
 import os, sys
 compared = 0
@@ -66,7 +66,7 @@ PYTHON
 for way in forks forks_static 'forks_static --via breakpoint'; do
   read -ra options <<<"$way"
   program=${options[0]}
-  # By breakpoints it is stopped again and again, and that time is not told.
+  # With breakpoints it is stopped repeatedly, and that time is not reported.
   told='; all threads stopped for at most [0-9.]+ (us|ms|s)'
   case $way in *breakpoint) told= ;; esac
   setsid ./$program >$program.txt 2>&1 </dev/null &

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna record -p PID of one kind of event alone: what comes later, a library by dlopen and a program by exec, is recorded, too;
-# and a library that goes meanwhile is not touched any more.
+# penna record -p PID of a single kind of event: later additions, such as a library by dlopen or a program by exec, are
+# recorded, too; and a library unloaded meanwhile is not touched any more.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >later.c <<'C'
@@ -51,7 +51,7 @@ for kind in points alloc locks; do
     alloc) event='malloc\(4321\)' ;;
     locks) event='lock' ;;
   esac
-  # The library's are in the process that was attached to, the program's in one that it became.
+  # Events of the library are in the attached process, those of the program in the image it executed.
   for where in host later; do
     penna replay "$kind.penna" | awk -v where="$where," '/^# / {is_it = $2 == where} is_it' >events.txt
     grep -qE "$event" events.txt || fail "$kind: nothing that $where does is recorded: $(head -n 20 events.txt)"
@@ -60,7 +60,8 @@ for kind in points alloc locks; do
   kill "$pid"
 done
 
-# A library with points that was there when we came, and is gone when we leave: something else may be mapped there by then.
+# A library with points that was loaded when we attached, and is gone when we detach: something else may be mapped there
+# by then.
 cat >goes.c <<'C'
 #include <dlfcn.h>
 #include <stdio.h>
@@ -95,7 +96,7 @@ for kind in points alloc,points; do
   kill -0 "$pid" || fail "the program died: $(tail -n 3 output.txt)"
   [ "$(wc -l <output.txt)" -gt "$lines" ] || fail "the program makes no progress: $(tail -n 3 output.txt)"
   expect_contains "$(tail -n 1 output.txt)" gone
-  # Again, with an agent that is there.
+  # Again, with the agent already loaded.
   run penna record -p "$pid" -k "$kind" -f -o goes.penna --duration 200ms
   expect_eq 0 "$status" "goes again: status"
   kill "$pid"

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna record -p PID: what stands against attaching is told in one sentence, and the process goes on as it was.
+# penna record -p PID: reasons against attaching are reported in one sentence, and the process continues unchanged.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need strace musl-tools
 
 
-# refused PID PART: one sentence with PART, status 125, no recording; and no thread of it is touched.
+# refused PID PART: one sentence containing PART, status 125, no recording; and none of its threads is touched.
 refused() {
   local state
   for _ in {1..200}; do # one that still starts has another state in a moment
@@ -93,7 +93,7 @@ start /dev/null ./waits_musl
 await "/proc/$pid/maps" waits_musl
 refused "$pid" 'uses musl, so it can have no agent' --via inject
 
-# Of another user.
+# Another user's process.
 if [ "$(id -u)" = 0 ]; then
   chmod 755 "$work"
   run setpriv --reuid=65534 --regid=65534 --clear-groups "$PENNA" record -p "$usual"
@@ -107,7 +107,7 @@ if [ "$(id -u)" = 0 ]; then
   [ "$status" = 0 ] || expect_contains "$err" 'ptrace_scope'
 fi
 
-# Recorded already, and the recorder itself.
+# An already recorded process, and the recorder itself.
 mkdir recordings
 "$PENNA" record -q -k alloc -o recordings/it.penna -- sleep 60 & recorder=$!
 started+=("$recorder")

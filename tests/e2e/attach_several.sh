@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna record -p of several processes, of programs that they start by exec and that they become; and its end by penna ctl PID stop.
+# penna record -p of several processes, of programs that they exec, and of the images they become; and its end by penna
+# ctl PID stop.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >busy.c <<'C'
@@ -35,7 +36,7 @@ expect_match "$err" 'restored [0-9]+ places in [0-9]+ modules?, verified; all th
 penna replay it.penna >events.txt
 for bytes in 1111 2222 3333; do expect_match "$(grep -Em1 "malloc\($bytes\)" events.txt || true)" "malloc"; done
 
-# One that is refused is told, and the others are recorded; one that ends does not end the recording.
+# A refused process is reported, and the others are recorded; one that ends does not end the recording.
 kill -STOP "$b"
 await "/proc/$b/status" '^State:.T'
 "$PENNA" record -p "$a,$b,4194305,$c" -f -o it.penna >recorder.txt 2>&1 </dev/null & recorder=$!
@@ -74,7 +75,7 @@ for wrong in "$c,x" x 0 -1; do
   expect_eq 125 "$status" "status of -p $wrong"
 done
 
-# penna ctl: points off and on, and the end.
+# penna ctl: points off and on, and stop.
 "$PENNA" record -p "$b,$c" -f -o it.penna 2>recorder.txt </dev/null & recorder=$!
 started+=("$recorder")
 until_served "$c"
@@ -100,7 +101,7 @@ for ((i = 0; i < 500; ++i)); do
 done
 [ "$last" != "$(tail -n 1 c.txt)" ] || fail "the program makes no progress"
 
-# A command goes on, too, and its status is ours.
+# A command continues, too, and its status becomes ours.
 cat >command.sh <<'COMMAND'
 while [ ! -e end ]; do sleep 0.02; done
 exit 9
@@ -120,7 +121,7 @@ expect_eq 9 "$status" "status of the command"
 run penna ctl "$c" stop now
 expect_eq 125 "$status"
 
-# What it starts is recorded, its output and environment are the same, and so is what it becomes.
+# Programs it starts are recorded, with unchanged output and environment, and so are the images it becomes.
 build_c starter
 start starter.txt ./starter "$work"
 await starter.txt '^3$'

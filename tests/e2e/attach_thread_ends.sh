@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna record -p of a program whose threads come and go: libc empties a thread's cache of freed blocks by calling free once more, which is
-# no free of the program's. And a thread that ends while it is being stopped does not keep its process from ending.
+# penna record -p of a program whose threads come and go: libc empties a thread's cache of freed blocks by calling free
+# again, which is no free of the program's. And a thread that ends while being stopped does not keep its process from
+# ending.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >threads.c <<'C'
@@ -42,7 +43,7 @@ for program in dynamic static; do
   expect_match "$(penna report alloc it.penna)" ' _*fopen'
 done
 
-# It ends at about the time at which it is left.
+# It ends at about the time of detaching.
 for ((i = 0; i < 15; ++i)); do
   start lines.txt ./dynamic 400
   await lines.txt '^5$'

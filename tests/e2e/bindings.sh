@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# record --libcalls: each call reaches the function that the dynamic linker would have bound it to, whatever it is that decides: order of
-# libraries, scopes of dlopen, versions, kinds of hash table. The program tells who answered, and says the same without us.
+# record --libcalls: each call reaches the function that the dynamic linker would have bound it to, whatever the
+# deciding rule: library order, dlopen scopes, versions, hash table kinds. The program prints which function answered,
+# the same as without Penna.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 lazy=(-O1 -fPIC -shared -Wl,-z,lazy -Wl,--no-as-needed)
 answer() { echo "const char* $1(void) { return \"$2\"; }"; }
 build() { gcc "${lazy[@]}" -x c - -o "$@"; }  # build NAME.so [options...] <source
 
-# Who answers: one in each of these, and those who ask have no idea of any of them.
+# The answering functions: one in each of these; the libraries that call them do not depend on any of them.
 for who in first second third local deep; do answer who "$who" | build lib$who.so; done
 ask='const char* who(void); const char* NAME(void) { return who(); }'
 for asker in linked after_global in_local own_need deep_need root_need symbolic late; do
@@ -15,16 +16,16 @@ for asker in linked after_global in_local own_need deep_need root_need symbolic 
   case $asker in own_need) need=(-L. -llocal) ;; deep_need) need=(-L. -ldeep) ;; esac
   echo "$ask" | build lib$asker.so -DNAME=ask_$asker "${need[@]}" -Wl,-rpath,"$PWD"
 done
-# One that has an answer itself, by the dynamic linker's order or by its own.
+# A caller that has an answer itself, by the dynamic linker's order or by its own.
 for way in plain symbolic protected; do
   flags=(); attribute=
   case $way in symbolic) flags=(-Wl,-Bsymbolic) ;; protected) attribute='__attribute__((visibility("protected")))' ;; esac
   echo "$attribute const char* who(void) { return \"own $way\"; } const char* ask_own_$way(void) { return who(); }" | build libown_$way.so "${flags[@]}"
 done
-# A root whose need asks: it is looked up in what was opened, not only in who asks.
+# A dlopened root whose dependency calls: the lookup covers everything that was opened, not only the caller.
 { answer who root; answer ask_root unused; } | build libroot.so -L. -lroot_need -Wl,-rpath,"$PWD"
 
-# Versions: of two, the default one, the one that was linked with, and the first for who knows none.
+# Versions: of two, the default one, the one linked with, and the first for callers without version information.
 cat >versions.c <<'PROGRAM'
 const char* old_which(void) { return "old"; }
 const char* new_which(void) { return "new"; }
@@ -40,7 +41,7 @@ for age in old new none; do
   case $age in old) at=before ;; new) at=. ;; none) at=without ;; esac
   echo "const char* which(void); const char* ask_$age(void) { return which(); }" | build lib$age.so -L$at -lversions
 done
-# Versions of the library's own, called by itself through its linkage table.
+# A library's own versions, called by itself through its PLT.
 cat >selves.c <<'PROGRAM'
 const char* old_self(void) { return "old self"; }
 const char* new_self(void) { return "new self"; }
@@ -52,7 +53,7 @@ const char* ask_self(void) { return asks_old(); }
 PROGRAM
 printf 'V1 { global: self; ask_self; };\nV2 { } V1;\n' >selves.map
 gcc "${lazy[@]}" selves.c -Wl,--version-script=selves.map -o libselves.so
-# A function in two forms, chosen when it is bound.
+# A function with two implementations, selected when it is bound.
 cat >forms.c <<'PROGRAM'
 static const char* one(void) { return "one form"; }
 static const char* (*choose(void))(void) { return one; }
@@ -60,7 +61,7 @@ const char* form(void) __attribute__((ifunc("choose")));
 PROGRAM
 gcc "${lazy[@]}" forms.c -o libforms.so
 echo 'const char* form(void); const char* ask_form(void) { return form(); }' | build libformed.so -L. -lforms
-# Of the program's, and in front of all: of one that was preloaded.
+# Defined by the program, which takes precedence; defined by a preloaded library.
 for name in overridden preloaded; do answer $name library; done | build liblibrary.so
 answer preloaded preload | build libpreload.so
 echo 'const char *overridden(void), *preloaded(void); const char* ask_overridden(void) { return overridden(); }

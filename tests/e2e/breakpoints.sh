@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs that can have no agent are recorded by breakpoints, static ones and those of musl: calls, allocations, locks and points, as an
-# agent records them; and they are what they were afterwards.
+# Programs that cannot have an agent, static ones and those of musl, are recorded by breakpoints: calls, allocations,
+# locks and points, as an agent records them; and they are restored afterwards.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need musl-tools
 
@@ -82,7 +82,7 @@ musl-gcc -O2 -g -pthread works.c -o musl
 gcc -O2 -g -pthread -DWITH_POINTS -I"$PENNA_SOURCE/include" works.c -o glibc
 command -v clang >/dev/null && clang -O2 -g -static -pthread works.c -o clang_static
 
-# As a command: what it prints and how it ends is what it would be, and each event is there. Per thread and round goes_on,
+# As a command: its output and exit status are unchanged, and each event is recorded. Per thread and round goes_on,
 # middle and three leaf; two threads, and the child.
 for program in glibc_static glibc_pie musl_static musl clang_static glibc; do
   [ -x $program ] || continue
@@ -105,7 +105,7 @@ print(next(row["calls"] for row in json.loads(sys.argv[1])["calls"] if row["func
   case $program in glibc*) expect_eq 150 "$(penna replay it.penna | grep -c 'works:round.*text')" "points of $program" ;; esac
 done
 
-# While it runs: in, out, and its code is what it was; also when the recorder is killed.
+# While it runs: attach, detach, and its code is the original; also when the recorder is killed.
 code() {
   python3 - "$1" <<'PYTHON'
 import sys
@@ -142,7 +142,7 @@ for program in glibc_static musl_static musl; do
     grep -q '^TracerPid:.0$' "/proc/$pid/status" || break
     sleep 0.01
   done
-  # Nobody else gets at it meanwhile.
+  # No other recorder can attach meanwhile.
   run penna record -p "$pid"
   expect_eq 125 "$status" "status of another recorder"
   expect_contains "$err" 'is traced by process'
@@ -156,7 +156,7 @@ for program in glibc_static musl_static musl; do
   kill -9 "$pid"
 done
 
-# What breakpoints cannot do is said at once, if they are asked for; else the program runs, and is not recorded.
+# Things that breakpoints cannot do are reported at once if requested; otherwise the program runs, unrecorded.
 run penna record --via breakpoint --sample-bytes 1k -- ./glibc_static 1
 expect_eq 125 "$status"
 expect_contains "$err" '--sample-bytes cannot be had with breakpoints'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A recorder that does not answer for a while, as one that reads a large file for another process: what meets it meanwhile, or asks it what to
-# change in a library, waits for it, through handlers of signals, too, and is recorded.
+# A recorder that does not respond for a while, such as one reading a large file for another process: programs that
+# connect meanwhile, or ask it what to change in a library, wait for it, even through signal handlers, and are recorded.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >late.c <<'PROGRAM'
 #include <dlfcn.h>

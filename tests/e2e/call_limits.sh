@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# More pairs of caller and function than there are return trampolines: what has none is lost, counted and said with its cause, and
-# nothing else happens. And pairs that lie close together: none is lost while there are trampolines.
+# More pairs of caller and function than return trampolines: calls without one are lost, counted and reported with the
+# cause, and nothing else happens. And pairs close together: none is lost while there are trampolines.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >many.c <<'PROGRAM'
 #include <stdio.h>

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs that others wrote, as Debian has them: a CMake project built with patchable entries, Lua with hooks, python3 and ls as they
-# are. They do what they do alone, and there are as many calls as there was work: lines of text, calls in a script.
+# Third-party programs, as Debian has them: a CMake project built with patchable entries, Lua with hooks, unmodified
+# python3 and ls. They behave as without Penna, and the number of calls matches their work: lines of text, calls in a
+# script.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need dpkg-dev libreadline-dev 'python3.11-dbg|python3.13-dbg'
 "$PENNA_SOURCE/tools/install-packages" --sources
@@ -21,7 +22,7 @@ nothing_missing() {
   done
 }
 
-# ---- cmark: as docs/calls.md says ----------------------------------------------------------------------------------------------
+# ---- cmark: following docs/calls.md ---------------------------------------------------------------------------------
 run bash -ec "$(doc_block calls.md examples/build-program)"
 expect_eq 0 "$status" "status of the example in docs/calls.md"
 expect_match "$out" ' S_process_line \(blocks.c:[0-9]+\) \[cmark\]$'
@@ -45,7 +46,7 @@ read -r calls_made seen <<<"$(prepared 'n = 0; function f(i) n = n + 1; if i >= 
 read -r zero before <<<"$(prepared 'n = 0; print(n)' | tr '\n' ' ')"
 expect_eq "21891 0 21891" "$calls_made $zero $((seen - before))" "calls of f, as the script and as the recording counts them"
 
-# ---- python3 and ls, not rebuilt ---------------------------------------------------------------------------------------------------
+# ---- python3 and ls, not rebuilt ------------------------------------------------------------------------------------
 cat >script.py <<'SCRIPT'
 print({"one": 1}["one"])
 SCRIPT

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Calls of programs built in each way that compilers have: exact counts by name, from the symbol table or by address when that is
-# stripped; several ways in one process; libraries that are opened later; what penna list and health say of it.
+# Calls of programs instrumented in each way that compilers support: exact counts by name, from the symbol table or by
+# address if stripped; several ways in one process; libraries opened later; and the output of penna list and health.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >known.c <<'PROGRAM'
@@ -75,14 +75,14 @@ source_of_calls patchable_behind -fpatchable-function-entry 5 gcc -fpatchable-fu
 source_of_calls patchable_clang -fpatchable-function-entry 5 clang -fpatchable-function-entry=5
 source_of_calls xray -fxray-instrument 5 clang -fxray-instrument -fxray-instruction-threshold=1
 
-# Stripped: the counts are those of the same functions without names.
+# Stripped: the same counts, for functions without names.
 for name in pg fentry patchable patchable_clang; do
   strip -o "$name.bare" "$name"
   run penna record -q -k calls -o "$name.bare.penna" -- ./"$name.bare"
   expect_eq "$(awk '{print $2}' <<<"$counts" | sort)" "$(calls_of "$name.bare.penna" | awk '{print $NF}' | sort)" "calls of stripped $name"
 done
 
-# Too little room: nothing is patched, and penna list says why.
+# Too little room: nothing is patched, and penna list explains why.
 gcc -O2 -fpatchable-function-entry=3 known.c -o short
 run penna list short
 expect_match "$out" '^calls +yes, built with -fpatchable-function-entry; not of 5 functions whose nops have no room'
@@ -124,7 +124,7 @@ expect_eq 'main
 |   by_hooks
 |   |   last' "$out" "the tree of a mixed program"
 
-# Libraries that are opened while the program runs, named in each way.
+# Libraries opened while the program runs, named in various ways.
 cat >plugin.c <<'PROGRAM'
 __attribute__((noinline)) long plugin_leaf(long n) { return n + 1; }
 long plugin_call(long n) { long sum = 0; for (long i = 0; i < n; i++) sum += plugin_leaf(i) * 3; return sum; }

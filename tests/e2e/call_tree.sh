@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna replay --tree: the calls of a program as a tree of names, folded and in full, of threads, of children, of a crash.
+# penna replay --tree: the calls of a program as a tree of names, folded and in full, of threads, of children, of a
+# crash.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build_c crumble -finstrument-functions
 penna record -q -k calls -o crumble.penna -- ./crumble
@@ -24,7 +25,7 @@ run penna replay --tree --all fib.penna
 expect_eq 25 "$(grep -c ' fib$' <<<"$out")" "calls of fib"
 expect_eq '|   |   |   |   |   |   \-- fib' "$(sort <<<"$out" | grep -v main | awk '{ if (length > length(longest)) longest = $0 } END { print longest }')" "the deepest"
 
-# A thread and a child have trees of their own; a crash shows what was open; an exception leaves the depth right.
+# A thread and a child have trees of their own; a crash shows the open calls; an exception leaves the depth right.
 cat >ends.cc <<'PROGRAM'
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Programs and recordings that others write to while they are read: a right answer or one sentence, never a crash.
+# Programs and recordings modified while being read: a correct answer or one sentence, never a crash.
 . "$(dirname "$0")/common.sh"
 
 rounds=10
@@ -21,7 +21,7 @@ g++ -O1 -g -Wl,--build-id=sha1 -DOTHER -O0 app.cc -o other
 cp app whole
 cp good.penna recording
 
-# Cuts, rewrites and relinks until its folder is gone.
+# Truncates, rewrites and relinks until its folder is gone.
 disturb() {
   local i=0
   while [ -e going ]; do
@@ -35,7 +35,7 @@ disturb() {
   done
 }
 
-# A crash is a status above 128; what is said is one sentence, of our own.
+# A crash is a status above 128; messages are single sentences of our own.
 check() {
   [ "$status" -lt 128 ] || fail "$* ended with status $status"
   [ "$status" = 0 ] || [ -n "$err$out" ] || fail "$* failed with status $status and said nothing"
@@ -62,8 +62,8 @@ done
 rm going
 wait "$disturber"
 
-# While its program is recorded. The program itself dies where its own file is cut, as it would without us: it is whole when
-# it starts, and a library is what changes, from which it needs nothing any more.
+# During recording. The program itself dies if its own file is truncated, as it would without us: it is complete at
+# startup, and a library that it no longer needs is what changes.
 cat >lib.c <<'C'
 #include <stdlib.h>
 __attribute__((noinline)) void *made(int n) { return malloc(n); }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A limit is kept only where everything that it needs is known. What is missing is said by record, info and check, in words and as JSON, and
-# check exits with 2; one that is broken whatever is missing is broken.
+# A limit counts as kept only if everything it needs is known. record, info and check report what is missing, in words
+# and as JSON, and check exits with 2; a limit exceeded regardless of missing parts is reported as exceeded.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # expect_unknown RECORDING REASON LIMIT...
@@ -22,7 +22,7 @@ assert row['unknown'] == 1 and row['broken'] == 0 and reason in row['reasons'], 
 CHECK
 }
 
-# An allocator that is left out as a whole, and one of which a part is.
+# An allocator excluded as a whole, and one excluded in part.
 cat >own.c <<'C'
 #include <stddef.h>
 #include <string.h>
@@ -70,7 +70,7 @@ run penna check own.penna --max-leak-blocks 0
 expect_eq 1 "$status" "what is broken as far as it is known"
 expect_match "$out" '^ *1 +0 +broken +--max-leak-blocks 0$'
 
-# Samples: what is far enough from the limit is known.
+# Samples: a value far enough from the limit is certain.
 cat >many.c <<'C'
 #include <stdlib.h>
 static void* volatile kept;
@@ -93,7 +93,7 @@ expect_eq 0 "$status" "far less than the limit"
 run penna check sample.penna --max-leak 0 --max-leak-blocks 0
 expect_eq 1 "$status" "limits of nothing"
 
-# A function may stand among the frames that were cut off; a limit on a sum needs no stacks.
+# A function may be among the frames that were cut off; a limit on a sum needs no stacks.
 run penna record -q -f -k alloc --stack-depth 4 -o short.penna -- ./many
 expect_unknown short.penna "the outer frames of the stack are not known" --max-allocs 'other=0'
 run penna check short.penna --max-leak 10M
@@ -104,7 +104,7 @@ expect_contains "$out" "where a function of --stack may stand"
 run penna check short.penna --max-allocs deep=0
 expect_eq 1 "$status" "what is seen in spite of that"
 
-# Frees without allocations show that something allocates unseen.
+# Frees without allocations show that something allocates unrecorded.
 cat >unseen.c <<'C'
 #include <stdlib.h>
 void *__libc_malloc(size_t);

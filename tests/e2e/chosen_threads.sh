@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# --tid and --thread, in every report and export: what these threads did is shown; who frees or holds besides them still counts.
+# --tid and --thread, in every report and export: only these threads' events are shown, but frees and holds by others
+# still count.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >pair.c <<'PROGRAM'
 #include <pthread.h>
@@ -57,7 +58,8 @@ expect_eq "baker" "$(column threads name --thread baker)" "threads"
 expect_eq "shop:baked" "$(column points point --thread baker)" "points"
 expect_eq "" "$(column points point --thread eater)" "points of another"
 
-# Blocks are those that the thread has allocated, whoever freed them; frees of blocks of others are no unmatched ones.
+# Blocks are those allocated by the thread, whichever thread freed them; frees of other threads' blocks are not
+# unmatched.
 expect_eq "10" "$(column alloc count --thread baker --size 100)" "allocations"
 expect_eq "1" "$(column leaks blocks --thread baker --size 100)" "leaks"
 expect_eq "7" "$(column leaks leaked_bytes --thread eater)" "leaks of another"
@@ -67,7 +69,7 @@ expect_contains "$out" "Only what 1 of 3 threads did is shown."
 expect_eq "alloc" "$(penna export csv pair.penna --thread baker -F nothing 2>/dev/null | awk -F, '$4 ~ /^(alloc|free)$/ && $7 == 100 { print $4 }' | sort -u)" "lines of the baker"
 expect_eq "free" "$(penna export csv pair.penna --thread eater -F nothing 2>/dev/null | awk -F, '$4 ~ /^(alloc|free)$/ && $7 == 100 && (/alloc/ || $8 > 0) { print $4 }' | sort -u)" "lines of the eater, with sizes"
 
-# A wait is the waiter's, who held the lock meanwhile is told; a hold is the holder's, with what others waited.
+# A wait belongs to the waiter and reports the holder; a hold belongs to the holder, with the waits of others.
 expect_eq "1" "$(column locks waits --thread eater --lock door)" "waits of the eater"
 run penna report waits pair.penna --thread eater --lock door
 expect_contains "$out" "baker"
@@ -94,7 +96,7 @@ run penna report chains pair.penna --thread eater
 expect_contains "$out" "eater"
 cmp <(penna report chains pair.penna --tid "$eater") <(penna report chains pair.penna --thread eater) || fail "chains --tid"
 
-# Recorded of these threads alone, it is the same: blocks that others free are freed, locks that others hold are held.
+# Recording only these threads gives the same: blocks freed by others are freed, locks held by others are held.
 facts() { # REC [OPTIONS]
   penna report threads "$@" --format csv | cut -d, -f3 | sort  # whoever has more events comes first
   penna report calls "$@" --format csv | awk -F, 'NR > 1 { print $1, $NF }' | sort
@@ -122,7 +124,7 @@ run penna record --live -q -f -o chosen.penna --thread baker ./pair
 expect_contains "$out" "bake("
 expect_missing "$out" "eat("
 
-# What is not there is told.
+# Nonexistent names are reported.
 run penna report calls pair.penna --thread eatre
 expect_eq "125 " "$status $out" "status of a name that is none's"
 expect_contains "$err" "no thread matches --thread 'eatre' (did you mean 'eater'?): 'penna report threads' lists them"

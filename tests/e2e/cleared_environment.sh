@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A program that clears its environment, as daemons do, and one that is started without any: with all that they fork and start.
+# A program that clears its environment, as daemons do, and one started without any, including everything that they fork
+# and exec.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >cleared.c <<'C'

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-# Sourced first by every script of tests/e2e. Starts in an empty directory of its own, removed at the end.
+# Sourced first by every script of tests/e2e. Starts in a new empty directory, removed at the end.
 #   penna ARGS...             the binary under test ($PENNA)
-#   build_c NAME [OPT...]     compiles NAME.c (or .cc) here, or of tests/programs or examples, to ./NAME; -finstrument-functions is up to you
-#   run CMD...                runs it: $out, $err and $status tell how it went; never ends the script
+#   build_c NAME [OPT...]     compiles NAME.c or .cc, here or in tests/programs or examples, to ./NAME, with the options
+#   run CMD...                runs it and sets $out, $err and $status; never ends the script
 #   expect_eq / expect_contains / expect_missing / expect_match / fail     end the script with a sentence
-#   as_root CMD...            with sudo where this is not root
-#   doc_block PAGE WORD       the code block of docs/PAGE that holds WORD
+#   as_root CMD...            with sudo unless already root
+#   doc_block PAGE WORD       the code block of docs/PAGE that contains WORD
 #   copy_of_pages             ./copy: README.md, docs and examples without the rest of the tree; an installed Penna in PATH
-#   start FILE CMD...         in the background, until the script ends; $pid. The file, empty at first, gets what it says
-#   await FILE REGEX          until a line of the file matches, or fails after ten seconds
-#   need PACKAGE...           installs the Debian packages that are missing, or fails
-#   npm_packages NAME@VERSION...   the same of npm: $modules is where they are, kept for the next time
-#   sql_engine                what penna sql needs
+#   start FILE CMD...         in the background until the script ends; sets $pid. FILE, empty at first, gets its output
+#   await FILE REGEX          waits until a line of the file matches, or fails after ten seconds
+#   need PACKAGE...           installs missing Debian packages, or fails
+#   npm_packages NAME@VERSION...   the same for npm: installed in $modules, cached for the next time
+#   sql_engine                installs what penna sql needs
 set -euo pipefail
 export LC_ALL=C NO_COLOR=1
 unset LD_PRELOAD PENNA_OPTIONS 2>/dev/null || true
@@ -22,7 +22,7 @@ export XDG_CONFIG_HOME=/nonexistent # defaults of whoever runs the tests
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/penna-e2e.XXXXXX")
 started=()
-# What was started is gone, and not only killed, before its directory is removed.
+# Started processes must be gone, not only killed, before their directory is removed.
 trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; wait "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"
       exit $status' EXIT
 cd "$work"
@@ -44,13 +44,13 @@ expect_missing() { [[ $1 != *"$2"* ]] || fail "did not expect '$2' in: $1"; }
 # expect_match TEXT REGEX (extended, any line)
 expect_match() { grep -Eq -- "$2" <<<"$1" || fail "expected a line that matches '$2' in: $1"; }
 
-# normalize < TEXT: what differs from run to run becomes a word.
+# normalize < TEXT: replaces what differs from run to run with words.
 normalize() {
   sed -E 's/0x[0-9a-f]+/ADDR/g; s/\b(pid|tid|PID|TID)[ =:]+[0-9]+/\1 N/g; s/[0-9]+(\.[0-9]+)? ?(ns|us|µs|ms|s)\b/TIME/g;
           s/\.[0-9]+\.penna/.PID.penna/g; s/[ \t]+$//'
 }
 
-# build_c NAME [OPTIONS...]: NAME.c or NAME.cc -> ./NAME, as a user would: -O1 -g unless told otherwise.
+# build_c NAME [OPTIONS...]: NAME.c or NAME.cc -> ./NAME, as a user would: -O1 -g unless overridden.
 build_c() {
   local name=$1 source compiler=gcc
   shift
@@ -63,7 +63,7 @@ build_c() {
     fail "$source does not compile"
 }
 
-# Emptied here, and not by the background, which may be late: what the file held before is no answer to await.
+# Emptied here rather than in the background, which may be late: await must not match the old content.
 start() {
   : >"$1"
   "${@:2}" >"$1" 2>&1 </dev/null & pid=$!
@@ -81,7 +81,7 @@ await() {
 
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
-# Prints it without its fences. A page's examples are tests.
+# Prints it without its fences. Examples in the docs are tests.
 doc_block() {
   awk -v word="$2" '/^```/ {if (inside && index(block, word)) {printf "%s", block; exit} inside = !inside; block = ""; next}
                     inside {block = block $0 "\n"}' "$PENNA_SOURCE/docs/$1" | grep . || fail "docs/$1 has no example with '$2'"
@@ -112,7 +112,7 @@ npm_packages() {
   }
 }
 
-# What `penna sql` needs, got once and kept for the next time.
+# The files that `penna sql` needs, downloaded once and cached.
 sql_engine() {
   command -v npm >/dev/null || need npm
   export XDG_DATA_HOME=${XDG_CACHE_HOME:-$HOME/.cache}/penna-tests/data

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Types at bash, zsh and fish: completion.py SHELL DIRECTORY, with penna in PATH; DIRECTORY holds share/ as it is installed.
+"""Types into bash, zsh and fish: completion.py SHELL DIRECTORY, with penna in PATH; DIRECTORY contains share/ as
+installed.
 
-bash and zsh run in a terminal; penna is a function there that prints its words, so that a completed line tells what it became. fish
-lists what a line could become.
+bash and zsh run in a terminal; penna is a function there that prints its words, so that a completed line shows its
+result. fish lists the possible completions of a line.
 """
 import os
 import pty

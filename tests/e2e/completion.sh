@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Completion in bash, zsh, fish, as they are installed: verbs, options, values, recordings, functions.
+# Completion in bash, zsh and fish, as installed: verbs, options, values, recordings, functions.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need bash-completion zsh fish
 mkdir -p share/bash-completion/completions share/zsh/vendor-completions share/fish/vendor_completions.d typed
@@ -22,7 +22,7 @@ build_c shop -finstrument-functions
 penna record -q -o other.penna -- ./shop
 touch other.txt notes.txt
 
-# Every option of the help is completed, and nothing else.
+# Every option in the help is completed, and nothing else.
 for verb in record report export ctl help; do
   run penna completion words 1 "$verb" --
   expect_eq "$(penna "$verb" --help --all | grep -Eo '^  (-[A-Za-z])?(,?--[a-z][a-z0-9-]+)*' |
@@ -30,7 +30,7 @@ for verb in record report export ctl help; do
     "$(cut -f 1 <<<"$out" | sort -u | paste -sd ' ')" "options of penna $verb"
 done
 
-# As the docs have it, for ~/.bashrc.
+# Following the docs, for ~/.bashrc.
 PATH=$(dirname "$PENNA"):$PATH run bash -euc "$(doc_block install.md 'completion bash')
 complete -p penna"
 expect_contains "$out" _penna

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Defaults of options: files of the user and of the project, PENNA_OPTIONS; which is stronger, who is blamed, whose files are not read.
+# Default options: user and project files, PENNA_OPTIONS; precedence, error locations, and files that are not read.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 unset XDG_CONFIG_HOME SUDO_UID
 export HOME=$work/home
@@ -11,22 +11,22 @@ user=$HOME/.config/penna/config.toml
 cd project/deep/er
 rows() { penna report rec.penna alloc --format csv "$@" | tail -n +2 | grep -c .; }
 
-# ---- None: nothing is set, and that is said
+# ---- None: nothing is set, and this is reported ---------------------------------------------------------------------
 run penna config
 expect_eq "0 # $user: not there" "$status $out" "penna config without files"
 
-# ---- As the docs have it
+# ---- Following the docs ---------------------------------------------------------------------------------------------
 doc_block configuration.md 'sort = "total"' >"$user"
 run penna config
 expect_eq 0 "$status" "penna config: $err"
 expect_match "$out" "^kinds = \\[\"alloc\", \"locks\"\\] +# $user:[0-9]+\$"
-# What it prints is a file of settings that sets the same.
+# Its output is a settings file that sets the same.
 sed 's/ *#.*//' <<<"$out" | grep . >printed.toml
 cp printed.toml "$user"
 run penna config
 expect_eq "$(<printed.toml)" "$(sed 's/ *#.*//' <<<"$out" | grep .)" "what penna config prints, read again"
 
-# ---- Which is stronger
+# ---- Precedence -----------------------------------------------------------------------------------------------------
 printf '[report]\ntop = 2\n' >"$user"
 expect_eq 2 "$(rows)" "rows by the user's file"
 printf '[report]\ntop = 3\n' >"$work/project/.penna.toml"
@@ -43,7 +43,7 @@ top = \"3\"                                 # $work/project/.penna.toml:2" "$out
 XDG_CONFIG_HOME=$work/elsewhere run penna config report
 expect_contains "$out" "# $work/elsewhere/penna/config.toml: not there"
 
-# An option on the command line makes void what stands for the same.
+# An option on the command line overrides conflicting settings.
 printf '[report]\njson = true\n[record]\nkinds = ["calls", "locks"]\nquiet = true\n' >"$work/project/.penna.toml"
 expect_match "$(penna report rec.penna alloc)" '^\{'
 expect_match "$(penna report rec.penna alloc --format csv | head -n 1)" ','
@@ -55,7 +55,7 @@ printf '[record]\nquiet = true\n' >"$user"
 run penna record -o loud.penna -- true
 expect_contains "$err" loud.penna
 
-# ---- Who is blamed: one sentence with file and line, and 2; for penna record, whose status is the command's, 125
+# ---- Errors: one sentence with file and line, and status 2; for penna record, whose status is the command's, 125 ----
 blamed() {
   local want=$1
   shift
@@ -88,7 +88,7 @@ PENNA_OPTIONS='frames=3' blamed "PENNA_OPTIONS: 'frames=3' is neither a verb nor
 run penna help report
 expect_eq 0 "$status" "help with a damaged file"
 
-# ---- Of another user: not read, and that is said
+# ---- Another user's file: not read, and this is reported ------------------------------------------------------------
 if [ "$(id -u)" = 0 ]; then
   printf '[report]\ntop = 1\n' >"$project"
   chown 65534 "$project"

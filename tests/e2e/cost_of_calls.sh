@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What record says that a call cost is within 30 % of the truth, and net times are near those of a run that is not recorded, for each way
-# into functions. The truth is the difference between the processor time that a program measures of itself recorded and not.
+# The call cost reported by record is within 30 % of the truth, and net times are near those of an unrecorded run, for
+# each call tracing method. The truth is the difference between the processor times that a program measures of itself
+# with and without recording.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >cost.h <<'PROGRAM'
 #include <stdio.h>
@@ -17,7 +18,7 @@ OWN static double processor_ns(void) {
   return t.tv_sec * 1e9 + t.tv_nsec;
 }
 PROGRAM
-# An interpreter of expressions: many functions, tail calls through pointers, little work between. And one with work.
+# An expression interpreter: many functions, tail calls through pointers, little work in between. And one with work.
 cat >tree.c <<'PROGRAM'
 #include "cost.h"
 struct node { int op; struct node *left, *right; long value; };
@@ -123,8 +124,8 @@ PROGRAM
 # shellcheck disable=SC2154
 cpu_of() { sed -n 's/^CPU //p' <<<"$err"; }
 
-# near WHAT OPTIONS -- PROGRAM...: the medians of what is said and of what the program saw, in some runs by turns, are within 30 % of each
-# other. Others disturb the runs, so there are more of them where that fails.
+# near WHAT OPTIONS -- PROGRAM...: the medians of the reported and the measured cost, in some alternating runs, are
+# within 30 % of each other. Other load disturbs the runs, so there are more of them if this fails.
 near() {
   local what=$1 options=() runs='' verdict='' plain recorded
   shift
@@ -168,7 +169,7 @@ build_c phases -O2
 near "phases -F" -F '*' -- ./phases
 near "python3 -F" -F '*' -- /usr/bin/python3 digits.py
 
-# Net: of a function that takes some microseconds and calls some others. Its median, which a busy machine does not change.
+# Net: a function that takes some microseconds and calls some others. Its median, which a busy machine does not change.
 for way in -pg -fpatchable-function-entry=5 -finstrument-functions; do
   # shellcheck disable=SC2086
   build_c tree -O2 -DWORK $way

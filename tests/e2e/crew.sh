@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What is the same in several processes is one row of a report, wherever each of them was loaded, and the sums are still right.
+# The same thing in several processes is one row of a report, regardless of load addresses, and the sums are still
+# right.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build_c crew
 run penna record -q -k alloc --free-stacks -o crew.penna -- ./crew
 expect_eq 0 "$status" "status of ./crew"
 
-# The one row of FUNCTION as "COLUMN=VALUE ...".
+# The single row of FUNCTION as "COLUMN=VALUE ...".
 row() { # TABLE FUNCTION COLUMNS [OPTION...]
   penna report "$1" crew.penna --json -n 0 "${@:4}" | /usr/bin/python3 -c '
 import json, sys
@@ -19,7 +20,7 @@ columns="count bytes live_bytes peak_bytes processes pid"
 expect_eq "count=3 bytes=900000 live_bytes=900000 peak_bytes=0 processes=3 pid=None" "$(row alloc work "$columns" --size 10000..)"
 expect_eq "count=2 bytes=400000 live_bytes=400000 peak_bytes=400000 processes=2 pid=None" "$(row alloc both "$columns")"
 expect_match "$(row alloc keep "$columns")" '^count=1 bytes=10000 live_bytes=10000 peak_bytes=10000 processes=1 pid=[0-9]+$'
-# OWN PEAK, too, is on one clock: two of three who came one after the other were never there together.
+# OWN PEAK uses a single clock, too: two of three processes that ran one after the other never overlapped.
 expect_eq "peak_bytes=0 own_peak_bytes=300000" "$(row peak work "peak_bytes own_peak_bytes" --size 10000..)"
 expect_eq "peak_bytes=400000 own_peak_bytes=400000" "$(row peak both "peak_bytes own_peak_bytes")"
 expect_eq "leaked_bytes=900000 blocks=3 processes=3 pid=None" "$(row leaks work "leaked_bytes blocks processes pid")"
@@ -50,11 +51,11 @@ run penna report peak crew.penna --pid 4194305
 expect_eq 125 "$status" "status with a process that is not there"
 expect_contains "$err" "no process 4194305 is recorded: 'penna info' shows those that are"
 
-# What a process held ends with it, over time as well.
+# A process's blocks end with it, over time as well.
 run penna report heap crew.penna --size 10000.. --ascii
 expect_match "$out" '^410 kB in 3 blocks at the peak of all processes together after '
 expect_match "$(penna report flame crew.penna --weight peak --size 10000.. --ascii)" '^\[all 410 kB live at the peak'
-# A limit is for each process, and what broke it is one row, too.
+# A limit applies per process, and its violations are one row, too.
 run penna check crew.penna --max-peak 250000 --max-leak 0 --size 10000..
 expect_eq 1 "$status" "status of check"
 expect_match "$out" '^ *300 kB +250 kB +broken +--max-peak'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna export ctf: babeltrace2 reads the trace, and finds in it the lines of `penna export csv`, one by one, with typed values.
+# penna export ctf: babeltrace2 reads the trace, and finds the lines of `penna export csv` in it, one by one, with typed
+# values.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need babeltrace2 python3-bt2
 cat >app.cc <<'PROGRAM'
@@ -175,7 +176,7 @@ done
 expect_match "$out" ' all:arrays: .* tiny_cut = \( "false" : container = 0 \), tiny_length = 3, tiny = \[ \[0\] = -128, \[1\] = 0, \[2\] = 127 \]'
 expect_match "$out" ' all:orders: .*one_id = 7, one_price = 12\.5, last_id = 8, last_price = -0\.5 '
 
-# Losses, for the recorder sleeps: told by their events, and by the trace itself.
+# Losses while the recorder sleeps: reported by their events and by the trace itself.
 cat >flood.c <<'PROGRAM'
 #include <glob.h>
 #include <sched.h>
@@ -215,7 +216,7 @@ told=$(penna info flood.penna 2>/dev/null | sed -n 's/^lost *\([0-9,]*\) points$
 ((told > 0)) || fail "nothing was lost"
 expect_eq "$told" "$lost" "lost events by the trace"
 
-# A damaged recording, an empty one, and what is refused.
+# A damaged recording, an empty one, and refused requests.
 head -c "$(($(stat -c %s app.penna) * 2 / 3))" app.penna >half.penna
 compare half.penna 1
 printf 'int main(void) { return 0; }\n' >nothing.c && build_c nothing

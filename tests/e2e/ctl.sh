@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna ctl: points of a running program are switched from outside, exactly, also those of programs and libraries to come.
+# penna ctl: points of a running program are switched from outside, exactly, also those of programs and libraries loaded
+# later.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >steps.c <<'PROGRAM'
 // Passes its points once for each line that it reads, and says so; "fork" does it in a child, "exec" in a new program.
@@ -77,13 +78,13 @@ expect_eq 1 "$(passed 'other:begin')" "other:begin"
 run penna report steps.penna health
 expect_contains "$out" "points '*' were switched off while all processes ran"
 
-# Wrong use.
+# Incorrect usage.
 run penna ctl 1073741823 on x
 expect_eq 125 "$status" "exit status"
 expect_contains "$err" "there is no process 1073741823"
 run penna ctl $$ on x
 expect_contains "$err" "neither recorded nor a recorder"
-# Who adopts a recorded program is not its recorder: here process 1 of a container.
+# The process that adopts a recorded program is not its recorder: here process 1 of a container.
 cat >adopts.sh <<'SCRIPT'
 "$1" record -q -f -o adopted.penna -- sh -c 'setsid sleep 60 & exit 0' &
 for i in $(seq 200); do read -r pid < <(pgrep -P 1 -x sleep) && break; sleep 0.05; done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna ctl on programs that record themselves: their points are switched exactly, those of forked children too, and of two such programs
-# each time those of the right one.
+# penna ctl on programs that record themselves: their points are switched exactly, including those of forked children;
+# with two such programs, always those of the right one.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 lib=$(readlink -f "$(dirname "$PENNA")/../lib")
 cat >steps.c <<'PROGRAM'
@@ -41,7 +41,7 @@ int main(void) {
 }
 PROGRAM
 build_c steps -O2 -L"$lib" "-Wl,-rpath,$lib" -Wl,--no-as-needed -lpenna
-# start NAME: of its own input and output.
+# start NAME: with its own input and output.
 declare -A to from pids
 start() {
   mkfifo "$1.to" "$1.from"
@@ -79,7 +79,7 @@ expect_eq 1 "$status" "exit status for a pattern without a point"
 run penna ctl "$one" on "x$(printf '%0300d' 0)"
 expect_eq 125 "$status" "exit status for a pattern that is too long"
 expect_contains "$err" "the pattern is longer than"
-# Many at once, of both: each is done, and the programs go on.
+# Many requests at once to both: each is carried out, and the programs continue.
 for i in $(seq 20); do
   penna ctl "$one" on 'net:*' 2>>many.one & a=$!
   penna ctl "$two" on 'net:*' 2>>many.two & b=$!
@@ -91,7 +91,7 @@ done
 expect_eq 40 "$(grep -c '1 switched' many.one)" "switches of one"
 expect_eq 40 "$(grep -c '1 switched' many.two)" "switches of the other"
 
-# A forked child has what its parent had, and is switched alone: by whoever may trace it, which root may.
+# A forked child inherits its parent's state and is switched separately, by users permitted to trace it, such as root.
 round one fork
 child=$answer
 round one go                           # 5: query, in the child
@@ -108,7 +108,7 @@ wait $(jobs -p | tail -n 16)
 expect_eq 16 "$(grep -c "'db:commit' names 1 site of 1 process: " many.child)" "answers to those who asked at once"
 run as_root "$PENNA" ctl "$child" off '*'
 round one go                           # 7: nothing
-# The recorder's socket is for its own user alone, and an intruder learns nothing.
+# The recorder's socket is for its own user only, and an intruder learns nothing.
 socket=$(python3 - "$one" <<'PY'
 import re, socket, struct, sys
 for line in open('/proc/net/unix'):
@@ -122,7 +122,7 @@ PY
 )
 expect_eq 600 "$(stat -c %a "$socket")" "mode of the socket"
 expect_eq 700 "$(stat -c %a "$(dirname "$socket")")" "mode of its directory"
-# What is no request is answered with a sentence; who says nothing, or a million bytes, does no harm.
+# Invalid requests are answered with a sentence; clients that send nothing, or a million bytes, do no harm.
 python3 - "$socket" <<'PY'
 import socket, sys
 def say(data):
@@ -160,6 +160,6 @@ run penna report one.penna health
 expect_contains "$out" "points 'db:*' were switched on while pid $one ran"
 expect_contains "$out" "points 'net:*' were switched on while pid $child ran"
 
-# Wrong use.
+# Incorrect usage.
 run penna ctl "$one" on x
 expect_eq 125 "$status" "exit status for a program that has ended"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A recording that is not whole says so where it would say that it is, for people and for programs: cut at its end, anywhere between, and
-# between two blocks.
+# An incomplete recording is reported as such wherever a complete one would be, to people and to programs: truncated at
+# the end, anywhere in between, and between two blocks.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >small.c <<'C'
@@ -36,7 +36,7 @@ run penna info cut.penna --format json
 expect_contains "$out" "cut off: $cut of its $size bytes are there"
 expect_missing "$out" '"complete"'
 
-# For programs: identifiers and numbers, of each report, beside the sentences.
+# For programs: identifiers and numbers in each report, beside the sentences.
 json_of() { python3 -c 'import json, sys; print(eval("json.load(sys.stdin)" + sys.argv[1]))' "$1"; }
 for view in info "report" "report calls" "report health"; do
   # shellcheck disable=SC2086

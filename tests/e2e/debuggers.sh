@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# gdb in a program whose functions are recorded through detours: stacks lead to main, trampolines can be left out of them, and
-# stepping leaves them at once.
+# gdb on a program whose functions are recorded through detours: backtraces reach main, trampolines can be excluded from
+# them, and stepping leaves them at once.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >steps.c <<'C'
@@ -40,7 +40,8 @@ expect_match "$bare" '^#4 .* in main \(\) at steps.c:8'
 frames() { sed -n '/^hidden$/,/^steps$/s/^#[0-9]* *//p' <<<"$1"; }
 expect_eq "$(frames "$alone")" "$(frames "$out")" "frames without trampolines"
 expect_missing "$hidden" penna_return
-# Out of twice(): one step through what has no lines, and on in its caller: gdb 13 stops at the line of the call, gdb 16 at the next one.
+# Out of twice(): one step through code without lines, and on in its caller: gdb 13 stops at the line of the call, gdb
+# 16 at the next one.
 steps=$(sed -n '/^steps$/,$p' <<<"$out")
 expect_match "$steps" '^compute \(n=20\) at steps.c:[45]'
 expect_missing "$steps" penna_call_return

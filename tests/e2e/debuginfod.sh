@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What debuginfod servers do not give is told: in one line, which files and why.
+# Files that debuginfod servers do not provide are reported in one line, with the reason.
 . "$(dirname "$0")/common.sh"
 
 export DEBUGINFOD_CACHE_PATH=$work/cache
@@ -16,7 +16,7 @@ penna record -q -k alloc -o a.penna ./app
 
 expect_eq_lines() { expect_eq "$1" "$(grep -c -- '--debuginfod' err.txt || true)" "lines on debuginfod"; }
 
-# Nobody listens on port 1.
+# No server listens on port 1.
 run penna report a.penna alloc --debuginfod=http://127.0.0.1:1
 expect_eq 0 "$status"
 expect_match "$err" '^penna: --debuginfod got no debug file of .*app.*: the connection was refused \(http://127\.0\.0\.1:1\)'
@@ -27,7 +27,7 @@ for verb in "list ./app" "report a.penna flame" "replay a.penna" "export folded 
   expect_match "$err" 'got no debug file of .*app.*: the connection was refused'
 done
 
-# A server that has nothing, by HTTP: 404.
+# An HTTP server that has nothing: 404.
 mkdir www
 python3 -u -m http.server -b 127.0.0.1 -d www 0 >server.txt 2>/dev/null &
 server=$!
@@ -37,7 +37,7 @@ expect_eq 0 "$status"
 expect_match "$err" "^penna: --debuginfod got no debug file of .*app.*: no server has it \(http://127\.0\.0\.1:$port\)"
 expect_eq_lines 1
 
-# What it has is used, and of that nothing is said.
+# Available files are used without a message.
 rm -rf cache
 id=$(readelf -n app | sed -n 's/.*Build ID: //p')
 mkdir -p "www/buildid/$id"
@@ -47,7 +47,7 @@ kill $server
 expect_contains "$out" 'main (app.c:2)'
 expect_missing "$err" ' app'
 
-# Asked for, but whom?
+# Requested, but from which server?
 for verb in "report a.penna" "list ./app" "lint ./app"; do
   run penna $verb --debuginfod
   expect_eq 125 "$status"

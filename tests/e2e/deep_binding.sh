@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A library opened with RTLD_DEEPBIND, as PHP opens its extensions, finds libc's functions in front of ours: what it does is recorded
-# nevertheless. One that brings its own keeps it.
+# A library opened with RTLD_DEEPBIND, as PHP opens its extensions, finds libc's functions before ours: its events are
+# recorded nevertheless. One with functions of its own keeps them.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >plugin.c <<'C'
@@ -57,7 +57,8 @@ run penna record -q -k alloc -f -o own.penna -- ./opens ./own.so now only
 expect_eq "0 " "$status $out" "a plugin with an allocator of its own"
 expect_missing "$(penna report health own.penna)" "had not been freed"
 
-# Opened by one thread, which must be the caller of dlopen itself for $ORIGIN; first looked at by another one, behind its own dlopen.
+# Opened by one thread, which must be the caller of dlopen itself for $ORIGIN; first inspected by another one, after its
+# own dlopen.
 cat >apart.c <<'C'
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# record -F: functions of programs that nobody has prepared are entered by detours; what cannot be is refused, with its reason.
+# record -F: functions of unprepared programs are hooked by detours; those that cannot be are refused, with the reason.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >app.c <<'PROGRAM'
 #include <stdio.h>
@@ -70,7 +70,7 @@ assert len(calls) >= 7, (sys.argv[2], calls, refused)
 PYTHON
 done
 
-# A stripped program, whose names lie in a separate debug file.
+# A stripped program whose names are in a separate debug file.
 gcc -O2 -g -w app.c -o app
 objcopy --only-keep-debug app app.debug
 strip app
@@ -80,7 +80,7 @@ run penna report calls stripped.penna -n 0
 expect_match "$out" ' +12 .* hidden'
 expect_match "$out" ' +10 .* many'
 
-# Debian's own interpreter: the same output, and named functions with their numbers.
+# Debian's own interpreter: the same output, and named functions with their counts.
 program='d = {}
 for i in range(1000): d[str(i)] = i
 import json; print(len(json.dumps(d)), sorted(d)[:3])
@@ -93,7 +93,7 @@ expect_match "$out" 'PyErr_SetObject .*\[python3'
 run penna report health py.penna -n 0
 expect_match "$out" '^stray exits +0 '
 
-# What the hooks themselves need, and what returns twice, is refused.
+# Functions that the hooks themselves need, and those that return twice, are refused.
 run "$PENNA" record -k calls -F pthread_getspecific -F _setjmp -F vfork -o none.penna -- /bin/true
 expect_eq 0 "$status" "status of true"
 expect_contains "$err" "are not recorded: it"

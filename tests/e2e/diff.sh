@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna diff: two runs of a program whose functions are called more or less often, and are others.
+# penna diff: two runs of a program whose functions are called more or less often, or differ.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >app.c <<'PROGRAM'
 #include <time.h>
@@ -66,7 +66,7 @@ run penna diff a.penna none.penna
 expect_eq 125 "$status" "status without calls"
 expect_contains "$err" "none.penna holds no calls"
 
-# Allocations of a build under another name: the program is the same, the stack, too.
+# Allocations of a build under another name: the program counts as the same, and so does the stack.
 cat >hoard.c <<'C'
 #include <stdlib.h>
 __attribute__((noipa)) void *hoard(int n) { void *p = malloc(n); __asm__("" : "+r"(p)); return p; }

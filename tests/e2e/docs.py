@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the commands of README.md and docs/, or of some pages: docs.py SOURCE COPY [PAGE...], with penna in PATH. COPY holds README.md, docs and
-examples; each page has a copy of its own to run in, PAGE/, where it builds all programs that it is about. What several pages build or
-record by the same command is made once. SOURCE says what ./run and the scripts here do.
+"""Runs the commands of README.md and docs/, or of some pages: docs.py SOURCE COPY [PAGE...], with penna in PATH. COPY
+contains README.md, docs and examples; each page runs in its own copy, PAGE/, where it builds all the programs that it
+is about. Anything that several pages build or record by the same command is made once. SOURCE is used to check ./run
+and the scripts here.
 
-Fenced blocks: "$ COMMAND" and the lines of its output behind it, or lines that begin with penna, a compiler, mkdir or ./run. Commands
-are run by a shell and must end with 0; those of ./run must name a verb that it has, because they take minutes. A block
-whose first line runs a script of examples/ must be what another script here runs (doc_block in common.sh). A block that names a
-file of examples/ behind its language ("```c examples/x.c") must be that file, but for its licence. A page has the source of what it
-builds: such a block, or a link to the file.
-docs.py --shown PAGE WORD FILE: the block of a page that holds WORD shows such lines of FILE.
-Every shown line must be one of those that the command prints, but for numbers, units and the width of columns; of a
-command with a pipe, one of those that go into it. A page with "<!-- terminal: N columns -->" shows what fits these, where the words of a
-sentence may be on other lines. Tables: the verbs and options in their first column must exist. Where the last column is Penna's, beside
-those of other tools, its commands are run.
+Fenced blocks: "$ COMMAND" followed by the lines of its output, or lines that begin with penna, a compiler, mkdir or
+./run. Commands are run by a shell and must exit with 0; those of ./run must name an existing verb, because they take
+minutes. A block whose first line runs a script of examples/ must be run by another script here (doc_block in
+common.sh). A block that names a file of examples/ after its language ("```c examples/x.c") must equal that file, except
+for its license. A page must have the source of everything it builds: such a block, or a link to the file.
+docs.py --shown PAGE WORD FILE: the page's block that contains WORD shows lines of FILE.
+Every shown line must be one that the command prints, except for numbers, units and the width of columns; for a
+command with a pipe, one that goes into it. A page with "<!-- terminal: N columns -->" shows the output for that
+width, where the words of a sentence may be on other lines. Tables: the verbs and options in their first column must
+exist. If the last column is Penna's, beside those of other tools, its commands are run.
 """
 import os
 import pathlib
@@ -30,8 +31,8 @@ NARROW_BOXES = re.compile(r'(?<=\])\|+|\|+(?=\[)')
 
 
 def shape(line):
-    """A line without what differs from run to run: numbers with their units ("all of it" is one), whether what they count is one or
-    several, how much room they take, and boxes of a flame graph that are too narrow for a name."""
+    """A line without what varies between runs: numbers with their units ("all of it" is one), singular or plural of
+    what they count, their width, and flame graph boxes that are too narrow for a name."""
     line = line.replace(', all of it ', ', 100 % of it ').replace('__clone3 ', 'clone3 ')  # as glibc 2.41 calls it
     words = ['N' if word == '-' else word for word in NARROW_BOXES.sub('', NUMBER.sub('N', line)).split()]
     return ' '.join(word.removesuffix('s') if before == 'N' and word[-2:] != 'ss' else word for before, word in zip([''] + words, words))
@@ -53,7 +54,7 @@ def blocks(text):
 
 
 def example_of(lines):
-    """The program of examples/ that a block begins with, runs or builds it; else None."""
+    """The program of examples/ that a block contains, runs or builds at its beginning; else None."""
     found = re.search(r'(?:^|[ (])(examples/\S+)', lines[0]) if lines else None
     return found.group(1) if found and not COMPILER.match(lines[0].removeprefix('$ ')) else None
 
@@ -64,7 +65,7 @@ def untested_examples(page, text, scripts):
 
 
 def wrong_sources(text, read):
-    """Blocks that are not what the file that they name holds, and programs without a source."""
+    """Blocks that differ from the file that they name, and programs without a source."""
     wrong = []
     for start, about, lines in blocks(text):
         if file := re.search(r' (examples/\S+)$', about):
@@ -79,7 +80,8 @@ def wrong_sources(text, read):
 
 
 def commands_of_tables(text):
-    """(line number, command, no output) of the last column of tables in which it is Penna's. PID is a process that sleeps."""
+    """(line number, command, no output) of the last column of tables in which that is Penna's. PID is a sleeping
+    process."""
     found, inside = [], False
     for number, line in enumerate(text.splitlines(), 1):
         inside = line.startswith('|') and (inside or line.endswith('| Penna |'))
@@ -120,12 +122,13 @@ def late_result(text, most=24):
 
 
 def is_printed(line, printed, words):
-    """printed: the shapes of all lines; words: that of all output as one line, or None where no sentence is broken into lines."""
+    """printed: the shapes of all lines; words: that of all output as one line, or None if no sentence is broken into
+    lines."""
     return shape(line) in printed or words is not None and bool(SENTENCE.match(line)) and f' {shape(line)} ' in words
 
 
 class Runner:
-    """Runs the commands of a page in its directory: (status, output, what a first command put into a pipe)."""
+    """Runs a page's commands in its directory: (status, output, what a first command wrote into a pipe)."""
 
     def __init__(self):
         self.made = {}  # by command: what it made, and what it said
@@ -213,7 +216,8 @@ def check(source, copy, names):
 
 
 def not_printed(page, word, output):
-    """Lines of the page's blocks that hold a word, that are like none of the output; without such a block, the word."""
+    """Lines of the page's blocks that contain a word, and that match none of the output; without such a block, the
+    word."""
     shown = [line for _, _, lines in blocks(page) if word in '\n'.join(lines) for line in lines if line.strip()]
     printed = {shape(line) for line in output.splitlines()}
     return [line for line in shown if shape(line) not in printed] if shown else [word]

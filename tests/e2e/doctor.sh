@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna doctor: of this system, of processes and of programs; its verdicts, its exit status, and that it changes nothing. And
-# penna_allow_attach(), which it recommends.
+# penna doctor for this system, for processes and for programs: its findings, its exit status, and that it changes
+# nothing. And penna_allow_attach(), which it recommends.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need musl-tools
 
@@ -91,7 +91,7 @@ run penna doctor 4194305
 expect_eq 125 "$status"
 expect_contains "$err" 'there is no process 4194305'
 
-# The call that lets others attach is made, and does no harm where there is no Yama.
+# The call that permits attaching is made, and is harmless without Yama.
 cat >allows.c <<'C'
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Tables without rows: in JSON they are empty lists of their name, in CSV the header of their columns, the same as with rows.
+# Tables without rows: empty lists under their name in JSON, the same column header as with rows in CSV.
 . "$(dirname "$0")/common.sh"
 
 cat >prog.c <<'C'
@@ -21,7 +21,7 @@ build_c prog -finstrument-functions
 penna record -q -k calls,alloc,locks,points -o full.penna ./prog
 penna record -q -k points -o none.penna true
 
-# The keys of its lists, but for the sentences; in lines.
+# The keys of its lists, one per line, without the sentences.
 lists() { python3 -c '
 import json, sys
 for key, value in json.load(sys.stdin).items():
@@ -54,7 +54,7 @@ same_shape info REC
 same_shape list REC
 same_shape replay REC
 
-# Nothing is left of them in text.
+# In text, they do not appear.
 run penna report none.penna
 expect_missing "$out" 'Calls:'
 expect_contains "$out" 'There is nothing to show'

@@ -23,13 +23,13 @@ gcc -O1 "${instrumented[@]}" crumble.c -o crumble_linked "${linked[@]}"
 gcc -O1 "${instrumented[@]}" -no-pie crumble.c -o crumble_fixed
 tree=$(<"$PENNA_SOURCE/tests/programs/crumble.tree")
 
-# ---- ET2: nobody asked for a trace ----------------------------------------------------------------------------------------
+# ---- ET2: no trace was requested ------------------------------------------------------------------------------------
 files=$(ls)
 preloaded ./crumble
 ./crumble_linked
 expect_eq "$files" "$(ls)" "files after runs without TRACE"
 
-# ---- ET1, ET3: the tree, live and from a file, of a program linked and preloaded, movable and fixed --------------------------
+# ---- ET1, ET3: the tree, live and from a file, of a program linked and preloaded, PIE and non-PIE -------------------
 for program in ./crumble_linked 'preloaded ./crumble' 'preloaded ./crumble_fixed'; do
   live
   $program
@@ -77,7 +77,8 @@ expect_eq 'main
 |   plugin
 |   |   inner' "$("$etrace" user | sed 's/plugged_in/inner/')" "functions of libraries"
 
-# The only code with hooks comes by dlopen: by its path, and by a name that the program's RUNPATH finds; other libraries come before.
+# The only code with hooks is dlopened: by its path, and by a name that the program's RUNPATH finds; other libraries
+# come first.
 for name in ./plugin.so plugin.so; do
   sed "s#outer();#dlopen(\"libm.so.6\", RTLD_NOW);#; /^void/d; s#./plugin.so#$name#" user.c >opener.c
   gcc -O1 opener.c -o opener -Wl,-rpath,"$PWD"
@@ -90,7 +91,7 @@ done
 preloaded true  # has no such code: TRACE stays what it is
 expect_contains "$("$etrace" opener)" plugged_in
 
-# ---- ET4: recursion; ET8: what leaves functions without their ends --------------------------------------------------------
+# ---- ET4: recursion; ET8: functions left without their exit hooks ---------------------------------------------------
 cat >odd.cc <<'PROGRAM'
 #include <csetjmp>
 #include <stdexcept>
@@ -160,7 +161,7 @@ expect_eq 139 "$status" "status of the crash"
 wait $reader
 check_ends live.txt "live"
 
-# ---- ET7: live while it runs; the reader is killed ------------------------------------------------------------------------------
+# ---- ET7: live while it runs; the reader is killed ------------------------------------------------------------------
 cat >steps.c <<'PROGRAM'
 #include <stdio.h>
 #include <unistd.h>
@@ -198,7 +199,7 @@ preloaded ./crumble
 wait $reader
 expect_eq "$tree" "$(<live.txt)" "the tree after all that"
 
-# ---- ET9: names from elsewhere -------------------------------------------------------------------------------------------------
+# ---- ET9: names from another file -----------------------------------------------------------------------------------
 gcc -O1 -g "${instrumented[@]}" crumble.c -o whole
 nm whole >whole.nm
 nm -S whole >whole.sizes
@@ -219,7 +220,7 @@ run "$etrace" crumble.c
 expect_eq 125 "$status" "status with a file that has no names"
 expect_contains "$err" 'crumble.c is neither a program, nor its debug file, nor a list of functions as nm prints it'
 
-# ---- What is called TRACE and is none ----------------------------------------------------------------------------------------------
+# ---- A file called TRACE that is not one ----------------------------------------------------------------------------
 echo 'my words' >TRACE
 run preloaded ./crumble
 expect_eq "0  my words" "$status $err $(<TRACE)" "a file of somebody else's"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# etrace on two machines: the program runs where --connect is, its tree is printed where --listen is. Both are this one here.
+# etrace on two machines: the program runs where --connect is, its tree is printed where --listen is. Both are this
+# machine here.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build=$(readlink -f "$(dirname "$PENNA")/..")
 etrace=$build/bin/etrace library=$build/lib/libpenna-etrace.so
@@ -45,7 +46,7 @@ for address in "${addresses[@]}"; do
   expect_eq "0 $tree" "$status $(<../there/tree.txt)" "the tree at $address"
   [ ! -L TRACE ] || fail "TRACE still exists after etrace ended"
 done
-# Only where it was asked to: another address of this machine is not answered.
+# Only on the requested address: another address of this machine is not answered.
 listening 127.0.0.1:0
 run "$etrace" --connect "127.0.0.2:$port"
 expect_eq 125 "$status" "status at an address where nobody listens"
@@ -53,7 +54,7 @@ expect_contains "$err" "etrace: cannot connect to 127.0.0.2:$port: Connection re
 kill $listener
 ended $listener
 
-# ---- In full, with a recording beside it; names of a program that only the other side has --------------------------------------
+# ---- In full, with a recording beside it; names of a program that only the other side has ---------------------------
 listening 0 --all
 connecting "$port" -o kept.penna
 preloaded ./crumble
@@ -110,7 +111,7 @@ expect_eq 1 "$(grep -c '^|   work()$' ../there/tree.txt)" "the tree of a child"
 expect_eq 1 "$(grep -c '^not left at the end: main > b() > c()$' ../there/tree.txt)" "what was open in the crash"
 ended $connector
 
-# ---- The other side goes away, or does not read: the program goes on, and what is missing is told -------------------------------
+# ---- The other side disappears, or does not read: the program continues, and missing calls are reported -------------
 cat >steps.c <<'PROGRAM'
 #include <stdio.h>
 #include <unistd.h>
@@ -142,13 +143,13 @@ for signal in KILL STOP; do
   expect_eq 125 "$status" "status of who could not tell everything"
   told=$(grep -o 'too early: [0-9,]* calls' connect.err | tr -dc 0-9)
   ((told > 0)) || fail "missing calls are not reported: $(<connect.err)"
-  # All that were made after the kill, and no call twice
+  # All calls made after the kill, and no call twice
   [ $signal = STOP ] || ((told >= 6000000 && told <= 6000004)) || fail "reported missing: $told of 6,000,000 calls"
   kill -KILL $listener 2>/dev/null || true
   ended $listener
   rm -f one two
 done
-# The machine where the program runs is lost: what was open is told there.
+# The program's machine is lost: open calls are reported on this side.
 listening 0
 connecting "$port"
 preloaded ./steps one >steps.txt &
@@ -165,8 +166,8 @@ ended $program
 expect_eq "4 done" "$status $(<steps.txt)" "the program when its etrace was killed"
 rm -f one TRACE
 
-# ---- Who is no etrace ---------------------------------------------------------------------------------------------------------
-# stranger PORT TEXT: says it, and waits for the end of the connection
+# ---- Clients that are not etrace ------------------------------------------------------------------------------------
+# stranger PORT TEXT: sends it, and waits for the end of the connection
 stranger() {
   exec 9<>"/dev/tcp/127.0.0.1/$1"
   printf "$2" >&9

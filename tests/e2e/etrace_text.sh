@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# etrace reads the file TRACE that a program wrote as text, as with etrace's own ptrace.c: names come from the program, its debug file or what nm
-# printed; a line REFERENCE tells where a movable program lay.
+# etrace reads a TRACE file that a program wrote as text, as with etrace's own ptrace.c: names come from the program,
+# its debug file or the output of nm; a REFERENCE line gives the load address of a PIE program.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 etrace=$(readlink -f "$(dirname "$PENNA")/..")/bin/etrace
 cp "$PENNA_SOURCE/examples/crumble.c" .
@@ -47,7 +47,8 @@ rm TRACE
 ./fixed
 expect_eq "$tree" "$("$etrace" fixed)" "the tree without REFERENCE"
 
-# What is no such line is counted; without the end of a run, what was open is told; without a program there are no names, but a tree.
+# Invalid lines are counted; if the end of a run is missing, open calls are reported; without a program there are no
+# names, but a tree.
 { grep -v EXIT TRACE | head -n 3; echo 'enter 0xffffffffffffffffff'; echo nonsense; } >cut
 mv cut TRACE
 run "$etrace" fixed

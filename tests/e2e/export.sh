@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The exports, read by other programs: CSV has a line for each event, Chrome's JSON is what its readers want.
+# The exports, read by other programs: CSV has a line for each event, Chrome's JSON is valid for its readers.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >app.cc <<'PROGRAM'
 #include <cstdlib>
@@ -73,7 +73,7 @@ for tid in {event['tid'] for event in calls}:
         open_until.append(end)
 PYTHON
 
-# speedscope's file, by its schema: all that it requires, nothing that it does not know; each thread's calls nest.
+# speedscope's file, checked against its schema: all required and no unknown properties; each thread's calls nest.
 penna export speedscope app.penna -o app.speedscope.json
 /usr/bin/python3 - <<'PYTHON' || fail "the speedscope file is malformed"
 import csv, json

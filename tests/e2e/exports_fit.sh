@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Exports that stay small: sums by stack or by function, as long as the program's ways to call and not as its run, opened by the tools
-# that read them. What will be large is said before; binary data are kept off a terminal.
+# Exports that stay small: sums by stack or by function, growing with the program's call paths instead of its run time,
+# opened by the tools that read them. Large exports are announced; binary data are kept off a terminal.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need valgrind graphviz
 cat >app.c <<'C'
@@ -29,7 +29,7 @@ penna export folded app.penna -o app.folded
 penna export folded --weight calls app.penna -o calls.folded
 penna report app.penna calls -n 0 --format csv >calls.csv
 
-# callgrind: what its own tool reads is what the report says; edges count recursion once.
+# callgrind: its own tool reads the same numbers as the report; edges count recursion once.
 penna export callgrind app.penna -o app.callgrind
 callgrind_annotate --inclusive=no --auto=no --threshold=100 app.callgrind >self.txt
 callgrind_annotate --inclusive=yes --auto=no --threshold=100 app.callgrind >total.txt
@@ -73,7 +73,7 @@ for name in own:
 assert sum(int(row['calls']) for row in rows.values()) == int(re.search(r'^totals: (\d+)', open('calls.callgrind').read(), re.M)[1])
 P
 
-# graphviz: a graph that dot lays out; of allocations, too.
+# graphviz: a graph that dot can lay out, also for allocations.
 penna export graphviz app.penna -o app.dot
 dot -Tplain app.dot >app.plain
 expect_eq 6 "$(grep -c '^node' app.plain)" "functions in the graph"
@@ -96,7 +96,7 @@ penna export graphviz odd.penna -o odd.dot 2>/dev/null
 dot -Tplain odd.dot >odd.plain || fail "dot cannot read a graph of odd names: $(<odd.dot)"
 expect_match "$(<odd.plain)" 'operator.*_km'
 
-# speedscope --aggregate: the folded stacks, whatever their weight.
+# speedscope --aggregate: the folded stacks, for each weight.
 for weight in time calls alloc-bytes; do
   penna export folded --weight $weight app.penna -o weighed.folded
   penna export speedscope --aggregate --weight $weight app.penna -o weighed.json
@@ -119,7 +119,7 @@ penna export speedscope --aggregate long.penna -o long.json
 (($(stat -c %s long.json) < 2 * $(stat -c %s short.json))) || fail "45 times the calls: $(wc -c short.json long.json)"
 (($(stat -c %s short.json) * 20 < $(stat -c %s all.json))) || fail "not smaller: $(wc -c short.json all.json)"
 
-# More than 100 MB is said before; less is not.
+# More than 100 MB is announced beforehand; less is not.
 run penna export chrome app.penna
 expect_eq "" "$err" "what is said of a small export"
 penna export chrome long.penna 2>said.txt | wc -c >bytes.txt

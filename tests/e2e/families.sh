@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Reports of mappings and pools as families of their own, of who frees, and of frees that match nothing; the same numbers as csv has.
+# Reports of mappings and pools as families of their own, of the freeing functions, and of unmatched frees; the same
+# numbers as in CSV.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# Mappings: 3 + 3 + 4 pages are left of what was cut, mapped over, moved and given back.
+# Mappings: 3 + 3 + 4 pages remain after cutting, mapping over, moving and unmapping.
 build_c mappings
 run penna record -q -k alloc -o m.penna -- ./mappings
 expect_eq 0 "$status" "status of ./mappings"
@@ -54,7 +55,7 @@ expect_contains "$out" "--max-leak 40959 --family maps: 41.0 kB found"
 run penna diff --leaks m.penna m.penna --family maps
 expect_contains "$out" "41.0 kB in 3 blocks not freed"
 
-# Python's arenas are mappings; its heap is not theirs.
+# Python's arenas are mappings; its heap is not counted as such.
 run penna record -q -k alloc -o python.penna -- /usr/bin/python3 -c 'kept = [str(i) * 20 for i in range(50000)]'
 expect_eq 0 "$status" "status of python3"
 run penna report peak python.penna --family maps --by kind
@@ -69,7 +70,7 @@ assert sum(r['count'] for r in alloc) == len(rows) > 3
 assert sum(r['bytes'] for r in alloc) == sum(int(r['size']) for r in rows) > 3 << 20
 CHECK
 
-# sqlite3 with a file that it maps.
+# sqlite3 with a memory-mapped file.
 /usr/bin/sqlite3 data.db 'create table t(x); with recursive c(i) as (select 1 union all select i+1 from c where i < 20000) insert into t select hex(i) from c'
 run penna record -q -k alloc -o sqlite.penna -- /usr/bin/sqlite3 data.db 'pragma mmap_size=1000000; select count(*) from t'
 expect_contains "$out" "20000"
@@ -101,13 +102,13 @@ done
 run penna check p.penna --family pool:text --max-leak 9
 expect_eq 2 "$status" "check with a family that there is not"
 
-# As docs/allocations.md says.
+# Following docs/allocations.md.
 run penna record -q -k alloc --free-stacks -o pools.penna -- ./pools
 expect_eq 0 "$status" "status of the example in docs/allocations.md"
 run penna report leaks pools.penna --family pool:texts
 expect_contains "$out" "10 B in 1 block not freed at the end"
 
-# Frees that match nothing.
+# Unmatched frees.
 build_pool "$PENNA_SOURCE/tests/programs/double_free.c" double_free
 run penna record -q -k alloc --free-stacks -o twice.penna -- ./double_free
 expect_eq done "$out" "double_free"
@@ -117,7 +118,7 @@ expect_match "$out" '^ +1 +freed twice +0x[0-9a-f]+ .* give_back +give_back_agai
 expect_match "$out" '^ +1 +not allocated +0x[0-9a-f]+ .* give_back \(double_free.c:[0-9]+\)'
 run penna report alloc twice.penna --family pool:slots
 expect_contains "$out" "2 frees of blocks whose allocation was not recorded (--unmatched)"
-# Of malloc's own, too: glibc ends the program, and the free is there.
+# An invalid free() of malloc's, too: glibc ends the program, and the free is recorded.
 cat >crash.c <<'PROGRAM'
 #include <stdlib.h>
 int main(void) {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Calls seconds apart by a thread that records nothing else: more than the short form of a call can tell. Each lasts as long as the
-# program itself measured, in every way of tracing calls.
+# Calls seconds apart by a thread that records nothing else: too far for the short form of a call. Each lasts as long as
+# the program itself measured, in every kind of call tracing.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >far.c <<'PROGRAM'
 #include <stdio.h>

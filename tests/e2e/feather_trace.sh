@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# feather_trace.h: an example in the manner of Feather-Trace, and its functions one by one, as C and C++ by both compilers.
+# feather_trace.h: an example in the style of Feather-Trace, and its functions one by one, as C and C++ with both
+# compilers.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 compat=$PENNA_SOURCE/compat/feather-trace
 include=(-I"$compat" -I"$PENNA_SOURCE/include" -Wall -Wextra -Werror)
@@ -31,12 +32,12 @@ $out" "the example, built with $way"
   expect_eq "0 1 2 3 4 5" "$(od -An -v -t d8 -w8 flushed.ft | xargs)" "what was flushed beside a writer that never finishes"
 done
 
-# docs/from-feather-trace.md says how to build and run it.
+# Build and run it following docs/from-feather-trace.md.
 copy_of_pages
 (cd copy && eval "$(doc_block from-feather-trace.md 'examples/kettle.c -o kettle' | sed -n 's/^\$ //p')" >said.txt && cp kettle.ft ..)
 expect_eq "$(./kettle)" "$(<copy/said.txt)" "the example, built as the page says"
 
-# All of its headers' names, as its examples use them.
+# All names in its headers, used as in its examples.
 cat >all.c <<'PROGRAM'
 #include <stdio.h>
 #include "feather_userspace.h"
@@ -76,7 +77,7 @@ for compiler in gcc clang; do
   expect_eq $'332\n123 one\n234 two' "$(./all)" "headers of the examples, by $compiler"
 done
 
-# A buffer whose file cannot be made, declared as the original's tools do, and a buffer whose file cannot be made.
+# A buffer whose file cannot be created, declared as in the original's tools, and one whose slot count is invalid.
 cat >names.c <<'PROGRAM'
 #include "feather_buffer.h"
 #include "ft_userspace.h"

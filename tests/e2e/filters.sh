@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Filters of calls and of time: recording with one gives the rows that it gives when everything was recorded; in threads,
-# children and plugins, over exceptions and kills.
+# Filters of calls and of time: recording with one gives the same rows as applying it to a full recording; in threads,
+# children and plugins, across exceptions and kills.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >calls.cc <<'PROGRAM'
 #include <dlfcn.h>
@@ -61,12 +61,14 @@ done
 build_c calls -O1 -finstrument-functions -finstrument-functions-exclude-file-list=/usr/,penna/
 penna record -q -o all.penna -- ./calls
 
-# rows REC [OPTIONS]: the functions with their calls, in full; tree REC [OPTIONS]: who called whom, each call, without times.
+# rows REC [OPTIONS]: the functions with their calls, in full; tree REC [OPTIONS]: the call tree, each call, without
+# times.
 rows() { penna report calls "$@" --format csv | cut -d, -f1,9- | sort; }
 tree() { penna replay --tree --all "$@" 2>/dev/null | grep -v '^# ' ; }
 others() { penna export csv "$@" 2>/dev/null | awk -F, '$4 == "point" { print $4, $5 }' | sort | uniq -c; }
 
-# both OPTIONS...: the same rows and trees, whether it is filtered while recording or afterwards, and not those of everything.
+# both OPTIONS...: the same rows and trees, whether filtered while recording or afterwards, and not those of a full
+# recording.
 both() {
   penna record -f -q -o some.penna "$@" -- ./calls
   cmp <(rows all.penna "$@") <(rows some.penna) || fail "$*: rows differ"
@@ -164,14 +166,14 @@ run penna report calls all.penna -r "$range" --format csv
 expect_eq "main shop::pause(int) shop::sleeper()" "$(tail -n +2 <<<"$out" | awk -F, '{ print $NF }' | tr -d '"' | sort | xargs)" "functions in the middle of a pause"
 expect_eq "10000000" "$(grep -F main <<<"$out" | cut -d, -f2 | sed -E 's/^(9999999|1000000[01])$/10000000/')" "its length"
 expect_eq "" "$(others all.penna -r "$range")" "other events in a pause"
-# The same program takes other times each time: what is recorded of a part lies in it.
+# The program's timing varies between runs: the recorded range must contain these calls.
 for range in 0ms-20ms 25ms- 5ms+10ms; do
   penna record -f -q -o some.penna -r $range -- ./calls
   cmp <(rows some.penna) <(rows some.penna -r $range) || fail "-r $range filters out what it should keep"
   cmp <(others some.penna) <(others some.penna -r $range) || fail "-r $range filters out events that it should keep"
 done
 
-# A killed program loses nothing that was told before.
+# A killed program loses nothing recorded before.
 cat >dies.c <<'PROGRAM'
 #include <signal.h>
 __attribute__((noipa)) void leaf(void) {}
@@ -186,7 +188,7 @@ run penna replay --tree dies.penna
 expect_contains "$out" "not left at the end: main > outer > inner"
 expect_missing "$out" "leaf"
 
-# Wrong use.
+# Incorrect usage.
 for wrong in '--min-time 10' '-r 3s-2s' '-T leaf' '--depth 0'; do
   # shellcheck disable=SC2086
   run penna report calls all.penna $wrong

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna export firefox: every index of the profile is one that is there, its sums are those of the reports, and the Firefox Profiler itself
+# penna export firefox: every index in the profile is valid, its sums match the reports, and the Firefox Profiler itself
 # reads it (its command line, from npm).
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -122,7 +122,7 @@ run penna export firefox shop.penna --aggregate --weight live -o live.json
 expect_contains "$(cat live.json)" '"weightType":"bytes"'
 run penna export firefox shop.penna --weight live
 expect_contains "$err" "--weight is for the formats folded, callgrind, graphviz and, with --aggregate, speedscope and firefox"
-# A recording of nothing is a profile of nothing.
+# A recording of nothing gives an empty profile.
 penna record -q -k points -o none.penna -- true
 run penna export firefox none.penna
 expect_eq 0 "$status" "export of nothing"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# examples/firmware on bare x86-64 and AArch64, built by gcc and by clang: boots, switches its sites, and prints the same
-# everywhere; its stream becomes a recording with the same events.
+# examples/firmware on bare x86-64 and AArch64, built by gcc and by clang: boots, switches its sites, and prints the
+# same everywhere; its stream becomes a recording with the same events.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need qemu-system-x86 qemu-system-arm gcc-aarch64-linux-gnu make
 cat >expected <<'TEXT'
@@ -65,7 +65,8 @@ boot aarch64 AArch64
 cmp events events.aarch64 || fail "the recordings differ"
 boot aarch64 AArch64 'CC=clang --target=aarch64-linux-gnu'
 
-# As docs/embedding.md says, and as the image itself does: the span of a job holds its point, interrupts are a thread of their own.
+# Following docs/embedding.md, and as in the image itself: the span of a job contains its point, interrupts are a thread
+# of their own.
 copy_of_pages
 cd copy
 run bash -ec "$(doc_block embedding.md examples/firmware/run)"

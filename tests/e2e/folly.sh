@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# folly's own way to its static tracepoints: the include path, macros that stand without a semicolon, what its tests ask of the note,
-# and semaphores of another module. By both compilers, as a library beside the program and in one piece with it.
+# folly's own interface to its static tracepoints: the include path, macros used without a semicolon, the note contents
+# that its tests check, and semaphores of another module. With both compilers, as a library beside the program and
+# linked into it.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 include=(-std=c++17 -Wall -Wextra -Wpedantic -Werror -I"$PENNA_SOURCE/compat" -I"$PENNA_SOURCE/include")
 cat >module.cc <<'SOURCE'
@@ -48,12 +49,12 @@ for compiler in g++ clang++; do
       expect_eq "0 stapsdt 3 9 0000 0101" "$status $out" "built by $compiler $way with $other"
     done
   done
-  # The note names the variable that the library's code looks at.
+  # The note names the variable that the library's code reads.
   at=$(nm libmodule.so | sed -n 's/^0*\([0-9a-f]*\) . folly_sdt_semaphore_folly_elsewhere$/\1/p')
   expect_match "$(readelf -n libmodule.so)" "Semaphore: 0x0*$at"
 done
 
-# FOLLY_DISABLE_SDT switches off unless it is 0.
+# FOLLY_DISABLE_SDT disables the probes unless it is 0.
 for option in '' -DFOLLY_DISABLE_SDT=0; do
   # shellcheck disable=SC2086
   g++ "${include[@]}" $option -c module.cc -o module.o

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Probes that other headers made are recorded when they are asked for: every hit with its arguments, in programs and libraries of
-# several compilers; the program computes what it computes, and what cannot be recorded is named.
+# Probes of other headers are recorded on request: every hit with its arguments, in programs and libraries of several
+# compilers; the program's results are unchanged, and unrecordable probes are named.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need systemtap-sdt-dev clang python3
 source=$PENNA_SOURCE/tests/programs/foreign_probes.c
@@ -14,7 +14,7 @@ long probed(long i) {
 C
 gcc -O2 -fPIC -shared library.c -o library.so
 
-# hits NAME: of that point in recording.penna, as report points has them; 0 where there is none
+# hits NAME: of that point in recording.penna, as shown by report points; 0 if there is none
 hits() { penna report recording.penna points --format csv | awk -F, -v name="$1" '$0 ~ name {sum += $1} END {print sum + 0}'; }
 # wanted NAME COUNT: that many hits, or its reason in $err and none
 recorded=0
@@ -44,7 +44,7 @@ for how in 'gcc -O2' 'gcc -O1' 'gcc -O0' 'gcc -Os' 'gcc -O3 -fno-pie -no-pie' 'g
     expect_contains "$out" 'point foreign:sizes arg0=-8 arg1=200 arg2=-1600 arg3=60000 arg4=-320000 arg5=4000000000 arg6=-64000000000 arg7=18446744073709551610'
   fi
 done
-# Of 7 probes in 9 builds. Which of them has room beside it is the compilers' choice; most have.
+# Of 7 probes in 9 builds. Whether there is room beside one is the compiler's choice; most have it.
 [ $recorded -ge 40 ] || fail "only $recorded of 63 probes were recorded"
 
 gcc -O2 -g -o probes "$source" -ldl
@@ -57,7 +57,7 @@ for i in 0 1 2; do
 done
 expect_missing "$out" 'foreign:leaf'
 
-# Unasked, nothing of them is recorded, nor what a pattern leaves out.
+# Unless requested, none of them are recorded, nor those that a pattern excludes.
 run penna record -f -o recording.penna -k points -- ./probes 3
 expect_eq 0 "$(hits foreign)"
 run penna record -f -o recording.penna -k points -e 'foreign:*' -e '!foreign:l*' -- ./probes 3
@@ -69,7 +69,8 @@ run penna record -f -o recording.penna -e '*' -- ./probes 200 ./library.so
 expect_eq 0 $status
 expect_eq 200 "$(hits late:probed)"
 
-# Debian's python3 has published ones: their strings are copied. (3.11 passes function__entry only while somebody listens to line.)
+# Debian's python3 has published ones: their strings are copied. (3.11 fires function__entry only while line is
+# enabled.)
 cat >work.py <<'PY'
 def outer(n):
     return inner(n) + 1

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What a forked child frees of its parent's blocks is neither unknown nor a leak, and every view of one process says so.
+# Frees of a parent's blocks in a forked child are neither unknown nor leaks, and every view of a single process agrees.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >inherit.c <<'PROGRAM'
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A forked child's calls stand below those that its parent had open: in trees, graphs, exports, live, filtered, cut short.
+# A forked child's calls appear below those open in its parent: in trees, graphs, exports, live, filtered, truncated.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >prefork.c <<'PROGRAM'
 #include <pthread.h>
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
 PROGRAM
 build_c prefork -finstrument-functions
 tree() { penna replay --tree "$@" 2>err.txt; }
-# trees FILE: without their titles, which have pids.
+# trees FILE: without their titles, which contain pids.
 trees() { tree "$@" | sed 's/^# .*/#/' | grep -v '^Of calls'; }
 
 whole='#
@@ -93,7 +93,7 @@ if command -v uftrace >/dev/null; then
   expect_contains "$out" 'answer() {'
 fi
 
-# However the process was made, and whichever thread did.
+# However the process was created, and from whichever thread.
 penna record -q -k calls -o daemon.penna -- ./prefork daemon
 expect_eq "#
 main
@@ -103,7 +103,7 @@ expect_eq "$(sed 's/^main$/thread/; s/main >/thread >/' <<<"$whole")" "$(trees t
 penna record -q -k calls -o bare.penna -- ./prefork bare
 expect_eq "$(grep -v usual <<<"$whole")" "$(trees bare.penna | grep -v bare)" "the trees of a bare system call"
 
-# Filters, afterwards and while it is recorded.
+# Filters, afterwards and during recording.
 expect_eq "$(printf '#\nmain\n|   serve\n%.0s' 1 2)" "$(trees plain.penna --depth 2 | grep -v '^not left')" "the trees of --depth 2"
 expect_eq '#
 again
@@ -125,7 +125,7 @@ run penna record -q --live --tree -k calls -o live.penna -- ./prefork
 expect_match "$(sed -n '/|   serve/,$p' <<<"$out")" '^\|   \|   answer$'
 expect_missing "$out" $'\n|   answer'
 
-# A recording that was cut off shows what is left of it; one of the child alone says what it knows.
+# A truncated recording shows the remaining part; one of the child alone shows what it knows.
 size=$(stat -c %s plain.penna)
 for part in 2 3 4; do
   head -c $((size * part / 5)) plain.penna >cut.penna

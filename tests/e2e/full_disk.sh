@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A file for which there is no more room while a program is recorded: the program notices nothing, and every view of the recording says what is missing.
+# A full file system during recording: the program notices nothing, and every view of the recording reports what is
+# missing.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >busy.c <<'PROGRAM'
 #include <stdlib.h>
@@ -16,7 +17,7 @@ int main(void) {
 }
 PROGRAM
 build_c busy
-# The recorder may write so much to a file, the program what it likes.
+# The recorder has a file size limit, the program does not.
 cat >limited.sh <<'SCRIPT'
 ulimit -Sf 200
 exec "$@"

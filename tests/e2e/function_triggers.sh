@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# -T FUNC@depth=N, time=, filter, notrace, finish, and --thread while recording: with any other filter, recording with them gives the rows that reading with
-# them gives; over recursion, longjmp, exceptions, forks, threads and deep recursion. And what uftrace means by the same words.
+# -T FUNC@depth=N, time=, filter, notrace, finish, and --thread while recording: with any other filter, recording with
+# them gives the same rows as reading with them; with recursion, longjmp, exceptions, forks, threads and deep recursion.
+# And the same meaning as in uftrace.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-# Not what is said of options that met nothing: a recording without events cannot say it.
+# Without the notes about unmatched options: a recording without events cannot give them.
 rows() { penna report calls "$@" --format csv | awk -F, '$1 ~ /^[0-9]+$/ { print $1, $NF }' | tr -d '"' | sort; }
 tree() { penna replay --tree --all "$@" 2>/dev/null | grep -vE '^($|# |There are no events|.* matched no function)' | sort; }
 others() { penna export csv "$@" 2>/dev/null | awk -F, '$4 ~ /^(point|alloc|free)$/ { print $4, $5, $7 }' | sort | uniq -c; }
@@ -59,7 +60,8 @@ PROGRAM
 build_c ways -finstrument-functions -finstrument-functions-exclude-file-list=penna/
 penna record -q -o all.penna -- ./ways
 
-# both OPTIONS...: they leave out the same while recording and when reading. Times decide by factors of thousands, as programs never run alike.
+# both OPTIONS...: they filter the same while recording and when reading. Time limits differ by factors of thousands, as
+# no two runs are alike.
 both() {
   penna record -f -q -o some.penna "$@" -- ./ways 2>notes.txt || fail "record $* failed: $(<notes.txt)"
   cmp <(rows all.penna "$@") <(rows some.penna) || fail "$*: $(diff <(rows all.penna "$@") <(rows some.penna) | head -n 20)"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# functracer -p PID: a program of several threads is traced, switched on and off five times by signals to functracer, and left as it was;
-# its own signals all reach it.
+# functracer -p PID: a program of several threads is traced, switched on and off five times by signals to functracer,
+# and restored; its own signals all reach it.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 functracer=$(dirname "$PENNA")/functracer
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# GLib's mutexes and conditions, which wait in futexes of their own, are locks with holders: waits as long as they were, at whom held them,
-# of those too whom a signal woke while the signaller held on to the mutex.
+# GLib's mutexes and conditions, which wait on their own futexes, are locks with holders: waits have the true length and
+# holder, even if a signal woke a waiter while the signaller kept the mutex.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need libglib2.0-dev
 

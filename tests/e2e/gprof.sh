@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs that count their own calls (-pg): gprof shows the same counts, of the same callers, whether they are recorded or not.
+# Programs that count their own calls (-pg): gprof shows the same counts, of the same callers, whether they are recorded
+# or not.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >counted.c <<'PROGRAM'
 #include <dlfcn.h>
@@ -66,7 +67,7 @@ int work(int (*f)(int)) { int s = 0; for (int i = 0; i < 20; i++) s += f(inner(i
 PROGRAM
 gcc -O2 -pg -fPIC -shared library.c -o counted.so
 
-# counts PROGRAM WAY COMMAND...: what gprof says of each gmon.out that the command leaves.
+# counts PROGRAM WAY COMMAND...: gprof's output for each gmon.out that the command leaves.
 counts() {
   local program=$1 way=$2
   shift 2
@@ -74,7 +75,7 @@ counts() {
   GMON_OUT_PREFIX=gmon run "$@" "./$program" ${way:+"$way"}
   echo "status $status, $out"
   for file in gmon.*; do
-    # Without times, and what is ordered or numbered by them.
+    # Without times, and anything ordered or numbered by them.
     [ ! -e "$file" ] || gprof -b -p -q "./$program" "$file" | sed -E 's/[0-9]+\.[0-9]+//g; s/\[[0-9]+\]//g; s/ +/ /g' | sort | md5sum
   done | sort
 }
@@ -85,7 +86,7 @@ for build in 'gcc -O2 -pg' 'gcc -O0 -pg' 'gcc -O2 -pg -mfentry' 'gcc -O2 -pg -mf
     case "$build $way" in *static*library) continue ;; esac
     want=$(counts counted "$way")
     for options in '-k calls' '-k calls,alloc,locks,points' '-k alloc' '-k calls -F leaf -F mid' '-k calls --auto-args -T leaf@stack' '-k calls --max-overhead 1%'; do
-      # By breakpoints it takes longer, and has other samples.
+      # With breakpoints it takes longer, and has other samples.
       case $build in *static*) options+=' --via inject' ;; esac
       # shellcheck disable=SC2086
       expect_eq "$want" "$(counts counted "$way" "$PENNA" record -q -f -o one.penna $options --)" "gprof of '$build' $way with $options"
@@ -100,7 +101,7 @@ expect_match "$(<flat.txt)" ' 5 .* mid$'
 expect_contains "$(penna report calls one.penna --format csv)" mid
 expect_contains "$(penna report health one.penna)" 'nothing lost'
 
-# One that is compiled for being counted, but not linked for it, counts nothing, as without us.
+# A program compiled for counting, but not linked for it, counts nothing, as without us.
 gcc -O2 -pg -c -w counted.c -o uncounted.o
 gcc uncounted.o -o uncounted -pthread
 expect_eq "$(counts uncounted '')" "$(counts uncounted '' "$PENNA" record -q -f -k calls -o one.penna --)" 'not linked with -pg'

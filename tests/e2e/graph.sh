@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna graph: callers and callees of a function of a real program, the same numbers as in the calls that were recorded.
+# penna graph: callers and callees of a function of a real program, with the same numbers as the recorded calls.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >app.cc <<'PROGRAM'
 #include <thread>

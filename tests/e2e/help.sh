@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Help: no line is wider than COLUMNS, and each example that it shows works as it stands.
+# Help: no line is wider than COLUMNS, and each of its examples works as written.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 PATH=$(dirname "$PENNA"):$PATH
 verbs=$(penna help | sed -n 's/^  penna \([a-z]*\) .*/\1/p' | sort -u)
@@ -20,7 +20,7 @@ run penna record --help --all
 expect_contains "$out" --stack-depth
 expect_eq "$out" "$(penna help record --all)" "both ways to the same text"
 
-# What the examples are about.
+# The files used in the examples.
 cat >app.cc <<'PROGRAM'
 #include <penna/point.h>
 #include <unistd.h>
@@ -60,7 +60,7 @@ PROGRAM
 build_c stream
 ./stream >boot.stream
 
-# A process that runs, and for ctl one that is recorded.
+# A running process, and a recorded one for ctl.
 begin() {
   "$@" >/dev/null 2>&1 </dev/null &
   pid=$!

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A program with holes between its segments, as node is: the dynamic linker knows it by segment. It is unwound, named, entered and known
-# by its build-id as any other.
+# A program with gaps between its segments, such as node: the dynamic linker lists it by segment. It is unwound, named,
+# hooked and identified by its build-id like any other.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >holes.c <<'C'
@@ -27,7 +27,7 @@ for how in -no-pie "-pie -fPIE"; do
   expect_eq 1 "$(grep -c ',enter,second,' calls.csv || true)" "calls of second, $how"
   run penna record -q -k alloc --no-names -f -o nameless.penna -- ./holes
   expect_eq "0" "$status" "$how"
-  # Another program in its place is told from it: only the names that were recorded are given.
+  # Another program in its place is recognised as different: only the recorded names are shown.
   echo 'int main(void) { return 0; }' >other.c
   gcc -O1 -g other.c -o holes || fail "other.c does not compile"
   run penna report leaks nameless.penna

@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Names that a terminal would obey (functions, files, threads, values of points, arguments): no way out writes them as they are.
+# Names containing terminal control sequences (functions, files, threads, values of points, arguments): no output
+# contains them raw.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# An escape sequence with its end, a raw C1 byte, C1 in UTF-8, a direction override and mark, DEL, and a line of its own.
+# An escape sequence with its terminator, a raw C1 byte, C1 in UTF-8, a direction override and mark, DEL, and a line of
+# its own.
 evil=$(printf 'x\033]0;PWNED\a\233m\302\233m\342\200\256\330\234\177\nINJECTED')
 short=$(printf 't\033[2J\a\302\233\n\342\200\256')  # of a thread: 15 bytes
 
@@ -45,7 +47,7 @@ gcc work.o -o "dir$evil/program$evil" -pthread
 program="dir$evil/program$evil"
 nm "$program" | grep -q PWNED || fail "the test program lacks the function with a hostile name"
 
-# harmless FILE WHAT [COLOUR]: it holds lines of text alone; COLOUR: and colours.
+# harmless FILE WHAT [COLOUR]: it contains lines of text only, and with COLOUR, colours.
 harmless() {
   /usr/bin/python3 - "$@" <<'PYTHON' || fail "$2 contains terminal control sequences"
 import re, sys
@@ -60,7 +62,7 @@ for bad in re.finditer('[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202
     sys.exit(f'{bad.group()!r} in {text[max(bad.start() - 60, 0):bad.end() + 30]!r}')
 PYTHON
 }
-# safe ARGS...: penna says and shows nothing that a terminal obeys, however it ends.
+# safe ARGS...: penna prints no terminal control sequences, regardless of its exit status.
 safe() {
   status=0
   penna "$@" >safe.out 2>safe.err </dev/null || status=$?
@@ -68,7 +70,7 @@ safe() {
   harmless safe.out "stdout of penna ${*@Q}"
   harmless safe.err "stderr of penna ${*@Q}"
 }
-# shows PART: so did the last one show it.
+# shows PART: the last command printed it.
 shows() { grep -qF -- "$1" safe.out safe.err || fail "expected '$1' in: $(cat safe.out safe.err)"; }
 seen='x\x1b]0;PWNED\x07'
 
@@ -130,11 +132,11 @@ harmless coloured.txt "report --color=always" colour
 penna replay rec.penna --color=always >coloured.txt
 harmless coloured.txt "replay --color=always" colour
 
-# ---- Exports. What ctf, perfetto, pprof and uftrace's records hold is binary: each name has its length there.
+# ---- Exports. ctf, perfetto, pprof and uftrace's records are binary: names are stored with their length -------------
 for format in csv chrome folded speedscope callgrind graphviz massif rtrace; do
   safe export $format rec.penna -o exported.$format
   harmless exported.$format "export $format"
-  # of massif names are below its threshold
+  # massif omits names below its threshold
   [ $format = massif ] || grep -qF 'PWNED' exported.$format || fail "export $format lacks the function"
 done
 for weight in calls time alloc-bytes wait wait-by-holder; do
@@ -154,7 +156,7 @@ rows = list(csv.reader(open('exported.csv', newline='')))
 assert all(len(row) == len(rows[0]) for row in rows)
 PYTHON
 
-# ---- Words that are none
+# ---- Invalid arguments ----------------------------------------------------------------------------------------------
 for verb in report replay graph diff list info check lint export ctl help import record; do
   safe $verb "no$evil"
   safe $verb "--no$evil"

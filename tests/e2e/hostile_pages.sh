@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A target of another user that writes what it likes into all memory that it shares with root's recorder: the recorder passes on how
-# the target ended, and says nothing but sentences. PENNA_HOSTILE_RUNS: how often (40).
+# Another user's target that writes arbitrary data into all memory shared with root's recorder: the recorder passes on
+# the target's exit status, and prints only proper sentences. PENNA_HOSTILE_RUNS: number of runs (40).
 . "$(dirname "$0")/common.sh"
 build_c hostile_pages
 chmod 711 .
@@ -13,7 +13,7 @@ for seed in $(seq "${PENNA_HOSTILE_RUNS:-40}"); do
     [[ -z $line || $line == penna:* ]] || fail "seed $seed: no sentence of ours: $line"
   done <<<"$err"
   expect_missing "$err" ' -[0-9]'
-  # What it wrote is in the recording: readers hold, too.
+  # Its data is in the recording: readers must cope with it, too.
   for verb in info "report -n 3 health" "report -n 3 alloc"; do
     # shellcheck disable=SC2086
     run as_root "$PENNA" $verb hostile.penna

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# One process, several programs (exec): --pid PID:N means one of them, --pid PID says that there are several.
+# One process, several programs (exec): --pid PID:N means one of them, --pid PID reports that there are several.
 . "$(dirname "$0")/common.sh"
 
 cat >first.c <<'C'
@@ -24,7 +24,7 @@ expect_match "$out" '^ *[0-9]+ +2 .* ./second$'
 pid=$(penna info a.penna --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["processes"][0]["pid"])')
 several="process $pid was 2 programs, of which --pid $pid:N means one: $pid:1 first, $pid:2 second"
 
-# expect_of PROGRAM TEXT: is it of that program alone?
+# expect_of PROGRAM TEXT: the text is about that program only
 expect_of() {
   local other=first
   [ "$1" != first ] || other=second

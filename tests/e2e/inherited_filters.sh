@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Whatever single system call a program's filters forbid, it and what it starts print and end as without us; and what is not recorded for
-# that is told.
+# Whichever single system call a program's filters forbid, its output and exit status, and those of programs it starts,
+# are unchanged; and anything left unrecorded because of them is reported.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build_c filtered
 number() { awk -v name="__NR_$1" '$2 == name {print $3}' /usr/include/x86_64-linux-gnu/asm/unistd_64.h; }
@@ -20,7 +20,7 @@ for call in $calls; do
   done
 done
 
-# The rest of the ways: by the other system call, and answered by a signal or an error.
+# The remaining variants: by the other system call, and answered by a signal or an error.
 for by in 'prctl trap' 'syscall kill' 'syscall errno'; do
   for how in exec fork; do
     run ./filtered $by "$(number socket)" $how
@@ -40,7 +40,7 @@ for by in 'prctl trap' 'syscall kill' 'syscall errno'; do
   done
 done
 
-# What recording itself needs.
+# Calls that recording itself needs.
 run penna record -f -k alloc -o filtered.penna -- ./filtered prctl kill "$(number rt_sigprocmask)" stay
 expect_contains "$err" '1 process was not recorded to the end'
 run penna info filtered.penna
@@ -48,7 +48,7 @@ expect_contains "$out" 'forbade itself system calls that recording needs'
 run penna report alloc filtered.penna
 expect_match "$out" '^20,00[0-9] allocations'
 
-# What it does not need is no reason to leave anything out.
+# Calls that it does not need cause no loss.
 run penna record -f -k alloc -o filtered.penna -- ./filtered prctl kill "$(number ptrace)" exec
 expect_match "$err" '40,00[0-9] alloc'
 expect_missing "$err" 'not recorded'

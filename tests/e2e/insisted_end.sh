@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A program that lives on after SIGTERM keeps its recorder; who sends it again ends the recorder, with a whole recording, and the program
-# goes on. A program that ends by the second one is recorded to its end.
+# A program that survives SIGTERM keeps its recorder; sending it again ends the recorder, with a complete recording, and
+# the program continues. A program that ends on the second one is recorded to its end.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >stubborn.c <<'C'
 #include <signal.h>
@@ -64,7 +64,7 @@ for second in TERM INT; do
   expect_eq 1000 "$(allocations 33)" "allocations"
 done
 
-# One that ends by the second.
+# One that ends on the second signal.
 start 2
 kill -TERM "$recorder"
 heard TERM 1
@@ -74,7 +74,7 @@ expect_eq 7 "$status" "status of a program that ends by the second"
 expect_missing "$err" outlived
 expect_eq "1000 1000" "$(allocations 33) $(allocations 44)" "allocations up to its end"
 
-# What may come again and again: interrupts of a program that lives on them, and SIGTERM after them.
+# Repeated signals: interrupts of a program that survives them, and SIGTERM afterwards.
 start 100
 for count in 1 2 3; do
   kill -INT "$recorder"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# cmake --install: what lies where, that nothing of it points into the build tree, and that the tree works where it is moved.
+# cmake --install: the installed files, that none refers to the build tree, and that the tree works after being moved.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build=$(readlink -f "$(dirname "$PENNA")/..")
 version=$(penna --version | head -n 1)
@@ -10,7 +10,7 @@ mv first moved
 prefix=$work/moved
 lib=$(dirname "$(find "$prefix" -name libpenna-agent.so)")
 
-# ---- What there is
+# ---- Installed files ------------------------------------------------------------------------------------------------
 for file in bin/{penna,etrace,functracer,mutex_trace,mutex_ft2csv} include/penna/{point,recorder,version}.h \
     include/penna-compat/{usdt.h,folly/tracing/StaticTracepoint.h,feather-trace/ft_userspace.h} \
     share/man/man1/penna{,-record,-report}.1 share/man/man3/penna-point.3 share/man/man5/penna-format.5 \
@@ -25,7 +25,7 @@ done
 expect_eq "$(cd "$PENNA_SOURCE/include" && find penna -type f | sort)" "$(cd "$prefix/include" && find penna -type f | sort)" "headers"
 expect_eq "" "$(find "$prefix" -name CMakeLists.txt -o -perm /022 -not -type l)" "files that do not belong here, or that others may write"
 
-# ---- What it was built of
+# ---- Build information ----------------------------------------------------------------------------------------------
 run moved/bin/penna --version -v
 expect_eq "0 penna $version" "$status ${out%%$'\n'*}" "penna --version -v"
 for fact in '^compiler +(gcc|clang) [0-9]' '^libraries .*elfutils 0\.[0-9]+, zstd 1\.[0-9.]+,.* Zydis [0-9.]+' '^carriers .*inject' \
@@ -34,7 +34,7 @@ for fact in '^compiler +(gcc|clang) [0-9]' '^libraries .*elfutils 0\.[0-9]+, zst
 done
 [ ! -e "$PENNA_SOURCE/.git" ] || expect_match "$out" '^commit +[0-9a-f]{12}\+?$'
 
-# ---- Nothing points elsewhere
+# ---- No references to other places ----------------------------------------------------------------------------------
 soname() { readelf -d "$1" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p'; }
 expect_eq libpenna.so.0 "$(soname "$lib/libpenna.so")" "soname"
 expect_eq libpenna.so.0 "$(readlink "$lib/libpenna.so")" "libpenna.so"
@@ -42,7 +42,7 @@ expect_eq "libpenna.so.$version" "$(readlink "$lib/libpenna.so.0")" "libpenna.so
 for library in agent etrace functracer; do
   expect_eq "libpenna-$library.so" "$(soname "$lib/libpenna-$library.so")" "soname"
 done
-# Those that need the agent look for it beside them; no other looks anywhere.
+# Those that need the agent look for it beside them; no other has a search path.
 looking=$(find "$prefix" -type f | while read -r file; do
   path=$(readelf -d "$file" 2>/dev/null | sed -n 's/.*\(RPATH\|RUNPATH\).*\[\(.*\)\]/\2/p')
   [ -z "$path" ] || echo "$(basename "$file") $path"
@@ -55,12 +55,12 @@ for file in "$prefix"/bin/* "$lib"/*.so*; do
   ldd "$file" | grep -F "$build" && fail "$file takes a library of the build tree"
 done
 
-# ---- It works there
+# ---- It works there -------------------------------------------------------------------------------------------------
 export PENNA_VERSION_WANTED=$version
 "$PENNA_SOURCE/tests/fresh/use_installed.sh" "$prefix" || fail "what is installed cannot be used"
 "$PENNA_SOURCE/tests/fresh/use_installed.sh" "$prefix" develop || fail "a program cannot be built with what is installed"
 
-# etrace finds its library, and that finds etrace.
+# etrace finds its library, and the library finds etrace.
 mkdir traced && cd traced
 cat >calls.c <<'PROGRAM'
 __attribute__((noinline)) int twice(int x) { return 2 * x; }
@@ -74,19 +74,19 @@ run "$prefix/bin/etrace" ./calls
 expect_contains "$out" twice
 cd ..
 
-# A part is missing: one sentence. The environment of a caller does not stand in for it.
+# A part is missing: one sentence. A caller's environment variable does not substitute for it.
 mv "$lib"/libpenna-agent.so elsewhere.so
 run env PENNA_AGENT="$work/elsewhere.so" "$prefix/bin/penna" record true
 expect_eq 125 "$status" "status without the agent"
 expect_contains "$err" "cannot find libpenna-agent.so in $lib: install all of Penna below one prefix"
 mv elsewhere.so "$lib/libpenna-agent.so"
-# ld.so knows no way to name such a library in LD_PRELOAD.
+# LD_PRELOAD cannot contain the name of such a library.
 mv moved 'moved here'
 run 'moved here/bin/penna' record true
 expect_eq 125 "$status" "status where a path has a blank"
 expect_contains "$err" "move Penna out of $work/moved here/lib"
 
-# ---- In parts, below DESTDIR
+# ---- Components, below DESTDIR --------------------------------------------------------------------------------------
 for part in runtime library; do
   DESTDIR=$work/parts cmake --install "$build" --prefix /opt/penna --component $part >log 2>&1 || fail "$(cat log)"
 done

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The probes of Java's virtual machine: strings with a length are text, and each call of a method is there by name.
+# Probes of Java's virtual machine: strings with a length are text, and each method call is recorded by name.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need default-jre-headless python3
 java=/usr/lib/jvm/default-java/bin/java
@@ -61,7 +61,7 @@ expect_match "$out" '^ *100 .*hotspot:method__entry'
 run penna info work.penna
 expect_match "$out" '^lost +nothing$'
 
-# From outside they are not switched, and who tries is told so.
+# They cannot be switched from outside, and attempts are answered accordingly.
 "$PENNA" record -q -o still.penna -k points -e 'python:*' -- /usr/bin/python3 -c 'import time; print("up", flush=True); time.sleep(60)' >up.txt &
 recorder=$!
 for _ in $(seq 600); do [ ! -s up.txt ] || break; sleep 0.1; done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# An allocator of the program's own, one function of which is too short to be entered: a jump to another. It is recorded, and what came by
-# that jump is told once, with its size.
+# An allocator in the program, one function of which is too short to be hooked: a jump to another one. It is recorded,
+# and calls through that jump are recorded once, with their size.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 for how in -O2 '-O2 -fno-plt' '-O2 -fcf-protection' '-O2 -fvisibility=hidden'; do
   # shellcheck disable=SC2086

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# examples/kernel-module in a virtual machine: four processes and a timer interrupt write into one ring, on two processors;
-# what comes out of the device, and through penna import, is all of it; of a ring that was too small, what is missing.
+# examples/kernel-module in a virtual machine: four processes and a timer interrupt write into one ring, on two
+# processors; the device and penna import deliver all of it; for a ring that was too small, they report what is missing.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need linux-headers-amd64 busybox-static cpio make qemu-system-x86
 copy_of_pages
 cd copy
-# Its kernel, with fresh lists of packages where those here are too old to find it.
+# Its kernel, with updated package lists if the local ones are too old to find it.
 version=$(find /usr/src -maxdepth 1 -name 'linux-headers-*-amd64' ! -name '*-cloud-*' ! -name '*-rt-*' -printf '%f\n' | sort -V | tail -n 1)
 version=${version#linux-headers-}
 [ -r "/boot/vmlinuz-$version" ] || "$PENNA_SOURCE/tools/install-packages" --unpack "$PENNA_PACKAGES" "linux-image-$version"
@@ -47,7 +47,7 @@ expect_match "$out" '^lost +1,976 points$'
 run penna report full.penna health
 expect_contains "$out$err" 'Lost: 1,976 points. A larger ring where they are recorded holds more.'
 
-# The recording is not overwritten, nor the stream by it.
+# The recording is not overwritten, nor is the stream overwritten by it.
 run penna import kernel.stream
 expect_eq 125 "$status" "status when the recording exists"
 run penna import kernel.stream -f -o kernel.stream

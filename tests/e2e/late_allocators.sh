@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Allocators that nothing reaches through the dynamic linker, in libraries: linked, opened later, opened while there are other threads;
-# and those that are not entered, because other threads may be at work in them, are named.
+# Allocators in libraries that nothing reaches through the dynamic linker: linked, opened later, opened while there are
+# other threads; and those not hooked, because other threads may be running in them, are named.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# An allocator of its own, which nobody else sees: its work is 100 blocks of 1,234 bytes, one of which stays, and one of 5,678, moved.
+# A private allocator: its work is 100 blocks of 1,234 bytes, one of which remains, and one of 5,678, moved.
 cat >own.inc <<'C'
 #include <stddef.h>
 #include <string.h>
@@ -80,7 +80,7 @@ C
 build_c opener
 gcc -O1 -g opener.c -DOWN -include own.inc -fno-builtin -o owner -pthread
 
-# record NAME SUM PROGRAM ARGUMENT...: traced and untraced print the same.
+# record NAME SUM PROGRAM ARGUMENT...: traced and untraced output are the same.
 record() {
   local name=$1 sum=$2
   shift 2
@@ -88,7 +88,7 @@ record() {
   expect_eq 0 "$status" "$name"
   expect_eq "$sum" "$out" "output of $name"
 }
-# expect_blocks NAME WORKS: so often has plugin_work() run, all of it recorded.
+# expect_blocks NAME WORKS: plugin_work() ran this often, all of it recorded.
 expect_blocks() {
   penna export csv "$1.penna" >"$1.csv"
   expect_eq $((100 * $2)) "$(grep -c ',alloc,.*,1234,' "$1.csv" || true)" "blocks of 1,234 bytes in $1"
@@ -100,7 +100,7 @@ head -3 opened.csv 2>/dev/null || true
 expect_blocks opened 1
 expect_missing "$err" "not recorded"
 
-# Linked; several; closed and opened again; beside a program's own; where threads are, but started before.
+# Linked; several; closed and opened again; beside the program's own; with threads that started earlier.
 gcc -O1 -g opener.c -o linked -pthread -DLINKED -Wl,--no-as-needed,-rpath,. -L. -l:plugin.so
 record linked 1 ./linked ./plugin.so
 expect_blocks linked 1
@@ -116,7 +116,7 @@ record five 6 ./opener ./plugin{1,2,3,4,5}.so ./plugin1.so
 expect_blocks five 5
 expect_contains "$err" "blocks of the allocator that is part of plugin5.so are not recorded: its malloc is of a fifth allocator"
 
-# A constructor's thread may be at work in it; so may threads in the program's own, when they were there before us.
+# A constructor's thread may be running in it; so may threads in the program's own allocator, if they started before us.
 record starter 1 ./opener ./starter.so
 expect_blocks starter 0
 not_now="are not recorded: its malloc may be at work in other threads when it is found; open it before threads are started, or"
@@ -137,7 +137,7 @@ gcc -O1 -g opener.c -DOWN -include own.inc -fno-builtin -o early -pthread -Wl,--
 record early 0 ./early
 expect_contains "$err" "blocks of the allocator that is part of early $not_now"
 
-# A library that is searched for by the RUNPATH of who opens it is looked at when the program asks for its first function.
+# A library found through the RUNPATH of its opener is inspected when the program asks for its first function.
 mkdir folder
 cp plugin.so folder/found.so
 gcc -O1 -g opener.c -o searching -pthread -Wl,--enable-new-dtags,-rpath,"$PWD/folder"
@@ -148,7 +148,7 @@ expect_eq 1 "$out" "output"
 run penna report calls.penna calls
 expect_contains "$out" plugin_work
 
-# Threads that open the same one at the same time: whoever comes second waits until it is entered.
+# Threads that open the same library at the same time: the second one waits until it is hooked.
 cat >together.c <<'C'
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Functions of locks in libraries that a program opens: with other threads and without, closed and opened again, by several at once; those
-# that are not entered, because other threads may be at work in them, are named.
+# Lock functions in libraries that a program opens: with other threads and without, closed and opened again, by several
+# at once; those not hooked, because other threads may be running in them, are named.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need libabsl-dev
 
-# Its work is 100 acquisitions of each lock, and one wait of 20 ms or more; or of the own one only.
+# Its work is 100 acquisitions of each lock, and one wait of 20 ms or more; or only of its own lock.
 cat >plugin.cc <<'PROGRAM'
 #include <absl/synchronization/mutex.h>
 #include <atomic>
@@ -87,7 +87,7 @@ C
 build_c opener
 
 own='own_lock=own_unlock,try=own_try'
-# record NAME SUM PROGRAM ARGUMENT...: traced and untraced print the same.
+# record NAME SUM PROGRAM ARGUMENT...: traced and untraced output are the same.
 record() {
   local name=$1 sum=$2
   shift 2
@@ -109,7 +109,7 @@ for row in ledgers:
         assert 20e6 <= row['max_wait_ns'] and 'audit' in row['holder'], row
     assert row['hold_ns'] < 60e9, row
 CHECK
-# expect_locks NAME WORKS WAITS: so often has plugin_work() run, and waited, all of it recorded.
+# expect_locks NAME WORKS WAITS: plugin_work() ran and waited this often, all of it recorded.
 expect_locks() {
   penna report "$1.penna" locks --json >"$1.json"
   /usr/bin/python3 check.py "$1.json" "$2" "$3" || fail "the locks of $1 are not those of the program: $(penna report "$1.penna" locks)"
@@ -129,12 +129,12 @@ record many 40 ./opener "${many[@]}"
 expect_locks many 40 40
 expect_missing "$err" "not recorded"
 
-# With allocations, and calls, recorded too.
+# With allocations and calls recorded, too.
 run penna record -k calls,alloc,locks --lock-functions "$own" -F plugin_work -o both.penna -- ./opener ./plugin.so close ./plugin.so
 expect_eq "0 2" "$status $out" both
 expect_locks both 2 2
 
-# A constructor's thread may be at work in it.
+# A constructor's thread may be running in it.
 record starter 1 ./opener ./starter.so
 not_now="may be at work in other threads when it is found; open it before threads are started"
 expect_match "$err" "locks by .* in .* are not recorded: .* $not_now, and [0-9]+ more"
@@ -143,14 +143,14 @@ expect_match "$out" "locks by absl::Mutex in libabsl_synchronization.so.* are no
 expect_match "$out" "locks by own_lock.* in starter.so are not recorded: .* $not_now"
 expect_missing "$(penna report starter.penna locks 2>&1)" "own lock"
 
-# Libraries that are searched for by the RUNPATH of who opens them.
+# Libraries found through the RUNPATH of their opener.
 mkdir folder
 cp plugin.so folder/found.so
 gcc -O1 -g opener.c -o searching -pthread -Wl,--enable-new-dtags,-rpath,"$PWD/folder"
 record searching 1 ./searching found.so
 expect_locks searching 1 1
 
-# Threads that open the same one at the same time: whoever comes second waits until it is entered.
+# Threads that open the same library at the same time: the second one waits until it is hooked.
 cat >together.c <<'C'
 #include <dlfcn.h>
 #include <pthread.h>
@@ -184,7 +184,7 @@ expect_eq 12000 "$(/usr/bin/python3 -c '
 import json
 print(sum(row["taken"] for row in json.load(open("together.json"))["locks"] if row["kind"] == "own lock"))')" "acquisitions together"
 
-# A lock that is held while the first function of a lock is entered is given back as any other.
+# The unlock of a lock held while its first function is hooked is recorded as usual.
 cat >holding.c <<'C'
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A recorder that is stopped, or comes to nothing on a busy machine: who starts meanwhile waits for it, and is recorded when it goes on in
-# time; else the program goes on without it, and that is told.
+# A recorder that is stopped, or starved on a busy machine: programs that start meanwhile wait for it, and are recorded
+# if it resumes in time; otherwise they continue without it, and this is reported.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >short.c <<'C'
 #include <stdio.h>
@@ -16,7 +16,7 @@ C
 build_c short
 there() { for _ in $(seq 1200); do [ ! -e "$1" ] || return 0; sleep 0.05; done; fail "no $1 within the time allowed"; }
 recorder=
-# stopped COMMAND: starts it with a recorder that is stopped before it goes on.
+# stopped COMMAND: starts it with a recorder that is stopped before it continues.
 stopped() {
   rm -f stopped done
   "$PENNA" record -f -o late.penna -k alloc -- bash -c "kill -STOP \$PPID; : >stopped; $1" >out.txt 2>err.txt &
@@ -41,7 +41,7 @@ expect_match "$err" '^penna: .*short \(pid [1-9][0-9]*\) was not recorded: it en
 run penna info late.penna
 expect_match "$out" '^.*short \(pid [1-9][0-9]*\) was not recorded: it ended, or timed out after 10 s'
 
-# A recorder that is killed answers nobody any more, and nobody waits for it.
+# A killed recorder does not answer, and no process waits for it.
 stopped './short'
 kill -KILL "$recorder"
 there done

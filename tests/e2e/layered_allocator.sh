@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# An allocator that was preloaded besides, as tools that count or check: its functions call one another through the dynamic linker, and
-# so the agent's hooks again. Each block is one event all the same, from where the program asked for it.
+# An additionally preloaded allocator, as in tools that count or check: its functions call one another through the
+# dynamic linker, and so the agent's hooks again. Still, each block is one event, at the place where the program
+# requested it.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >layer.c <<'C'

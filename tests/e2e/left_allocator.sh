@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# An allocator of the program's own that is left by a jump, and one that waits inside while another context runs: what the thread
-# allocates afterwards, and meanwhile, is recorded.
+# A program's own allocator that is left by a longjmp, and one that waits inside while another context runs: allocations
+# of the thread afterwards, and meanwhile, are recorded.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >leaver.c <<'PROGRAM'

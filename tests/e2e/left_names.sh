@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A recorder clears away what killed recorders left in /tmp. What another user leaves there under such a name costs nobody a file, and
-# the recording goes on as ever.
+# A recorder removes what killed recorders left in /tmp. Files that another user leaves there under such a name cost no
+# user a file, and recording works as usual.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 unset XDG_RUNTIME_DIR  # /tmp is the parent
 made=()
 trap 'status=$?; cd /; as_root rm -rf "$work" "${made[@]}"; exit $status' EXIT
 nobody() { as_root setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
-# A name as ours, that nobody has.
+# An unused name of the form we use.
 free_name() {
   name=$(mktemp -u /tmp/penna-XXXXXX)
   made+=("$name")
 }
-# desert DIR: what a recorder leaves that is killed: a socket at which nobody listens, an hour old.
+# desert DIR: creates what a killed recorder leaves: a socket without a listener, an hour old.
 desert() {
   /usr/bin/python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$1/socket"
   touch -d '1 hour ago' "$1/socket"
@@ -24,14 +24,14 @@ recorded() {
   expect_eq "" "$err" "what record says, $1"
 }
 
-# ---- What is ours goes
+# ---- Our own leftovers are removed ----------------------------------------------------------------------------------
 free_name; ours=$name
 mkdir -m 700 "$ours"
 desert "$ours"
 recorded "beside a deserted directory"
 [ ! -e "$ours" ] || fail "a killed recorder left its directory"
 
-# ---- A link of another user, to a directory of ours that looks like one that was left; one of our own is no better
+# ---- Another user's link to a directory of ours that looks like a leftover; a link of our own is treated the same ----
 for who in nobody ''; do
   mkdir -m 700 "private$who"
   desert "private$who"
@@ -44,7 +44,7 @@ for who in nobody ''; do
   [ -L "$name" ] || fail "the link of '$who' was removed"
 done
 
-# ---- One that is ours, with files of other kinds and names: only sockets are taken, and what is not empty stays
+# ---- Our directory with other kinds of files and names: only sockets are removed, and a non-empty directory stays ----
 free_name; mixed=$name
 mkdir -m 700 "$mixed"
 echo precious >"$mixed/control"
@@ -53,7 +53,7 @@ desert "$mixed"  # last: recorders of other tests clear away what is deserted, t
 recorded "beside a directory with other files"
 expect_eq "control other" "$(cd "$mixed" && echo *)" "what stays of files that are no sockets"
 
-# ---- One that others may enter: what lies there may be anybody's
+# ---- A directory accessible to others: its contents may be anybody's ------------------------------------------------
 free_name; open=$name
 mkdir -m 755 "$open"
 desert "$open"
@@ -61,7 +61,7 @@ before=$(kept "$open")
 recorded "beside a directory that others may enter"
 expect_eq "$before" "$(kept "$open")" "a directory that others may enter"
 
-# ---- Another user's: a directory that holds links to our files, a pipe, a file, a link that leads nowhere, one to itself
+# ---- Another user's directory with links to our files, a pipe, a file, a dangling link, one to itself ---------------
 echo precious >file
 free_name; theirs=$name
 nobody mkdir -m 777 "$theirs"
@@ -80,7 +80,7 @@ expect_eq "$before" "$(kept "$theirs")" "the directory of another user"
 [ -p "$pipe" ] || fail "the pipe of another user was removed"
 expect_eq precious "$(<file)" "our file"
 
-# ---- $XDG_RUNTIME_DIR that is another user's, as after su: its owner could exchange what we put there
+# ---- $XDG_RUNTIME_DIR owned by another user, as after su: its owner could replace what we put there -----------------
 mkdir -m 777 runtime
 as_root chown 65534 runtime
 chmod 711 "$work"

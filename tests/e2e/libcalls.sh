@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# record --libcalls: calls from one module into another, however they are bound, of programs that nobody has prepared.
+# record --libcalls: calls from one module into another, however they are bound, of unprepared programs.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >shop.c <<'PROGRAM'
 int price(int n) { return n * 2; }
@@ -54,7 +54,7 @@ PYTHON
   done
 done
 
-# Pointers that dlsym gives stay what they are; calls through them are seen, from other modules, once each.
+# Pointers returned by dlsym are unchanged; calls through them from other modules are recorded once each.
 cat >plug.c <<'PROGRAM'
 static __thread int uses;
 int price(int n) { return ++uses, n * 2; }
@@ -106,7 +106,7 @@ for way in '-Wl,-z,lazy' '-fno-plt'; do
   done
   run penna replay host.penna
   expect_eq 2 "$(grep -c 'name_of(arg1="feather")' <<<"$out")" "calls with their arguments ($way)"
-  # Where other threads may be inside, what cannot be entered is named.
+  # If other threads may be inside, functions that cannot be hooked are named.
   run "$PENNA" record -q -k calls --libcalls -o host.penna -f -- ./host threads
   expect_eq "3 $plain" "$status $out" "status and output with threads ($way)"
   penna report calls host.penna --format csv >calls.csv
@@ -118,7 +118,7 @@ done
 run "$PENNA" record -q -k calls,alloc --libcalls -o host.penna -f -- ./host
 expect_missing "$(penna report health host.penna)" 'functions refused              [1-9]'
 
-# What stands in front of libc's functions still does.
+# Interposers of libc's functions keep working.
 cat >memory.c <<'PROGRAM'
 #include <stdlib.h>
 int main(void) {
@@ -132,7 +132,7 @@ gcc -O1 -Wl,-z,lazy memory.c -o memory
 penna record -q -k calls,alloc --libcalls -o memory.penna -- ./memory
 expect_match "$(penna report alloc memory.penna)" '^7 allocations of 70 B'
 
-# Also where a program at a fixed address has taken theirs, and what libraries call is an entry of its linkage table.
+# Also if a non-PIE program has taken their address, so that libraries call an entry of its PLT.
 cat >keeper.c <<'PROGRAM'
 #include <pthread.h>
 #include <stdlib.h>
@@ -174,7 +174,7 @@ for way in '-Wl,-z,lazy' '-Wl,-z,now' '-fno-plt'; do
   expect_eq 200 "$(penna export csv taken.penna | grep -c ',lock,')" "locks ($way)"
 done
 
-# Debian's own: the same output, and what they call is there.
+# Debian's own programs: the same output, and their library calls are recorded.
 ls -l /etc >plain.txt
 penna record -q -k calls --libcalls -o ls.penna -- ls -l /etc >traced.txt
 cmp plain.txt traced.txt || fail "ls prints something else"

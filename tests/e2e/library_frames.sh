@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Stacks of C++: each run of frames in the language's libraries is one line, named by what the user's code called; what begins a process
-# or a thread is not shown; --by function and --by file tell the user's own; --std shows everything, and csv and json have it anyway.
+# C++ stacks: each run of frames in the language's libraries is one line, named after the function called by user code;
+# process and thread startup frames are hidden; --by function and --by file give user code; --std shows everything, and
+# CSV and JSON always contain it.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >till.cc <<'CXX'
 #include <algorithm>
@@ -63,7 +64,7 @@ int main() {
   serve();
 }
 CXX
-# Lines of the stacks in a report's text: "ROW" at each row, else its frames, innermost first.
+# Lines of the stacks in a report's text: "ROW" for each row, else its frames, innermost first.
 cat >stacks.py <<'PYTHON'
 import re, sys
 LIBRARY = re.compile(r'^(std::(?!hash<Order>::operator)|__gnu_cxx::|operator (new|delete)|__cxa|__libc|_start\b|start_thread|clone3?\b|execute_native|call_init|_dl_|libstdc|libc\.so)|'
@@ -116,7 +117,7 @@ for build in 'g++ -O0' 'g++ -O2' 'clang++ -O1'; do
   expect_match "$out" ' till\.cc|/till\.cc'
   expect_missing "$out" '/c++/'
 
-  # All there is, on demand.
+  # All frames, on request.
   run penna report till.penna alloc -n 0 --frames 0 --wide --std
   expect_match "$out" '(operator new|_M_allocate|allocator)'
   expect_match "$out" '^      _start'
@@ -126,7 +127,7 @@ for build in 'g++ -O0' 'g++ -O2' 'clang++ -O1'; do
   run penna report till.penna alloc -n 0 --wide --demangle full
   expect_contains "$out" 'std::allocator<Order> >::'
   stacks_are_folded 3 'with full names'
-  # Programs get whole names and stacks, and the user's function as the place.
+  # Programs get complete names and stacks, and the user's function as the location.
   penna report till.penna alloc --json >till.json
   python3 - <<'PYTHON' || fail "json"
 import json
@@ -157,7 +158,7 @@ run penna diff till.penna again.penna --alloc -n 0 --wide
 expect_missing "$out" '_M_realloc'
 expect_match "$out" 'std::vector<Order>::'
 
-# More libraries: by function, by source, from a file of settings.
+# More libraries: by function, by source, from a settings file.
 run penna report till.penna alloc --by function --library 'load' -n 0
 expect_missing "$out" 'load('
 expect_contains "$out" 'serve('
@@ -173,13 +174,13 @@ run penna report till.penna --library ''
 expect_eq 125 "$status"
 expect_contains "$err" 'pattern is empty'
 
-# What a table prints means that function, given back.
+# A name printed in a table selects that function if passed back.
 function=$(penna report till.penna alloc --wide -n 0 | grep -o 'std::vector<Order>::[a-z_]*' | head -1)
 [ -n "$function" ] || fail "no function of std::vector<Order>"
 run penna report till.penna alloc --stack "$function" --wide
 expect_contains "$out" "$function"
 
-# Waits are blamed on who waited.
+# Waits are attributed to the waiter's code.
 cat >lock.cc <<'CXX'
 #include <chrono>
 #include <condition_variable>
@@ -204,7 +205,7 @@ expect_missing "$out" 'start_thread'
 run penna report lock.penna waits --wide --std
 expect_contains "$out" 'std::__invoke'
 
-# A program that nobody built for this.
+# A program that was not built for this.
 printf 'int   main( ){return 0 ;}\n' >ugly.cc
 run penna record -q -f -k alloc -o format.penna -- clang-format-14 ugly.cc
 expect_eq 0 "$status"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna lint: finds traps in anybody's SDT notes, says what they break and how to mend it, and tells by its exit status.
+# penna lint: finds traps in any SDT notes, explains what they break and how to fix it, and reports them in its exit
+# status.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >trapped.S <<'ASSEMBLY'
 #include "sdt_note.inc"
@@ -38,7 +39,7 @@ assert [(f['trap'], f['point']) for f in found] == [('float-marker', 'trap:half'
 assert all(f['file'] == './trapped' and f['breaks']['gdb'] and f['mend'] and int(f['address'], 16) for f in found), found
 PYTHON
 
-# Points of ours have no traps, however they are built; nor have the notes of the C++ library.
+# Our points have no traps, however they are built; nor do the notes of the C++ library.
 cat >app.cc <<'PROGRAM'
 #include <string>
 #include "penna/point.h"

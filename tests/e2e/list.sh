@@ -21,7 +21,7 @@ expect_match "$out" '^app:note +event +value int .*app.cc:2$'
 expect_match "$out" '^db:query +event +rows int, table string .*app.cc:3$'
 expect_match "$out" '^calls +no: '
 expect_match "$out" '^kind +dynamic, '
-# readelf sees the same points.
+# readelf shows the same points.
 expect_eq "$(readelf -n app | sed -n 's/ *Provider: //p' | sort -u | tr '\n' ' ')" "app db " "providers that readelf sees"
 penna list ./app --json >app.json
 /usr/bin/python3 - <<'PYTHON' || fail "wrong JSON"
@@ -39,7 +39,8 @@ for point in points:
         assert 0 < int(site['probe'], 16) - int(site['slot'], 16) < 400, site
 PYTHON
 
-# A second nop of a point is one of its copies' (compilers make one behind the cold code); of another line it is a probe.
+# A second nop of a point belongs to one of its copies (compilers put one after the cold code); on another line it is a
+# probe.
 cat >twice.c <<'PROGRAM'
 #include "penna/point.h"
 int main(int argc, char** argv) {
@@ -55,7 +56,7 @@ expect_match "$out" '^app:twice +event +argc int +1 +twice.c:3$'
 expect_eq 1 "$(grep -Ec '^app:twice +probe +s32 .* 1 +[^ ]*twice.c:4$' <<<"$out")" "lines of the probe"
 expect_eq 3 "$(grep -c '^app:' <<<"$out")" "points"
 
-# Stripped, static and shared; what is in the file is told, nothing else.
+# Stripped, static and shared; the contents of the file are listed, nothing else.
 for options in -s '-static -s' '-static-pie -s' '-shared -fPIC -s'; do
   # shellcheck disable=SC2086
   build_c app -O2 $options -o "app2"
@@ -74,7 +75,7 @@ build_c app -finstrument-functions
 run penna list ./app
 expect_match "$out" '^calls +yes'
 
-# Programs of others, by name; points that are only SDT notes; scripts; what is none.
+# Third-party programs, by name; points that are only SDT notes; scripts; files without points.
 run penna list sh
 expect_eq 0 "$status" "status of penna list sh"
 library=$(ldd app | sed -nE 's/.* => ([^ ]*libstdc\+\+\.so\.6).*/\1/p')
@@ -87,7 +88,7 @@ expect_contains "$out" "(a script)"
 run penna list /etc/passwd
 expect_eq 125 "$status" "status for a text file"
 
-# SDT notes of another's header: size and sign of arguments, operands, semaphore, source line.
+# SDT notes of another header: size and sign of arguments, operands, semaphore, source line.
 cat >other.S <<'ASSEMBLY'
 #include "sdt_note.inc"
 .text
@@ -107,7 +108,7 @@ run penna list ./other
 expect_match "$out" '^trap:first +probe +s32 %edi, u64 -8\(%rbp\) +1 +0x[0-9a-f]+ +.*other.S:5$'
 expect_match "$out" '^trap:second +probe +1 +.*other.S:6$'
 
-# A process: all that it has mapped, and what is armed in it, by the recorder or by a debugger's breakpoint.
+# A process: everything it has mapped, and the points armed in it, by the recorder or by a debugger's breakpoint.
 cat >waits.c <<'PROGRAM'
 #include <stdio.h>
 #include "penna/point.h"
@@ -142,7 +143,7 @@ states = {p["name"]: [(s["recording"], s["probed"]) for s in p["sites"]] for p i
 assert states == {"begin": [(False, False)], "end": [(True, False)]}, states'
 stop
 
-# The file was replaced: what is mapped is still told.
+# The file was replaced: the mapped one is still listed.
 start ./waits
 cp waits waits2 && mv waits2 waits
 run as_root "$PENNA" list "$pid"

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Under a limit of address space (ulimit -v) a recorded program has hardly less of it than alone, and is recorded all the same.
+# Under an address space limit (ulimit -v), a recorded program has almost as much of it as without Penna, and is still
+# recorded.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build_c grab
 
-# expect_nearly_all KILOBYTES THREADS: but for a thirty-second part, and what the agent itself is.
+# expect_nearly_all KILOBYTES THREADS: except a thirty-second part, and the agent itself.
 expect_nearly_all() {
   run bash -c "ulimit -v $1; exec ./grab $2"
   local alone=$out
@@ -19,7 +20,7 @@ MALLOC_ARENA_MAX=1 expect_nearly_all 900000 64  # or each thread may have a larg
 run penna report alloc grab.penna --by function --stack work
 expect_match "$out" ' 64,000 .*work \(grab.c\)'
 
-# A program that limits itself, when the agent has what it takes without a limit.
+# A program that sets its own limit after the agent has allocated what it takes without one.
 for kilobytes in 100000 500000 2000000; do
   run ./grab 0 $kilobytes
   alone=$out

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna record --live: what happens is shown while it happens; readers that are slow, or leave, change nothing.
+# penna record --live: events are shown as they happen; readers that are slow, or leave, change nothing.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 wait_for() {  # PATTERN FILE: until a line of it matches
   for _ in $(seq 600); do ! grep -q -- "$1" "$2" || return 0; sleep 0.1; done
   fail "no '$1' in: $(<"$2")"
 }
 
-# Steps that wait for a file each: what is shown of one is shown before the next begins.
+# Steps that each wait for a file: events of one are shown before the next begins.
 cat >steps.c <<'PROGRAM'
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,10 +39,10 @@ wait_for 'malloc(102)' live.txt
 touch two
 status=0; wait $recorder || status=$?
 expect_eq 3 "$status" "status of the program"
-# In the end it is what replay shows, but for what is held open while it is looked at.
+# In the end it equals the output of replay, except for calls open at the time of viewing.
 expect_eq 4 "$(grep -c "prepare() {\|step() {" live.txt)" "calls shown"
 
-# The same as a tree, and what one looks for: a tree exactly as afterwards.
+# The same as a tree, folded and in full: exactly that shown afterwards.
 rm -f one two
 "$PENNA" record --live --tree -q -k calls -f -o steps.penna -- ./steps one two >live.txt &
 recorder=$!
@@ -53,7 +53,7 @@ expect_eq "$(penna replay --tree steps.penna)" "$(<live.txt)" "the tree"
 penna record --live --tree --all -q -k calls -f -o steps.penna -- ./steps one two >live.txt || true
 expect_eq "$(penna replay --tree --all steps.penna)" "$(<live.txt)" "the full tree"
 
-# Threads and children are told apart; a crash shows what was open.
+# Threads and children are distinguished; a crash shows the open calls.
 cat >ends.cc <<'PROGRAM'
 #include <sys/wait.h>
 #include <unistd.h>
@@ -82,7 +82,7 @@ run penna record --live -q -k calls -f -o ends.penna -- ./ends
 expect_eq 3 "$(grep -c '^# ends, pid [0-9]*, ends (tid' <<<"$out")" "titles of threads"
 expect_eq 1 "$(grep -c '^not left at the end: main > crash()$' <<<"$out")" "what was open, below lines"
 
-# Faster than it can be shown: what is not shown is counted, and the recording has it all.
+# Faster than it can be shown: omitted events are counted, and the recording has them all.
 cat >fast.c <<'PROGRAM'
 #include <stdlib.h>
 __attribute__((noipa)) int leaf(int i) { return i; }
@@ -119,7 +119,7 @@ kill $sleeper
 expect_eq 5 "$status" "status of the program when nobody reads"
 expect_eq 6000001 "$(calls_of fast.penna)" "calls recorded when nobody reads"
 
-# With filters: what they keep, as soon as it is there; what a length decides, when it has.
+# With filters: matching calls are shown immediately; those decided by length, once it is known.
 cat >shop.c <<'PROGRAM'
 #include <stdio.h>
 #include <unistd.h>
@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
 }
 PROGRAM
 build_c shop -finstrument-functions
-# live OPTIONS...: in live.txt; steps on when there is a line that matches $until.
+# live OPTIONS...: output in live.txt; continues once there is a line that matches $until.
 live() {
   rm -f go
   "$PENNA" record --live -q -f -o shop.penna "$@" -- ./shop go >live.txt &
@@ -182,7 +182,7 @@ expect_eq "200000 0" "$(grep -c '\\-- middle' out.txt) $(grep -c leaf out.txt)" 
 out=''
 run penna record --live --tree --all -q -k calls -f -o fast.penna --min-time 1h -- ./fast 2000000
 expect_eq 5 "$status" "status of a fast program without long calls"
-# Where records are dropped nobody knows how long the calls are that are open: these few are shown.
+# Where records are dropped, the length of open calls is unknown: these few are shown.
 shown=$(grep -c '\\-- ' out.txt || true)
 ((shown < 6000)) || fail "$shown calls of less than an hour are shown"
 out=''

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# While locks are recorded, each function of theirs answers as without us, of unusual locks too: errorcheck, recursive, robust ones whose
-# owner died, priority inheritance, times and clocks that are none, cancelled threads.
+# While locks are recorded, each of their functions returns the same as without us, also for unusual locks: errorcheck,
+# recursive, robust ones whose owner died, priority inheritance, invalid times and clocks, cancelled threads.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# waits_of NAME: in $out, those of the program NAME.c.
+# waits_of NAME: sets $out to the waits of the program NAME.c.
 waits_of() {
   build_c "$1"
   run penna record -q -f -k locks -o "$1.penna" -- "./$1"
@@ -22,7 +22,7 @@ for kinds in locks locks,alloc; do
   diff <(echo "$plain") <(echo "$out") || fail "-k $kinds: answers differ"
 done
 
-# What is robust, held by another thread and waited for is a wait still.
+# Waiting for a robust lock held by another thread is still a wait.
 cat >robust.c <<'PROGRAM'
 #include <pthread.h>
 #include <unistd.h>
@@ -54,7 +54,7 @@ expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +robust +one '
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +inherits +one '
 expect_eq 2 "$(grep -c 'held by robust (tid .*), taken in' <<<"$out")" 'waits whose holder is known'
 
-# What is refused is no wait; what was interrupted had no one who woke it; a first call has no frames of ours below it.
+# A refused lock is not a wait; an interrupted wait has no waker; a first call has none of our frames below it.
 cat >unusual.c <<'PROGRAM'
 #include <pthread.h>
 #include <semaphore.h>
@@ -100,7 +100,8 @@ expect_contains "$out" 'until it was interrupted or cancelled'
 expect_match "$out" 'threads that were joined +set_up '
 expect_missing "$out" 'penna::'
 
-# A futex that inherits priorities is waited for, and says who has it; a lock of a library is taken where the program called for it.
+# A priority-inheritance futex is waited for, and has a known holder; a library's lock is attributed to the program's
+# call.
 cat >inherits.cc <<'PROGRAM'
 #include <linux/futex.h>
 #include <pthread.h>
@@ -134,8 +135,8 @@ waits_of inherits
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +futex +word +futex\(int\) '
 expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +library\.m +take_both\(\) '
 
-# Who waits for the first call of a function that another thread makes, and leaves, has waited, and makes it; a call that waits for itself
-# is a deadlock.
+# Waiting for another thread's first call of a function (pthread_once) that never returns: the waiter has waited, and
+# makes the call; a call that waits for itself is a deadlock.
 cat >firsts.c <<'PROGRAM'
 #include <pthread.h>
 #include <unistd.h>
@@ -160,7 +161,8 @@ expect_match "$(penna report locks firsts.penna)" '^ *[0-9.]+ ms +1 .* 2 +50\.0 
 run timeout 10 "$PENNA" record -q -f -k locks -o itself.penna -- timeout -s KILL 1 ./firsts itself
 expect_contains "$(penna report locks itself.penna)" 'eadlock'
 
-# Who waits for several words at once is told by which of them, and by whom, he was woken; what cannot be waited for is answered as without us.
+# A wait for several words at once reports which of them woke the waiter, and who; impossible waits are answered as
+# without us.
 cat >several.cc <<'PROGRAM'
 #include <cerrno>
 #include <cstdint>

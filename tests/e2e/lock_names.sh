@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What locks and their holders are called where a library stands between them and the program: by the program's own function, in words
-# that make a sentence, and told apart where several are called alike.
+# Names of locks and their holders if a library is between them and the program: the program's own function, phrased to
+# fit a sentence, and distinguished if several have the same name.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >wrapped.cc <<'PROGRAM'

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna report order: an inversion that never deadlocks is named with both stacks, one inside a gate is not, and what hangs is
-# named wherever one looks: from the recording of a program that was killed.
+# penna report order: an inversion that never deadlocks is named with both stacks, one protected by a gate lock is not,
+# and deadlocked threads are named in every view, from the recording of a killed program.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build_c lock_orders
-# stacks REC: of the rows of `report order`, what stands in JSON.
+# stacks REC: the stacks in the rows of `report order`, from JSON.
 stacks() { penna report order "$1" --json | /usr/bin/python3 -c "
 import json, sys
 report = json.load(sys.stdin)
@@ -31,7 +31,7 @@ expect_match "$out" '^1 cycle not shown: another lock is always held'
 penna record -q -k locks -o scoped.penna -- ./lock_orders scoped
 expect_match "$(penna report order scoped.penna)" '^No locks are taken in contradicting orders'
 
-# They hang until SIGALRM ends them; what they waited for is in the recording.
+# They hang until SIGALRM ends them; the recording contains what they waited for.
 run penna record -q -k locks -o deadlock.penna -- ./lock_orders deadlock
 expect_eq 142 "$status" "status of what was killed"
 for table in order chains locks waits holds ''; do
@@ -49,7 +49,7 @@ run penna record -q -k locks -o alone.penna -- ./lock_orders alone
 run penna report order alone.penna
 expect_match "$out" '^Deadlock: lock_orders \(tid [0-9]+\) waits for mutex `first`, which it holds itself\.$'
 
-# Locks that are held still have been held until then.
+# Locks still held at the end count as held until then.
 penna report deadlock.penna locks --json | /usr/bin/python3 -c '
 import json, sys
 held = {row["lock"]: row["hold_ns"] for row in json.load(sys.stdin)["locks"]}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Locks of processes that were forked: they are called as in the parent that made them, and who posted a semaphore in shared memory is known.
-# And waits that nothing is seen of, those of libgomp but for its locks: the report says so.
+# Locks of forked processes have the same names as in the parent that created them, and the poster of a semaphore in
+# shared memory is known. And unobservable waits, those of libgomp except for its locks: the report mentions them.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >workers.c <<'PROGRAM'
@@ -49,7 +49,7 @@ expect_match "$out" '^ *[0-9.]+ ms +1 +[0-9.]+ ms +semaphore +made in set_up \(w
 expect_match "$out" '^ *woken by workers \(tid [0-9]+\), in$'
 expect_match "$out" '^ +main \(workers.c:[0-9]+\) \[workers\]$'
 
-# The last to come to a barrier, and who signals, may be another process, too.
+# The last to arrive at a barrier, and the signaller, may be in another process, too.
 cat >meet.c <<'PROGRAM'
 #include <pthread.h>
 #include <sys/mman.h>
@@ -89,7 +89,7 @@ expect_eq 2 "$(grep -Ec '^ *woken by meet \(tid [0-9]+\), in$' <<<"$out")" "wait
 expect_missing "$out" 'when nobody waited'
 expect_missing "$out" 'not known'
 
-# Who holds a mutex in another process is known with the stack, also of two programs that map it at different addresses.
+# A holder of a mutex in another process is known with its stack, even if two programs map it at different addresses.
 cat >account.c <<'PROGRAM'
 #include <fcntl.h>
 #include <pthread.h>
@@ -152,7 +152,7 @@ expect_match "$out" ' 3 +66\.7 % +1 +3 +0x[0-9a-f]+ +mutex +first taken in main.
 expect_match "$out" ' mutex +\.gomp_critical_user_named *$'
 expect_contains "$out" "What OpenMP's threads wait for inside libgomp is not seen, but its locks"
 
-# A lock that a program makes of a futex has no holder that we know: the first sentence says what to do.
+# A lock that a program builds on a futex has no holder known to us: the first sentence says what to do.
 cat >own.c <<'PROGRAM'
 #include <linux/futex.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A lock that passes from thread to thread: holds of one lock never overlap in the recording. For that an acquisition is stamped after
-# it and a release before it: whoever waits may run before unlock() returns.
+# A lock that passes from thread to thread: holds of one lock never overlap in the recording. To ensure this, an
+# acquisition is stamped after it and a release before it: a waiter may run before unlock() returns.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >turns.c <<'PROGRAM'
 #include <pthread.h>
@@ -49,8 +49,8 @@ for (_, given_back, holder), (taken, _, next_holder) in zip(holds, holds[1:]):
 passed = sum(one[2] != other[2] for one, other in zip(holds, holds[1:]))
 assert passed > 1, 'it was never passed on'
 CHECK
-# A library in front of libc whose unlock functions return late: the next thread has the lock long before. A release that is stamped
-# when they return overlaps the next hold, on any machine.
+# A library that interposes libc's unlock functions and returns late: the next thread has the lock long before. A
+# release stamped on return overlaps the next hold, on any machine.
 cat >late.c <<'LIBRARY'
 #define _GNU_SOURCE
 #include <dlfcn.h>

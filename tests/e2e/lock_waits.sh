@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs whose waits are known: who waited how long for what, where, and where those stood who held it; as tables, as flame
+# Programs with known waits: who waited how long for what, where, and where the holders were; as tables, as flame
 # graphs, and as limits of penna check.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# One thread holds the ledger for 100 ms; two come 20 and 40 ms later. Two readers of 60 ms, and a writer 20 ms behind them. How long
-# that took, the program itself tells: on a busy machine all come late.
+# One thread holds the ledger for 100 ms; two arrive 20 and 40 ms later. Two readers of 60 ms, and a writer 20 ms after
+# them. The program itself reports how long that took: on a busy machine all are late.
 cat >waits.c <<'PROGRAM'
 #include <pthread.h>
 #include <semaphore.h>
@@ -131,7 +131,7 @@ paid "$(folded wait-by-holder ';flush ')" || fail "flush was waited for $(folded
 run penna report flame waits.penna --weight wait-by-holder --ascii --width 80
 expect_match "$out" '\[flush [0-9.]+ %'
 
-# Limits: what is broken is shown with its stack.
+# Limits: violations are shown with their stack.
 run penna check waits.penna --max-wait 5s --max-wait-p99 5s --max-hold 5s
 expect_eq "0 4 limits kept." "$status $(head -n 1 <<<"$out")"
 run penna check waits.penna --max-wait=30ms --max-hold=80ms --no-lock-in 'flu*' --no-lock-in take_slot
@@ -146,7 +146,7 @@ run penna check calls.penna --max-wait 1ms
 expect_eq 2 "$status" "status without locks"
 expect_contains "$err" "record with -k locks"
 
-# Still waiting when it is killed: counted up to there. A signal on the way to a wait is lost.
+# Still waiting when killed: counted up to that time. A signal on the way to a wait is lost.
 cat >hangs.c <<'PROGRAM'
 #include <pthread.h>
 #include <signal.h>
@@ -180,7 +180,8 @@ expect_match "$out" 'Lost wake-up\? .* still waits for ready; .* had signalled i
 run penna replay hangs.penna
 expect_match "$out" 'lock gate waited [0-9]+ ms, held by .*, and still does at the end'
 
-# Who signals while it holds the mutex is waited for, and tells where it held it, though the lock had been quiet for long.
+# A signaller that holds the mutex is waited for, and its holding location is reported, although the lock had long been
+# uncontended.
 cat >quiet.c <<'PROGRAM'
 #include <pthread.h>
 #include <unistd.h>

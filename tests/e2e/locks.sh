@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Waits of known length: as long as the program itself saw them, charged to whoever held the lock, with both stacks. And what
-# record does with --min-wait, --holds and --sample-locks.
+# Waits of known length: as long as the program itself measured, attributed to the lock's holder, with both stacks. And
+# the effects of --min-wait, --holds and --sample-locks on record.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build_c known_waits -std=c++20 -pthread
 
@@ -51,7 +51,7 @@ penna report w.penna health --json >health.json
 expect_match "$(penna report w.penna health)" '^Cost in the target: [0-9.]+ ns an event of locks$'
 expect_match "$(penna report w.penna health)" '^Recording made each hold of a lock about [0-9]+ ns longer: [0-9.]+ % of the time'
 
-# A wait that is shorter counts as an acquisition; one that is longer is there as before.
+# A shorter wait counts as an acquisition; a longer one is recorded as before.
 run penna record -o min.penna -k locks --min-wait 1s -- ./known_waits
 expect_eq 0 "$status" "status with --min-wait"
 expect_match "$(penna report min.penna locks)" 'ledger'
@@ -59,7 +59,7 @@ expect_missing "$(penna report min.penna waits)" 'append'
 run penna record -o min.penna -f -k locks --min-wait 10ms -- ./known_waits
 expect_match "$(penna report min.penna waits)" 'append.* \(known_waits.cc:'
 
-# Long holds say where they end, though nobody waits for them; that of a lock which is long known.
+# Long holds have the location of their end, even without waiters; the lock has been known for long.
 cat >long_hold.c <<'PROGRAM'
 #include <pthread.h>
 #include <unistd.h>
@@ -77,7 +77,7 @@ run penna record -o plain.penna -k locks -- ./long_hold
 expect_missing "$(penna report plain.penna holds)" 'give_back'
 run penna record -o long.penna -k locks --holds 10ms -- ./long_hold
 expect_match "$(penna report long.penna holds)" 'give_back \(long_hold.c:4\)'
-# The same of readers: what is given back is what was taken.
+# The same for readers: each release is matched with its acquisition.
 sed 's/pthread_mutex_t lock = PTHREAD_MUTEX/pthread_rwlock_t lock = PTHREAD_RWLOCK/; s/mutex_lock/rwlock_rdlock/g; s/mutex_unlock/rwlock_unlock/g' \
   long_hold.c >long_read.c
 build_c long_read
@@ -103,7 +103,7 @@ stored = int(re.search(r'([\d,]+) lock events', sys.argv[2]).group(1).replace(',
 assert stored < 6000, stored
 PYTHON
 
-# What cannot be meant is said in a sentence.
+# Nonsensical options are reported in a sentence.
 for options in '--min-wait 5' '--holds never' '--sample-locks 0' '-k calls --holds 1ms'; do
   # shellcheck disable=SC2086
   run penna record -q -o bad.penna $options -- ./many

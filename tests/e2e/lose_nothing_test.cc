@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What was emitted is in the recording or counted as lost, whoever dies, whatever is full.
+// Every emitted event is in the recording or counted as lost, whichever process dies and whatever is full.
 //
 // A program that counts its own events in a shared file (tests/programs/emitter.c) is recorded by the real penna; then
-// target or recorder are killed at random moments, the pool is made small, or the disk full. Invariant under test:
-// done <= stored + lost <= begun for each kind of event, and = when the program came to its end.
+// target or recorder are killed at random moments, the pool is made small, or the disk full. Invariant under test: done
+// <= stored + lost <= begun for each kind of event, and = if the program came to its end.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The emitter under penna record, with its counters in view.
+// The emitter running under penna record, with access to its counters.
 class Emission {
  public:
   Emission(const std::vector<std::string>& options, int threads, uint64_t iterations) {
@@ -88,7 +88,7 @@ class Emission {
 
 struct Counts {
   uint64_t calls = 0, allocs = 0, locks = 0;  // in the recording
-  uint64_t lost[PENNA_CLASS_COUNT] = {};      // told by the recording: no room, or could not be written
+  uint64_t lost[PENNA_CLASS_COUNT] = {};      // as stated by the recording: no room, or could not be written
   uint64_t torn = 0;
 };
 
@@ -170,7 +170,7 @@ TEST(LoseNothing, RecorderKilledAtRandomMoments) {
     for (int tries = 0; ::kill(target, 0) == 0 && !run.page().finished && tries < 3000; ++tries)
       std::this_thread::sleep_for(10ms);
     EXPECT_EQ(run.page().finished, 1u) << "the target did not come to its end";
-    Counts counts = count(run);  // opens, and holds nothing that was not emitted
+    Counts counts = count(run);  // it can be opened and contains only emitted events
     EXPECT_LE(counts.calls, sum_begun(run));
     EXPECT_LE(counts.allocs, sum_begun(run));
     if (HasFailure()) break;
@@ -179,7 +179,7 @@ TEST(LoseNothing, RecorderKilledAtRandomMoments) {
 
 void expect_ended(int status) { EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status; }
 
-// An iteration is two events of each class that count() finds as one.
+// An iteration emits two events of each class, which count() counts as one.
 void expect_all(const Emission& run, int status) {
   expect_ended(status);
   const Counts counts = count(run);
@@ -196,7 +196,7 @@ TEST(LoseNothing, SmallPoolThatBlocks) {
   expect_all(run, status);
 }
 
-// Counts every record of the recording, of all origins, with what was lost: with and without losses the sum is the same,
+// Counts every record of the recording, of all origins, and the lost ones: the sum is the same with and without losses,
 // because the emitter does the same every time.
 struct Sums {
   uint64_t stored = 0, lost = 0;
@@ -212,7 +212,7 @@ Sums sums_of(const Emission& run, penna_event_class event_class) {
   return sums;
 }
 
-// `some_lost`: something came in its way, and what is lost is counted to the event.
+// `some_lost`: a run with interference, in which losses are counted to the event.
 void expect_same_sum(const Emission& complete, const Emission& some_lost) {
   for (auto event_class : {PENNA_CALLS, PENNA_ALLOC, PENNA_LOCKS}) {
     const Sums all = sums_of(complete, event_class), parts = sums_of(some_lost, event_class);
@@ -225,7 +225,7 @@ void expect_same_sum(const Emission& complete, const Emission& some_lost) {
 TEST(LoseNothing, StoredAndLostAddUpWhenDropping) {
   constexpr uint64_t kIterations = 300'000;
   Emission complete({}, 2, kIterations), dropping({"--pool", "4", "--on-full", "drop"}, 2, kIterations);
-  // A recorder that is stopped for a while makes sure that the pool overflows.
+  // Stopping the recorder for a while makes sure that the pool overflows.
   dropping.target();
   ::kill(dropping.recorder(), SIGSTOP);
   std::this_thread::sleep_for(500ms);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What threads lost that were killed before they had room to tell: it is in the table of threads all the same, which adds up to what was lost.
+# Losses of threads killed before they had room to report them: the table of threads still includes them, and adds up to
+# the total loss.
 . "$(dirname "$0")/common.sh"
 
 cat >busy.c <<'C'

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Processes that meet the recorder and lie: what they cost it is bounded, honest ones beside them are recorded, it ends when it is told to,
-# and what it says is no nonsense.
+# Processes that connect to the recorder and lie: their cost to it is bounded, honest ones beside them are recorded, it
+# ends when asked to, and its output makes sense.
 . "$(dirname "$0")/common.sh"
 need python3
 build_c liar -static -s # so that no agent comes to it: it says what it says by itself
 
-# peak CMD...: as run; and $peak, the most memory that it held, in MB, but for what it started.
+# peak CMD...: like run; also sets $peak, its peak memory in MB, without that of its children.
 peak() {
   cat >peak.py <<'END'
 import subprocess, sys, time
@@ -23,13 +23,13 @@ END
   peak=$(<peak.txt)
 }
 
-# ---- Many that are honest, one after the other and at the same time: all are recorded.
+# ---- Many honest processes, one after the other and at the same time: all are recorded ------------------------------
 run penna record -f -o short.penna --via inject ./liar short 1000
 expect_contains "$err" "1000 processes"
 run penna record -f -o wide.penna bash -c 'for ((i = 0; i < 200; ++i)); do sleep 2 & done; wait'
 expect_eq 200 "$(penna info wide.penna | grep -c 'exited with 0 *sleep 2$')" "programs that ran at the same time"
 
-# ---- Stack nodes that are claimed and not there; more of them than were asked for; few on each page.
+# ---- Stack nodes that are claimed and missing; more of them than requested; few on each page ------------------------
 for lie in nodes many-nodes; do
   peak "$PENNA" record -f -o "$lie.penna" --via inject ./liar "$lie"
   expect_eq 0 "$status" "the program's status"
@@ -38,20 +38,20 @@ done
 expect_contains "$(penna info nodes.penna)" "larger than requested"
 expect_contains "$(penna report many-nodes.penna)" "recorded"
 
-# ---- One channel that two processes offer: it is that of the first.
+# ---- One channel offered by two processes: it belongs to the first --------------------------------------------------
 run penna record -f -o twice.penna --via inject ./liar twice
 expect_eq 0 "$status" "whether the second was refused"
 expect_contains "$(penna info twice.penna)" "offered a channel that another one has; it is not recorded"
 expect_contains "$(penna report twice.penna)" "recorded"
 expect_eq 1 "$(penna info twice.penna | grep -c "exited .* ./liar twice$")" "processes with that channel"
 
-# ---- Memory of a TiB each: the recorder's addresses are not used up by what cannot be of use, and the next program is recorded.
+# ---- Memory of a TiB each: it does not use up the recorder's address space, and the next program is recorded --------
 run penna record -f -o huge.penna bash -c './liar huge 200; /bin/echo beside'
 expect_contains "$(penna info huge.penna)" "200 processes were not recorded"
 expect_contains "$(penna info huge.penna)" "larger than requested"
 expect_contains "$(penna info huge.penna)" "/bin/echo beside"
 
-# ---- Rings that are kept full for ever, and chunks that are given away untouched: bounded, and the recorder ends when it is told to.
+# ---- Rings that are always full, and chunks passed on untouched: bounded, and the recorder ends when asked to -------
 declare -A most=([chunks]=1500 [rings]=1500 [unopened]=300)  # MB: what targets wrote counts, what they only claim does not
 for lie in chunks rings unopened; do
   options=()
@@ -64,7 +64,7 @@ for lie in chunks rings unopened; do
     sleep 0.1
   done
   sleep 2 # in which they may do what they can
-  # It may have ended already, where all were refused.
+  # It may have ended already, if all were refused.
   held=$(awk '/VmHWM/ {print int($2 / 1024)}' "/proc/$recorder/status" 2>/dev/null) || held=0
   [ "${held:-0}" -lt "${most[$lie]}" ] || fail "$lie cost the recorder $held MB"
   kill -TERM "$recorder" 2>/dev/null || true
@@ -82,7 +82,7 @@ for lie in rings unopened; do
   expect_eq 200 "$(penna info "$lie.penna" | grep -c 'was running when')" "$lie: processes that still ran"
 done
 
-# ---- Connections that say nothing do not take the place of those that do, also where descriptors are few.
+# ---- Silent connections do not take the place of others, even if descriptors are scarce -----------------------------
 cat >beside.sh <<'END'
 ./liar silent 400 4 & ./liar silent 400 4 &
 sleep 1
@@ -94,7 +94,7 @@ expect_eq $'one\ntwo' "$(<silent.out)" "the program's output"
 expect_contains "$(penna info silent.penna)" "/bin/echo one"
 expect_contains "$(penna info silent.penna)" "/bin/echo two"
 
-# ---- Counters at their most, of one process and of many: bounded, said to be, and never negative.
+# ---- Counters at their maximum, of one process and of many: bounded, reported as such, and never negative -----------
 for lie in 'counters 1' 'counters 300'; do
   run penna record -f -o counters.penna bash -c "for ((i = 0; i < ${lie#* }; ++i)); do ./liar counters; done"
   all=$err$(penna info counters.penna)$(penna report health counters.penna)$(penna report threads counters.penna)$(penna report counters.penna)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The manual pages: one for each verb, each with every option of its help; mandoc and man find nothing wrong in them.
+# The manual pages: one for each verb, each with every option of its help; mandoc and man report no errors in them.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need mandoc man-db
 pages=$(readlink -f "$(dirname "$PENNA")/../share/man")

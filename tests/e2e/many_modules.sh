@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A program that opens 1,500 libraries, each with a point and a function that allocates: every point is recorded, and every stack knows the
-# library that it is in.
+# A program that opens 1,500 libraries, each with a point and a function that allocates: every point is recorded, and
+# every stack has the right library.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >part.c <<'C'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Calls into a library that was opened with RTLD_GLOBAL behind more than a thousand others: where a call leads is found there, too.
+# Calls into a library that was opened with RTLD_GLOBAL after more than a thousand others: the call target is found
+# there, too.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >opens.c <<'C'
 #include <dlfcn.h>

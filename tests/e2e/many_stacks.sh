@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A quarter of a million stacks that share no more than they must, with one and a half million frames: all are kept.
+# A quarter of a million stacks with minimal sharing, with one and a half million frames: all are kept.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >many.c <<'C'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# mmap, munmap, mremap, brk and sbrk are recorded as they were called; failing calls are not, nor what libc maps inside.
+# mmap, munmap, mremap, brk and sbrk are recorded as called; failing calls are not, nor what libc maps internally.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build_c mappings
 run ./mappings

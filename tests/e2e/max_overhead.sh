@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# record --max-overhead: a function that is called too often is not recorded any more, whatever way its calls are seen, and named; what
-# is called seldom is recorded to the last call, and the program does what it does alone.
+# record --max-overhead: a function that is called too often is silenced, in every kind of call tracing, and named;
+# rarely called ones are recorded to the last call, and the program behaves as without Penna.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >busy.c <<'PROGRAM'
 #include <pthread.h>
@@ -65,7 +65,7 @@ gcc -O2 busy.c -o plain -pthread
 for program in patchable fentry nops pg xray; do silenced $program; done
 silenced plain -F big -F tiny -F recursive
 
-# ---- what cannot be silenced is said ---------------------------------------------------------------------------------------------
+# ---- functions that cannot be silenced are reported -----------------------------------------------------------------
 gcc -O2 -finstrument-functions busy.c -o hooks -pthread
 gcc -O2 -pg -mfentry busy.c -o counted -pthread
 for program in hooks counted; do
@@ -75,7 +75,7 @@ for program in hooks counted; do
   expect_eq 2000000 "$(calls_of tiny $program.penna)" "calls of tiny, all recorded"
 done
 
-# ---- nothing to do --------------------------------------------------------------------------------------------------------------
+# ---- nothing to do --------------------------------------------------------------------------------------------------
 run penna record -k calls --max-overhead 10 -o short.penna -- ./patchable 1
 expect_match "$err" '^penna: --max-overhead 10%: all calls were recorded$'
 for wrong in 0 -1 10x 2000; do

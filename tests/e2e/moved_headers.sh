@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A library whose program headers lie far behind its beginning, as BOLT leaves them in those of rustc, clang and python: its stacks are
-# whole, and it is known by its build-id.
+# A library whose program headers are far from its beginning, as BOLT leaves them in those of rustc, clang and python:
+# its stacks are complete, and it is identified by its build-id.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >library.c <<'PROGRAM'
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# mutex_trace and mutex_ft2csv, by what users of Feather-Trace expect of them (FT10): recordings and files of their own.
+# mutex_trace and mutex_ft2csv, as users of Feather-Trace expect them (FT10): on recordings and on Feather-Trace's own
+# files.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 unset FT_STAY_SILENT FT_USE_CYCLE_COUNTER
 bin=$(dirname "$PENNA")
@@ -11,7 +12,7 @@ counts() { grep '^# [CIF]' <<<"$err" | sed 's/.*: //' | paste -sd' '; }  # compl
 halves() { counts | cut -d' ' -f1-2; }                                     # complete and incomplete
 build_c sections
 
-# ---- The program is as it always was ---------------------------------------------------------------------------------------
+# ---- The program behaves as usual -----------------------------------------------------------------------------------
 run env FT_STAY_SILENT=1 "$bin/mutex_trace" ./sections status 7
 expect_eq "7 to stdout to stderr" "$status $out $err" "status, output and what it says on stderr"
 expect_eq 600 "$(stat -c %a "$(the_recording)")" "who may read the recording"
@@ -30,7 +31,7 @@ expect_eq "125 mutex_trace: a command to run is missing; 'mutex_trace --help' sh
 expect_contains "$(trace --help)" 'mutex-PID.penna'
 rm mutex-*
 
-# What lies there is not replaced. Nobody knows the next pid: a file for each of those that may come.
+# Existing files are not replaced. The next pid is unknown: create a file for each candidate.
 for _ in 1 2 3; do  # once more if they began anew with small ones
   last=$(sh -c 'echo $$')
   for ((pid = last; pid < last + 3000; pid++)); do echo mine >"mutex-$pid.penna"; done
@@ -45,8 +46,8 @@ run penna info "$there"
 expect_eq 0 "$status" "status of penna info of what was recorded"
 find . -name 'mutex-*' -delete
 
-# ---- FT10: one line a critical section ------------------------------------------------------------------------------------------
-# expect_sections WHAT: those that ./sections says it had are those that are printed; lengths as they are, or longer
+# ---- FT10: one line per critical section ----------------------------------------------------------------------------
+# expect_sections WHAT: the printed sections are those reported by ./sections; their lengths are the same, or longer
 # by what a busy machine may sleep longer, but not by what another thread or a condition wait would add.
 expect_sections() {
   run trace ./sections "$1"
@@ -107,7 +108,7 @@ run csv sample.penna
 expect_eq 0 "$status" "status with a sample"
 expect_contains "$err" 'this is a sample: of 4 sections that began without waiting, one is here'
 
-# ---- The end of a program waits for nobody: less than 50 ms that are no work, in one run at least --------------------------------
+# ---- A program's exit is not delayed: less than 50 ms of idle time, in at least one run -----------------------------
 /usr/bin/python3 - "$bin/mutex_trace" <<'SCRIPT' || fail "the exit of the program was delayed"
 import resource, subprocess, sys, time
 def busy():
@@ -127,7 +128,7 @@ assert extra < 0.05
 SCRIPT
 rm mutex-*
 
-# ---- Files of Feather-Trace's own: 40 bytes a record, nothing else -----------------------------------------------------------------
+# ---- Feather-Trace's own files: 40 bytes a record, nothing else -----------------------------------------------------
 /usr/bin/python3 - <<'SCRIPT'
 import random, struct
 THREAD, LOCK, TIME = 140003109168832, 0x556afcf9f080, 1795188664859531
@@ -185,7 +186,7 @@ expect_eq 1 "$status" "without a file"
 run timeout 60 "$bin/mutex_ft2csv" many.ft
 expect_eq "0 500000 0 0" "$status $(counts)" "of a million records"
 
-# A recording that was cut: what can be read of it, and a sentence.
+# A truncated recording: its readable part, and a sentence.
 trace ./sections nested >/dev/null 2>&1
 head -c -700 "$(the_recording)" >cut.penna
 run csv cut.penna

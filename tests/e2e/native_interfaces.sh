@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What jemalloc, mimalloc and tcmalloc offer besides malloc is recorded: linked, part of the program, opened, with a prefix. Each block is
-# told once, with its size and from where the program asked for it, and its end; and no function of theirs that gives or takes blocks is
-# missing in the table.
+# The interfaces of jemalloc, mimalloc and tcmalloc besides malloc are recorded: linked, part of the program, dlopened,
+# with a prefix. Each block is recorded once, with its size and the program's requesting location, and its free; and the
+# table includes all of their functions that allocate or free blocks.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need libjemalloc-dev libgoogle-perftools-dev libmimalloc-dev
 library=/usr/lib/x86_64-linux-gnu
 mimalloc=$(basename "$(readlink "$library/libmimalloc.so")") # libmimalloc.so.2 in Debian 12, .3 in Debian 13
 
-# A function is in the table, or is another name of one that is, or a jump to one (behind an endbr64 where the library has them); or it
-# has nothing to do with single blocks.
+# A function is in the table, or is another name of one that is, or a jump to one (after an endbr64 in libraries that
+# have them); or it does not deal with single blocks.
 cat >listed.py <<'PYTHON'
 import re, subprocess, sys
 table, library = sys.argv[1:]
@@ -49,7 +49,7 @@ for name in libjemalloc.so.2 $mimalloc libtcmalloc.so.4 libtcmalloc_minimal.so.4
   python3 listed.py "$PENNA_SOURCE/src/agent/hooks/alloc/entered.inc" $library/$name || fail "the table of functions is incomplete"
 done
 
-# expect_all NAME: what the program said it got is in the recording, and was freed.
+# expect_all NAME: the blocks that the program reports are in the recording, and were freed.
 cat >matched.py <<'PYTHON'
 import csv, io, subprocess, sys
 penna, recording, count, size = sys.argv[1:]
@@ -107,7 +107,7 @@ export GLIBC_TUNABLES=glibc.rtld.optional_static_tls=20000
 expect_all jemalloc_opened ./opens jemalloc libjemalloc.so.2
 unset GLIBC_TUNABLES
 
-# Heaps that end with all of their blocks: nobody tells of these, and that is said.
+# Heaps destroyed with all of their blocks: the single frees are not reported, and a note says so.
 run penna record -f -k alloc -o heap.penna -- ./mimalloc destroy
 expect_contains "$err" "1 call has ended blocks at once that nobody tells of"
 expect_eq "0 1 1000" "$status $out" "a heap that is destroyed"
@@ -116,8 +116,8 @@ expect_eq 2 "$status" "leaks that may be none"
 expect_contains "$out" "1 call has ended blocks at once (mi_heap_destroy, arenas of jemalloc), and nobody tells which"
 expect_contains "$(penna report leaks heap.penna 2>&1)" "1 call has ended blocks at once that nobody tells of"
 
-# An interface with a prefix beside libc's malloc, which only the program's own symbols show; and functions of such a name that are no
-# allocator's.
+# A prefixed interface beside libc's malloc, visible only in the program's own symbols; and functions with such a name
+# that do not belong to an allocator.
 cat >prefixed.c <<'C'
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Libraries that are loaded late have free memory in reach of their jumps, wherever the kernel puts them; where a program leaves none,
-# that is said.
+# Libraries loaded late have free memory in reach of their jumps, wherever the kernel puts them; if a program leaves
+# none, this is reported.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >plugin.c <<'PROGRAM'
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A recorder in a recorder: the outer one has the program, and the inner one says so.
+# A recorder in a recorder: the outer one records the program, and the inner one reports this.
 . "$(dirname "$0")/common.sh"
 
 cat >app.c <<'C'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A program that forbids itself what every record needs goes on as without us; what it did before is there, and that the rest is not is said.
+# A program that denies itself something every record needs continues as without us; events up to then are recorded, and
+# the missing rest is reported.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build_c no_clock
 for what in strict tsc; do

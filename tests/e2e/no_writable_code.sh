@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# No memory is ever writable and executable at once, whatever is patched, nor becomes executable after it was writable where that is
-# forbidden (PR_SET_MDWE, seccomp): all ways to patch work there, and as many places are changed.
+# No memory is ever writable and executable at once, whatever is patched, nor becomes executable after having been
+# writable if that is forbidden (PR_SET_MDWE, seccomp): all ways of patching work there, and change the same places.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need strace
 cat >app.c <<'PROGRAM'
@@ -55,7 +55,7 @@ cat >plugin.c <<'PROGRAM'
 __attribute__((noipa)) static long inner(long n) { PENNA_EVENT(plugin, inner, n); char* block = strdup("text"); long length = (long)strlen(block); free(block); return length + n; }
 long plugin_work(long n) { return inner(n) + inner(n + 1); }
 PROGRAM
-# An allocator that only the program has.
+# An allocator that is part of the program only.
 cat >own_malloc.c <<'PROGRAM'
 #include <stddef.h>
 #include <string.h>
@@ -66,7 +66,7 @@ void free(void* block) { if (block) *((size_t*)block - 2) = 0; }
 void* calloc(size_t count, size_t size) { return memset(malloc(count * size), 0, count * size); }
 void* realloc(void* block, size_t size) { void* moved = malloc(size); if (block) { size_t was = *((size_t*)block - 2); memcpy(moved, block, was < size ? was : size); free(block); } return moved; }
 PROGRAM
-# Bans, for what is started under them.
+# Bans, for programs started under them.
 cat >under.c <<'PROGRAM'
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -107,7 +107,7 @@ build app_malloc own_malloc.c -fno-builtin
 
 ways=('-k calls,alloc,locks,points' '-k calls,points -F tiny -F small -F pass -F inner' '-k calls --libcalls' '-k calls --libcalls -A tiny@arg1'
   '-k locks --lock-functions own_lock=own_unlock')
-# facts RECORDING: what was changed in it, and what not.
+# facts RECORDING: what was changed in the program, and what was not.
 facts() { penna report health "$1" --format csv | grep -E '^(points|functions) (armed|patched|refused),' | cut -d, -f1,2; }
 for program in app_plain app_patchable app_nops app_malloc; do
   rounds=100
@@ -127,7 +127,7 @@ for program in app_plain app_patchable app_nops app_malloc; do
     case "$program $way" in
       *-F*|*lock-functions*|app_nops*|app_patchable*) expect_match "$(facts ban.penna)" 'functions patched,[1-9]' ;;
     esac
-    # Every request for memory, of all processes.
+    # Every memory request of all processes.
     # shellcheck disable=SC2086
     run "$PENNA" record -q -f -o traced.penna $way -- strace -f -e trace=mmap,mprotect,pkey_mprotect -o calls.txt ./$program $rounds
     expect_eq "$plain" "$status $out" "$program $way under strace"
@@ -136,7 +136,7 @@ for program in app_plain app_patchable app_nops app_malloc; do
   done
 done
 
-# Switched from outside and silenced under the same ban, with another thread that watches the map.
+# Switched from outside and silenced under the same ban, with another thread that monitors the map.
 cat >watched.c <<'PROGRAM'
 #include <pthread.h>
 #include <stdio.h>

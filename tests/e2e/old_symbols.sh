@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs that were built for condition variables of 8 bytes (before glibc 2.3.2), or for a posix_spawn() that runs scripts without #!
-# (before 2.15), run as without us, whatever is recorded; those of today are recorded.
+# Programs built for condition variables of 8 bytes (before glibc 2.3.2), or for a posix_spawn() that runs scripts
+# without #! (before 2.15), run as without us, whatever is recorded; current ones are recorded.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >waits.c <<'PROGRAM'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs of 32 bits and of another libc, which the agent cannot be preloaded into: however they are started, they print and end as
-# without us, and it is told that they are not recorded.
+# 32-bit programs and those of another libc, into which the agent cannot be preloaded: however they are started, their
+# output and exit status are unchanged, and they are reported as unrecorded.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need libc6-i386
 mkdir bin
@@ -16,12 +16,12 @@ C
 gcc -m32 -fno-pic -fno-stack-protector -c small.c -o small.o
 ld -m elf_i386 -dynamic-linker /lib/ld-linux.so.2 small.o /usr/lib32/libc.so.6 -o bin/small
 printf '#! %s/bin/small\n' "$work" >bin/wrapped
-# As musl's programs name their dynamic linker; that it is glibc's here, makes no difference.
+# Named like the dynamic linker of musl's programs; that it is actually glibc's makes no difference.
 cp /lib64/ld-linux-x86-64.so.2 ld-musl-x86_64.so.1
 echo 'int puts(const char*); int main(void) { puts("musl"); return 4; }' >other.c
 gcc other.c -o bin/other -Wl,--dynamic-linker="$work/ld-musl-x86_64.so.1"
 chmod +x bin/wrapped
-# Not all kernels run programs of 32 bits. Where this one does not, there is nothing of theirs to compare.
+# Not all kernels run 32-bit programs. If this one does not, there is nothing to compare for them.
 programs=(other)
 if /usr/bin/python3 -c 'import os; os.execv("bin/small", ["small"])' >/dev/null 2>&1 || [ $? = 3 ]; then
   programs+=(wrapped small)  # small last: a script cannot be run by a descriptor that the exec closes
@@ -53,7 +53,7 @@ alone="$status $out $err"
 run penna record -q -f -k alloc -o starts.penna -- /usr/bin/python3 -u starts.py "${programs[@]}"
 expect_eq "$alone" "$status $out $err" "programs that a program starts"
 run penna info starts.penna
-# Each was started five times by the script, the last once more, by its descriptor.
+# Each was started five times by the script, the last one once more, by its descriptor.
 for program in "${programs[@]}"; do
   [ $program = other ] && why='its libc is musl' || why='it is a 32-bit program'
   [ $program = "${programs[-1]}" ] && starts=6 || starts=5

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs that are started where the agent's file cannot be seen, behind another root or as a user who may not read it: they print what
-# they print alone, and that they are not in the recording is told.
+# Programs started where the agent's file is not accessible, under another root or as a user without permission to read
+# it: their output is unchanged, and they are reported as missing from the recording.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 libc=$(ldd /bin/echo | sed -n 's/.*=> \(.*libc.so.6\) .*/\1/p')
 mkdir -p root/bin "root$(dirname "$libc")" root/lib64

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs that change their user, and what they start and fork then, are followed; strangers get nothing from the recorder, and give it
-# nothing.
+# Programs that change their user, and their children and further programs, are followed; unrelated processes get
+# nothing from the recorder, and give it nothing.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 chmod 755 .
 mkdir -p p/bin p/lib out
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
 }
 C
 build_c busy
-# same EVENTS COMMAND...: as root, the same with us as without, and so many allocations.
+# same EVENTS COMMAND...: as root, the same with us as without, and that many allocations.
 same() {
   local events=$1
   shift
@@ -44,7 +44,7 @@ same '20,[0-9]{3}' "$work/busy" 65534
 run as_root "$work/p/bin/penna" info of.penna
 expect_eq 2 "$(grep -cE '^ *[0-9]+ +[0-9]+ .*busy' <<<"$out")" "processes"
 
-# Where the new user may not read the agent's file, that is told.
+# If the new user may not read the agent's file, this is reported.
 mkdir closed
 cp -r p closed/p
 chmod 700 closed
@@ -52,7 +52,8 @@ run as_root "$work/closed/p/bin/penna" record -f -k alloc -o of.penna -- setpriv
 expect_eq "3 65534 65534" "$status $out"
 expect_match "$err" "^penna: .*/busy \(pid [0-9]+\) was not recorded: its user may not read the agent's file"
 
-# A stranger, who reads the name of the socket where everybody can, is not answered. So is one who was there before the recorder's program.
+# An unrelated process that reads the public name of the socket is not answered. Nor is one that existed before the
+# recorder's program.
 cat >stranger.py <<'P'
 import os, socket, sys, time
 names = []

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What is written over: -f replaces a file of the user's own, never what a link leads to; and what another user left in a directory of all
-# (/tmp) is neither followed nor written, by anything that writes.
+# Overwriting: -f replaces the user's own file, never the target of a link; and another user's files in a shared
+# directory (/tmp) are neither followed nor written, by anything that writes.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build=$(readlink -f "$(dirname "$PENNA")/..")
 trap 'status=$?; cd /; as_root rm -rf "$work"; exit $status' EXIT
@@ -14,7 +14,7 @@ all=$work/all
 penna record -q -k alloc -o r.penna ls >/dev/null
 penna export rtrace r.penna -o t.rtrace.txt
 state() { stat -c '%A %u %s %i' "$1"; cat "$1"; }
-# refused WHAT WORDS CMD...: it fails with one sentence that holds the words, and our file is as it was.
+# refused WHAT WORDS CMD...: it fails with one sentence that contains the words, and our file is unchanged.
 refused() {
   local what=$1 words=$2
   shift 2
@@ -28,7 +28,7 @@ echo precious >private/file
 chmod 644 private/file
 before=$(state private/file)
 
-# ---- Recordings: no link at all, whoever made it and wherever it leads
+# ---- Recordings: no link at all, regardless of owner and target -----------------------------------------------------
 ln -s "$work/private/file" own
 ln -s "$work/private/new" dangling
 ln -s own chain
@@ -52,7 +52,7 @@ for write in 'record -q' 'import rtrace t.rtrace.txt'; do
   [ ! -e private/new ] || fail "$write wrote where a dangling link leads"
 done
 
-# ---- What another user left in a directory of all is written by nobody: files, pipes, and links of ours to them
+# ---- Another user's files in a shared directory are never written: files, pipes, and our links to them --------------
 nobody touch all/file
 nobody chmod 666 all/file
 nobody mkfifo -m 666 all/pipe
@@ -72,7 +72,7 @@ for name in all/theirs all/dangling all/directory/file; do
 done
 [ ! -e private/new ] || fail "export wrote where another user's link leads"
 
-# ---- A second name of our file, as anybody may make it where the kernel lets him
+# ---- A hard link to our file, as any user may create where the kernel permits it ------------------------------------
 ln private/file all/hard
 before=$(state private/file)
 refused "record to a hard link" "all/hard has another hard link, which anybody may have created: remove it, or choose another name" \
@@ -81,14 +81,14 @@ refused "export to a hard link" "all/hard has another hard link" penna export cs
 rm all/hard
 before=$(state private/file)
 
-# ---- Names that we choose ourselves can be foreseen: what lies there is passed over
+# ---- File names that we choose ourselves are predictable: existing files are skipped --------------------------------
 nobody ln -s "$work/private/file" "$all/leaks.0.map"
 run penna export libleaks r.penna -o all/leaks
 expect_eq 0 "$status" "export libleaks beside a link"
 expect_eq "$before" "$(state private/file)" "our file, behind a name of libleaks"
 [ -f all/leaks.1.map ] || fail "export libleaks did not choose the next name"
 
-# ---- Directories of exports: not another user's, nor behind his link
+# ---- Directories of exports: not another user's, nor through another user's link ------------------------------------
 nobody mkdir -m 777 all/theirs_too
 nobody ln -s "$work/private" all/to_private
 for format in ctf uftrace; do
@@ -108,7 +108,7 @@ for directory in new_directory all/mine to_own_directory/; do
 done
 rm -r all/mine
 
-# ---- What has always worked: our own files, links to them for exports, descriptors, pipes; recordings are for us alone
+# ---- What has always worked: our own files, links to them for exports, descriptors, pipes; recordings are private ----
 penna export csv r.penna >want.csv
 echo old >old.csv
 ln -s old.csv link.csv
@@ -146,7 +146,7 @@ refused "no such directory" "cannot write none/r.penna: No such file or director
 refused "a directory" "cannot write deep: Is a directory" penna record -q -f -o deep true
 refused "an empty directory name" "cannot write deep/: Is a directory" penna record -q -f -o deep/ true
 
-# ---- etrace, and functracer, whose program makes links of the names that it is about to write
+# ---- etrace, and functracer, whose program turns the names it is about to write into links --------------------------
 refused "etrace" "own is a link, and the target of a link is never replaced" timeout 60 "$build/bin/etrace" -o own
 cat >told.c <<'C'
 #include <signal.h>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A lock of the program's own, from a static library, by the functions that --lock-functions names: waits as long as they were, for those who
-# held it, and no waits for its futex besides; by trying, and by time. What cannot be, is said.
+# A program's own lock, from a static library, by the functions given with --lock-functions: waits have the true length
+# and holder, without additional waits for its futex; with trylock and timeouts. Impossible requests are reported.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >gate.h <<'HEADER'
@@ -31,7 +31,7 @@ void shop::Gate::leave() {
   if (__atomic_exchange_n(&word, 0, __ATOMIC_RELEASE) == 2) syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 }
 LIBRARY
-# Who comes first holds it until 50 ms after somebody else has come. Three times.
+# The first holder keeps it until 50 ms after another thread has come. Three times.
 cat >shop.cc <<'PROGRAM'
 #include "gate.h"
 #include <atomic>
@@ -93,7 +93,7 @@ waits=$(penna report tried.penna waits)
 expect_match "$waits" 'pay\(\) \(shop.cc'
 expect_match "$waits" 'audit\(\) \(shop.cc'
 
-# With calls of a program that its compiler has prepared: what is recorded of both begins at the same instruction.
+# With calls of a program prepared by its compiler: the records of both start at the same instruction.
 build_c shop -fpatchable-function-entry=5 gate.cc
 run penna record -k calls,locks -o both.penna --lock-functions 'shop::Gate::enter=shop::Gate::leave,try=shop::Gate::try_enter' -- ./shop
 expect_eq 0 "$status" status
@@ -101,17 +101,17 @@ shown both
 expect_contains "$(penna replay both.penna)" "shop::Gate::enter()"
 build_c shop -L. -lgate
 
-# Nobody knows whether it would wait: what takes long, has waited.
+# Whether it would wait is unknown: a call that takes long counts as a wait.
 run penna record -k locks -o timed.penna --lock-functions 'shop::Gate::enter=shop::Gate::leave' -- ./shop
 shown timed timed
 expect_contains "$(penna report timed.penna health)" "waits in shop::Gate::enter() [shop] are told by time: about 5 us or more"
 
-# Nothing of it is seen without: its futex is.
+# Without the option it is not seen, only its futex.
 penna record -q -k locks -o none.penna -- ./shop
 expect_missing "$(penna report none.penna locks)" "own lock"
 expect_contains "$(penna report none.penna locks)" "futex"
 
-# What cannot be.
+# Impossible requests.
 says() { local want=$1; shift; run penna record -f -o wrong.penna "$@"; expect_contains "$err" "$want"; }
 says "--lock-functions 'no_lock=no_unlock': no such function is defined" --lock-functions no_lock=no_unlock -- ./shop
 expect_eq 0 "$status" "status of a program whose lock is not there"
@@ -125,12 +125,12 @@ says "add locks to -k" -k calls --lock-functions a=b -- ./shop
 says "something other than try= after the comma" --lock-functions a=b,c -- ./shop
 says "names one function twice" --lock-functions a=a -- ./shop
 
-# A program that nobody can be loaded into.
+# A program into which nothing can be loaded.
 echo 'int main(void) { return 0; }' >closed.c
 gcc -static -s -o closed closed.c
 says "no function was entered, because no process was recorded (is the program linked statically?)" --lock-functions a=b -- ./closed
 
-# What cannot be entered is named, and none of its kin is.
+# Functions that cannot be hooked are named, and none of the related functions is hooked.
 cat >short.c <<'PROGRAM'
 __attribute__((noipa)) void short_unlock(int *word) { __asm__ volatile("movl $0, (%0)" ::"r"(word)); }
 __attribute__((noipa, naked)) void short_lock(int *word) { __asm__ volatile("incl (%%rdi)\n ret" ::); }
@@ -142,7 +142,7 @@ says "locks by short_lock=short_unlock in short are not recorded: short_lock ret
 expect_eq 0 "$status" "status of a program whose lock cannot be entered"
 expect_missing "$(penna report wrong.penna locks 2>&1)" "own lock"
 
-# A part of a lock that its compiler took out of it is not called for all of it.
+# A part that the compiler split off a lock function is not taken for the whole function.
 cat >parts.c <<'PROGRAM'
 #include <stdlib.h>
 static volatile int sink;
@@ -154,7 +154,7 @@ PROGRAM
 build_c parts
 says "cut_lock.part.0 is a part of a function that the compiler has taken apart" --lock-functions cut_lock=cut_unlock -- ./parts
 
-# What a lock function does inside has the program's own frames and no others.
+# Events inside a lock function have the program's own frames and no others.
 cat >inner.c <<'PROGRAM'
 #include <stdlib.h>
 #define PLACE __attribute__((noipa))

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# An allocator in the program of which strdup and functions of arenas are a part: their blocks are recorded, too, and every free finds its block.
+# An allocator in the program that includes strdup and arena functions: their blocks are recorded, too, and every free
+# finds its block.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build_c own_strdup -rdynamic
 ./own_strdup || fail "the program is broken"

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs whose runtime walks its stacks itself: nothing of theirs is entered by a detour, which is said; they run as without us, whatever is
-# asked for. C code beside it is recorded.
+# Programs whose runtime walks its stacks itself: none of their functions is hooked by a detour, which is reported; they
+# run as without us, whatever is requested. C code in them is recorded.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need golang-go ocaml-nox
 export GOCACHE=$work/cache GO111MODULE=off GOFLAGS= GOMAXPROCS=4
 
 mkdir go with_c library network
-# Stacks that grow and move, collections, tracebacks, a panic out of a fault.
+# Stacks that grow and move, collections, tracebacks, a panic from a fault.
 cat >go/main.go <<'PROGRAM'
 package main
 
@@ -48,7 +48,7 @@ func main() {
 	fmt.Println(*p)
 }
 PROGRAM
-# C that Go calls, and that calls Go, which looks back through both.
+# C called by Go and calling Go, which walks back through both.
 cat >with_c/main.go <<'PROGRAM'
 package main
 
@@ -95,7 +95,7 @@ func main() {
 	fmt.Println(*p)
 }
 PROGRAM
-# Go's linker takes C's objects in by itself.
+# Go's linker includes C objects by itself.
 cat >network/main.go <<'PROGRAM'
 package main
 
@@ -168,7 +168,7 @@ for program in $programs; do
   done
 done
 
-# Which, and why, is said; C's functions are there.
+# The excluded functions and the reason are reported; C functions are recorded.
 run penna record -f -k calls -F 'main.*' -F inC -F '_cgo_*' -o c.penna -- ./go_with_c
 expect_contains "$err" 'it belongs to Go, whose runtime walks its stacks itself'
 run penna report calls c.penna --format csv
@@ -180,7 +180,8 @@ run penna record -f -k calls -F 'camlCollect__*' -F 'caml_alloc*' -o ml.penna --
 expect_contains "$err" 'it belongs to OCaml, whose runtime walks its stacks itself'
 expect_contains "$(penna report calls ml.penna --format csv)" caml_alloc
 
-# A damaged table says nothing: then all code of the file is left alone. A sound one says where Go's is.
+# A damaged table gives no information: then all code of the file is left alone. A valid one gives the location of Go's
+# code.
 cat >table.c <<'PROGRAM'
 #include <stdio.h>
 __attribute__((noipa)) int in_c(int n) { return n * 5 / 3 + n % 7 - 3; }
@@ -200,8 +201,8 @@ for damage in '0xfffffff1 1 0x500000 72 0x10' '0xfffffff1 0xffffffffffffffff 0x5
   esac
 done
 
-# Java's machine writes code that calls functions of the machine: those whose address its own code takes. It is known by a symbol that it has
-# for debuggers.
+# Java's virtual machine generates code that calls its own functions: those whose address its own code takes. It is
+# recognised by a symbol it has for debuggers.
 cat >machine.c <<'PROGRAM'
 #include <stdio.h>
 #ifdef MACHINE
@@ -226,7 +227,7 @@ for machine in '' -DMACHINE; do
   fi
 done
 
-# Mono finds its way by what it has compiled: ahead of time, that is a library like others, but for a symbol.
+# Mono unwinds through what it has compiled: ahead of time, that is a library like others, except for one symbol.
 need mono-mcs mono-runtime
 cat >managed.cs <<'PROGRAM'
 using System;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Blocks that threads pass to one another, and those that are freed by threads that end, handlers, forked children and closed libraries:
-# in the order of time, none is freed before it was allocated, or given out before it was freed.
+# Blocks passed between threads, and those freed by exiting threads, handlers, forked children and closed libraries: in
+# time order, none is freed before it was allocated, or allocated again before it was freed.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >order.py <<'PYTHON'
 import csv, io, subprocess, sys

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# --paths-to and --hide on real programs, recording and reading; and what uftrace means by -C and -N.
+# --paths-to and --hide on real programs, recording and reading; and the meaning of -C and -N in uftrace.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need uftrace
 rows() { penna report calls "$@" --format csv | awk -F, 'NR > 1 { print $1, $NF }' | tr -d '"' | sort; }
 tree() { penna replay --tree --all "$@" 2>/dev/null | grep -v '^# '; }
 
-# A Python program, its functions entered by name.
+# A Python program, its interpreter's functions hooked by name.
 cat >sort.py <<'PROGRAM'
 for i in range(300):
     sorted([3, 1, 2, i])
@@ -17,8 +17,9 @@ python=(env PYTHONHASHSEED=0 /usr/bin/python3 -S -E -s sort.py)
 entered=(-k calls -F 'PyList_*' -F 'PyObject_*' -F 'PyDict_*' -F 'PyLong_*' -F 'PyRun_*' -F 'PyImport_*')
 run penna record -f -q -o python.penna "${entered[@]}" -- "${python[@]}"
 expect_eq "0 100" "$status $out" "the program"
-# same FILTER: with it while recording, and with it while reading, the rows and trees are the same. Two runs of the interpreter make the
-# same calls only at the same addresses (what it frees at its end lies in tables by address): so without ASLR.
+# same FILTER: the rows and trees are the same when filtering while recording and while reading. Two runs of the
+# interpreter make the same calls only at the same addresses (what it frees at exit is in tables by address): so without
+# ASLR.
 record() { setarch -R "$PENNA" record -f -q "${entered[@]}" "$@" -- "${python[@]}" >/dev/null; }
 record -o python.penna
 same() {
@@ -32,7 +33,7 @@ for filter in '--paths-to PyObject_RichCompareBool' '--paths-to PyObject_RichCom
   [ "$(stat -c %s some.penna)" -lt "$(stat -c %s python.penna)" ] || fail "$filter: the recording did not get smaller"
 done
 
-# Threads, a child, a longjmp, a switch of stacks; a recording that is cut.
+# Threads, a child, a longjmp, a switch of stacks; a truncated recording.
 cat >ways.c <<'PROGRAM'
 #include <pthread.h>
 #include <setjmp.h>
@@ -88,7 +89,7 @@ expect_eq 0 "$status" "status of a recording that is cut"
 expect_contains "$out" "goal"
 expect_missing "$out" "leaf"
 
-# Live, and what met nothing.
+# Live, and unmatched patterns.
 run penna record --live --tree -q -f -k calls -o live.penna --paths-to jumps -- ./ways
 expect_contains "$out" "main
 |   lands

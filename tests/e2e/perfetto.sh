@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna export perfetto: protobuf's own decoder reads it, every event is that of the CSV, heap profiles are its sums, and no field is
-# unknown to it.
+# penna export perfetto: protobuf's own decoder reads it, every event is that of the CSV, heap profiles have its sums,
+# and no field is unknown to it.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need protobuf-compiler python3-protobuf
 cat >app.cc <<'PROGRAM'
@@ -49,7 +49,7 @@ penna record -q -o app.penna -- ./app
 penna export perfetto app.penna -o app.pftrace
 penna export csv app.penna -o app.csv
 
-# Of the documented messages, what may be in the file.
+# The documented messages that may be in the file.
 cat >trace.proto <<'PROTO'
 syntax = "proto2";
 message Trace { repeated TracePacket packet = 1; }
@@ -241,7 +241,7 @@ if len(sys.argv) > 3:
 PYTHON
 /usr/bin/python3 check.py app.pftrace app.csv all || fail "the perfetto trace is not what the CSV says"
 
-# A recording without any calls, of a program that is killed.
+# A recording without calls, of a program that is killed.
 cat >points.c <<'PROGRAM'
 #include <signal.h>
 #include "penna/point.h"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Enums among the arguments of points: by name where debug information has it, in C and C++, in structs, of spans; else, in templates, of
-# lazy points of C++, and where no enumerator fits, the number. And the source of probes of other headers.
+# Enums among the arguments of points: shown by name if debug information has it, in C and C++, in structs, in spans;
+# otherwise, in templates, in lazy C++ points, and if no enumerator matches, as a number. And the source of probes of
+# other headers.
 . "$(dirname "$0")/common.sh"
 need clang systemtap-sdt-dev
 

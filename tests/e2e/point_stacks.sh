@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# record --point-stacks: each pass of a point with its stack, of points with and without texts, spans, in leaves with a red zone and with
-# vector registers, in C and in C++, of foreign probes; in the replay, the report, folded and CSV. The program is not disturbed.
+# record --point-stacks: each hit of a point with its stack, for points with and without strings, spans, in leaves with
+# a red zone and with vector registers, in C and in C++, for foreign probes; in the replay, the report, folded and CSV.
+# The program is not disturbed.
 . "$(dirname "$0")/common.sh"
 
 cat >prog.cc <<'C'
@@ -40,7 +41,7 @@ for options in "-O0" "-O2" "-O3 -mavx2" "-O2 -fomit-frame-pointer -static-libgcc
   expect_eq "$truth" "$out" "output with $options"
   expect_contains "$err" "0 lost"
   penna export folded a.penna --weight points >folded.txt
-  # count STACK: where frames may stand outside.
+  # count STACK: there may be further outer frames.
   count() { awk -v want="$1" '{ line = $0; sub(/ [0-9]+$/, "", line) } substr(line, length(line) - length(want) + 1) == want { n += $NF } END { print n + 0 }' folded.txt; }
   for point in plain text; do
     expect_eq 33 "$(count "main;middle(long);leaf(double, double, double, double, long);shop:$point")" "$point in middle with $options: $(<folded.txt)"
@@ -63,7 +64,7 @@ expect_match "$(penna export csv a.penna | grep ',shop:plain,')" ';main;middle\(
 expect_contains "$(penna info a.penna)" "point-stacks"
 penna report a.penna flame --weight points >flame.txt || fail "wrong flame graph"
 
-# Without it nothing changes, and who asks for stacks is told.
+# Without it nothing changes, and requests for stacks are answered with a hint.
 run penna record -f -k points -o b.penna ./prog
 run penna export folded b.penna --weight points
 expect_eq 125 "$status"
@@ -72,7 +73,7 @@ expect_missing "$(penna report b.penna points)" "Where points were passed"
 run penna record -k alloc --point-stacks -o c.penna ./prog
 expect_contains "$err" "--point-stacks and -T PROVIDER:NAME@stack are about points: add points to -k"
 
-# Of some points alone; the others are recorded without, in the same modules.
+# Only for some points; the others are recorded without stacks, in the same modules.
 run penna record -f -k points -T 'shop:t*@stack' -T 'shop:nothing@stack' -o d.penna ./prog
 expect_eq "$truth" "$out"
 expect_contains "$err" "-T 'shop:nothing@stack' met no point"
@@ -82,7 +83,7 @@ expect_eq 45 "$(count '[unknown];shop:plain')" "plain, without stacks: $(<folded
 run penna report d.penna points -n 0
 expect_eq "" "$(sed '1,/Where points/d' <<<"$out" | grep -E 'shop:(plain|span)' || true)" "stacks of points that none was asked for"
 
-# A stack that has no end within the limit says so.
+# A stack that does not end within the limit is marked as cut.
 run penna record -f -k points --point-stacks --stack-depth 1 -o depth.penna ./prog
 run penna report depth.penna points -n 0
 expect_match "$out" '^ +\(deeper than --stack-depth'
@@ -100,7 +101,7 @@ expect_eq 30 "$out"
 penna export folded f.penna --weight points >folded.txt
 expect_eq 5 "$(count "main;work;other:probe")" "foreign probes: $(<folded.txt)"
 
-# With texts among its arguments; and where several processes read the same, there is one row.
+# With strings among its arguments; and if several processes read the same, there is one row.
 need python3
 run penna record -f -k points -e 'python:import*' --point-stacks -o py.penna /usr/bin/python3 -c 'import json'
 penna export folded py.penna --weight points >folded.txt

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Points of every kind from the macro to the report: structs, arrays, names, strings that are cut, lazy ones, spans, in C++
-# and in C, beside functions in the replay.
+# Points of every kind from the macro to the report: structs, arrays, names, truncated strings, lazy ones, spans, in C++
+# and in C, among functions in the replay.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >app.cc <<'PROGRAM'
 #include <stdexcept>
@@ -30,7 +30,7 @@ PROGRAM
 build_c app -finstrument-functions -finstrument-functions-exclude-file-list=/usr
 penna record -q -k calls -k points -o app.penna -- ./app
 
-# The tree, without times and thread: what the exception left is closed where it was left.
+# The tree, without times and thread: spans left by the exception are closed at that place.
 tree() { penna replay "$1" | sed -n '/EVENT/,$p' | tail -n +2 | cut -c39- | sed 's/x\{255\}/255x/'; }
 expect_eq 'main() {
   span app:main {
@@ -66,7 +66,7 @@ expect_match "$out" '^ +why: "two" 1$'
 run penna list ./app
 expect_match "$out" '^app:order +event +order.id int, order.who string, order.price float, numbers array +1 '
 
-# In C: the span's end is called by the compiler; longjmp leaves one open, which what lies around it ends.
+# In C: the span's end is called by the compiler; longjmp leaves one open, which ends with the enclosing one.
 cat >jump.c <<'PROGRAM'
 #include <setjmp.h>
 #include "penna/point.h"

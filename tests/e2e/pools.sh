@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna/alloc.h: blocks of pools are recorded by pool, in C and C++, by gcc and clang; nothing without a recorder, also in static programs.
+# penna/alloc.h: blocks of pools are recorded by pool, in C and C++, by gcc and clang; nothing without a recorder, also
+# in static programs.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source=$PENNA_SOURCE/examples/pools.c
 due='pool requests: allocate(16)
@@ -24,7 +25,7 @@ run penna replay p.penna
 expect_match "$out" 'pool requests: allocate\(16\) = 0x[0-9a-f]+ in take_request'
 penna export csv p.penna >p.csv
 expect_match "$(<p.csv)" ',pool_alloc,pool:requests,0x[0-9a-f]+,16,.*main;take_request'
-# Each pool's free finds the block of that pool.
+# A free in a pool matches the block of that pool.
 [ "$(grep -c ',pool_free,' p.csv)" = 2 ] || fail "frees: $(<p.csv)"
 run penna record -f -o p.penna -k points -- ./pools
 expect_missing "$(penna replay p.penna)" "pool requests"
@@ -33,7 +34,8 @@ gcc -O2 -static -I"$PENNA_SOURCE/include" "$source" -o static
 run ./static
 expect_eq "GET /leak stays" "$out" "static"
 
-# In C++, in a function that is inlined twice, with stacks of frees; names of any length; too many pools are counted, not mixed up.
+# In C++, in a function that is inlined twice, with stacks of frees; names of any length; excess pools are counted, not
+# mixed up.
 cat >many.cc <<'CXX'
 #include <penna/alloc.h>
 #include <cstdio>

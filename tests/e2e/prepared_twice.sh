@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A function that a compiler has prepared in two ways, or that --libcalls sees and that has a hook of its own, too: each call is recorded
-# once, with what it calls inside of it.
+# A function prepared by the compiler in two ways, or seen by --libcalls and having a hook of its own: each call is
+# recorded once, with the calls inside it.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >twice.c <<'C'

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A program that takes rights by its file (setuid, setgid) and is started by another user is not recorded: nothing is preloaded into it. It
-# runs as it does alone, and a sentence tells it with its reason, however it is started.
+# A program that gains privileges through its file (setuid, setgid) when started by another user is not recorded:
+# nothing is preloaded into it. It runs as without Penna, and a sentence reports it with the reason, however it is
+# started.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 chmod 755 .
 mkdir -p p/bin p/lib out
@@ -66,14 +67,14 @@ for how in exec system spawn fork; do
   done
 done
 
-# The command itself.
+# As the command itself.
 run nobody ./setuid
 alone="$status $out"
 run nobody p/bin/penna record -f -k alloc -o out/r.penna -- ./setuid
 expect_eq "$alone" "$status $out" "a setuid command"
 expect_contains "$err" "nothing was recorded of ./setuid: it is setuid or has capabilities, so nothing can be preloaded"
 
-# Its own user takes no rights by it: it is recorded.
+# Started by the file's owner, it gains no privileges: it is recorded.
 run as_root p/bin/penna record -f -k alloc -o root.penna -- ./starter spawn ./setuid
 expect_eq 6 "$status" "setuid by root"
 expect_missing "$err" 'not recorded'

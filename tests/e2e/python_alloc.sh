@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Debian's own python3, unmodified: where it allocates has the names of the interpreter's C functions, from its debug file.
+# Debian's own python3, unmodified: allocation stacks have the names of the interpreter's C functions, from its debug
+# file.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need 'python3.11-dbg|python3.13-dbg'
 run penna record -o a.penna -- /usr/bin/python3 -c 'x=[bytes(i) for i in range(20000)]; print(len(x))'

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Threads that record nothing are in the table of threads, and in that of processes.
+# Threads without events are in the table of threads, and in that of processes.
 . "$(dirname "$0")/common.sh"
 
-# Two threads sleep until the recorder has seen them; it looks twice a second.
+# Two threads sleep until the recorder has seen them; it checks twice a second.
 cat >idle.c <<'C'
 #include <pthread.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ for view in "replay a.penna" "report a.penna" "export chrome a.penna -o c" "expo
   expect_eq 0 "$status" "$view"
 done
 
-# A process that records nothing at all has one, too.
+# A process without any events has one, too.
 penna record -q -k points -o s.penna sleep 0.1
 run penna report s.penna threads
 expect_contains "$out" '1 thread of 1 process'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The reading verbs on one recording: every table in every format, the newest recording by itself, wrong use, closed pipes.
+# The reading verbs on one recording: every table in every format, the default of the newest recording, incorrect usage,
+# closed pipes.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >app.c <<'PROGRAM'
 #include <pthread.h>
@@ -35,7 +36,7 @@ build_c app -finstrument-functions
 penna record -q -o old.penna -- true
 penna record -q -o app.penna -- ./app
 
-# Each table, in either order, in each format.
+# Each table, with the arguments in either order, in each format.
 for table in calls alloc leaks locks waits points threads health; do
   run penna report app.penna $table
   expect_eq 0 "$status" "status of report $table"
@@ -54,14 +55,14 @@ run penna report app.penna calls --sort calls:asc -n 1
 expect_match "$out" '^ +1 .*(main|hold)'
 expect_contains "$out" "2 more (-n 0 shows all)"
 
-# The newest recording is found, and is this one; files that are none are not.
+# The newest recording is found, and is this one; other files are not taken for recordings.
 touch newer.penna.txt
 run penna report points
 expect_contains "$out" "app:work"
 run penna info
 expect_contains "$out" "app.penna"
 
-# The replay: nested, in order; one thread; no more lines than were asked for.
+# The replay: nested, in order; one thread; no more lines than requested.
 run penna replay app.penna
 expect_match "$out" '^ +[0-9.]+ +[0-9]+  main\(\) \{'
 expect_match "$out" '    work\(\) \{'
@@ -77,7 +78,7 @@ expect_eq 6 "$(wc -l <<<"$out")" "lines of replay -n 4, with two of titles"
 run penna replay app.penna --merge
 expect_eq "$(tail -n +2 <<<"$out")" "$(tail -n +2 <<<"$out" | sort -s -k1,1n)" "the merged replay, sorted by time"
 
-# Wrong use: one sentence, 125, nothing on standard output.
+# Incorrect usage: one sentence, 125, nothing on standard output.
 wrong() {
   run penna "$@"
   expect_eq 125 "$status" "status of penna $*"
@@ -113,7 +114,7 @@ for verb in report "report points" "report leaks" replay info; do
   [ -n "$out" ] || fail "$verb of an empty recording says nothing"
 done
 
-# A reader that leaves, and a disk that is full.
+# A reader that exits early, and a full disk.
 penna replay app.penna | head -n 1 >/dev/null
 penna export csv app.penna | head -n 1 >/dev/null
 for verb in report replay info "list ./app" "export csv" "export chrome"; do
@@ -124,13 +125,13 @@ for verb in report replay info "list ./app" "export csv" "export chrome"; do
   expect_contains "$(<err.txt)" "No space left"
 done
 
-# Without its end, a recording is still read, and every report says so.
+# A truncated recording can still be read, and every report mentions it.
 head -c "$(($(stat -c %s app.penna) - 100))" app.penna >cut.penna
 run penna report cut.penna alloc
 expect_eq 0 "$status" "status of the report of a cut recording"
 expect_match "$out" '(ends|cut|damaged|unfinished|complete)'
 
-# On a terminal: colours, unless NO_COLOR says no; lines no wider than it.
+# On a terminal: colours, unless NO_COLOR is set; lines no wider than it.
 on_terminal() { # ENVIRONMENT COMMAND: its output as a terminal of 60 columns got it
   env $1 script -qec "stty cols 60; $2" /dev/null </dev/null | tr -d '\r'
 }

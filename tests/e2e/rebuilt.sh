@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A program that is changed and built again in place: its older recording keeps its functions, lines and locks, as the names of what
-# occurred are in it; without them one sentence says which file was rebuilt. Names of the later build are never shown.
+# A program that is changed and rebuilt in place: its older recording keeps its functions, lines and locks, because it
+# contains the names of what occurred; without these, one sentence says which file was rebuilt. Names of the later build
+# are never shown.
 . "$(dirname "$0")/common.sh"
 
 cat >shop.c <<'C'
@@ -50,7 +51,7 @@ run penna diff before.penna after.penna
 expect_contains "$out" pay_before
 expect_contains "$out" pay_after
 
-# Without kept names: which file, and what to do; the functions are addresses.
+# Without stored names: which file, and what to do; functions are shown as addresses.
 run penna report without.penna leaks
 expect_missing "$out" pay_after
 expect_match "$out$err" "/shop was rebuilt since the recording .*keep the old file, or name its folder with --debug-dir"
@@ -60,7 +61,8 @@ expect_match "$out$err" "/shop was rebuilt since the recording"
 run penna report without.penna locks
 expect_match "$out$err" "/shop was rebuilt since the recording"
 
-# No build-id says which build it is: the names of the recording, or none, but not those of a file that was written later.
+# Without a build-id to identify the build: the names of the recording, or none, but never those of a file written
+# later.
 built pay_before '' -Wl,--build-id=none
 run penna record -q -f -o before.penna ./shop
 run penna record -q -f --no-names -o without.penna ./shop
@@ -73,7 +75,7 @@ run penna report without.penna calls
 expect_missing "$out" pay_after
 expect_match "$out$err" "/shop was written since the recording, and has no build-id"
 
-# Elsewhere, where there is no such file at all.
+# On another machine, without the file.
 rm shop
 run penna report before.penna calls
 expect_match "$out" '^ *10 .*pay_before'

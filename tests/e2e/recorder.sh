@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs that record themselves: by PENNA_RECORD, and by penna/recorder.h.
+# Programs that record themselves: with PENNA_RECORD, and with penna/recorder.h.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 lib=$(readlink -f "$(dirname "$PENNA")/../lib")
 points=(-L"$lib" "-Wl,-rpath,$lib" -Wl,--no-as-needed -lpenna)
 everything=("${points[@]}" -lpenna-agent)
-# events REC KIND: how many of these the recording holds.
+# events REC KIND: the number of such events in the recording.
 events() { penna export csv "$1" 2>/dev/null | awk -F, -v kind="$2" '$4 == kind { n++ } END { print n + 0 }'; }
 
-# ---- PENNA_RECORD: a program that says nothing about recorders ----------------------------------------------------------
+# ---- PENNA_RECORD: a program that does not mention recorders --------------------------------------------------------
 cat >quiet.c <<'PROGRAM'
 #include <signal.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ expect_eq "$(<passed.txt)" "$((kept + lost))" "points recorded and lost, of thos
 run env PENNA_RECORD=began.penna PENNA_RECORD_EVENTS='quiet:*,!*:loop' ./quiet
 expect_eq 1 "$(events began.penna point)" "points that were asked for"
 
-# What stands in the way is said; the program goes its way all the same.
+# Obstacles are reported; the program continues regardless.
 run env PENNA_RECORD=nowhere/x.penna ./quiet
 expect_eq "3 $said" "$status $out" "the program with a recording that cannot be made"
 expect_contains "$err" 'penna: PENNA_RECORD=nowhere/x.penna: cannot write nowhere/x.penna: No such file or directory'
@@ -80,7 +80,7 @@ expect_contains "$err" "there is no kind 'sounds': choose from"
 # A limit that leaves no room for events.
 run bash -c 'ulimit -f 1000; PENNA_RECORD=x.penna ./quiet'
 expect_eq "3 $said" "$status $out" "the program with a limit"
-# A program with more rights than its caller takes no orders from his environment; one without does.
+# A program with more privileges than its caller ignores the environment variable; one without does not.
 nobody() { as_root setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all env "$@"; }
 mkdir open && chmod 777 . open && cp "$lib"/libpenna{.so.?,-agent.so} open
 build_c quiet -O2 -L"$lib" "-Wl,-rpath,$work/open" -Wl,--no-as-needed -lpenna -o open/plain
@@ -94,14 +94,14 @@ done
 [ -s open/plain.penna ] || fail "a program with write permission wrote no recording"
 [ ! -e open/privileged.penna ] || fail "a privileged program wrote a file that its caller named"
 chmod 700 .
-# Under penna record, that one records.
+# Under penna record, the outer recorder records.
 run penna record -q -k points -o outer.penna -- env PENNA_RECORD=inner.penna ./quiet
 expect_eq "3 $said" "$status $out" "the program with two recorders"
 expect_contains "$err" 'this process is or was already recorded'
 [ ! -e inner.penna ] || fail "the inner recorder left a file"
 expect_eq 2 "$(penna export csv outer.penna | grep -c quiet:began)" "programs in the outer recording"
 
-# ---- penna/recorder.h: everything, nothing lost, forked children too ----------------------------------------------------
+# ---- penna/recorder.h: everything, nothing lost, forked children too ------------------------------------------------
 cat >all.cc <<'PROGRAM'
 #include <sys/wait.h>
 #include <unistd.h>
@@ -161,7 +161,7 @@ expect_match "$out" '^lost +nothing$'
 expect_missing "$(penna report all.penna threads)" 'penna-'  # the recorder's own threads are not in it
 expect_eq 6 "$(penna report all.penna threads | grep -c ' all ')" "threads"
 
-# ---- Descriptors are apart: the program may close what it does not know, and what it closes is closed --------------------
+# ---- Descriptors are separate: the program may close unknown ones, and what it closes is closed ---------------------
 cat >daemon.c <<'PROGRAM'
 #include <fcntl.h>
 #include <stdio.h>
@@ -194,7 +194,7 @@ expect_eq "0 " "$status $out" "a program that closes every descriptor"
 for i in $(seq 0 19); do expect_eq mine "$(<data.$i)" "what it wrote into data.$i"; done
 expect_eq 500000 "$(events daemon.penna point)" "its points"
 
-# ---- Options of an older and of a newer program: what is not known must be zero ----------------------------------------------
+# ---- Options of an older and of a newer program: unknown fields must be zero ----------------------------------------
 cat >versions.c <<'PROGRAM'
 #include <stdio.h>
 #include <string.h>
@@ -250,7 +250,7 @@ garbage: -1 penna_recorder_options.size is 18446744073709551615: $unset
 $(penna --version | cut -d' ' -f2)" "$status $out" "sizes of penna_recorder_options"
 expect_eq 1 "$(events versions.penna point)" "points recorded with the options of a later version"
 
-# ---- Ends of all kinds --------------------------------------------------------------------------------------------------
+# ---- All kinds of exits ---------------------------------------------------------------------------------------------
 cat >ends.c <<'PROGRAM'
 #include <signal.h>
 #include <stdio.h>
@@ -288,8 +288,8 @@ run penna info ends.penna
 expect_eq 0 "$status" "status of penna info"
 kept=$(events ends.penna point)
 ((kept > 800000)) || fail "$kept of 1,000,000 points of a killed program"
-# Events that come one by one reach the file within a second, and another one where the machine is busy: all that the program saw so
-# long before the end.
+# Single events reach the file within a second, or two on a busy machine: all that the program saw that long before the
+# end.
 cat >slow.c <<'PROGRAM'
 #include <signal.h>
 #include <stdio.h>
@@ -312,7 +312,7 @@ int main(void) {
 }
 PROGRAM
 build_c slow -O2 "${points[@]}"
-# expect_kept REC END: of the ticks in ticks.txt, all that came two seconds before END, and none that did not come.
+# expect_kept REC END: all ticks in ticks.txt up to two seconds before END, and none that did not occur.
 expect_kept() {
   local kept least all
   kept=$(events "$1" point)
@@ -322,7 +322,7 @@ expect_kept() {
 }
 env PENNA_RECORD=slow.penna ./slow >ticks.txt 2>end.txt || true
 expect_kept slow.penna "$(tail -n 1 end.txt)"
-# The same of a recorder that is killed, and of one that is not.
+# The same for a killed recorder, and for one that is not killed.
 "$PENNA" record -q -o one.penna -k points -- ./slow >ticks.txt 2>end.txt &
 sleep 3.5
 killed=$(date +%s.%N)

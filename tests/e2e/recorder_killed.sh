@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A recorder that is killed leaves behind all that is older than a second, however many threads were at work and however slowly: 256 of them
-# have chunks of their own, filled once or not at all. So it is with filters, and with a flight recorder once something has triggered it.
+# A killed recorder leaves everything older than a second, however many threads were running and however slowly: 256 of
+# them have chunks of their own, filled once or not at all. This holds with filters, and for a flight recorder once it
+# was triggered.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >many.c <<'C'

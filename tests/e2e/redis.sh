@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# examples/redis: Debian's Redis with points of ours, recorded under load. Every count and sum of its events is what Redis
-# itself counted; its spans nest; recorded or not, it answers and writes the same.
+# examples/redis: Debian's Redis with points of ours, recorded under load. Every count and sum of its events equals
+# Redis's own counts; its spans nest; its answers and files are the same with and without recording.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need dpkg-dev make redis-tools python3
 "$PENNA_SOURCE/tools/install-packages" --sources
 copy_of_pages
 server=$PENNA_SOURCE/build/packages/redis/source/src/redis-server
 
-# As docs/points.md says, which shows what it prints.
+# Following docs/points.md, which shows the output.
 export OPTIMIZATION=-O1  # of its build: half the time
 run bash -ec "cd copy; $(doc_block points.md examples/redis/run)"
 expect_eq 0 "$status" "status of the example in docs/points.md"
@@ -30,18 +30,19 @@ expect_missing "$out" ' probe '
 run penna info redis.penna
 expect_match "$out" '^lost +nothing$'
 expect_match "$out" '^state +complete$'
-# The child that saves: forked when Redis had written its title over its arguments.
+# The child that saves: forked after Redis had overwritten its arguments with its title.
 expect_match "$out" "^ *[0-9]+ .* 2  (ended, status unknown|exited with 0) +'[^ ]*/redis-server unixsocket:[^ ]*/socket'\$"
 expect_match "$(penna replay redis.penna | grep '^#')" '^# redis-server, pid [0-9]+, redis-server '
 expect_missing "$(penna replay redis.penna | grep '^#')" '# socket'
 
-# What compares them sees one that differs.
+# The comparison detects a difference.
 sed 's/^keyspace_hits:/&1/' info.txt >other.txt
 run /usr/bin/python3 "$PENNA_SOURCE/examples/redis/compare.py" other.txt events.csv
 expect_eq 1 "$status" "status when one counter differs"
 expect_match "$out" '^keyspace_hits .* DIFFERENT$'
 
-# Every span that ends, ends in order; a script's and a transaction's commands lie in theirs; the child has its own thread.
+# Every span that ends, ends in order; commands of a script or transaction are within its span; the child has its own
+# thread.
 penna replay redis.penna >replay.txt
 /usr/bin/python3 - <<'CHECK' || fail "the spans of the replay do not nest"
 import collections, re

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A library that is closed and mapped again at its old place is another one, for all that is written into its code: also when that happens
-# before the dlclose has returned, and whichever thread does so.
+# A library closed and mapped again at the same address is a new one for all code changes: even if that happens before
+# dlclose has returned, and from any thread.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# dlclose(first): its destructor closes `last`; when `first` is gone, the destructor of `last` opens it again.
+# dlclose(first): its destructor closes `last`; once `first` is gone, the destructor of `last` opens it again.
 cat >first.c <<'C'
 #include <dlfcn.h>
 void* to_close;

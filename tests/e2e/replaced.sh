@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What takes the place of a file leaves it whole for those who read it; the new one has the old one's owner and mode, and nothing is left
-# beside it. Where it cannot be written, the old one stays.
+# Replacing a file leaves the old one intact for its readers; the new one has the old one's owner and mode, and no
+# temporary file remains. If it cannot be written, the old one stays.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 penna record -q -k alloc -o r.penna ls >/dev/null
 cp r.penna ls.penna
 penna export csv r.penna >want.csv
-# replaces FILE CMD...: while somebody holds it open.
+# replaces FILE CMD...: while another process has it open.
 replaces() {
   local file=$1 before
   shift
@@ -46,7 +46,7 @@ expect_contains "$err" "r.penna is being written by another recorder: choose ano
 echo >hold
 wait $!
 
-# A disk without room.
+# A full disk.
 echo old >f.csv
 run bash -c "trap '' XFSZ; ulimit -f 1; exec '$PENNA' export csv ls.penna -o f.csv"
 expect_eq 125 "$status" "status without room"
@@ -54,7 +54,7 @@ expect_contains "$err" "cannot write f.csv: File too large; what was there is as
 expect_eq old "$(<f.csv)" "a file that could not be replaced"
 expect_eq "" "$(find . -name '.*' -type f)" "what is left beside it"
 
-# Another user's file, and one in a directory in which nothing may be put beside it.
+# Another user's file, and one in a directory without permission to create files.
 chmod 755 .
 mkdir closed p p/bin
 cp "$PENNA" p/bin

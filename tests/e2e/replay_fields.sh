@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna replay --fields and --format: the same lines as columns of text, rows of CSV and objects of JSON, with every filter.
+# penna replay --fields and --format: the same lines as columns of text, rows of CSV and objects of JSON, with every
+# filter.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >shop.c <<'PROGRAM'
 #include <pthread.h>
@@ -30,7 +31,7 @@ PROGRAM
 build_c shop -finstrument-functions -finstrument-functions-exclude-file-list=penna/
 penna record -q -k calls,alloc,locks,points -o shop.penna ./shop
 
-# The three columns that are there without it; more of them, others, none.
+# The three default columns; more of them, others, none.
 penna replay shop.penna >plain.txt
 penna replay shop.penna --fields time,duration,tid >same.txt
 cmp plain.txt same.txt || fail "the columns time, duration and tid differ from those without --fields"
@@ -43,14 +44,14 @@ expect_missing "$out" second
 run penna replay shop.penna -f address,task --thread second --merge -F leaf
 expect_match "$out" '^0x[0-9a-f]+ second  +leaf\(\) \{$'
 
-# What is not known: the nearest name, and all of them.
+# Unknown fields: the nearest name is suggested, and all are listed.
 run penna replay shop.penna --fields tid,modul
 expect_eq 125 "$status" "status of an unknown field"
 expect_contains "$err" "there is no field 'modul' (did you mean 'module'?): choose from time, duration, delta"
 run penna replay shop.penna --tree --json
 expect_eq 125 "$status" "status of --tree --json"
 
-# Text, CSV and JSON have the same lines; each is read by whoever knows the format.
+# Text, CSV and JSON have the same lines, each read by a reader of that format.
 penna replay shop.penna --fields kind,tid,event >lines.txt
 penna replay shop.penna --format csv --fields kind,tid,event >lines.csv
 penna replay shop.penna --json --fields kind,tid,event >lines.json
@@ -77,11 +78,11 @@ sold, = [line for line in lines if line["kind"] == "point"]
 assert '"tea, \\"green\\"\\x0a"' in sold["event"] and sold["name"] == "shop:sold", sold
 CHECK
 
-# Nothing left: a header, and a list that is empty.
+# Nothing left: a header, and an empty list.
 run penna replay shop.penna --format csv -F no_such -r 5s-
 expect_eq time_ns,duration_ns,pid,tid,thread,kind,depth,name,event "$out" "CSV without lines"
 run penna replay shop.penna --json -F no_such -r 5s-
 expect_contains "$out" '{"lines":[],"about":["There are no events to show'
 
-# Who stops reading is no error.
+# A reader that stops early is no error.
 for format in csv json; do penna replay shop.penna --format $format | head -n 1 >/dev/null || fail "$format | head: wrong exit status or output"; done

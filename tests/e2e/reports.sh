@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What people read out of a report: views, limits and sentences, on small programs whose numbers are known.
+# What people read from a report: views, limits and sentences, on small programs with known numbers.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # libstdc++ allocates before main, called by ld.so: its stacks end in _dl_start_user, which has no unwind information
-# and no caller. Nothing is short, and nothing says so.
+# and no caller. They are complete, and not reported as cut.
 cat >early.cc <<'PROGRAM'
 #include <string>
 static std::string *text = new std::string(100, 'x');
@@ -60,7 +60,7 @@ run penna report views.penna alloc --by function --sort total
 expect_eq "both() grow(int, int)" "$(grep -oE '(both|grow)\(.*\) \(views.cc\)' <<<"$out" | sed 's/ (views.cc)//' | tr '\n' ' ' | sed 's/ $//')" "order of --sort total"
 expect_missing "$out" "sorted by SELF"
 
-# Long stacks are cut in text, and only there.
+# Long stacks are shortened in text, and only there.
 frames() { grep -c '^      grow' <<<"$out" || true; }
 run penna report views.penna alloc
 expect_eq 9 "$(frames)" "frames of grow() in text"
@@ -72,7 +72,7 @@ expect_eq 15 "$(frames)" "frames with --frames 0"
 expect_missing "$out" ' more'
 expect_eq 1 "$(value alloc 'len({len([f for f in r["stack"] if f.startswith("grow")]) for r in rows if r["bytes"] == 3000} & {16})')" "frames in json"
 
-# Where no process was recorded nothing can be said of what that cost.
+# If no process was recorded, nothing is said about the cost of recording.
 echo 'int main(void) { return 0; }' >nothing.c
 build_c nothing -static -s
 run penna record --via inject -o nothing.penna -- ./nothing
@@ -81,7 +81,7 @@ expect_missing "$err" "start-up cost"
 run penna record -o something.penna -- ./views
 expect_contains "$err" "start-up cost"
 
-# The rate of a burst of points is no rate.
+# A burst of points has no meaningful rate.
 cat >burst.c <<'PROGRAM'
 #include <unistd.h>
 #include "penna/point.h"
@@ -94,10 +94,10 @@ build_c burst
 penna record -q -o burst.penna -- ./burst
 run penna report burst.penna points
 expect_match "$out" '^ +3 +[0-9]+ +app:slow'
-# (A machine that stops the program within the burst for a millisecond makes it no burst.)
+# (If the machine stops the program within the burst for a millisecond, it is no burst.)
 expect_match "$out" '^ +3 +(-|[0-9]{1,3},?[0-9]*) +app:burst'
 
-# A lock that is held across a fork is given back by both processes, as pthread_atfork() handlers do: nothing is wrong.
+# A lock held across a fork is released by both processes, as in pthread_atfork() handlers: this is no error.
 cat >forked.c <<'PROGRAM'
 #include <pthread.h>
 #include <sys/wait.h>
@@ -122,7 +122,7 @@ expect_match "$out" '^inherited unlocks +1 '
 expect_match "$out" '^unmatched unlocks +0 '
 expect_missing "$out" "had not taken it"
 
-# A lock in an allocated block is called by who allocated that; one of a stripped library by its place there.
+# A lock in an allocated block is named after the allocating function; one of a stripped library by its offset there.
 cat >lib.c <<'PROGRAM'
 #include <pthread.h>
 static pthread_mutex_t hidden = PTHREAD_MUTEX_INITIALIZER;
@@ -156,7 +156,7 @@ penna record -q -k locks -o locks.penna -- ./queue
 run penna report locks.penna locks
 expect_match "$out" '^.* 3 +0 % +1 +1 +0x[0-9a-f]+ +mutex +made in make_queue \(queue.c:[0-9]+\)$'
 
-# Calls by the way that led to them, as a tree and as folded stacks; the same time in both.
+# Calls by path, as a tree and as folded stacks; with the same times.
 cat >ways.c <<'PROGRAM'
 __attribute__((noipa)) int leaf(int n) { return n; }
 __attribute__((noipa)) int fib(int n) { return n < 2 ? leaf(n) : fib(n - 1) + fib(n - 2); }
@@ -202,7 +202,7 @@ penna record -q -k alloc -o none.penna -- ./ways
 run penna report tree none.penna
 expect_contains "$out" "No calls were recorded"
 
-# Folded stacks of other things than time, each with the sum that the tables have.
+# Folded stacks of other weights than time, each with the same sum as the tables.
 cat >weights.cc <<'PROGRAM'
 #include <mutex>
 #include <thread>

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# One library after the other at the same place: the stacks of each name its own functions.
+# One library after the other at the same address: the stacks of each have the names of its own functions.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >plugin.c <<'PLUGIN'
 #include <stdlib.h>

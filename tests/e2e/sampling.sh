@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# --sample-bytes: few events; what each stands for adds up to the truth; frees are those of what was sampled. --free-stacks: where
+# --sample-bytes: few events; their weights add up to the truth; frees are those of sampled blocks. --free-stacks: where
 # blocks are freed.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build_c sampled
@@ -31,7 +31,7 @@ for where, truth in ('small_blocks', 48e6), ('medium_blocks', 80e6), ('large_blo
 assert sum(samples.values()) < 10000, samples
 assert samples['large_blocks'] > 190, samples
 PYTHON
-# The report says the same as the sums above, by function.
+# The report shows the same sums as above, by function.
 run penna report s.penna alloc
 expect_match "$out" '^estimated from a sample of [0-9,]+ allocations: in 19 cases of 20, sums of bytes are right to [0-9.]+ %'
 penna report s.penna alloc --by function --format csv -n 0 >by.csv
@@ -45,7 +45,7 @@ for function, made in ('small_blocks', 48e6), ('medium_blocks', 80e6), ('large_b
 PYTHON
 run penna report s.penna sizes
 expect_match "$out" '^of a sample alone: [0-9,]+ allocations recorded'
-# All numbers of a table are of the sample, or all are estimates; what no sample tells is not told.
+# All numbers of a table are of the sample, or all are estimates; numbers that a sample cannot give are omitted.
 run penna report s.penna lifetimes --json
 expect_eq True "$(/usr/bin/python3 -c 'import json, sys
 rows = json.load(sys.stdin)["lifetimes"]
@@ -70,7 +70,7 @@ done
 run penna record -k calls --sample-bytes=512k -- true
 expect_contains "$err" "add alloc to -k"
 
-# Blocks of 0 bytes count as if they had one.
+# Blocks of 0 bytes count as 1 byte.
 cat >zero.c <<'C'
 #include <stdlib.h>
 int main(void) { for (int i = 0; i < 2000000; ++i) { void *volatile block = malloc(0); free(block); } return 0; }

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs built with the sanitizers of gcc and clang, whose runtimes are a part of the program or a library: they print, report and end as
-# without us, also when another program starts them; and their allocations and locks are recorded.
+# Programs built with the sanitizers of gcc and clang, whose runtimes are part of the program or a library: their
+# output, reports and exit status are as without us, also if started by another program; and their allocations and locks
+# are recorded.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need clang libclang-rt-dev
 cp "$PENNA_SOURCE/tests/programs/sanitized.c" .
@@ -24,11 +25,12 @@ for kind in address undefined; do
 done
 build gcc_both gcc -fsanitize=address,undefined
 build plain gcc
-# libhwasan asks for a kernel and a processor that tag addresses.
+# libhwasan needs a kernel and a processor that tag addresses.
 
 export UBSAN_OPTIONS=print_stacktrace=1
-# What differs from run to run: addresses, ids, what lies beside a block, and of a race who came first. gcc's runtime as a part of
-# the program shows none of its hooks: its allocator is entered, and frames of ours are in its reports.
+# What differs from run to run: addresses, ids, the neighbours of a block, and the order of threads in a race. gcc's
+# runtime as part of the program does not hide its hooks: its allocator is hooked, and frames of ours are in its
+# reports.
 plainly() {
   if [[ $program == gcc_*_static ]] || grep -q 'ThreadSanitizer: data race' "$1"; then
     grep 'SUMMARY:' "$1" || true
@@ -37,7 +39,7 @@ plainly() {
   sed -E '/^penna: /d; /^(=>|  )0x[0-9a-f]+:/d; s/0x[0-9a-f]+/ADDR/g; s/==[0-9]+==/==N==/
           s/pid=[0-9]+|tid=[0-9]+/ID/g; s/^ *#[0-9]+ /#N /; s/\+ADDR//' "$1"
 }
-# same PROGRAM WORD...: it does the same with us.
+# same PROGRAM WORD...: it behaves the same with us.
 same() {
   run "$@"
   local alone="$status $out $(plainly err.txt)"
@@ -62,8 +64,9 @@ for program in gcc_* clang_*; do
   expect_match "$out" ' work \(sanitized.c:'
 done
 
-# Their runtimes read return addresses from the stack: calls that would come back by a trampoline are not recorded, which is said, and every
-# frame of a report is the program's. Reports of UndefinedBehaviorSanitizer ask the unwinder: there they are.
+# Their runtimes read return addresses from the stack: calls that would return through a trampoline are not recorded,
+# which is reported, and every frame of a report is the program's. Reports of UndefinedBehaviorSanitizer use the
+# unwinder: there, such calls are recorded.
 sanitizers_way() { # PROGRAM OPTION...: the same with these options, in all of its faults
   local program=$1 fault faults='leak use_after_free race uninitialised'
   shift
@@ -94,7 +97,7 @@ build prepared gcc -fsanitize=address -finstrument-functions
 program=prepared sanitizers_way prepared
 expect_match "$(penna report calls sanitized.penna)" ' main \('
 
-# However they are started, and by whomever.
+# However they are started, and by whichever program.
 for program in gcc_address gcc_thread gcc_leak clang_address clang_address_shared gcc_both; do
   for how in exec exec_env spawn spawn_env; do
     same ./plain $how ./$program

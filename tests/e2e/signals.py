@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What a program hears of signals that its starter, its terminal or its group sends: the same with penna as without.
+"""How a program sees signals from its starter, its terminal or its group: the same with penna as without.
 
     signals.py PENNA HEARD     HEARD: the program tests/programs/heard.c
-Each case is run without and with `penna record`; the program's log, how it ended and what its parent saw must be equal.
+Each case is run without and with `penna record`; the program's log, its exit and what its parent saw must be equal.
 """
 import fcntl
 import os
@@ -28,7 +28,7 @@ def wait_until(condition, what):
 
 
 class Job:
-    """A command as a shell starts it: in a group of its own, or as the leader of a session with a terminal."""
+    """A command as a shell starts it: in its own group, or as the leader of a session with a terminal."""
 
     def __init__(self, command, log, session=False, alarm=0):
         self.log = log

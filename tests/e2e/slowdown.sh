@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A program that recording made much slower: record says so, and info, and the tables of calls, with what a call cost; report --net takes it off.
+# A program slowed down much by recording: record and info report this, and the tables of calls, with the cost of a
+# call; report --net subtracts it.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >fib.c <<'PROGRAM'
 #include <stdio.h>
@@ -48,11 +49,11 @@ expect_contains "$err" "--net is for calls and tree"
 run penna report "$PENNA_SOURCE/tests/golden/recording-v2-chunks.penna" calls --net
 expect_contains "$err" "does not tell what a call cost"
 
-# Calls that a filter leaves out had their cost as well.
+# Calls excluded by a filter had their cost as well.
 run penna record -f -k calls -F fib --min-time 1s -o fib.penna -- ./fib 27
 expect_match "$err" "^penna: $slower"
 expect_contains "$(penna report fib.penna calls --net)" "that record left out"
 
-# Of one that computes little of what is recorded, nothing is said.
+# No message for a program that spends little time in what is recorded.
 run penna record -f -o sleep.penna -- sleep 0.01
 expect_missing "$err" "times slower"

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna sql: what it says of the shop is what reports say; formats, errors, several recordings, and doing without DuckDB. The
-# queries of docs/sql.md are run by docs.sh.
+# penna sql: its answers about the shop match the reports; formats, errors, several recordings, and running without
+# DuckDB. The queries of docs/sql.md are run by docs.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cp "$PENNA_SOURCE/examples/demo/orders.cc" .
 build_c orders -O2 -finstrument-functions -finstrument-functions-exclude-file-list=/usr/
 penna record -q -o shop.penna -- ./orders >/dev/null
 
-# Without it: one sentence with the way to it, and every other verb works.
+# Without it: one sentence about how to install it, and every other verb works.
 export XDG_DATA_HOME=$work/none
 run penna sql shop.penna 'SELECT 1'
 expect_eq 125 "$status" "without DuckDB"
@@ -15,7 +15,7 @@ expect_eq "penna sql: SQL needs DuckDB, which is not here: 'penna sql --install'
 run env PATH="$(dirname "$PENNA")" "$PENNA" sql --install
 expect_eq 125 "$status" "without npm"
 expect_contains "$err" "install the package npm"
-# A library that others can change is not loaded, and what is no DuckDB is not taken for it.
+# A library writable by others is not loaded, and another library is not taken for DuckDB.
 mkdir -p "$XDG_DATA_HOME/penna/duckdb-1.5.6"
 cp "$(dirname "$PENNA")/../lib/libpenna-agent.so" "$XDG_DATA_HOME/penna/duckdb-1.5.6/libduckdb.so"
 chmod 666 "$XDG_DATA_HOME/penna/duckdb-1.5.6/libduckdb.so"
@@ -32,8 +32,8 @@ sql_engine
 
 # sql QUERY: its rows, as CSV without a header.
 sql() { penna sql shop.penna --format csv "$1" | tail -n +2; }
-# same QUERY COLUMNS TABLE...: has the rows of a report, these columns of it (by name), in some order. Times are those of ticks: a sum of
-# many that were each made nanoseconds differs from one that was made of their sum, by less than one nanosecond each.
+# same QUERY COLUMNS TABLE...: it has the rows of a report, these columns (by name), in some order. Times are converted
+# from ticks: a sum of single times in nanoseconds differs from the converted sum, by less than one nanosecond each.
 compared=0
 same() {
   penna sql shop.penna --format csv "$1" >asked.csv
@@ -70,14 +70,14 @@ peak=$(penna report shop.penna alloc --json | /usr/bin/python3 -c 'import json, 
 [ -z "$peak" ] || expect_eq "$peak" "$(sql "SELECT max(value) FROM counter WHERE name = 'heap.bytes'")" "the peak"
 expect_eq "$(penna export csv shop.penna | tail -n +2 | cut -d, -f4 | sort | uniq -c)" "$(sql 'SELECT kind FROM event' | sort | uniq -c)" "kinds of events"
 
-# Every column can be asked for by its name alone.
+# Every column can be selected by its bare name.
 while IFS='|' read -r table columns; do
   run penna sql shop.penna --format csv "SELECT $columns FROM $table"
   expect_eq 0 "$status" "SELECT $columns FROM $table: $err"
 done < <(awk '/^### / {if (columns) print table "|" columns; table = $2; columns = ""} /^\| `[a-z_]+` \| [A-Z]/ {split($0, parts, "`"); columns = columns (columns ? "," : "") parts[2]}
   END {print table "|" columns}' "$PENNA_SOURCE/docs/sql.md")
 
-# Keys lead somewhere.
+# Keys refer to existing rows.
 for join in 'call.thread thread' 'call.parent call' 'allocation.call call' 'allocation.stack stack' 'wait.holder thread' 'wait.holder_stack stack' 'point.call call' 'stack.parent stack' 'thread.process process'; do
   read -r column table <<<"$join"
   expect_eq 0 "$(sql "SELECT count(*) FROM ${column%.*} AS a WHERE a.${column#*.} NOT IN (SELECT id FROM $table)")" "$join"
@@ -97,13 +97,13 @@ expect_eq "$(sql 'SELECT 42')" "$(echo 'SELECT 42' | penna sql shop.penna --form
 echo 'SELECT 1; SELECT 2' >two.sql
 penna sql shop.penna -f two.sql --format csv -o two.csv
 expect_eq '1 1 2 2' "$(echo $(<two.csv))" "two statements"
-# Of types that penna writes itself; DuckDB's own words are the other side.
+# Of types that penna formats itself; compared with DuckDB's own text.
 for value in "TIMESTAMP '2026-11-20 08:15:00.25'" "TIMESTAMP '1969-12-31 23:59:59'" "INTERVAL '1 year 2 months 3 days'" "TIME '10:00:00.5'" "-1.05::DECIMAL(9,2)" \
     "170141183460469231731687303715884105727::HUGEINT" "uuid '12345678-1234-1234-1234-123456789012'" "MAP {'a': 2}" "[NULL, 3]" "'abc'::BLOB" "'b'::ENUM('a', 'b')" "{'x': [1]}"; do
   expect_eq "$(sql "SELECT ($value)::VARCHAR")" "$(sql "SELECT $value")" "$value"
 done
 
-# Errors: DuckDB's words, pointing into the text; nothing is written.
+# Errors: DuckDB's message, pointing into the text; nothing is written.
 run penna sql shop.penna 'SELECT cout FROM call'
 expect_eq 1 "$status" "a wrong column"
 expect_contains "$err" 'cout'
@@ -117,7 +117,7 @@ run penna sql shop.penna "FROM call(of_function := '/(/')"
 expect_eq 1 "$status" "a pattern that is none"
 run penna sql shop.penna 'SELECT 1' 'SELECT 2'
 expect_contains "$err" 'there are two queries'
-# What is not whole says so, as below a report.
+# Incomplete recordings are reported, as below a report.
 head -c "$(($(stat -c %s shop.penna) / 2))" shop.penna >cut.penna
 run penna sql cut.penna 'SELECT state FROM recording'
 expect_eq 0 "$status" "a cut recording"
@@ -132,14 +132,14 @@ sentence=${err#*: }
 run penna report other.penna
 expect_eq "${err#*: }" "${sentence#sql: }" "of a file that is no recording"
 
-# Several recordings: ids differ, and each is found by its own.
+# Several recordings: ids differ, and each refers to its own rows.
 penna record -q -o second.penna -- ./orders 10 >/dev/null
 expect_eq '0 1' "$(echo $(penna sql shop.penna second.penna --format csv 'SELECT DISTINCT recording FROM call ORDER BY 1' | tail -n +2))" "recordings"
 expect_eq 0 "$(penna sql shop.penna second.penna --format csv 'SELECT count(*) FROM (SELECT id FROM call GROUP BY id HAVING count(*) > 1)' | tail -n 1)" "calls with one id"
 expect_eq 10 "$(penna sql shop.penna second.penna --format csv "SELECT count(*) FROM call JOIN recording AS r ON r.id = call.recording WHERE path = 'second.penna' AND function LIKE 'shop::serve%'" | tail -n 1)" "calls of the second"
-# What is left out when reading is left out here, too.
+# Filters when reading apply here, too.
 expect_eq 40 "$(penna sql shop.penna -F shop::serve --format csv 'SELECT count(*) FROM call' | tail -n 1)" "-F"
-# A point's values may be named as anything.
+# A point's values may have any name.
 cat >names.c <<'PROGRAM'
 #include <penna/point.h>
 int main(void) {

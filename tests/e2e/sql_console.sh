@@ -48,9 +48,9 @@ PYTHON
 console() { /usr/bin/python3 type.py "$PENNA sql app.penna --no-pager" "$@" || fail "the console"; }
 
 console 'sql> ' 'SELECT count(*)\n' '\.\.\.> ' 'FROM call;\n' '\b11\b' 'SELECT cout FROM call;\n' 'Binder Error' '' 'sql> ' '\x04'
-# Tab: DuckDB knows which tables there are.
+# Tab: DuckDB provides the table names.
 console 'sql> ' 'SELECT count(*) FROM alloc\t' 'ation' ';\n' 'count_star.*\b0\b' '' 'sql> ' '\x04'
-# What was typed in one run is found in the next.
+# Statements typed in one run are in the history of the next.
 console 'sql> ' '\x1b[A' 'FROM allocation' '\n' 'count_star.*\b0\b' '' 'sql> ' '\x04'
 expect_eq '600 700' "$(stat -c %a state/penna/sql_history state/penna | tr '\n' ' ' | sed 's/ $//')" "rights of the history"
 echo PASS

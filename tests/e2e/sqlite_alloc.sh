@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Debian's own sqlite3, optimised and without symbols of its own functions: its library's public functions stand in the
-# stacks, and every stack is complete.
+# Debian's own sqlite3, optimised and without symbols of its internal functions: its library's public functions are in
+# the stacks, and every stack is complete.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need sqlite3
 sql='create table t(a, b); with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)

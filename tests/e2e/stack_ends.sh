@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Two stacks with the same frames, of which one is complete and one could not be followed: each says how it ends. Their nodes in the
-# stack tree differ in nothing else.
+# Two stacks with the same frames, one complete and one that could not be unwound further: each shows how it ends. Their
+# nodes in the stack tree differ in nothing else.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >ends.c <<'PROGRAM'
 #include <stdint.h>
@@ -29,7 +29,8 @@ int main(int argc, char** argv) {
 PROGRAM
 build_c ends -fcf-protection=none
 for first in complete torn; do
-  # Nothing else may allocate before: only the first two nodes without a parent are sure to meet in the tree's hash table.
+  # Nothing else may allocate before: only the first two nodes without a parent are sure to collide in the tree's hash
+  # table.
   run penna record -f -k alloc -o ends.penna -- ./ends $first
   expect_eq 0 "$status" "status, $first first"
   run penna report ends.penna alloc -n 0

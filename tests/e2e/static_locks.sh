@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Locks of libraries, linked statically and dynamically, and of the program itself: absl::Mutex and its conditions, nsync, and pthread_*
-# that a program defines. Waits, holders and conditions are those of the program; with all kinds recorded, too.
+# Locks of libraries, linked statically and dynamically, and of the program itself: absl::Mutex and its conditions,
+# nsync, and pthread_* functions defined by a program. Waits, holders and conditions are those of the program; with all
+# kinds recorded, too.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need libabsl-dev libnsync-dev
 
-# Whoever holds a lock does so until 50 ms after another one has come for it.
+# A holder keeps its lock until 50 ms after another thread has come for it.
 cat >meet.h <<'HEADER'
 #include <atomic>
 #include <functional>
@@ -80,7 +81,7 @@ int main() {
   nsync_mu_unlock(&ledger);
 }
 PROGRAM
-# Its mutexes go on to libc's, which it finds behind itself; its spinlocks sleep.
+# Its mutexes forward to libc's, found by RTLD_NEXT; its spinlocks sleep.
 cat >bringer.cc <<'PROGRAM'
 #include "meet.h"
 #include <cerrno>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Sites switched on and off 10,000 times under 32 threads, signal handlers and a library that comes and goes: by the program
-# itself, and by the agent while it records, where no event may be torn.
+# Sites switched on and off 10,000 times under 32 threads, signal handlers and a library that comes and goes: by the
+# program itself, and by the agent while it records, where no event may be torn.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build_c switching_plugin -O2 -fPIC -shared
 build_c switching -O2
@@ -20,7 +20,7 @@ expect_clean 2000 "the program under penna record"
 expect_match "$err" 'points; 0 lost$'
 run penna report health switching.penna -n 0
 expect_match "$out" '^torn +0 '
-# Each value stands beside its complement; the library's names have an event and a span.
+# Each value is stored with its complement; the library's names have an event and a span.
 penna export csv switching.penna -o events.csv
 /usr/bin/python3 - <<'CHECK'
 import collections, csv

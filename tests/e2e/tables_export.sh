@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna export sqlite, duckdb and parquet: the tables of penna sql, read by sqlite3, by DuckDB and by a reader of Parquet that is not DuckDB's.
+# penna export sqlite, duckdb and parquet: the tables of penna sql, read by sqlite3, by DuckDB and by a Parquet reader
+# that is not DuckDB's.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need sqlite3 nodejs
 npm_packages hyparquet@1.33.0 hyparquet-compressors@1.1.2
@@ -43,7 +44,7 @@ expect_eq "$(penna sql shop.penna --format csv "SELECT count(*) FROM call WHERE 
   "$(sqlite3 shop.sqlite 'SELECT count(*) FROM call WHERE utc > 1577836800000000000')" "moments"
 expect_contains "$(penna sql shop.penna --format csv "ATTACH 'shop.duckdb' AS d (READ_ONLY); USE d; FROM flame('wait', duration)")" 'shop::pay'
 
-# What is there is replaced when the new one is complete, and nothing is left beside it.
+# An existing file is replaced when the new one is complete, and no temporary file remains.
 before=$(stat -c %i shop.sqlite)
 penna export sqlite shop.penna -o shop.sqlite
 [ "$(stat -c %i shop.sqlite)" != "$before" ] || fail "the database was written in place"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Tables fit a terminal of 80 columns: no line is wider, names keep 30 characters, what has no room is told; --wide,
+# Tables fit a terminal of 80 columns: no line is wider, names keep 30 characters, omitted columns are listed; --wide,
 # --fields, and the pager.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -50,9 +50,9 @@ PROGRAM
 build_c shop -finstrument-functions
 for name in before after; do penna record -q -k calls,alloc,locks,points -o $name.penna -- ./shop; done
 
-# Names that were cut, with what belongs to them: not in sentences, nor where a call ends and its name is said again.
+# Shortened names, with their context: not in sentences, nor where the name is repeated at the end of a call.
 short_names() { grep -Ev '} /\*| (un)?lock |waited|waits for|point |\(tid ' <<<"$out" | grep -Eo '(mutex `)?[A-Za-z0-9_:/-]+\.\.\.[A-Za-z0-9_:/.-]+`?' | awk 'length < 30'; }
-# fits ARGUMENTS...: in $out is what it says in 80 columns.
+# fits ARGUMENTS...: sets $out to its output in 80 columns.
 fits() {
   run env COLUMNS=80 "$PENNA" "$@"
   [ -n "$out" ] || fail "$* says nothing"
@@ -79,7 +79,7 @@ fits check before.penna --max-leak 0
 fits lint ./shop
 fits doctor
 
-# The least important columns go, and a line says which.
+# The least important columns are omitted, and a line lists them.
 fits report before.penna calls
 expect_match "$out" '^no room for [A-Z0-9, ]+: --wide shows all, --fields chooses$'
 expect_match "$out" '^CALLS +TOTAL +SELF .*FUNCTION$'
@@ -112,7 +112,7 @@ run penna diff before.penna after.penna --fields function,dleta
 expect_eq 125 "$status" "status of diff for a field that is not there"
 expect_contains "$err" "did you mean 'delta'"
 
-# The pager: on a terminal only, and with the whole text.
+# The pager: only on a terminal, and with the whole text.
 cat >pager <<'PAGER'
 #!/bin/sh
 echo "LESS is $LESS" >>"$MARK"
@@ -120,7 +120,7 @@ cat
 PAGER
 chmod +x pager
 export MARK=$work/mark
-# paged WANT TERM COMMAND: in $out is what the terminal shows; WANT: 1 if a pager ran.
+# paged WANT TERM COMMAND: sets $out to what the terminal shows; WANT: 1 if a pager ran.
 paged() {
   rm -f mark
   status=0
@@ -143,7 +143,7 @@ paged 0 xterm "PAGER=/nonexistent/pager $report" # then the text goes without
 run env PAGER="$work/pager" TERM=xterm "$PENNA" report before.penna calls
 [ ! -e mark ] || fail "a pager was started without a terminal"
 
-# Without $PAGER it is less, which needs a height.
+# Without $PAGER it is less, which needs a known height.
 mkdir bin
 printf '#!/bin/sh\necho "$*" >"$MARK"\ncat\n' >bin/less
 chmod +x bin/less
@@ -154,7 +154,7 @@ for rows in 24 0; do
   expect_eq "$([ $rows = 0 ] || echo -FRX)" "$(cat mark 2>/dev/null)" "less on a terminal of $rows lines"
 done
 
-# Who leaves a pager early has seen enough.
+# Quitting a pager early is no error.
 status=0
 TERM=xterm script -qec "PAGER='head -n 1' $report -n 0" /dev/null </dev/null >left.txt || status=$?
 expect_eq 0 "$status" "status after a pager that was left"

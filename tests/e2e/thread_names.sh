@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Threads that name themselves behind their first event, as most do, or that others name then: reports call them so, by whichever function they did it; and
-# what these functions answer stays what it was.
+# Threads that are named after their first event, by themselves, as is common, or by others: reports use that name,
+# whichever function set it; and the results of these functions are unchanged.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >names.cc <<'PROGRAM'

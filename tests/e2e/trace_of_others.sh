@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What another user has left under the name TRACE, in a directory of all or in his own: etrace says whose it is, and a program that would
-# be traced is not, and says nothing.
+# Another user's file TRACE, in a shared directory or in that user's own: etrace reports its owner, and a program that
+# would be traced is not, and prints nothing.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build=$(readlink -f "$(dirname "$PENNA")/..")
 etrace=$build/bin/etrace library=$build/lib/libpenna-etrace.so
@@ -13,7 +13,7 @@ mkdir theirs
 as_root chown 65534 theirs
 echo 'void leaf(void) {} int main(void) { leaf(); }' >calls.c
 gcc -O1 -finstrument-functions calls.c -o calls
-# left WHERE STATE: what there is now is left as it is by both.
+# left WHERE STATE: both leave the existing file unchanged.
 left() {
   local before
   before=$(stat -c '%u %F %s %i' "$1/TRACE")
@@ -37,7 +37,7 @@ chmod 644 r.penna
 cp r.penna all/other && as_root chown 65534 all/other && as_root mv all/other all/TRACE
 left all "a recording"
 
-# A user's own, in the same place.
+# The user's own file, in the same place.
 touch all/TRACE
 (cd all && LD_PRELOAD=$library ../calls)
 expect_contains "$(cd all && "$etrace" ../calls)" "leaf"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Triggers across a program and its libraries, without anything of ours but the header, and with the agent in the process:
-# switched together, each site counted once, libraries that come later arrive already on, those that go leave no harm.
+# Triggers across a program and its libraries, without anything of ours but the header, and with the agent in the
+# process: switched together, each site counted once, libraries loaded later are already switched on, and unloading is
+# harmless.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >shared.h <<'SOURCE'
 #include <stdio.h>
@@ -15,7 +16,7 @@ static inline void hit(const char* where) { printf(" %s", where); }
 EXTERN void pass_mid(void);
 EXTERN void pass_low(void);
 SOURCE
-# low: two sites of one number; mid depends on it; the program on mid only. plugin: C++, found by dlopen.
+# low: two sites of one number; mid depends on it; the program only on mid. plugin: C++, loaded by dlopen.
 cat >low.c <<'SOURCE'
 #include "shared.h"
 void pass_low(void) {
@@ -120,7 +121,7 @@ disabled 4
 off:
 writable 0'
 
-# build CC CXX OPTIONS...: all of it, in the current directory.
+# build CC CXX OPTIONS...: everything, in the current directory.
 build() {
   local cc=$1 cxx=$2
   shift 2
@@ -135,7 +136,7 @@ for way in 'gcc g++ -O0' 'gcc g++ -O2' 'gcc g++ -O2 -flto' 'clang clang++ -O2' '
   run ./main
   expect_eq "$expected" "$out" "what ./main says, built with $way"
 done
-# The agent does the work, with a recording or without one.
+# Done by the agent, with a recording or without one.
 for options in '-k points' '-k alloc' '-e net:*'; do
   # shellcheck disable=SC2086
   run penna record -q -f -o main.penna $options -- ./main

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# record -T FUNC@stack: the stack of each call, whatever leads to the hooks; the same that the nesting of calls says.
-# record -T FUNC@snapshot: what was before FUNC was entered, and no more, however long the program runs.
+# record -T FUNC@stack: the stack of each call, in every kind of call tracing; consistent with the nesting of calls.
+# record -T FUNC@snapshot: the events before FUNC was entered, and no more, however long the program runs.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >app.cc <<'PROGRAM'
 #include <pthread.h>
@@ -47,7 +47,7 @@ int main() {
 }
 PROGRAM
 
-# follows REC: each entry's stack is that of the calls around it. Prints how many entries there were.
+# follows REC: each entry's stack matches the enclosing calls. Prints the number of entries.
 follows() {
   penna export csv -o - "$1" | awk -F, '
     { sub(/\(.*/, "", $5); gsub(/\([^;]*\)/, "", $9) }
@@ -83,7 +83,7 @@ compare g++ -O2 -fpatchable-function-entry=5
 compare g++ -O1 -finstrument-functions
 compare clang++ -O1 -fxray-instrument -fxray-instruction-threshold=1
 
-# Without preparation: FUNC is entered like a function of -A.
+# Without preparation: FUNC is hooked like a function of -A.
 cat >plain.c <<'PROGRAM'
 #include <stdio.h>
 __attribute__((noipa)) int work(int n) { return n % 3 == 0 ? n * 17 / (n + 2) : n + printf("%d\n", n); }
@@ -103,7 +103,7 @@ expect_match "$(penna replay --stacks --merge plain.penna)" '^ +left \(plain.c:3
 expect_match "$(penna export chrome -o - plain.penna)" '"name":"work",.*"args":\{"stack":"_start;.*;main;right;left"\}'
 expect_eq "" "$(penna report calls plain.penna --format csv | grep -v -E 'work|^calls' || true)" "functions that nobody asked for"
 
-# Together with arguments and results: one record a call; in front of all that there is room for.
+# Together with arguments and results: one record per call, with the stack first if there is room.
 run penna record -f -o plain.penna -k calls -T 'wo*@stack' -A work -R work@retval/d32 ./plain
 expect_eq "work(n=4) = 6;
 left (plain.c:3) [plain]" "$(penna replay --stacks plain.penna | grep -A 1 -m 1 'work(' | sed -E 's/^.* (work|left)/\1/')" "with arguments"
@@ -111,18 +111,18 @@ expect_match "$(penna export csv -o - plain.penna)" ',enter,work,.*;main;right;l
 run penna record -f -o plain.penna -k calls -T work@stack -A work@arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12 ./plain
 expect_match "$(penna replay --stacks plain.penna)" ' work\(arg1=4, .*, arg11=-?[0-9]+, \.\.\.\);'
 
-# Of a library's function, by its calls from other modules; in a forked child.
+# For a library's function, through its calls from other modules; in a forked child.
 run penna record -f -o libcalls.penna -k calls --libcalls -T printf@stack ./plain
 expect_match "$(penna replay --stacks libcalls.penna)" '^ +main \(plain.c:5\) \[plain\]'
 
-# A filter decides of a call, and its stack goes with it.
+# A filter decides about a call including its stack.
 gcc -O2 -g -pg -mfentry plain.c -o plain
 penna record -q -f -o plain.penna -k calls -T work@stack -N work ./plain >/dev/null
 expect_missing "$(penna replay --stacks plain.penna)" "plain.c"
 penna record -q -f -o plain.penna -k calls -T work@stack ./plain >/dev/null
 expect_eq "$(penna replay --stacks plain.penna --caller left | grep -c 'left (plain.c:3)')" 1 "stacks of kept calls"
 
-# What cannot be had is said.
+# Impossible requests are reported.
 gcc -O1 -g -finstrument-functions plain.c -o plain
 run penna record -f -o plain.penna -k calls -T work@stack -A work ./plain
 expect_contains "$err" "values of work [plain] are not recorded: the hooks that -finstrument-functions calls cannot see them"
@@ -134,7 +134,7 @@ run penna record -f -o wrong.penna -k alloc -T work@stack ./plain
 expect_eq 125 "$status"
 expect_contains "$err" "-T is about calls: add calls to -k"
 
-# ---- @snapshot: a flight recorder
+# ---- @snapshot: a flight recorder -----------------------------------------------------------------------------------
 
 cat >flight.c <<'PROGRAM'
 #include <pthread.h>
@@ -181,7 +181,7 @@ gcc -O1 -g -pg -mfentry flight.c -o flight -pthread
 calls_of() { penna report calls flight.penna --format csv | awk -F, -v name="$1" '$NF ~ name { print $1 }'; }
 counter() { penna report health flight.penna --format csv | awk -F, -v name="$1" '$1 == name { print $2 }'; }
 
-# 4 million calls: what was shortly before, and the caller all the way out, with its true length.
+# 4 million calls: those shortly before, and the callers up to the outermost, with their true length.
 run penna record -f -o flight.penna -k calls -T trouble@snapshot --keep 1 ./flight 20000 300
 expect_eq 0 "$status"
 expect_contains "$err" "1 snapshot was taken; "
@@ -199,13 +199,13 @@ whole=$(penna info flight.penna --format csv | awk -F, '$1 == "duration" { print
 [ "$took" -gt 300000000 ] || fail "main took $took ns of $whole"
 [ "$(stat -c %s flight.penna)" -lt 4000000 ] || fail "the recording has $(stat -c %s flight.penna) bytes"
 
-# Several times, in several processes; all that is counted is there.
+# Several times, in several processes; everything counted is recorded.
 run penna record -f -o flight.penna -T trouble@snapshot --keep 1 ./flight 5000 200 fork
 expect_match "$err" '[12] snapshots? (was|were) taken'
 expect_eq 2 "$(calls_of trouble)" "calls of trouble"
 for name in 'stray exits' 'unwound calls' 'missing chunks'; do expect_eq 0 "$(counter "$name")" "$name"; done
 
-# All that there is fits: nothing is thrown away before it.
+# All events fit: none is discarded before it.
 run penna record -f -o flight.penna -k calls -T trouble@snapshot ./flight 100 0
 expect_eq 100 "$(calls_of before)" "calls that fit"
 
@@ -217,7 +217,7 @@ gcc -O1 -g flight.c -o flight -pthread
 run penna record -f -o flight.penna -k calls -T trouble@snapshot ./flight 10 0
 expect_eq 1 "$(calls_of trouble)" "calls of a function that nobody prepared"
 
-# Never entered: no events, and that is said. What is recorded besides stays.
+# Never entered: no events, and this is reported. Other recorded kinds stay.
 gcc -O1 -g -pg -mfentry flight.c -o flight -pthread
 run penna record -f -o flight.penna -k calls -T 'truble@snapshot' --keep 1 ./flight 1000 0
 expect_match "$(penna report calls flight.penna)" '^No calls were recorded: no snapshot was taken, so none was kept\.$'
@@ -228,7 +228,7 @@ expect_contains "$out" "No snapshot was taken: "
 expect_eq "" "$(calls_of main)"
 expect_match "$(penna info flight.penna)" '^events +nothing'
 
-# The recorder is killed: what it had stored is there, and no more is missing than was thrown away.
+# The recorder is killed: its stored data remains, and only what was discarded is missing.
 penna record -q -f -o flight.penna -k calls -T trouble@snapshot --keep 1 ./flight 3000 20000 >/dev/null 2>&1 &
 recorder=$!
 for ((i = 0; i < 100; i++)); do

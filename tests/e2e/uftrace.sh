@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna export uftrace: Debian's uftrace reads the directory and shows the same calls: how often each function was called,
-# the tree of each thread, an exception, a forked child, a program after exec, a crash, what is too deep.
+# penna export uftrace: Debian's uftrace reads the directory and shows the same calls: how often each function was
+# called, the tree of each thread, an exception, a forked child, a program after exec, a crash, too deep nesting.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need uftrace
 cat >'my app.cc' <<'PROGRAM'

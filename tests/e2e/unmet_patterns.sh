@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Patterns that met nothing are told, with the name that they were most likely meant to be.
+# Unmatched patterns are reported, with the most likely intended name.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >shop.c <<'C'
@@ -37,7 +37,7 @@ run penna record -f -o shelf.penna -A 'plase(int)' -R 'place(long)' -F 'plase(in
 expect_contains "$err" "-A 'plase(int)' (did you mean 'place(int)'?)"
 expect_contains "$err" "-R 'place(long)' (did you mean 'place(int)'?)"
 expect_contains "$err" "-F 'plase(int)' (did you mean 'place(int)'?)"
-# What is met is not told, nor what only other patterns leave out.
+# Matched patterns are not reported, nor are names that only other patterns exclude.
 recorded -e 'shop:*' -A 'checkout@arg1' -F checkout
 expect_missing "$err" ' met no '
 expect_missing "$err" ' matches '
@@ -49,7 +49,7 @@ expect_contains "$out$err" "--where 'prise > 1' filtered out nothing: no point h
 run penna report points shop.penna --where 'price > 1'
 expect_missing "$out$err" 'filtered out nothing'
 
-# Functions of the program's own locks, limits on functions, points that penna ctl switches.
+# Functions of the program's own locks, limits on functions, points switched by penna ctl.
 cat >latch.c <<'C'
 #include <unistd.h>
 #include <stdlib.h>
@@ -92,7 +92,7 @@ done
 touch stop
 wait "$recorder"
 
-# An ifunc is met, and why its calls are not recorded is said; --libcalls records them by its name.
+# An ifunc is matched, and the reason for not recording its calls is reported; --libcalls records them under its name.
 cat >forms.c <<'C'
 static int by_one(int n) { return n + 1; }
 static int (*choose(void))(int) { return by_one; }
@@ -113,16 +113,16 @@ run penna record -f -o form.penna -k calls -F form --libcalls --auto-args -A 'fo
 expect_eq 0 "$status" "the program's status"
 expect_missing "$err" 'is an ifunc, of which'
 expect_match "$(penna replay form.penna)" ' form\(arg1=-1\)'
-# One that no other file may call is not recorded by it either.
+# One that no other file can call is not recorded by that option either.
 sed 's/int form(int n);//' form.c | cat forms.c - >alone.c
 gcc -g -O1 alone.c -o alone
 run penna record -f -o form.penna -k calls -F form --libcalls -- ./alone
 expect_contains "$err" 'calls of form [alone] are not recorded: it is an ifunc'
 expect_missing "$err" 'is it'
-# Debug information has the types of the resolver alone: they are not taken for the function's.
+# Debug information has only the resolver's types: they are not taken for the function's.
 run penna record -f -o form.penna -k calls -F form --libcalls -A form -- ./form
 expect_contains "$err" 'values of form [libforms.so] are not recorded: it is an ifunc'
 expect_missing "$(penna replay form.penna)" 'form(arg'
-# Of libc's functions the one that programs call comes before the dynamic linker's own copy.
+# Among libc's functions, the one called by programs is preferred to the dynamic linker's own copy.
 run penna record -f -o form.penna -F memcpy -- ./form
 expect_match "$err" 'calls of memcpy \[libc\.so\.6\] are not recorded: it is an ifunc'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Forked children that have no way to the recorder, as in a sandbox, run as they do alone, and are told with their numbers and the reason.
+# Forked children that cannot reach the recorder, as in a sandbox, run as without Penna, and are reported with their
+# numbers and the reason.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 mkdir empty
 cat >sandbox.c <<'C'

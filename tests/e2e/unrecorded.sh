@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs that cannot be recorded are told one by one, with the one true reason, and nobody waits for them. What others are started
-# by system(), by a shell, by exec or by posix_spawn makes no difference; what was not started at all is not told.
+# Programs that cannot be recorded are reported one by one, with the true reason, and without delays. Whether they are
+# started by system(), by a shell, by exec or by posix_spawn makes no difference; programs that failed to start are not
+# reported.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need strace
 echo 'int main(int argc, char** argv) { (void)argv; return argc > 1; }' >still.c
@@ -46,7 +47,7 @@ done
 run penna record -f -k alloc -o starts.penna -- ./starts spawn ./still
 expect_contains "$err" "(${out/pid /pid }) was not recorded"
 
-# As many as they are, they take one line.
+# However many there are, they take one line.
 run penna record -f -k alloc -o many.penna -- bash -c 'for i in 1 2 3 4 5; do ./still; ./still_too; done; ./still'
 expect_contains "$err" '11 programs that were started were not recorded: 11 statically linked; see: penna info'
 [ "$(grep -c '^penna: ' <<<"$err")" -le 6 ] || fail "more than six lines"
@@ -59,8 +60,8 @@ build_c killed
 run penna record -f -k alloc -o room.penna -- bash -c '(ulimit -f 100; ./killed; exec ./killed)'
 expect_match "$err" 'killed \(pid [0-9]+\) was not recorded: its resource limits \(ulimit\) leave no memory'
 
-# Nobody waits for what does not come: the recorder's thread that waits for others does so without an end; but when the command has ended
-# and others live, for a second, to say so.
+# There is no waiting for processes that never connect: the recorder's thread that waits for others has no timeout; but
+# if the command has ended and others live, it waits one second before saying so.
 for what in './still' 'bash -c "./still; ./still"' './starts system ./nothing' 'bash -c "(ulimit -f 100; exec ./killed)"'; do
   run strace -qq -e signal=none -e trace=poll,ppoll,select,pselect6,nanosleep,clock_nanosleep,epoll_wait -o waits.txt \
     "$PENNA" record -q -f -k alloc -o waits.penna -- bash -c "$what"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The names of libbpf's usdt.h, as its documentation uses them: probes without a semaphore, with one of their own, and with one that the program
-# defines; in inline functions, in namespaces, in two files and in a library. By both compilers.
+# The names of libbpf's usdt.h, used as in its documentation: probes without a semaphore, with one of their own, and
+# with one defined by the program; in inline functions, in namespaces, in two files and in a library. With both
+# compilers.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 include=(-Wall -Wextra -Werror -I"$PENNA_SOURCE/compat" -I"$PENNA_SOURCE/include")
 cat >shared.h <<'SOURCE'
@@ -65,7 +66,7 @@ void other_file(int x) {
   STATE("other");
 }
 SOURCE
-# notes FILE: provider:name, how many have a semaphore, and its distinct addresses; sorted.
+# notes FILE: provider:name, the number with a semaphore, and its distinct addresses; sorted.
 notes() {
   readelf -n "$1" | awk '/Provider:/ { p = $2 } /Name:/ { n = $2 } /Semaphore:/ { s = $NF } /Arguments:/ { $1 = ""; print p ":" n, s, $0 }' | sort
 }
@@ -87,7 +88,7 @@ before own 0 common 0
 after own 1 common 1
 other own 1 common 0'
     expect_eq "0 $expected" "$status $out" "built by $way $level"
-    # With a library, which has semaphores of its own.
+    # With a library that has semaphores of its own.
     # shellcheck disable=SC2086
     $way "${include[@]}" $level -DSHARED -fPIC -shared other.c -o libother.so
     # shellcheck disable=SC2086

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# valgrind and what it starts: each tool prints and writes what it does without us, and it is told that what it looks at is not recorded.
+# valgrind and its children: each tool's output and files are as without us, and the program it runs is reported as
+# unrecorded.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need valgrind
 cat >leaky.c <<'C'
@@ -30,7 +31,8 @@ C
 build_c leaky
 printf '#!/bin/sh\nvalgrind --tool=memcheck ./leaky\necho $?\n' >script
 chmod +x script
-# The same but for what differs from run to run: pids, addresses, and how many false alarms the order of the threads gave reason for.
+# The same except for what differs from run to run: pids, addresses, and the number of false positives due to thread
+# order.
 plain() { sed -E 's/==[0-9]+==/==N==/; /^penna: /d; s/0x[0-9A-F]+/ADDR/g; s/\(suppressed: .*/(suppressed: N)/' "$1"; }
 
 for tool in memcheck helgrind drd massif dhat none; do

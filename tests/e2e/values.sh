@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# record -A, -R, --auto-args: what functions are called with and give back, of every type, in every kind of call tracing;
-# pointers that lead nowhere say so; the program does what it does without.
+# record -A, -R, --auto-args: arguments and return values, of every type, in every kind of call tracing; invalid
+# pointers are marked; the program's behaviour is unchanged.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >app.cc <<'PROGRAM'
 #include <cstdio>
@@ -77,9 +77,9 @@ look(text=NULL, at=0x0) = 0;
 fails(n=3);
 CALLS
 
-# calls: of our functions, without addresses, which differ from run to run.
+# calls: those of our functions, without addresses, which differ from run to run.
 calls() { penna replay app.penna | grep -oE '\b(area|mirror|join|grow|many|look|fails)\(.*' | sed -E 's/0x[0-9a-f]{6,}/ADDRESS/g'; }
-# compare COMPILER FLAGS...: the whole list, whatever leads to the hooks.
+# compare COMPILER FLAGS...: the complete list, in every kind of call tracing.
 compare() {
   local function each=() plain
   "$1" -g -std=c++17 "${@:2}" app.cc -o app
@@ -88,7 +88,7 @@ compare() {
   run penna record -f -o app.penna -k calls "${each[@]}" ./app
   expect_eq "$plain" "$out" "what the program prints, $*"
   expect_eq "" "$(calls | diff - expected || true)" "calls, $*"
-  # Entered by a jump, or by a call, or too short to be entered.
+  # Hooked by a jump, by a call, or too short to be hooked.
   case $* in *-pg* | *patchable* | *xray*) expect_match "$(penna replay app.penna)" 'step\(n=7\) = 7;' ;; esac
 }
 compare g++ -O2
@@ -99,7 +99,7 @@ compare g++ -O2 -fpatchable-function-entry=5
 compare clang++ -O2 -fxray-instrument -fxray-instruction-threshold=1
 compare clang++ -O0 -gdwarf-4 -pg
 
-# By register, and in the merged view, where an entry and its end have lines of their own.
+# By register, and in the merged view, where entry and exit have lines of their own.
 g++ -g -std=c++17 -O2 -pg -mfentry app.cc -o app
 run penna record -f -o app.penna -k calls -A 'area@arg1/x,fparg1/f32' -A 'many@arg1,arg7/i16,arg8/x' -R 'area@retval/f' ./app
 expect_match "$(penna replay app.penna)" ' area\(arg1=0x[0-9a-f]+, fparg1=2\) = 5;'
@@ -109,11 +109,11 @@ expect_match "$(penna replay --merge app.penna)" '\} = -1 /\* area\(Shape const\
 expect_match "$(penna export chrome -o - app.penna)" '"args":\{"arg1":"0x0","fparg1":1,"return":-1\}'
 expect_match "$(penna export csv -o - app.penna)" ',exit,.*,arg1=0x0;fparg1=1;return=-1'
 
-# All that types tell of; what has none is not asked for.
+# Everything that types describe; values without a type are omitted.
 run penna record -f -o app.penna -k calls --auto-args ./app
 expect_match "$(penna replay app.penna)" ' mirror\(at=\{x=1, y=2\}, deep=true, axis=.z.\) = \{x=2, y=2\};'
 
-# A filter leaves a call out with its values, and again afterwards nothing.
+# A filter excludes a call with its values; with the same filter when reading, nothing changes.
 run penna record -f -o kept.penna -k calls --auto-args --depth 2 -N 'many' ./app
 expect_missing "$(penna replay kept.penna)" 'many('
 expect_missing "$(penna replay kept.penna)" 'point call:'
@@ -121,11 +121,11 @@ expect_eq "$(penna replay kept.penna)" "$(penna replay --depth 2 kept.penna)" "t
 run penna record -f -o long.penna -k calls --auto-args --min-time 100s ./app
 expect_missing "$(penna replay long.penna)" 'point call:'
 
-# Library calls, by register: what ltrace is for.
+# Library calls, by register: as in ltrace.
 run penna record -f -o ls.penna -k calls --libcalls -A 'opendir@arg1/s' -R 'opendir@retval/x' -A 'strcmp@arg1/s,arg2/s' ls /usr
 expect_match "$(penna replay ls.penna)" ' opendir\(arg1="/usr"\) = 0x[0-9a-f]+;'
 
-# What is wrong, or cannot be had, is said.
+# Invalid and impossible requests are reported.
 run penna record -f -o app.penna -k calls -A 'area@arg1/z' ./app
 expect_eq 125 "$status"
 expect_contains "$err" "format"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna view: what the page asks is answered with the numbers of the command line, only to whoever has the address, and nothing of a
-# recording that is damaged or empty is hidden.
+# penna view: the page's requests are answered with the numbers of the command line, only to clients that know the
+# address, and problems with damaged or empty recordings are reported.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cat >shop.cc <<'CC'
@@ -32,7 +32,7 @@ penna record -q -o shop.penna ./shop
 penna report calls shop.penna --json -n 0 >calls.json
 penna report alloc shop.penna --json -n 0 >alloc.json
 
-# serve_page REC: leaves $address and $pid.
+# serve_page REC: sets $address and $pid.
 serve_page() {
   start address.txt "$PENNA" view "$1" --no-open
   await address.txt '^http'
@@ -155,7 +155,7 @@ status=0
 wait "$pid" || status=$?
 expect_eq 0 "$status" "status after Ctrl-C"
 
-# A port can be asked for; one that is taken is told.
+# A port can be chosen; a port in use is reported.
 serve_page shop.penna
 port=${address#*:*:} port=${port%%/*}
 run timeout 20 "$PENNA" view shop.penna --no-open --port "$port"
@@ -164,7 +164,7 @@ expect_contains "$err" "cannot listen on port $port of 127.0.0.1"
 kill -TERM "$pid"
 wait "$pid"
 
-# What the command line leaves out stays out, whatever part is asked for.
+# Events filtered out on the command line stay out, whichever part is requested.
 start address.txt "$PENNA" view shop.penna --no-open -r 0-20ms
 await address.txt '^http'
 run python3 - "$(head -n 1 address.txt)" <<'PYTHON'
@@ -179,7 +179,8 @@ expect_eq 0 "$status" "$err"
 kill -TERM "$pid"
 wait "$pid"
 
-# The browser is told by a file that is the user's alone, and gets our signals as they were before; the address is in no command line.
+# The address is passed to the browser in a private file, never on a command line; the browser gets the original signal
+# settings.
 mkdir -p bin run
 cat >bin/xdg-open <<'SH'
 #!/bin/sh
@@ -196,7 +197,7 @@ kill -TERM "$pid"
 wait "$pid"
 expect_eq "" "$(ls run)" "files that are left"
 
-# The page as a file: it holds all calls, and loads nothing.
+# The page as a file: it contains all calls, and loads nothing.
 penna export html shop.penna -o one.html
 run python3 - <<'PYTHON'
 import base64, json, re, struct, zlib
@@ -223,7 +224,7 @@ assert 'ns' in index['note']
 PYTHON
 expect_eq 0 "$status" "$err"
 
-# Nothing in it, something wrong with it, not there.
+# Empty, damaged, and missing recordings.
 penna record -q -k alloc -e none:none -o nothing.penna -- true
 serve_page nothing.penna
 run python3 - "$address" <<'PYTHON'

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Asks what `penna view` answers, as the page does (docs/view-protocol.md).
+"""Asks `penna view` questions, as the page does (docs/view-protocol.md).
 
     from view_client import Client; ask = Client(address).ask; ask('slices?thread=0&px=10')['start']
 
-Why: several tests look at answers without a browser. Invariant: an answer that is refused is an error of the test.
+Why: several tests examine answers without a browser. Invariant: a refused answer is a test error.
 """
 import json
 import struct

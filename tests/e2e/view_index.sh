@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna view of a large recording: its index is made once, beside it, in little memory; it holds every call; and where it cannot lie there,
-# or is damaged, the page has the same numbers.
+# penna view of a large recording: its index is built once, beside it, using little memory; it contains every call; and
+# if it cannot be stored there, or is damaged, the page has the same numbers.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 export XDG_CACHE_HOME=$PWD/cache
 
@@ -78,7 +78,7 @@ assert most < 250_000, f'{most} kB of memory'  # in memory, the calls alone woul
 print('answered', total)
 PYTHON
 
-# serve RECORDING [WANTED]: asks for all calls, and the first time for more; what it said on stderr is in $said.
+# serve RECORDING [WANTED]: requests all calls, and the first time more; its stderr is in $said.
 serve() {
   start address.txt "$PENNA" view "$1" --no-open
   await address.txt '^http'
@@ -96,7 +96,7 @@ expect_eq 600 "$(stat -c %a busy.penna.view)" "rights of the index"
 expect_eq "" "$(ls cache 2>/dev/null)"
 (($(stat -c %s busy.penna.view) < calls / 5)) || fail "the index is large: $(stat -c %s busy.penna.view) bytes for $calls calls"
 
-# It is there the next time; a damaged one, or that of another recording, is made again.
+# It is reused the next time; a damaged one, or that of another recording, is rebuilt.
 before=$(stat -c %i busy.penna.view)
 serve busy.penna "$calls"
 expect_eq "$before" "$(stat -c %i busy.penna.view)" "the index that was there"
@@ -110,7 +110,7 @@ cp busy.penna.view other.penna.view
 serve other.penna "$calls"
 cmp -s busy.penna.view other.penna.view && fail "the index of another recording was taken"
 
-# Where it cannot lie beside the recording, it is in the cache, and that is said.
+# If it cannot be stored beside the recording, it is in the cache, and this is reported.
 rm busy.penna.view
 mkdir busy.penna.view
 serve busy.penna "$calls"
@@ -118,7 +118,7 @@ expect_contains "$said" "busy.penna.view is there, and no index of yours: the in
 expect_eq 1 "$(find cache/penna -name '*.view' | wc -l)" "indexes in the cache"
 rmdir busy.penna.view
 
-# The page as a file holds the same.
+# The page as a file contains the same.
 penna export html busy.penna -o one.html
 run python3 - "$calls" <<'PYTHON'
 import base64, json, re, struct, sys, zlib
@@ -137,7 +137,7 @@ assert total == int(sys.argv[1]), total
 PYTHON
 expect_eq 0 "$status" "$err"
 
-# Ctrl-C while it is made leaves nothing half done.
+# Ctrl-C while it is being built leaves no partial file.
 rm -rf cache busy.penna.view
 start address.txt "$PENNA" view busy.penna --no-open
 await address.txt '^http'

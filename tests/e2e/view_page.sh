@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The page of penna view in a browser, over a program with calls, allocations and locks: every tab, and the report's numbers.
+# The page of penna view in a browser, for a program with calls, allocations and locks: every tab, and the report's
+# numbers.
 . "$(dirname "$0")/common.sh"
 
 need chromium
@@ -17,7 +18,7 @@ address=$(grep -Eo 'http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/' view.log | head -n
 run env NODE_MODULES="$modules" node "$PENNA_SOURCE/tests/view/served.mjs" "$address" "$PWD/calls.csv"
 expect_eq 0 "$status" "exit status of the page's test"
 
-# Of a program with points, too: what is asked about parts of it.
+# For a program with points, too: requests about parts of it.
 cp "$PENNA_SOURCE/examples/demo/orders.cc" .
 build_c orders -O1 -g -finstrument-functions -finstrument-functions-exclude-file-list=/usr/
 run penna record -o orders.penna ./orders 200

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What the page of penna view asks about parts of a recording: its sums are those of the report, to the hit, byte and nanosecond.
+# Requests of the penna view page about parts of a recording: the sums match the report, to the hit, byte and
+# nanosecond.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cp "$PENNA_SOURCE/examples/demo/orders.cc" .

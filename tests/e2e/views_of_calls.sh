@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna report calls --by, and flame: calls, allocations and waits as an icicle; what stands in them adds up.
+# penna report calls --by, and flame: calls, allocations and waits as an icicle graph; its numbers add up.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >program.cc <<'PROGRAM'
 #include <cstdlib>
@@ -20,7 +20,7 @@ penna record -q -k calls,alloc -o program.penna -- ./program
 column() { penna report program.penna calls --by "$1" --format csv | awk -F, -v key="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) c = i; next } { print $c }'; }
 sum() { awk '{ n += $1 } END { printf "%d\n", n }'; }
 
-# 10 and 20 turns of 4 calls, work and main.
+# 10 and 20 rounds of 4 calls, work and main.
 expect_eq '82
 41' "$(column thread calls)" "calls of the threads"
 expect_eq 123 "$(column module calls)" "calls of the only module"
@@ -34,7 +34,7 @@ done
 run penna report program.penna calls --by thread
 expect_match "$out" '^CALLS .* PID +TID +THREAD$'
 
-# Bytes: 30 * 1000 and 30 * 3000, and a little of the thread's. Lines are as wide as was asked for.
+# Bytes: 30 * 1000 and 30 * 3000, and a little of the thread's. Lines are as wide as requested.
 run penna report program.penna flame --weight alloc-bytes --width 80
 expect_eq 0 "$status" "status of flame"
 expect_match "$out" '^\[all [0-9]+ kB allocated +\]$'

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna report chains: three threads of 100 ms each: who waits for whom, for how long, and the critical path of the first.
+# penna report chains: three threads of 100 ms each: who waits for whom, for how long, and the critical path of the
+# first.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build_c lock_chain
 penna record -q -k locks -o chain.penna -- ./lock_chain
-# value PYTHON: of `chains`, the rows for locks, and `path`, that of the thread front.
+# value PYTHON: `chains` are the rows for locks, and `path` is that of the thread front.
 value() {
   /usr/bin/python3 - "$1" <<'PYTHON'
 import json, subprocess, sys, os

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# penna record --where: exactly the points that meet the condition, out of many threads; spans with their ends; what the condition
-# does not apply to stays.
+# penna record --where: exactly the points that meet the condition, from many threads; spans with their ends; points to
+# which the condition does not apply stay.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >rows.cc <<'PROGRAM'
 #include <sys/wait.h>
@@ -50,13 +50,13 @@ expect_match "$out" '^options .*where=rows >= 49990'
 run penna report some.penna health -n 0
 expect_eq "" "$(grep -E '^(stray exits|unwound calls|torn|holes|damaged chunks) ' <<<"$out" | grep -v ' 0  ')" "counts of what went wrong"
 
-# Several conditions, each where it applies: spans have a table, reads a cost.
+# Several conditions, each applied where possible: spans have a table, reads a cost.
 penna record -q -k points -e 'db:*' --where 'table ~ "ord*" && rows < 100' --where 'cost == 24999.5' -o both.penna -- ./rows
 expect_eq $((4 * 50 + 1)) "$(count both.penna span_begin db:query)" "spans"
 expect_eq $((4 * 50 + 1)) "$(count both.penna span_end db:query)" "ends of spans"
 expect_eq 5 "$(count both.penna point db:read)" "reads"
 
-# Asked afterwards, the same points: but for their times.
+# Applied when reading, the same points, except for their times.
 penna record -q -k points -e 'db:*' -o all.penna -- ./rows
 rows() { penna export csv "$@" 2>/dev/null | cut -d, -f4,5,10- | sort; }
 condition='table ~ "ord*" && rows < 100'
@@ -68,7 +68,7 @@ expect_eq 401 "$(penna replay all.penna --where 'rows < 100' | grep -c '} /\* db
 run penna report points all.penna --where 'rows <'
 expect_eq "125 " "$status $out" "a condition that cannot be read"
 
-# What cannot be is said.
+# Impossible requests are reported.
 run penna record -k points --where 'rows >' -o bad.penna -- ./rows
 expect_eq 125 "$status" "status of a condition that cannot be read"
 expect_contains "$err" "the condition 'rows >' cannot be read: behind 'rows >' a number or a quoted string is expected here"
@@ -81,7 +81,7 @@ expect_contains "$err" "--where 'rwos > 5' filtered out nothing: no point has su
 expect_contains "$err" "left out 599,883 points"
 expect_eq 200002 "$(count none.penna point db:read)" "points that the condition does not apply to"
 
-# Every verb that reads says so, too, with the nearest name; CSV, which has no place for sentences, beside it.
+# Every verb that reads reports this, too, with the nearest name; CSV, which has no place for sentences, on stderr.
 penna record -q -k points,alloc -e 'net:*' -o few.penna -- ./rows
 for view in "report few.penna" "report few.penna points" "report few.penna points --json" "report few.penna points --format csv" \
   "report few.penna flame" "replay few.penna" "check few.penna --max-leak 1G" "export csv few.penna" "export folded few.penna" \

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A regular expression with a fault is told in one sentence, with the place, before anything is run or written: in every option that takes one.
+# An invalid regular expression is reported in one sentence, with the position, before anything is run or written: in
+# every option that takes one.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >work.c <<'PROGRAM'
 __attribute__((noipa)) void work(void) {}
@@ -9,7 +10,7 @@ PROGRAM
 build_c work -finstrument-functions
 penna record -q -o work.penna ./work
 
-# refused WANTED COMMAND...: fails with one line that names the place, and leaves nothing.
+# refused WANTED COMMAND...: fails with one line that names the position, and leaves no file.
 refused() {
   local wanted=$1 usage=125
   shift
@@ -52,7 +53,7 @@ refused "$fault" check work.penna --max-leak 0 --stack '/pay(/'
 refused "$fault" graph '/pay(/' work.penna
 refused "$fault" ctl 1 on '/pay(/'
 
-# Each fault has its place.
+# Each error has its position.
 refused '4, this [ has no ]' report calls work.penna -F '/ab[c/'
 refused '3, this ) has no ( before it' report calls work.penna -F '/a)/'
 refused '4, there is nothing for this * to repeat' report calls work.penna -F '/a|*/'

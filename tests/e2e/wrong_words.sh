@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A wrong word of a command line: the one that is wrong is blamed, the nearest that there is is offered, alike for all verbs.
+# An invalid word on the command line is named in the error, with the nearest valid one, in the same form for all verbs.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cat >calls.c <<'PROGRAM'
 #include <stdlib.h>

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Runs every program of the corpus many times, in every way in which calls can be traced: ./run torture.
 
-    all.py [--times N] [--jobs N]     each case, in each way and kind, N times; 200 when it is not said
+    all.py [--times N] [--jobs N]     each case, in each way and kind, N times; default: 200
     all.py --way W --case C           only these; both may be repeated
-    all.py --resume                   goes on behind what an earlier run, which was stopped, has said was good
-Why besides the tests: CI has minutes, and runs each once in each kind (programs about ways out of functions go their ways 200 times inside);
-what goes wrong once in a hundred starts needs hours.
-Invariant: one line for each case and way, whatever happens; nothing ends the rest; the exit status is 1 when anything failed.
-What failed is kept in BUILD/torture-failed/WAY.CASE.txt.
+    all.py --resume                   continues after what an earlier, interrupted run has reported as good
+Why besides the tests: CI has minutes, and runs each once in each kind (programs about ways out of functions repeat them
+200 times inside); a fault that occurs once in a hundred starts needs hours.
+Invariant: one line for each case and way, whatever happens; no failure stops the rest; the exit status is 1 if
+anything failed. Failures are kept in BUILD/torture-failed/WAY.CASE.txt.
 """
 import argparse
 import concurrent.futures
@@ -27,7 +27,7 @@ DONE = FAILED / 'done'  # what an earlier run has said was good
 
 
 def pairs(ways, cases):
-    """(way, case), those about ways into functions and out of them first: they are what the rest relies on."""
+    """(way, case), those about ways into functions and out of them first: the others depend on them."""
     def all_pairs():
         for way in ways or ['hooks', *WAYS]:
             here = [name for name in (IN_MODES if way != 'hooks' else CASES) if not cases or name in cases]

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""penna record -p, again and again, on programs that check themselves: some of the recorders are killed at a random moment.
+"""penna record -p, again and again, on programs that check themselves: some of the recorders are killed at a random
+moment.
 
     attach.py --list                 the targets of the table below that ./run test takes
     attach.py CYCLES [TARGET...]     PENNA and TORTURE_PROGRAMS name the binary and the folder of programs
-A target must live on and be right, and after each recording that was not killed its code, descriptors and threads are what they
-were before the first. Memory may grow until the agent has come; from then on it must not.
+A target must survive and be correct, and after each recording that was not killed its code, descriptors and threads
+must equal those before the first. Memory may grow until the agent is loaded; after that it must not.
 """
 import dataclasses
 import os
@@ -70,7 +71,7 @@ class Work {
     }
 }
 '''
-# PostgreSQL does not run as root.
+# PostgreSQL refuses to run as root.
 NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] if os.geteuid() == 0 else []
 PG = sorted(pathlib.Path('/usr/lib/postgresql').glob('*/bin'))[-1:]
 PG = PG[0] if PG else pathlib.Path('/usr/lib/postgresql/bin')
@@ -121,7 +122,7 @@ def mappings(pid):
 
 
 def code(pid):
-    """Of every module, as it is in memory."""
+    """Of every module, as in memory."""
     found = {}
     with open(f'/proc/{pid}/mem', 'rb', 0) as memory:
         for place, rights, _, _, _, *path in mappings(pid):
@@ -155,7 +156,7 @@ def ours(pid):
 
 
 def await_free(pid):
-    """Whoever was to put things back for a killed recorder has done so."""
+    """Waits until the process that restores things for a killed recorder is done."""
     end = time.monotonic() + 30
     while 'TracerPid:\t0\n' not in pathlib.Path(f'/proc/{pid}/status').read_text():
         assert time.monotonic() < end, 'it is still traced'
@@ -168,7 +169,7 @@ def family(pid):
 
 
 def record(pids, where, kill, options):
-    """None when it was killed, else what it said."""
+    """None if it was killed, else its output."""
     duration = f'{random.randint(20, 120)}ms'
     recorder = subprocess.Popen([PENNA, 'record', '-p', ','.join(map(str, pids)), '-f', '-o', where / 'it.penna', '--duration', duration, *options],
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -185,7 +186,7 @@ def record(pids, where, kill, options):
 
 
 def rehearse(pid, kill, target, options):
-    """A dry run: what it is a copy of goes on, and keeps no child."""
+    """A dry run: the process that is copied continues, and keeps no child."""
     recorder = subprocess.Popen([PENNA, 'record', '-p', str(pid), '--dry-run', *options], stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if kill:
@@ -211,7 +212,7 @@ def start(target, where):
 
 
 class Code:
-    """Of processes, as it was before they were first recorded."""
+    """The code of processes before they were first recorded."""
 
     def __init__(self, unloads):
         self.before, self.unloads = {}, unloads
@@ -234,7 +235,7 @@ class Code:
 
 
 def verify(pid, is_child, learned, what):
-    """As it was before: code, threads."""
+    """Unchanged: code, threads."""
     try:
         await_free(pid)
         changed, left = learned.changed(pid), ours(pid)
@@ -247,7 +248,7 @@ def verify(pid, is_child, learned, what):
 
 
 def cycle(name, target, process, where, learned, last):
-    """One recording, perhaps after a dry run. Whether it was killed."""
+    """One recording, perhaps after a dry run. Returns whether it was killed."""
     pids = family(process.pid) if target.with_children else [process.pid]
     learned.learn(pids)
     options = target.options or random.choice(target.ways or WAYS)

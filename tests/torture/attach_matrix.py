@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""penna record -p of one program, in each way to build it: libc, how it is linked, when it binds, control-flow marks, compiler.
+"""penna record -p of one program, built in each way: libc, linking, binding, control-flow marks, compiler.
 
     attach_matrix.py [WORD...]       the cells whose names have all these words; PENNA names the binary
-Each cell must be recorded (calls, blocks and locks are there) and given back, or refused in one sentence; the program goes on, is
-right, and its code is what it was.
+Each cell must be recorded (calls, blocks and locks are in the recording) and restored, or refused in one sentence;
+the program continues, is correct, and its code is unchanged.
 """
 import concurrent.futures
 import itertools
@@ -33,7 +33,7 @@ def cells():
 
 
 def musl(compiler, link):
-    """The compiler with musl's headers and start files in the place of glibc's."""
+    """The compiler with musl's headers and start files in place of glibc's."""
     if compiler == 'gcc' and link != 'static-pie':
         return ['musl-gcc'], []
     own = subprocess.run([compiler, '-print-file-name=include'], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
@@ -68,7 +68,7 @@ def goes_on(process, output):
 
 
 def visit(process, where):
-    """What became of it, in a word or a sentence."""
+    """The result, as a word or a sentence."""
     recording = where / 'it.penna'
     before = code(process.pid)
     status, _, said = penna('record', '-p', str(process.pid), '-o', recording, '--duration', '200ms', '-k', 'calls,alloc,locks', '-F', 'leaf')

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The cases of the torture corpus, as one table. run.py does with each what its fields say.
+"""The cases of the torture corpus, as one table. run.py interprets their fields.
 
-A command's words may hold {bin} (the corpus' programs), {tmp} (an empty directory, another one for each run) and {big}
-(a file of 1 MB). What a run shows is compared after the name of its directory is taken out.
+A command's words may contain {bin} (the corpus' programs), {tmp} (an empty directory, a new one for each run) and
+{big} (a file of 1 MB). A run's output is compared after the name of its directory is removed.
 """
 import dataclasses
 
@@ -87,7 +87,7 @@ CASES |= {
     'asked_to_end': program('interrupted', 'handle', outer='timeout -s INT 1 "$@"; echo $?'),
     'asked_to_die': program('interrupted', 'default', outer='timeout -s TERM 0.5 "$@"; echo $?'),
     'broken_pipe': shell('yes | head -c 100000 | wc -c; {bin}/die_by PIPE | cat'),
-    # Its prompt, behind the last line of a screen, says that it reads keys.
+    # Its prompt, after the last line of a screen, shows that it reads keys.
     'tty_less': Case(['less', '{big}'], pty=[('\x1b[27m\x1b[K', ' '), ('45 of a file to read\r\n:', '/line 77\n'),
                                              ('99 of a file to read\r\n:', 'q')]),
     'tty_password': program('ask_password', pty=[('Password: ', 'secret\n'), ('Name: ', 'feather\n')]),
@@ -131,12 +131,12 @@ CASES |= {
     'user_preload_child': shell('LD_PRELOAD={bin}/preload_a.so {bin}/preload_user; {bin}/preload_user'),
     'user_preload_missing': Case(['env', 'LD_PRELOAD=/no/such/library.so', '{bin}/exit_ways']),
 
-    # --- Code that the tracer's hooks sit in.
+    # --- Code that contains the tracer's hooks.
     'threads': program('threads'),
     'dlopen_loop': program('dlopen_loop', '{bin}/plugin.so'),
     'open_amid': program('open_amid', '{bin}/opened_amid.so', '{bin}/opened_amid_waiting.so'),
     'open_amid_any_time': program('open_amid', '{bin}/opened_amid.so', '{bin}/opened_amid_waiting.so', '300'),
-    # The dynamic linker must see who calls it: nothing of ours comes behind the call.
+    # The dynamic linker must see its real caller: nothing of ours runs after the call.
     'open_amid_passed': program('open_amid', '{bin}/opened_amid.so', '$ORIGIN/opened_amid_waiting.so'),
     'open_amid_passed_libcalls': program('open_amid', '{bin}/opened_amid.so', '$ORIGIN/opened_amid_waiting.so', kinds=BY_CALLS,
                                          options=('--libcalls',), silent=('locks', 'points')),
@@ -187,18 +187,18 @@ CASES |= {
     'passing': program('passing', kinds=BY_CALLS),
     'freed_late': program('freed_late', '{bin}/plugin.so', silent=('locks', 'points')),
     'own_setjmp': program('own_setjmp', kinds=BY_CALLS),
-    # How the hook is called: around it, r10 is on the stack.
+    # How the hook is called: around the call, r10 is on the stack.
     **{f'nested{way}': program(f'nested{way}', silent=('points',) if 'large' in way else ())
        for way in ('', '_fentry', '_large', '_large_pic', '_nops', '_pg')},
     'nested_goto': program('nested_fentry', 'goto', balanced=False),
     'nested_values': program('nested_fentry', kinds=BY_CALLS, options=('--auto-args', *STACKS)),
     'deep': program('deep', kinds=BY_CALLS, silent=('locks', 'points')),
-    # The stack of every call of the program's own functions, from where their frames are just being made.
+    # The stack of every call of the program's own functions, taken while their frames are being set up.
     **{f'stacks_{name}': program(name, *more, kinds=('calls',), options=STACKS)
        for name, *more in (('exceptions',), ('jumps',), ('coroutines',), ('signals', 'busy'), ('cancel',), ('fork_threads', '50'),
                            ('small_stack',), ('tail_calls',), ('vforks',), ('passing',), ('look_back',))},
 
-    # The recording ends while the program goes on.
+    # The recording ends while the program continues.
     **{f'finished_{name}': program(name, *more, kinds=('calls',), options=('-T', 'main@finish'))
        for name, *more in (('exceptions',), ('fork_threads', '50'), ('die_by', 'SEGV'), ('threads',), ('coroutines',))},
 
@@ -213,7 +213,7 @@ CASES |= {
     'setuid_child': Case(['/bin/sh', '-c', '{bin}/show_ids x; echo $?'], user='nobody', setuid=True),
     'other_user': program('show_ids', 'argument', user='nobody'),
     'static': program('show_ids_static', 'argument', silent=EACH),
-    # The agent comes to them alone, while they are held at their beginning.
+    # The stand-alone agent is loaded into them while they are held at their start.
     **{'_'.join(('closed', name, *more)): program(f'closed_{name}', *more, kinds=('alloc', 'locks', 'all'), silent=('calls', 'points', 'locks'))
        for name, *more in (('exit_ways', 'return', '7'), ('exit_ways', 'thread', '9'), ('exit_ways', 'main-first', '9'), ('die_by', 'SEGV'),
                            ('die_by', 'TERM'), ('threads',), ('exceptions',), ('exceptions_pie',), ('signals', 'busy'), ('fork_threads', '50'),
@@ -228,12 +228,12 @@ CASES |= {
        for name, *more in (('exit_ways', 'thread', '9'), ('die_by', 'SEGV'), ('exceptions',), ('signals', 'busy'), ('fork_threads', '50'),
                            ('tree', 'fork', '3'), ('cancel',))},
 
-    # --- Built with the sanitizers of gcc and clang (sanitized.cmake), whose runtimes have hooks of their own.
+    # --- Built with the sanitizers of gcc and clang (sanitized.cmake), whose runtimes have their own hooks.
     **{f'sanitized_{name}': Case(['{bin}/../torture-sanitized/' + name, 'work'], silent=('calls', 'points'))
        for name in SANITIZED},
     'sanitized_child': shell('{bin}/../torture-sanitized/gcc_address system "{bin}/../torture-sanitized/clang_thread work"; echo $?'),
 
-    # --- Real programs of Debian's.
+    # --- Real programs from Debian.
     'real_python': Case(['/usr/bin/python3', '-c',
                          'import threading, subprocess, json, sys\n'
                          't = [threading.Thread(target=lambda: json.dumps(list(range(2000)))) for _ in range(8)]\n'
@@ -257,7 +257,7 @@ CASES |= {
     'real_timeout': Case(['timeout', '-s', 'KILL', '1', 'sleep', '20']),
 }
 
-# Those that run.py --mode runs, of programs built for one kind of call tracing (modes.cmake).
+# Those run by run.py --mode, on programs built for one kind of call tracing (modes.cmake).
 IN_MODES = ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across', 'throws_static', 'terminate', 'coroutines',
             'coroutine_throws', 'jumps', 'own_setjmp', 'signals', 'signals_busy', 'signals_alternate', 'cancel', 'fork_threads',
             'constructors', 'handlers', 'small_stack', 'processes_some', 'tree_fork', 'tree_vfork', 'tree_spawn', 'vforks', 'threads',
@@ -265,35 +265,35 @@ IN_MODES = ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across
             'stacks_exceptions', 'stacks_jumps', 'stacks_coroutines', 'stacks_signals', 'stacks_cancel', 'stacks_fork_threads',
             'stacks_small_stack', 'stacks_tail_calls', 'stacks_vforks', 'stacks_passing', 'stacks_look_back', 'own_locks',
             'spinning_malloc', 'locked_malloc', 'asking_malloc', 'threads_jemalloc', *(f'threads_{name}' for name in ALLOCATORS))
-# With everything that the library has for jumping and forking entered, too, some of it is never left: mode plain tells nothing.
-# clang's hooks are not called when an exception leaves a function.
+# Cases in which some exits are not reported. In mode plain, all: with the library's functions for jumping and forking
+# hooked too, some are never left. clang's hooks are not called when an exception leaves a function.
 UNTOLD_IN = {'hooks_clang': ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across', 'throws_static',
                              'coroutine_throws', 'stacks_exceptions', 'own_locks')}
 
 
 @dataclasses.dataclass
 class Way:
-    """One way to trace calls: programs of a folder torture-MODE of the build, and options of penna record."""
+    """One way to trace calls: programs from a folder torture-MODE of the build, and options of penna record."""
     mode: str
     kinds: tuple = ('all',)
     options: tuple = ()
     without: tuple = ()  # cases that are left out
 
 
-# Where addresses come and go, trampolines run out, when everything is entered: counted.
+# Where addresses come and go, and everything is hooked, trampolines run out: counted.
 WAYS = {f'mode.{mode}': Way(mode) for mode in ('pg', 'fentry', 'fentry_nops', 'patchable', 'patchable_cet', 'patchable_clang', 'xray',
                                                'pg_clang', 'hooks_clang')} | {
     'mode.plain': Way('plain', ('calls',), ('-F*',), ('dlopen_loop',)),
-    # The same, and everything else beside it, within the limit that this has by itself.
+    # The same, and everything else beside it, within its own limit.
     'zero': Way('plain', ('all',), ('--all-functions',), ('dlopen_loop',)),
     'libcalls': Way('plain', BY_CALLS, ('--libcalls',)),
-    # Functions silenced while they run, in programs that take some time.
+    # Functions silenced at run time, in programs that run for some time.
     'silenced': Way('patchable', ('calls',), ('--max-overhead=1%',)),
     # Points with their stacks; and all probes of other headers beside them: those of libc and of libstdc++.
     'point_stacks': Way('plain', ('points',), ('--point-stacks',)),
     'probes': Way('plain', ('points',), ('-e*',)),
     'probe_stacks': Way('plain', ('points',), ('-e*', '--point-stacks')),
-    # Arguments and results copied of every function that can be asked, at its beginning and behind its prologue.
+    # Arguments and results of every supported function, copied at its beginning and after its prologue.
     'values.fentry': Way('fentry', ('calls',), ('--auto-args',)),
     'values.pg': Way('pg', ('calls',), ('--auto-args',)),
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Runs programs of the corpus without and with libpenna-etrace.so, and compares as run.py does.
+"""Runs programs of the corpus without and with libpenna-etrace.so, and compares like run.py.
 
     etrace.py [--case X] [-v]
-Each case three times: there is no TRACE; an etrace waits; TRACE is a file. Besides: no TRACE, no file; an etrace that waits ends
-by itself; a file ends up with calls in it.
+Each case three times: without TRACE; with a waiting etrace; with TRACE as a file. Besides: without TRACE there is no
+file; a waiting etrace ends by itself; a file contains calls at the end.
 """
 import argparse
 import pathlib
@@ -17,14 +17,14 @@ from cases import CASES
 
 LIBRARY = run.PENNA.parents[1] / 'lib/libpenna-etrace.so'
 ETRACE = run.PENNA.parent / 'etrace'
-# What prints its environment or its directory sees the preload, or where it is: those are left out.
+# Programs that print their environment or their directory see the preload, or where it is: those are left out.
 NAMES = [name for name in CASES if name.startswith(('exit_', 'end_', 'die_', 'tree_'))] + [
     'shell_child_dies', 'stdin_read', 'output_full', 'asked_to_die', 'broken_pipe', 'daemon', 'fork_threads',
     'processes_some', 'close_range', 'close_from', 'close_loop', 'threads', 'dlopen_loop', 'exceptions', 'terminate', 'jumps',
     'coroutines', 'signals', 'signals_busy', 'signals_alternate', 'cancel', 'handlers', 'points', 'locks', 'constructors',
     'own_malloc', 'small_stack', 'limit_files', 'limit_memory', 'limit_size', 'limit_stack', 'real_python', 'real_sqlite']
 MODES = ('off', 'live', 'file')
-# No program of these runs instrumented code from its start, or may write files, or comes to life at all.
+# None of these runs instrumented code from its start, or may write files, or starts at all.
 NOTHING_IN_FILE = ('limit_', 'real_', 'tree_clean-env', 'tree_exec', 'own_malloc')
 
 
@@ -43,7 +43,7 @@ def wait_for_trace(directory, reader):
 
 
 def compare(name, mode, plain, verbose):
-    """`plain`: a list that keeps what the program shows without us."""
+    """`plain`: a list that caches the program's output without us."""
     case, place = CASES[name], run.Place(CASES[name])
     try:
         home = place.directory('home')

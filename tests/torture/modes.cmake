@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Programs of the corpus as gcc and clang build them for each kind of call tracing, in BUILD/torture-MODE. The compilers are called
-# as users call them, whatever this build's own compiler is. run.py --mode MODE runs them.
+# Programs of the corpus as built by gcc and clang for each kind of call tracing, in BUILD/torture-MODE. The compilers
+# are called as users call them, whichever compiler builds the rest. run.py --mode MODE runs them.
 include_guard()
 
 set(mode_programs exceptions.cc terminate.cc coroutines.cc coroutine_throws.cc throws_across.cc jumps.c own_setjmp.c signals.c
@@ -10,7 +10,8 @@ set(mode_programs exceptions.cc terminate.cc coroutines.cc coroutine_throws.cc t
 set(mode_flags -O2 -g -D_GNU_SOURCE -Wno-unused-result -Wno-infinite-recursion -I${CMAKE_SOURCE_DIR}/include)
 
 # penna_torture_build(mode compiler source name COMPILE options... LINK options...): one file, compiled and linked.
-# OBJECT other: only linked, from what was compiled for the program `other` of the mode. LIBRARY other: linked with that library of it.
+# OBJECT other: only linked, from the object file of the mode's program `other`. LIBRARY other: linked with that library
+# of the mode.
 function(penna_torture_build mode compiler source name)
   cmake_parse_arguments(ARG "" "OBJECT;LIBRARY" "COMPILE;LINK" ${ARGN})
   set(language)
@@ -54,7 +55,7 @@ function(penna_torture_mode mode compiler)
     endif()
     penna_torture_build(${mode} ${compiler} ${source} ${name} COMPILE ${options} LINK ${more})
   endforeach()
-  # With an unwinder of its own that shows none of its functions, and with another one than gcc's.
+  # With a bundled unwinder that exports none of its functions, and with one other than gcc's.
   penna_torture_build(${mode} ${compiler} exceptions.cc exceptions_static OBJECT exceptions COMPILE ${options} LINK -static-libgcc -static-libstdc++)
   penna_torture_build(${mode} ${compiler} exceptions.cc exceptions_llvm OBJECT exceptions COMPILE ${options} LINK ${PENNA_LINK_LLVM_UNWIND})
   penna_torture_build(${mode} ${compiler} threads.c threads_jemalloc OBJECT threads COMPILE ${options} LINK -Wl,-z,lazy -l:libjemalloc_pic.a -lm)
@@ -87,7 +88,7 @@ penna_torture_mode(xray clang -fxray-instrument -fxray-instruction-threshold=1)
 penna_torture_mode(pg_clang clang -pg)
 # Without "-after-inlining" clang 14 cannot link C++20 code with libstdc++ 12 at all.
 penna_torture_mode(hooks_clang clang -finstrument-functions-after-inlining)
-# As no compiler has prepared them: for detours.
+# Not prepared by any compiler: for detours.
 penna_torture_mode(plain gcc)
 
 include(sanitized.cmake)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Programs of others, as one table; programs_of_others.py does with each what its fields say.
+"""Third-party programs, as one table; programs_of_others.py interprets their fields.
 
-A script is bash's, run in an empty directory that is also its HOME. What differs from run to run by itself is taken out by
-`normal`: (regular expression, replacement) pairs over stdout and stderr. To add a program: a row.
+A script is bash's, run in an empty directory that is also its HOME. Output that varies between runs anyway is
+removed by `normal`: (regular expression, replacement) pairs over stdout and stderr. To add a program: a row.
 """
 import dataclasses
 import pathlib
@@ -33,7 +33,7 @@ PY
 '''
 PROGRAMS = {}
 
-# --- Compilers, linkers, and what manages sources.
+# --- Compilers, linkers, and source management.
 PROGRAMS |= {
     'gcc': Program('g++ python3', 'g++ -O1 -c large.cc -o large.o', LARGE_C, ('cpp_*', 'parse_*'), files=('large.o',)),
     'clang': Program('clang python3', 'clang++ -O0 -c large.cc -o large.o && clang++ large.o -o large && ./large', LARGE_C,
@@ -278,7 +278,7 @@ PROGRAMS |= {
         mariadb-admin --no-defaults -S s -u root shutdown; wait $server; echo $?; grep -ciE 'got signal|assert' log''', functions=('*mysql_parse*', 'my_*'), user=True, timeout=400),
 }
 
-# --- Large programs with windows, without them.
+# --- Large GUI programs, headless.
 PROGRAMS |= {
     'soffice': Program('libreoffice-writer-nogui', 'soffice --headless --convert-to pdf f.txt; echo $?; ls *.pdf', 'seq 500 >f.txt', ('rtl_*', 'osl_*')),
     'chromium': Program('chromium', '''chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync \
@@ -392,7 +392,7 @@ C
 g++ -std=c++17 -g -O1 t.cc -o t -ltbb''', ('*tbb*',)),
 }
 
-# --- Tools that run other programs, or are linked, signalled and daemonised in ways of their own.
+# --- Tools that run other programs, or are linked, signalled and daemonized in their own way.
 PROGRAMS |= {
     'git-clone': Program('git', '''export GIT_AUTHOR_DATE='2001-01-01T00:00:00Z' GIT_COMMITTER_DATE='2001-01-01T00:00:00Z' GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=a GIT_CONFIG_KEY_1=user.email GIT_CONFIG_VALUE_1=a@b
         git clone -q a b && cd b && git switch -qc side HEAD~5 && echo more >>f3 && git commit -qam side && git rebase -q main; git log --oneline --graph --all | wc -l

@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Runs programs of others (others.py) without and under `penna record`, in each way to record them, and compares: ./run torture programs.
+"""Runs third-party programs (others.py) without and under `penna record`, in each way to record them, and compares:
+./run torture programs.
 
     programs_of_others.py [NAME...]      these; none: all. Installs the packages that they need
     programs_of_others.py --way W        alloc, locks, points, functions (-F of a few), every (-F of all), libcalls, all
     programs_of_others.py --list         the names
-Compared: stdout, stderr but for our lines, the exit status, files; processes that are left over; whether it ends. Besides: the
-recording can be read, what was lost is said, and when nothing was recorded a sentence says why.
-Invariant: a program that differs from itself without us is reported as such, and is never called equal.
+Compared: stdout, stderr except our lines, the exit status, files; leftover processes; whether it ends. Besides: the
+recording is readable, losses are reported, and if nothing was recorded a sentence says why.
+Invariant: a program whose output varies without us is reported as such, and is never called equal.
 """
 import argparse
 import ctypes
@@ -45,7 +46,7 @@ def install(program):
 
 
 def children():
-    """Processes that have been left to us, but for the dead: (pid, name)."""
+    """Processes that were reparented to us, except dead ones: (pid, name)."""
     for status in pathlib.Path('/proc').glob('[0-9]*/stat'):
         try:
             pid, rest = status.read_text().split(' (', 1)
@@ -58,7 +59,7 @@ def children():
 
 
 def end_leftovers():
-    """Names of those that were left, after a moment to end by themselves; they are gone afterwards."""
+    """Names of leftover processes, after a moment to end by themselves; they are killed afterwards."""
     until = time.monotonic() + 5
     while list(children()) and time.monotonic() < until:
         time.sleep(0.05)
@@ -76,7 +77,7 @@ def end_leftovers():
 
 
 class Run:
-    """What one run showed, with what may differ taken out."""
+    """The output of one run, with the parts that may differ removed."""
 
     def __init__(self, name, program, options, penna):
         root = pathlib.Path(tempfile.mkdtemp(prefix='others-'))
@@ -126,7 +127,7 @@ class Run:
         return path.read_bytes().replace(str(directory).encode(), b'{dir}') if path.exists() else None
 
     def check(self, penna, recording):
-        """What is wrong with the recording, or with what was said about it."""
+        """What is wrong with the recording, or with the messages about it."""
         done = subprocess.run([penna, 'report', 'health', recording], capture_output=True, text=True, errors='replace', check=False)
         if done.returncode != 0:
             wrong = [f'the recording cannot be read: {done.stderr.strip()[-200:]}']
@@ -160,7 +161,7 @@ def options_of(way, program):
 
 
 def copy_of_penna():
-    """Where nobody may run it."""
+    """In a place where the user nobody may run it."""
     root = pathlib.Path(tempfile.mkdtemp(prefix='others-penna-'))
     root.chmod(0o755)
     for name in ('bin/penna', 'lib/libpenna-agent.so'):

@@ -4,11 +4,11 @@ import json
 import re
 import subprocess
 
-# Counters of `penna report health` that must be zero whatever the program did, with room for everything and no damage.
+# Counters of `penna report health` that must be zero whatever the program did, if there was enough room and no damage.
 MUST_BE_ZERO = {'lost calls', 'lost alloc', 'lost locks', 'lost points', 'damaged chunks', 'unknown records', 'refused processes',
                 'unannounced processes', 'events not written', 'missing chunks', 'unreadable chunks', 'damaged blocks',
                 'damaged bytes', 'malformed points', 'points without site', 'replaced blocks'}
-# And these, when all calls were left in ways that are told: by exits, exceptions, jumps, the end of their thread.
+# And these, if all calls were left in ways that are reported: by exits, exceptions, jumps, the end of their thread.
 BALANCED = {'stray exits', 'unwound calls', 'calls too deep'}
 NOUNS = {'calls': 'calls?', 'alloc': 'allocation events?', 'locks': 'lock events?', 'points': 'points?'}
 
@@ -25,7 +25,8 @@ def ask(penna, *words):
 
 
 def problems(penna, path, kinds, balanced):
-    """What is wrong with the recording at `path`; `kinds`: of these it must hold events; `balanced`: all calls end."""
+    """What is wrong with the recording at `path`; `kinds`: it must contain events of these; `balanced`: all calls
+    end."""
     if not path.exists():
         return [f'there is no recording at {path.name}']
     info, health = ask(penna, 'info', path), ask(penna, 'report', path, 'health')

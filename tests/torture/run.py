@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Runs programs without and with `penna record` and compares all that one can see of them.
+"""Runs programs without and with `penna record` and compares everything that can be observed.
 
     run.py                            every case in every kind
-    run.py --case X [--kind Y]        one of them; -v shows what was seen
+    run.py --case X [--kind Y]        one of them; -v shows what was observed
     run.py --mode M                   those about calls, of programs built for that kind of call tracing (modes.cmake)
-    run.py --option O                 with this option of penna record, too
+    run.py --option O                 with this additional option of penna record
     run.py --way W                    a mode, with its kinds and options, as cases.py lists them
     run.py --times N                  each of them N times
     run.py --list, --list-ways        names of the cases; of the ways
@@ -13,7 +13,7 @@
 CI runs every case once in each kind, and once in each way; ./run torture (all.py) does all of it 200 times.
 Environment: PENNA (the binary), TORTURE_PROGRAMS (the folder of the built corpus).
 Compared: stdout, stderr, exit status or signal, files. Allowed to differ: lines on stderr that begin with "penna: ".
-Besides: the recording opens, says emitted = stored + lost, and has an exit for every call that was left.
+Besides: the recording opens, reports emitted = stored + lost, and has an exit for every call that was left.
 """
 import argparse
 import os
@@ -44,7 +44,7 @@ OWN_LINE_ON_TERMINAL = re.compile(rb'penna: [^\r\n]*\r\n')  # it may stand behin
 
 
 class Place:
-    """Directories of one comparison, and the programs where the case's user can run them."""
+    """Directories of one comparison, and the programs in a place where the case's user can run them."""
 
     def __init__(self, case):
         self.root = pathlib.Path(tempfile.mkdtemp(prefix='torture-'))
@@ -58,7 +58,8 @@ class Place:
             self.copy_for_user(case)
 
     def copy_for_user(self, case):
-        """Penna, its agent and the one program, readable for everybody; the program setuid root when the case asks."""
+        """Penna, its agent and the one program, readable by everyone; the program setuid root if the case requests
+        it."""
         for name, source in (('bin/penna', PENNA), ('lib/libpenna-agent.so', PENNA.parents[1] / 'lib/libpenna-agent.so')):
             if source.exists():
                 (self.root / name).parent.mkdir(exist_ok=True)
@@ -108,7 +109,7 @@ def shorten(value):
 
 
 def command_of(case, place, name, recorder):
-    """The words to run, and the directory that stands for {tmp}."""
+    """The words to run, and the directory that replaces {tmp}."""
     directory = place.directory(name)
     names = {'{bin}': str(place.programs), '{tmp}': str(directory), '{big}': str(place.big)}
 
@@ -152,7 +153,7 @@ def look(case, place, name, recorder=()):
 
 
 def run_piped(words, env, case, base):
-    """Output goes to files: a daemon that keeps them open does not make us wait."""
+    """Output goes to files: a daemon that keeps them open does not block us."""
     with open(f'{base}.out', 'wb') as out, open(f'{base}.err', 'wb') as err:
         child = subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stdout=out, stderr=err, process_group=0,
                                  cwd='/')
@@ -178,7 +179,7 @@ OPTIONS = []  # of penna record, besides
 
 
 def compare(name, case, kind, verbose, plain=None):
-    """List of what is wrong with one case in one kind. `plain`: a list that keeps what the program shows without us."""
+    """List of what is wrong with one case in one kind. `plain`: a list that caches the program's output without us."""
     place = Place(case)
     plain = [] if plain is None else plain
     try:
@@ -225,7 +226,7 @@ def run_cases(names, kinds, times, verbose):
     return 1 if failed else 0
 
 
-# Recorders that only start the program, but do one thing besides: (what, in which case, whether it must be noticed).
+# Recorders that only start the program, except for one deviation: (what, in which case, whether it must be noticed).
 SABOTAGE = {
     'nothing': ('', 'see_self', False),
     'own line': ('print("penna: more", file=sys.stderr, flush=True)', 'see_self', False),
@@ -266,7 +267,7 @@ def self_test():
 
 
 def heed_signals():
-    """Who is started in the background ignores these, and then each program here would."""
+    """A process started in the background ignores these, and then each program here would too."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A program as the sanitizers of gcc and clang build it, with their runtimes as libraries and as a part of it, in BUILD/torture-sanitized.
+# A program built with the sanitizers of gcc and clang, with their runtimes as libraries and linked in, in
+# BUILD/torture-sanitized.
 include_guard()
 
 execute_process(COMMAND clang -print-file-name=libclang_rt.asan-x86_64.so OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -20,5 +21,5 @@ penna_torture_sanitized(gcc_undefined_static gcc -fsanitize=undefined -static-li
 foreach(kind IN ITEMS address undefined)
   penna_torture_sanitized(clang_${kind}_shared clang -fsanitize=${kind} -shared-libsan -Wl,-rpath,${runtimes})
 endforeach()
-# Tags addresses by where it maps them: the other way asks for a kernel and a processor that know tags.
+# Tags addresses by mapping aliases: the other mode needs a kernel and a processor that support tags.
 penna_torture_sanitized(clang_hwaddress clang -fsanitize=hwaddress -fsanitize-hwaddress-experimental-aliasing -Wl,--no-relax)

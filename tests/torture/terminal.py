@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs a program on a terminal of its own (80 x 24) and types at it."""
+"""Runs a program on a new terminal (80 x 24) and types into it."""
 import fcntl
 import os
 import pty
@@ -11,8 +11,8 @@ import time
 
 
 def run(words, env, script, timeout):
-    """(status as of subprocess, all that came out). `script` is (text to wait for, text to type) pairs; each text is
-    looked for behind the one found before it."""
+    """(status as from subprocess, all output). `script` is (text to wait for, text to type) pairs; each text is
+    searched for after the previous one."""
     pid, terminal = pty.fork()
     if pid == 0:
         try:
@@ -28,7 +28,7 @@ def run(words, env, script, timeout):
             at = out.find(steps[0][0].encode(), searched)
             if at >= 0:
                 searched = at + len(steps[0][0]) if len(steps) > 1 and steps[0][0] != steps[1][0] else searched
-                # A program that has printed its prompt may still be on its way to reading.
+                # A program that has printed its prompt may not be reading yet.
                 time.sleep(0.1)
                 os.write(terminal, steps.pop(0)[1].encode())
                 continue

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Colours: text is readable on all that it is written on, and a name keeps its hue.
+// Colours: text is readable on every background, and a name keeps its hue.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { family, hueOf, Hues, sets } from '../src/colors.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Columns: what is packed is what is read; whatever else the bytes are is refused.
+// Columns: unpacking returns what was packed; malformed bytes are refused.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 // @ts-expect-error: plain JavaScript, shared with the browser tests

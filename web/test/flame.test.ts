@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The flame graph's tree: whatever is focused, hidden or collapsed, nothing gets lost, and widths add up.
+// The flame graph's tree: with any focus, hiding or collapsing, nothing is lost, and widths add up.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sandwich } from '../src/flame/sandwich.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The answer about live bytes: parts by step, nothing lost.
+// The live_heap answer: series by step, nothing lost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Column } from '../src/columns.ts';

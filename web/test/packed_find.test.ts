@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Find without a server: what stands in sums or in the table alone is found, and a count that may be too low says so.
+// Find without a server: names that occur only in sums or tables are found, and counts that may be too low are marked.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findIn, type OneThread } from '../src/packed_find.ts';

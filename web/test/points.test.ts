@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Conditions that the page writes: as src/filter/where.h reads them.
+// Conditions that the page generates: in the syntax that src/filter/where.h parses.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { barCondition, both, short } from '../src/point_words.ts';

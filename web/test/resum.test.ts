@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Answers worked out from stored ones: at every zoom, counts and times are those that were stored.
+// Answers computed from stored ones: at every zoom, counts and times match what was stored.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -11,7 +11,7 @@ const WHOLE = [1, 7, 100, 511, 512, 513, 700, 5000].map((px) => ({ t0: 0, t1: st
 const PARTS = [{ t0: 0, t1: 10, px: 100 }, { t0: 123_456, t1: 654_321, px: 333 }, { t0: 999_990, t1: 1_000_000, px: 10 }, { t0: 5000, t1: 7100, px: 1 }];
 const sum = (values: ArrayLike<number>): number => Array.from(values).reduce((total, one) => total + one, 0);
 
-// Numbers that are the same each time.
+// Reproducible pseudo-random numbers.
 function numbers(seed: number): () => number {
   let state = seed;
   return () => (state = (state * 48271) % 2147483647) / 2147483647;
@@ -33,7 +33,7 @@ function slices(): Slices {
   };
 }
 
-// What of the stored slices and sums touches the range, by hand.
+// Reference: total time and count of the stored slices and sums that overlap the range.
 function within(all: Slices, { t0, t1 }: Wanted): { time: number; count: number } {
   let time = 0, count = 0;
   all.start.forEach((start, at) => {

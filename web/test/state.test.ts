@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The address: every state survives it, and nothing that stands there can make a state that is not valid.
+// The URL: every state survives a round trip, and no URL can produce an invalid state.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { emptyState, parse, print, selection, type PageState } from '../src/state.ts';

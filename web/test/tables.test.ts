@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tables and units: order, filter, text and CSV are those of the report.
+// Tables and units: order, filter, text and CSV match the report.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Table } from '../src/protocol.ts';

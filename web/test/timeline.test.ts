@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The timeline's arithmetic: views stay within the run, lanes follow one another, threads keep their order.
+// The timeline's arithmetic: views stay within the run, lanes are contiguous, threads keep their order.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cutText, Labels } from '../src/labels.ts';

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT
- * As programs of folly include it, with -I compat -I include. Invariant: nothing of its own. */
+ * For programs that include folly's header, with -I compat -I include. Invariant: adds nothing. */
 #include "penna/folly.h"

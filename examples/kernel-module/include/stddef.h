@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: MIT
- * As stdint.h. */
+ * Like stdint.h. */
 #include <linux/stddef.h>
 #include <linux/types.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The kernel has the types of <stdint.h> and not the file. */
+ * The kernel has the types of <stdint.h>, but not the file. */
 #ifndef EXAMPLE_STDINT_H
 #define EXAMPLE_STDINT_H
 #include <linux/limits.h>

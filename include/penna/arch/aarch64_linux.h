@@ -11,7 +11,7 @@
 PENNA_C_CODE_BEGIN
 
 #define PENNA_ARCH_HAS_LINUX 1
-#define PENNA_ARCH_HAS_MEMORY_FILE 0 /* emulators do not notice: qemu-user runs the code that it translated before */
+#define PENNA_ARCH_HAS_MEMORY_FILE 0 /* emulators miss such writes: qemu-user runs what it translated before */
 
 enum {
   PENNA_SYS_openat = 56,

@@ -6,10 +6,10 @@
  *     d503201f   nop               14xxxxxx   b cold      <- reaches 128 MiB
  *     d503201f   nop               d503201f   nop         <- the address in the SDT note
  *
- * A nop and a branch may be stored over each other while other cores run them (Arm ARM, B2.2.5), if the caches are
- * told; hints other than nop may not. The probe has a nop of its own: see x86_64_point.h.
+ * A nop and a branch may be stored over each other while other cores run them (Arm ARM, B2.2.5), if cache maintenance
+ * follows; hints other than nop may not. The probe has its own nop: see x86_64_point.h.
  * Invariant: nothing here touches the stack, or a register that the compiler does not know of. x16 and x17 are what the
- * psABI gives to linkers between caller and callee, so the compiler keeps little there.
+ * psABI leaves to linkers between caller and callee, so the compiler keeps little there.
  */
 #ifndef PENNA_ARCH_AARCH64_POINT_H
 #define PENNA_ARCH_AARCH64_POINT_H
@@ -92,7 +92,7 @@ typedef uint32_t penna_slot_unit;
   ".size " symbol ", . - " symbol "\n"
 /* clang-format on */
 
-/* Position-independent code takes symbols only by S. */
+/* In position-independent code, only the constraint S accepts symbols. */
 #define PENNA_SYMBOL_CONSTRAINT "Si"
 #define PENNA_SYMBOL_NAME "c"
 
@@ -101,7 +101,7 @@ typedef uint32_t penna_slot_unit;
 #define PENNA_SDT_NAME ""
 #define PENNA_SDT_AT(address) "[" address "]"
 
-/* Cleans the data cache and invalidates the instruction cache; other cores need an isb of their own. */
+/* Cleans the data cache and invalidates the instruction cache; other cores need their own isb. */
 static inline void penna_arch_code_changed(uintptr_t slot) {
   __asm__ volatile("dc cvau, %0\n dsb ish\n ic ivau, %0\n dsb ish\n isb" : : "r"(slot) : "memory");
 }

@@ -3,7 +3,7 @@
  * arch.h: picks the file of this processor. Each file defines the same few functions, so that no other header has an
  * architecture #if:
  *   penna_arch_ticks()                  a monotonic counter of constant rate
- *   penna_arch_ticks_per_second()       its rate; 0 where the processor does not tell
+ *   penna_arch_ticks_per_second()       its rate; 0 where the processor does not report it
  *   penna_arch_add_local(word, value)   fetch-and-add that is atomic against signal handlers of the same thread only
  *   penna_arch_cas_local(word, old, new) compare-and-swap, likewise; true when it stored
  */

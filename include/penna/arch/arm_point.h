@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ARM code of a point: SDT probes alone. A nop of A32 or of T32, as the code around it is.
- * Why no slot: gcc takes no symbols as operands of position-independent code here.
+ * ARM code of a point: SDT probes only. The nop is A32 or T32, like the code around it.
+ * Why no slot: here gcc accepts no symbols as operands in position-independent code.
  */
 #ifndef PENNA_ARCH_ARM_POINT_H
 #define PENNA_ARCH_ARM_POINT_H
@@ -14,7 +14,7 @@
 #define PENNA_ASM_POINTER_BYTES "4"
 #define PENNA_ASM_KEEP(symbol) ".reloc ., R_ARM_NONE, " symbol "\n"
 
-/* Too few registers for twelve arguments: they are on the stack. */
+/* Too few registers for twelve arguments: they are passed on the stack. */
 #define PENNA_SDT_NAME ""
 #define PENNA_SDT_IN_MEMORY 1
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where an addition that is atomic for one thread only is no cheaper than one for all: the compiler's atomics.
+ * The compiler's atomics, for processors where atomicity within one thread is no cheaper than among all.
  */
 #ifndef PENNA_ARCH_COMPILER_ATOMICS_H
 #define PENNA_ARCH_COMPILER_ATOMICS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Processors without a file of their own: the compiler's atomics, and the clock is left to the platform.
+ * Processors without their own file: the compiler's atomics; the platform provides the clock.
  */
 #ifndef PENNA_ARCH_GENERIC_H
 #define PENNA_ARCH_GENERIC_H

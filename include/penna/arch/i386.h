@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * i386, from the Pentium on. 64 bits are exchanged by cmpxchg8b, here too without the lock prefix (see x86_64.h); an
- * addition is a loop around it, which repeats only when a signal handler came in between.
+ * addition is a loop around it, which repeats only when a signal handler ran in between.
  */
 #ifndef PENNA_ARCH_I386_H
 #define PENNA_ARCH_I386_H

@@ -2,10 +2,11 @@
  *
  * i386 code of a point: the slot and the probe of x86_64_point.h; see there.
  *
- * Position-independent code has no address of its own at hand. The cold block gets it by call and pop: there is no red
- * zone below the stack pointer.
- * clang takes symbols as operands only in code that is not position-independent: elsewhere points are SDT probes alone.
- * Invariant: nothing here touches a register that the compiler does not know of, or leaves the stack other than it was.
+ * Position-independent code does not know its own address. The cold block gets it by call and pop, which is safe
+ * because there is no red zone below the stack pointer.
+ * clang accepts symbols as operands only in code that is not position-independent: elsewhere points are only SDT
+ * probes.
+ * Invariant: nothing here touches a register that the compiler does not know of, and the stack is left as it was.
  */
 #ifndef PENNA_ARCH_I386_POINT_H
 #define PENNA_ARCH_I386_POINT_H
@@ -77,7 +78,7 @@
   ".size " symbol ", . - " symbol "\n"
 /* clang-format on */
 
-/* In position-independent code gcc accepts a symbol only as "anything", and prints it only that way. */
+/* In position-independent code gcc accepts a symbol only with constraint X, "anything", and prints it with %P only. */
 #ifdef __clang__
 #define PENNA_SYMBOL_CONSTRAINT "i"
 #define PENNA_SYMBOL_NAME "c"
@@ -86,7 +87,7 @@
 #define PENNA_SYMBOL_NAME "P"
 #endif
 
-/* Too few registers for twelve arguments: they are on the stack. */
+/* Too few registers for twelve arguments: they are passed on the stack. */
 #define PENNA_SDT_NAME "k"
 #define PENNA_SDT_IN_MEMORY 1
 

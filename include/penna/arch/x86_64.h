@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * x86-64. One instruction cannot be interrupted half-way, so an xadd without the lock prefix is atomic against signal
- * handlers of its own thread at a third of the price (1.9 against 5.1 ns). Reference: Intel SDM volume 3, 9.1.
+ * handlers of its own thread at a third of the cost (1.9 against 5.1 ns). Reference: Intel SDM volume 3, 9.1.
  */
 #ifndef PENNA_ARCH_X86_64_H
 #define PENNA_ARCH_X86_64_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * x86-64 code of a point: the way from the cold block into the recorder. The slot is in x86_slot.h.
+ * x86-64 code of a point: how the cold block enters the recorder. The slot is in x86_slot.h.
  * Invariant: nothing here touches the stack, the red zone, or a register that the compiler does not know of.
  */
 #ifndef PENNA_ARCH_X86_64_POINT_H
@@ -62,7 +62,7 @@
   " pop %rcx\n pop %rdx\n pop %rsi\n pop %rdi\n pop %r11\n lea 128(%rsp), %rsp\n" \
   " notrack jmp *%r11\n.size " symbol ", . - " symbol "\n"
 
-/* The address of one of the agent's functions; 0: it is not there. */
+/* The address of one of the agent's functions; 0: the agent is absent. */
 #define PENNA_ASM_AGENT_FUNCTION(symbol, address)                              \
   __asm__(".weak " symbol "\n mov " symbol "@GOTPCREL(%%rip), %0" : "=r"(address))
 /* clang-format on */

@@ -6,11 +6,10 @@
  *     a9 rel32   test $distance, %eax         e9 rel32   jmp cold
  *     90         nop                          90         nop         <- the address in the SDT note
  *
- * The distance to the cold block is in the file already, as a number that nobody looks at: so one byte arms the slot
- * under running threads, at any address, however the kernel copies it (docs/decisions/0040). The test changes the flags
- * alone, which both compilers take to be lost by any asm statement on x86.
- * The probe has a nop of its own: a uprobe put on the slot would silence it, and its removal would bring back the
- * file's bytes.
+ * The distance to the cold block is in the file already, as an operand that has no effect: so one byte arms the slot
+ * under running threads, at any address, however the kernel copies it (docs/decisions/0040). The test changes only the
+ * flags, which both compilers take to be lost by any asm statement on x86.
+ * The probe has its own nop: a uprobe put on the slot would silence it, and its removal would restore the file's bytes.
  */
 #ifndef PENNA_ARCH_X86_SLOT_H
 #define PENNA_ARCH_X86_SLOT_H
@@ -24,7 +23,7 @@ PENNA_C_CODE_BEGIN
 #define PENNA_SLOT_BYTES 5
 typedef uint8_t penna_slot_unit;
 
-/* For code that uses general registers only, which clang would otherwise refuse. */
+/* For code that uses general registers only, where clang refuses long double. */
 #if defined(__clang__) && !defined(__SSE2__)
 #define PENNA_ARCH_NO_LONG_DOUBLE 1
 #endif
@@ -32,7 +31,7 @@ typedef uint8_t penna_slot_unit;
 /* clang-format off */
 #define PENNA_ASM_SLOT(label, cold) label ": .byte 0xa9\n.4byte " cold " - . - 4\n"
 #define PENNA_ASM_PROBE_NOP    "nop\n"
-/* For optimised uprobes of kernels to come: a nop that they can turn into a call without touching the red zone. */
+/* For optimised uprobes of future kernels: a nop that they can turn into a call without touching the red zone. */
 #define PENNA_ASM_PROBE_NOP10  ".byte 0x66,0x2e,0x0f,0x1f,0x84,0x00,0x00,0x00,0x00,0x00\n"
 /* clang-format on */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The time stamp counter, the same on all x86. Not ordered with the instructions around it: that would cost as much
- * again.
+ * The time stamp counter, the same on all x86. Not ordered with the instructions around it: that would double the cost.
  * Reference: Intel SDM volume 3, 18.17.
  */
 #ifndef PENNA_ARCH_X86_TSC_H
@@ -14,8 +13,8 @@
 PENNA_C_CODE_BEGIN
 
 static inline uint64_t penna_arch_ticks(void) {
-  /* Whole registers, whose upper halves it zeroes: no instruction does it again. Not "=A": on x86-64 that is one
-   * register, and half of the time. */
+  /* Whole registers, whose upper halves rdtsc zeroes: no further instruction does. Not "=A": on x86-64 that is a single
+   * register, which gets half of the time. */
   unsigned long low, high;
   __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
   return (uint64_t)high << 32 | low;

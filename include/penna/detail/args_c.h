@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * args_c.h: the arguments of a point in C: their types by _Generic, their values as words.
- * Invariant: each argument is evaluated once, into penna_0, penna_1, ...; everything else looks at that copy, and at
- * the type of the argument before arrays decay.
+ * Invariant: each argument is evaluated once, into penna_0, penna_1, ...; everything else uses that copy, and the type
+ * of the argument before arrays decay.
  */
 #ifndef PENNA_DETAIL_ARGS_C_H
 #define PENNA_DETAIL_ARGS_C_H
@@ -27,8 +27,9 @@
 #define PENNA_DESCRIBE(i, arg)                                                                                  \
   enum { penna_type_##i = (int)PENNA_TYPE_OF_ARG(PENNA_UNDECAYED(arg, penna_##i), penna_##i) };
 
-/* A bit-field has no type to ask for; behind a comma it is a value. gcc then gives it a type of so many bits, which is none of C's
- * unless it is as wide as one: what it is promoted to is, or where that changes nothing, 64 bits. All else stays as it is. */
+/* A bit-field's type cannot be queried; after a comma it is a value. gcc then gives it an integer type of its width,
+ * which is none of C's types unless they are as wide: what it is promoted to is used or, where that changes nothing, 64
+ * bits. All else stays as it is. */
 #define PENNA_IS_INTEGER(x) (PENNA_CLASS(x) - 1u < 4)
 #define PENNA_INTEGER(x) ((void)0, __builtin_choose_expr(PENNA_IS_INTEGER(x), x, 0))
 #define PENNA_UNBOUND(arg)                                                                                      \

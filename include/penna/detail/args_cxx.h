@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * args_cxx.h: the arguments of a point in C++: any arithmetic type, enum, pointer, C string, array, class with data()
- * and size() of any of these, and structs that tell their fields (penna::Fields). Freestanding; always inlined, so that
- * an unoptimised build has no calls either.
- * Invariant: each argument is evaluated once; what is kept of it is a scalar, or where its bytes are.
+ * and size() of any of these, and structs that describe their fields (penna::Fields). Freestanding; always inlined, so
+ * that an unoptimised build has no calls either.
+ * Invariant: each argument is evaluated once; what is kept of it is a scalar, or the address of its bytes.
  */
 #ifndef PENNA_DETAIL_ARGS_CXX_H
 #define PENNA_DETAIL_ARGS_CXX_H
@@ -121,7 +121,7 @@ PENNA_INLINE auto hold_arg(const T& arg) {
     return static_cast<const volatile void*>(nullptr);
   } else if constexpr (std::is_pointer_v<T>) {
     using To = std::remove_pointer_t<T>;
-    // Read up to its zero, and no further than a record can take.
+    // Read up to its zero, but no further than a record can hold.
     if constexpr (kIsChar<To> && !std::is_volatile_v<To>)
       return PointText{arg, uint64_t{PENNA_MAX_STRING + 1} | PENNA_TEXT_ENDS_AT_ZERO};
     else if constexpr (std::is_function_v<To>)
@@ -292,7 +292,7 @@ constexpr int sdt_size() {
   using T = std::remove_cv_t<Held>;
   using Value = decltype(sdt_value(std::declval<const T&>()));
   constexpr int size = static_cast<int>(sizeof(Value));
-  // As sdt.h of SystemTap writes it: negative for a signed number.
+  // As in SystemTap's sdt.h: negative for a signed number.
   return std::is_integral_v<T> && std::is_signed_v<T> ? -size : size;
 }
 template <class Held>

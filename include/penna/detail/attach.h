@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * attach.h: what a recorder and the agent that it has carried into a running process share: memory of the process's
- * own, which the recorder makes, reads and writes.
+ * attach.h: what a recorder and the agent that it has injected into a running process share: memory of the process,
+ * which the recorder creates, reads and writes.
  *
  * Why a journal: code that other threads may be running cannot be changed from inside while they run. So the agent
- * says what is to be changed, and the recorder changes it while every thread is stopped. What is written later (into a
- * library that was just loaded, and that nobody runs yet) the agent writes itself, and says so. Whoever leaves, this
- * recorder or the next one, puts back what the journal says.
- * Invariant: an entry's address is stored last, and before what it tells of is written; 0: there is nothing to put
- * back.
+ * announces the changes, and the recorder makes them while every thread is stopped. Later changes (to a library that
+ * was just loaded, and that no thread runs yet) the agent makes itself, and adds to the journal. On leaving, this
+ * recorder or the next one restores what the journal lists.
+ * Invariant: an entry's address is stored last, and before the change that it describes is made; 0: there is nothing to
+ * restore.
  *
  *   0    +-----------+---------+----------+-----------+
  *        | magic     | version | state    |           |
@@ -49,31 +49,32 @@
 
 enum penna_attach_state {
   PENNA_ATTACH_NEW = 0,
-  PENNA_ATTACH_HOLDS = 1, /* the agent has planned; its writes wait for the recorder */
-  PENNA_ATTACH_RUNS = 2,  /* they are written; the agent writes by itself from here on */
-  PENNA_ATTACH_LEFT = 3   /* everything is put back */
+  PENNA_ATTACH_HOLDS = 1, /* the agent has planned; its changes wait for the recorder */
+  PENNA_ATTACH_RUNS = 2,  /* they are made; the agent makes further ones itself */
+  PENNA_ATTACH_LEFT = 3   /* everything is restored */
 };
 
-/* Of `refusals`: some thread has a filter. The other bits: CallRefusals (seccomp/own_calls.h) once the agent has
- * come, which itself is not refused anything. */
+/* In `refusals`: some thread has a filter. The other bits: CallRefusals (seccomp/own_calls.h) once the agent, which
+ * itself is refused nothing, is in the process. */
 #define PENNA_CALLS_FILTERED 0x80000000u
 
-/* What the recorder writes when it leaves: to a thread's cursor, and to what `armed` points to. */
+/* What the recorder writes when it leaves: to each thread's cursor, and to what `armed` points to. */
 #define PENNA_NO_CHUNK (UINT64_C(0xffffffff) << 32 | PENNA_CHUNK_BYTES)
 enum { PENNA_NOTHING_RECORDED = 1 << 8 };
 
 enum penna_change_kind {
   PENNA_CHANGED_CODE = 0, /* up to 16 bytes */
   PENNA_CHANGED_POINTER = 1,
-  PENNA_MAPPED = 2 /* memory of the agent's: `mapped` bytes. It stays until the agent is used again */
+  PENNA_MAPPED = 2 /* the agent's memory: `mapped` bytes, kept until the agent is used again */
 };
 
-/* In the header of a module that may go, at PENNA_MODULE_MARK_AT from its start: that it is still the mapping that the
- * agent looked at. Until dlclose is entered, it goes unseen, and another one may come to its place. */
+/* In the header of a module that may be unloaded, at PENNA_MODULE_MARK_AT from its start: shows that it is still the
+ * mapping that the agent looked at. Until dlclose is hooked, unloading goes unnoticed, and another module may take its
+ * place. */
 enum { PENNA_MODULE_MARK = 0xa5, PENNA_MODULE_MARK_AT = 15 };
 
 struct penna_change {
-  uint64_t address;  /* run-time; 0: not whole yet, or it is gone */
+  uint64_t address;  /* run-time; 0: incomplete, or gone */
   uint8_t kind;      /* penna_change_kind */
   uint8_t bytes;     /* of before and after */
   uint8_t is_marked; /* 1: counts only as long as its module has the mark */
@@ -92,49 +93,50 @@ struct penna_attachment {
   uint32_t version;              /* PENNA_ABI_VERSION */
   uint32_t state;                /* penna_attach_state */
   uint32_t changes;              /* so far */
-  uint32_t room;                 /* for so many */
+  uint32_t room;                 /* for this many */
   uint32_t refusals;             /* by the process's seccomp filters: see below */
-  uint32_t stopped;              /* by stop_entry: nothing is recorded any more, and points have their own bytes back */
+  uint32_t stopped;              /* by stop_entry: nothing is recorded any more, and points have their original bytes */
   uint64_t code_start, code_end; /* of the agent */
-  uint64_t armed;                /* of 4 bytes: what is recorded, or PENNA_NOTHING_RECORDED */
-  /* The functions of libc that the agent calls: `real_bytes` bytes, and what they were before any was entered. */
+  uint64_t armed;                /* address of 4 bytes: what is recorded, or PENNA_NOTHING_RECORDED */
+  /* The libc functions that the agent calls: `real_bytes` bytes, and their values before any was hooked. */
   uint64_t real, real_before, real_bytes;
-  uint64_t in_linker; /* of 8 bytes: not 0 while a thread is in dlopen or dlclose by way of the agent */
-  /* Of each thread, as distances from the thread pointer: where its records go; 4 bytes that only it may change. */
+  uint64_t in_linker; /* address of 8 bytes: not 0 while a thread is in dlopen or dlclose through the agent */
+  /* For each thread, as distances from the thread pointer: where its records go; 4 bytes that only the thread may
+   * change. */
   int64_t cursor, thread_kept;
-  /* Code for a thread that is led there (penna/detail/remote.h). `stopped` then says whether it could be done, which it
-   * cannot while the thread that was led there, or another one, is switching points. */
+  /* Code that a thread is made to run (penna/detail/remote.h). `stopped` then says whether it succeeded: it cannot
+   * while that thread, or another one, is switching points. */
   uint64_t stop_entry, stop_end, stop_stack;
-  /* Where calls that are recorded return to: PENNA_TRAMPOLINE_BYTES each, `trampoline_bytes` in all. Of each there are
-   * PENNA_LINK_BYTES at `links`, which begin with the address that the call really returns to. They stay valid:
-   * stacks that nobody runs on, as those of coroutines, may hold them longer than we record. */
+  /* Where recorded calls return to: PENNA_TRAMPOLINE_BYTES each, `trampoline_bytes` in all. For each there are
+   * PENNA_LINK_BYTES at `links`, which begin with the call's real return address. They stay valid: idle stacks, such as
+   * those of coroutines, may hold them after recording has ended. */
   uint64_t trampolines, trampoline_bytes, links;
-  uint64_t link_count_at; /* of 4 bytes: how many links are in use */
-  /* Of an agent that is alone; else 0, and `cursor` and `thread_kept` are distances from the thread pointer. It has
+  uint64_t link_count_at; /* address of 4 bytes: how many links are in use */
+  /* Of a standalone agent; else 0, and `cursor` and `thread_kept` are distances from the thread pointer. It has
    * `thread_count` keys of PENNA_THREAD_KEY_BYTES, which begin with the thread pointer or 0, and as many slots, of
-   * `thread_bytes` each, in which the two are. */
+   * `thread_bytes` each, which contain these two. */
   uint64_t threads, thread_slots;
   uint32_t thread_count, thread_bytes;
   int64_t tid_at; /* penna_alone::tid_at */
-  /* The program's function that finds unwind information (_Unwind_Find_FDE), in front of which the agent tells of its
-   * own; 0: it has none. It is put back last. Of a slot: 8 and 4 bytes that are not 0 while a function that was
-   * entered, for locks or for blocks, runs on behalf of the agent, and may be left by an exception. */
+  /* The program's function that finds unwind information (_Unwind_Find_FDE), before which the agent offers its own; 0:
+   * it has none. Restored last. In a slot: 8 and 4 bytes that are not 0 while a hooked function, of locks or of
+   * allocators, runs on behalf of the agent, and may be left by an exception. */
   uint64_t unwinder;
   uint32_t lock_call, in_allocator;
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_attachment) == 208, "penna_attachment is 208 bytes");
 enum { PENNA_THREAD_KEY_BYTES = 16 };
 
-/* What an agent that no dynamic linker has loaded is told by the recorder, which has loaded it instead, before its
- * first instruction. In the agent. */
+/* What the recorder passes to a standalone agent, which the recorder loads instead of a dynamic linker, before the
+ * agent's first instruction. Lies in the agent. */
 struct penna_alone {
   int64_t tid_at, errno_at; /* from the thread pointer: where libc has the thread's id, and errno; 4 bytes each */
   uint64_t program, program_end, bias;
   uint64_t phdrs, phdr_count;   /* of the program */
-  uint64_t frames, frame_bytes; /* its .eh_frame_hdr, or one made for it, of `frame_bytes`; 0: there is none */
-  uint64_t vdso;                /* 0: there is none */
+  uint64_t frames, frame_bytes; /* its .eh_frame_hdr, or one made for it, of `frame_bytes`; 0: none */
+  uint64_t vdso;                /* 0: none */
   uint64_t stack_end;           /* the stack pointer of the program's first instruction */
-  /* glibc's function that passes the blocks of an ended thread's cache to free once more; 0: there is none */
+  /* glibc's function that passes the blocks of an ended thread's cache to free once more; 0: none */
   uint64_t cache_end, cache_end_bytes;
 };
 PENNA_STATIC_ASSERT(sizeof(struct penna_alone) == 104, "penna_alone is 104 bytes");
@@ -144,17 +146,17 @@ static inline struct penna_change* penna_changes_of(struct penna_attachment* att
   return (struct penna_change*)(attachment + 1);
 }
 
-/* The agent's: called by a thread that the recorder has made, once for each recording. `agent_path`: where programs
- * that are started by exec find it. If the agent was used before, its variables are as they were when it was loaded,
- * but for `real`, in_linker, thread_kept and the links; the attachment still has the changes of that time. */
+/* Defined by the agent; called by a thread that the recorder creates, once for each recording. `agent_path`: where
+ * programs started by exec find the agent. If the agent was used before, its variables are as they were when it was
+ * loaded, except `real`, in_linker, thread_kept and the links; the attachment still has the changes of that time. */
 enum penna_attach_answer {
   PENNA_ATTACHED = 0,
-  PENNA_ATTACH_AGAIN = 1,    /* this process is recorded, or was recorded, by another way */
+  PENNA_ATTACH_AGAIN = 1,    /* this process is or was recorded by other means */
   PENNA_ATTACH_UNWINDER = 3, /* alone: _Unwind_Find_FDE cannot be entered */
   PENNA_ATTACH_REFUSED = 2   /* the recorder does not answer, or there is no memory for a channel */
 };
 
-/* The functions of the program that such an agent looks for: a list, ended by an empty name. */
+/* The program's functions that such an agent looks for: a list, ended by an empty name. */
 struct penna_alone_symbol {
   char name[32];
   uint64_t address; /* run-time; 0: the program has none */
@@ -167,7 +169,7 @@ extern "C" {
 enum penna_attach_answer penna_agent_attach(const char* socket_path, struct penna_attachment* attachment,
                                             const char* agent_path);
 extern struct penna_attachment* penna_agent_attachment; /* the last one; null: none yet */
-/* Only of the agent that is alone. */
+/* Only in the standalone agent. */
 extern struct penna_alone penna_agent_alone;
 extern struct penna_alone_symbol penna_agent_symbols[];
 #ifdef __cplusplus

@@ -3,13 +3,13 @@
  * control_runtime.h: what penna/control.h and penna/trigger.h do in a program that has no agent: find the modules, find
  * or make the switchboard, change the sites.
  *
- * Why in a header: a program that links nothing of ours can switch its triggers. Each module that includes it has these
- * few functions once (hidden); what they share in a process is the switchboard, to which every module that is known
- * points. In C++ the functions that are handed to others have names outside, too (PENNA_RUNTIME_CALLED): else gcc puts
- * them into the COMDAT group of who hands them over, but a constant of two of their addresses outside of it, and no
- * second unit links (-fno-pie).
+ * Why in a header: so a program that links nothing of Penna's can switch its triggers. Each module that includes it has
+ * these few functions once (hidden); what they share in a process is the switchboard, to which every known module
+ * points. In C++ the functions passed as callbacks have external names, too (PENNA_RUNTIME_CALLED): otherwise gcc puts
+ * them into the COMDAT group of the function that passes them, but a constant of two of their addresses outside of it,
+ * and a second translation unit does not link (-fno-pie).
  * Invariant: everything happens inside of one call of dl_iterate_phdr, whose lock keeps modules from being unmapped and
- * serialises the search for the switchboard; the switchboard's own lock comes second, never first.
+ * serialises the search for the switchboard; the switchboard's own lock is always taken after it.
  */
 #ifndef PENNA_DETAIL_CONTROL_RUNTIME_H
 #define PENNA_DETAIL_CONTROL_RUNTIME_H
@@ -64,7 +64,7 @@ struct penna_dl_module {
 PENNA_EXTERN_C int penna_dl_iterate(int (*visit)(struct penna_dl_module* module, size_t size, void* data),
                                     void* data) __asm__("dl_iterate_phdr");
 
-/* A walk over all modules: calls `visit` for each of our notes, until it returns 0. */
+/* A walk over all modules: calls `visit` for each Penna note, until it returns 0. */
 struct penna_walk {
   int (*visit)(struct penna_walk* self, const struct penna_elf_module* module, const struct penna_site_table* table);
 };
@@ -99,7 +99,7 @@ static inline struct penna_task* penna_task_of(struct penna_switcher* switcher) 
 PENNA_RUNTIME_CALLED int penna_own_ready(struct penna_switcher* self, const struct penna_site_table* table,
                                          const struct penna_point_site* site) {
   (void)self, (void)table;
-  return site->kind == PENNA_SITE_TRIGGER; /* nobody records */
+  return site->kind == PENNA_SITE_TRIGGER; /* nothing records */
 }
 PENNA_RUNTIME_CALLED int penna_own_write(struct penna_switcher* self, const struct penna_site_table* table,
                                          const struct penna_slot_change* change) {
@@ -113,7 +113,7 @@ PENNA_RUNTIME_CALLED int penna_find_board(struct penna_walk* self, const struct 
                                           const struct penna_site_table* table) {
   struct penna_switchboard* board = (struct penna_switchboard*)(uintptr_t)penna_entries_of(table)->switchboard;
   (void)module;
-  /* A switchboard of another version is not ours to read; its modules keep it (penna_enter_module()). */
+  /* A switchboard of another version must not be read; its modules keep it (penna_enter_module()). */
   if (board == 0 || board->version != PENNA_SWITCHBOARD_VERSION) return 1;
   ((struct penna_task*)(void*)self)->board = board;
   return 0;
@@ -159,7 +159,7 @@ PENNA_RUNTIME_CALLED int penna_do_task(struct penna_dl_module* first, size_t siz
   (void)first, (void)size;
   task->walk.visit = penna_find_board;
   penna_dl_iterate(penna_walk_module, task);
-  if (task->board == 0 && task->loaded != 0) return 1; /* nobody has made a request yet */
+  if (task->board == 0 && task->loaded != 0) return 1; /* no request has been made yet */
   if (task->board == 0) task->board = penna_make_board();
   if (task->board == 0) return 1;
   /* The agent records: it makes the change, and remembers it. */
@@ -169,7 +169,7 @@ PENNA_RUNTIME_CALLED int penna_do_task(struct penna_dl_module* first, size_t siz
     return 1;
   }
   penna_lock_board(task->board);
-  /* Modules that came since the last task get all earlier requests first; then all get this one. */
+  /* Modules loaded since the last task get all earlier requests first; then all get this one. */
   switching->stamp = ++task->board->stamp;
   task->patcher.board = task->board;
   task->walk.visit = penna_enter_module;
@@ -202,7 +202,7 @@ PENNA_RUNTIME int penna_change(const char* pattern, uint32_t kinds, struct penna
   return task.done ? (int)(task.counts.matched - task.counts.refused) : -1;
 }
 
-/* Called by the constructor of each module that has sites and this header, unless the agent is there. */
+/* Called by the constructor of each module that has sites and this header, unless the agent is loaded. */
 PENNA_RUNTIME __attribute__((used)) void penna_own_module_loaded(const struct penna_point_module* note) {
   struct penna_task task;
   penna_begin_task(&task);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * each.h: the preprocessor's loops: counts the arguments of a point and does something with each of them.
- * Invariant: every list ends with one argument more than is used (`~`, or what PENNA_LAST gives), so that no variadic
+ * Invariant: every list ends with one argument more than is used (`~`, or what PENNA_LAST selects), so that no variadic
  * list is ever empty.
  */
 #ifndef PENNA_DETAIL_EACH_H

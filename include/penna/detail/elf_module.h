@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * elf_module.h: what the program headers of a loaded module say: where its code lies, where its notes. Without <elf.h>,
- * so that a C11 program needs no feature macro.
- * Invariant: only memory of loaded segments is looked at.
+ * elf_module.h: reads a loaded module's program headers: where its code and its notes lie. Without <elf.h>, so that a
+ * C11 program needs no feature macro.
+ * Invariant: only memory of loaded segments is read.
  * Reference: System V ABI, chapter 5, "Program Header" and "Note Section".
  */
 #ifndef PENNA_DETAIL_ELF_MODULE_H
@@ -84,8 +84,8 @@ static inline struct penna_elf_range penna_elf_code_at(const struct penna_elf_mo
   return none;
 }
 
-/* The description in the next note of ours after `*at` (null: the first one). Null if there is none left. A module has
- * one for its sites, and one if it includes penna/control.h. */
+/* The description in the next Penna note after `after` (null: the first one). Null if none is left. A module has one
+ * for its sites, and one if it includes penna/control.h. */
 static inline const struct penna_point_module* penna_next_note(const struct penna_elf_module* module,
                                                                const struct penna_point_module* after) {
   const struct penna_elf_range all = penna_elf_extent(module);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * glob.h: globs, as users write them for points: "db:*", "net:send?", "cache:[gs]et". Linear but for the stars: one
- * pass with a memory of the last one; where it fails, that star takes one character more.
+ * glob.h: globs, as users write them for points: "db:*", "net:send?", "cache:[gs]et". Linear except for stars: one pass
+ * that remembers the last one; after a mismatch, that star takes one more character.
  */
 #ifndef PENNA_DETAIL_GLOB_H
 #define PENNA_DETAIL_GLOB_H
@@ -12,11 +12,12 @@
 
 PENNA_C_CODE_BEGIN
 
-/* Matches one character against a set; `pattern` is after its [. Returns the end of the set, or null if it has none. */
+/* Matches one character against a set; `pattern` is after its [. Returns the end of the set, or null if it is not
+ * closed. */
 static inline const char* penna_glob_set(const char* pattern, char c, int* matched) {
   int inverted = *pattern == '!' || *pattern == '^', found = 0;
   if (inverted) ++pattern;
-  /* A ] right behind the [ is a member of the set, and a - before the ] stands for itself (glob(7)). */
+  /* A ] right after the [ is a member of the set, and a - before the ] stands for itself (glob(7)). */
   for (const char* first = pattern; *pattern != '\0' && (*pattern != ']' || pattern == first); ++pattern) {
     char low = *pattern, high = low;
     if (pattern[1] == '-' && pattern[2] != ']' && pattern[2] != '\0') {

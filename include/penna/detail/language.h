@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * language.h: the oldest C and C++ that Penna's headers compile in, said in one sentence instead of pages of errors.
- * Invariant: every public header but version.h includes this before anything that needs them; ring.h, which stands
+ * language.h: the oldest C and C++ in which Penna's headers compile, reported in one sentence instead of pages of
+ * errors.
+ * Invariant: every public header except version.h includes this before anything that needs them; ring.h, which stands
  * alone, has a copy.
  */
 #ifndef PENNA_DETAIL_LANGUAGE_H
@@ -18,7 +19,7 @@
 #include PENNA_STOP
 #endif
 
-/* For code shared by C and C++: its casts are C's, which users of -Wold-style-cast need not hear about. */
+/* For code shared by C and C++: no -Wold-style-cast warnings for its C casts. */
 #ifdef __cplusplus
 #define PENNA_C_CODE_BEGIN _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wold-style-cast\"")
 #define PENNA_C_CODE_END _Pragma("GCC diagnostic pop")

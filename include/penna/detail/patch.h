@@ -2,11 +2,10 @@
  *
  * patch.h: writes slots into code that other threads may be running.
  *
- * How: through another view of the page, so that it is never writable where it is executable, and never was:
- * /proc/self/mem, which the kernel lets a process write to as a debugger would. It may copy byte by byte, so one byte
- * is all that changes under running threads (docs/decisions/0040). Where that file cannot be had, the page is replaced
- * at once by one with the same bytes but these, from a memfd. At the end membarrier(SYNC_CORE) makes every core forget
- * what it had fetched.
+ * How: through another view of the page, so that no executable page is or was ever writable: /proc/self/mem, which the
+ * kernel lets a process write to as a debugger would. It may copy byte by byte, so only one byte changes under running
+ * threads (docs/decisions/0040). Where that file is unavailable, the page is replaced in one step by a copy with these
+ * bytes changed, from a memfd. Finally membarrier(SYNC_CORE) makes every core discard what it had fetched.
  * Invariant: no page becomes writable that is executable; only slots change.
  */
 #ifndef PENNA_DETAIL_PATCH_H
@@ -30,7 +29,7 @@ struct penna_patcher {
   int memory; /* the descriptor of /proc/self/mem + 1; 0: not opened yet, -1: not available */
 };
 
-/* Registers for the barrier, once and early: later that is slow. */
+/* Registers for the barrier, once and early: registering later is slow. */
 static inline void penna_prepare_patching(void) {
   penna_arch_syscall(PENNA_SYS_membarrier, PENNA_MEMBARRIER_REGISTER_SYNC_CORE, 0, 0, 0, 0, 0);
 }
@@ -93,10 +92,10 @@ static inline int penna_write_code(struct penna_patcher* patcher, const struct p
   return 1;
 }
 
-/* Writes what differs of a slot under running threads, in a page that is writable, by one store; returns 0 if something
- * else is there. Compare-and-swap, because a debugger may be writing its breakpoint. Sequentially consistent, as there
- * is no reader to pair with. ThreadSanitizer treats code as memory that is never written: it would crash if it saw this
- * store. */
+/* Writes the differing part of a slot under running threads, in a page that is writable, by one store; returns 0 if the
+ * slot holds something else. Compare-and-swap, because a debugger may be writing its breakpoint. Sequentially
+ * consistent, as there is no reader to pair with. ThreadSanitizer treats code as memory that is never written: it would
+ * crash if it saw this store. */
 __attribute__((no_sanitize("thread"))) static inline int penna_swap_slot(const struct penna_slot_change* change) {
   penna_slot_unit from, to;
   __builtin_memcpy(&from, change->from, sizeof from);
@@ -107,7 +106,7 @@ __attribute__((no_sanitize("thread"))) static inline int penna_swap_slot(const s
   return 1;
 }
 
-/* The `write` of a penna_switcher. Returns 0, and changes nothing, if something else is there (a debugger's
+/* The `write` of a penna_switcher. Returns 0, and changes nothing, if the slot holds something else (a debugger's
  * breakpoint), no store can write the slot as a whole, or the system forbids it. */
 static inline int penna_patch_slot(struct penna_patcher* patcher, const struct penna_elf_range* code,
                                    const struct penna_slot_change* change) {
@@ -129,7 +128,7 @@ static inline void penna_finish_patching(struct penna_patcher* patcher) {
   patcher->dirty = 0;
 }
 
-/* Left open by a lock holder from the time when code was made writable in windows. */
+/* Left open by a lock holder of a version that made code writable in windows. */
 static inline void penna_close_window(struct penna_switchboard* board) {
   if (board->window_bytes == 0) return;
   penna_arch_syscall(PENNA_SYS_mprotect, (long)board->window_at, (long)board->window_bytes,
@@ -138,12 +137,12 @@ static inline void penna_close_window(struct penna_switchboard* board) {
 }
 
 /* ---- The lock -------------------------------------------------------------------------------------------------------
- * Holds the process id, so that a forked child sees that the holder stayed behind: then the work is half done, and a
- * window may be open. */
+ * Holds the process id, so that a forked child sees that the holder stayed in the parent: then the work is half done,
+ * and a window may be open. */
 static inline int penna_try_lock_board(struct penna_switchboard* board) {
   const uint32_t self = (uint32_t)penna_arch_syscall(PENNA_SYS_getpid, 0, 0, 0, 0, 0, 0);
   uint32_t holder = __atomic_load_n(&board->lock, __ATOMIC_RELAXED);
-  /* The holder may be this very thread, interrupted by a signal: a handler that waited would wait for ever. */
+  /* The holder may be this very thread, interrupted by a signal: a handler that waited would never return. */
   if (holder == self) return 0;
   /* Acquire: pairs with the release in penna_unlock_board(). */
   if (!__atomic_compare_exchange_n(&board->lock, &holder, self, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * preload.h: how LD_PRELOAD is written for a program that is recorded: [RUNTIME:]AGENT[:REST].
+ * preload.h: the value of LD_PRELOAD for a program that is recorded: [RUNTIME:]AGENT[:REST].
  *
- * Why: AddressSanitizer as a library refuses to work where another library comes before it; and of what is called in
- * front of any sanitizer's functions, its reports would show the frames. REST is what the user preloads.
- * RUNTIME stands there when the program or REST needs it first; so that what is ours, up to AGENT, can be told from
- * REST, it then stands in REST once more if it was there.
+ * Why: AddressSanitizer as a library refuses to work where another library comes before it; and if hooks ran before any
+ * sanitizer's functions, its reports would show their frames. REST is what the user preloads. RUNTIME is present when
+ * the program or REST needs it first; if it was in REST, it is repeated there, so that Penna's part, up to AGENT, can
+ * be distinguished from REST.
  */
 #ifndef PENNA_DETAIL_PRELOAD_H
 #define PENNA_DETAIL_PRELOAD_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * regex.h: extended regular expressions, for names: . [a-z] [!a-z] ( ) | * + ? ^ $ and \x for x itself; all else is
- * itself.
+ * regex.h: extended regular expressions, for names: . [a-z] [!a-z] ( ) | * + ? ^ $ and \x for x itself; any other
+ * character stands for itself.
  *
- * Why our own: points are chosen inside the program, where nothing may be allocated, and one word shall mean the same
- * on both sides.
+ * Why not a library's: points are selected inside the program, where nothing may be allocated, and a pattern must mean
+ * the same on both sides.
  * How: the expression becomes a program of steps, and all ways through it are followed at once (Thompson, CACM 1968),
  * so that no expression takes longer than steps times characters.
- * Invariant: no loop without a bound, whatever the expression holds; no memory but the stack's, some 5 kB.
+ * Invariant: no unbounded loop, whatever the expression holds; no memory but the stack's, some 5 kB.
  */
 #ifndef PENNA_DETAIL_REGEX_H
 #define PENNA_DETAIL_REGEX_H
@@ -66,7 +66,7 @@ static inline void penna_regex_fail(struct penna_regex* regex, enum penna_regex_
 static inline void penna_regex_emit(struct penna_regex* regex, enum penna_regex_does does, char wanted, uint32_t first,
                                     uint32_t second) {
   struct penna_regex_step* step = &regex->steps[regex->count];
-  /* Nothing is stored beyond the end: callers go on, and ask for is_wrong later. */
+  /* Nothing is stored beyond the end: callers continue, and check is_wrong later. */
   if (regex->count == PENNA_REGEX_STEPS) {
     penna_regex_fail(regex, PENNA_REGEX_LONG, regex->at);
     return;
@@ -130,7 +130,7 @@ static inline void penna_regex_repeated(struct penna_regex* regex, uint32_t dept
     const char c = penna_regex_peek(regex);
     const uint32_t length = regex->count - start;
     if (regex->is_wrong || (c != '*' && c != '+' && c != '?')) return;
-    /* ? and * put a fork before the atom: into it, or past it. * and + put one behind it, which goes back. */
+    /* ? and * put a fork before the atom: into it, or past it. * and + put one after it, which goes back. */
     if (c == '?') penna_regex_fork(regex, start, length + 1);
     if (c == '*') penna_regex_fork(regex, start, length + 2);
     if (c == '*') penna_regex_emit(regex, PENNA_REGEX_FORK, 0, 0u - (length + 1), 0u - (length + 1));

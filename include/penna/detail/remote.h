@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Code that a recorder lets a thread of a running process execute, and the way back from it (reach/remote_call.h).
+ * Code that a recorder makes a thread of a running process execute, and the way back from it (reach/remote_call.h).
  *
- * Why the thread finds home by itself: the recorder puts it back, unless it was killed meanwhile. So all that puts it
- * back lies on its stack before it goes: a frame as a signal handler has one, and behind some pauses at its end the
- * code returns from it (rt_sigreturn(2)). That makes the kernel forget how much of a sleep is left. So a thread that
- * was in one puts its own state back, from a copy of the frame below its own red zone, where signals may come, and asks
- * for the rest (restart_syscall(2)).
- * Invariant: the thread goes on with the registers and the signal mask it had, whoever dies. x86-64.
+ * Why the thread returns by itself: the recorder restores it, unless the recorder was killed meanwhile. So all that is
+ * needed to restore the thread lies on its stack before it starts: a frame like a signal handler's, through which the
+ * code returns (rt_sigreturn(2)) after some pauses at its end. That makes the kernel forget how much of a sleep is
+ * left. So a thread that was sleeping restores its own state, from a copy of the frame below its own red zone, where
+ * signals may arrive, and asks for the rest of the sleep (restart_syscall(2)).
+ * Invariant: the thread continues with the registers and the signal mask it had, whichever process dies. x86-64.
  *
  *   stack_top  -----------------------------------------------
  *              vector state (NT_X86_XSTATE), 64-byte aligned
@@ -19,8 +19,8 @@
 
 #include "penna/detail/each.h"
 
-/* Iterations at the end, of 10 to 50 ns each: the recorder comes within 2 ms, unless the machine is busy. No clock is
- * read: a program may have forbidden rdtsc. */
+/* Iterations at the end, of 10 to 50 ns each: the recorder intervenes within 2 ms, unless the machine is busy. No clock
+ * is read: a program may have forbidden rdtsc. */
 #define PENNA_REMOTE_PAUSES 0x200000
 
 #define PENNA_REMOTE_HOME -8 /* from the ucontext */
@@ -30,15 +30,15 @@
 
 enum {
   PENNA_REMOTE_END_BYTES = 6,    /* of the loop at the end: pause, dec, jnz */
-  PENNA_REMOTE_TAIL_BYTES = 256, /* at most, of it and all behind it */
+  PENNA_REMOTE_TAIL_BYTES = 256, /* at most, of the loop and everything after it */
   PENNA_REMOTE_STACK = 64 << 10  /* at least; AMX makes the vector state 11 KiB */
 };
 
 /* clang-format off */
-/* Assembler text: `entry` calls `function`, which is async-signal-safe, and ends in the loop at `end`. At home in a
- * sleep: vector state, stack, flags, mask, all other registers but those that the system call to come takes (rcx, r11).
- * Of the vector state only the parts that the frame has (xfeatures): asked for more, the processor may read behind it.
- * Offsets from %rbx are those of the kernel's ucontext (asm/ucontext.h, asm/sigcontext.h). */
+/* Assembler text: `entry` calls `function`, which is async-signal-safe, and ends in the loop at `end`. On return to a
+ * sleep it restores: vector state, stack, flags, mask, all other registers except those that the system call to come
+ * clobbers (rcx, r11). Of the vector state only the parts that the frame has (xfeatures): asked for more, the processor
+ * may read past it. Offsets from %rbx are those of the kernel's ucontext (asm/ucontext.h, asm/sigcontext.h). */
 #define PENNA_REMOTE_CODE(entry, end, function)                    \
   entry ": mov %rdi, %rbx\n"                                       \
   "call " function "\n"                                            \

@@ -3,10 +3,10 @@
  * requests.h: which sites are wanted, as the list of requests so far. A module that is loaded later gets them all, as
  * if it had been there from the start.
  *
- * Why it stays short: what cannot make a difference any more is dropped, and requests of one pattern become one where
- * nothing between them can tell. Freestanding; the caller holds the lock, and gives it room (penna_remember_request in
- * patch.h).
- * Invariant: for every site, the requests one after the other, from 0 on, give its count.
+ * Why it stays short: requests that no longer have an effect are dropped, and requests for one pattern are merged where
+ * no request between them depends on the order. Freestanding; the caller holds the lock, and provides room
+ * (penna_remember_request in patch.h).
+ * Invariant: for every site, applying the requests in order, from 0 on, gives its count.
  */
 #ifndef PENNA_DETAIL_REQUESTS_H
 #define PENNA_DETAIL_REQUESTS_H
@@ -61,7 +61,7 @@ static inline int penna_request_is_fixed(struct penna_request request) { return 
 
 /* ---- Patterns ---------------------------------------------------------------------------------------------------- */
 
-/* So much that the size of a record with its pattern fits 16 bits. */
+/* Small enough that the size of a record with its pattern fits 16 bits. */
 enum { PENNA_MAX_PATTERN = 65000 }; /* bytes; names are compared up to their 511th byte */
 
 /* The number that a pattern of digits stands for; else PENNA_NO_NUMBER. */
@@ -140,7 +140,7 @@ static inline const char* penna_request_pattern(const struct penna_request_recor
 static inline uint32_t penna_request_bytes(uint32_t length) {
   return (uint32_t)(sizeof(struct penna_request_record) + length + 4) & ~3u;
 }
-/* Up to PENNA_MAX_PATTERN + 1, which stands for: too long. */
+/* Up to PENNA_MAX_PATTERN + 1, which means: too long. */
 static inline uint32_t penna_pattern_length(const char* pattern) {
   uint32_t length = 0;
   while (length <= PENNA_MAX_PATTERN && pattern[length] != '\0') ++length;
@@ -181,13 +181,13 @@ static inline uint32_t penna_least_count(struct penna_requests* requests, uint32
     const enum penna_coverage coverage =
         penna_pattern_covers(penna_request_pattern(record), penna_request_pattern(about));
     if (coverage == PENNA_COVERS_NONE) continue;
-    /* What may apply counts if it lowers the bound; what raises it, only if it surely applies. */
+    /* A request that may apply counts if it lowers the bound; one that raises it, only if it certainly applies. */
     if (after < least || (coverage == PENNA_COVERS_ALL && (about->kinds & ~record->kinds) == 0)) least = after;
   }
   return least;
 }
 
-/* 1 if an addition after the records in [at, end) can be moved before them: they only add, or subtract from what is
+/* 1 if an addition after the records in [at, end) can be moved before them: they only add, or subtract no more than is
  * certainly there. */
 static inline int penna_may_add_before(struct penna_requests* requests, uint32_t at, uint32_t end) {
   enum { PENNA_MOST_LOOKED_AT = 256 }; /* each one examines all before it */
@@ -205,7 +205,7 @@ static inline int penna_request_only_shifts(struct penna_request request, struct
   return request.most == INT32_MAX && (int64_t)penna_request_applied(earlier, 0) + request.add >= request.least;
 }
 
-/* Drops requests that are overruled by one with a fixed result. */
+/* Drops requests that are overridden by one with a fixed result. */
 static inline void penna_forget_overruled(struct penna_requests* requests, const char* pattern, uint32_t kinds) {
   const int for_all = penna_same_text(pattern, "*");
   for (uint32_t at = 0; at < requests->used;) {

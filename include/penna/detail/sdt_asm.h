@@ -4,8 +4,8 @@
  *
  *   .text            nop                                                <- the address in the note
  *   .note.stapsdt    8, bytes, 3, "stapsdt", {nop, base, semaphore or 0}, provider, name, "-4@%rdi 8@$5"
- *   .stapsdt.base    one byte, once a module
- *   .probes          the semaphore: 16 bits that a tool counts up in memory while it listens
+ *   .stapsdt.base    one byte, once per module
+ *   .probes          the semaphore: 16 bits that a tool increments in memory while it is attached
  *
  * The note goes where the function goes (flags o and ?): COMDAT, --gc-sections. Invariant: operands are constants and
  * registers, or what PENNA_SDT_ARG_CONSTRAINT asks for; no float marker; see PENNA_SDT_OPERAND.

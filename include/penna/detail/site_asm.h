@@ -2,10 +2,9 @@
  *
  * site_asm.h: the assembly of a site: its slot, its record in the table, its state, and what a module has once. The
  * structs are those of point_abi.h.
- *
- * Why by directives: the table needs no relocation and no linker script, and its records come and go with the code that
+ * Why directives: the table needs no relocation and no linker script, and its records come and go with the code that
  * they describe (flags o and ?: COMDAT, --gc-sections).
- * Invariant: the state's label tells sites apart, also where link-time optimisation puts many translation units into
+ * Invariant: the state's label distinguishes sites, also where link-time optimisation puts many translation units into
  * one assembler file; copies of one site share it.
  */
 #ifndef PENNA_DETAIL_SITE_ASM_H
@@ -126,13 +125,13 @@
   ".endif\n"
 
 /* ---- The slot in the language ---------------------------------------------------------------------------------------
- * PENNA_IF_ARMED(...) statement: runs it when the slot jumps. PENNA_IF_HEARD: when it jumps, or a tool counts up the
- * semaphore; PENNA_BY_SLOT(id) tells the two apart. Operands must be constants.
- *   C       asm goto, with the label in front of the cold block.
- *   clang before 17 takes every asm goto of a function to jump to every label of it, across constructors, variables with a
- *           cleanup (a PENNA_SPAN is one) and variable length arrays, and refuses that. So the slot lies where it does not
- *           look: in C++ inside a function of its own, which is inlined; in C inside the length of an array type that
- *           something is cast to, which is evaluated like any other expression. */
+ * PENNA_IF_ARMED(...) statement: runs it when the slot jumps. PENNA_IF_HEARD: when it jumps, or a tool has raised the
+ * semaphore; PENNA_BY_SLOT(id) distinguishes the two. Operands must be constants.
+ *   C       asm goto, with the label before the cold block.
+ *   clang before 17 assumes that every asm goto of a function jumps to every label of it, across constructors,
+ *           variables with a cleanup (a PENNA_SPAN is one) and variable length arrays, and rejects that. So the slot
+ *           lies where clang does not look: in C++ inside a separate function, which is inlined; in C inside the
+ *           length of an array type that something is cast to, which is evaluated like any other expression. */
 #ifdef __cplusplus
 #define PENNA_IF_ARMED(id, state, more, ...)                                                                               \
   struct penna_site_##id {                                                                                           \

@@ -2,10 +2,10 @@
  *
  * site_table.h: the sites of a module, and how a switching changes them.
  *
- * Why apart from who finds modules and who writes code: a program, the agent, a kernel and a firmware do these
- * differently, and all else alike. Freestanding; the caller holds the lock.
- * Invariant: a site is switched only where its count and its slot differ; whoever links strange things together gets no
- * point, but no crash either.
+ * Why separate from finding modules and writing code: a program, the agent, a kernel and firmware do these differently,
+ * and everything else in the same way. Freestanding; the caller holds the lock.
+ * Invariant: a site is switched only where its count and its slot differ; a table that was linked wrongly yields no
+ * points, but no crash either.
  */
 #ifndef PENNA_DETAIL_SITE_TABLE_H
 #define PENNA_DETAIL_SITE_TABLE_H
@@ -29,7 +29,7 @@ struct penna_slot_change;
 
 /* How sites are switched. */
 struct penna_switcher {
-  /* May this site be armed? Prepares it; returns 0 for: not now. */
+  /* Whether this site may be armed now; prepares it. */
   int (*ready)(struct penna_switcher* self, const struct penna_site_table* table, const struct penna_point_site* site);
   /* Returns 0 if refused: then nothing has changed. */
   int (*write)(struct penna_switcher* self, const struct penna_site_table* table,
@@ -86,7 +86,7 @@ static inline const char* penna_text_of(const struct penna_point_site* site) {
 
 #ifdef PENNA_ARCH_HAS_POINTS
 
-/* How a slot is to change: it holds `from`, and shall hold `to`. They differ in the first penna_slot_unit alone. */
+/* How a slot is to change: it holds `from`, and is to hold `to`. They differ only in the first penna_slot_unit. */
 struct penna_slot_change {
   uintptr_t slot;
   int armed; /* by `to` */
@@ -171,7 +171,7 @@ static inline void penna_change_table(struct penna_switcher* switcher, const str
         counts->changed += state->outcome == PENNA_CHANGED;
       }
     }
-    /* Each copy has a slot of its own. One that is refused makes the site refused, once. */
+    /* Each copy has its own slot. One that is refused makes the site refused, once. */
     if (!penna_settle_site(switcher, table, site) && state->outcome != PENNA_REFUSED &&
         site->kind != PENNA_SITE_SPAN_END) {
       counts->changed -= state->outcome == PENNA_CHANGED;

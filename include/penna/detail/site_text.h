@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * site_text.h: takes the text of a site apart: provider, name, source file, and what its values are called. For whoever
- * reads a site table: the agent in its own process, `penna list` in a file that it does not trust.
- * Invariant: nothing at or behind `end` and `layout_end` is looked at; what is not there reads as empty.
+ * site_text.h: splits the text of a site into provider, name, source file, and the names of its values. For readers of
+ * a site table: the agent in its own process, `penna list` in a file that it does not trust.
+ * Invariant: nothing at or after `end` and `layout_end` is read; missing parts read as empty.
  */
 #ifndef PENNA_DETAIL_SITE_TEXT_H
 #define PENNA_DETAIL_SITE_TEXT_H

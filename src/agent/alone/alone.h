@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The agent in a program that has no dynamic linker: begun by a recorder that has loaded it (penna_alone).
+// The standalone agent, for a program that has no dynamic linker: started by a recorder that has loaded it
+// (penna_alone).
 //
-// Invariant: empty functions in the other agent, which a dynamic linker has loaded.
+// Invariant: empty functions in the other agent, which a dynamic linker loads.
 #pragma once
 
 #include <stdint.h>
@@ -11,19 +12,19 @@
 namespace penna::agent {
 
 #ifdef PENNA_ALONE
-// From here on modules are found. `our_path` stays.
+// Makes modules known. `our_path` must stay valid.
 void begin_alone(const char* our_path);
-// The program's function of that name, as the recorder has found it; 0: it has none.
+// The program's function of that name, as the recorder has found it; 0: none.
 uintptr_t program_function(const char* name);
-// In front of _Unwind_Find_FDE, which then is program_find_frame; null: the program has none.
+// The hook of _Unwind_Find_FDE. program_find_frame is the original; null: the program has none.
 using FindFrame = const void* (*)(void* pc, void* bases);
 extern __attribute__((visibility("hidden"))) FindFrame program_find_frame;
 const void* find_frame(void* pc, void* bases);
-// In front of fork, which then is program_fork: what libc calls around it elsewhere (pthread_atfork).
+// The hook of fork; program_fork is the original. Does what libc otherwise calls around fork (pthread_atfork).
 using Fork = int (*)();
 extern __attribute__((visibility("hidden"))) Fork program_fork;
 int entered_fork();
-// Is it where it can be told of our frames, or has none that would need it? Without that nothing may be entered.
+// Whether the program's unwinder can find the agent's frames, or does not exist. Otherwise nothing may be hooked.
 inline bool is_unwinder_told() {
   return reinterpret_cast<uintptr_t>(program_find_frame) != program_function("_Unwind_Find_FDE") ||
          program_find_frame == nullptr;

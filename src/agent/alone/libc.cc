@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Alone: what the agent takes of libc and the dynamic linker elsewhere, for a program that has none to link with.
+// Standalone agent: replaces what the other agent uses of libc and the dynamic linker, for a program without them.
 //
-// Why a file of its own: all other sources are the same in both agents. What only hooks call that are not entered here
-// (hooks/libc_functions.cc) does nothing.
+// Why a separate file: all other sources are the same in both agents. Functions that are called only by hooks that are
+// not installed here (hooks/libc_functions.cc) do nothing.
 // Invariant: no libc is called; async-signal-safe.
 #include <dlfcn.h>
 #include <elf.h>
@@ -42,7 +42,7 @@ enum { kProgram, kKernels, kOurs, kModules };
 OwnModule modules[kModules];  // in the linker's order
 char program_name[1], kernels_name[] = "linux-vdso.so.1";
 
-// The rest by its own headers: of the vDSO and of ourselves.
+// Fills in the rest from the module's own headers: for the vDSO and the agent.
 void describe(OwnModule* module, uintptr_t start) {
   module->start = start;
   const unwind::ProgramHeaders headers = unwind::program_headers_at(start);
@@ -66,7 +66,7 @@ void begin_alone(const char* our_path) {
   program.frames = reinterpret_cast<const void*>(told.frames);
   program.map.l_addr = told.bias;
   program.map.l_name = program_name;
-  // It has nothing to say to a dynamic linker: the padding of e_ident is the end of a list.
+  // It has no dynamic section: the padding of e_ident serves as an empty list.
   program.map.l_ld = reinterpret_cast<ElfW(Dyn)*>(told.program + EI_ABIVERSION);
   unwind::made_table = {reinterpret_cast<const uint8_t*>(told.frames), told.frame_bytes, told.frames};
   if (told.vdso != 0) describe(&modules[kKernels], told.vdso);
@@ -120,7 +120,7 @@ __attribute__((visibility("default"))) penna_alone_symbol penna_agent_symbols[] 
 
 __attribute__((visibility("hidden"))) char** environ;
 __attribute__((visibility("hidden"))) void* __libc_stack_end;
-// Unknown, so whatever needs it to be true waits or is left alone.
+// Unknown, so code that needs it to be true waits, or is left alone.
 __attribute__((visibility("hidden"))) char __libc_single_threaded;
 }
 __attribute__((visibility("hidden"))) r_debug _r_debug = {1, &modules[kProgram].map, 0, r_debug::RT_CONSISTENT, 1};
@@ -152,13 +152,13 @@ PENNA_OURS unsigned long getauxval(unsigned long what) noexcept {
   }
 }
 
-// A thread's end is seen by its id (threads.h); fork is entered.
+// A thread's end is detected by its id (threads.h); fork is hooked.
 PENNA_OURS int pthread_atfork(void (*)(), void (*)(), void (*)()) noexcept { return 0; }
 PENNA_OURS int pthread_key_create(pthread_key_t*, void (*)(void*)) noexcept { return -1; }
 PENNA_OURS int pthread_setspecific(pthread_key_t, const void*) noexcept { return -1; }
 PENNA_OURS void* pthread_getspecific(pthread_key_t) noexcept { return nullptr; }
 
-// Of hooks that are not entered.
+// Called only by hooks that are not installed.
 PENNA_OURS void pthread_testcancel() {}
 PENNA_OURS void __pthread_register_cancel(__pthread_unwind_buf_t*) {}
 PENNA_OURS void __pthread_unregister_cancel(__pthread_unwind_buf_t*) {}

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * penna_thread_offset: where `thread` of this thread is, as a distance from the thread pointer. Compilers call it for
- * each access (-mtls-dialect=gnu2: "TLS descriptors"), or __tls_get_addr below it. See threads.h.
+ * penna_thread_offset: the distance of this thread's `thread` from the thread pointer. Compilers call it for each
+ * access (-mtls-dialect=gnu2: "TLS descriptors"), or __tls_get_addr below it. See threads.h.
  *
- * Why by hand: compilers expect every register but rax to stay, vector registers included.
- * Invariant: nothing below the stack pointer is read or written but by push and call.
+ * Why assembly: compilers expect every register except rax to be preserved, vector registers included.
+ * Invariant: nothing below the stack pointer is read or written except by push and call.
  * Reference: A. Oliva, "Thread-Local Storage Descriptors for IA32 and AMD64".
  */
         .set    KEY_BYTES_BITS, 4
-        .set    SLOT_KEYS, 20                   /* bytes of a slot by bytes of a key */
+        .set    SLOT_KEYS, 20                   /* bytes of a slot / bytes of a key */
         .set    KEY_TID, 8
         .set    THREAD_BITS, 14
         .set    ALONE_TID_AT, 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See threads.h. What thread_x86_64.S does not find at once.
+// See threads.h. The slow path of thread_x86_64.S.
 #include "agent/alone/threads.h"
 
 #include <errno.h>
@@ -18,12 +18,12 @@ ThreadSlot penna_thread_slots[kMostThreads + kThreadProbes];
 
 namespace {
 
-// Of all threads for which there is no room. They record nothing, and say how much.
+// Shared by all threads for which there is no room. They record nothing, and count what is lost.
 ThreadSlot nobodys;
 
 uint32_t home_of(uintptr_t pointer) { return static_cast<uint32_t>(pointer * kThreadMix >> (64 - kThreadBits)); }
 
-// As libc has noted it in the thread's control block; 0: the thread is just ending.
+// As libc has stored it in the thread's control block; 0: the thread is just ending.
 uint32_t noted_tid(uintptr_t pointer) {
   uint32_t tid;
   __builtin_memcpy(&tid, reinterpret_cast<const void*>(pointer + static_cast<uintptr_t>(penna_agent_alone.tid_at)),
@@ -37,7 +37,7 @@ bool take(ThreadKey& key, uintptr_t seen) {
   return __atomic_compare_exchange_n(&key.pointer, &seen, kKeyTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-// kMostThreads: it has none. Signals may come: another thread's key is never taken for one's own.
+// UINT32_MAX: it has none. Signals may interrupt: another thread's key is never mistaken for one's own.
 uint32_t find(uintptr_t pointer) {
   for (uint32_t i = home_of(pointer), end = i + kThreadProbes; i < end; ++i) {
     const uintptr_t seen = __atomic_load_n(&penna_thread_keys[i].pointer, __ATOMIC_RELAXED);
@@ -47,8 +47,8 @@ uint32_t find(uintptr_t pointer) {
   return UINT32_MAX;
 }
 
-// Of a thread that is new: nothing of whoever had it before, but for its memory. Where nothing was recorded since this
-// process was forked, the thread is that which called fork, and its child shall find what it knew (forget_parent()).
+// For a new thread: keeps nothing of the entry's previous owner except its memory. If nothing was recorded since this
+// process was forked, the thread is the one that called fork, and the child still needs its state (forget_parent()).
 void fill(uint32_t number, uintptr_t pointer, uint32_t tid, bool is_own) {
   Thread& its = penna_thread_slots[number].thread;
   if (!is_own || armed() != 0) {
@@ -61,7 +61,7 @@ void fill(uint32_t number, uintptr_t pointer, uint32_t tid, bool is_own) {
   __atomic_store_n(&penna_thread_keys[number].pointer, pointer, __ATOMIC_RELEASE);
 }
 
-// A free entry, or that of a thread which has ended.
+// Takes a free entry, or that of a thread which has ended.
 Thread* make(uintptr_t pointer, uint32_t tid) {
   for (uint32_t i = home_of(pointer), end = i + kThreadProbes; i < end; ++i) {
     ThreadKey& key = penna_thread_keys[i];

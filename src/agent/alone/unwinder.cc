@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Alone: the program's unwinder (libgcc's, which exceptions and cancellation use) asks for the frames of every code
-// address. It knows those of the program and of the vDSO; of ours we tell it, by standing in front of its lookup.
+// Standalone agent: the program's unwinder (libgcc's, which exceptions and cancellation use) looks up the frame of
+// every code address. It knows those of the program and of the vDSO; a hook of its lookup adds the agent's.
 //
-// Why: an exception, or a cancelled thread, would end the program where it meets a return trampoline, or a hook that
-// called what throws.
-// Invariant: what is not ours is answered by the program.
+// Why: otherwise an exception, or a cancelled thread, would end the program at a return trampoline, or at a hook whose
+// callee throws.
+// Invariant: addresses outside the agent are looked up by the program.
 // References: LSB core, 10.6.2 (.eh_frame_hdr); libgcc's unwind-dw2-fde.h (struct dwarf_eh_bases).
 #include <elf.h>
 #include <link.h>
@@ -21,7 +21,7 @@ FindFrame program_find_frame;
 
 namespace {
 
-// As linkers write it: distances in 32 bits, from its own start.
+// As linkers write it: 32-bit distances from its own start.
 struct FrameTable {
   uint8_t version, frame_encoding, count_encoding, table_encoding;
   int32_t frame_at;

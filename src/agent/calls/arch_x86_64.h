@@ -73,7 +73,7 @@ inline uintptr_t called_behind(uintptr_t hook, const uint8_t* load, uintptr_t lo
   constexpr uintptr_t kMost = 96, kCallBytes = 5;
   const auto* const code = reinterpret_cast<const uint8_t*>(hook);
   for (uintptr_t at = 0; at < kMost; ++at) {
-    // The load, and right behind it a call: e8 rel32.
+    // The load, directly followed by a call: e8 rel32.
     const uint8_t* const call = code + at + load_bytes;
     if (__builtin_memcmp(code + at, load, load_bytes) != 0 || *call != 0xe8) continue;
     int32_t distance;

@@ -2,8 +2,8 @@
 // The slow paths of calls_x86_64.S: new pairs of caller and function, functions that were entered by a tail call,
 // unusual frames, full chunks, exceptions and thread cancellation.
 //
-// Invariant: nothing here allocates, locks, or waits except for room in the channel. The vector state of the function
-// that is about to run is saved by whoever calls this (penna_point_preserving).
+// Invariant: nothing here allocates, locks, or waits except for room in the channel. The caller saves the vector state
+// of the function that is about to run (penna_point_preserving).
 #include "agent/calls/call_values.h"
 #include "agent/core/return_trampolines.h"
 #include "agent/core/writer.h"
@@ -76,14 +76,14 @@ bool passes(uintptr_t caller, uintptr_t resume) {
 // already.
 void look_for_second_hooks() { end_calls_at_once(); }
 
-// The same hook again is another call: a function that tail-calls itself.
+// A second call of the same hook is another call: a function that tail-calls itself.
 bool is_recorded_twice(uintptr_t caller, uintptr_t resume) {
   return is_trampoline(caller) && link_of_trampoline(caller).resume != resume &&
          is_entered_already(find_function(resume), caller);
 }
 
-// A function that is entered by a tail call ends the one that jumped: both have one return address, which by now is the
-// trampoline of the one that jumped.
+// A function that is entered by a tail call ends the one that jumped: both have the same return address, which by now
+// is the trampoline of the one that jumped.
 uintptr_t end_jumpers(uintptr_t caller) {
   while (is_trampoline(caller)) {
     const ReturnLink& jumper = link_of_trampoline(caller);
@@ -98,7 +98,7 @@ uintptr_t end_jumpers(uintptr_t caller) {
 extern "C" {
 
 // Handles a pair that calls_x86_64.S does not know, or whose link has kAsks. `frame`: the frame pointer if the function
-// has built its frame, else 0. Records the entry. Returns the trampoline that shall call the rest of the function; 0:
+// has built its frame, else 0. Records the entry. Returns the trampoline that is to call the rest of the function; 0:
 // continue without one.
 __attribute__((visibility("hidden"), used)) uintptr_t penna_call_meet(const CallRegisters* registers, uintptr_t frame) {
   if (!recording(PENNA_CALLS) || return_addresses_are_read()) return 0;
@@ -154,8 +154,8 @@ __attribute__((visibility("hidden"))) void (*penna_call_resume)(void* exception)
 // each frame that an exception passes; the second time the frame is left.
 //
 // Unwinders identify the handler's frame by its stack pointer, and a trampoline has the same one as its caller. So if
-// the caller is the handler, they take the trampoline for it, too. Then we are called as the handler: land in
-// penna_call_unwind_on, which builds a frame of its own and continues from there. Where the unwinder hides what that
+// the caller is the handler, they mistake the trampoline for it. Then this routine is called as the handler: it lands
+// in penna_call_unwind_on, which builds its own frame and continues from there. Where the unwinder hides what that
 // needs, the frames are made distinguishable (unwinder.h).
 __attribute__((visibility("hidden"), used)) int penna_return_personality(int, int actions, uint64_t, void* exception,
                                                                          void* context) {

@@ -32,8 +32,7 @@ bool any_callers;      // any value is a stack
 const CaptureTable* find(uintptr_t function, uint32_t kind, penna_capture** found) {
   const uint32_t known = __atomic_load_n(&table_count, __ATOMIC_ACQUIRE);
   for (const CaptureTable* table = tables; table != tables + known; ++table) {
-    // Sorted by the recorder (PatchPlan::sort_captures()); in a plan that is not, captures are not found, and that
-    // is all.
+    // Sorted by the recorder (PatchPlan::sort_captures()); in an unsorted plan, captures are merely not found.
     uint32_t begin = 0, end = table->count;
     while (begin < end) {
       const uint32_t middle = begin + (end - begin) / 2;
@@ -66,8 +65,8 @@ uint32_t copy_memory(void* to, uint64_t from, uint32_t bytes) {
   const uint64_t rest = kPageBytes - from % kPageBytes;
   const uint32_t first = rest < bytes ? static_cast<uint32_t>(rest) : bytes;
   const iovec local{to, bytes};
-  // One part a page: process_vm_readv(2) transfers whole parts only, so a page that is not there must not take the
-  // other's bytes with it.
+  // One part per page: process_vm_readv(2) transfers whole parts only, so an unmapped page must not cost the other
+  // page's bytes.
   const iovec remote[2] = {{reinterpret_cast<void*>(from), first},
                            {reinterpret_cast<void*>(from + first), bytes - first}};
   const long got = (call_refusals & kRefusesCopies) != 0
@@ -283,7 +282,7 @@ void add_captures(const penna_capture* captures, uint32_t count, const penna_val
                   const char* text, uint32_t text_bytes) {
   if (count == 0 || table_count == PENNA_PATCH_MAX_MODULES) return;
   for (uint32_t i = 0; i < count; ++i)
-    // Checked once, here: whoever records a call trusts these numbers.
+    // Checked once, here: code that records a call trusts these numbers.
     if (!is_sound(captures[i], value_count, text_bytes)) return;
   const uint64_t captures_bytes = uint64_t{count} * sizeof *captures,
                  values_bytes = uint64_t{value_count} * sizeof *values;
@@ -297,7 +296,7 @@ void add_captures(const penna_capture* captures, uint32_t count, const penna_val
                          reinterpret_cast<char*>(at + captures_bytes + values_bytes)};
   for (uint32_t i = 0; i < value_count; ++i) any_callers |= values[i].place == PENNA_VALUE_CALLERS;
   __atomic_store_n(&table_count, table_count + 1, __ATOMIC_RELEASE);  // pairs with find()
-  mark_return_links_stale(0, UINTPTR_MAX);                            // of functions that were called before
+  mark_return_links_stale(0, UINTPTR_MAX);                            // for functions that were called before
 }
 
 void forget_captures(uintptr_t start, uintptr_t end) {

@@ -21,7 +21,7 @@ void forget_captures(uintptr_t start, uintptr_t end);
 // In a forked child: its channel knows none of the sites yet.
 void forget_recorded_captures();
 
-// Whether any value of this function is wanted. Async-signal-safe, as everything below.
+// Whether any value of this function is wanted. Async-signal-safe, like everything below.
 bool has_captures(uintptr_t function);
 // Whether the stack of any function is wanted.
 bool wants_callers();

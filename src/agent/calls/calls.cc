@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Entry and exit of functions in programs that are built with -finstrument-functions.
 //
-// libc defines both hooks as empty functions, so such programs need no relinking: preloaded, ours take precedence.
-// Compiled without frame pointers and with tail calls: the hot path does not touch the stack.
+// libc defines both hooks as empty functions, so such programs need no relinking: the agent's, when preloaded, take
+// precedence. Compiled without frame pointers and with tail calls: the hot path does not touch the stack.
 // Invariant: only writer.h's hot path runs, unless code was mapped since the start, stacks of functions are wanted, or
 // other hooks are in use, too.
 #include "agent/calls/call_values.h"
@@ -27,7 +27,7 @@ __attribute__((noinline, cold)) void call_with_care(void* function, penna_tag ta
 }
 
 __attribute__((always_inline)) inline void call(void* function, penna_tag tag, void* resume, void* caller) {
-  // One load answers all of the invariant: kCallsAtOnce is taken away before any of it stops being true.
+  // One load checks the whole invariant: kCallsAtOnce is cleared before any part of it stops being true.
   const uint32_t bits = armed();
   if (__builtin_expect((bits & kCallsAtOnce) == 0, 0)) {
     if ((bits & (kStarted | class_bit(PENNA_CALLS))) == kStarted)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The ways into a function and out of it, x86-64: the hook that instrumented code calls first, and the return
- * trampolines by which such a function comes back. See return_trampolines.h for what a trampoline is and why nothing is
- * remembered elsewhere.
+ * Entry and exit of functions, x86-64: the hook that instrumented code calls first, and the return trampolines through
+ * which such a function returns. See return_trampolines.h for what a trampoline is and why no other state is kept.
  *
- * Why by hand: arguments are in registers, any of them, and results in others; a compiler's call would save them all.
- * Invariant: every register but the flags and rsp has its value when the function begins, and when it has returned;
+ * Why assembly: any register may hold an argument or a result; a compiler's call would save them all.
+ * Invariant: every register except the flags and rsp has its value when the function begins, and when it has returned;
  * memory below the stack pointer is written within 128 bytes only, which signal handlers leave alone (psABI 3.2.2).
  *
  *      penna_call_enter, a function's first instruction             .Lcall_return, in the trampoline
@@ -37,11 +36,11 @@
         .set    LINK_RESUME, 8
         .set    LINK_FUNCTION, 16
         .set    LINK_WAY, 24
-        .set    WAY_ASKS, 1                     /* unusual frame, or values are wanted: always C++ */
+        .set    WAY_ASKS, 1                     /* unusual frame, or values are wanted: always call C++ */
         .set    WAY_JUMPS, 2                    /* no trampoline was called, so none is returned from */
         .set    WAY_STALE, 4                    /* the function must be looked up again */
         .set    WAY_FOLLOWS, 8                  /* the caller is the trampoline of the function that jumped here */
-        .set    RETURNS_AT, 4                   /* offset in a trampoline, behind its call */
+        .set    RETURNS_AT, 4                   /* offset in a trampoline, after its call */
         .set    POP_R10_BYTES, 2
 
 .macro FUNCTION symbol, align=64
@@ -85,7 +84,7 @@
         .cfi_adjust_cfa_offset -56
 .endm
 
-/* Calls the C++ function(rdi, rsi, rdx), preserving everything that KEEP has not; returns rax. */
+/* Calls the C++ function(rdi, rsi, rdx), preserving everything that KEEP has not saved; returns rax. */
 .macro ASK function
         HOLD
         lea     \function(%rip), %rcx
@@ -93,7 +92,7 @@
         DROP
 .endm
 
-/* Calls the C++ function(CallRegisters of arch_x86_64.h, rsi); otherwise as ASK. */
+/* Calls the C++ function(CallRegisters of arch_x86_64.h, rsi); otherwise like ASK. */
 .macro ASK_WITH_REGISTERS function
         HOLD
         lea     -64(%rsp), %rsp
@@ -109,7 +108,7 @@
         DROP
 .endm
 
-/* rax caller, rcx resume -> rsi its link; jumps to `unknown` if there is none. As find() in return_trampolines.cc. */
+/* rax caller, rcx resume -> rsi its link; jumps to `unknown` if there is none. Like find() in return_trampolines.cc. */
 .macro FIND unknown
         mov     %rax, %rsi
         shr     $1, %rsi
@@ -130,8 +129,8 @@
         jne     1b
 .endm
 
-/* rdx: of `thread`, from the thread pointer. Alone (alone/thread_x86_64.S) it also clobbers rax, and what KEEP has
- * stored below the stack pointer stays. */
+/* rdx: the distance of `thread` from the thread pointer. In the standalone agent (alone/thread_x86_64.S) it also
+ * clobbers rax, and what KEEP has stored below the stack pointer is preserved. */
 .macro THREAD_OFFSET
 #ifdef PENNA_ALONE
         lea     -64(%rsp), %rsp
@@ -145,7 +144,7 @@
 #endif
 .endm
 
-/* rcx function: writes its call record, as write_call() of writer.h. Clobbers rax, rdx, rsi, rdi. */
+/* rcx function: writes its call record, like write_call() in writer.h. Clobbers rax, rdx, rsi, rdi. */
 .macro RECORD tag, no_room, far
         THREAD_OFFSET
         mov     $8, %esi
@@ -206,7 +205,7 @@
 
         .text
 
-/* The first call in a function: -pg -mfentry, a patched slot, a detour, an entry of the procedure linkage table. */
+/* The first call in a function: -pg -mfentry, a patched slot, a detour, a PLT entry. */
 FUNCTION __fentry__
         .cfi_startproc
         endbr64
@@ -241,7 +240,7 @@ penna_call_enter:
         .cfi_restore_state
         RECORD_ELSEWHERE TAG_ENTRY, .Lenter
 
-        /* A known tail call: the function that jumped, to whose trampoline we would return, ends here. */
+        /* A known tail call: the function that jumped, whose trampoline is the return address, ends here. */
 .Lenter_otherwise:
         test    $(WAY_ASKS | WAY_STALE), %dl
         jnz     .Lenter_asks
@@ -259,12 +258,12 @@ penna_call_enter:
         RECORD_ELSEWHERE TAG_EXIT, .Lenter_left
 .Lenter_unarmed:
         cmpl    $0, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
-        jne     .Lenter_alone                   /* not zero: a recorder was met, but does not want these */
+        jne     .Lenter_alone                   /* not zero: the recorder was met, but does not want calls */
         KEEP
         jmp     .Lenter_asks
 
-        /* A nested function finds its parent's frame by r10, which is pushed around the hook: the caller's address is
-         * above it. The link says that this was checked (keeps_chain() in call_entry.cc). The pop is done here and
+        /* A nested function finds its parent's frame through r10, which is pushed around the hook: the caller's address
+         * is above it. The link says that this was checked (keeps_chain() in call_entry.cc). The pop is done here and
          * skipped there, so the trampoline calls this function like any other. */
 .Lenter_unknown:
         IF_POPS_R10 else=.Lenter_asks
@@ -365,7 +364,7 @@ penna_call_mcount:
         .cfi_endproc
 .size mcount, . - mcount
 
-/* An exception continues from a trampoline, rax, to that one's caller, rdx. With rdx as its return address, this is a
+/* The exception in rax continues from a trampoline to that one's caller, rdx. With rdx as its return address, this is a
  * frame like any other. */
         .hidden penna_call_unwind_on
 FUNCTION penna_call_unwind_on
@@ -383,7 +382,7 @@ FUNCTION penna_call_unwind_on
         .cfi_endproc
 .size penna_call_unwind_on, . - penna_call_unwind_on
 
-/* The trampolines. Each calls what rsp - 16 holds, and is returned to at the next instruction: so each is the return
+/* The trampolines. Each calls the address at rsp - 16, which returns to the next instruction: so each is the return
  * address of one link. Each contains the offset of its link, for unwinders.
  *
  * Their unwind information says that they are the link's caller. rip -> link.caller:
@@ -411,9 +410,9 @@ FUNCTION penna_return_trampolines, 4096
         .error "a trampoline has not its size"
         .endif
 
-/* Where every function that was entered above returns: rsp - 8 holds the address in its trampoline. No symbol of its
- * own: debuggers step through code without line numbers one symbol at a time, and would stop here. */
-        .fill   64, 1, 0xcc                     /* disassemblers find out of the data before */
+/* Where every function that was entered above returns: rsp - 8 holds the address in its trampoline. No separate symbol:
+ * debuggers step through code without line numbers one symbol at a time, and would stop here. */
+        .fill   64, 1, 0xcc                     /* lets disassemblers resynchronise after the data */
 .Lcall_return:
         .cfi_startproc
         .cfi_def_cfa rsp, 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs that count their own calls for gprof (-pg): we interpose libc's hook (calls_x86_64.S), so libc's counting
-// must still be called.
+// Programs that count their own calls for gprof (-pg): the agent interposes libc's hook (calls_x86_64.S), so libc's
+// counting must still be called.
 //
 // Why not call libc's hook: it identifies the function by its return address, and would return there. So its inner
 // function is called, which takes both addresses as arguments. If that is not found, the program is left to libc, and
@@ -10,7 +10,7 @@
 
 namespace penna::agent {
 
-// From here on libc's counting is called, too, in case that the program counts.
+// From here on libc's counting is called, too, if the program counts.
 void begin_to_count_for_gprof();
 
 // Whether this program counts its calls.

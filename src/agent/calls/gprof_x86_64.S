@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * In front of the hooks of calls_x86_64.S, in a program that counts its calls for gprof: libc's function that counts is
- * called with the addresses that libc's own hook would have found. See gprof.cc.
+ * Runs before the hooks of calls_x86_64.S, in a program that counts its calls for gprof: calls libc's counting function
+ * with the addresses that libc's own hook would have found. See gprof.cc.
  *
- * Invariant: as libc's hooks, this keeps all registers that hold arguments, and leaves vector registers alone because
- * that function does.
+ * Invariant: like libc's hooks, this preserves all registers that hold arguments, and leaves vector registers alone
+ * because that function does.
  */
         .set    PROCESS_ARMED, 0
         .set    CALLS_BIT, 1 << 0
@@ -14,7 +14,7 @@
         .set    LINK_CALLER, 0
         .set    FRAME_BYTES, 80
 
-/* `caller`: the place of its address when %rsp was unchanged. */
+/* `caller`: the operand that holds the caller's address. */
 .macro COUNTING name, caller, hook, libcs
         .hidden \name, \hook, \libcs
         .globl  \name

@@ -26,8 +26,8 @@ inline uintptr_t behind_mark(uintptr_t function) {
   return function + sizeof kEntryMark;
 }
 
-// The function that a direct call names (e8 rel32); `resume`: where it returns to, behind five bytes of code or more.
-// 0: what stands there is no such call.
+// The function that a direct call (e8 rel32) calls; `resume`: its return address, after five bytes of code or more. 0:
+// there is no such call before it.
 inline uintptr_t called_in_front_of(uintptr_t resume) {
   constexpr uint8_t kCall = 0xe8;
   const auto* const code = reinterpret_cast<const uint8_t*>(resume);

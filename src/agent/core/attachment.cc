@@ -15,7 +15,7 @@ bool came_late;
 
 namespace {
 
-// A new entry but for its address; null: there is no room.
+// A new entry without its address; null: the journal is full.
 penna_change* add_change(penna_change_kind kind, uint32_t bytes) {
   uint32_t at = __atomic_load_n(&attachment->changes, __ATOMIC_RELAXED);
   do {
@@ -27,7 +27,7 @@ penna_change* add_change(penna_change_kind kind, uint32_t bytes) {
   return change;
 }
 
-// Last: whoever reads the address reads a whole entry.
+// Called last: a reader that finds the address finds a complete entry.
 void finish_change(penna_change* change, uintptr_t address) {
   __atomic_store_n(&change->address, address, __ATOMIC_RELEASE);
 }

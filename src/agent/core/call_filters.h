@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// seccomp filters that this process installs: which of the agent's own system calls would they kill it for?
+// seccomp filters that this process installs: for which of the agent's own system calls would they kill it?
 //
 // Why in advance: a filter that kills gives no second chance, and a program that is exec'd under it has it from its
 // first instruction. So the agent interprets the filter over every system call that it makes itself, and then avoids
 // the calls that the filter does not allow.
 // Not covered: filters of programs that are not recorded, and filters installed by the program's own syscall
-// instruction instead of through libc. Those that a process has when it is attached to are read by the recorder.
+// instruction instead of through libc. Filters that a process already has when a recorder attaches are read by the
+// recorder.
 // Invariant: the target's memory is read only after it was probed.
 #pragma once
 

@@ -2,8 +2,9 @@
 // The slow path of the writer: chunks are taken, opened, closed and handed to the collector.
 //
 // Why nothing here locks: a signal handler may run this code in the middle of itself. Every step is one atomic
-// instruction; whoever swings the cursor owns the chunk that it swung away from, and hands it over. Signals are blocked
-// meanwhile, because a handler that does not return would leave the chunk, or its ring slot, without an owner.
+// instruction; the context that swings the cursor owns the chunk that it swung away from, and hands it over. Signals
+// are blocked meanwhile, because a handler that does not return would leave the chunk, or its ring slot, without an
+// owner.
 // Invariant: a chunk's number is in exactly one place: the free bitmap, a thread's cursor, or the ring.
 #include <linux/futex.h>
 #include <time.h>
@@ -43,7 +44,7 @@ uint32_t take_free_chunk() {
 
 bool backlog_full() { return __atomic_load_n(&process.channel->backlog, __ATOMIC_RELAXED) >= process.backlog_limit; }
 
-// Sleeps until the collector returns a chunk, at most 50 ms: a dead recorder wakes nobody.
+// Sleeps until the collector returns a chunk, at most 50 ms: a dead recorder wakes no thread.
 void wait_for_room(uint32_t generation) {
   timespec limit{0, 50'000'000};
   __atomic_fetch_add(&process.channel->free_waiters, 1, __ATOMIC_SEQ_CST);  // pairs with the collector's load
@@ -64,8 +65,8 @@ void ring_doorbell() {
 
 namespace {
 
-// Set when a thread waited for a chunk in vain and none was returned since: the generation, with bit 32 set. Then
-// nobody waits again, or the program would stall at every event.
+// Set when a thread waited unsuccessfully for a chunk and none was returned since: the generation, with bit 32 set.
+// Then no thread waits again, or the program would stall at every event.
 uint64_t waited_in_vain;
 
 // A free chunk according to --on-full; kNone if the event must be dropped. Signals are unblocked while it waits.
@@ -77,7 +78,7 @@ uint32_t obtain_chunk(SignalBlock& signals) {
     bool backlogged = backlog_full();
     if (!backlogged) chunk = take_free_chunk();
     if (chunk != kNone || process.on_full != PENNA_ON_FULL_BLOCK) break;
-    // All chunks are in use by threads. The collector may find that some of these are dead, but do not wait for ever.
+    // All chunks are in use by threads. The collector may find that some of these are dead, but the wait is bounded.
     const uint64_t now_in_vain = uint64_t{1} << 32 | generation;
     if (!backlogged && tries == kSweepTries) __atomic_store_n(&waited_in_vain, now_in_vain, __ATOMIC_RELAXED);
     if (!backlogged && __atomic_load_n(&waited_in_vain, __ATOMIC_RELAXED) == now_in_vain) break;
@@ -120,7 +121,8 @@ void hand_over(uint32_t chunk, uint32_t content_bytes) {
   // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): who has a chunk has a channel
   auto* ring = reinterpret_cast<penna_ring*>(reinterpret_cast<uint8_t*>(process.channel) + process.channel->full_at);
   uint32_t ticket;
-  // The ring has a slot for every chunk. Should it be full all the same, the collector finds the chunk after our death.
+  // The ring has a slot for every chunk. If it is full even so, the collector finds the chunk after the process has
+  // died.
   if (void* slot = penna_ring_reserve(ring, &ticket)) {
     __builtin_memcpy(slot, &chunk, sizeof chunk);
     penna_ring_commit(ring, ticket);  // release: pairs with the acquire in penna_ring_read

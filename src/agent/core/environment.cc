@@ -61,7 +61,7 @@ void strip_preload() {
 }  // namespace
 
 bool take_from_environment() {
-  // AT_SECURE: a program that is more privileged than its caller must not share memory with a recorder of the caller's.
+  // AT_SECURE: a program that is more privileged than its caller must not share memory with the caller's recorder.
   if (environ == nullptr || getauxval(AT_SECURE) != 0) return false;
   char** entry = find_entry(environ, kSocket, sizeof kSocket - 1);
   if (entry == nullptr) return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The variables that the recorder adds to the environment, and how they reach the programs that this one starts.
 //
-// Why hidden: a program that prints or compares its environment must not see us. So the agent removes its variables
-// before main, and adds them to every environment that is passed to an exec.
+// Why hidden: a program that prints or compares its environment must not see the recording. So the agent removes its
+// variables before main, and adds them to every environment that is passed to an exec.
 // Invariant: the target sees LD_PRELOAD as its user set it, and no PENNA_SOCKET.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace penna::agent {
 // Removes our variables from `environ`, once. False if there are none, or if libc has not set up environ yet.
 bool take_from_environment();
 
-// Call once the recorder was met or gave no answer. Until then our variables in /proc/PID/environ tell a recorder that
+// Call once the recorder was met or gave no answer. Until then our variables in /proc/PID/environ show a recorder that
 // wants to finish that this process is about to connect. Only the name of the variable is overwritten: `penna ctl`
 // needs the path.
 void wipe_environment();
@@ -24,12 +24,11 @@ const char* recorder_socket();
 // Sets the path for a recorder inside this process; programs that it execs are not followed. False if it is too long.
 bool set_recorder_socket(const char* path);
 
-// The path from which this agent was preloaded, or from which programs that are started can preload it; empty: there is
-// none.
+// The path from which this agent was preloaded, or from which programs that are started can preload it; empty: none.
 const char* agent_path();
 void set_agent_path(const char* path);
 
-// Whether it holds our variables already: whoever starts a program has added them, and calls another of our hooks.
+// Whether it already holds our variables: one hook has added them, and the start then reaches another of our hooks.
 bool has_our_variables(char* const* environment);
 
 // Appends the value of LD_PRELOAD for a program that had `preloaded` and needs `runtime` first; an empty `runtime`

@@ -76,8 +76,8 @@ void forget_parent() {
   forget_passed_opens();
 }
 
-// The parent's mappings. The doorbell stays mapped until the child has met the recorder: a recorder that wants to
-// finish sees by it that this process is about to connect.
+// The parent's mappings. The doorbell stays mapped until the child has met the recorder: it shows a recorder that wants
+// to finish that this process is about to connect.
 struct OfParent {
   penna_channel* channel;
   uint64_t channel_bytes;
@@ -129,7 +129,7 @@ uint64_t processor_ns() {
   return failed != 0 ? 0 : static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec);
 }
 
-// Is there a recorder to meet, and may this process?
+// Whether there is a recorder to meet, and this process may meet it.
 bool may_meet(bool forked) {
   if (!environment_taken) environment_taken = take_from_environment();
   if (recorder_socket() == nullptr) return false;
@@ -184,7 +184,7 @@ void take_config(const penna_config& config) {
       (config.sample_bytes != 0 ? kSampled : 0) | ((config.options & PENNA_OPTION_FREE_STACKS) != 0 ? kFreeStacks : 0);
 }
 
-// Bits of process.armed, once all else has started.
+// Bits of process.armed, once everything else has started.
 uint32_t bits_to_arm(const penna_config& config) {
   const uint32_t classes = config.classes & ((1u << PENNA_CLASS_COUNT) - 1);
   const bool at_once =
@@ -207,7 +207,8 @@ bool start() {
 
   announce_modules(forked);
   start_points(config, forked);
-  // What is entered by its own hook records more than a call does, so it comes first where both want libc's functions.
+  // Functions with their own hook record more than a call does, so they are patched first where both want libc's
+  // functions.
   if (attachment == nullptr) start_call_patches(config, forked);
   if (attachment != nullptr && !forked) {
     enter_libc_functions(config.classes);
@@ -228,7 +229,7 @@ bool start() {
   return true;
 }
 
-// For the recorder, which leaves by itself, also where this process does not run.
+// For the recorder, which detaches without the agent's help, even while this process does not run.
 void describe_agent(penna_attachment* shared) {
   own_code(&shared->code_start, &shared->code_end);
   shared->armed = reinterpret_cast<uintptr_t>(&process.armed);
@@ -251,7 +252,7 @@ void describe_agent(penna_attachment* shared) {
   static_assert(offsetof(Thread, linker_turns) == offsetof(Thread, linker_stays) + 2);
 }
 
-// Else the process may have forbidden itself the clock.
+// Otherwise the process may have denied itself the clock.
 bool is_recording() { return (armed() & ((1u << PENNA_CLASS_COUNT) - 1)) != 0; }
 
 __attribute__((constructor)) void agent_loaded() {
@@ -274,7 +275,7 @@ void before_fork() {
 void after_fork() { thread.fork_ticks = 0; }
 
 uint32_t after_fork_or_start() {
-  // One thread starts; others, and handlers that come meanwhile, find the agent inert.
+  // One thread starts; others, and handlers that run meanwhile, find the agent inert.
   uint32_t none = 0;
   if (!libc_is_ready() || !resolve_real_functions()) return 0;
   if (__atomic_compare_exchange_n(&process.armed, &none, kStarted, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) start();
@@ -315,7 +316,7 @@ PENNA_EXPORT penna_join penna_agent_join(const char* socket_path) {
   return armed() == kStarted && set_recorder_socket(socket_path) && start() ? PENNA_JOINED : PENNA_JOIN_REFUSED;
 }
 
-// The thread is none of libc's: nobody has given `thread` its first value there.
+// The thread was not created by libc: its `thread` has no initial value.
 PENNA_EXPORT penna_attach_answer penna_agent_attach(const char* socket_path, penna_attachment* shared,
                                                     const char* agent_path) {
   using namespace penna::agent;
@@ -326,7 +327,7 @@ PENNA_EXPORT penna_attach_answer penna_agent_attach(const char* socket_path, pen
   if (armed() == 0) after_fork_or_start();
   if (last_meeting.channel != nullptr || armed() != kStarted || !came_late) return PENNA_ATTACH_AGAIN;
   begin_attachment(shared);
-  mark_return_links_stale(0, UINTPTR_MAX);  // of an earlier recording: modules may have changed since
+  mark_return_links_stale(0, UINTPTR_MAX);  // from an earlier recording: modules may have changed since
   describe_agent(shared);
   if (shared->refusals != 0) system_calls_filtered = true;
   set_agent_path(agent_path);

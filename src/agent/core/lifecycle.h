@@ -16,8 +16,8 @@ bool recorder_alive();
 // hands over the thread's last chunk.
 bool enter_thread();
 
-// Tells the recorder that a process or program is about to start (+1), or failed to (-1), so that it does not end the
-// recording in between. A hint: it only decides how long the recorder waits at the end.
+// Announces to the recorder that a process or program is about to start (+1), or failed to (-1), so that it does not
+// end the recording in between. A hint: it only decides how long the recorder waits at the end.
 void expect_process(int count);
 
 // Around fork, in the parent; the child calls after_fork_or_start(), if its armed() is 0.

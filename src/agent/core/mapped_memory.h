@@ -13,7 +13,7 @@ namespace penna::agent {
 
 class MappedMemory {
  public:
-  // As mmap(2). A negative `fd` without MAP_ANONYMOUS maps nothing.
+  // Like mmap(2). A negative `fd` without MAP_ANONYMOUS maps nothing.
   MappedMemory(uint64_t bytes, int protection, int flags, long fd = -1) : bytes_(bytes) {
     const long got = sys(SYS_mmap, 0, static_cast<long>(bytes), protection, flags, fd, 0);
     if (!sys_failed(got)) at_ = reinterpret_cast<uint8_t*>(got);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The agent's own memcpy, memmove, memset, memcmp and bcmp, for the calls that compilers generate.
 //
-// Why not libc's: the user may want to record calls of them, and would then see ours. Also, libc's may use vector
-// registers, which hold values of the program where the agent is entered from a patch.
+// Why not libc's: the user may want to record calls of them, and would then see the agent's. Also, libc's may use
+// vector registers, which hold values of the program where the agent is entered from a patch.
 // Invariant: hidden in this library, so the program never binds to these.
 #include <stddef.h>
 #include <stdint.h>
@@ -56,5 +56,5 @@ PENNA_HIDDEN int memcmp(const void* a, const void* b, size_t bytes) {
   return 0;
 }
 
-// What clang makes of a memcmp whose sign nobody looks at.
+// clang emits this for a memcmp whose sign is not used.
 PENNA_HIDDEN int bcmp(const void* a, const void* b, size_t bytes) { return memcmp(a, b, bytes); }

@@ -22,7 +22,7 @@
 namespace penna::agent {
 namespace {
 
-// A file descriptor of our own, closed at the end of the scope: the target never sees it.
+// A file descriptor of the agent, closed at the end of the scope: the target never sees it.
 struct Descriptor {
   long fd = -1;
   explicit Descriptor(long opened) : fd(opened) {}
@@ -77,8 +77,8 @@ long connect_by(long fd, const char* path, bool by_path) {
       [&] { return sys(SYS_connect, fd, reinterpret_cast<long>(&address), static_cast<long>(bytes)); });
 }
 
-// Whoever answers may tell us what code to change, so it must run as our user or as root. Once the recorder has ended,
-// anybody can bind its name.
+// The peer can make the agent change code, so it must run as the same user or as root. Once the recorder has ended, any
+// process can bind its name.
 bool may_be_trusted(long fd) {
   ucred peer{};
   socklen_t bytes = sizeof peer;
@@ -100,7 +100,8 @@ long connect_to(const char* path) {
   return -1;
 }
 
-// Receives `bytes` bytes and exactly `count` descriptors. False: something else came; then no descriptor is left open.
+// Receives `bytes` bytes and exactly `count` descriptors. False: something else arrived; then no descriptor is left
+// open.
 bool receive_with_descriptors(long socket, void* to, long bytes, int* fds, int count) {
   Message message(to, static_cast<size_t>(bytes));
   const cmsghdr& control = message.control();
@@ -217,7 +218,7 @@ struct Room {
     return {limit_of(RLIMIT_FSIZE), limit_of(RLIMIT_AS)};
   }
   bool holds(uint64_t bytes) const { return bytes <= file / 4 && bytes <= memory / 4; }
-  // So small a part of the limits that the program hardly has less than without us.
+  // A part of the limits so small that the program hardly notices.
   bool hardly_feels(uint64_t bytes) const { return bytes <= file / 4 && (!is_limited() || bytes <= memory / 32); }
   bool is_limited() const { return memory != RLIM64_INFINITY; }
 };
@@ -253,7 +254,7 @@ penna_channel plan_within(const Room& room, penna_config& config) {
   return plan;
 }
 
-// The channel holds nothing of the program's, and a core dump would make the kernel allocate all of its pages.
+// The channel holds none of the program's data, and a core dump would make the kernel allocate all of its pages.
 void keep_out_of_dumps(uint8_t* base, uint64_t bytes) {
   if (system_calls_filtered) return;
   sys(SYS_madvise, reinterpret_cast<long>(base), static_cast<long>(bytes), MADV_DONTDUMP);

@@ -56,7 +56,7 @@ ReturnLink* find_or_claim(uintptr_t caller, uintptr_t resume, bool* is_new) {
 void publish(ReturnLink& link, uintptr_t caller, uintptr_t function, uintptr_t way) {
   link.function = function;
   __atomic_store_n(&link.way, way,
-                   __ATOMIC_RELEASE);  // of a stale one; pairs with the order of loads in calls_x86_64.S
+                   __ATOMIC_RELEASE);  // for a stale one; pairs with the order of loads in calls_x86_64.S
   __atomic_store_n(&link.caller, caller, __ATOMIC_RELEASE);
 }
 

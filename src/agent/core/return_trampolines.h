@@ -2,10 +2,10 @@
 // How the exit of a function is recorded: the function returns to a trampoline, which records the exit and continues in
 // the caller.
 //
-// A trampoline stands for one pair of caller (a return address) and function, for good. Its number identifies all that
-// is needed at the end of a call, so there is no shadow stack. That is why longjmp, switched contexts, stacks that move
-// between threads and fork cannot put anything into disorder, and why unwinders need no help: the unwind information of
-// a trampoline says that it is its caller (calls_x86_64.S), and its personality routine records the exits of functions
+// A trampoline stands for one pair of caller (a return address) and function, permanently. Its number identifies all
+// that is needed at the end of a call, so there is no shadow stack. That is why longjmp, switched contexts, stacks that
+// move between threads and fork cannot corrupt anything, and why unwinders need no help: the unwind information of a
+// trampoline says that it is its caller (calls_x86_64.S), and its personality routine records the exits of functions
 // that an exception or thread cancellation unwinds.
 //
 // The processor's return stack stays balanced, too: the trampoline *calls* the function, so its return is predicted.
@@ -28,7 +28,7 @@ namespace penna::agent {
 //   +--------+--------+----------+--------+
 struct ReturnLink {
   uintptr_t caller;    // return address; 0 = unused, kTaken = being filled; release: stored last
-  uintptr_t resume;    // in the function, behind its call of the hook
+  uintptr_t resume;    // in the function, after its call of the hook
   uintptr_t function;  // its entry: the address in records
   uintptr_t way;
 };
@@ -62,33 +62,33 @@ inline ReturnLink& link_of_trampoline(uintptr_t pc) {
 // The return address that the compiler's code stored, whatever is there now.
 inline uintptr_t real_caller(uintptr_t pc) { return is_trampoline(pc) ? link_of_trampoline(pc).caller : pc; }
 
-// A function that was instrumented in two ways, or is entered by a stub and has a hook of its own, reports each call
-// twice: the second time, its return address is a trampoline of its own.
+// A function that was instrumented in two ways, or is entered through a stub and has its own hook, too, reports each
+// call twice: the second time, its return address already is a trampoline of that function.
 inline bool is_entered_already(uintptr_t function, uintptr_t caller) {
   return is_trampoline(caller) && link_of_trampoline(caller).function == function;
 }
 
-// What is known of a function when its link is made: its entry, and flags for the way.
+// What is known about a function when its link is made: its entry, and flags for the way.
 struct LinkedFunction {
   uintptr_t function, flags;
 };
 
-// The link of a pair, created if need be. Null: no trampoline is left. A new or stale one gets what
+// The link of a pair, created if needed. Null: no trampoline is left. A new or stale one gets what
 // `function_of(resume)` returns, and `flags`. Async-signal-safe; never waits.
 const ReturnLink* return_link(uintptr_t caller, uintptr_t resume, uintptr_t flags,
                               LinkedFunction (*function_of)(uintptr_t));
 
 // A function was entered by a tail call: its return address is `jumper`, the trampoline of the function that jumped.
-// Adds a link for this pair, without a trampoline of its own: it shares the way of `link`, the link for the real
-// caller, unless that has kAsks.
+// Adds a link for this pair, without its own trampoline: it shares the way of `link`, the link for the real caller,
+// unless that has kAsks.
 void add_follower(uintptr_t jumper, const ReturnLink& link);
 
-// Calls of this pair are not to be recorded: its link gets no way out (kFollows, and no trampoline).
+// Calls of this pair are not to be recorded: its link gets kFollows and no trampoline.
 void pass_pair(uintptr_t caller, uintptr_t resume);
 
-// Whether there are any links, of this process, inherited by fork, or of an earlier recording of it.
+// Whether any links exist: from this process, inherited by fork, or from an earlier recording of it.
 bool any_return_links();
-// For the recorder that came into this process: where all this is.
+// For a recorder that has attached to this process: where all this is.
 void describe_returns(penna_attachment* shared);
 
 // Code in [start, end) was unmapped, or more is known about it now.

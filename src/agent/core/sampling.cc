@@ -2,8 +2,8 @@
 // See sampling.h. The set is a hash table whose buckets are one cache line each; a block may be in any of kTries
 // buckets.
 //
-// Why relaxed throughout: whoever frees a block got it from whoever allocated it, in a way that already orders the two;
-// blocks that others add and take meanwhile have other addresses.
+// Why relaxed throughout: the thread that frees a block got it from the thread that allocated it, in a way that already
+// orders the two; blocks that other threads add and take meanwhile have other addresses.
 #include "agent/core/sampling.h"
 
 #include "agent/core/writer.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // record --sample-bytes=N: which blocks are recorded, and which of those are still allocated.
 //
-// Each thread counts down the bytes that it allocates. The distance to the next sample is drawn anew each time from an
+// Each thread counts down the bytes that it allocates. The distance to the next sample is drawn each time from an
 // exponential distribution with mean N: so a block of s bytes is recorded with probability 1 - exp(-s / N), whatever
 // came before it, and stands for 1 / that many blocks of its kind. A block of 0 bytes counts as 1, or none would ever
 // be recorded.
-// Frees must be cheap, as nearly all are of blocks that are not recorded: one byte of a filter tells these apart. While
-// the set is small, a small filter is enough, which stays in the L1 cache beside the program's data; otherwise a larger
+// Frees must be cheap, as nearly all are of blocks that are not recorded: one byte of a filter identifies these. While
+// the set is small, a small filter is enough, which stays in the L1 cache with the program's data; otherwise a larger
 // one is checked, too.
 // Invariant: a block whose allocation was recorded is in the set until its free is; async-signal-safe; no locks.
 #pragma once

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SignalBlock: blocks signals for the length of a scope.
 //
-// Why: a handler need not return. It may leave by siglongjmp, and asynchronous cancellation never comes back. Whatever
-// was being handed from one owner to the next would then belong to nobody, and whoever waits for it would wait for
-// ever.
-// Invariant: the mask is restored. Signals for the thread's own faults stay unblocked: blocked, they would kill at
-// once.
+// Why: a handler need not return. It may leave by siglongjmp, and asynchronous cancellation never returns. Anything
+// being handed from one owner to the next would then have no owner, and a thread that waits for it would wait forever.
+// Invariant: the mask is restored. Signals for the thread's own faults stay unblocked: if blocked, they would kill the
+// process at once.
 #pragma once
 
 #include <signal.h>

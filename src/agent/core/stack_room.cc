@@ -41,7 +41,7 @@ bool grow_stack_tree() {
   if (!make_ready(process.stack_hash, uint64_t{slots_for_nodes(wanted)} * sizeof(uint32_t)) ||
       !make_ready(process.stack_nodes, uint64_t{wanted} * sizeof(penna_stack_node)))
     return false;
-  // Release: whoever sees the number can use these nodes. Another thread may have been here first.
+  // Release: a thread that sees the number can use these nodes. Another thread may have grown the tree first.
   __atomic_compare_exchange_n(&process.nodes_ready, &ready, wanted, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
   return true;
 }

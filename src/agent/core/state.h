@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The agent's state of the process and of the current thread.
+// The agent's state per process and per thread.
 //
 // Why two kinds of storage: `process` is on a page that the kernel clears in a forked child (MADV_WIPEONFORK), so a
 // child can never write into its parent's chunks, however it was created. `thread` is the only thread-local variable;
@@ -19,7 +19,7 @@ namespace penna::agent {
 inline constexpr uint32_t kStarted = PENNA_NOTHING_RECORDED;  // the rendezvous was tried
 // Calls are recorded, every code address is in a module that has its MODULE record, and a call needs nothing else.
 inline constexpr uint32_t kCallsAtOnce = 1u << 9;
-// Locks take the slow path: lock_sample, min_wait or long_hold is set, or lock functions are entered by patches.
+// Locks take the slow path: lock_sample, min_wait or long_hold is set, or lock functions are patched.
 inline constexpr uint32_t kLockOptions = 1u << 10;
 inline constexpr uint32_t class_bit(penna_event_class event_class) { return 1u << event_class; }
 
@@ -56,7 +56,7 @@ struct ThreadState;  // thread_state.h: the larger part, allocated from a pool
 // Thread::cursor: {chunk number, offset of the next record}; an offset at or past the end means: take a new chunk.
 inline constexpr uint64_t kNoChunk = PENNA_NO_CHUNK;
 
-// Thread::muted of all threads for which there is no room (alone/threads.h): what they do is lost, and counted.
+// Thread::muted of all threads for which there is no room (alone/threads.h): their events are lost, and counted.
 inline constexpr uint32_t kNoRoom = 2;
 
 inline constexpr uint32_t kMostHeld = 8;  // a power of two
@@ -81,12 +81,13 @@ struct Thread {
   uint64_t held[kMostHeld];             // the last of these
   uint64_t held_since[kMostHeld];       // with kLockOptions: ticks; 0: the acquisition was not recorded
   struct OnceCall* once_call;           // the innermost pthread_once (hooks/waits.cc)
-  struct LockCall* lock_call;           // the innermost lock function that was entered by a patch (lock_calls.h)
+  struct LockCall* lock_call;           // the innermost lock function that was entered through a patch (lock_calls.h)
   uint16_t linker_stays, linker_turns;  // nesting of dynamic linker functions (linker_turns.h)
   uint64_t fork_ticks;                  // when fork was called; 0: not forking, or by a bare system call
 };
 
-// Without a dynamic linker each access calls penna_thread_offset (alone/threads.h), as it would call that linker.
+// Without a dynamic linker each access calls penna_thread_offset (alone/threads.h), as it would otherwise call the
+// linker.
 #ifdef PENNA_ALONE
 #define PENNA_TLS_MODEL __attribute__((tls_model("global-dynamic")))
 #else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How recording ends in a process that goes on.
+// How recording ends in a process that continues.
 //
-// Invariant: async-signal-safe; what was armed in the program's code is taken back, as far as that can be done while it
+// Invariant: async-signal-safe; what was armed in the program's code is disarmed, as far as that can be done while it
 // runs.
 #pragma once
 

@@ -3,8 +3,8 @@
 //
 // Why this way: the cursor holds chunk number and offset in one word, so one unlocked xadd reserves atomically with
 // respect to signal handlers of the same thread; there is no loop and no lock.
-// Invariant: whoever reserved room writes a record or a PAD over it; what was reserved past the end of a chunk belongs
-// to nobody.
+// Invariant: code that reserved room writes a record or a PAD over it; reservations past the end of a chunk have no
+// owner.
 //
 // Machine code of a call record: xadd, compare, rdtsc, two compares with the chunk's header, one store; no frame.
 #pragma once
@@ -93,8 +93,8 @@ __attribute__((always_inline)) inline bool will_be_in_time(uint64_t time) {
   return __builtin_expect(time < thread.time_end, 1);
 }
 
-// Busy before the payload: whoever finds this record unfinished knows how far to skip. The thread's later stores are
-// seen in this order, because the reader loads the header with acquire, or reads it after the thread's death.
+// Busy before the payload: a reader that finds this record unfinished knows how far to skip. The thread's later stores
+// are seen in this order, because the reader loads the header with acquire, or reads it after the thread's death.
 __attribute__((always_inline)) inline void mark_busy(uint64_t* words, uint64_t header) {
   __atomic_store_n(words, header | PENNA_TAG_BUSY, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -118,7 +118,7 @@ inline Record begin_record(penna_kind kind, uint32_t word_count, penna_event_cla
   return begin_record_at(penna_arch_add_local(&thread.cursor, word_count * 8), kind, word_count, event_class, time);
 }
 
-// Of a record that describes a module or a site (penna_channel.descriptions).
+// For a record that describes a module or a site (penna_channel.descriptions).
 inline void commit_description(Record record) {
   record.commit();
   __atomic_fetch_add(&process.channel->descriptions, 1, __ATOMIC_RELEASE);  // pairs with ChannelMap::descriptions()
@@ -172,7 +172,7 @@ __attribute__((always_inline)) inline void write_call(uintptr_t pc, penna_tag ta
   uint64_t* word = place(at);
   uint64_t time = penna_now();
   if (!fits_compact(chunk_of(word), pc, time)) return write_long_call(pc, tag, time, word);
-  // Release, as Record::commit().
+  // Release, like Record::commit().
   __atomic_store_n(word, penna_call_header(tag, pc, time), __ATOMIC_RELEASE);
 }
 

@@ -9,7 +9,7 @@
 #include "agent/modules/real.h"
 #include "agent/patch/call_patches.h"
 
-extern "C" {  // ours, which no header declares
+extern "C" {  // hooks, which no header declares
 void __longjmp_chk(__jmp_buf_tag*, int);
 int _Unwind_Backtrace(penna::agent::OnFrame, void*);
 }
@@ -22,14 +22,14 @@ struct LibcFunction {
   uintptr_t* real;
 };
 
-// Of one library. What is beyond is not entered, so the lists below must stay shorter.
+// Per library. Functions beyond that are not patched, so the lists below must stay shorter.
 constexpr uint32_t kMost = 96;
 
 struct LibcFunctions {
   LibcFunction list[kMost];
   uint32_t count = 0;
 
-  // What this libc does not have is 0 in `real`, and left out.
+  // Functions that this libc does not have are 0 in `real`, and left out.
   template <typename Function>
   void add(const char* name, Function* hook, Function*& real) {
     auto* const where = reinterpret_cast<uintptr_t*>(&real);
@@ -40,8 +40,8 @@ struct LibcFunctions {
 // The hook, libc's function and the member of `real` all have this name.
 #define PENNA_ADD(name) functions.add(#name, reinterpret_cast<decltype(real.name)>(&::name), real.name)
 
-// Those of C11 (mtx_lock) call these. What only looks at its arguments, as sem_destroy does, is too short to be
-// entered, and pthread_spin_init is pthread_spin_unlock.
+// Those of C11 (mtx_lock) call these. Functions that only look at their arguments, like sem_destroy, are too short to
+// patch, and pthread_spin_init is pthread_spin_unlock.
 void add_locks(LibcFunctions& functions) {
   PENNA_ADD(pthread_mutex_lock);
   PENNA_ADD(pthread_mutex_trylock);
@@ -92,13 +92,13 @@ void add_maps(LibcFunctions& functions) {
   PENNA_ADD(sbrk);
 }
 
-// By which it may install a filter; and futex is called by syscall().
+// The program may install a filter through these; and futex is called by syscall().
 void add_system_calls(LibcFunctions& functions) {
   PENNA_ADD(prctl);
   PENNA_ADD(syscall);
 }
 
-// By which all others start programs (execv, execvp, system, popen).
+// All other functions that start programs call these (execv, execvp, system, popen).
 void add_starts(LibcFunctions& functions) {
   PENNA_ADD(execve);
   PENNA_ADD(fexecve);
@@ -111,7 +111,7 @@ void add_loader(LibcFunctions& functions) {
   PENNA_ADD(dlclose);
 }
 
-// setjmp and _setjmp go on to __sigsetjmp. Where several names are one function, only the first is entered.
+// setjmp and _setjmp continue in __sigsetjmp. Where several names are one function, only the first is patched.
 void add_calls(LibcFunctions& functions) {
   PENNA_ADD(__sigsetjmp);
   PENNA_ADD(longjmp);
@@ -125,12 +125,13 @@ void add_calls(LibcFunctions& functions) {
   PENNA_ADD(dlvsym);
 }
 
-// The unwinder's, which is no part of libc.
+// The unwinder's, which is not part of libc.
 void add_unwinder(LibcFunctions& functions) { PENNA_ADD(_Unwind_Backtrace); }
 
 #undef PENNA_ADD
 
-// Alone: by which the program's unwinder finds our frames; and fork, about which libc tells elsewhere.
+// Standalone agent: the lookup by which the program's unwinder finds our frames; and fork, which libc otherwise
+// reports.
 void add_alone([[maybe_unused]] LibcFunctions& functions) {
 #ifdef PENNA_ALONE
   functions.add("fork", &entered_fork, program_fork);
@@ -139,7 +140,7 @@ void add_alone([[maybe_unused]] LibcFunctions& functions) {
 }
 
 // One request to the recorder for all of a library's functions: it reads the file once. A function that cannot be
-// entered keeps its address in `real`, and the recording names it.
+// patched keeps its address in `real`, and the recording names it.
 void enter(const LibcFunctions& functions, const link_map* map) {
   Instead entered[kMost];
   uintptr_t originals[kMost] = {};
@@ -153,11 +154,11 @@ void enter(const LibcFunctions& functions, const link_map* map) {
 
 }  // namespace
 
-// Alone, locks are entered as the program's own (locks/entered_locks.cc), whose libc may be another one; and mappings
-// of its allocator cannot be told from the program's.
+// The standalone agent treats locks as the program's own (locks/entered_locks.cc), because the libc may be another one;
+// and mappings of its allocator cannot be distinguished from the program's.
 void enter_libc_functions(uint32_t classes) {
   LibcFunctions functions, unwinders;
-  // These, whatever is recorded: modules, filters and programs concern all kinds.
+  // Always needed: modules, filters and programs concern all kinds.
   if (!kAlone) add_loader(functions);
   add_system_calls(functions);
   add_starts(functions);

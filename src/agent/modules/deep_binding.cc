@@ -19,7 +19,7 @@
 namespace penna::agent {
 namespace {
 
-// What is led to ours.
+// What is redirected to the agent.
 enum Led : uint32_t { kNothing, kDeepBinding, kCallHooks, kModuleEnds };
 uint32_t expected;              // one of the first three
 uint32_t module_ends_expected;  // 1: these, too
@@ -60,7 +60,7 @@ bool is_pointer(const ElfW(Rela) & relocation) {
 
 bool is_text(const char* name, const char* other) { return text_begins(name, other, text_length(other) + 1); }
 
-// Called by what compilers generate: by name, and too short in libc to be entered.
+// Called by compiler-generated code: known by name, and in libc too short to be patched.
 bool is_call_hook(const char* name) {
   constexpr const char* kHooks[] = {"__cyg_profile_func_enter", "__cyg_profile_func_exit", "__fentry__", "mcount",
                                     "_mcount"};
@@ -69,10 +69,10 @@ bool is_call_hook(const char* name) {
   return false;
 }
 
-// Called by the destructor of a module with points, unless there is none.
+// Called by the destructor of a module with points, if it exists.
 bool is_module_end(const char* name) { return is_text(name, "penna_agent_module_unloaded"); }
 
-// Whether the pointer that was bound to `name` is for us to lead.
+// Whether the pointer that was bound to `name` is to be redirected.
 bool is_expected(uint32_t what, const char* name) {
   return what == kDeepBinding || (what == kCallHooks ? is_call_hook(name) : is_module_end(name));
 }
@@ -82,7 +82,7 @@ uintptr_t definition_behind_ours(const char* name) {
   return reinterpret_cast<uintptr_t>(next_definition(name));
 }
 
-// True if any call that it makes leads to ours now.
+// True if any of its calls leads to the agent now.
 bool lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle, uint32_t what) {
   const DynamicSymbols ours(*our_map());
   const Bindings bindings(map);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // dlopen with RTLD_DEEPBIND: such a library resolves its calls in itself and its own dependencies first, which include
-// libc. It would bypass our functions, which come before libc's for everyone else, and blocks would seem to be
+// libc. It would bypass the hooks, which precede libc's functions for all other modules, and blocks would seem to be
 // allocated and never freed.
 //
-// Invariant: a pointer is redirected to ours only if it led, or would have led, to the function that ours replaces.
+// Invariant: a pointer is redirected to a hook only if it led, or would have led, to the function that the hook
+// replaces.
 #pragma once
 
 namespace penna::agent {
@@ -15,14 +16,14 @@ void expect_deep_binding();
 // in signal handlers.
 void lead_deep_bindings_to_ours(void* opened);
 
-// Where we came late, all else is entered where it lies. Only the hooks that compilers call (-pg,
-// -finstrument-functions) are led to ours in this way: those of the modules that are there, and from here on of those
-// that come. Not in signal handlers.
+// If the agent was loaded late, everything else is patched in place. Only the hooks that compilers call (-pg,
+// -finstrument-functions) are redirected in this way: in the modules that are loaded, and from here on in those that
+// are loaded later. Not in signal handlers.
 void lead_hooks_to_ours();
 
-// The same of what the destructors of modules with points call, by which they say that they go. Not at once: until the
-// recorder has written what is planned, modules come and go unseen, and something else may lie where one was. So in
-// front of the first dlclose from then on, and after each dlopen. Not in signal handlers.
+// The same for the function by which destructors of modules with points announce that they are unloaded. Not at once:
+// until the recorder has written what is planned, modules come and go unnoticed, and something else may lie where one
+// was. So before the first dlclose from then on, and after each dlopen. Not in signal handlers.
 void expect_module_ends();
 void lead_module_ends_to_ours(void* opened);
 

@@ -52,10 +52,10 @@ class DynamicSymbols {
 
 // The function itself: for an ifunc, what its resolver chooses.
 uintptr_t resolved(DynamicSymbols::Found found);
-// The first module that defines the function, in the dynamic linker's order, not counting us; `behind`: only modules
-// after this one. Not in signal handlers.
+// The first module that defines the function, in the dynamic linker's order, not counting the agent; `behind`: only
+// modules after this one. Not in signal handlers.
 DynamicSymbols::Found first_definition(const char* name, const link_map* behind = nullptr);
-// What a call would reach without us, leaving out definitions in front of us; null: nothing. Like RTLD_NEXT, but
+// What a call would reach without the agent, leaving out definitions before it; null: nothing. Like RTLD_NEXT, but
 // without dlsym.
 void* next_definition(const char* name, const char* version = nullptr);
 

@@ -16,8 +16,8 @@ namespace {
 bool lies_in(uintptr_t address, uintptr_t start, uintptr_t end) { return address - start < end - start; }
 
 // In a program that is not position independent, the address of an imported function is an entry of the program's
-// linkage table, which would lead back to the stub. This returns what that entry leads to, which may be our function; 0
-// if only its resolver can tell.
+// linkage table, which would lead back to the stub. This returns what that entry leads to, which may be a hook; 0 if
+// only its resolver knows.
 uintptr_t behind_linkage_table(uintptr_t target, const char* name, const char* version) {
   const link_map* map = map_of(target);
   if (map == nullptr || map->l_name[0] != '\0' || DynamicSymbols(*map).find(name).address != 0) return target;
@@ -25,8 +25,8 @@ uintptr_t behind_linkage_table(uintptr_t target, const char* name, const char* v
   return found.is_resolver ? 0 : found.address;
 }
 
-// The function by the name that users know: the name of an ifunc, not of the chosen implementation; and not our
-// function in front of it.
+// The function by the name that users know: the name of an ifunc, not of the chosen implementation; and not the hook
+// that precedes it.
 uintptr_t function_behind(uintptr_t target, const char* name) {
   const link_map* map = map_of(target);
   if (map == nullptr) return target;

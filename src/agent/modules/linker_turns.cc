@@ -40,7 +40,7 @@ bool has_kept() {
   return false;
 }
 
-// Called by whoever ends the last stay, and by whoever keeps a handle: at least one of them sees the other.
+// Called by a thread that ends the last stay, and by one that keeps a handle: at least one of them sees the other.
 void close_kept() {
   while (has_kept()) {
     const LinkerTurn turn;

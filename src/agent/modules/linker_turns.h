@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Who is inside dlopen or dlclose, and when the agent itself may call the dynamic linker.
+// Which threads are inside dlopen or dlclose, and when the agent itself may call the dynamic linker.
 //
 // Why: constructors and destructors run under the linker's lock, and may wait there for something that another thread
-// does next. If that thread waited for the lock because of us, the program would deadlock.
-// Invariant: no thread calls the linker for the agent while another one is in such a call of the program's.
+// does next. If that thread waited for the lock because of the agent, the program would deadlock.
+// Invariant: no thread calls the linker for the agent while another one is in such a call by the program.
 #pragma once
 
 #include <stdint.h>
 
 namespace penna::agent {
 
-// Of all threads; it survives an agent that begins anew (penna/detail/attach.h).
+// For all threads; survives when the agent is started again (penna/detail/attach.h).
 struct ThreadsInLinker {
   uint32_t stays, turns;
 };
@@ -18,7 +18,7 @@ struct ThreadsInLinker {
 extern ThreadsInLinker threads_in_linker;
 #pragma GCC visibility pop
 
-// A dlopen or dlclose of the program's, until the agent has finished its work after it. Not in signal handlers.
+// A dlopen or dlclose by the program, until the agent has finished its work after it. Not in signal handlers.
 class LinkerStay {
  public:
   LinkerStay();
@@ -48,7 +48,7 @@ class LinkerTurn {
   bool taken_;
 };
 
-// Closes a handle of the agent's: now, or once the last call under way has ended. May run destructors.
+// Closes one of the agent's handles: now, or once the last call under way has ended. May run destructors.
 void close_in_turn(void* handle);
 
 // In a forked child: the parent's other threads do not exist here.

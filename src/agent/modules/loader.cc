@@ -47,7 +47,7 @@ const link_map* libc_map() { return _r_debug.r_map; }
 const link_map* libc_map() { return map_of(reinterpret_cast<uintptr_t>(&__errno_location)); }
 #endif
 
-// The linker's list is in the order in which modules came.
+// The linker's list is in the order in which modules were loaded.
 bool is_behind_libc() {
   const link_map *const libc = libc_map(), *const ours = our_map();
   bool behind = false;

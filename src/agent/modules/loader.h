@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The dynamic linker's list of modules, while other threads load and unload some.
 //
-// Why: the list is read here, and code in modules is written, by threads that have nothing to do with whoever unloads
-// one.
+// Why: the list is read here, and code in modules is written, by threads that are unrelated to the one that unloads a
+// module.
 // Invariant: a module stays mapped as long as it is looked at.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace penna::agent {
 extern int (*iterate_modules)(int (*visit)(dl_phdr_info* module, size_t bytes, void* argument), void* argument);
 
 // Calls work(); meanwhile no module is mapped or unmapped, and the list at _r_debug.r_map does not change. `work` must
-// not call the linker (dlsym and dlopen wait for whoever waits for us). Not in signal handlers.
+// not call the linker (dlsym and dlopen wait for a thread that waits for this one). Not in signal handlers.
 template <typename Work>
 void hold_modules(Work&& work) {
   if (iterate_modules == nullptr) return work();
@@ -30,7 +30,7 @@ void hold_modules(Work&& work) {
 }
 
 // Calls visit(const link_map&) for each module in the linker's order, or those after `behind`, until it returns false.
-// Only while modules are held, or while nobody else exists who could change the list.
+// Only while modules are held, or while no other thread exists that could change the list.
 template <typename Visit>
 void walk_modules(Visit&& visit, const link_map* behind = nullptr) {
   const link_map* map = behind != nullptr ? behind->l_next : _r_debug.r_map;
@@ -57,9 +57,9 @@ bool is_kernels(const link_map& map);
 // This library, and a test for it.
 const link_map* our_map();
 bool is_ours(const link_map* map);
-// libc, whose functions stand behind ours.
+// libc, whose functions come after the agent's.
 const link_map* libc_map();
-// Did this library come behind it, into a process that was running?
+// Whether this library was loaded after libc, into a process that was running.
 bool is_behind_libc();
 
 }  // namespace penna::agent

@@ -36,7 +36,7 @@ bool set_mark(uintptr_t module_start, uintptr_t bias) {
   const int protection = protection_of_header(module_start, bias);
   const auto page = static_cast<long>(module_start);
   if ((protection & PROT_READ) == 0) return false;
-  if (*mark_of(module_start) != 0) return has_mark(module_start);  // of an earlier recording
+  if (*mark_of(module_start) != 0) return has_mark(module_start);  // from an earlier recording
   if (sys_failed(sys(SYS_mprotect, page, kPageBytes, protection | PROT_WRITE))) return false;
   *mark_of(module_start) = PENNA_MODULE_MARK;
   sys(SYS_mprotect, page, kPageBytes, protection);

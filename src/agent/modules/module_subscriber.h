@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Who is notified when modules come and go: one entry each in the table of module_subscribers.cc.
+// What is notified when modules are loaded and unloaded: one entry each in the table of module_subscribers.cc.
 //
-// Why a constant table: modules go in dlclose, in destructors, and before there is a recorder; code that had to
-// register first would race with them. And modules.cc names none of its users.
+// Why a constant table: modules are unloaded in dlclose, in destructors, and before there is a recorder; code that had
+// to register first would race with them. And modules.cc names none of its users.
 // Invariant: subscribers are called in the table's order.
 #pragma once
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint32_t kPointsAndPools = class_bit(PENNA_POINTS) | class_bit(PENNA_ALLOC);  // pools are allocations
 
-// Modules tell by their constructors and destructors that they come and go, unless we came late.
+// Modules announce in their constructors and destructors that they come and go, unless the agent was loaded late.
 bool start_late_points(const penna_config& config, bool) {
   const bool wanted = attachment != nullptr && (config.classes & kPointsAndPools) != 0;
   if (wanted) expect_module_ends();
@@ -49,8 +49,8 @@ constexpr ModuleSubscriber kStacks{.after_gone = forget_unwind_rules};
 
 }  // namespace
 
-// Called from first to last. Near memory is unmapped after everyone who has addresses in it was notified: another
-// thread may be lowering the semaphores of probes (stop_probes()).
+// Called from first to last. Near memory is unmapped after all subscribers that have addresses in it: another thread
+// may be lowering the semaphores of probes (stop_probes()).
 const ModuleSubscriber module_subscribers[kModuleSubscribers] = {
     kCallValues, kEnteredFunctions, kAllocators,  kLocks,   kProbes,
     kPoints,     kNearMemory,       kReturnLinks, kJournal, kStacks};

@@ -45,9 +45,9 @@ uint32_t found_in[1 << 14];  // by page: where the last lookup in it ended
 bool dlopen_was_called;
 uint32_t table_lock;
 
-// Held by whoever changes the table, or removes what belongs to a module: otherwise a module that is mapped where
-// another one was would lose what was just made for it. Signals are blocked meanwhile, as a handler could wait for its
-// own thread. Forked children reset it (announce_modules()); waits are bounded, in case the holder gets no CPU time.
+// Held while changing the table, or removing what belongs to a module: otherwise a module that is mapped where another
+// one was would lose what was just made for it. Signals are blocked meanwhile, as a handler could wait for its own
+// thread. Forked children reset it (announce_modules()); waits are bounded, in case the holder gets no CPU time.
 class TableLock {
  public:
   TableLock() {
@@ -121,7 +121,7 @@ bool is_loaded(const unwind::ProgramHeaders& headers, const ElfW(Phdr) & part) {
   return false;
 }
 
-// Reads our own process's memory, as mapped by its loader.
+// Reads this process's own memory, as mapped by its loader.
 void read_notes(Module& module, const dl_find_object& found) {
   const unwind::ProgramHeaders headers = unwind::program_headers(found);
   for (const ElfW(Phdr) & part : headers)
@@ -188,7 +188,7 @@ Module* free_slot() {
   return modules.add();
 }
 
-// Of those that were there when we came late: which came by dlopen is not known.
+// If the agent was loaded late, it is not known which of the modules found then were loaded by dlopen.
 bool is_never_unloaded(const link_map& map) {
   return &map == _r_debug.r_map || &map == libc_map() || is_ours(&map) || is_kernels(map) ||
          map.l_addr == static_cast<uintptr_t>(_r_debug.r_ldbase);
@@ -214,7 +214,7 @@ void remember(const dl_find_object& found) {
   module.end = extent.end;
   set_path(module, found.dlfo_link_map->l_name);
   read_notes(module, found);
-  tell(module);  // first: other threads use what they find mapped, and their calls are of a module that was told
+  tell(module);  // first: other threads use modules that they find mapped, and their calls need a described module
   __atomic_store_n(&module.mapped, true, __ATOMIC_RELEASE);  // pairs with is_mapped()
 }
 
@@ -276,7 +276,7 @@ void announce_modules(bool forked) {
     __atomic_store_n(&table_lock, 0, __ATOMIC_RELAXED);  // its holder does not exist in this process
     for (uint32_t i = 0; i < known_modules(); ++i) {
       for (uint8_t& visit : modules[i].visits)
-        if (visit == kVisitBegun) visit = kVisitDone;  // neither does whoever began it
+        if (visit == kVisitBegun) visit = kVisitDone;  // neither does the thread that began it
       if (is_mapped(modules[i])) tell(modules[i]);
     }
     return;

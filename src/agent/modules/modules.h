@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which code is mapped where: described to the channel before the first record with an address in it.
 //
-// Why a table of our own: dl_iterate_phdr takes the dynamic linker's lock, which a hook must never do; a forked child
+// Why a separate table: dl_iterate_phdr takes the dynamic linker's lock, which a hook must never do; a forked child
 // describes modules to its new channel from this table.
 // Invariant: a module is described at most once per channel, unless it was unmapped in between; then module_generation
 // has grown.
@@ -41,7 +41,7 @@ struct ModuleFacts {
 // Visitors look at each module once. A visit starts once the module cannot be unmapped any more (NewModules pins it),
 // and it always ends.
 enum class ModuleVisitor : uint8_t { kCallPatches, kEntering, kDeepBinding, kModuleEnds, kCount };
-// The first module from *slot on that nobody has started to visit; sets *slot to its place. False: there is none.
+// The first module from *slot on whose visit has not started; sets *slot to its place. False: there is none.
 bool next_module_unvisited(ModuleVisitor visitor, uint32_t* slot, ModuleFacts* facts);
 bool has_new_modules(ModuleVisitor visitor);
 bool begin_visit(ModuleVisitor visitor, uint32_t slot);  // false: another thread did
@@ -54,7 +54,7 @@ bool is_visited_now(ModuleVisitor visitor, bool (*counts)(const ModuleFacts& mod
 // later whether it is still the same mapping. The caller keeps it from being unmapped; one thread at a time.
 void mark_written(uintptr_t module_start);
 
-// The module that contains `pc`; false: none. Valid as long as nobody unloads it.
+// The module that contains `pc`; false: none. Valid as long as it is not unloaded.
 bool module_at(uintptr_t pc, ModuleFacts* facts);
 
 // Brings the table up to date with what the dynamic linker has mapped and unmapped. Not in signal handlers, nor under a

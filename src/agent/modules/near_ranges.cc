@@ -95,7 +95,7 @@ uintptr_t function_before(uintptr_t resume) {
 NearRoom punned_room(uintptr_t place) {
   int32_t distance;
   __builtin_memcpy(&distance, reinterpret_cast<const uint8_t*>(place) + 1, sizeof distance);
-  // In front of the stub's code: the jump to the hook, and the stub's data (plan/near_memory.h).
+  // Before the stub's code: the jump to the hook, and the stub's data (plan/near_memory.h).
   constexpr uint64_t kInFront = 16 + sizeof(penna_stub);
   const uintptr_t start = place + 5 + static_cast<uintptr_t>(intptr_t{distance}) - kInFront;
   const uintptr_t first = page_down(start), end = page_up(start + kNearStubBytes);

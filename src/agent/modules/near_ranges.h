@@ -3,7 +3,7 @@
 // where.
 //
 // Invariant: a range is looked up without a lock, at any time; it is added and removed under the board's lock, or by
-// whoever unloads its module. Ranges never overlap.
+// the thread that unloads its module. Ranges never overlap.
 #pragma once
 
 #include <stddef.h>
@@ -25,7 +25,7 @@ NearRoom reserve_near(uintptr_t start, uintptr_t end, uint64_t bytes, int protec
 // For the stub of a function whose jump will be written to `place`, in the module [start, end). While other threads run
 // (`alone` is false) they may be within the first instructions. So a five-byte jump is written whose last four bytes
 // are what is already there ("instruction punning", Chamith et al., PLDI 2017): only the first byte changes, and a
-// thread behind it executes what was there before. These four bytes determine the jump's target: either that address is
+// thread past it executes what was there before. These four bytes determine the jump's target: either that address is
 // free, or there is no room.
 NearRoom reserve_near_function(uintptr_t start, uintptr_t end, uintptr_t place, bool alone);
 // Keeps the part of it that was used; if none was, all is unmapped. `bytes` of it are executable from now on.

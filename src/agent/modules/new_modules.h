@@ -26,7 +26,7 @@ class ModulePin {
 
 // Some or all of the modules that a visitor has not seen yet: only this thread sees them, and they stay loaded as long
 // as this object lives. No lock is held meanwhile: the dynamic linker's lock is taken for each of them, and its holder
-// may wait for any of ours.
+// may wait for any of the agent's.
 // `opened`: the handle that a dlopen of this thread has just returned, or null. Its modules need no lock of the linker.
 // Everything else is left to another thread if that is inside dlopen or dlclose, whose constructors may wait for what
 // this thread does next.

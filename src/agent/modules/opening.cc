@@ -17,7 +17,7 @@
 namespace penna::agent {
 namespace {
 
-uint32_t wanted;          // bit i: module_subscribers[i] is told of new modules
+uint32_t wanted;          // bit i: module_subscribers[i] is notified of new modules
 uint64_t threads_before;  // the number of threads before the earliest dlopen that is still under way
 
 // 0: /proc cannot be read.
@@ -55,9 +55,9 @@ void enter_functions(const penna_config& config, bool forked) {
   if (wanted != 0 && !forked) enter_new(nullptr, may_write_at_leisure() ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
 }
 
-// Modules that another thread has opened, and that nobody has visited, may be in use, unless that dlopen has not
-// returned yet. Even then a thread that was started since it began may be using them. So threads are counted from the
-// start of the earliest dlopen that is still under way, including this thread's.
+// Modules that another thread has opened, and that were not visited, may be in use, unless that dlopen has not returned
+// yet. Even then a thread that was started since it began may be using them. So threads are counted from the start of
+// the earliest dlopen that is still under way, including this thread's.
 Opening Opening::begin() {
   Opening now;
   if (!enters_now()) return now;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Visits modules for the subscribers that patch code (module_subscriber.h): functions of allocators and locks that are
-// entered by patches, and probes of other headers. All modules that are there at the start, and those opened later.
+// Visits modules for the subscribers that patch code (module_subscriber.h): functions of allocators and locks, and
+// probes of other headers. All modules that are loaded at the start, and those opened later.
 //
-// Why right when they are opened: nobody can be running new code then, unless a constructor has started a thread.
-// Invariant: a module is visited once. Modules that another thread may be running are not patched: the recorder is
-// told, and the recording names them.
+// Why right when they are opened: no thread can be running new code then, unless a constructor has started one.
+// Invariant: a module is visited once. Modules that another thread may be running are not patched: they are reported to
+// the recorder, and the recording names them.
 #pragma once
 
 #include <stdint.h>
@@ -23,7 +23,7 @@ class Opening {
   static Opening begin();
   // Visits what was loaded. `opened`: the handle, or null if unknown.
   void enter(void* opened) const;
-  // This one counted fewer threads: its verdict on who may be running new code holds for the other one, too.
+  // This one counted fewer threads: its verdict on which may be running new code holds for the other one, too.
   bool is_before(const Opening& other) const { return threads_ < other.threads_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls of dlopen that must reach the linker directly from their caller: none of our code runs after them.
+// Calls of dlopen that must reach the linker directly from their caller: no code of the agent runs after them.
 //
 // How their end is noticed: the return address is where the caller's next call puts another one. As long as it is
 // unchanged, the call counts as under way; any thread can check.

@@ -26,7 +26,8 @@ namespace {
 enum Progress : uint32_t { kNotYet, kAtWork, kDone };
 uint32_t progress;
 
-// Nothing stands behind us: libc's own, of several versions the default one; what it has not, the first there is.
+// No definition follows the agent's: libc's own, the default one of several versions; if it has none, the first one
+// found.
 void* find_late(const char* name) {
 #ifdef PENNA_ALONE
   return reinterpret_cast<void*>(program_function(name));
@@ -45,8 +46,8 @@ void* find(const char* name) {
   return next_definition(name);
 }
 
-// Where we came late, others may be unloading modules right now. At start-up there is nobody, and nothing to find the
-// linker's function with.
+// If the agent was loaded late, other threads may be unloading modules right now. At start-up there are none, and
+// nothing to find the linker's function with.
 void hold_modules_from_here_on() {
   if (!libc_is_ready() || __libc_single_threaded != 0) return;
   const uintptr_t found = DynamicSymbols(*libc_map()).find("dl_iterate_phdr").address;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions that the agent interposes: the next definitions after ours, in the dynamic linker's order.
+// The functions that the agent interposes: the next definitions after its own, in the dynamic linker's order.
 //
 // Why a table: one list, real.inc, shows which functions are replaced.
 // Invariant: after resolve_real_functions() has returned true, no entry is null that libc 2.34 or later defines
@@ -50,8 +50,8 @@ struct RealFunctions {
 #pragma GCC visibility push(hidden)  // so that they are accessed without the GOT
 extern RealFunctions real;
 extern bool real_is_known;  // all of them
-// Where we came late (core/attachment.h), `real` has code that does what each entered function did; this is what it
-// had before.
+// If the agent was loaded late (core/attachment.h), `real` has code that does what each patched function did; this is
+// what it had before.
 extern RealFunctions real_before;
 extern bool libc_was_ready;
 #pragma GCC visibility pop
@@ -67,7 +67,7 @@ __attribute__((always_inline)) inline bool only_others_recorded(penna_event_clas
 // requests for memory are served by early_alloc().
 bool resolve_real_functions();
 
-// The program's own definition, in front of ours: what libc's calls of it reach. Null: none.
+// The program's own definition, which precedes the agent's: libc's calls of it reach that one. Null: none.
 extern void* (*programs_realloc)(void*, size_t);
 
 // True once libc is initialised far enough for a rendezvous: once it has an environment. A program may clear that

@@ -219,7 +219,7 @@ DynamicSymbols::Found find_next(const link_map& caller, const char* name, const 
   hold_modules([&] {
     walk_global(visit);
     if (any) return;
-    is_behind = true;  // it has a scope of its own, whose members were loaded after it
+    is_behind = true;  // it has its own scope, whose members were loaded after it
     walk_modules([&](const link_map& map) { return visit(map); }, &caller);
   });
   return found;

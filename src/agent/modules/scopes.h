@@ -2,8 +2,8 @@
 // Where the dynamic linker resolves a module's calls: in the global scope (the program and what was linked to it or
 // preloaded, breadth first, and what was opened with RTLD_GLOBAL since), and in what was loaded by the same dlopen.
 //
-// Why not dlsym: see dynamic_symbols.h; also it treats versions differently, and resolves for our module, not for the
-// caller's.
+// Why not dlsym: see dynamic_symbols.h; also it treats versions differently, and resolves for the agent's module, not
+// for the caller's.
 // Invariant: a definition that is found is the one that the dynamic linker would bind; if that is unknown, none is
 // found.
 #pragma once
@@ -47,7 +47,7 @@ class OpenedScope {
   uintptr_t dynamic_[kMost];  // a module by the address of its dynamic section
 };
 
-// What calls out of a module are bound to. Valid while nobody unloads it. Not in signal handlers.
+// What calls out of a module are bound to. Valid while it stays loaded. Not in signal handlers.
 class BindingScope {
  public:
   // `opened`: the result of the dlopen that loaded the module; null: it was there from the start.

@@ -3,8 +3,8 @@
 // LeakSanitizer, MemorySanitizer and ThreadSanitizer.
 //
 // Why it matters: such a runtime follows frame pointers, or takes the return address of an instrumented function, each
-// time the program allocates or calls, and asks nobody. A return trampoline in place of a caller would be printed in
-// its reports. UndefinedBehaviorSanitizer asks the unwinder, which backtrace.cc answers.
+// time the program allocates or calls, without asking the unwinder. A return trampoline in place of a caller would be
+// printed in its reports. UndefinedBehaviorSanitizer asks the unwinder, which backtrace.cc answers.
 // Invariant: decided once per process, before its first call is recorded; a forked child inherits the answer.
 #pragma once
 

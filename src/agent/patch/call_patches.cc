@@ -43,7 +43,7 @@ void ask_about(const NewModules& modules, Questions& questions, uint32_t (&asked
     const ModuleFacts& module = modules[i];
     if (!may_be_asked_about(module)) continue;
     const bool may_patch = !return_addresses_are_read();
-    // Two bytes of stubs for each of the module are more than enough; what is left over is unmapped (use_near()).
+    // Two bytes of stubs for each byte of the module are more than enough; what is left over is unmapped (use_near()).
     const uint64_t near_bytes = page_up((module.end - module.start) * 2 + 16 * kPageBytes);
     const NearRoom near = may_patch ? reserve_near(module.start, module.end, near_bytes) : NearRoom{};
     asked[questions.count] = i;
@@ -68,8 +68,8 @@ void patch_module(const penna_patch_question& question, const Plan& plan, const 
     if (patch->stub != 0) prepare_import(*patch, question, plan.name(patch->name), plan.name(patch->version), scope);
   if (!use_near(question, near)) return;
 
-  // Stubs are in place and executable. Now in three steps: what lies behind the heads, which nobody runs yet; a
-  // barrier, by which all cores have fetched that; then the heads, which lead there.
+  // Stubs are in place and executable. Now in three steps: the bytes after the heads, which no thread runs yet; a
+  // barrier, after which all cores have fetched them; then the heads, which lead there.
   if (first != end) mark_written(question.start);
   CodeWriter writer(question, alone);
   for (const penna_patch* patch = first; patch != end; ++patch)
@@ -263,7 +263,7 @@ bool patch_function(uintptr_t function) {
   if (code.start == code.end || code.end - function < kMostBytes) return true;
   PatchLock lock;
   if (!lock) return false;
-  // Before the request: whatever comes of it, nobody asks about this function again.
+  // Before the request: whatever its outcome, this function is not asked about again.
   if (!remember_entered_function(function)) return true;
   const bool alone = may_write_at_leisure();
   ask(

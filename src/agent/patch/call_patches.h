@@ -29,8 +29,8 @@ bool patches_pointers();
 bool patch_function(uintptr_t function);
 void count_refused_function();
 
-// A function of a module, by symbol, and the replacement that its calls shall go to. `function`: its address; it is
-// then patched by itself, whatever happens to the others. 0: looked up by the symbol, as part of an allocator.
+// A function of a module, by symbol, and the replacement that its calls are to go to. `function`: its address; it is
+// then patched alone, whatever happens to the others. 0: looked up by the symbol, as part of an allocator.
 struct Instead {
   const char* symbol;
   uintptr_t hook;
@@ -39,8 +39,8 @@ struct Instead {
 enum class EnterInstead : uint8_t { kNone, kEntered, kNotUnderThreads };
 // Redirects calls of `count` functions, as far as the module has them and the recorder could plan them; originals[i] is
 // then code that does what the function did. If two symbols share a place, only the first counts. With other threads,
-// only while none can be inside the module, and each place at once; kNotUnderThreads: some place cannot be written so,
-// and none was. `unless`: why none may be patched; the recording then names them.
+// only while none can be inside the module, and each place in one step; kNotUnderThreads: some place cannot be written
+// so, and none was. `unless`: why none may be patched; the recording then names them.
 EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, uint32_t count, uintptr_t* originals,
                            penna_unless unless);
 

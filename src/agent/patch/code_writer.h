@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // CodeWriter: writes what the recorder has planned (penna/patch_plan.h) over the code of a module.
 //
-// Why in two steps: other threads may run that code. The bytes behind the head of a patch are unreachable as long as
-// the head is unchanged, so they are written first; the head then changes in a way that no thread sees half of.
+// Why in two steps: other threads may run that code. The bytes after the head of a patch are unreachable as long as the
+// head is unchanged, so they are written first; the head then changes in a way that no thread sees half of.
 // All stores go through a second mapping of the page (detail/patch.h): a page is never writable where it is executable.
 // In a process that was already running, the first writes are only noted: the recorder makes them while all threads are
 // stopped (core/attachment.h).
@@ -77,8 +77,8 @@ class CodeWriter {
     return penna_write_code(&patcher_, &code, at, bytes, count) != 0 && holds_bytes(at, bytes, static_cast<int>(count));
   }
   // Writes the head under running threads: in one cache line, within eight bytes of one page that begin and end with
-  // bytes that do not change. The kernel copies eight by one store, but where a processor runs them at that moment, the
-  // first or the last one may come by itself (docs/decisions/0040).
+  // bytes that do not change. The kernel copies eight by one store, but if a processor runs them at that moment, the
+  // first or the last one may become visible separately (docs/decisions/0040).
   bool write_whole(const penna_patch& patch) {
     if (!fits_at_once(patch)) return false;
     const uintptr_t page_end = page_down(patch.address) + kPageBytes;

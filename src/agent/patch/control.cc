@@ -42,7 +42,7 @@ penna_control_status silence(const penna_control& asked, penna_control* request,
 }
 
 void answer(penna_control* request) {
-  // Copied first: the page is shared, and whoever wrote the request may write again.
+  // Copied first: the page is shared, and the writer of the request may write again.
   const penna_control asked = *request;
   penna_change_counts change{};
   if (code_refused()) {
@@ -68,7 +68,7 @@ void penna_agent_control_end();
 
 __attribute__((used, visibility("hidden"))) void penna_agent_stop() {
   {
-    // The thread may have been stopped while it held the lock itself: waiting would be for ever.
+    // The thread may have been stopped while it held the lock itself: waiting would never end.
     const BoardLock lock(BoardLock::kTry);
     attachment->stopped = lock ? 1 : 0;
   }

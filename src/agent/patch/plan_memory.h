@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The recorder's answer to questions about patches (penna/patch_plan.h), mapped into memory.
 //
-// Why apart from call_patches.cc: this file says what can be relied on; that one acts on it.
+// Why separate from call_patches.cc: this file says what can be relied on; that one acts on it.
 // Invariant: all parts of a Plan with a head lie inside its memory; the contents of a part are checked only where that
 // is stated.
 #pragma once

@@ -81,7 +81,7 @@ void record_all_again() {
   }
 }
 
-// Of an earlier recording, which the sites remember and this agent does not.
+// Ids of an earlier recording, which the sites remember and this agent does not.
 void forget_ids() {
   for (const SiteModule& module : site_modules()) {
     if (module.table.note == nullptr) continue;
@@ -122,7 +122,7 @@ bool change_sites(const char* pattern, uint32_t kinds, const penna_request& requ
 // visit(sign, pattern)
 template <typename Visit>
 void for_each_pattern(const penna_config& config, Visit&& visit) {
-  // A copy that surely ends: the configuration comes from a socket.
+  // A copy that certainly ends: the configuration comes from a socket.
   char own[sizeof config.point_patterns + 1];
   __builtin_memcpy(own, config.point_patterns, sizeof own - 1);
   own[sizeof own - 1] = '\0';
@@ -211,7 +211,7 @@ void start_points(const penna_config& config, bool forked) {
   prepare();
   BoardLock lock(BoardLock::kWait);
   if (attachment == nullptr) return arm_first(config, pools);
-  hold_modules([&] { arm_first(config, pools); });  // in a program that runs, they come and go meanwhile
+  hold_modules([&] { arm_first(config, pools); });  // in a running program, modules come and go meanwhile
 }
 
 void enter_points(const NewModules& modules, penna_unless) {
@@ -279,7 +279,7 @@ uint64_t* reserve_point_again(uint32_t id, uint32_t words, uint64_t at) {
 
 #define PENNA_EXPORT extern "C" __attribute__((visibility("default")))
 
-// Its sites may be events and triggers: they are switched here, whether or not somebody records.
+// Its sites may be events and triggers: they are switched here, whether or not anything records.
 PENNA_EXPORT void penna_agent_module_loaded(const penna_point_module* note) {
   using namespace penna::agent;
   // A constructor may run before anything else of the agent has been called, or first in a forked child.
@@ -292,7 +292,7 @@ PENNA_EXPORT void penna_agent_module_loaded(const penna_point_module* note) {
 
 PENNA_EXPORT void penna_agent_module_unloaded(const penna_point_module* note) {
   using namespace penna::agent;
-  if (code_refused()) return forget_site_module(note);  // nobody switches sites any more
+  if (code_refused()) return forget_site_module(note);  // sites are not switched any more
   BoardLock lock(BoardLock::kWait);
   forget_site_module(note);
 }

@@ -2,8 +2,8 @@
 // The points of this process: finds the sites of every module, arms those that are wanted, and describes them to the
 // recorder.
 //
-// Why the tables are not copied: they are in the modules, read-only, and mapped as long as these are; we keep one entry
-// per module.
+// Why the tables are not copied: they are in the modules, read-only, and mapped as long as these are; the agent keeps
+// one entry per module.
 // Invariant: a site gets its id once, and its SITE record is written before it is armed, and to each new channel again
 // before this thread's first event in it.
 #pragma once
@@ -22,8 +22,8 @@ class NewModules;
 // for. In a forked child, whose sites are armed already: describes them to the new channel.
 void start_points(const penna_config& config, bool forked);
 
-// For the table of module_subscriber.h, where we came late: the constructors of modules are bound without us, so their
-// sites are entered as soon as dlopen returns.
+// For the table of module_subscriber.h, if the agent was loaded late: the constructors of modules are not bound to the
+// agent, so their sites are entered as soon as dlopen returns.
 void enter_points(const NewModules& modules, penna_unless unless);
 
 // Restores the original bytes of every slot. If another thread is loading or unloading a module it does nothing: then
@@ -38,7 +38,7 @@ penna_control_status change_points(const char* pattern, bool on, penna_change_co
 
 // The slow path of a point, called by points_record.cc with the vector state saved: nothing was reserved yet; the
 // reservation `at` did not fit; or the record at address `at` is too long after the start of its chunk. Returns the
-// record, stamped and busy; null: no room, or nobody records.
+// record, stamped and busy; null: no room, or nothing records.
 uint64_t* reserve_point_first(uint32_t id, uint32_t words, uint64_t at);
 uint64_t* reserve_point_in_new_chunk(uint32_t id, uint32_t words, uint64_t at);
 uint64_t* reserve_point_again(uint32_t id, uint32_t words, uint64_t at);
@@ -46,8 +46,8 @@ uint64_t* reserve_point_again(uint32_t id, uint32_t words, uint64_t at);
 uint64_t* reserve_point_with_stack(uint32_t id, uint32_t words, uint64_t registers);
 
 // ---- Stacks ---------------------------------------------------------------------------------------------------------
-// If any point is recorded with its stack, all modules use another entry, which checks each point: the fast one is not
-// for them any more.
+// If any point is recorded with its stack, all modules use another entry, which checks each point, instead of the fast
+// one.
 
 // The lower bits of penna_point_state.bytes. All zero for a point without a stack: the fast entry takes the bytes as
 // they are.
@@ -55,7 +55,7 @@ inline constexpr uint8_t kWithStack = 1, kOfProbe = 2;
 
 // kWithStack or 0. `text`: as in a penna_site_info.
 uint8_t stack_bits(const char* text, uint32_t bytes);
-// The entries for points of penna/point.h and for probes: as penna_point_entries.
+// The entries for points of penna/point.h and for probes: like penna_point_entries.
 struct PointEntries {
   uintptr_t reserve, values;
 };

@@ -98,7 +98,7 @@ __attribute__((always_inline)) inline uint64_t* copy_text(uint64_t* to, const ch
 
 constexpr bool is_pair(uint32_t type) { return type == PENNA_ARG_STRING || type == PENNA_ARG_ARRAY; }
 
-// The word in front of an array's bytes: whole elements only. The limit word gives their size.
+// The word before an array's bytes: whole elements only. The limit word gives their size.
 __attribute__((always_inline)) inline uint64_t measure_array(const uint64_t* value, uint32_t most) {
   uint64_t flags = value[1] >> 32;
   uint32_t element = flags >> PENNA_ELEMENT_BYTES_SHIFT & 15;
@@ -106,7 +106,7 @@ __attribute__((always_inline)) inline uint64_t measure_array(const uint64_t* val
   return (most & ~(element - 1)) | (flags | PENNA_STRING_CUT) << 32;
 }
 
-// The word in front of a string's bytes. A null pointer gets a word that says so.
+// The word before a string's bytes. A null pointer gets a word that says so.
 __attribute__((always_inline)) inline uint64_t measure_text(uint64_t* value, uint32_t most) {
   static const char kNull[] = "(null)";
   if (__builtin_expect(value[0] == 0, 0)) {
@@ -151,7 +151,7 @@ void commit(uint64_t* record) {
   __atomic_store_n(reinterpret_cast<uint8_t*>(record), uint8_t{PENNA_POINT_COMMIT}, __ATOMIC_RELEASE);
 }
 
-// `pc`, `sp`, `fp`: of the code that jumped here. For a probe that is generated code with a frame of its own: its walk
+// `pc`, `sp`, `fp`: of the code that jumped here. For a probe that is generated code with its own frame: its walk
 // starts at the probe's nop.
 uint64_t* reserve_with_stack(const penna_point_state* state, uint32_t words, uintptr_t pc, uintptr_t sp, uintptr_t fp) {
   unwind::Registers registers{pc, sp, fp, false};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The way into the recorder from the cold block of a point, x86-64. See penna_point_entries in penna/point_abi.h.
+ * How the cold block of a point enters the recorder, x86-64. See penna_point_entries in penna/point_abi.h.
  *
- * Why by hand: a compiler's call would make every function with a point save registers and build a frame, armed or not.
- * Here the cold block jumps, and gets everything back but rax, r10, r11 and the flags. What needs more room is C++: for
- * general registers only, or through penna_point_preserving, which keeps the vector state.
+ * Why assembly: a compiler's call would make every function with a point save registers and build a frame, armed or
+ * not. Here the cold block jumps, and all registers are preserved except rax, r10, r11 and the flags. What needs more
+ * room is C++: for general registers only, or through penna_point_preserving, which keeps the vector state.
  * Invariant: memory below rsp down to rsp - 128 is the interrupted function's (psABI 3.2.2, red zone).
  *
  *      caller's rsp  +--------------------------+  CFA

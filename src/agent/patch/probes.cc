@@ -17,8 +17,8 @@
 namespace penna::agent {
 namespace {
 
-// The armed probes, for forked children and for the end. Entries are added under a PatchLock, and freed by whoever
-// unloads a module.
+// The armed probes, for forked children and for the end. Entries are added under a PatchLock, and freed by the thread
+// that unloads a module.
 struct ArmedProbe {
   const penna_probe* probe;  // in near memory; null: the entry is free. Release: stored last
   uintptr_t module;
@@ -98,7 +98,7 @@ void arm_all(const Plan& plan, const penna_patch_question& question, const penna
   const bool filled = first != end && fill_near(question, plan, near);
   for (const penna_patch* patch = first; filled && patch != end; ++patch)
     if (penna_probe* probe = probe_of(*patch, question, near)) prepare(*probe);
-  // Nobody can execute it before all heads are complete: it becomes executable here.
+  // No thread can execute it before all heads are complete: it becomes executable here.
   const bool usable = use_near(question, filled ? near : penna_near{}) && filled;
   if (first == end) return;
   if (usable) mark_written(question.start);

@@ -34,7 +34,7 @@ class CallSilencer {
   }
 
  private:
-  // Whether we wrote it; otherwise the compiler did.
+  // Whether the agent wrote it; otherwise the compiler did.
   static bool is_ours(uintptr_t resume) {
     return function_of_stub(resume) != 0 || is_near_memory(call_refers_to(resume));
   }

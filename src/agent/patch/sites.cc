@@ -14,7 +14,7 @@
 #include "penna/detail/site_asm.h"
 
 extern "C" {
-// Our own note, by which the rest of the process finds the switchboard.
+// The agent's own note, by which the rest of the process finds the switchboard.
 extern penna_point_entries penna_control_entries __attribute__((visibility("hidden")));
 }
 
@@ -51,7 +51,7 @@ void add_module(const penna_site_table& table, const penna_elf_module& elf, Swit
   if (penna_site_count(&table) == 0) return;
   for (SiteModule& module : site_modules()) {
     if (module.table.note == table.note && penna_entries_of(&table)->switchboard != 0) return;
-    if (module.table.note == table.note) module = {};  // unloaded, and come again: it does not know us
+    if (module.table.note == table.note) module = {};  // unloaded, and loaded again: not registered
     if (module.table.note == nullptr && unused == nullptr) unused = &module;
   }
   if (unused == nullptr) unused = modules.add();
@@ -77,7 +77,7 @@ penna_switchboard* board() {
     own_board.version = PENNA_SWITCHBOARD_VERSION;
     found = &own_board;
   }
-  // From here on others find it by our note, too.
+  // From here on others find it by the agent's note, too.
   penna_control_entries.switchboard = reinterpret_cast<uintptr_t>(found);
   return the_board = found;
 }
@@ -114,7 +114,7 @@ void add_site_module(const penna_point_module* note, Switcher& switcher) {
   });
 }
 
-// What is mapped at its place has its extent, and knows us.
+// Still there is what has the same extent, and points to the switchboard.
 void forget_gone_site_modules() {
   if (attachment == nullptr) return;
   for (SiteModule& module : site_modules()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The modules of this process that have sites, and the switchboard that switches them.
 //
-// Why a table of our own: dl_iterate_phdr takes the dynamic linker's lock, which the agent must not do. The site tables
+// Why a separate table: dl_iterate_phdr takes the dynamic linker's lock, which the agent must not do. The site tables
 // are in the modules, read-only, and mapped as long as these are, so one entry per module is enough. Why not the table
 // of modules.h: decision 34.
 // Invariant: everything here except board() and try_lock() is called with the switchboard's lock held.
@@ -20,8 +20,8 @@ struct SiteModule {
   penna_elf_module elf;
 };
 
-// The process's switchboard: the one that some module already points to, else our own, to which our own note then
-// points.
+// The process's switchboard: the one that some module already points to, else the agent's own, to which its own note
+// then points.
 penna_switchboard* board();
 
 // Holds the lock for the length of a scope. Whether it waits depends: a signal handler, or a thread that was stopped
@@ -48,7 +48,7 @@ SiteTable& site_modules();
 
 // What points.cc knows about sites.
 struct SiteRules {
-  // Whether this event or span may be armed, i.e. somebody records. If so it has its id, and its SITE record.
+  // Whether this event or span may be armed, i.e. something records. If so it has its id, and its SITE record.
   bool (*may_arm)(const SiteModule& module, const penna_point_site& site);
   void (*fill_entries)(penna_point_entries* entries);  // where the module's sites jump to
 };
@@ -61,7 +61,7 @@ class Switcher : private penna_switcher {
   Switcher(const Switcher&) = delete;
   Switcher& operator=(const Switcher&) = delete;
 
-  void enter(SiteModule& module);  // one that is new to us
+  void enter(SiteModule& module);  // one that is new to the agent
   void change(SiteModule& module, const penna_switching& switching, penna_change_counts* counts);
   void settle(SiteModule& module);
 
@@ -79,8 +79,8 @@ void find_site_modules(Switcher& switcher);
 void add_site_modules_at(uintptr_t address, Switcher& switcher);
 void add_site_module(const penna_point_module* note, Switcher& switcher);
 void forget_site_module(const penna_point_module* note);
-// Where we came late, a module may have gone without a word, before its destructor was led to us. Called in front of
-// whatever visits them all.
+// If the agent was loaded late, a module may have been unloaded unnoticed, before its destructor was redirected to the
+// agent. Called before anything that visits them all.
 void forget_gone_site_modules();
 
 }  // namespace penna::agent

@@ -38,7 +38,7 @@ bool following() {
   return recorder_socket() != nullptr && agent_path()[0] != '\0';
 }
 
-// Reports what is about to be started before an exec, which does not return if it succeeds. Takes the report back if it
+// Reports what is about to be started before an exec, which does not return if it succeeds. Withdraws the report if it
 // failed.
 class ExecReport {
  public:
@@ -105,7 +105,7 @@ class HeldProgram {
 // what is started. told(program): reports it to the recorder.
 template <typename Start, typename Look, typename Told>
 int with_our_environment(const char* name, char* const* from, Start start, Look look, Told tell) {
-  // Libc's functions that were entered call one another.
+  // Libc functions that are patched call one another.
   if (!following() || (came_late && has_our_variables(from))) return start(from);
   ProgramToStart program;
   program.path = name != nullptr ? name : "";
@@ -116,10 +116,10 @@ int with_our_environment(const char* name, char* const* from, Start start, Look 
     look_for_agent(agent_path(), &program);
   }
   const ExecEnvironment size = exec_environment_size(from, program.runtime);
-  // The child of libc's own posix_spawn, which may call us only where we came late, has 32 KiB.
+  // The child of libc's own posix_spawn, which reaches the hooks only if the agent was loaded late, has 32 KiB.
   const size_t most_pointers = came_late ? 1024 : 16384, most_bytes = came_late ? 4096 : 65536;
   if (program.takes_variables() && (size.pointers > most_pointers || size.bytes > most_bytes))
-    program.why = PENNA_START_TOO_MUCH;  // rather not followed than a stack overflow
+    program.why = PENNA_START_TOO_MUCH;  // better not followed than a stack overflow
   auto told = tell(program);
   const HeldProgram held(
       program, requires { told.worked(program); });
@@ -169,7 +169,7 @@ char* append_quoted(char* to, const char* text) {
 
 constexpr char kShell[] = "/bin/sh";
 
-// LD_PRELOAD='…' PENNA_SOCKET='…' exec /bin/sh -c 'command' sh: the shell execs another one that we follow, and $0
+// LD_PRELOAD='…' PENNA_SOCKET='…' exec /bin/sh -c 'command' sh: the shell execs another one that is followed, and $0
 // stays "sh".
 template <typename Start>
 auto with_our_command(const char* command, Start start) {
@@ -199,7 +199,7 @@ auto with_our_command(const char* command, Start start) {
   to = append_quoted(text_append(to, " PENNA_SOCKET="), recorder_socket());
   to = append_quoted(text_append(to, " exec /bin/sh -c "), command);
   *text_append(to, " sh") = '\0';
-  // Not taken back: libc does not say whether the shell was started. It is a hint for the recorder's end.
+  // Not withdrawn: libc does not report whether the shell was started. It is a hint for the recorder's end.
   expect_process(1);
   return start(line);
 }

@@ -45,8 +45,7 @@ struct Head {
   template <typename See>
   void each_part(See see) const {
     const Elf64_Ehdr header = elf();
-    // The file may be anything, and change while it is read: headers beyond what was read are as if they were not
-    // there.
+    // The file may be anything, and change while it is read: headers beyond what was read count as missing.
     for (uint32_t i = 0; i < header.e_phnum && i < kHead / sizeof(Elf64_Phdr); ++i) {
       Elf64_Phdr part;
       const uint64_t at = header.e_phoff + i * sizeof part;
@@ -101,7 +100,7 @@ class Dynamic {
   // The file offset of an address; 0: it is not in the file.
   uint64_t in_file(uint64_t address) const {
     for (uint32_t i = 0; i < load_count_; ++i)
-      // Unsigned: an address in front of the segment is a huge distance.
+      // Unsigned: an address before the segment is a huge distance.
       if (address - loads_[i].p_vaddr < loads_[i].p_filesz) return loads_[i].p_offset + (address - loads_[i].p_vaddr);
     return 0;
   }
@@ -115,10 +114,10 @@ class Dynamic {
 };
 
 // A library that must be loaded before all others, by the name in the program's DT_NEEDED: the dynamic linker finds it
-// by that name, whoever asks.
+// by that name, whichever module requests it.
 void find_runtime(long fd, const Head& head, ProgramToStart* program) {
   const Dynamic dynamic(fd, head);
-  // Two walks, because DT_NEEDED stands in front of DT_STRTAB as a rule.
+  // Two walks, because DT_NEEDED usually precedes DT_STRTAB.
   uint64_t names = 0;
   dynamic.each_entry([&](int64_t tag, uint64_t value) {
     if (tag == DT_STRTAB) names = dynamic.in_file(value);
@@ -155,7 +154,7 @@ penna_start_why why_not_linked(long fd, const Head& head, const char* path, char
 
 // ---- Privileges it starts with --------------------------------------------------------------------------------------
 
-// What the kernel tells the dynamic linker by AT_SECURE.
+// What the kernel reports to the dynamic linker in AT_SECURE.
 bool begins_privileged(long fd) {
   struct stat file {};
   if (sys_failed(sys(SYS_fstat, fd, reinterpret_cast<long>(&file)))) return false;
@@ -177,7 +176,7 @@ bool begins_privileged(long fd) {
 
 // ---- Where it is ----------------------------------------------------------------------------------------------------
 
-// The name may be that of a FIFO or of a terminal: neither may block us, or become ours.
+// The name may be that of a FIFO or of a terminal: neither may block this process, or become its controlling terminal.
 long open_file(const char* path) {
   return sys(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }

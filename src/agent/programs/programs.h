@@ -3,7 +3,7 @@
 // Otherwise the dynamic linker would print an error among the program's output, refuse to start it, or leave the agent
 // out; the reason is reported to the recorder.
 //
-// Not covered: what is behind more than one "#!" line.
+// Not covered: what follows more than one "#!" line.
 // Invariant: async-signal-safe, using only the caller's stack. A program that cannot be read is treated like this one.
 #pragma once
 

@@ -12,7 +12,7 @@
 namespace penna::agent {
 namespace {
 
-// Reserves a slot that nobody else fills; false: there is none.
+// Reserves a slot that no other thread fills; false: there is none.
 bool take_place(penna_start_counts* counts, uint32_t* number) {
   uint32_t next = __atomic_load_n(&counts->written, __ATOMIC_RELAXED);
   do {
@@ -32,7 +32,7 @@ void put(penna_channel* channel, uint32_t pid, penna_start_why why, const char* 
   if (!take_place(reinterpret_cast<penna_start_counts*>(page + PENNA_START_COUNTS_AT), &number)) return;
   penna_start& place = reinterpret_cast<penna_starts*>(page + PENNA_STARTS_AT)->places[number % PENNA_STARTS];
   const size_t length = text_length(path);
-  // Of a longer path the end, which has the program's name.
+  // Keeps the end of a longer path, which has the program's name.
   const size_t kept = length < PENNA_START_PATH ? length : size_t{PENNA_START_PATH};
   place.ticks = ticks;
   place.pid = pid;

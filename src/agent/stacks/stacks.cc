@@ -26,7 +26,7 @@ namespace {
 unwind::Walker walker;
 bool walker_ready;
 
-// States that threads gave back when they ended: a stack whose head has a counter in the upper 16 bits, against ABA.
+// States that threads returned when they ended: a stack whose head has a counter in the upper 16 bits, against ABA.
 uint64_t pool_head;
 
 constexpr uint64_t kPointerMask = (uint64_t{1} << 48) - 1;
@@ -158,7 +158,7 @@ __attribute__((noinline)) uint32_t search_or_add(Key key) {
     if (id == 0) {
       if (mine == 0 && (mine = make_node(key)) == 0) return 0;
       if (__atomic_compare_exchange_n(place, &id, mine, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) return mine;
-      // Another thread took the slot, perhaps for the same frame; then our node stays unused.
+      // Another thread took the slot, perhaps for the same frame; then this node stays unused.
     }
     if (id >= nodes_ready()) return 0;
     if (is_node_of(id, key)) return id;
@@ -197,7 +197,7 @@ struct Hooks {
 };
 
 __attribute__((noinline)) bool prepare_thread() {
-  // A hook of a process that we have left, which comes back from a function that took long.
+  // A hook may return from a long-running function in a process that is no longer recorded.
   if (process.channel == nullptr) return false;
   if (!walker_ready && !prepare_walker()) return false;
   thread.state = take_state();

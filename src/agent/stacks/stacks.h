@@ -20,9 +20,9 @@ void leave_out_of_stacks(uintptr_t begin, uintptr_t end);
 // In a forked child: the thread's memory of its last stack refers to nodes of the parent's channel.
 void forget_last_stack();
 
-// The current thread ends: its ThreadState goes back to the pool.
+// The current thread ends: its ThreadState returns to the pool.
 void release_thread_state();
-// The same for a thread that has ended without it.
+// The same for a thread that has ended without calling it.
 struct ThreadState;
 void give_thread_state(ThreadState* state);
 

@@ -22,8 +22,8 @@ struct Unwinder {
 bool find_unwinder(uintptr_t caller, Unwinder* found);
 
 // The beginning of libgcc's context, unchanged since gcc 3.0 (unwind-dw2.c). For programs linked with -static-libgcc:
-// their unwinder exports none of its functions. The context of another unwinder is as large, and has no address of ours
-// at `ip`.
+// their unwinder exports none of its functions. The context of another unwinder is as large, and has no address of the
+// agent at `ip`.
 struct LibgccContext {
   uintptr_t registers[18];
   uintptr_t cfa;

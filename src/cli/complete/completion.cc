@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See completion.h. A line is walked once up to the cursor, as the parser would; then what is known of that place is
+// See completion.h. A line is walked once up to the cursor, like the parser would; then candidates for that place are
 // offered.
 #include "cli/complete/completion.h"
 
@@ -15,18 +15,18 @@ namespace {
 
 constexpr size_t kNone = static_cast<size_t>(-1);
 
-// Where the walk is when it arrives at a word.
+// State of the walk when it arrives at a word.
 struct Place {
-  const OptionRow* awaiting = nullptr;  // the option whose value the word is
+  const OptionRow* awaiting = nullptr;  // the option that the word is the value of
   bool after_dashes = false;
-  size_t words = 0;        // that were no options
+  size_t words = 0;        // that are not options
   size_t program = kNone;  // index of the command that is recorded
-  std::string input;       // the recording that is read
+  std::string input;       // the recording to read
 };
 
 bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
-// The option that `word` is; `*value`: what it holds of its value, "--format=json" and "-n5".
+// The option that `word` is; `*value`: any value contained in it, as in "--format=json" and "-n5".
 const OptionRow* option_of(const OptionTable& table, const std::string& word, std::optional<std::string>* value) {
   value->reset();
   if (!word.starts_with("--")) {
@@ -62,14 +62,14 @@ void step_over(const OptionTable& table, const Arguments& line, size_t at, Place
   if (word.ends_with(".penna")) place.input = word;
 }
 
-// Up to the cursor. What is behind it tells of the program or recording alone: "penna record -F <here> ./app".
+// Up to the cursor. The words after it only determine the program or recording: "penna record -F <here> ./app".
 Place walk(const OptionTable& table, const Arguments& line, size_t begin, size_t cursor) {
   Place place;
   for (size_t at = begin; at < cursor && place.program == kNone; ++at) step_over(table, line, at, place);
   return place;
 }
 
-// The words behind the one at the cursor, which is of its own kind whatever it will be.
+// The words after the one at the cursor, whose kind does not matter.
 Place beyond(const OptionTable& table, const Arguments& line, size_t cursor, Place place) {
   place.awaiting = nullptr;
   for (size_t at = cursor + 1; at < line.size() && place.program == kNone; ++at) step_over(table, line, at, place);
@@ -78,7 +78,7 @@ Place beyond(const OptionTable& table, const Arguments& line, size_t cursor, Pla
 
 class Offer {
  public:
-  // `word`: what is typed. `fixed`: how much of it stands in front of the part that is completed.
+  // `word`: what is typed. `fixed`: the length of the part before the one that is completed.
   Offer(const std::string& word, size_t fixed) : before_(word.substr(0, fixed)), typed_(word.substr(fixed)) {}
 
   const std::string& typed() const { return typed_; }
@@ -110,7 +110,7 @@ bool names_functions(const OptionRow& row) {
   return false;
 }
 
-// By the words that stand for values in the help: they are the same in all verbs.
+// By the value placeholders of the help: they are the same in all verbs.
 void offer_by_kind(const std::string& shown, Offer& offer) {
   const auto has = [&shown](const char* word) { return shown.find(word) != std::string::npos; };
   std::string& by_shell = offer.completion.by_shell;
@@ -148,7 +148,7 @@ Completion complete_option(const OptionTable& table, const std::string& word) {
   return std::move(offer.completion);
 }
 
-// Which word is meant by which position is for the verb to tell, so all that may be one is offered.
+// Only the verb knows which position has which meaning, so all possible candidates are offered.
 Completion complete_word(const OptionTable& table, const std::string& word, const Place& place) {
   Offer offer(word, 0);
   if (table.runs_command) offer.completion.by_shell = "commands";
@@ -167,7 +167,7 @@ Completion complete_verb(const std::string& word) {
   for (const Verb& verb : verbs()) offer.add(verb.name, clause(verb.summary));
   if (word.starts_with('-'))
     for (const char* option : {"--help", "--version"}) offer.add(std::string(option));
-  // penna CMD: any command, but not among the verbs.
+  // penna CMD: any command, but not mixed with the verbs.
   if (offer.completion.candidates.empty()) offer.completion.by_shell = "commands";
   return std::move(offer.completion);
 }

@@ -19,12 +19,12 @@
 namespace penna {
 namespace {
 
-// Names that are one word to every shell; operators and templates would need quotes.
+// Names that are one word in every shell; operators and templates would need quotes.
 bool is_plain(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == ':'; });
 }
 
-// No server is asked: nobody waits for the network behind a key.
+// No server is queried: a key press must not wait for the network.
 std::unique_ptr<SymbolFile> symbols_of(const std::string& path) {
   SymbolOptions options;
   options.demangle = Demangle::kSimple;
@@ -36,7 +36,7 @@ void add_functions(const std::string& path, const std::string& beginning, std::v
   const std::unique_ptr<SymbolFile> file = symbols_of(path);
   if (file == nullptr) return;
   for (const Symbol& symbol : file->functions()) {
-    // Reserved names are many, and of nobody who did not type the underscore.
+    // Reserved names are many, and irrelevant unless the underscore was typed.
     if (symbol.kind != SymbolKind::kFunction || !symbol.name.starts_with(beginning) || !is_plain(symbol.name)) continue;
     if (beginning.empty() && symbol.name.starts_with('_')) continue;
     names.emplace_back(symbol.name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Names that completion offers besides the words of penna: processes, functions, points.
+// Names that completion offers besides penna's own words: processes, functions, points.
 //
-// Invariant: what cannot be read gives no names, and nothing is said, for a command line is being typed.
+// Invariant: an unreadable source gives no names and no message, because a command line is being typed.
 #pragma once
 
 #include <string>
@@ -12,12 +12,13 @@ namespace penna {
 struct NamedProcess {
   std::string pid, name;
 };
-// The processes of this user.
+// This user's processes.
 std::vector<NamedProcess> own_processes();
 
-// Functions whose names begin so, without their parameters; a few thousand at most. `program`: as a shell finds it.
+// Functions whose names begin with `beginning`, without their parameters; a few thousand at most. `program`: as a shell
+// finds it.
 std::vector<std::string> functions_of_program(const std::string& program, const std::string& beginning);
-// Of the programs of a recording; "": the newest one here.
+// From the programs of a recording; "": the newest one here.
 std::vector<std::string> functions_of_recording(const std::string& recording, const std::string& beginning);
 
 // "PROVIDER:NAME" of each.

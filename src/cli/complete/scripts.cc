@@ -5,7 +5,7 @@
 namespace penna {
 namespace {
 
-// bash replaces only what stands behind the last = or : of a word (COMP_WORDBREAKS), so what is in front is cut off.
+// bash replaces only what follows the last = or : of a word (COMP_WORDBREAKS), so the part before it is cut off.
 constexpr char kBash[] = R"script(# bash completion of penna; written by: penna completion bash
 _penna() {
   local before=${COMP_LINE:0:COMP_POINT} entry word penna kept= i

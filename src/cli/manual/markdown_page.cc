@@ -16,7 +16,7 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? std::string() : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// The cells of "| a | b |". A bar within `code` is none between cells.
+// The cells of "| a | b |". A bar within `code` does not separate cells.
 std::vector<std::string> cells(const std::string& row) {
   std::vector<std::string> found;
   std::string cell;
@@ -33,7 +33,7 @@ std::vector<std::string> cells(const std::string& row) {
   return found;
 }
 
-// What stands in front of a list item's text; 0: the line begins none.
+// The length of a list item's marker; 0: the line does not begin one.
 size_t mark_of_item(const std::string& line) {
   if (line.starts_with("- ") || line.starts_with("* ")) return 2;
   size_t digits = 0;
@@ -91,7 +91,7 @@ class Converter {
     block_ = text.substr(mark);
   }
 
-  // The head of a table, and the dashes below it, are left out: a list has no columns.
+  // A table's header, and the dashes below it, are left out: a list has no columns.
   void row(const std::string& text) {
     if (!in_table_) {
       close();

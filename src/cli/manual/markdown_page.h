@@ -6,8 +6,8 @@
 
 namespace penna {
 
-// Headings, paragraphs, lists, tables and blocks of code; the title is the summary. A row of a table becomes an item of
-// a list, tagged by its first cell.
+// Headings, paragraphs, lists, tables and code blocks; the title is the summary. A table row becomes a list item,
+// tagged by its first cell.
 std::string markdown_page(const std::string& name, int section, const std::string& markdown);
 
 }  // namespace penna

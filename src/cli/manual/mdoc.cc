@@ -29,12 +29,12 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-// The end of what begins with `mark` at `at`, or npos.
+// The end of a span that begins with `mark` at `at`, or npos.
 size_t closing(const std::string& text, const std::string& mark, size_t at) {
   return text.find(mark, at + mark.size());
 }
 
-// Of "[text](target)" at `at`: where it ends, and its text.
+// For "[text](target)" at `at`: its end, and its text.
 size_t end_of_link(const std::string& text, size_t at, std::string* shown) {
   const size_t middle = text.find("](", at);
   const size_t end = middle == std::string::npos ? middle : text.find(')', middle);
@@ -45,7 +45,7 @@ size_t end_of_link(const std::string& text, size_t at, std::string* shown) {
   return end + 1;
 }
 
-// The end of "*word*" at `at`, or npos; patterns have stars, too, but not in front of a whole word.
+// The end of "*word*" at `at`, or npos; patterns contain stars too, but not before a whole word.
 size_t end_of_emphasis(const std::string& text, size_t at) {
   const auto is_word = [&text](size_t i) {
     return i < text.size() && std::isalnum(static_cast<unsigned char>(text[i]));
@@ -56,7 +56,7 @@ size_t end_of_emphasis(const std::string& text, size_t at) {
   return end == std::string::npos || !is_word(end - 1) || is_word(end + 1) ? std::string::npos : end;
 }
 
-// Markdown's marks within a paragraph as fonts.
+// Markdown's inline marks as fonts.
 std::string inline_text(const std::string& text) {
   std::string result, shown;
   for (size_t at = 0; at < text.size();) {
@@ -86,7 +86,7 @@ std::string inline_text(const std::string& text) {
   return result;
 }
 
-// Running text: each sentence begins a line, as mdoc wants it, and no line is a macro.
+// Running text: each sentence begins a line, as mdoc requires, and no line is a macro.
 std::string running(const std::string& text) {
   std::string lines = "\\&";
   for (size_t i = 0; i < text.size(); ++i) {
@@ -101,7 +101,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-// The day of the build; SOURCE_DATE_EPOCH (reproducible-builds.org) names another one.
+// The day of the build; SOURCE_DATE_EPOCH (reproducible-builds.org) overrides it.
 std::string day() {
   const char* const epoch = std::getenv("SOURCE_DATE_EPOCH");
   const std::time_t now = epoch != nullptr ? std::strtoll(epoch, nullptr, 10) : std::time(nullptr);

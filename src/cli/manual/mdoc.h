@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes a manual page in mdoc(7), block by block.
 //
-// Invariant: whatever the text is, it is text: nothing of it is read as a macro or an escape.
+// Invariant: any text stays text: none of it is interpreted as a macro or an escape.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace penna {
 
 class MdocPage {
  public:
-  // `name`: "penna-record". `summary`: what it is, without a full stop.
+  // `name`: "penna-record". `summary`: a phrase without a period.
   MdocPage(const std::string& name, int section, const std::string& summary);
 
   void heading(const std::string& text);
@@ -22,7 +22,7 @@ class MdocPage {
   void begin(List list);
   void item(const std::string& tag, const std::string& text);  // bullets and numbers have no tag
   void end();
-  // A line of macros and words that is right as it is.
+  // A line of macros and words, verbatim.
   void macro(const std::string& line);
 
   const std::string& text() const { return text_; }
@@ -31,7 +31,7 @@ class MdocPage {
   void add(const std::string& line) { text_ += line + "\n"; }
 
   std::string text_;
-  bool fresh_ = true;  // right behind a heading, where no paragraph begins
+  bool fresh_ = true;  // right after a heading, where no paragraph begins
 };
 
 // As one word of a macro line.

@@ -23,7 +23,7 @@ std::string tag_of(const OptionRow& row) {
   return tag;
 }
 
-// In sections, as --help --all shows them.
+// In sections, as shown by --help --all.
 void add_options(MdocPage& page, const OptionTable& table) {
   page.heading("OPTIONS");
   std::vector<const OptionRow*> rows;

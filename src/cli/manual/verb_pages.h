@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The manual pages of the verbs, made from their option tables, and penna(1) from the table of verbs.
+// The verbs' manual pages, generated from their option tables, and penna(1) from the table of verbs.
 #pragma once
 
 #include <string>

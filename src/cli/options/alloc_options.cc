@@ -13,8 +13,7 @@ namespace {
 
 constexpr size_t kMostListBytes = 1 << 20;
 
-// A time too long for 64 bits of ticks is the longest one: casting an out-of-range double is
-// undefined.
+// A time too long for 64 bits of ticks becomes the longest one: casting an out-of-range double is undefined.
 uint64_t ticks(uint64_t ns, const Recording& recording) {
   const double value = static_cast<double>(ns) / recording.time().ns_per_tick();
   return value < 1.8e19 ? static_cast<uint64_t>(value) : UINT64_MAX;
@@ -81,11 +80,11 @@ void add_suppression_options(OptionParser& parser, SuppressionOptions& options) 
   parser.either({"--suppressions", "--no-suppressions"});
 }
 
-// Without a file there is still a list: what the C and C++ libraries are known to keep.
+// Without a file there is still a list: known allocations that the C and C++ libraries keep.
 Result<Suppressions> read_suppressions(const SuppressionOptions& options) {
   Suppressions list;
   if (options.file.empty() || options.none) return list;
-  // One byte more than is allowed, to tell a list of the greatest size from one that is longer.
+  // One byte more than the limit, to distinguish a list of maximum size from a longer one.
   const Result<std::string> text = read_file(PENNA_TRY(readable_path(options.file)), kMostListBytes + 1);
   if (!text) return text.error();
   if (text->size() > kMostListBytes)

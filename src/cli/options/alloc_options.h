@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The options that say which allocations count, of which family of blocks, and which leaks are no news: the same for
-// report, diff, check and export.
+// The options that select allocations, a family of blocks, and leaks to ignore: the same for report, diff, check and
+// export.
 //
-// Invariant: what was accepted can be made limits of; only the family depends on the recording.
+// Invariant: accepted options can always be turned into limits; only the family depends on the recording.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace penna {
 
-// What was not given limits nothing. Both ends of a range belong to it.
+// An option that was not given limits nothing. Both ends of a range are included.
 struct AllocFilterOptions {
   std::string family;              // "maps", "pool:texts"; empty: the heap
   std::optional<Bounds> size;      // bytes
@@ -30,23 +30,21 @@ struct AllocFilterOptions {
   std::optional<ProcessChoice> pid;
   bool any() const { return !family.empty() || size || lifetime || !stacks.empty() || pid; }
 };
-// `has_pid`: also --pid; export has one of its own.
+// `has_pid`: also --pid; export has its own.
 void add_alloc_filter_options(OptionParser& parser, AllocFilterOptions& options, bool has_pid = false);
-// Binds the options to a recording: turns times into its ticks, names into its families and
-// processes. Null when all allocations of the heap count. Fails when the recording has no such
-// family or process.
+// Binds the options to a recording: converts times into its ticks, names into its families and processes. Null if all
+// allocations of the heap count. Fails if the recording has no such family or process.
 Result<std::unique_ptr<AllocationChoice>> make_choice(const AllocFilterOptions& options, const Recording& recording,
                                                       Names& names);
-// A sentence for each pattern of --stack that met no function. Ask when the allocations have been
-// read.
+// A sentence for each pattern of --stack that matched no function. Call after the allocations have been read.
 std::vector<std::string> unmet_stacks(const AllocationChoice* choice);
-// The same, and that --pid means several programs.
+// The same, and if --pid matches several programs.
 std::vector<std::string> choice_notes(const AllocFilterOptions& options, const Recording& recording,
                                       const AllocationChoice* choice);
 
 struct SuppressionOptions {
   std::string file;   // empty: only what the libraries keep
-  bool none = false;  // all leaks are shown
+  bool none = false;  // show all leaks
 };
 void add_suppression_options(OptionParser& parser, SuppressionOptions& options);
 Result<Suppressions> read_suppressions(const SuppressionOptions& options);

@@ -22,7 +22,7 @@
 namespace penna {
 namespace {
 
-// CLI11's messages as part of our sentence: no line end, no full stop, a small first letter unless it is an option.
+// CLI11's messages as part of our sentence: no line end, no period, lower-case first letter unless it is an option.
 std::string in_sentence(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '.' || text.back() == ' ')) text.pop_back();
   if (text.size() > 1 && std::isupper(static_cast<unsigned char>(text[0])) &&
@@ -31,8 +31,7 @@ std::string in_sentence(std::string text) {
   return text;
 }
 
-// Decimal digits and nothing else: CLI11's own conversion would take a sign, blanks and other
-// bases.
+// Only decimal digits: CLI11's own conversion would accept a sign, blanks and other bases.
 std::optional<uint64_t> whole_number(const std::string& text) {
   uint64_t value = 0;
   const char* end = text.data() + text.size();
@@ -47,8 +46,8 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return text;
 }
 
-// CLI11 2.3 takes names that 2.4 refuses. Checked here, so that a mistake shows with either
-// version; it is one in our own code, and throws on the first start of the verb.
+// CLI11 2.3 accepts names that 2.4 rejects. Checked here, so that a mistake shows with either version; it is one in our
+// own code, and throws on the first start of the verb.
 const char* well_formed(const char* names) {
   for (const char* c = names; *c != '\0'; ++c)
     if (static_cast<unsigned char>(*c) <= ' ' || *c == '=' || *c == ':' || *c == '{')
@@ -62,7 +61,7 @@ std::string long_name(const std::string& names) {
   return names.substr(at, names.find(',', at) - at);
 }
 
-// Where option_table() wants what the next parse() would parse by.
+// Where option_table() wants the parsing table of the next parse() to go.
 OptionTable* wanted_table = nullptr;
 
 Result<Settings> (*settings_source)(const std::string& verb) = nullptr;
@@ -70,10 +69,10 @@ int status_of_errors = kOurFailure;
 
 }  // namespace
 
-// All that must outlive the declarations. CLI11 keeps pointers to the variables it sets.
+// Everything that must outlive the declarations. CLI11 keeps pointers to the variables it sets.
 struct OptionParser::Parts {
   Parts(const std::string& about, const char* name) : app(about, name) { app.set_help_flag(); }
-  // `option` is the last one that was declared.
+  // `option` was declared last.
   CLI::Option* declared(CLI::Option* option) {
     last = option;
     if (section != nullptr) sections[option] = section;
@@ -82,21 +81,20 @@ struct OptionParser::Parts {
   CLI::App app;
   std::vector<AboutRow> list;
   std::vector<std::string>* command = nullptr;
-  const CLI::Option* last = nullptr;  // that was declared
+  const CLI::Option* last = nullptr;  // declared last
   std::map<const CLI::Option*, std::vector<std::string>> known;
   std::map<const CLI::Option*, const void*> group;
-  std::map<const CLI::Option*, std::string> typed;  // words that have a meaning by their order are one list to CLI11
-  const char* section = nullptr;                    // of what is declared now
+  std::map<const CLI::Option*, std::string> typed;  // positional words with meaning by order are one list to CLI11
+  const char* section = nullptr;                    // of the current declarations
   std::map<const CLI::Option*, const char*> sections;
   std::map<const void*, std::string> chosen;  // by which option
   std::vector<std::vector<std::string>> contradictory;
-  std::optional<Error> error;  // the first one that a parser of a value gave
-  // Parsing goes on after an error, as CLI11's callbacks cannot return one; the first is what
-  // parse() gives.
+  std::optional<Error> error;  // the first from a value's parser
+  // Parsing continues after an error, because CLI11's callbacks cannot return one; parse() returns the first.
   void note(const Result<>& taken) {
     if (!taken && !error) error = taken.error();
   }
-  // `words`: backwards.
+  // `words`: reversed.
   std::optional<Error> read(std::vector<std::string> words, const OptionTable& table) {
     try {
       app.parse(std::move(words));
@@ -138,8 +136,7 @@ void OptionParser::texts(const char* names, std::vector<std::string>& values, co
                          const std::string& help, Split split) {
   CLI::Option* option = parts_->declared(parts_->app.add_option(well_formed(names), values, help))->type_name(shown);
   if (split == Split::kAtCommas) option->delimiter(',');
-  // Otherwise CLI11 lets an option with a vector take all words up to the next option: "-e x REC"
-  // would eat REC.
+  // Otherwise CLI11 lets an option with a vector take all words up to the next option: "-e x REC" would consume REC.
   option->allow_extra_args(false);
 }
 
@@ -244,7 +241,7 @@ void OptionParser::describe(OptionTable& table) const {
   }
 }
 
-// --all is no option of most verbs; beside --help it is understood by all.
+// --all is not an option of most verbs; with --help all verbs accept it.
 std::string OptionParser::help_text(const Arguments& arguments) const {
   OptionTable table;
   describe(table);
@@ -253,7 +250,7 @@ std::string OptionParser::help_text(const Arguments& arguments) const {
   return help_page(table, help_of(verb), all, text_width(1));
 }
 
-// An error about an option that only a file has: it begins with the place.
+// For an error about an option that comes only from a file: it begins with the place.
 Error OptionParser::blamed(Error error, const OptionTable& table, const Settings& settings,
                            const Arguments& arguments) const {
   for (const Setting& setting : settings) {
@@ -280,7 +277,7 @@ Result<> OptionParser::check_contradictions(const std::vector<TypedOption>& type
   return ok();
 }
 
-// Who asks for help gets it, whatever stands in files.
+// A request for help is always honored, whatever is in files.
 Result<Arguments> OptionParser::default_words(const Arguments& arguments, const OptionTable& table,
                                               Settings& settings) const {
   if (settings_source == nullptr || (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")))
@@ -294,13 +291,13 @@ Result<Arguments> OptionParser::default_words(const Arguments& arguments, const 
 
 Result<std::string> OptionParser::parse(const Arguments& arguments) {
   CLI::App& app = parts_->app;
-  // The last one in the list.
+  // Listed last.
   parts_->sections[app.set_help_flag("-h,--help", "show this text; with --all, all options")] = "Help";
   if (wanted_table != nullptr) {
     describe(*wanted_table);
     return Error{"the options were asked for"};
   }
-  // CLI11 sees the part in front of a "--" that separates a command, if that is how it was written.
+  // CLI11 sees the part before a "--" that separates a command, if it was written that way.
   const auto dashes =
       parts_->command == nullptr ? arguments.end() : std::find(arguments.begin(), arguments.end(), "--");
   Arguments ours(arguments.begin(), dashes);
@@ -320,17 +317,16 @@ Result<std::string> OptionParser::parse(const Arguments& arguments) {
     return defaults.error();
   }
   ours.insert(ours.begin(), defaults->begin(), defaults->end());
-  std::reverse(ours.begin(), ours.end());  // as CLI11 wants them
+  std::reverse(ours.begin(), ours.end());  // as CLI11 expects
   std::optional<Error> wrong = parts_->read(std::move(ours), table);
   if (parts_->error) wrong = in_typed_words(*parts_->error, typed);  // values come before words
   if (wrong) return blamed(*wrong, table, settings, arguments);
   if (parts_->command == nullptr) return std::string();
 
-  // What CLI11 did not know starts the command, and then the "--" was part of it; or it is a mistake.
+  // Words unknown to CLI11 start the command, and then the "--" was part of it; or they are a mistake.
   std::vector<std::string>& command = *parts_->command;
   command = app.remaining();
-  // A lone "-" is a word. So is what stands behind the command's name: it is the command's own
-  // option.
+  // A lone "-" is a word. So is anything after the command's name: it is the command's own option.
   if (!command.empty() && command[0].size() > 1 && command[0][0] == '-') return no_such_option(table, command[0]);
   const auto rest = command.empty() && dashes != arguments.end() ? dashes + 1 : dashes;
   command.insert(command.end(), rest, arguments.end());
@@ -357,7 +353,7 @@ int fail(const char* verb, const std::string& text) {
   return kOurFailure;
 }
 
-// The way to the verb's help is part of every error: whoever mistypes an option wants the list, unless the error ends
+// Every error includes how to get the verb's help: a user who mistypes an option wants the list, unless the error ends
 // with a question that is the answer.
 bool may_run(const char* verb, const Error* error, const std::string& help, int* status) {
   if (wanted_table != nullptr) return false;

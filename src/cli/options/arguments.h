@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How a verb reads its command line: CLI11 behind a Result, so that no exception leaves arguments.cc.
 //
-// Why hidden: its header costs a compiler eight seconds. Usage, in each cmd_*.cc: parse_x() fills XOptions by an
-// OptionParser and is tested alone; x_verb() = run_parsed("x", parse_x(...), cmd_x).
-// Invariant: wrong use gives one sentence on stderr and exit status 125, and nothing else happens.
+// Why hidden: its header costs a compiler eight seconds. Usage, in each cmd_*.cc: parse_x() fills XOptions with an
+// OptionParser and can be tested separately; x_verb() = run_parsed("x", parse_x(...), cmd_x).
+// Invariant: wrong usage gives one sentence on stderr and exit status 125, and nothing else happens.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +23,22 @@ namespace penna {
 
 using Arguments = std::vector<std::string>;
 
-inline constexpr int kOurFailure = 125;  // as env(1) and timeout(1): the tool failed, not the program
-inline constexpr int kBadSettings = 2;   // of verbs that run no command: a file of settings is wrong
+inline constexpr int kOurFailure = 125;  // as in env(1) and timeout(1): the tool failed, not the program
+inline constexpr int kBadSettings = 2;   // from verbs that run no command: a settings file is wrong
 
-// What a parse_*() gives: options, or the help text that was asked for.
+// The result of a parse_*(): options, or the requested help text.
 template <typename Options>
 struct Parsed {
   Options options;
   std::string help;
 };
 
-// The options and words that a verb takes. Each is declared with the variable that it sets, which must outlive parse().
-// `names`: "-o,--output" of an option, "REC" of a word. `shown`: what stands for its value in the help text.
+// The options and words that a verb accepts. Each is declared with the variable that it sets, which must outlive
+// parse(). `names`: "-o,--output" for an option, "REC" for a word. `shown`: the placeholder for its value in the help
+// text.
 class OptionParser {
  public:
-  // `about`: one sentence or more; `command`: as one types it, "penna report".
+  // `about`: one sentence or more; `command`: as typed, "penna report".
   OptionParser(const std::string& about, const char* command);
   ~OptionParser();
   OptionParser(const OptionParser&) = delete;
@@ -47,10 +48,10 @@ class OptionParser {
   void about_row(const char* word, const char* is);
   void flag(const char* names, bool& value, const std::string& help);
   void text(const char* names, std::string& value, const char* shown, const std::string& help);
-  // As text(), but the option may stand alone: then the value is `alone`.
+  // Like text(), but the option may stand by itself: then the value is `alone`.
   void text_or(const char* alone, const char* names, std::string& value, const char* shown, const std::string& help);
-  // Parsed while the command line is read: an error of `read`, a Result<Value>(const std::string&), is parse()'s.
-  // Without text ("") the option counts as not given.
+  // Parsed while the command line is read: an error of `read`, a Result<Value>(const std::string&), becomes parse()'s.
+  // With empty text ("") the option counts as not given.
   template <typename Value, typename Parse>
   void value(const char* names, std::optional<Value>& value, const char* shown, const std::string& help, Parse read) {
     add_parsed(names, shown, help, [&value, read](const std::string& text) -> Result<> {
@@ -66,12 +67,12 @@ class OptionParser {
       return ok();
     });
   }
-  // May be repeated; with `comma` each may hold several.
+  // May be repeated; kAtCommas: each may contain several.
   enum class Split { kNever, kAtCommas };
   void texts(const char* names, std::vector<std::string>& values, const char* shown, const std::string& help,
              Split split = Split::kNever);
 
-  // A whole number from `low` to `high`, in decimal. Number: an unsigned type, or an optional of one.
+  // An integer from `low` to `high`, in decimal. Number: an unsigned type, or an optional of one.
   template <typename Number>
   void number(const char* names, Number& value, const char* shown, const std::string& help, uint64_t low = 0,
               uint64_t high = std::numeric_limits<typename Unsigned<Number>::type>::max()) {
@@ -100,7 +101,7 @@ class OptionParser {
     sets(&value);
   }
 
-  // A flag that gives a choice one of its values.
+  // A flag that sets a choice to one of its values.
   template <typename Value>
   void shorthand(const char* names, Value& value, Value given, const std::string& help) {
     add_action(names, help, [this, &value, given, name = std::string(names)] {
@@ -110,26 +111,24 @@ class OptionParser {
     sets(&value);
   }
 
-  // Words that are no options.
+  // Words that are not options.
   enum class Need { kOptional, kRequired };
   void word(const char* name, std::string& value, const std::string& help, Need need = Need::kOptional);
-  // `shown`: how they are typed, "FUNC [REC]"; which is which is for the verb to tell.
+  // `shown`: how they are typed, "FUNC [REC]"; the verb interprets their positions.
   void words(const char* shown, std::vector<std::string>& values, const std::string& help);
-  // Values that there are of the option, or words that were declared last: completion offers them.
+  // Existing values of the option or words declared last: completion offers them.
   void known(std::vector<std::string> values);
-  // The title over the options that are declared from here on, until the next one, in the help.
+  // The title in the help above the options declared from here on, until the next one.
   void section(const char* title);
-  // The option that was declared last sets `what`. Of several that do, one on the command line makes defaults of the
-  // others void.
+  // The option declared last sets `what`. If several do, one on the command line overrides the defaults of the others.
   void sets(const void* what);
-  // The first word begins a command, which is everything from there on, whatever it looks like. A "--" may stand in
-  // front.
+  // The first word begins a command, which is everything from there on, whatever it looks like. A "--" may precede it.
   void command(std::vector<std::string>& command);
 
-  // Of these, two on one command line contradict each other: by name, "--merge".
+  // Two of these on one command line contradict each other: by name, "--merge".
   void either(std::vector<std::string> names);
 
-  // Sets the variables. The value is the help text when --help was given, else empty.
+  // Sets the variables. The value is the help text if --help was given, else empty.
   Result<std::string> parse(const Arguments& arguments);
 
  private:
@@ -149,7 +148,7 @@ class OptionParser {
   using Take = std::function<Result<>(const std::string& text)>;
   void add_parsed(const char* names, const char* shown, const std::string& help, const Take& take);
   void add_repeated(const char* names, const char* shown, const std::string& help, const Take& take);
-  // Of options that set one variable, the second that is given must give it the same value.
+  // Among options that set one variable, a second one must give it the same value.
   void chose(const void* what, const std::string& names, bool is_same);
   void add_action(const char* names, const std::string& help, const std::function<void()>& act);
 
@@ -163,15 +162,15 @@ class OptionParser {
   std::unique_ptr<Parts> parts_;
 };
 
-// Where parse() gets the defaults of a verb, by its name; without, there are none. Set by main(), so that tests and
-// other programs do not depend on files of whoever runs them.
+// Where parse() gets a verb's defaults, by its name; without, there are none. Set by main(), so that tests and other
+// programs do not depend on the user's files.
 void use_settings(Result<Settings> (*source)(const std::string& verb));
 
-// "penna: TEXT" to stderr, of a verb "penna VERB: TEXT"; gives 125.
+// "penna: TEXT" to stderr, for a verb "penna VERB: TEXT"; returns 125.
 int fail(const std::string& text);
 int fail(const char* verb, const std::string& text);
 
-// Prints an error of parse_*() with the way to the verb's help, or the help, or neither: true when the verb may run.
+// Prints an error of parse_*() with how to get the verb's help, or the help, or nothing: true if the verb may run.
 bool may_run(const char* verb, const Error* error, const std::string& help, int* status);
 
 template <typename Options>

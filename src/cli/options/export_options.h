@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What penna export was asked for.
+// The options of penna export.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ namespace penna {
 struct ExportOptions {
   InputOptions input;
   std::string format;                // one of export_formats()
-  FoldedOptions folded;              // its choice is made of `allocations`
-  bool has_weight = false;           // else folded.weight is that of default_weight()
+  FoldedOptions folded;              // its choice is made from `allocations`
+  bool has_weight = false;           // else folded.weight is default_weight()
   bool aggregate = false;            // speedscope: by stack, instead of in time order
-  AllocFilterOptions allocations;    // of formats of stacks, with a weight of allocations
-  std::optional<ProcessChoice> pid;  // of formats of one process
-  std::string output;                // empty or "-": standard output; of ctf and uftrace a directory
+  AllocFilterOptions allocations;    // for stack formats, with a weight of allocations
+  std::optional<ProcessChoice> pid;  // for formats of one process
+  std::string output;                // empty or "-": standard output; for ctf and uftrace a directory
 };
 
 }  // namespace penna

@@ -11,8 +11,8 @@
 namespace penna {
 namespace {
 
-// Visits each given option with the letter or word that is typed, the word that a recording stores,
-// and its value. One list for both: what is recorded can be typed again.
+// Visits each given option with the letter or word that is typed, the word that a recording stores, and its value. One
+// list for both, so that what is recorded can be typed again.
 template <typename Visit>
 void each_option(const FilterOptions& options, Visit&& visit) {
   for (const auto& pattern : options.functions) visit("-F", "function", pattern.text());
@@ -28,7 +28,7 @@ void each_option(const FilterOptions& options, Visit&& visit) {
   if (options.range) visit("-r", "range", options.range->text);
 }
 
-// Quoted for a shell, unless nothing in it could mean something there.
+// Quoted for a shell, unless it contains nothing special.
 bool needs_quotes(const std::string& text) {
   return text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:+-/@") !=
          std::string::npos;
@@ -48,7 +48,7 @@ std::vector<std::string> stacked_points(const FilterOptions& options) {
   return points;
 }
 
-// One declaration for recording and reading; only -T takes more words while recording.
+// One declaration for recording and reading; only -T accepts more words when recording.
 void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse use) {
   parser.section("Which calls");
   parser.values(
@@ -96,7 +96,7 @@ void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse 
 
 std::string filter_text(const FilterOptions& options) {
   std::vector<std::string> words;
-  // Triggers that record something, and leave out nothing, are no filter.
+  // Triggers that record something, and leave out nothing, are not filters.
   FilterOptions filter = options;
   std::erase_if(filter.triggers,
                 [](const TriggerOption& option) { return triggers_of({option}, kFilteringActions).empty(); });
@@ -112,7 +112,7 @@ std::string call_filter_text(const FilterOptions& options) {
   return filter_text(filter);
 }
 
-// "min-time=10us": text, so that a recording can be read without knowing types that came later.
+// "min-time=10us": text, so that a recording can be read without knowing types added later.
 std::vector<std::string> filter_words(const FilterOptions& options) {
   std::vector<std::string> words;
   each_option(options, [&](const char*, const char* name, const std::string& text) {

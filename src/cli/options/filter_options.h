@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The options that say which calls are kept, and of what time: the same for recording and for reading
-// (docs/filters.md).
+// The options that select calls, and a time range: the same for recording and for reading (docs/filters.md).
 //
-// Why one place: one syntax, one meaning; what the rules are, filter_rules.h says.
+// Why one place: one syntax, one meaning; filter_rules.h turns them into rules.
 // Invariant: everything here was parsed with the command line; texts are only printed.
 #pragma once
 
@@ -20,12 +19,11 @@
 
 namespace penna {
 
-// What a recording says of --point-stacks.
+// How a recording stores --point-stacks.
 inline constexpr const char* kPointStacksWord = "point-stacks";
 
-// All of them must hold, but for `functions`, `callers`, `targets`, `modules` and `sources`, of
-// which one of each kind suffices. The times are of the recording's start (range) and of a call's
-// length (min_time).
+// All of them must hold, except that one match suffices in each of `functions`, `callers`, `targets`, `modules` and
+// `sources`. Times are relative to the recording's start (range), or a call's length (min_time).
 struct FilterOptions {
   std::vector<FunctionPattern> functions, not_functions, hidden, callers, targets;
   std::vector<PathPattern> modules, sources;
@@ -37,19 +35,19 @@ struct FilterOptions {
 
 void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse use);
 
-// The functions of triggers with such an action.
+// The functions of triggers with one of these actions.
 std::vector<FunctionPattern> triggered(const FilterOptions& options, std::initializer_list<TriggerAction> actions);
-// The points of -T PROVIDER:NAME@stack, as -e takes them.
+// The points of -T PROVIDER:NAME@stack, in the form of -e.
 std::vector<std::string> stacked_points(const FilterOptions& options);
 // The actions that leave something out.
 inline constexpr auto kFilteringActions = {TriggerAction::kOn,      TriggerAction::kOff,   TriggerAction::kFilter,
                                            TriggerAction::kNotrace, TriggerAction::kDepth, TriggerAction::kTime,
                                            TriggerAction::kFinish};
-// As one types what leaves something out: "-F 'pay*' --depth 3"; empty when nothing does. For sentences.
+// The options that leave something out, as typed: "-F 'pay*' --depth 3"; empty if none does. For sentences.
 std::string filter_text(const FilterOptions& options);
-// The same, but for the range of time, which is about more than calls.
+// The same, except the time range, which affects more than calls.
 std::string call_filter_text(const FilterOptions& options);
-// What a recording says of the rules it was made with, one option each.
+// How a recording stores the rules it was made with, one string per option.
 std::vector<std::string> filter_words(const FilterOptions& options);
 
 }  // namespace penna

@@ -27,7 +27,7 @@ std::string usage(const OptionTable& table) {
   return text + (table.runs_command ? " [--] CMD [ARGUMENTS...]" : "");
 }
 
-// One line each where all have room, else what it does below.
+// One line each if all fit, else two lines as below.
 void add_examples(std::string& page, std::span<const Example> examples, size_t width) {
   if (examples.empty()) return;
   size_t longest = 0, most = 0;
@@ -60,7 +60,7 @@ void add_paragraph(std::string& page, const std::string& text, size_t width, siz
   for (const std::string& line : wrapped(text, width - indent)) page += std::string(indent, ' ') + line + "\n";
 }
 
-// A term that leaves no room has lines of its own.
+// A term that leaves no room gets its own lines.
 void add_term(std::string& page, const std::string& term, const std::string& text, size_t width, size_t column) {
   column = std::min(column, width / 2);
   const std::vector<std::string> terms = wrapped(term, width - kIndent);
@@ -84,7 +84,7 @@ std::string help_page(const OptionTable& table, const VerbHelp& help, bool all, 
 
   std::vector<const OptionRow*> common, rest;
   for (const OptionRow& row : table.options) (is_in(help.common, row) ? common : rest).push_back(&row);
-  // In the order in which the verb names them: the most wanted first.
+  // In the verb's order: most wanted first.
   std::stable_sort(common.begin(), common.end(), [&help](const OptionRow* a, const OptionRow* b) {
     const auto place = [&help](const OptionRow* row) {
       return std::find_if(help.common.begin(), help.common.end(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a verb says to --help: usage, examples, and its options in sections, wrapped to a width.
+// A verb's --help: usage, examples, and its options in sections, wrapped to a width.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@ struct Example {
   const char* does;
 };
 
-// Of a verb, besides what its options are.
+// For a verb, besides its options.
 struct VerbHelp {
-  // Options that most people need, as "-o" or "--pid": these are shown first, and alone unless all are asked for.
-  // Empty: all are always shown.
+  // Options that most users need, such as "-o" or "--pid": these come first, and the others only on request. Empty: all
+  // are always shown.
   std::span<const char* const> common{};
   std::span<const Example> examples{};
 };
 
 void add_paragraph(std::string& page, const std::string& text, size_t width, size_t indent = 0);
-// Adds "  TERM  text", the text wrapped to `width` columns and beginning at one of them.
+// Adds "  TERM  text", the text wrapped to `width` columns and starting at `column`.
 void add_term(std::string& page, const std::string& term, const std::string& text, size_t width, size_t column = 30);
 
 std::string help_page(const OptionTable& table, const VerbHelp& help, bool all, size_t width);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See option_table.h. option_table() itself is in arguments.cc, beside the parser that it asks.
+// See option_table.h. option_table() itself is in arguments.cc, next to the parser that it queries.
 #include "cli/options/option_table.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::vector<TypedOption> typed_options(const OptionTable& table, const std::vect
     }
     const bool is_long = word[1] == '-';
     const size_t equals = is_long ? word.find('=') : std::string::npos;
-    // Flags of one letter may stand together: "-qf".
+    // One-letter flags may be combined: "-qf".
     for (size_t letter = 1; letter < (is_long ? 2 : word.size()); ++letter) {
       TypedOption option{is_long ? word.substr(0, equals) : std::string{'-', word[letter]}};
       option.row = table.find(option.name);

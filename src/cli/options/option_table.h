@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a verb takes, as data. Completion, manual pages and configuration files read it.
+// A verb's options as data. Used by completion, manual pages and configuration files.
 //
-// Invariant: it is made of the declarations that the verb parses its command line by, so it holds no other option.
+// Invariant: it is generated from the declarations that the verb parses its command line with, so it cannot differ from
+// them.
 #pragma once
 
 #include <functional>
@@ -12,28 +13,28 @@ namespace penna {
 
 struct OptionRow {
   std::vector<std::string> names;  // "-o", "--output"
-  std::string value;               // what stands for the value in the help; empty: it takes none
-  std::vector<std::string> known;  // values that there are; empty: any, or nobody knows
+  std::string value;               // the placeholder for the value in the help; empty: it takes none
+  std::vector<std::string> known;  // possible values; empty: any, or unknown
   std::string help;
   std::string section;          // its title in the help; empty: none
-  const void* group = nullptr;  // of options that stand for one another: --json and --format
-  bool alone = false;           // may stand without its value
-  bool at_commas = false;       // a value may hold several
+  const void* group = nullptr;  // of equivalent options: --json and --format
+  bool alone = false;           // its value is optional
+  bool at_commas = false;       // a value may contain several
   bool repeats = false;         // may be given several times
 
   bool has_name(const std::string& name) const;
-  // "output" of "-o,--output": its name in configuration files.
+  // "output" for "-o,--output": its name in configuration files.
   std::string key() const;
 };
 
-// Words that are no options, as one declaration: "[REC] [TABLE]".
+// Words that are not options, as one declaration: "[REC] [TABLE]".
 struct WordRow {
   std::string typed, help;
-  std::string usage;  // as in the line of usage: "[REC]"
+  std::string usage;  // as in the usage line: "[REC]"
   std::vector<std::string> known;
 };
 
-// What a verb offers: a word, and what it is.
+// An entry of a verb's list: a word, and its description.
 struct AboutRow {
   std::string word, is;
 };
@@ -55,20 +56,21 @@ struct OptionSection {
   std::vector<const OptionRow*> rows;
 };
 
-// By their titles, in the order of the first option of each; what is declared apart and has one title is one section.
+// Grouped by title, in the order of each title's first option; options declared separately with one title form one
+// section.
 std::vector<OptionSection> in_sections(const std::vector<const OptionRow*>& rows);
 
 // An option of a command line.
 struct TypedOption {
-  std::string name;                // as it was typed, without a value: "-n", "--top"
-  const OptionRow* row = nullptr;  // null: there is none of that name
-  bool has_value = false;          // behind a '=', or in the same word
+  std::string name;                // as typed, without a value: "-n", "--top"
+  const OptionRow* row = nullptr;  // null: no option of that name
+  bool has_value = false;          // after a '=', or in the same word
   bool lacks_value = false;        // needs one, and the line ends
 };
-// All of them; what is behind the first word of a command is its own.
+// All of them; anything after the first word of a command belongs to it.
 std::vector<TypedOption> typed_options(const OptionTable& table, const std::vector<std::string>& arguments);
 
-// The table of the verb that `run` starts without arguments. It parses nothing then, and does nothing.
+// The table of the verb that `run` starts without arguments. It then parses nothing and has no effect.
 OptionTable option_table(const std::function<void()>& run);
 
 }  // namespace penna

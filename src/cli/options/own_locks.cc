@@ -12,8 +12,8 @@
 namespace penna {
 namespace {
 
-// Where `wanted` stands outside of the brackets of parameters and templates; npos: nowhere. "<" of
-// an operator would count as a bracket: such a function is no lock.
+// Position of `wanted` outside of the brackets of parameters and templates; npos: not found. An operator's "<" would
+// count as a bracket: such a function is not a lock.
 size_t find_outside(std::string_view text, char wanted) {
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -24,14 +24,14 @@ size_t find_outside(std::string_view text, char wanted) {
   return text.npos;
 }
 
-// C++ names are written with or without a space before '*'; both must mean the same function.
+// C++ names are written with or without a space before '*'; both must match the same function.
 std::string without_spaces(std::string text) {
   std::erase(text, ' ');
   return text;
 }
 
-// A name with a '*' has parameters, and is compared as text, up to its parameters if it has none
-// itself; any other is a pattern as of -F, which would take the star for a wildcard.
+// A name with a '*' has parameters, and is compared as text, up to its parameters if the given name has none; any other
+// is a pattern like -F's, which would take the star for a wildcard.
 WantedFunction named(std::string_view text) {
   const std::string name(text);
   if (name.find('*') != name.npos)
@@ -44,8 +44,7 @@ WantedFunction named(std::string_view text) {
 
 }  // namespace
 
-// Split by hand, not by a regular expression: commas and equal signs may stand in C++ names, inside
-// of brackets.
+// Split by hand, not by a regular expression: C++ names may contain commas and equal signs, inside of brackets.
 Result<OwnLock> parse_own_lock(const std::string& text) {
   const auto wrong = [&text](const char* why) {
     return Error{fmt::format("--lock-functions '{}' {}: write LOCK=UNLOCK or LOCK=UNLOCK,try=TRYLOCK", text, why)};

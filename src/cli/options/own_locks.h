@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The functions of a program's own lock, as record --lock-functions takes them.
-// Invariant: names mean the functions that -F would mean by them.
+// The functions of a program's own lock, in the syntax of record --lock-functions.
+// Invariant: names match the same functions as with -F.
 #pragma once
 
 #include <string>
@@ -10,8 +10,7 @@
 
 namespace penna {
 
-// "my_lock=my_unlock"; and ",try=my_trylock" when that gives true, or ",try0=my_trylock" when it gives 0, if it got the
-// lock.
+// "my_lock=my_unlock"; plus ",try=my_trylock" if that returns true, or ",try0=my_trylock" if it returns 0, on success.
 Result<OwnLock> parse_own_lock(const std::string& text);
 
 }  // namespace penna

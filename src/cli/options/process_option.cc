@@ -40,7 +40,7 @@ void add_process_option(OptionParser& parser, const char* names, std::optional<P
   parser.value(names, choice, "PID[:N]", what + "; PID:N: the Nth program it ran (exec)", parse_process);
 }
 
-// Processes are in the order in which they began, so the Nth of this pid is the Nth program.
+// Processes are in order of their beginning, so the Nth with this pid is the Nth program.
 Result<std::vector<bool>> meant_processes(const Recording& recording, const ProcessChoice& choice) {
   std::vector<bool> result;
   uint32_t image = 0;
@@ -55,7 +55,7 @@ Result<std::vector<bool>> meant_processes(const Recording& recording, const Proc
   return result;
 }
 
-// At most eight are listed: a process can exec without end.
+// At most eight are listed: a process can exec without limit.
 std::string several_text(const Recording& recording, const std::optional<ProcessChoice>& choice) {
   if (!choice || choice->image != 0) return "";
   constexpr uint32_t kMost = 8;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // --pid: which of the recorded processes are meant.
 //
-// Why not a number alone: a process that runs an exec stays the same for the kernel and is another program; both are
-// recorded, each as a process of its own. PID means all that had it, PID:N the Nth of them, in the order in which they
-// began.
-// Invariant: that several are meant is told (several_text).
+// Why not just a number: a process that execs keeps its pid but runs another program; both are recorded, each as a
+// separate process. PID means all that had it, PID:N the Nth of them, in order of their start.
+// Invariant: if several are meant, a sentence says so (several_text).
 #pragma once
 
 #include <cstdint>
@@ -21,18 +20,18 @@ namespace penna {
 struct ProcessChoice {
   uint32_t pid = 0;
   uint32_t image = 0;  // 0: all
-  std::string text;    // as it was typed
+  std::string text;    // as typed
 };
 Result<ProcessChoice> parse_process(const std::string& text);
 
-// `what` stands in the help, in front of how it is written.
+// `what` precedes the syntax in the help.
 void add_process_option(OptionParser& parser, const char* names, std::optional<ProcessChoice>& choice,
                         const std::string& what);
 
-// By index of the process: is it meant? The error says that none is.
+// By process index: whether it is meant. Error: none is.
 Result<std::vector<bool>> meant_processes(const Recording& recording, const ProcessChoice& choice);
 
-// How to choose among several that are meant, as a sentence; empty: one is, or all are, without --pid.
+// How to choose among several that are meant, as a sentence; empty: only one is, or all are, without --pid.
 std::string several_text(const Recording& recording, const std::optional<ProcessChoice>& choice);
 
 }  // namespace penna

@@ -14,8 +14,8 @@
 namespace penna {
 namespace {
 
-// What several options together can get wrong. An option for a class that is not recorded would do
-// nothing: it is refused, and -k named, which is what was forgotten.
+// Checks combinations of options. An option for a class that is not recorded would have no effect: it is refused,
+// naming -k, which was forgotten.
 Result<> check(const RecordOptions& options) {
   if (!options.pids.empty() && !options.command.empty()) return contradiction("-p PID", "a command");
   if (options.output == "-") return Error{kNoRecordingToOutput};
@@ -29,7 +29,7 @@ Result<> check(const RecordOptions& options) {
   const bool any_values = !options.arguments.empty() || !options.results.empty() || options.auto_arguments;
   if (any_values && (options.classes & (1u << PENNA_CALLS)) == 0)
     return Error{"-A, -R and --auto-args are about calls: add calls to -k"};
-  // -T PROVIDER:NAME@stack alone is about points.
+  // -T PROVIDER:NAME@stack only concerns points.
   const bool of_points =
       std::all_of(options.filter.triggers.begin(), options.filter.triggers.end(),
                   [](const auto& option) { return !triggers_of({option}, {TriggerAction::kPointStack}).empty(); });
@@ -50,7 +50,7 @@ Result<> check(const RecordOptions& options) {
   return check_settings(options);
 }
 
-// The pids in the order given, each once.
+// The pids in the given order, each once.
 Result<std::vector<int>> parse_pids(const std::vector<std::string>& texts) {
   std::vector<int> pids;
   for (const std::string& text : texts) {
@@ -232,10 +232,10 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   if (delay && options.duration_ns) *options.duration_ns += static_cast<uint64_t>(delay->value.begin);
   if (max_size) options.max_bytes = max_size->value;
   options.stacked_points = stacked_points(options.filter);
-  // --point-stacks is the pattern that means every point.
+  // --point-stacks is the pattern that matches every point.
   if (point_stacks) options.stacked_points = {"*"};
   PENNA_TRY(check(options));
-  // What the recording says of how it was made: readers apply it again, and penna info shows it.
+  // The recording's description of how it was made: readers apply it again, and penna info shows it.
   options.filter_words = filter_words(options.filter);
   for (std::string& word : thread_words(options.threads)) options.filter_words.push_back(std::move(word));
   for (const auto& spec : options.arguments) options.filter_words.push_back("args=" + spec.text);

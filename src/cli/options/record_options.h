@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The command line of penna record: options up to the command; everything behind its first word belongs to the command.
+// The command line of penna record: options up to the command; everything after its first word belongs to the command.
 //
-// Invariant: what parse_record() gives was checked: a command or a process, at least one class, values in range.
+// Invariant: the result of parse_record() was checked: a command or a process, at least one class, values in range.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,23 @@
 
 namespace penna {
 
-// How a program is brought to the recorder.
+// How a program is attached to the recorder.
 enum class Via : uint8_t { kAuto, kInject, kBreakpoint };
 
-// RecordSettings has what whoever records can say, the program itself included; here is what only
-// penna record has.
+// RecordSettings has the settings for any recorder, including the program itself; these are only penna record's.
 struct RecordOptions : RecordSettings {
   std::vector<std::string> command;  // empty only with `pids`
-  std::vector<int> pids;             // processes that run, in place of a command
+  std::vector<int> pids;             // running processes, instead of a command
   Via via = Via::kAuto;
-  bool dry_run = false;  // say what would be changed in these, and change nothing
+  bool dry_run = false;  // say what would be changed in them, and change nothing
   Format dry_run_format = Format::kTable;
   std::optional<uint64_t> duration_ns;               // then the recording ends
   std::optional<uint64_t> max_bytes;                 // of the file: then, too
   std::optional<uint64_t> ring_ns;                   // only the newest events are kept
   bool no_follow = false;                            // processes that recorded ones start are not recorded
   std::string output;                                // empty: CMD.PID.penna in the current directory
-  std::string stem;                                  // of that name, in place of "CMD."
-  FilterOptions filter;                              // of calls and time
+  std::string stem;                                  // of that name, instead of "CMD."
+  FilterOptions filter;                              // by calls and time
   ThreadChoice threads;                              // none: all
   bool no_names = false;                             // the recording does not keep names of what occurs in it
   Packing packing = Packing::kAuto;                  // of chunks in the recording
@@ -50,12 +49,12 @@ struct RecordOptions : RecordSettings {
   std::optional<uint32_t> keep_mib;                  // of newest events in memory, until a snapshot
   bool all_functions = false;                        // calls of all functions are recorded, however they were built
   std::optional<uint32_t> max_overhead;              // percent of the program's own time that recording calls may cost
-  bool quiet = false;                                // no text of ours, except errors
+  bool quiet = false;                                // print only errors
   std::optional<LiveForm> live;                      // shown on standard output meanwhile
   bool view = false, no_open = false;                // penna view shows it meanwhile; and starts no browser
   ColorMode color = ColorMode::kAuto;
   bool short_report = false;     // penna CMD: print a short report afterwards
-  bool optional_values = false;  // it need not be told that -A, -R or -T meant no function
+  bool optional_values = false;  // do not report that -A, -R or -T matched no function
 };
 
 // max_overhead of --all-functions: at most twice as slow.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What penna report was asked for. Which of it a table takes, report_table.h says.
+// The options of penna report. Which of them a table accepts is in report_table.h.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace penna {
 
-// What a row is for.
+// What a row stands for.
 enum class ReportBy : uint8_t {
   kFunction,
   kStack,
@@ -34,7 +34,7 @@ enum class ReportBy : uint8_t {
   kLock
 };
 
-// The words of --by. Messages name a value by the same list.
+// The words of --by. Messages name a value with the same list.
 inline constexpr std::initializer_list<OptionParser::Choice<std::optional<ReportBy>>> kReportByWords = {
     {"function", ReportBy::kFunction}, {"stack", ReportBy::kStack},     {"file", ReportBy::kFile},
     {"module", ReportBy::kModule},     {"process", ReportBy::kProcess}, {"thread", ReportBy::kThread},

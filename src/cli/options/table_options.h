@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options that all tables share: format, colour, rows and their order.
+// The options that all tables share: format, color, rows and their order.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct TableOptions {
   std::optional<size_t> top;        // 0: all; none: 25 in text, all in CSV and JSON
   std::string sort;                 // "COLUMN", "COLUMN:asc"
   std::vector<std::string> fields;  // columns to show, in this order; none: all
-  bool wide = false;                // lines are as long as they are
+  bool wide = false;                // lines are not cut
   bool no_pager = false;
 };
 inline constexpr size_t kDefaultTop = 25;

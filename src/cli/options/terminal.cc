@@ -12,7 +12,7 @@ namespace penna {
 
 bool is_terminal(int fd) { return ::isatty(fd) == 1; }
 
-// 80 where the terminal does not tell: the width that text is written for.
+// 80 if the terminal does not report its width: the width that text is written for.
 size_t terminal_width(int fd) {
   if (const char* columns = std::getenv("COLUMNS"); columns != nullptr) {
     const unsigned long width = std::strtoul(columns, nullptr, 10);

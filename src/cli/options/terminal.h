@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What kind of reader a descriptor has: a terminal, of what width, in colour.
+// The reader of a descriptor: whether it is a terminal, its width, and colors.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,12 @@ namespace penna {
 
 bool is_terminal(int fd);
 
-// Drawings are of ASCII where somebody asks for it, where no person looks on, and where the locale has no other
-// characters.
+// Drawings are in ASCII on request, if not on a terminal, and if the locale has no other characters.
 bool wants_ascii(bool asked, int fd);
 
-// COLUMNS of the environment, where it is a sane number, else columns of the terminal; 0: neither tells, and nothing
-// is to be cut.
+// COLUMNS from the environment, if plausible, else the terminal's columns; 0: unknown, and nothing is to be cut.
 size_t terminal_width(int fd);
-// The same for prose: 80 where nothing tells.
+// The same for prose: 80 if unknown.
 size_t text_width(int fd);
 
 // kAuto: a terminal that is not TERM=dumb, and NO_COLOR (no-color.org) is unset or empty.

@@ -16,7 +16,7 @@
 namespace penna {
 namespace {
 
-// Kept as text, as --thread takes numbers as well. No more than ten digits fit a tid.
+// Kept as text, because --thread accepts numbers as well. A tid has at most ten digits.
 Result<std::string> parse_tid(const std::string& text) {
   if (!text.empty() && text.size() <= 10 && text.find_first_not_of("0123456789") == std::string::npos) return text;
   return Error{fmt::format("--tid takes the number of a thread, as 1234, not '{}': --thread takes names", text)};
@@ -35,8 +35,8 @@ bool is_meant(const RecordedThread& thread, const ThreadChoice& choice) {
                      [&](const Thread& named) { return choice.means(named.name); });
 }
 
-// Marks in `wanted` those of `among` that the one option `one` means. If it means none, gives the
-// sentence for that, with the nearest name.
+// Marks in `wanted` those of `among` that match the single option `one`. If none does, returns the sentence about it,
+// with the nearest name.
 std::string choose(const Recording& recording, const std::vector<bool>& among, const ThreadChoice& one,
                    std::vector<bool>& wanted) {
   const bool by_name = !one.names.empty();
@@ -55,7 +55,7 @@ std::string choose(const Recording& recording, const std::vector<bool>& among, c
                      text, by_name ? nearest.hint() : "");
 }
 
-// Of each option that means none of `among`.
+// For each option that matches none of `among`.
 std::vector<std::string> choose_all(const Recording& recording, const std::vector<bool>& among,
                                     const ThreadChoice& options, std::vector<bool>& wanted) {
   std::vector<std::string> unmet;
@@ -80,9 +80,8 @@ void add_thread_options(OptionParser& parser, ThreadChoice& options) {
       parse_thread_name);
 }
 
-// First what the recording was made with: its threads that were not asked for are there only as far
-// as they matter to others (who holds a lock, who freed a block). Then what the reader asks for,
-// among these.
+// First the threads that the recording was made for: others are in it only as far as they matter to these (who holds a
+// lock, who freed a block). Then the reader's choice, among these.
 Result<std::vector<bool>> choose_threads(const Recording& recording, const ThreadChoice& options) {
   const ThreadChoice recorded = recorded_threads(recording.session());
   const size_t count = recording.threads().size();
@@ -97,8 +96,7 @@ Result<std::vector<bool>> choose_threads(const Recording& recording, const Threa
   return recorded.any() ? among : std::vector<bool>{};
 }
 
-// The recording is read once more, from its metadata: names of threads are known for certain only
-// at the end.
+// Reads the recording's metadata again: names of threads are known for certain only at the end.
 std::vector<std::string> unmet_threads(const std::string& path, const ThreadChoice& options) {
   if (!options.any()) return {};
   const auto recording = Recording::open(path);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// --tid and --thread: of which threads the events are shown.
+// --tid and --thread: which threads' events are shown.
 //
-// Why not by leaving out events alone: who freed a block, or held a lock, may be a thread that was not asked for
+// Why not by just leaving out events: the thread that freed a block, or held a lock, may be one that was not requested
 // (Selection::threads).
-// Invariant: an option that means no thread is told; where all mean none, nothing is shown.
+// Invariant: an option that matches no thread is reported; if all match none, nothing is shown.
 #pragma once
 
 #include <string>
@@ -17,14 +17,14 @@
 namespace penna {
 
 void add_thread_options(OptionParser& parser, ThreadChoice& options);
-// Selection::threads: those that are meant, of those that the recording was made with; empty where all are. The error
-// says that none is met.
+// Selection::threads: the matching ones, among those that the recording was made with; empty if all match. Error: none
+// matches.
 Result<std::vector<bool>> choose_threads(const Recording& recording, const ThreadChoice& options);
-// While recording: which options no thread of the recording has met, as sentences.
+// While recording: which options no thread of the recording has matched, as sentences.
 std::vector<std::string> unmet_threads(const std::string& path, const ThreadChoice& options);
-// As one types them: "--tid 12 --thread 'worker*'".
+// As typed: "--tid 12 --thread 'worker*'".
 std::string thread_text(const ThreadChoice& options);
-// What is shown, as a sentence; empty: all threads are.
+// The selection, as a sentence; empty: all threads.
 std::string selected_text(const Recording& recording);
 
 }  // namespace penna

@@ -40,7 +40,7 @@ std::optional<uint64_t> depth_of(std::string_view text) {
   return depth;
 }
 
-// One word behind the '@'. Nothing: it is none that is known, or its value is out of range.
+// One word after the '@'. Empty: unknown, or its value is out of range.
 std::optional<Trigger> parse_action(const FunctionPattern& function, std::string_view action) {
   for (const auto& [word, what] : kActions)
     if (action == word) return Trigger{function, what, std::string(action)};
@@ -54,7 +54,7 @@ std::optional<Trigger> parse_action(const FunctionPattern& function, std::string
   return {};
 }
 
-// Has a colon that is not one of two: PROVIDER:NAME, not shop::pay.
+// Contains a single colon: PROVIDER:NAME, not shop::pay.
 bool names_points(const std::string& pattern) {
   for (size_t at = pattern.find(':'); at != std::string::npos; at = pattern.find(':', at)) {
     const size_t end = std::min(pattern.find_first_not_of(':', at), pattern.size());
@@ -64,13 +64,12 @@ bool names_points(const std::string& pattern) {
   return false;
 }
 
-// See TriggerAction: the order says it.
+// See TriggerAction for the order.
 bool is_filter(TriggerAction action) { return action < TriggerAction::kStack; }
 
 }  // namespace
 
-// Split at the last '@': symbol versions (memcpy@GLIBC) have one in the name. All words must be
-// good, or none counts.
+// Split at the last '@': symbol versions (memcpy@GLIBC) have one in the name. All words must be valid, or none counts.
 Result<TriggerOption> parse_trigger(const std::string& text, FilterUse use) {
   const size_t at = text.rfind('@');
   if (at == text.npos || at == 0) return wrong(text);

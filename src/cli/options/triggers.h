@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// -T FUNC@ACTION[,ACTION...]: what happens where a function is entered, or a point is passed.
+// -T FUNC@ACTION[,ACTION...]: actions when a function is entered, or a point is hit.
 //
-// Why apart: one option holds several actions, and each verb asks for those of some kinds (docs/filters.md).
-// Invariant: what parse_trigger() gives has at least one action, and a pattern that can match.
+// Why separate: one option contains several actions, and each verb asks for some kinds (docs/filters.md).
+// Invariant: the result of parse_trigger() has at least one action, and a pattern that can match.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,15 @@
 
 namespace penna {
 
-// Reading can only leave out; what must happen while the program runs (stack, snapshot) is for
-// recording.
+// Reading can only leave out; actions on the running program (stack, snapshot) are for recording.
 enum class FilterUse : uint8_t { kRecording, kReading };
 
-// kStack and those behind it record something; those before it leave something out.
+// kStack and later ones record something; those before it leave something out.
 enum class TriggerAction : uint8_t {
   kOn,
   kOff,
-  kFilter,   // as --caller
-  kNotrace,  // as --hide
+  kFilter,   // like --caller
+  kNotrace,  // like --hide
   kDepth,
   kTime,
   kFinish,
@@ -36,16 +35,16 @@ enum class TriggerAction : uint8_t {
 
 // One action at the functions (or points) of one pattern.
 struct Trigger {
-  FunctionPattern function;  // of kPointStack: points, which the agent matches by the text, as those of -e
+  FunctionPattern function;  // for kPointStack: points, which the agent matches by the text, like those of -e
   TriggerAction action;
-  std::string text;    // of the action, as it was typed
-  uint64_t value = 0;  // of kDepth calls, of kTime ns
+  std::string text;    // of the action, as typed
+  uint64_t value = 0;  // calls for kDepth, ns for kTime
 };
 
-using TriggerOption = Typed<std::vector<Trigger>>;  // one for each action, all of the same function
+using TriggerOption = Typed<std::vector<Trigger>>;  // one per action, all of the same function
 // The error says what is allowed.
 Result<TriggerOption> parse_trigger(const std::string& text, FilterUse use);
-// Those with such an action, in the order in which they were typed.
+// Those with one of these actions, in the order typed.
 std::vector<Trigger> triggers_of(const std::vector<TriggerOption>& options,
                                  std::initializer_list<TriggerAction> actions);
 

@@ -35,7 +35,7 @@ Result<Duration> parse_min_time(const std::string& text) {
   return Error{fmt::format("--min-time is a time with its unit, as 10us or 1.5ms, not '{}'", text)};
 }
 
-// ".." and '-' separate two ends alike; '+' begins a length.
+// ".." and '-' both separate two ends; '+' begins a length.
 Result<TimeRange> parse_range(const std::string& text) {
   const Error wrong{
       fmt::format("--range is a time from the start, as 1.2s-3s, 1.2s-, -3s or 1.2s+500ms, not '{}'", text)};
@@ -121,7 +121,7 @@ Result<Bounds> parse_sizes(const std::string& text) {
 }
 
 Result<Bounds> parse_lifetimes(const std::string& text) {
-  // No block lives for exactly so long.
+  // No block lives for exactly that long.
   if (const auto bounds = parse_bounds(text, parse_duration); bounds && text.find("..") != std::string::npos)
     return *bounds;
   return Error{
@@ -145,7 +145,7 @@ Result<uint64_t> parse_sample_bytes(const std::string& text) {
   return static_cast<uint64_t>(*bytes);
 }
 
-// A bare number is in MiB, as the option always took; with a unit it is a size.
+// A bare number is in MiB, as the option always accepted; with a unit it is a size.
 Result<uint32_t> parse_pool_mib(const std::string& text) {
   constexpr int64_t kMi = 1 << 20, kLeast = 4, kMost = 4096;
   const bool bare = text.find_first_not_of("0123456789") == std::string::npos;
@@ -175,8 +175,7 @@ Result<Typed<CallLimit>> parse_call_limit(const std::string& text) {
   return Typed<CallLimit>{{FunctionPattern(text.substr(0, sign)), allowed}, text};
 }
 
-// Never fails: which reading makes sense is known only with what is compared, and quiet_limit()
-// refuses then.
+// Never fails: which interpretation makes sense is known only with what is compared; quiet_limit() refuses then.
 Result<Typed<MinDelta>> parse_min_delta(const std::string& text) {
   MinDelta delta{parse_duration(text), parse_bytes(text), std::nullopt};
   if (text.ends_with('%')) delta.percent = parse_number(std::string_view(text).substr(0, text.size() - 1));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The types that option values are parsed into, and the parser of each: durations, sizes, ranges, limits.
 //
-// Invariant: a value is parsed once, while OptionParser reads the command line. What is kept of its text is printed,
+// Invariant: a value is parsed once, while OptionParser reads the command line. Its text is only kept for printing,
 // never parsed again.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace penna {
 
-// A value and the text it was given as, which messages and recordings repeat.
+// A value and its text, which messages and recordings repeat.
 template <typename Value>
 struct Typed {
   Value value{};
@@ -40,7 +40,7 @@ struct ParseByteSize {
   Result<ByteSize> operator()(const std::string& text) const;  // "0", "64k", "1.5MB"
 };
 
-// "10us", of --min-time.
+// "10us", for --min-time.
 Result<Duration> parse_min_time(const std::string& text);
 
 // Nanoseconds since the recording's start, [begin, end).
@@ -71,7 +71,7 @@ Result<uint32_t> parse_pool_mib(const std::string& text);            // "64" (Mi
 Result<Typed<uint64_t>> parse_rate(const std::string& text);         // bytes per second: "10MB/s", "512k"
 Result<Typed<CallLimit>> parse_call_limit(const std::string& text);  // "parse*=0", of --max-allocs
 
-// What diff calls noise: which of these the text can mean depends on what is compared.
+// diff's noise threshold: which interpretation applies depends on what is compared.
 struct MinDelta {
   std::optional<int64_t> ns, bytes;
   std::optional<double> percent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the help of each verb shows besides its options: which of them most people need, and examples.
+// Each verb's help besides its options: which of them most users need, and examples.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace penna {
 
-// Of "record"; of a verb that there is not, nothing.
+// For example of "record"; empty for an unknown verb.
 VerbHelp help_of(std::string_view verb);
 
 }  // namespace penna

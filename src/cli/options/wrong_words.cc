@@ -28,7 +28,7 @@ std::string needs_value(const TypedOption& option) {
 
 }  // namespace
 
-// Of one letter nearly any other is near: for such there is no guess.
+// Nearly any other one-letter option is near: no guess for those.
 Error no_such_option(const OptionTable& table, const std::string& name) {
   const std::string bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
   std::vector<std::string> names;

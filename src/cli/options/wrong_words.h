@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The sentences about a wrong word of a command line, alike for all verbs.
+// The sentences about wrong words of a command line, alike for all verbs.
 //
-// Invariant: each names the word that is wrong, and what to write in its place.
+// Invariant: each names the wrong word, and what to write instead.
 #pragma once
 
 #include <string>
@@ -15,16 +15,16 @@ namespace penna {
 
 // `name`: as typed, with its dashes.
 Error no_such_option(const OptionTable& table, const std::string& name);
-// Of words that are no options: one too many; and one that is missing, as the line of usage calls it.
+// For words that are not options: one too many; and a missing one, named as in the usage line.
 Error unexpected_word(const OptionTable& table, const std::string& word);
 Error missing_word(const OptionTable& table);
-// Two options of which one makes the other void.
+// Two options of which one cancels the other.
 Error contradiction(std::string_view a, std::string_view b);
 
-// All that can be said of the options without their values. The error is about the first that is wrong.
+// All checks of the options that do not need their values. The error is about the first wrong one.
 Result<> check_options(const OptionTable& table, const std::vector<TypedOption>& typed);
 
-// An error that begins with one name of an option, with the name that was typed.
+// An error that begins with one name of an option, rewritten with the name that was typed.
 Error in_typed_words(Error error, const std::vector<TypedOption>& typed);
 
 }  // namespace penna

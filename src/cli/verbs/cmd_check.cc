@@ -26,8 +26,7 @@
 namespace penna {
 namespace {
 
-// Limits are printed as a shell would take them, so that a line of the report can be pasted into a
-// script.
+// Limits are printed in shell syntax, so that a line of the report can be pasted into a script.
 std::string quoted(const std::string& text) {
   return text.find_first_of("* ?[]()<>&$") == std::string::npos ? text : "'" + text + "'";
 }
@@ -41,22 +40,20 @@ void add_missing(Verdict& verdict, const std::vector<Missing>& missing) {
   verdict.missing.insert(verdict.missing.end(), missing.begin(), missing.end());
 }
 
-// What limits on allocations need to know and this recording does not hold. `ends`: whether the
-// limit is on blocks that were freed or not; a lost free makes a leak look larger, but changes
-// nothing about what was allocated.
+// Information that limits on allocations need and this recording lacks. `ends`: whether the limit depends on blocks
+// being freed; a lost free makes a leak look larger, but does not change what was allocated.
 void add_needs_of_blocks(const Recording& recording, const HealthReport& health, const Allocations& heap,
                          const AllocationChoice* choice, std::span<Verdict> verdicts, Ends ends) {
   std::vector<Missing> missing =
       missing_events(health, PENNA_ALLOC, ends, choice == nullptr || choice->limits().processes.empty());
   for (Missing& one : missing_blocks(recording, health, ends)) missing.push_back(std::move(one));
-  // --stack can only decide about stacks that were recorded whole.
+  // --stack can only decide about completely recorded stacks.
   if (choice != nullptr)
     if (auto stacks = missing_stacks(choice->doubtful(), "a function of --stack"))
       missing.push_back(std::move(*stacks));
   for (Verdict& verdict : verdicts) {
     add_missing(verdict, missing);
-    // Sampling makes sums estimates. Of a rate the number of samples is known, and with it how far
-    // it may be off.
+    // Sampling makes sums estimates. For a rate the number of samples is known, and thus its error.
     const bool is_rate = verdict.unit == Verdict::Unit::kBytes && ends == Ends::kDoNotCount;
     const auto samples = is_rate ? std::optional(heap.total().samples) : std::nullopt;
     const uint64_t mean = heap.family().is_heap() ? SampleScale(recording).mean() : 0;
@@ -64,8 +61,8 @@ void add_needs_of_blocks(const Recording& recording, const HealthReport& health,
   }
 }
 
-// Verdicts on live blocks (leaks, peak) first, then on sums (rate, calls): the two groups need
-// different things to be known, see add_needs_of_blocks().
+// Verdicts on live blocks (leaks, peak) first, then on sums (rate, calls): the two groups need different information,
+// see add_needs_of_blocks().
 void judge_allocations(const CheckOptions& options, const Recording& recording, const Summary& summary,
                        const HealthReport& health, const Analyses& analyses, const AllocationChoice* choice,
                        const Suppressions& listed, Names& names, std::vector<Verdict>& verdicts) {
@@ -87,8 +84,7 @@ void judge_allocations(const CheckOptions& options, const Recording& recording, 
   if (options.max_alloc_rate)
     verdicts.push_back(called(check_alloc_rate(recording, summary, heap, options.max_alloc_rate->value),
                               "--max-alloc-rate " + options.max_alloc_rate->text + family));
-  // Stacks that read the same, of several processes or addresses, are one row to whoever reads the
-  // report.
+  // Stacks that look the same, from several processes or addresses, are one row in the report.
   SameStacks same(recording, names);
   for (Verdict& verdict : verdicts) join_blames(verdict, same);
   std::vector<CallLimit> limits;
@@ -102,8 +98,8 @@ void judge_allocations(const CheckOptions& options, const Recording& recording, 
   add_needs_of_blocks(recording, health, heap, choice, all.subspan(first_of_sums - first), Ends::kDoNotCount);
 }
 
-// Limits on times first, each on one number of the statistics; then those on functions, which need
-// every acquisition with its place.
+// Limits on times first, each on one number of the statistics; then those on functions, which need every acquisition
+// with its place.
 void judge_locks(const CheckOptions& options, const Recording& recording, const Analyses& analyses, Names& names,
                  std::vector<Verdict>& verdicts) {
   const Locks& locks = *analyses.locks;
@@ -114,7 +110,7 @@ void judge_locks(const CheckOptions& options, const Recording& recording, const 
   add("--max-wait", options.max_wait, check_longest_wait);
   add("--max-wait-p99", options.max_wait_p99, check_wait_p99);
   add("--max-hold", options.max_hold, check_longest_hold);
-  // From here on it needs `lock_places`, which is only analysed when --no-lock-in was given.
+  // From here on it needs `lock_places`, which is only analysed if --no-lock-in was given.
   if (options.no_lock_in.empty()) return;
   std::vector<CallLimit> limits;
   for (const FunctionPattern& pattern : options.no_lock_in) limits.push_back({pattern, 0});
@@ -123,8 +119,7 @@ void judge_locks(const CheckOptions& options, const Recording& recording, const 
     verdicts.push_back(called(std::move(found[i]), "--no-lock-in " + quoted(options.no_lock_in[i].text())));
 }
 
-// The order of the verdicts is that of the report's rows: what was lost comes first, as it puts all
-// others in doubt.
+// The verdicts are in the order of the report's rows: lost events first, because they cast doubt on all others.
 std::vector<Verdict> judge(const CheckOptions& options, const Recording& recording, const Summary& summary,
                            const HealthReport& health, const Analyses& analyses, const AllocationChoice* choice,
                            const Suppressions& listed, Names& names) {
@@ -137,14 +132,14 @@ std::vector<Verdict> judge(const CheckOptions& options, const Recording& recordi
   const size_t first_of_locks = verdicts.size();
   if (options.of_locks()) judge_locks(options, recording, analyses, names, verdicts);
   for (Verdict& verdict : judge_waits(options.waits, analyses.relations.get())) verdicts.push_back(std::move(verdict));
-  // Lost events of locks can hide a wait, a hold or an order, so all limits on locks need the same.
+  // Lost lock events can hide a wait, a hold or an order, so all limits on locks need the same.
   for (size_t i = first_of_locks; i < verdicts.size(); ++i)
     add_missing(verdicts[i], missing_events(health, PENNA_LOCKS, Ends::kCount));
   return verdicts;
 }
 
-// Only what the limits need is analysed: each analysis costs time or memory for all events of its
-// class, and most checks want one number.
+// Only what the limits need is analysed: each analysis costs time or memory for all events of its class, and most
+// checks need one number.
 AnalysisChoice passes_to_check(const CheckOptions& options, const Summary& summary) {
   const bool calls = summary.events[PENNA_CALLS] != 0;
   AnalysisChoice passes;
@@ -152,15 +147,14 @@ AnalysisChoice passes_to_check(const CheckOptions& options, const Summary& summa
   if (options.of_locks()) passes.classes |= kLockEvents;
   passes.lock_order = options.waits.any();
   passes.lock_places = !options.no_lock_in.empty();
-  // Without recorded calls --max-allocs and --no-lock-in fall back on the stacks of the events.
+  // Without recorded calls --max-allocs and --no-lock-in fall back on the events' stacks.
   if (!options.max_allocs.empty() && calls) passes.context = AllocationContext::kCall;
   passes.call_tree = calls && (passes.lock_places || passes.context == AllocationContext::kCall);
   if (passes.call_tree) passes.classes |= kCallEvents;
   return passes;
 }
 
-// A program that the agent could not enter would keep every limit; a green check must not mean
-// that.
+// A program that could not be recorded would keep every limit; a green check must not mean that.
 std::string nothing_recorded_text(const Recording& recording) {
   const std::vector<std::string>& notes = recording.collector().notes;
   return notes.empty()
@@ -169,7 +163,7 @@ std::string nothing_recorded_text(const Recording& recording) {
              : notes.front();
 }
 
-// A note that is already given as the reason of an unknown verdict need not stand below it again.
+// A note that is already the reason of an unknown verdict need not be repeated below it.
 bool is_told(const std::string& note, const std::vector<Verdict>& verdicts) {
   for (const Verdict& verdict : verdicts)
     for (const Missing& one : verdict.missing)
@@ -177,9 +171,9 @@ bool is_told(const std::string& note, const std::vector<Verdict>& verdicts) {
   return false;
 }
 
-// The steps of a check. Gives the exit status.
+// The steps of a check. Returns the exit status.
 Result<int> show(const Recording& recording, const CheckOptions& options, Output& output) {
-  // Limits on what was not recorded at all are wrong use, not kept limits.
+  // Limits on events that were not recorded at all are incorrect usage, not kept limits.
   if (options.of_allocations() && (recording.session().classes & kAllocEvents) == 0)
     return Error{"no allocations were recorded, on which the limits are: record with -k alloc"};
   if (options.of_locks() && (recording.session().classes & kLockEvents) == 0)
@@ -193,7 +187,7 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
   // The events are read, once.
   const AnalysisChoice passes = passes_to_check(options, summary);
   const std::unique_ptr<ProgressObserver> progress = progress_line(!options.input.no_progress);
-  // As the limit of the peak is on each process, and patterns are of functions that may be folded.
+  // Because the peak's limit applies to each process, and patterns match functions that may be folded.
   SameStacks same(recording, names, SameStacks::Of::kEachProcess, SameStacks::Lines::kAll);
   const Analyses analyses =
       analyse(recording, summary, names.map(), passes, progress.get(), {choice.get(), 1, &same, PeakOf::kEachProcess});
@@ -203,7 +197,7 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
       judge(options, recording, summary, health, analyses, choice.get(), listed, names);
   // The tables: the limits, then one for each limit on waits that is broken.
   Report report = check_report(recording, verdicts, names, analyses.allocations.get());
-  Table limits = std::exchange(report.tables[0], {});  // all of them, whatever -n says
+  Table limits = std::exchange(report.tables[0], {});  // all of them, regardless of -n
   report.tables.erase(report.tables.begin());
   constexpr size_t kFrames = 10, kFramesOfSeveral = 5;
   if (options.waits.any()) {
@@ -212,8 +206,7 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
     for (Table& table : tables_of_waits(options.waits, *analyses.relations, texts))
       report.tables.push_back(std::move(table));
   }
-  // -n cuts the tables of stacks. The table of limits is taken out meanwhile, so that no limit is
-  // hidden.
+  // -n cuts the tables of stacks. The table of limits is taken out meanwhile, so that no limit is hidden.
   PENNA_TRY(select_report_rows(report, options.table));
   report.tables.insert(report.tables.begin(), std::move(limits));
   for (Table& table : report.tables)
@@ -223,12 +216,12 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
     report.tail.push_back(std::move(sentence));
   if (std::string chosen = chosen_text(options.input, recording); !chosen.empty())
     report.head.push_back(std::move(chosen));
-  // Programs that were not entered have kept no limit: say so even when every verdict is "kept".
+  // Programs that could not be recorded have kept no limit: say so even if every verdict is "kept".
   for (const std::string& note : recording.collector().notes)
     if (!is_told(note, verdicts)) report.tail.push_back(note);
   add_health(report, recording, health);
   write_report(report, options.table, output);
-  // A broken limit is certain; an unknown one is reported only when nothing is certainly broken.
+  // A broken limit is certain; an unknown one is reported only if none is certainly broken.
   const auto any = [&](auto is) { return std::any_of(verdicts.begin(), verdicts.end(), is); };
   if (any([](const Verdict& one) { return one.is_broken(); })) return CheckOptions::kBroken;
   return any([](const Verdict& one) { return one.is_unknown(); }) ? CheckOptions::kCannot : 0;
@@ -236,8 +229,8 @@ Result<int> show(const Recording& recording, const CheckOptions& options, Output
 
 }  // namespace
 
-// Sizes and durations are values here, not texts: 0 is a limit, and none is nullopt. At least one
-// limit must be given, or a mistyped script would pass for ever.
+// Sizes and durations are values here, not texts: 0 is a limit, and none is nullopt. At least one limit must be given,
+// or a mistyped script would always pass.
 Result<Parsed<CheckOptions>> parse_check(const Arguments& arguments) {
   Parsed<CheckOptions> parsed;
   CheckOptions& options = parsed.options;
@@ -297,8 +290,8 @@ int cmd_check(const CheckOptions& options) {
   return written != 0 ? written : *status;
 }
 
-// Test harnesses know 0, 1 and 2 only: our own failures (125) become 2, "cannot be checked", so
-// that they are never taken for a broken limit.
+// Test harnesses know only 0, 1 and 2: our own failures (125) become 2, "cannot be checked", so that they are never
+// mistaken for a broken limit.
 int check_verb(const Arguments& arguments) {
   const int status = run_parsed("check", parse_check(arguments), cmd_check);
   return status == kOurFailure ? CheckOptions::kCannot : status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// penna check: does a recording keep within limits? For tests and for continuous integration.
-// Exit status: 0 = all kept, 1 = a limit is broken, 2 = none is, as far as one can know, or wrong use.
+// penna check: whether a recording keeps within limits. For tests and for continuous integration.
+// Exit status: 0 = all kept, 1 = a limit is broken, 2 = none is known to be broken but some are unknown, or wrong
+// usage.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,10 @@
 
 namespace penna {
 
-// A limit that was not given is nullopt, and 0 is a limit like any other ("nothing may leak").
-// Typed values keep their text, because the verdict names each limit as it was typed.
+// A limit that was not given is nullopt, and 0 is a limit like any other ("nothing may leak"). Typed values keep their
+// text, because the verdict repeats each limit as typed.
 struct CheckOptions {
-  // Exit statuses. kCannot is also that of an error of ours, see check_verb().
+  // Exit statuses. kCannot is also used for our own errors, see check_verb().
   static constexpr int kBroken = 1, kCannot = 2;
 
   InputOptions input;
@@ -27,15 +28,15 @@ struct CheckOptions {
   AllocFilterOptions allocations;
   SuppressionOptions suppressions;
   std::optional<ByteSize> max_leak, max_peak;
-  std::optional<Typed<uint64_t>> max_alloc_rate;  // bytes a second
+  std::optional<Typed<uint64_t>> max_alloc_rate;  // bytes per second
   std::optional<uint64_t> max_leak_blocks;
   std::vector<Typed<CallLimit>> max_allocs;
   std::optional<Duration> max_wait, max_wait_p99, max_hold;
   std::vector<FunctionPattern> no_lock_in;
-  WaitLimits waits;  // on who waits for whom
+  WaitLimits waits;  // on waits between threads
   std::optional<size_t> frames;
 
-  // Which classes of events must have been recorded for the limits to mean anything.
+  // Which classes of events must have been recorded for the limits to be meaningful.
   bool of_allocations() const {
     return max_leak || max_peak || max_alloc_rate || max_leak_blocks || !max_allocs.empty();
   }

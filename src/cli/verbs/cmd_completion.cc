@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// penna completion SHELL: the script that completes penna there. It asks `penna completion words INDEX WORD...`, of
-// all words behind "penna", which prints a candidate a line, with a tab before what it is; ":files" and the like are
-// for the shell (completion.h).
+// penna completion SHELL: the completion script for that shell. It calls `penna completion words INDEX WORD...`, with
+// all words after "penna", which prints a candidate per line, with a tab before its description; ":files" and similar
+// lines are for the shell (completion.h).
 #include <cstdio>
 #include <cstdlib>
 
@@ -48,7 +48,7 @@ int cmd_completion(const CompletionOptions& options) {
 }  // namespace
 
 int completion_verb(const Arguments& arguments) {
-  // What stands at a cursor is no command line of ours, and may look like anything.
+  // The words at a cursor are not our command line, and may look like anything.
   if (arguments.size() >= 2 && arguments[0] == "words") return print_words(arguments);
   return run_parsed("completion", parse_completion(arguments), cmd_completion);
 }

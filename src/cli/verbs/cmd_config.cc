@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna config [VERB]: the defaults that count, as a file of settings, each with where it comes from.
+// penna config [VERB]: the effective defaults, as a settings file, each with its origin.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

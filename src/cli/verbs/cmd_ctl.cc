@@ -61,8 +61,7 @@ std::string sentence(const SwitchedPoints& counts, const std::string& pattern, b
 
 }  // namespace
 
-// Everything is checked before the recorder is asked: of several patterns none is switched when one
-// of them is wrong.
+// Everything is checked before the recorder is asked: if one of several patterns is wrong, none is switched.
 Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   Parsed<CtlOptions> parsed;
   std::vector<std::string> words;
@@ -80,8 +79,7 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   if (words.empty()) return Error{"write penna ctl PID on PATTERN, or off instead of on; or penna ctl PID stop"};
-  // from_chars, not atoi: "12abc" and "0" are typing errors, and a negative number would mean a
-  // process group.
+  // from_chars, not atoi: "12abc" and "0" are typing errors, and a negative number would mean a process group.
   const char* end = words[0].data() + words[0].size();
   const auto [at, error] = std::from_chars(words[0].data(), end, parsed.options.pid);
   if (error != std::errc() || at != end || parsed.options.pid <= 0)

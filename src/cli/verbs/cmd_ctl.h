@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// penna ctl PID on|off PATTERN...: switches points of a recording that is under way.
+// penna ctl PID on|off PATTERN...: switches points of a running recording.
 //
-// PID is a process that is recorded (then it alone), or the recorder (then all processes, and programs to come).
+// PID is a recorded process (then only it), or the recorder (then all processes, and future programs).
 #pragma once
 
 #include "cli/options/arguments.h"
@@ -17,7 +17,7 @@ struct CtlOptions {
   std::vector<std::string> patterns;
 };
 Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments);
-// 0: done; 1: a pattern names no point so far, which holds for what is loaded later; 125: not done.
+// 0: done; 1: a pattern matches no point so far, but applies to libraries loaded later; 125: not done.
 int cmd_ctl(const CtlOptions& options);
 
 }  // namespace penna

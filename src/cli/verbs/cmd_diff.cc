@@ -19,7 +19,7 @@
 namespace penna {
 namespace {
 
-// One side, analysed for what `classes` says: use(recording, analyses, names). Its warnings go to `warnings`.
+// One side, analysed for `classes`: use(recording, analyses, names). Its warnings go to `warnings`.
 template <typename Use>
 Result<> read_side(const char* side, const std::string& path, const DiffOptions& options, uint32_t classes,
                    std::vector<std::string>& warnings, Use&& use) {
@@ -42,8 +42,8 @@ Result<> read_side(const char* side, const std::string& path, const DiffOptions&
   return ok();
 }
 
-// What is kept of a side are names and sums: addresses and stack numbers mean nothing outside of
-// their recording, which is closed when these return.
+// Only names and sums of a side are kept: addresses and stack numbers mean nothing outside of their recording, which is
+// closed when these return.
 Result<CallsByName> read_calls(const char* side, const std::string& path, const DiffOptions& options,
                                std::vector<std::string>& warnings) {
   CallsByName calls;
@@ -56,8 +56,8 @@ Result<CallsByName> read_calls(const char* side, const std::string& path, const 
   return calls;
 }
 
-// Fails only when allocations were not recorded at all; that the filters left out all of them is
-// shown as a difference.
+// Fails only if allocations were not recorded at all; if the filters left out all of them, that is shown as a
+// difference.
 Result<StacksByName> read_stacks(const char* side, const std::string& path, const DiffOptions& options, StackSums what,
                                  const Suppressions& listed, std::vector<std::string>& warnings) {
   StacksByName stacks;
@@ -87,8 +87,8 @@ Result<LocksByName> read_locks(const char* side, const std::string& path, const 
   return locks;
 }
 
-// What to compare when --of does not say: calls, unless one of both has none and both have
-// allocations. This opens each recording once more, but reads its index only (Summary).
+// What to compare without --of: calls, unless one of both has none and both have allocations. Opens each recording once
+// more, but reads only its index (Summary).
 Result<DiffOf> what_both_have(const DiffOptions& options) {
   bool calls = true, allocations = true;
   for (const std::string& path : {options.a, options.b}) {
@@ -105,7 +105,7 @@ Result<DiffOf> what_both_have(const DiffOptions& options) {
 // The steps of a diff.
 Result<Report> make_diff_report(const DiffOptions& options) {
   std::vector<std::string> warnings;
-  // What is compared is known; only now is it clear whether --min-delta fits.
+  // The kind of comparison is known; only now is it clear whether --min-delta fits.
   const DiffOf of = options.of ? *options.of : PENNA_TRY(what_both_have(options));
   const QuietLimit quiet = PENNA_TRY(quiet_limit(options.min_delta, of));
   Report report;
@@ -131,14 +131,12 @@ Result<Report> make_diff_report(const DiffOptions& options) {
     if (const size_t frames = options.frames.value_or(kFrames); frames != 0)
       for (Table& table : report.tables) table.most_details = frames;
   }
-  // Warnings of both sides, each behind its letter: a loss in one makes its numbers smaller than
-  // the other's.
+  // Warnings of both sides, each with its letter: a loss on one side makes its numbers smaller than the other's.
   report.warnings = std::move(warnings);
   return report;
 }
 
-// "10" may be nanoseconds or bytes: the parser keeps both readings, and the one that fits is chosen
-// here.
+// "10" may be nanoseconds or bytes: the parser keeps both interpretations, and the one that fits is chosen here.
 Result<QuietLimit> quiet_limit(const std::optional<Typed<MinDelta>>& delta, DiffOf of) {
   if (!delta) return QuietLimit{};
   const MinDelta& least = delta->value;
@@ -149,9 +147,8 @@ Result<QuietLimit> quiet_limit(const std::optional<Typed<MinDelta>>& delta, Diff
                            is_time ? "a time" : "a number of bytes", is_time ? "10us" : "4k", delta->text)};
 }
 
-// Like every parse_*: declare the options, parse, return early for --help, then check what only
-// several options together can get wrong. The likeness is deliberate: each verb's options can be
-// read in one place.
+// Like every parse_*: declare the options, parse, return early for --help, then check combinations of options. The
+// similarity is deliberate: each verb's options can be read in one place.
 Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
   Parsed<DiffOptions> parsed;
   DiffOptions& options = parsed.options;
@@ -189,8 +186,8 @@ Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments) {
   if (words.size() != 2) return Error{"give two recordings, as in 'penna diff before.penna after.penna'"};
   options.a = words[0];
   options.b = words[1];
-  // A --min-delta that fits neither calls nor allocations is refused before any recording is
-  // opened. Without --of it is not known yet which of them is compared.
+  // A --min-delta that fits neither calls nor allocations is refused before any recording is opened. Without --of it is
+  // not known yet which are compared.
   if (const auto wrong = quiet_limit(options.min_delta, options.of.value_or(DiffOf::kCalls));
       !wrong && (options.of || !quiet_limit(options.min_delta, DiffOf::kAlloc)))
     return wrong.error();

@@ -12,21 +12,21 @@ namespace penna {
 
 enum class DiffOf : uint8_t { kCalls, kAlloc, kLeaks, kLocks };
 
-// A comes first on the command line and is what B is compared with: changes are B minus A.
+// A comes first on the command line and is the base of the comparison: changes are B minus A.
 struct DiffOptions {
-  InputOptions input;  // how names are looked up, in both
+  InputOptions input;  // how names are looked up, for both
   TableOptions table;
   std::optional<size_t> frames;  // of each stack in text, 0: all
   std::string a, b;
-  std::optional<DiffOf> of;                  // none: calls, or where one has none, allocations
-  std::optional<Typed<MinDelta>> min_delta;  // what is noise; none: 1 %
+  std::optional<DiffOf> of;                  // none: calls, or allocations if one side has no calls
+  std::optional<Typed<MinDelta>> min_delta;  // noise threshold; none: 1 %
   AllocFilterOptions allocations;            // which of them count
-  SuppressionOptions suppressions;           // of leaks
+  SuppressionOptions suppressions;           // for leaks
 };
-// Fails where the text means nothing for what is compared: a time for allocations.
+// Fails if the text is meaningless for what is compared: a time for allocations.
 Result<QuietLimit> quiet_limit(const std::optional<Typed<MinDelta>>& delta, DiffOf of);
 
-// What is shown, for whoever shows it otherwise.
+// The report, for callers that display it differently.
 Result<Report> make_diff_report(const DiffOptions& options);
 
 Result<Parsed<DiffOptions>> parse_diff(const Arguments& arguments);

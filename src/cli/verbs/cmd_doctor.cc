@@ -18,7 +18,7 @@
 namespace penna {
 namespace {
 
-// Exit status. 1 is what lint and check use for findings.
+// Exit status. 1 is used by lint and check for findings.
 constexpr int kDoesNotWork = 2;
 
 const char* word_of(Diagnosis verdict) {
@@ -29,7 +29,7 @@ const char* word_of(Diagnosis verdict) {
   }
 }
 
-// A number is a process, unless a file of that name is here: the same rule as of penna list.
+// A number is a process, unless a file of that name exists: the same rule as in penna list.
 Result<DoctorFindings> examine(const std::string& target) {
   if (target.empty()) return examine_system();
   pid_t pid = 0;
@@ -41,8 +41,7 @@ Result<DoctorFindings> examine(const std::string& target) {
   return examine_program(path);
 }
 
-// In text a remedy stands below its row, as it is longer than a column can be; CSV and JSON have it
-// as a field.
+// In text a remedy is below its row, as it is longer than a column can be; CSV and JSON have it as a field.
 Table table_of(const DoctorFindings& findings) {
   const Columns<DoctorFinding> columns = {
       {{"check", "CHECK", CellKind::kText}, [](const DoctorFinding& one) { return one.check; }},
@@ -73,7 +72,7 @@ Result<Parsed<DoctorOptions>> parse_doctor(const Arguments& arguments) {
   return parsed;
 }
 
-// A finding that is only limited does not count as a failure: something else works in its place.
+// A finding that is only limited does not count as a failure: there is an alternative.
 int cmd_doctor(const DoctorOptions& options) {
   const auto findings = examine(options.target);
   if (!findings) return fail(findings.error().text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna doctor [PID|BIN]: what works here, and how to mend what does not.
+// penna doctor [PID|BIN]: what works here, and remedies for what does not.
 #pragma once
 
 #include "cli/options/arguments.h"
@@ -12,7 +12,7 @@ struct DoctorOptions {
   TableOptions table;
 };
 Result<Parsed<DoctorOptions>> parse_doctor(const Arguments& arguments);
-// 0: all that is needed works; 2: something does not.
+// 0: everything needed works; 2: something does not.
 int cmd_doctor(const DoctorOptions& options);
 
 }  // namespace penna

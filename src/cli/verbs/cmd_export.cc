@@ -40,17 +40,17 @@
 namespace penna {
 namespace {
 
-// Adapts a writer that takes (recording, names, sink, step, walk) to the table below, for those
-// that write one file. `step` moves the progress line by one event; `walk` gets what the pass could
-// not read, for health. False: the sink refused.
+// Adapts a writer that takes (recording, names, sink, step, walk) to the table below, for formats of one file. `step`
+// moves the progress line by one event; `walk` receives what the pass could not read, for health. False: the sink
+// refused.
 template <auto kExport>
 bool write_with(ExportWork& work, const TextSink& sink) {
   return kExport(
       work.recording, work.names, sink, [&] { work.progress.step(); }, &work.analyses.walk);
 }
 
-// Call paths that found no room in the tree were added to their callers: totals are right, the
-// deepest frames are missing.
+// Call paths that had no room in the tree were added to their callers: totals are right, the deepest frames are
+// missing.
 void note_folded(ExportWork& work, FoldedReport done) {
   work.analyses.walk = std::move(done.walk);
   if (done.folded != 0)
@@ -86,7 +86,7 @@ bool write_graphviz(ExportWork& work, const TextSink& sink) {
   return true;
 }
 
-// As large as may be mailed.
+// A size that can be mailed.
 constexpr size_t kMostPage = 20'000'000;
 
 bool write_html(ExportWork& work, const TextSink& sink) {
@@ -104,8 +104,8 @@ bool write_html(ExportWork& work, const TextSink& sink) {
   return false;
 }
 
-// Writers into a directory, or into files whose names they choose, report their own errors and give
-// an exit status. CTF 1.8 wants the stream and its metadata as two files of one directory.
+// Writers to a directory, or to files whose names they choose, report their own errors and return an exit status. CTF
+// 1.8 requires the stream and its metadata as two files of one directory.
 int write_ctf(ExportWork& work) {
   Result<Output> stream = Output::create_new_in(work.directory, "events", work.options.output);
   Result<Output> metadata = Output::create_new_in(work.directory, "metadata", work.options.output);
@@ -119,7 +119,7 @@ int write_ctf(ExportWork& work) {
   return status != 0 ? status : finish_output(*metadata);
 }
 
-// uftrace wants a file a thread, and more: the exporter asks for one after the other by name.
+// uftrace needs one file per thread, and more: the exporter requests them one by one, by name.
 int write_uftrace(ExportWork& work) {
   int status = 0;
   const WriteFile write_file = [&](const std::string& name, const std::function<bool(const TextSink&)>& fill) {
@@ -140,18 +140,18 @@ int write_uftrace(ExportWork& work) {
   return status;
 }
 
-// All that the verb knows of a format; a new one is a row in kFormats.
+// Everything that the verb knows about a format; a new one is a row in kFormats.
 struct ExportFormat {
   const char* name;
   const char* about;
-  uint32_t classes;  // the events that it is made of
-  // One of both: into a file, or elsewhere.
+  uint32_t classes;  // the events that it contains
+  // One of the two: into a file, or elsewhere.
   bool (*write)(ExportWork&, const TextSink&);
   int (*write_elsewhere)(ExportWork&);
   int passes = 1;  // over the events
   bool of_one_process() const { return passes > 1; }
   enum class Into { kFile, kDirectory, kFiles } into = Into::kFile;   // kDirectory: an empty one
-  enum class Shape { kText, kBinary, kStacks } shape = Shape::kText;  // kStacks: text that takes --weight
+  enum class Shape { kText, kBinary, kStacks } shape = Shape::kText;  // kStacks: text that accepts --weight
 };
 constexpr auto kStacks = ExportFormat::Shape::kStacks;
 constexpr ExportFormat kFormats[] = {
@@ -210,7 +210,7 @@ bool can_aggregate(const ExportFormat& format) {
   return format.write == write_speedscope || format.write == write_firefox;
 }
 
-// Whether it sums by stack, and so takes a --weight.
+// Whether it sums by stack, and so accepts a --weight.
 bool is_of_stacks(const ExportOptions& options) {
   return find_format(options.format)->shape == kStacks || options.aggregate;
 }
@@ -220,7 +220,7 @@ bool leaves_out(const InputOptions& options) {
   return !filter_text(options.filter).empty() || !thread_text(options.threads).empty() || !options.conditions.empty();
 }
 
-// What makes it smaller.
+// Advice for a smaller file.
 std::string advice_on_size(const ExportFormat& format) {
   if (can_aggregate(format)) return "with --aggregate it has one sample a stack; --depth and -r help, too";
   if (format.classes == kAllocEvents) return "-r makes it smaller";
@@ -229,8 +229,7 @@ std::string advice_on_size(const ExportFormat& format) {
 
 bool is_standard_output(const std::string& path) { return path.empty() || path == "-"; }
 
-// Standard output, or a file that takes the place of the one that is there. A recording must not be
-// replaced by its own export.
+// Standard output, or a file that replaces an existing one. A recording must not be replaced by its own export.
 Result<Output> open_output(const ExportFormat& format, const ExportOptions& options, const std::string& recording) {
   if (is_standard_output(options.output)) {
     Output output;
@@ -246,8 +245,8 @@ Result<Output> open_output(const ExportFormat& format, const ExportOptions& opti
   return Output::create(options.output);
 }
 
-// Opens the directory of a format that needs one. It must be empty or not there: these formats are
-// read as a whole directory, and files of an older export would be taken for a part of this one.
+// Opens the directory of a format that needs one. It must be empty or missing: these formats are read as a whole
+// directory, and files of an older export would be mistaken for a part of this one.
 Result<Fd> make_directory(const std::string& path, const char* format) {
   if (is_standard_output(path))
     return Error{fmt::format(
@@ -255,19 +254,17 @@ Result<Fd> make_directory(const std::string& path, const char* format) {
   return open_output_directory(path);
 }
 
-// The writer's own result is not needed: it is false only when the sink refused, and finish() knows
-// why.
+// The writer's own result is not needed: it is false only if the sink refused, and finish() knows why.
 int write_file(const ExportFormat& format, Output& output, ExportWork& work) {
   format.write(work, work.size.through(output.sink()));
   return work.trouble.empty() ? finish_output(output) : fail("export", work.trouble);
 }
 
-// A sentence when the recording holds nothing that the format could show; the file is written all
-// the same, valid and empty.
+// A sentence if the recording has nothing that the format could show; the file is still written, valid and empty.
 std::string what_is_missing(const ExportFormat& format, const ExportOptions& options, const Recording& recording,
                             const Summary& summary) {
   const uint32_t classes = is_of_stacks(options) ? classes_of(options.folded.weight) : format.classes;
-  if (classes == kEventClasses || recording.processes().empty()) return "";  // its report of health says why
+  if (classes == kEventClasses || recording.processes().empty()) return "";  // its health report says why
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
     if ((classes & 1u << i) != 0 && summary.events[i] != 0) return "";
   const bool calls = (classes & kCallEvents) != 0;
@@ -279,11 +276,11 @@ std::string what_is_missing(const ExportFormat& format, const ExportOptions& opt
                      format.name, calls ? kRecordAllCalls : fmt::format("record it with -k {}", kind));
 }
 
-// FORMAT, REC and OUT in this order, but the format may stand anywhere: "penna export app.penna ctf".
+// FORMAT, REC and OUT in this order, but the format may be in any position: "penna export app.penna ctf".
 Result<> take_words(const std::vector<std::string>& words, ExportOptions& options) {
   std::vector<std::string*> places;
   for (std::string* place : {&options.input.recording, &options.output})
-    if (place->empty()) places.push_back(place);  // -i and -o name them, too
+    if (place->empty()) places.push_back(place);  // -i and -o name them too
   SortedWords sorted = PENNA_TRY(
       sort_words(words, {"format", export_formats(), places.size(), "one format, one recording and one output"}));
   if (sorted.known.empty()) {
@@ -363,7 +360,7 @@ int cmd_export(const ExportOptions& options) {
   const Result<Recording> recording = open_input(options.input);
   if (!recording) return fail(recording.error().text);
   const ExportFormat& format = *find_format(options.format);
-  // Where to write. Before anything is read: an output that cannot be opened is known at once.
+  // Where to write. Before anything is read: an output that cannot be opened is reported at once.
   const bool is_file = format.into == ExportFormat::Into::kFile;
   const bool is_directory = format.into == ExportFormat::Into::kDirectory;
   Result<Output> output = is_file ? open_output(format, options, recording->path()) : Output();
@@ -379,14 +376,14 @@ int cmd_export(const ExportOptions& options) {
   if (!choice) return fail("export", choice.error().text);
   if (const Result<> known = check_weight_of_sample(*recording, options.folded.weight); !known)
     return fail("export", known.error().text);
-  // Only the recording says what a flame graph of it can be made of, when no --weight was given.
+  // Without --weight, only the recording determines the default weight.
   ExportOptions chosen = options;
   if (is_of_stacks(options) && !options.has_weight && default_weight(summary) != options.folded.weight) {
     chosen.folded.weight = default_weight(summary);
     say("there are no calls: the weights are bytes allocated, as with --weight alloc-bytes");
   }
   chosen.folded.choice = choice->get();
-  // --pid names processes that exist: the writers below rely on it.
+  // --pid matches existing processes: the writers below rely on it.
   if (options.pid)
     if (const auto meant = meant_processes(*recording, *options.pid); !meant) return fail("export", meant.error().text);
   Analyses analyses;
@@ -402,7 +399,7 @@ int cmd_export(const ExportOptions& options) {
     ExportWork work{chosen, *recording, names, analyses, progress, size, *directory};
     status = is_file ? write_file(format, *output, work) : format.write_elsewhere(work);
   }
-  // All bytes have arrived. What is not in them is said on stderr: standard output may be the export itself.
+  // All bytes have arrived. What they lack is reported on stderr: standard output may be the export itself.
   if (status != 0) return status;
   if (const std::string missing = what_is_missing(format, chosen, *recording, summary); !missing.empty()) say(missing);
   for (const std::string& sentence : unmet_stacks(choice->get())) say(sentence);

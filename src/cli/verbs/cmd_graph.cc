@@ -26,7 +26,7 @@
 namespace penna {
 namespace {
 
-// What to say when no function has the name: up to five that contain it, in alphabetical order; else the nearest.
+// The message if no function has the name: up to five that contain it, in alphabetical order; else the nearest.
 std::string not_found(const std::string& pattern, const Recording& recording, const CallGraph& graph, Names& names) {
   if (graph.counts().calls == 0) return "the recording holds no calls: " + why_no_calls(recording);
   std::set<std::string> similar;
@@ -46,13 +46,12 @@ Result<> show(const Recording& recording, const GraphOptions& options, Output& o
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording, options.function.text());
   Names names(recording, *symbols, name_style(options.input, options.table.format));
-  // Which functions are meant is asked once for each function, not once for each call.
+  // The pattern is matched once per function, not per call.
   CallGraph graph(recording, names.map(),
                   [&](const CodePlace& place) { return options.function.matches(names.full_function_name(place)); });
   Analyses analyses;
   {
-    // One pass over the calls, thread by thread: callers and callees are of one thread, so no merge
-    // is needed.
+    // One pass over the calls, thread by thread: callers and callees are in one thread, so no merge is needed.
     const std::unique_ptr<ProgressObserver> line = progress_line(!options.input.no_progress);
     Progress progress("reading", summary.events[PENNA_CALLS], "events", line.get());
     analyses.walk = for_each_thread_event(recording, {.classes = kCallEvents}, [&](const auto& some) {
@@ -61,8 +60,7 @@ Result<> show(const Recording& recording, const GraphOptions& options, Output& o
     });
   }
   graph.finish();
-  // A function that was not called is an error, not an empty table: it is a mistyped name most of
-  // the time.
+  // A function that was not called is an error, not an empty table: usually the name is mistyped.
   if (graph.chosen().calls == 0) return Error{not_found(options.function.text(), recording, graph, names)};
   Report report = graph_report(recording, graph, names, options.function.text(), options.table.format == Format::kCsv);
   if (std::string slowdown = slowdown_text(recording); !slowdown.empty()) report.head.push_back(std::move(slowdown));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna graph: who calls a function, and what it calls.
+// penna graph: a function's callers and callees.
 #pragma once
 
 #include "cli/options/arguments.h"

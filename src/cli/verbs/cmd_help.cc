@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna help [VERB]: the verbs, or what a verb itself says to --help.
+// penna help [VERB]: the verbs, or a verb's own --help.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -11,8 +11,7 @@
 namespace penna {
 namespace {
 
-// The verbs come from the table in verbs.cc, which is also what main() dispatches on: none can be
-// left out.
+// The verbs come from the table in verbs.cc, which main() dispatches on: none can be missing.
 std::string overview() {
   const size_t width = text_width(1);
   constexpr size_t kColumn = 37;

@@ -22,8 +22,8 @@
 namespace penna {
 namespace {
 
-// The session of an imported stream: what its header says, and nothing of this machine, which it
-// may never have run on.
+// The session of an imported stream: the contents of its header, and nothing about this machine, which it may never
+// have run on.
 Session session_of(const StreamImport& stream) {
   const penna_stream_header& header = stream.header();
   Session session;
@@ -36,8 +36,7 @@ Session session_of(const StreamImport& stream) {
   return session;
 }
 
-// What was read, and everything that was not: a stream may have been cut off or damaged on its way
-// here.
+// What was read, and everything that was not: a stream may have been cut off or damaged on its way.
 void say_what_came(const std::string& path, const StreamSummary& summary) {
   EventCounts events = summary.events, lost = summary.lost;
   say(fmt::format("{}: {}, written by {}", path, events_text(events),
@@ -60,8 +59,8 @@ void say_what_came(const std::string& path, const RtraceSummary& summary) {
     say(fmt::format("{} could not be read and were skipped: the trace is damaged", lines(summary.damaged_lines)));
 }
 
-// `bytes` is untrusted. Opened and checked before the output is created, so that a file of another
-// format leaves nothing behind. A file whose writing failed stays as a crash would leave it.
+// `bytes` is untrusted. Opened and checked before the output is created, so that a file of another format leaves
+// nothing behind. A file whose writing failed stays as after a crash.
 Result<> import_stream(const ImportOptions& options, const std::string& output, std::span<const uint8_t> bytes) {
   Result<StreamImport> stream = StreamImport::open(bytes);
   if (!stream) return Error{fmt::format("cannot import {}: {}", options.input, stream.error().text)};
@@ -72,7 +71,7 @@ Result<> import_stream(const ImportOptions& options, const std::string& output, 
   return ok();
 }
 
-// As import_stream(), for a trace as text, whose reader makes up the session.
+// Like import_stream(), for a text trace, whose reader provides the session.
 Result<> import_rtrace(const ImportOptions& options, const std::string& output, std::span<const uint8_t> bytes) {
   Result<RtraceImport> trace = RtraceImport::open({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!trace) return Error{fmt::format("cannot import {}: {}", options.input, trace.error().text)};
@@ -125,7 +124,7 @@ int cmd_import(const ImportOptions& options) {
   if (!bytes) return fail(bytes.error().text);
   std::string output = options.output;
   if (output.empty()) output = std::filesystem::path(options.input).filename().replace_extension(".penna").string();
-  // The input is mapped: to overwrite it would pull the bytes away from under us.
+  // The input is mapped: overwriting it would change the bytes under us.
   if (is_same_file(options.input, output))
     return fail(fmt::format("{} is the file to import: choose another output with -o", output));
   const Result<> done = options.format == ImportOptions::Format::kRtrace

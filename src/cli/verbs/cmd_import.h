@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// penna import: makes a recording of what a kernel or firmware wrote through penna/stream.h, or of a trace of
-// functracer.
+// penna import: makes a recording from a stream written by a kernel or firmware (penna/stream.h), or from a functracer
+// trace.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace penna {
 
-// The format is named, not guessed: a stream begins with a magic number, but an rtrace is plain
-// text, and a guess that fails would complain about the wrong format.
+// The format is given, not guessed: a stream begins with a magic number, but an rtrace is plain text, and a wrong guess
+// would complain about the wrong format.
 struct ImportOptions {
   enum class Format { kStream, kRtrace } format = Format::kStream;
   std::string input;
-  std::string output;  // empty: NAME.penna here
+  std::string output;  // empty: NAME.penna in the current directory
   bool force = false;
 };
 

@@ -21,8 +21,8 @@ Result<Parsed<InfoOptions>> parse_info(const Arguments& arguments) {
   return parsed;
 }
 
-// No events are read, so it is as fast for a recording of gigabytes: `Analyses{}` stands for
-// "nothing known from events", and health tells only what the file's metadata says.
+// Reads no events, so it is as fast for a recording of gigabytes: `Analyses{}` means "nothing known from events", and
+// health reports only the file's metadata.
 int cmd_info(const InfoOptions& options) {
   const Result<Recording> recording = open_input(options.input);
   if (!recording) return fail(recording.error().text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna info: what a recording is of, from its metadata alone.
+// penna info: describes a recording, from its metadata only.
 #pragma once
 
 #include "cli/options/arguments.h"

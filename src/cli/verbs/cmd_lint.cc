@@ -20,10 +20,10 @@
 namespace penna {
 namespace {
 
-// The exit status when there are findings, as of other linters.
+// The exit status if there are findings, as in other linters.
 constexpr int kFound = 1;
 
-// What is known of one file. Kept until the report is written, as findings point into it.
+// Data about one file. Kept until the report is written, because findings point into it.
 struct LintedFile {
   std::string path;
   // All SDT notes of the file, with or without a finding.
@@ -32,15 +32,13 @@ struct LintedFile {
   std::unique_ptr<SymbolFile> symbols;  // null: none
 };
 
-// Both point into `files` of cmd_lint(), which does not change any more once findings are
-// collected.
+// Both point into `files` of cmd_lint(), which no longer changes once findings are collected.
 struct Finding {
   const LintedFile* file;
   const SdtFinding* finding;
 };
 
-// Reads one file. It may be replaced meanwhile (a build): unchanged() refuses what was read half
-// from either.
+// Reads one file. It may be replaced meanwhile (a build): unchanged() rejects a mixture of both.
 Result<LintedFile> lint_file(const std::string& target, const SymbolOptions& options) {
   const std::string path = program_path(target);
   if (path.empty()) return no_such_program(target);
@@ -60,8 +58,7 @@ Result<LintedFile> lint_file(const std::string& target, const SymbolOptions& opt
   return linted;
 }
 
-// Without inlined frames: what matters is the line that the macro stands in. Empty when nothing is
-// known.
+// Without inlined frames: the macro's own line matters. Empty if unknown.
 FrameName source_of(const Finding& found) {
   if (found.file->symbols == nullptr || found.finding->pc == 0) return {};
   const std::vector<FrameName> frames = found.file->symbols->frames(found.finding->pc, false);
@@ -72,9 +69,8 @@ std::string source_text(const FrameName& frame) {
   return frame.file.empty() ? std::string(frame.function) : fmt::format("{}:{}", frame.file, frame.line);
 }
 
-// `many_files`: with one file its name is in the headline, and a column of it would only take
-// width. The source is looked up only for rows that are shown (Fill::kWhenShown), as it reads
-// DWARF.
+// `many_files`: with one file its name is in the headline, and a column for it would only take width. The source is
+// looked up only for shown rows (Fill::kWhenShown), because that reads DWARF.
 Columns<Finding> finding_columns(bool many_files) {
   return {
       {{"trap", "TRAP", CellKind::kText}, [](const Finding& found) { return sdt_trap_facts(found.finding->trap).id; }},
@@ -98,7 +94,7 @@ Table findings_table(const std::vector<Finding>& findings, bool many_files) {
   return table;
 }
 
-// What each trap that was found is, breaks and needs, once.
+// For each trap found: what it is, breaks and needs, once.
 std::vector<std::string> explanations(const std::vector<Finding>& findings) {
   std::set<SdtTrap> traps;
   for (const Finding& found : findings) traps.insert(found.finding->trap);
@@ -114,7 +110,7 @@ std::vector<std::string> explanations(const std::vector<Finding>& findings) {
   return sentences;
 }
 
-// JSON has the explanation in each finding: whoever reads it by program should not have to join.
+// JSON has the explanation in each finding: programs should not have to join.
 void write_finding(const Finding& found, JsonWriter& json) {
   const SdtFinding& finding = *found.finding;
   const SdtTrapFacts& facts = sdt_trap_facts(finding.trap);
@@ -149,13 +145,12 @@ Result<Parsed<LintOptions>> parse_lint(const Arguments& arguments) {
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   if (parsed.options.targets.empty()) return Error{"a program is missing: name one or more"};
-  // All findings: a list cut to ten would look like a clean-up that is nearly done.
+  // All findings: a list cut to ten would look like a nearly finished clean-up.
   if (!parsed.options.table.top) parsed.options.table.top = 0;
   return parsed;
 }
 
-// The steps of a lint. A file that cannot be read ends it: a clean result must be about all that
-// was named.
+// The steps of a lint. An unreadable file ends it: a clean result must cover everything that was named.
 int cmd_lint(const LintOptions& options) {
   if (const Result<> servers = check_symbol_options(options.input); !servers) return fail(servers.error().text);
   std::vector<LintedFile> files;
@@ -164,7 +159,7 @@ int cmd_lint(const LintOptions& options) {
     if (!file) return fail(file.error().text);
     files.push_back(std::move(*file));
   }
-  // All files have been read; pointers into `files` hold from here on.
+  // All files have been read; pointers into `files` stay valid from here on.
   std::vector<Finding> findings;
   size_t notes = 0, left_out = 0;
   for (const LintedFile& file : files) {
@@ -188,7 +183,7 @@ int cmd_lint(const LintOptions& options) {
   if (const Result<> selected = select_report_rows(report, options.table); !selected)
     return fail(selected.error().text);
   Output output = Output::paged(!options.table.no_pager);
-  // `source` of a row is the number of its finding before rows were sorted and cut.
+  // A row's `source` is the number of its finding before rows were sorted and cut.
   write_report(report, options.table, output,
                {"findings", [&](const TableRow& row, JsonWriter& json) { write_finding(findings[row.source], json); }});
   const int status = finish_output(output);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna lint: traps in the SDT notes of programs and libraries, what each breaks in which tool, and how to mend it.
+// penna lint: traps in the SDT notes of programs and libraries, what each breaks in which tool, and its remedy.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct LintOptions {
   TableOptions table;
 };
 Result<Parsed<LintOptions>> parse_lint(const Arguments& arguments);
-// 0: clean; 1: something was found; 125: a file could not be read.
+// 0: clean; 1: findings; 125: a file could not be read.
 int cmd_lint(const LintOptions& options);
 
 }  // namespace penna

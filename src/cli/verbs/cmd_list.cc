@@ -23,7 +23,7 @@
 namespace penna {
 namespace {
 
-// By its first bytes, not its name: ELF, or a script, whose interpreter is then what is listed.
+// By its first bytes, not its name: ELF, or a script, whose interpreter is then listed.
 bool is_program_file(const std::string& path) {
   const Result<std::string> start = read_file(path, 4);
   return start && (*start ==
@@ -47,8 +47,7 @@ Table modules_table(std::vector<ListedModule> modules) {
   return table;
 }
 
-// The points that the recorded processes had, by name; the same library in two processes is listed
-// once.
+// The points of the recorded processes, by name; the same library in two processes is listed once.
 ListReport recording_report(const Recording& recording) {
   PointList points;
   std::vector<ListedModule> modules;
@@ -73,8 +72,8 @@ std::optional<uint32_t> process_id(const std::string& text) {
   return pid;
 }
 
-// A number is a process, unless a file of that name is here. A file is a program if it begins like
-// one, else a recording, whose reader says what is wrong with it.
+// A number is a process, unless a file of that name exists. A file that begins like a program is one, else a recording,
+// whose reader says what is wrong with it.
 Result<ListReport> report_of(const ListOptions& options) {
   PENNA_TRY(check_symbol_options(options.input));
   const std::optional<uint32_t> pid = process_id(options.target);
@@ -117,8 +116,7 @@ Result<Parsed<ListOptions>> parse_list(const Arguments& arguments) {
   return parsed;
 }
 
-// JSON writes the points themselves, and text the table's cells: places and types are lists, which
-// no cell holds.
+// JSON writes the points themselves, text the table's cells: places and types are lists, which no cell can represent.
 int cmd_list(const ListOptions& options) {
   Result<ListReport> list = report_of(options);
   if (!list) return fail(list.error().text);

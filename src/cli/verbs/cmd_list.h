@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna list: the points of a program, a process or a recording, and what can be recorded of a program.
+// penna list: the points of a program, a process or a recording, and what can be recorded in a program.
 #pragma once
 
 #include "cli/options/arguments.h"
@@ -9,8 +9,8 @@
 namespace penna {
 
 struct ListOptions {
-  bool changes = false;  // of a process: what recording would change
-  std::string target;    // a recording, a path of a program or library, the id of a process, or a name on the PATH
+  bool changes = false;  // for a process: what recording would change
+  std::string target;    // a recording, a path of a program or library, a pid, or a name on the PATH
   InputOptions input;    // for symbols
   TableOptions table;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See cmd_record.h. The steps of a recording, one a line, in prepare() and cmd_record() at the end.
+// See cmd_record.h. The steps of a recording, one per line, in prepare() and cmd_record() at the end.
 #include "cli/verbs/cmd_record.h"
 
 #include <fmt/core.h>
@@ -52,15 +52,14 @@
 namespace penna {
 namespace {
 
-// CMD.PID.penna in the current directory, or with the stem that is wanted; with a number when that
-// exists and may not be overwritten. An explicit -o is taken as it is, and fails when the file
-// exists, unless forced.
+// CMD.PID.penna in the current directory, or with the requested stem; with a number if that exists and may not be
+// overwritten. An explicit -o is used as is, and fails if the file exists, unless forced.
 Result<RecordingWriter> create_recording(const RecordOptions& options, const std::vector<std::string>& command,
                                          pid_t pid) {
   const WriterOptions how{.overwrite = options.force, .remembers_code = !options.no_names, .packing = options.packing};
   if (!options.output.empty()) return RecordingWriter::create(options.output, how);
   std::string name = std::filesystem::path(command[0]).filename().string();
-  if (!options.pids.empty()) name = name.substr(0, name.find(' '));  // of a title: "redis-server *:6379"
+  if (!options.pids.empty()) name = name.substr(0, name.find(' '));  // a process title: "redis-server *:6379"
   const std::string stem = !options.stem.empty() ? options.stem : (name.empty() ? "recording" : name) + ".";
   const std::string base = stem + std::to_string(pid);
   std::string path = base + ".penna";
@@ -68,8 +67,8 @@ Result<RecordingWriter> create_recording(const RecordOptions& options, const std
   return RecordingWriter::create(path, how);
 }
 
-// The recorder holds a descriptor for each living process. The program is not affected: it was
-// prepared before, and keeps its own limit.
+// The recorder holds a descriptor for each living process. The program is not affected: it was prepared before, and
+// keeps its own limit.
 void use_more_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
@@ -77,9 +76,8 @@ void use_more_descriptors() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Ticks a nanosecond, measured over 20 ms, and only where a limit of time needs it.
-// recording_rules() allows for an error of 0.2 %; the exact rate is known at the end, and readers
-// apply the limits again with that.
+// Ticks per nanosecond, measured over 20 ms, and only if a time limit needs it. recording_rules() allows for an error
+// of 0.2 %; the exact rate is known at the end, and readers apply the limits again with that.
 double clock_rate(const FilterOptions& filter) {
   if (!needs_clock(filter)) return 1;
   constexpr useconds_t kMoment = 20'000;
@@ -90,8 +88,7 @@ double clock_rate(const FilterOptions& filter) {
   return static_cast<double>(end.ticks - begin.ticks) / std::max(ns, 1.0);
 }
 
-// The processes of -p that nothing stands against. What stands against each other one is printed. Error: no process is
-// left.
+// The processes of -p that can be attached to. Prints the reason for each other one. Error: no process is left.
 Result<std::vector<pid_t>> attachable(const RecordOptions& options, bool by_breakpoints) {
   std::vector<pid_t> pids;
   std::vector<std::string> reasons;
@@ -129,10 +126,10 @@ SnapshotRules snapshots_of(const RecordOptions& options) {
   return rules;
 }
 
-// One recording. Its steps are called in the order in which they stand here.
+// One recording. Its steps are called in the order in which they are declared here.
 //
-// Invariant: each member is made by one step and borrows from those above it. So the order of destruction is that of a
-// recorder that gives up: until start(), to return early leaves no trace but an empty file.
+// Invariant: each member is made by one step and borrows from those above it. So the order of destruction is right for
+// a recorder that gives up: until start(), an early return leaves no trace except an empty file.
 class RecordRun {
  public:
   explicit RecordRun(const RecordOptions& options) : options_(options) {}
@@ -158,7 +155,7 @@ class RecordRun {
   void stay_with_page();
   int end();
 
-  bool is_complete() const { return closed_; }  // its file
+  bool is_complete() const { return closed_; }  // the file
   const std::string& path() const { return path_; }
 
  private:
@@ -168,13 +165,13 @@ class RecordRun {
 
   const RecordOptions& options_;
   CarrierChoice choice_;
-  std::vector<pid_t> pids_;  // of -p
+  std::vector<pid_t> pids_;  // from -p
   std::string agent_;
   std::optional<SignalRelay> signals_;
   std::optional<Doorbell> doorbell_;
   std::optional<SocketDirectory> directory_;
   std::string socket_path_;
-  // Who was asked for and met no function is known at the end, through these two.
+  // These two know at the end which options matched no function.
   const std::shared_ptr<AskedFunctions> asked_by_filters_ = std::make_shared<AskedFunctions>();
   const std::shared_ptr<AskedFunctions> asked_for_values_ = std::make_shared<AskedFunctions>();
   PatchRequests requests_;
@@ -213,13 +210,13 @@ Result<> RecordRun::choose_way_in() {
   return ok();
 }
 
-// Signals are meant for the program: from here on they come to a descriptor, and do not end us.
+// Signals are meant for the program: from here on they arrive at a descriptor, and do not end us.
 Result<> RecordRun::take_signals() {
   signals_.emplace(PENNA_TRY(SignalRelay::start()));
   return ok();
 }
 
-// Where processes will meet us: a socket in a directory of our own.
+// Where processes will connect: a socket in a private directory.
 Result<> RecordRun::open_meeting_place() {
   doorbell_.emplace(PENNA_TRY(Doorbell::create()));
   directory_.emplace();
@@ -227,7 +224,7 @@ Result<> RecordRun::open_meeting_place() {
   return ok();
 }
 
-// Nothing is started by that. The carrier knows the name to give the recording.
+// Starts nothing yet. The carrier knows the name for the recording.
 Result<> RecordRun::prepare_carrier() {
   requests_ = patch_requests(options_, asked_by_filters_, asked_for_values_);
   carrier_ = PENNA_TRY(make_carrier(choice_, options_, pids_, agent_, {socket_path_, requests_.wanted, requests_.also},
@@ -238,7 +235,7 @@ Result<> RecordRun::prepare_carrier() {
   return ok();
 }
 
-// Before the program starts, so that a full or read-only disk is known first.
+// Before the program starts, so that a full or read-only disk is noticed first.
 Result<> RecordRun::create_file() {
   use_more_descriptors();
   writer_.emplace(PENNA_TRY(create_recording(options_, carrier_->command(), carrier_->pid())));
@@ -248,7 +245,7 @@ Result<> RecordRun::create_file() {
   return ok();
 }
 
-// What is left out is decided here: the collector applies it before anything is written.
+// The filters are decided here: the collector applies them before anything is written.
 Result<> RecordRun::prepare_collector() {
   start_ = read_clocks();
   ticks_per_ns_ = clock_rate(filter());
@@ -265,7 +262,7 @@ Result<> RecordRun::prepare_collector() {
   return ok();
 }
 
-// From here on processes can meet us, get their plans and be switched by penna ctl. None knows of us yet.
+// From here on processes can connect, get their plans and be switched by penna ctl. None knows about us yet.
 Result<> RecordRun::listen() {
   server_ = PENNA_TRY(Server::listen(socket_path_, config_for(options_), *doorbell_, *collector_));
   planner_.emplace(std::move(requests_));
@@ -282,7 +279,7 @@ Result<> RecordRun::listen() {
   return ok();
 }
 
-// --live shows events as the collector drains them, with names of its own.
+// --live shows events as the collector drains them, with its own names.
 Result<> RecordRun::prepare_live_view() {
   if (!options_.live) return ok();
   SymbolOptions names;
@@ -310,7 +307,7 @@ Result<> RecordRun::start_collector() {
   return collector_->start();
 }
 
-// False: it could not be started. Then its recording is removed, as it is of nothing.
+// False: it could not be started. Then its empty recording is removed.
 bool RecordRun::start(CarrierError* error) {
   for (const pid_t pid : pids_) server_->invite(static_cast<uint32_t>(pid));
   if (options_.no_follow) {
@@ -355,7 +352,7 @@ void RecordRun::leave_processes() {
   for (const std::string& sentence : restored_.notes) collector_->note(sentence, false);
 }
 
-// With the last notes: stop() writes them.
+// With the last notes, which stop() writes.
 void RecordRun::close_file() {
   if (!server_->has_met(static_cast<uint32_t>(carrier_->pid()))) {
     const std::string& program = carrier_->command()[0];
@@ -390,7 +387,7 @@ void RecordRun::say_unmet_points() const {
   for (const std::string& sentence : unmet_points("-T", stacked_points(filter()), "@stack", path_)) say(sentence);
 }
 
-// Said where calls were wanted and none came, though nothing leaves them out. A short report says it by itself.
+// Printed if calls were wanted and there are none, though no filter leaves them out. A short report says it by itself.
 std::string RecordRun::way_to_calls() const {
   const CollectorTotals& totals = collector_->totals();
   const bool wanted = (options_.classes & 1u << PENNA_CALLS) != 0 && !options_.all_functions && !options_.short_report;
@@ -404,7 +401,7 @@ void RecordRun::say_what_came() const {
   if (!without_locks_.empty()) say(without_locks_);
   if (!without_values_.empty()) say(without_values_);
   if (closed_) say_unmet_points();
-  // Which options met nothing: a typing error in -F would otherwise look like a program without calls.
+  // Which options matched nothing: otherwise a typing error in -F would look like a program without calls.
   std::vector<std::string> unmet;
   if (rules_.unmet)
     unmet = asked_by_filters_->with_nearest(without_refused(rules_.unmet(), filter().functions, *planner_));
@@ -433,7 +430,7 @@ void RecordRun::stay_with_page() {
   viewer_->end();
 }
 
-// There is no recorder any more: nobody waits for it, new programs do not look for it, and a signal that ends us leaves
+// The recorder is gone: no process waits for it, new programs do not look for it, and a signal that ends us leaves
 // nothing behind.
 int RecordRun::end() {
   silencer_.reset();
@@ -441,15 +438,14 @@ int RecordRun::end() {
   server_.reset();
   directory_.reset();
   doorbell_.reset();
-  // Our child goes on unrecorded: we stay, as its parent expects the program's signals and status
-  // from us.
+  // Our child continues unrecorded: we stay, because its parent expects the program's signals and status from us.
   if (outcome_.goes_on && carrier_->is_child()) outcome_.status = follow_unrecorded(*carrier_, *signals_);
   stay_with_page();
   signals_->end();
   return end_like(outcome_.status);
 }
 
-// All that is done before the program starts.
+// Everything before the program starts.
 Result<> prepare(RecordRun& run) {
   PENNA_TRY(run.choose_way_in());
   PENNA_TRY(run.take_signals());
@@ -468,15 +464,15 @@ Result<> prepare(RecordRun& run) {
 int cmd_record(const RecordOptions& options) {
   RecordRun run(options);
   if (const auto prepared = prepare(run); !prepared) return fail(prepared.error().text);
-  // From here on the program runs, and nothing of ours may keep it from ending as it likes.
+  // From here on the program runs, and nothing of ours may keep it from ending.
   CarrierError trouble;
   if (!run.start(&trouble)) return trouble.exit_code;
-  // Until the program has ended, or the recording while the program goes on.
+  // Until the program has ended, or the recording while the program continues.
   run.follow_to_the_end();
-  // Processes that go on are left as they were before; what that met belongs into the recording.
+  // Restores processes that keep running; the result of that belongs in the recording.
   run.leave_processes();
   run.close_file();
-  // The recording is complete. What remains is to say what is in it, and what is not.
+  // The recording is complete. What remains is to report what is in it, and what is not.
   run.say_what_came();
   if (options.short_report && run.is_complete()) print_short_report(run.path());
   return run.end();

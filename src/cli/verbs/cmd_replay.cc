@@ -26,8 +26,8 @@
 namespace penna {
 namespace {
 
-// Indexes of the threads that --pid, --tid and --thread leave. An empty choice by --pid is an
-// error, not a replay without events: most likely the number is mistyped.
+// Indices of the threads selected by --pid, --tid and --thread. An empty selection by --pid is an error, not a replay
+// without events: most likely the number is mistyped.
 Result<std::vector<uint32_t>> wanted_threads(const Recording& recording, const ReplayOptions& options) {
   std::vector<bool> processes(recording.processes().size(), true);
   if (options.pid) processes = PENNA_TRY(meant_processes(recording, *options.pid));
@@ -42,7 +42,7 @@ Result<std::vector<uint32_t>> wanted_threads(const Recording& recording, const R
   return wanted;
 }
 
-// The trees of calls of penna replay --tree.
+// The call trees of penna replay --tree.
 class CallTrees {
  public:
   CallTrees(const Recording& recording, Names& names, const ReplayOptions& options, Output& output)
@@ -54,8 +54,7 @@ class CallTrees {
   // False: stopped early.
   bool run(const std::vector<uint32_t>& threads) {
     for (uint32_t thread : threads) {
-      // The index says which chunks hold calls: threads without any are passed over without reading
-      // their events.
+      // The index says which chunks contain calls: threads without any are skipped without reading their events.
       const auto chunks = recording_.chunks(thread);
       const bool has_calls = std::any_of(chunks.begin(), chunks.end(),
                                          [](const ChunkRef& chunk) { return chunk.events[PENNA_CALLS] != 0; });
@@ -67,8 +66,8 @@ class CallTrees {
   std::string ends() const { return ends_.sentence(); }
 
  private:
-  // One thread's tree. False: as many lines as were asked for, or nobody reads any more. The title
-  // waits for the first line, so that a thread without one has none.
+  // One thread's tree. False: the requested number of lines is reached, or the reader has left. The title waits for the
+  // first line, so that a thread without one has none.
   bool show(uint32_t thread, bool with_title) {
     const auto show_line = [this, thread, &with_title](std::string_view text) {
       if (std::exchange(with_title, false) && !printer_.thread_title(thread)) return false;
@@ -93,13 +92,13 @@ class CallTrees {
   uint64_t shown_ = 0;
 };
 
-// Shows lines, as text or as rows, until as many were shown as were asked for, or nobody reads any more.
+// Shows lines, as text or as rows, until the requested number is reached, or the reader has left.
 class Replay {
  public:
   Replay(const Recording& recording, Names& names, const ReplayOptions& options, Output& output)
       : recording_(recording),
         options_(options),
-        // The order of members matters: `columns_` and `cells_` refer to what is built before them.
+        // The order of members matters: `columns_` and `cells_` refer to members before them.
         style_(style_of(options.table, output)),
         printer_(recording, names, {style_, options.stacks, options.fields ? &columns_ : nullptr, !options.merge},
                  output.sink()),
@@ -125,12 +124,12 @@ class Replay {
   }
 
  private:
-  // Thread by thread. Its title is printed just before the first line of a thread, and so not for a
-  // thread whose lines are all filtered out.
+  // Thread by thread. A title is printed just before the first line of a thread, and so not for a thread whose lines
+  // are all filtered out.
   bool each(const std::vector<uint32_t>& threads) {
     for (uint32_t thread : threads) {
       if (recording_.chunks(thread).empty()) continue;
-      bool titled = false;  // a thread without anything to show needs no title
+      bool titled = false;  // a thread without lines needs no title
       const auto line = [&](const TimelineLine& next) {
         if (next.kind == LineKind::kLockRequest) return show(next);
         if (!titled && !table_ && (!printer_.thread_title(thread) || !printer_.titles())) return false;
@@ -141,8 +140,8 @@ class Replay {
     }
     return true;
   }
-  // By time, over all threads of the recording. A walk takes one thread or all: lines of other
-  // threads are dropped here.
+  // By time, over all threads of the recording. A walk takes one thread or all: lines of other threads are dropped
+  // here.
   bool merged(const std::vector<uint32_t>& threads) {
     std::vector<bool> wanted(recording_.threads().size());
     for (uint32_t thread : threads) wanted[thread] = true;
@@ -153,7 +152,7 @@ class Replay {
   bool show(const TimelineLine& line) {
     progress_->step();
     ends_.count(line);
-    if (line.kind == LineKind::kLockRequest) return true;  // told when it ends
+    if (line.kind == LineKind::kLockRequest) return true;  // shown when it ends
     if (!(table_ ? row(line) : printer_.line(line))) return false;
     return ++shown_ != options_.lines;  // never 0
   }
@@ -169,18 +168,17 @@ class Replay {
   const Recording& recording_;
   const ReplayOptions& options_;
   TextStyle style_;
-  ReplayColumns columns_;  // of text with fields
+  ReplayColumns columns_;  // for text with fields
   ReplayPrinter printer_;
   ReplayCells cells_;
-  std::optional<ReportStream> table_;  // of CSV and JSON
+  std::optional<ReportStream> table_;  // for CSV and JSON
   std::unique_ptr<ProgressObserver> line_;
   std::optional<Progress> progress_;  // until the end is written
   UnbalancedEnds ends_;
   uint64_t shown_ = 0;
 };
 
-// The sentences behind the lines. `complete`: every line was shown; `ends`: exits without an entry
-// and such.
+// The sentences after the lines. `complete`: every line was shown; `ends`: about exits without an entry and the like.
 Report closing_of(const Recording& recording, Names& names, const ReplayOptions& options, bool complete, uint64_t shown,
                   const std::string& ends) {
   Report closing;
@@ -200,7 +198,7 @@ Report closing_of(const Recording& recording, Names& names, const ReplayOptions&
   return closing;
 }
 
-// Options that exclude each other; which of them is left out is for the user to decide.
+// Options that exclude each other; the user must decide which to drop.
 Result<> check_replay(const ReplayOptions& options) {
   if (options.all && !options.tree) return Error{"--all is for --tree: a replay shows every call anyway"};
   if (options.tree && (options.fields || options.table.format != Format::kTable))
@@ -208,8 +206,8 @@ Result<> check_replay(const ReplayOptions& options) {
   return ok();
 }
 
-// The fields that were asked for, else those of the format. In text without --fields there are
-// none: the printer then lays out each line itself, which columns cannot do.
+// The requested fields, else those of the format. In text without --fields there are none: the printer then lays out
+// each line itself, which columns cannot do.
 Result<> choose_fields(const std::string& text, ReplayOptions& options) {
   const bool is_text = options.table.format == Format::kTable;
   if (text.empty() && is_text) return ok();
@@ -261,15 +259,15 @@ int cmd_replay(const ReplayOptions& options) {
                 name_style(options.input, options.table.format));
 }
 
-// Threads are chosen before the output is opened: a mistyped pid leaves no half-written table.
+// Threads are selected before the output is opened: a mistyped pid leaves no half-written table.
 int replay(const Recording& recording, SymbolSource& symbols, const ReplayOptions& options, NameStyle style) {
   const Result<std::vector<uint32_t>> threads = wanted_threads(recording, options);
   if (!threads) return fail(threads.error().text);
   Names names(recording, symbols, std::move(style));
 
   Output output = Output::paged(!options.table.no_pager);
-  // Text that was stopped early (-n, | head) gets no closing sentences: nobody reads them, or they
-  // would be longer than what was asked for. CSV and JSON must be closed in any case to be valid.
+  // Text that was stopped early (-n, | head) gets no closing sentences: they would not be read, or be longer than the
+  // requested lines. CSV and JSON must always be closed to be valid.
   if (options.tree) {
     CallTrees trees(recording, names, options, output);
     if (trees.run(*threads))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna replay: what happened, in order, thread by thread or all together.
+// penna replay: the events in order, thread by thread or all together.
 #pragma once
 
 #include <optional>
@@ -15,18 +15,18 @@ namespace penna {
 
 struct ReplayOptions {
   InputOptions input;
-  TableOptions table;                              // its format and colour
-  std::optional<std::vector<ReplayField>> fields;  // none: those of the format
+  TableOptions table;                              // format and color
+  std::optional<std::vector<ReplayField>> fields;  // none: the format's default
   std::optional<ProcessChoice> pid;                // none: all processes
   uint64_t lines = 0;                              // 0: all
   bool merge = false;                              // all threads in one listing, by time
   bool stacks = false;
-  bool tree = false;  // only the calls, by name; equal neighbours are counted
+  bool tree = false;  // only the calls, by name; equal adjacent calls are counted
   bool all = false;   // with tree: every call has a line
 };
 Result<Parsed<ReplayOptions>> parse_replay(const Arguments& arguments);
 int cmd_replay(const ReplayOptions& options);
-// The same of a recording that is open, with names from elsewhere. `options.input` does not count.
+// The same for an open recording, with names from elsewhere. `options.input` is ignored.
 int replay(const Recording& recording, SymbolSource& symbols, const ReplayOptions& options, NameStyle style = {});
 
 }  // namespace penna

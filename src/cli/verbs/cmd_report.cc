@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See cmd_report.h. The steps of a report, one a line, in show().
+// See cmd_report.h. The steps of a report, one per line, in show().
 #include "cli/verbs/cmd_report.h"
 
 #include <fmt/format.h>
@@ -33,16 +33,16 @@
 namespace penna {
 namespace {
 
-// Of the words that are no options, the one that names a table and the one that names a recording.
+// From the words that are not options, takes the one that names a table and the one that names a recording.
 Result<> take_words(const std::vector<std::string>& words, ReportOptions& options) {
-  const size_t most = options.input.recording.empty() ? 1 : 0;  // -i names it, too
+  const size_t most = options.input.recording.empty() ? 1 : 0;  // -i names it too
   SortedWords sorted = PENNA_TRY(sort_words(words, {"table", report_names(), most, "one recording and one table"}));
   options.which = std::move(sorted.known);
   if (!sorted.files.empty()) options.input.recording = std::move(sorted.files.front());
   return ok();
 }
 
-// Who waits for whom is about all threads: of one it is its critical path that is shown.
+// Wait chains concern all threads: for one thread, its critical path is shown.
 Result<> take_threads(ReportOptions& options) {
   ThreadChoice& threads = options.input.threads;
   const ThreadUse use = find_report(options.which).threads;
@@ -57,25 +57,25 @@ Result<> take_threads(ReportOptions& options) {
   return ok();
 }
 
-// Shows `rows` rows of each table, unless the user said how many.
+// Shows `rows` rows of each table, unless the user gave a number.
 TableOptions with_rows(TableOptions options, size_t rows) {
   if (!options.top) options.top = rows;
   return options;
 }
 
-// Of the lines below rows only stacks are limited: they are long and alike.
+// Among the lines below rows only stacks are limited: they are long and alike.
 void limit_stacks(Report& report, size_t frames) {
   for (Table& table : report.tables)
     if (table.details_key == "stack" && frames != 0) table.most_details = frames;
 }
 
-// Are rows of allocations stacks?
+// Whether rows of allocations are stacks.
 bool shows_stacks(const NamedReport& which, const ReportOptions& options) {
   return (which.name.empty() || which.is_by_stacks()) &&
          (!options.by || options.by == ReportBy::kStack || options.by == ReportBy::kFreer);
 }
 
-// A table of calls in which allocations happened needs some.
+// A table of calls with allocations in them needs recorded calls.
 Report without_calls(Report report, const Recording& recording) {
   report.head = {fmt::format(
       "No calls were recorded, in which allocations could be: penna record -k calls,alloc records both; {}.",
@@ -87,7 +87,7 @@ Report without_calls(Report report, const Recording& recording) {
   return report;
 }
 
-// Above times of calls: how far they are to be trusted.
+// Above call times: how far they can be trusted.
 void add_cost(Report& report, const Recording& recording, bool net) {
   if (!net) {
     if (std::string slowdown = slowdown_text(recording); !slowdown.empty()) report.head.push_back(std::move(slowdown));
@@ -99,8 +99,7 @@ void add_cost(Report& report, const Recording& recording, bool net) {
                                       plural_text(static_cast<int64_t>(left_out), "call")));
 }
 
-// Limits are typed in time and compared with ticks, so that the hot loop over waits need not
-// convert.
+// Limits are given in time and compared in ticks, so that the hot loop over waits need not convert.
 LockOptions lock_options(const ReportOptions& options, const Recording& recording) {
   const auto ticks = [&](const std::optional<Duration>& time) {
     return time ? static_cast<uint64_t>(static_cast<double>(time->value) / recording.time().ns_per_tick()) : 0;
@@ -108,8 +107,7 @@ LockOptions lock_options(const ReportOptions& options, const Recording& recordin
   return {ticks(options.min_wait), ticks(options.min_hold)};
 }
 
-// The cost of an event is measured while recording, and only a recorder that closes its file writes
-// it down.
+// The cost of an event is measured while recording, and stored only by a recorder that closes its file.
 Result<> check_net_is_known(const ReportOptions& options, const Recording& recording, const Summary& summary) {
   if (!options.net || summary.events[PENNA_CALLS] == 0 || NetTimes(recording).is_known()) return ok();
   return Error{"--net: this recording does not tell what a call cost: it is older, or was not finished; record again"};
@@ -121,7 +119,7 @@ Result<std::optional<CriticalPath>> path_of(const ReportOptions& options, const 
   return std::optional(PENNA_TRY(find_path(recording, summary, *analyses.relations->history(), options.path)));
 }
 
-// `view` is the one of `material`: its steps are shown as progress, as groups need all names.
+// `view` is `material`'s: its steps are shown as progress, because groups need all names.
 Report build(const NamedReport& which, const Material& material, AllocationView& view, ProgressObserver* progress) {
   const Allocations* heap = material.analyses.allocations.get();
   Progress naming("naming", heap != nullptr ? heap->stacks().size() : 0, "stacks", progress);
@@ -131,8 +129,7 @@ Report build(const NamedReport& which, const Material& material, AllocationView&
   return report;
 }
 
-// What belongs above and below the tables: what was sampled, left out or selected, and how far
-// times are to be trusted.
+// The sentences above and below the tables: what was sampled, left out or selected, and how far times can be trusted.
 void add_sentences(Report& report, const NamedReport& which, const ReportOptions& options, const Recording& recording,
                    const Summary& summary, const Allocations* heap, const AllocationChoice* choice) {
   if (options.by == ReportBy::kCall && summary.events[PENNA_CALLS] == 0) {
@@ -157,11 +154,11 @@ void add_sentences(Report& report, const NamedReport& which, const ReportOptions
 // The steps of a report.
 Result<Report> make_report(const Recording& recording, const ReportOptions& options, bool ascii) {
   const NamedReport& which = find_report(options.which);
-  // What the recording holds, and how to name it.
+  // What the recording contains, and how to name it.
   const Summary summary = summarize(recording);
   const std::unique_ptr<SymbolSource> symbols = open_symbols(options.input, recording);
   Names names(recording, *symbols, name_style(options.input, options.table.format));
-  // What the options ask for is there, and the files that they name have been read.
+  // Everything that the options refer to exists, and the files that they name have been read.
   PENNA_TRY(check_net_is_known(options, recording, summary));
   const std::unique_ptr<AllocationChoice> choice = PENNA_TRY(make_choice(options.allocations, recording, names));
   const Suppressions listed = PENNA_TRY(read_suppressions(options.suppressions));
@@ -169,20 +166,20 @@ Result<Report> make_report(const Recording& recording, const ReportOptions& opti
   SameStacks same(recording, names);
   if (which.does_take(kTakesSuppressions) && !options.suppressions.none)
     same.keep_apart([&](uint32_t process, uint32_t stack) { return suppressor.suppresses(process, stack); });
-  // One pass over the events, for all that this table needs (NamedReport::passes).
+  // One pass over the events, for everything that this table needs (NamedReport::passes).
   const std::unique_ptr<ProgressObserver> progress = progress_line(!options.input.no_progress);
   const AllocationRequest request{choice.get(), options.within.value_or(1),
                                   shows_stacks(which, options) ? &same : nullptr};
   const Analyses analyses = analyse(recording, summary, names.map(), passes_of(options, which.passes), progress.get(),
                                     request, lock_options(options, recording));
   const std::optional<CriticalPath> path = PENNA_TRY(path_of(options, recording, summary, analyses));
-  // The analyses are complete and do not change any more: tables are built from them, with names.
+  // The analyses are complete and no longer change: tables are built from them, with names.
   AllocationView view{groups_of(options), [] {}, analyses.tree.get(),
                       options.suppressions.none ? nullptr : &suppressor};
   Report report = build(which, {recording, summary, analyses, names, view, options, ascii, path ? &*path : nullptr},
                         view, progress.get());
   add_sentences(report, which, options, recording, summary, analyses.allocations.get(), choice.get());
-  // All rows are there: they are sorted, and cut to -n. Columns that are dear to fill are filled now.
+  // All rows exist: they are sorted, and cut to -n. Columns that are expensive to fill are filled now.
   PENNA_TRY(select_report_rows(report, options.table));
   limit_stacks(report, options.frames.value_or(which.frames));
   if (which.does_take(kTakesAllocations)) advise_on_names(report, names);
@@ -205,8 +202,7 @@ Result<> show(const Recording& recording, const ReportOptions& options, Output& 
 
 }  // namespace
 
-// Which options go with which table is not said here, but in the table of reports (report_table.h),
-// and checked at the end.
+// Which options go with which table is defined in the table of reports (report_table.h), and checked at the end.
 Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   Parsed<ReportOptions> parsed;
   ReportOptions& options = parsed.options;
@@ -273,7 +269,7 @@ Result<Parsed<ReportOptions>> parse_report(const Arguments& arguments) {
   return parsed;
 }
 
-// A word alone that is neither a table nor a file is more likely a table that was misspelt.
+// A single word that is neither a table nor a file is more likely a misspelt table.
 int not_opened(const ReportOptions& options, const Error& error) {
   const std::string& word = options.input.recording;
   if (word.empty() || !options.which.empty() || is_meant_as_file(word)) return fail(error.text);
@@ -307,7 +303,7 @@ int cmd_report(const ReportOptions& options) {
 
 int report_verb(const Arguments& arguments) { return run_parsed("report", parse_report(arguments), cmd_report); }
 
-// Never fails the command: the recording is there, and what goes wrong here is said and forgotten.
+// Never fails the command: the recording exists, and errors here are only printed.
 void print_short_report(const std::string& path) {
   ReportOptions options;
   options.input.recording = path;

@@ -45,7 +45,7 @@ class InterruptibleQuery {
 };
 SqlDatabase* InterruptibleQuery::running = nullptr;
 
-// DuckDB points into the text with lines of its own: they stay as they are.
+// DuckDB points into the text with separate lines: they are kept.
 int fail_query(std::string text) {
   std::replace(text.begin(), text.end(), '\t', ' ');
   const size_t first = text.find('\n');
@@ -72,7 +72,7 @@ Result<Output> open_output_of(const SqlOptions& options) {
 int run_query(SqlDatabase& database, const SqlOptions& options, const std::string& query) {
   const InterruptibleQuery interruptible(database);
   if (options.parquet) {
-    // DuckDB writes it itself; first the query alone, so that an error points into it.
+    // DuckDB writes the file itself; the query runs by itself first, so that an error points into it.
     const Result<> written =
         database.run(fmt::format("COPY ({}\n) TO {} (FORMAT parquet)", without_end(query), sql_quoted(options.output)));
     return written ? 0 : fail_query(written.error().text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna sql: questions to recordings in SQL.
+// penna sql: queries recordings in SQL.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace penna {
 struct SqlOptions {
   InputOptions input;                   // its recording is not used
   std::vector<std::string> recordings;  // none: the newest here
-  std::optional<std::string> query;     // none: of a file, a terminal, or standard input
+  std::optional<std::string> query;     // none: from a file, a terminal, or standard input
   std::string file;
   ServerOptions server;  // with a URL: it is asked, and no recording
   TableOptions table;

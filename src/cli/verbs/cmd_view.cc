@@ -34,7 +34,7 @@
 namespace penna {
 namespace {
 
-// 128 bits that nobody else on this machine can guess.
+// 128 bits that no other user of this machine can guess.
 Result<std::string> new_token() {
   uint64_t number[2];
   if (::getrandom(number, sizeof number, 0) != sizeof number) return Error{"the system gives no random numbers"};

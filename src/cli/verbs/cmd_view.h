@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna view: one page in which a recording can be looked at, served on this machine for its user alone.
+// penna view: a page for exploring a recording, served on this machine, only for its user.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace penna {
 
 struct ViewOptions {
   InputOptions input;
-  std::string before;            // the recording that it is compared with; empty: none
-  bool no_open = false;          // the browser is not started
-  std::optional<uint16_t> port;  // none: any that is free
+  std::string before;            // the recording to compare with; empty: none
+  bool no_open = false;          // do not start the browser
+  std::optional<uint16_t> port;  // none: any free port
 };
 
 Result<Parsed<ViewOptions>> parse_view(const Arguments& arguments);

@@ -82,7 +82,7 @@ Result<> fold_of(const Source& source, const FoldRequest& request, const StackVi
   return ok();
 }
 
-// Of the recording that it is compared with, as a whole.
+// For the recording that it is compared with, as a whole.
 Result<> fold_before(const InputOptions& input, const std::string& before, FoldedWeight weight,
                      const StackVisitor& visit) {
   InputOptions options = input;
@@ -106,7 +106,7 @@ Result<Report> diff_of(const Source& source, const std::string& before, const Re
   return make_diff_report(options);
 }
 
-// A condition that the point cannot meet would hide nothing: it is refused.
+// A condition that cannot apply to the point would hide nothing: it is refused.
 Result<> check_condition(const Where& where, const Recording& recording, const std::string& point) {
   std::vector<std::string> names;
   for (uint32_t process = 0; process < recording.processes().size(); ++process)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the page's tables and flame graphs are read: as `penna report` and `penna export folded` read the same part.
+// How the page's tables and flame graphs are read: like `penna report` and `penna export folded` read the same part.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace penna {
 
-// The tables of `penna report` that there are events for; drawings are left out, as the page draws by itself.
+// The tables of `penna report` for which there are events; drawings are left out, because the page draws by itself.
 std::vector<TableName> view_tables(const Summary& summary);
 // All must outlive the result. `before`: the recording that it is compared with; empty: none.
 // `number`: gives the threads of a part that was opened anew their ids (Recording::number_threads), if they need any.

@@ -9,7 +9,7 @@ namespace penna {
 
 ChunkAssembler::Builder& ChunkAssembler::builder_for(uint32_t thread) {
   auto found = builders_.find(thread);
-  // Thread numbers come from the input: beyond the limit they share the first thread's chunks rather than our
+  // Thread numbers come from the input: beyond the limit, further ones share the first thread's chunks to bound our
   // memory.
   if (found == builders_.end() && builders_.size() >= kMaxThreads) found = builders_.begin();
   Builder& builder = found == builders_.end() ? builders_[thread] : found->second;
@@ -20,7 +20,7 @@ ChunkAssembler::Builder& ChunkAssembler::builder_for(uint32_t thread) {
 void ChunkAssembler::add(RecordingWriter& writer, uint32_t thread, std::span<const uint8_t> record, uint64_t time) {
   Builder& builder = builder_for(thread);
   if (builder.chunk.size() + record.size() > PENNA_CHUNK_BYTES) flush(writer, thread, builder);
-  // The header is filled in by flush(), when its times and its size are known; records follow it from the start.
+  // The header is filled in by flush(), once its times and its size are known; records follow it from the start.
   if (builder.chunk.empty()) {
     builder.chunk.resize(sizeof(penna_chunk));
     builder.first = builder.last = time;
@@ -50,7 +50,7 @@ void ChunkAssembler::flush(RecordingWriter& writer, uint32_t thread, Builder& bu
   std::memcpy(builder.chunk.data(), &header, sizeof header);
   ChunkSummary summary = sink_.scan(builder.chunk);
   sink_.store(writer, builder.chunk, summary);
-  // Gives the memory back: a thread may never write again, and there may be thousands.
+  // Frees the memory: a thread may never write again, and there may be thousands.
   builder.chunk = {};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ChunkAssembler: puts records that no target thread wrote into chunks of a recording.
 //
-// Why chunks: a recording consists of nothing else. The records of each thread are appended, as if the thread had
-// filled its chunks itself.
+// Why chunks: a recording's events are stored in nothing else. The records of each thread are appended, as if the
+// thread had filled its chunks itself.
 // Invariant: every record that is added is in the recording once, after finish(). Memory: one chunk per thread.
 #pragma once
 
@@ -35,18 +35,18 @@ class ChunkAssembler {
     std::memcpy(record + sizeof header, &payload, sizeof payload);
     add(writer, thread, record, time);
   }
-  // Writes what is not in the recording yet.
+  // Writes everything not yet in the recording.
   void finish(RecordingWriter& writer);
 
  private:
   static constexpr size_t kMaxThreads = 1 << 16;  // bounds the number of open chunks
-  // What one thread has added and is not in the recording yet.
+  // Records that one thread has added and that are not in the recording yet.
   struct Builder {
     std::vector<uint8_t> chunk;
     // 1, 2 … in the order in which threads appear, as a real process numbers them.
     uint32_t serial = 0;
     uint64_t sequence = 0;
-    uint64_t first = 0, last = 0;  // times
+    uint64_t first = 0, last = 0;  // record times
   };
   Builder& builder_for(uint32_t thread);
   void flush(RecordingWriter& writer, uint32_t thread, Builder& builder);

@@ -18,10 +18,10 @@ namespace penna {
 namespace {
 
 constexpr uint64_t kDayMs = 24 * 3600 * 1000;
-// A damaged trace may list frames without end: of more than these, the outermost are dropped.
+// A damaged trace may list frames endlessly: beyond this many, the outermost are dropped.
 constexpr size_t kMaxFrames = 256;
 constexpr uint64_t kPcMask = (uint64_t{1} << 48) - 1;
-// The format does not say whether a file was moved. Programs that are not position-independent are loaded below
+// The format does not say whether a file was relocated. Programs that are not position-independent are loaded below
 // this address on every processor, everything else above it.
 constexpr uint64_t kLowestMoved = 0x10000000;
 
@@ -41,7 +41,7 @@ class Words {
     return true;
   }
   bool address(uint64_t& value) { return word("0x") && number(value, 16); }
-  // What comes before one of these characters.
+  // Takes everything up to one of these characters.
   bool until(std::string_view stops, std::string_view& found) {
     const size_t end = text_.find_first_of(stops);
     if (end == std::string_view::npos) return false;
@@ -84,7 +84,7 @@ std::optional<RtraceEvent> parse_event(std::string_view line) {
     if (!event.ms || !words.word("] ")) return std::nullopt;
   }
   if (!words.until("<(", event.function)) return std::nullopt;
-  // "<memory>" behind the name, in traces of more than one kind of resource.
+  // "<memory>" after the name, in traces of more than one kind of resource.
   if (words.word("<") && !(words.until(">", event.resource) && words.word(">"))) return std::nullopt;
   if (!words.word("(")) return std::nullopt;
   if (words.address(event.address)) {
@@ -103,8 +103,8 @@ uint64_t family_of(std::string_view function) {
                                          : PENNA_FAMILY_MALLOC;
 }
 
-// "key=VALUE," of the first line. Keys may have spaces in them ("backtrace depth"), values no commas. Empty: there
-// is no such key.
+// "key=VALUE," of the first line. Keys may contain spaces ("backtrace depth"), values no commas. Empty if there is no
+// such key.
 std::string_view value_of(std::string_view header, std::string_view key) {
   for (size_t at = 0; at < header.size();) {
     const size_t end = std::min(header.find(',', at), header.size());
@@ -197,8 +197,8 @@ class StackTree {
       const uint32_t number = found->second;
       if (added) {
         const uint32_t depth = static_cast<uint32_t>(pc - frames.rbegin()) + 1;
-        // The note on how a stack ends belongs to its outermost frame. A stack of exactly the limit may have gone
-        // on.
+        // The flag for how a stack ends belongs to its outermost frame. A stack of exactly the limit may have been
+        // longer.
         const uint32_t end = depth == 1 && cut ? PENNA_STACK_DEPTH_LIMIT : PENNA_STACK_COMPLETE;
         nodes_.push_back({*pc, parent, depth | end << 16});
       }
@@ -218,8 +218,8 @@ class StackTree {
 
 }  // namespace
 
-// Everything that one pass over the lines collects.
-// A line is judged by its first character alone; what it then lacks is counted as damage, and the next line read.
+// The state of one pass over the lines. A line is classified by its first character only; if it is incomplete it counts
+// as damage, and the next line is read.
 struct RtraceImport::Reader {
   Reader(const RtraceImport& of, RecordingWriter& to)
       : import(of), writer(to), sink(0), chunks(sink), stacks(of.depth_) {}
@@ -251,7 +251,7 @@ struct RtraceImport::Reader {
     if (!parsed) return void(++summary.damaged_lines);
     const std::string_view kind = parsed->resource.empty() ? only_resource : parsed->resource;
     if (!kind.empty() && kind != "memory") return void(++summary.other_resources);
-    // The family of the function takes the upper bits of a record's address (event.h).
+    // The function's family takes the upper bits of a record's address (event.h).
     if ((parsed->address & ~PENNA_ADDRESS_MASK) != 0 || parsed->address == 0) return void(++summary.damaged_lines);
     event = parsed;
     tid = import.pid_;
@@ -289,10 +289,10 @@ struct RtraceImport::Reader {
     event.reset();
   }
 
-  // In the order of the file, whatever the times say: midnight passes, or the clock was set back a little.
+  // In file order, whatever the times say: midnight passes, or the clock was set back a little.
   uint64_t next_time() {
     if (event->ms) {
-      // More than half a day back is midnight; anything less, a clock that was set.
+      // More than half a day back means midnight; less means that the clock was set.
       if (last_ms && *event->ms + kDayMs / 2 < *last_ms) day += kDayMs;
       last_ms = event->ms;
       // Strictly rising, so that events of the same millisecond keep their order.
@@ -327,7 +327,7 @@ struct RtraceImport::Reader {
       module.bias = module.start < kLowestMoved ? 0 : module.start;
       all.push_back(module);
     }
-    // Readers expect modules by address; bias: what the file's own addresses have to be moved by.
+    // Readers expect modules sorted by address; bias: offset from the file's own addresses.
     std::stable_sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.start < b.start; });
     if (!all.empty()) (void)writer.write_modules(0, all);
   }
@@ -339,7 +339,7 @@ struct RtraceImport::Reader {
   StackTree stacks;
   std::map<std::string, Module> modules;  // by path
   std::string_view only_resource;         // for events that do not name theirs
-  std::optional<RtraceEvent> event;       // whose frames and arguments are still to come
+  std::optional<RtraceEvent> event;       // its frames and arguments are still to come
   uint32_t tid = 0;
   std::vector<uint64_t> frames;
   RtraceEnd how_it_ended{0, EndKind::kStopped, 0};  // unless a line says otherwise
@@ -362,7 +362,7 @@ Result<RtraceImport> RtraceImport::open(std::string_view text) {
   result.process_ = value_of(header, "process");
   result.origin_ = value_of(header, "origin");
   result.machine_ = value_of(header, "arch");
-  // What does not parse is as if it were not there.
+  // A value that does not parse counts as absent.
   const auto small = [&](const char* key) {
     uint64_t number = 0;
     return Words(value_of(header, key)).number(number) && number <= INT32_MAX ? static_cast<uint32_t>(number) : 0;
@@ -378,7 +378,7 @@ Session RtraceImport::session() const {
   session.kernel = origin_.empty() ? "rtrace" : origin_;
   session.machine = machine_;
   session.command.push_back(process_);
-  // The text has milliseconds; finer ticks let events of the same one keep their order.
+  // The text has milliseconds; finer ticks let events of the same millisecond keep their order.
   session.ticks_per_second = 1'000'000'000;
   session.classes = 1u << PENNA_ALLOC;
   // Ticks are nanoseconds since the midnight before the first event.

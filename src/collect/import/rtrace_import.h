@@ -31,7 +31,7 @@ struct RtraceSummary {
   std::array<uint64_t, PENNA_CLASS_COUNT> events{};
   uint64_t threads = 0;
   uint64_t other_resources = 0;  // events of files, threads and so on
-  uint64_t damaged_lines = 0;    // begin as an event, a frame or a mapped file, but are malformed
+  uint64_t damaged_lines = 0;    // lines that begin as an event, a frame or a mapped file, but are malformed
   uint64_t comments = 0;         // all other lines
 };
 

@@ -18,7 +18,7 @@ Result<StreamImport> StreamImport::open(std::span<const uint8_t> stream) {
         fmt::format("it is a stream of version {}, and this penna reads version {}: use the penna that its source was "
                     "built with",
                     header.version, uint32_t{PENNA_STREAM_VERSION})};
-  // Longer than ours is fine: what is behind the fields that we know is skipped.
+  // A longer header than ours is fine: the bytes after the known fields are skipped.
   if (header.bytes < sizeof header || header.bytes % 8 != 0 || header.bytes > stream.size())
     return Error{fmt::format("its header claims an impossible length of {} bytes", header.bytes)};
   return StreamImport(stream, header);
@@ -40,17 +40,17 @@ StreamSummary StreamImport::write(RecordingWriter& writer, const Session& sessio
   (void)writer.write_process(process);
 
   for (size_t at = header_.bytes; at < stream_.size();) {
-    // Each word is looked at once as the beginning of a unit: linear in the size, whatever the bytes are.
+    // Each word is examined once as the beginning of a unit: linear in the size, whatever the bytes.
     if (size_t bytes = unit_at(at); bytes != 0) {
       take(writer, stream_.subspan(at, bytes));
       at += bytes;
       continue;
     }
-    // Resynchronizes on the next unit that looks sound: units are aligned to words, and begin with a mark.
+    // Resynchronizes on the next plausible unit: units are word-aligned, and begin with a mark.
     size_t next = at;
     while (next < stream_.size() && unit_at(next) == 0) next += 8;
     next = std::min(next, stream_.size());
-    // Less than a unit at the end is where the stream was cut off; in the middle it is damage.
+    // Less than one unit at the end means that the stream was cut off; in the middle it is damage.
     const bool is_end = next == stream_.size() && next - at < size_t{PENNA_MAX_UNIT_WORDS} * 8;
     (is_end ? summary_.cut_bytes : summary_.damaged_bytes) += next - at;
     at = next;
@@ -93,7 +93,7 @@ void StreamImport::take(RecordingWriter& writer, std::span<const uint8_t> unit) 
   auto thread = static_cast<uint32_t>(load_word(unit.data()));
   std::span<const uint8_t> record = unit.subspan(8);
   uint64_t header = load_word(record.data());
-  // A header has 48 bits of time: the rest is that of the latest record.
+  // A header has 48 bits of time: the upper bits are those of the latest record.
   uint64_t time = penna_extend_time(now_, header >> 16, PENNA_FULL_TIME_BITS);
   // Units of several processors interleave, so times go back a little; a step back is not a wrap-around.
   now_ = std::max(now_, time);
@@ -103,14 +103,14 @@ void StreamImport::take(RecordingWriter& writer, std::span<const uint8_t> unit) 
   if (in_place.kind == PENNA_KIND_LOST) {
     auto lost = in_place.as<penna_lost>();
     for (int i = 0; i < PENNA_CLASS_COUNT; ++i) summary_.lost[i] += lost.count[i];
-    // The losses of the whole ring, told by its reader: they are of no thread.
+    // The losses of the whole ring, reported by its reader: they belong to no thread.
     if (thread == 0) return;
   }
   chunks_.add(writer, thread, record, time);
 }
 
-// Descriptions are written at once: their time is when the ring was read, which is later than what they describe, so
-// they apply from the beginning.
+// Descriptions are written at once: their time is when the ring was read, later than the events they describe, so they
+// apply from the beginning.
 bool StreamImport::describes(RecordingWriter& writer, uint32_t thread, const Record& record) {
   if (record.kind == PENNA_KIND_SITE) {
     if (auto site = decode_site(record)) (void)writer.write_sites(0, {&*site, 1});

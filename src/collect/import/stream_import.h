@@ -18,7 +18,7 @@ namespace penna {
 
 struct StreamSummary {
   uint64_t units = 0;    // written to the recording
-  uint64_t threads = 0;  // that wrote them
+  uint64_t threads = 0;  // threads that wrote them
   std::array<uint64_t, PENNA_CLASS_COUNT> events{}, lost{};
   uint64_t damaged_bytes = 0;  // skipped
   uint64_t cut_bytes = 0;      // of an incomplete unit at the end
@@ -37,7 +37,7 @@ class StreamImport {
 
  private:
   StreamImport(std::span<const uint8_t> stream, const penna_stream_header& header);
-  // The size in bytes of the unit at `at`; 0: there is none.
+  // The size in bytes of the unit at `at`; 0 if there is none.
   size_t unit_at(size_t at) const;
   void take(RecordingWriter& writer, std::span<const uint8_t> unit);
   bool describes(RecordingWriter& writer, uint32_t thread, const Record& record);
@@ -46,8 +46,8 @@ class StreamImport {
   penna_stream_header header_;
   std::unique_ptr<ChunkSink> sink_ = std::make_unique<ChunkSink>(0);
   ChunkAssembler chunks_{*sink_};
-  // Starts at the header's time, from which the first record's 48 bits are extended.
-  uint64_t now_;  // of the latest record so far
+  // Time of the latest record so far; starts at the header's, from which the first record's 48 bits are extended.
+  uint64_t now_;  // ticks
   StreamSummary summary_;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// AllocationChoice: which allocations count, of one family, by process, by size, by the functions in their stack and by
-// how long their block lived.
+// AllocationChoice: which allocations count: of one family, and by process, size, functions in their stack and lifetime
+// of their block.
 //
 // Why one class: every report, export and check asks it, so that --family, --size, --stack and --lifetime mean the same
-// everywhere. How long a block lives is not known when it is allocated: with limits on that, the recording is walked
-// before (Lifetimes).
+// everywhere. A block's lifetime is not known when it is allocated: lifetime limits need a walk of the recording ahead
+// of the analysis (learn_lifetimes()).
 // Invariant: the answer for an allocation is always the same.
 #pragma once
 
@@ -22,10 +22,10 @@ namespace penna {
 
 struct AllocationLimits {
   BlockFamily family;
-  std::vector<bool> processes;                                               // by index: which; empty: all
+  std::vector<bool> processes;                                               // by index; empty: all
   uint64_t min_size = 0, max_size = std::numeric_limits<uint64_t>::max();    // bytes, both included
-  uint64_t min_ticks = 0, max_ticks = std::numeric_limits<uint64_t>::max();  // both included; never freed = for ever
-  std::vector<FunctionPattern> stacks;                                       // one of them has to meet a function
+  uint64_t min_ticks = 0, max_ticks = std::numeric_limits<uint64_t>::max();  // both included; never freed = infinite
+  std::vector<FunctionPattern> stacks;                                       // one of them must match a function
   bool asks_lifetime() const { return min_ticks != 0 || max_ticks != std::numeric_limits<uint64_t>::max(); }
   bool any() const {
     return asks_lifetime() || !processes.empty() || min_size != 0 || max_size != std::numeric_limits<uint64_t>::max() ||
@@ -40,7 +40,7 @@ class AllocationChoice {
 
   const AllocationLimits& limits() const { return limits_; }
 
-  // `sequence`: of the allocations of this thread, from 0.
+  // `sequence`: the allocation's number within its thread, from 0.
   bool takes(uint32_t process, uint32_t thread, uint64_t sequence, const BlockRecord& block) {
     if (!limits_.processes.empty() && !limits_.processes[process]) return false;
     if (block.size < limits_.min_size || block.size > limits_.max_size || !limits_.family.counts(block)) return false;
@@ -50,13 +50,12 @@ class AllocationChoice {
     }
     return !limits_.asks_lifetime() || (sequence < lives_[thread].size() && lives_[thread][sequence]);
   }
-  // From a walk ahead: this block's life is within the limits.
+  // From the walk ahead: this block's lifetime is within the limits.
   void let_live(uint32_t thread, uint64_t sequence);
 
-  // How often it was said of an allocation that no such function is in its stack, of which the outer frames are not
-  // known.
+  // Allocations rejected because no such function is in their stack, although the stack's outer frames are unknown.
   uint64_t doubtful() const { return doubtful_; }
-  // Patterns that met no function so far.
+  // Patterns that have matched no function so far.
   std::vector<NearestName> unmet() const;
 
  private:
@@ -72,7 +71,7 @@ class AllocationChoice {
   std::vector<std::vector<bool>> lives_;  // by thread, by sequence
 };
 
-// Walks the recording ahead when the limits ask for that; `step` is called at each event.
+// Walks the recording ahead if the limits need it; calls `step` at each event.
 void learn_lifetimes(const Recording& recording, AllocationChoice& choice, const std::function<void()>& step);
 
 }  // namespace penna

@@ -9,12 +9,12 @@
 namespace penna {
 namespace {
 
-// By what the frames of stacks are.
+// Groups by the frames in the stacks.
 class FrameGroups {
  public:
   FrameGroups(Names& names, GroupBy by) : names_(names), by_(by) {}
 
-  // The group of its `self`.
+  // Returns the group that its `self` goes to.
   uint32_t add(const StackAllocations& stack) {
     const NamedStack named = names_.stack(stack.process, stack.stack);
     ++stack_;
@@ -46,7 +46,7 @@ class FrameGroups {
     }
     return known.value() = found->second;
   }
-  // Functions of one name in different files (static ones, main of two programs) are different functions.
+  // Functions with the same name in different files (static ones, main of two programs) are different functions.
   std::string key_of(const NameFrame* frame) const {
     if (frame == nullptr) return "";
     const std::string module = frame->module == kNoModule ? "" : names_.map().path(frame->module);
@@ -59,14 +59,14 @@ class FrameGroups {
 
   Names& names_;
   GroupBy by_;
-  uint32_t stack_ = 0;  // how many there were
+  uint32_t stack_ = 0;  // number of stacks seen
   std::vector<AllocationGroup> groups_;
-  std::vector<uint32_t> last_stack_;  // by group: the last one that was added to its total
-  NumberMap<uint32_t> by_frame_;      // Names gives the same frame for the same address
+  std::vector<uint32_t> last_stack_;  // by group: the last stack added to its total
+  NumberMap<uint32_t> by_frame_;      // Names returns the same frame for the same address
   TextMap<uint32_t> by_name_;
 };
 
-// By context: groups in the order in which their contexts appear.
+// Groups by context, in the order in which the contexts appear.
 class ContextGroups {
  public:
   uint32_t add(const StackAllocations& stack) {
@@ -85,8 +85,8 @@ class ContextGroups {
   NumberMap<uint32_t> by_context_;
 };
 
-// The total of a call holds those of the calls that it made; parents stand before their children. What was allocated in
-// no recorded call (node 0) has no total but its own.
+// The total of a call includes those of the calls it made; parents come before their children. What was allocated in no
+// recorded call (node 0) has only its own as total.
 std::vector<AllocationGroup> with_callees(std::vector<AllocationGroup> groups, const CallTree& tree) {
   const std::vector<CallNode>& nodes = tree.nodes();
   std::vector<AllocationSums> totals(nodes.size());

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // See allocations.h.
 //
-// The peak by stack, in O(1) an event: it is counted how often the peak was exceeded. A stack whose live bytes have not
-// changed since the last time had, at that time, what it has now; so its share is settled just before its next change.
-// A process that ended takes with it what it held. It ends when something happens later, elsewhere: at the end of the
-// recording nothing does, and what was there last is there.
+// The peak by stack, in O(1) per event: count how often the peak was exceeded. A stack whose live bytes have not
+// changed since the last time it was exceeded had then what it has now; so its share is settled just before its next
+// change.
+// What a process holds goes when the process ends. The end takes effect only when a later event happens elsewhere: at
+// the end of the recording none does, so what was live last stays live.
 #include "model/blocks/allocations.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace {
 
 size_t family_of(const BlockRecord& block) { return std::min<size_t>(block.family, PENNA_FAMILY_COUNT); }
 
-// The order of a hash map is no order: whatever is kept of many blocks must not depend on it.
+// Hash map order is arbitrary: what is kept of many blocks must not depend on it.
 void add_leak(Leak& leak, uint32_t process, uint64_t address, const HeapBlock& block, const SampleWeight& weight) {
   if (leak.blocks == 0 ||
       std::tie(block.time, process, address) < std::tie(leak.first_time, leak.holder, leak.example)) {
@@ -46,7 +47,7 @@ Allocations::Allocations(const Recording& recording, AllocationOptions options)
     : recording_(recording),
       options_(std::move(options)),
       family_(options_.choice == nullptr ? options_.family : options_.choice->limits().family),
-      is_sampled_(family_.is_heap() && SampleScale(recording).is_sampled()),  // of all else everything is recorded
+      is_sampled_(family_.is_heap() && SampleScale(recording).is_sampled()),  // everything else is recorded in full
       scale_(is_sampled_ && !options_.as_recorded ? SampleScale(recording) : SampleScale(0)),
       heaps_(recording),
       totals_(recording.processes().size()),
@@ -84,7 +85,7 @@ void Allocations::end_processes(uint64_t time) {
   next_end_ = ends_.empty() ? UINT64_MAX : ends_.back().first;
 }
 
-// What it holds is there no more; or is there again.
+// What the process holds goes, or comes back.
 void Allocations::set_ended(uint32_t process, bool ended) {
   ended_[process] = ended;
   const uint64_t sign = ended ? 1 : UINT64_MAX;  // modulo 2^64
@@ -101,7 +102,7 @@ void Allocations::set_ended(uint32_t process, bool ended) {
 }
 
 void Allocations::visit(const Event& event, BlockRecord& block) {
-  if (ended_[event.process]) set_ended(event.process, false);  // it has not: the recording contradicts itself
+  if (ended_[event.process]) set_ended(event.process, false);  // it has not ended: the recording contradicts itself
   const bool maps = block.space == BlockSpace::kMaps;
   switch (block.op) {
     case BlockOp::kNone: return;
@@ -147,7 +148,7 @@ uint32_t Allocations::slot_of(const Event& event, const BlockRecord& told) {
   return slot;
 }
 
-// What it has now it had at the last peak, if that came since it changed.
+// What the stack has now it had at the last peak, if the peak came after its last change.
 inline void Allocations::settle_peak(uint32_t slot, StackAllocations& stack) const {
   const Present& present = present_[slot];
   if (present.seen_peak == level_of(stack.process).exceeded) return;
@@ -260,13 +261,14 @@ void Allocations::freed(const Event& event, const BlockRecord& free) {
   totals.frees += weight.blocks;
   remove_live(event.process, last.block);
   report_live(event.process, event.time);
-  // What realloc moves lives on: it is not temporary, and whether it moved is known at the thread's next event.
+  // A block that realloc moves lives on: it is not temporary. Whether realloc moved it is known at the thread's next
+  // event.
   if (free.space == BlockSpace::kHeap && free.family == PENNA_FAMILY_REALLOC) return;
   note_temporary(last, event.thread, true);
   settle(event.thread);
 }
 
-// A free of a block that is not this process's own.
+// Free of a block that is not this process's own.
 void Allocations::freed_unknown(const Event& event, const BlockRecord& free) {
   HeapTotals& totals = totals_[event.process];
   const bool is_inherited = heaps_.erase_inherited(event.process, free.address, event.time);
@@ -280,8 +282,8 @@ void Allocations::freed_unknown(const Event& event, const BlockRecord& free) {
     options_.unmatched->freed(event.process, free.address, free.stack);
 }
 
-// The thread's last free, of a block that counts, ended a temporary one when it was the thread's own and soon enough;
-// or it did not, as is known now.
+// The thread's last free, of a block that counts, ended a temporary block if the thread itself had allocated it
+// recently enough; or, as is known now, it did not.
 void Allocations::note_temporary(LastOfThread& last, uint32_t thread, bool is_temporary) {
   if (!knows_temporary()) return;
   if (is_temporary &&
@@ -299,7 +301,7 @@ void Allocations::note_temporary(LastOfThread& last, uint32_t thread, bool is_te
   stack.temporary_bytes += sign * weight.bytes;
 }
 
-// What mremap maps is what it unmapped just before: of the same kind, and not temporary.
+// mremap maps what it has just unmapped: same kind, and not temporary.
 void Allocations::mapped(const Event& event, BlockRecord& told) {
   if (told.size == 0) return;
   LastOfThread& last = threads_[event.thread];
@@ -326,7 +328,7 @@ void Allocations::unmapped(const Event& event, const BlockRecord& told) {
   if (last.freed == Freed::kNothing) freed_unknown(event, told);
 }
 
-// A part of a mapping is no more: by an unmapping, or as something else was mapped over it.
+// Part of a mapping has gone: unmapped, or replaced by another mapping.
 void Allocations::take_part(const Event& event, const MappedPart& part, bool by_unmap) {
   HeapTotals& totals = totals_[event.process];
   HeapBlock whole, unused;
@@ -342,7 +344,7 @@ void Allocations::take_part(const Event& event, const MappedPart& part, bool by_
     heaps_.insert(event.process, begin, piece, unused);
   }
   if (whole.slot == kNoSlot) return;
-  const uint64_t blocks = uint64_t{head} + uint64_t{tail} - 1;  // more of them, modulo 2^64
+  const uint64_t blocks = uint64_t{head} + uint64_t{tail} - 1;  // net change of the block count, modulo 2^64
   change_live(event.process, whole.slot, blocks, -gone.size);
   totals.splits += head && tail;
   totals.frees += part.is_whole();
@@ -354,7 +356,7 @@ void Allocations::take_part(const Event& event, const MappedPart& part, bool by_
   if (options_.observer != nullptr) options_.observer->on_freed({gone, event.thread, {}, event.time, part.is_whole()});
 }
 
-// The thread's last free has happened: nothing can take it back any more.
+// The thread's last free is final: nothing can take it back now.
 void Allocations::settle(uint32_t thread) {
   LastOfThread& last = threads_[thread];
   if (last.is_told) return;
@@ -369,8 +371,8 @@ void Allocations::finish() {
   for (uint32_t thread = 0; thread < threads_.size(); ++thread) settle(thread);
 }
 
-// The FREE of this thread just before, by realloc, did not happen. Nearly always that was known (Event::undone), or it
-// is missing (lost): then nothing was counted.
+// This thread's FREE just before, by realloc, did not happen. Nearly always this was known then (Event::undone), or the
+// FREE is missing (lost): in both cases nothing was counted.
 void Allocations::take_back(const Event& event, uint64_t address) {
   HeapTotals& totals = totals_[event.process];
   LastOfThread& last = threads_[event.thread];
@@ -433,7 +435,7 @@ std::vector<StackAllocations> Allocations::stacks() const {
 
 std::vector<Leak> Allocations::leaks(uint32_t process) const {
   std::vector<Leak> by_slot(stacks_.size());
-  std::vector<uint32_t> last(stacks_.size(), kNoIndex);  // by slot: the last process with one
+  std::vector<uint32_t> last(stacks_.size(), kNoIndex);  // by slot: the last process with such a block
   for (uint32_t i = 0; i < totals_.size(); ++i) {
     if (process != kNoIndex && process != i) continue;
     for (const auto& [address, block] : heaps_.blocks(i)) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kPoolPrefix = "pool:";
 constexpr const char* kHeapKinds[] = {"malloc", "calloc", "realloc", "aligned", "unknown"};
-// By penna_map_flag; not all together make sense, but a recording may hold them.
+// By penna_map_flag; not all combinations make sense, but a recording may contain them.
 constexpr const char* kMapKinds[] = {"anonymous",
                                      "file",
                                      "anonymous, shared",

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// BlockFamily: which blocks an analysis is about: those of the heap, mappings, or those of a pool.
+// BlockFamily: which blocks an analysis is about: the heap's, mappings, or a pool's.
 //
-// Why: a pool's blocks lie in blocks of the heap, and these in mappings, so that families must never be added up.
-// Invariant: of an address in a process, the allocations and frees of one family say all that there is to it.
+// Why: a pool's blocks lie in heap blocks, and these in mappings, so families must never be added up.
+// Invariant: within one process, the allocations and frees of one family are all that ever happens to an address in
+// that family.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +21,13 @@ class BlockFamily {
  public:
   BlockFamily() = default;  // the heap
 
-  // "heap", "maps", "maps:file", "maps:anonymous" or "pool:NAME". The error names those that the recording has.
+  // "heap", "maps", "maps:file", "maps:anonymous" or "pool:NAME". The error lists those in the recording.
   static Result<BlockFamily> find(const Recording& recording, const std::string& name);
 
   bool has(uint32_t process, const BlockRecord& block) const {
     return block.space == space_ && (space_ != BlockSpace::kPool || has_pool(process, block.pool));
   }
-  // Of those that it has: of a file or anonymous, where that was asked for.
+  // For a block that has() accepts: it passes the restriction to files or anonymous mappings, if any.
   bool counts(const BlockRecord& block) const { return (block.flags & flags_asked_) == flags_due_; }
 
   BlockSpace space() const { return space_; }
@@ -49,15 +50,15 @@ class BlockFamily {
   std::vector<uint64_t> pools_;  // process, id; sorted
 };
 
-// The names of all pools that the recording has, sorted.
+// The names of all pools in the recording, sorted.
 std::vector<std::string> pool_names(const Recording& recording);
 
-// In place of penna_map_flag in BlockRecord::flags: what is mapped there is not known, as what mremap moved had not
-// been seen.
+// Replaces penna_map_flag in BlockRecord::flags: it is unknown what is mapped, because mremap moved a mapping that had
+// not been seen.
 inline constexpr uint16_t kMapOfUnknown = 8;
 
-// By what a block was made: malloc, calloc, ... of the heap; of mappings what they are of. A number for one of these
-// words.
+// The kind of a block: for the heap the function that made it (malloc, calloc, ...), for mappings what they map. A
+// number that stands for one of these words.
 uint32_t block_kind(const BlockRecord& block);
 const char* block_kind_text(uint32_t kind);
 

@@ -8,7 +8,7 @@ namespace penna {
 
 uint64_t BlockSizes::waste_of(uint64_t size) {
   constexpr uint64_t kHeader = 8, kAlign = 16, kSmallest = 32;
-  if (size > UINT64_MAX - kHeader - kAlign) return 0;  // no such block: its size was not read right
+  if (size > UINT64_MAX - kHeader - kAlign) return 0;  // no such block exists: its size was misread
   return std::max(kSmallest, (size + kHeader + kAlign - 1) / kAlign * kAlign) - size;
 }
 

@@ -2,12 +2,12 @@
 // BlockSizes: how large the allocated blocks are, by powers of two and by exact size, and what glibc's malloc adds to
 // them.
 //
-// Why computed: what the allocator really gave is not recorded. glibc (malloc/malloc.c, "chunk2mem") puts 8 bytes in
-// front and rounds up to a multiple of 16, at least 32; blocks of their own mapping, rounded up to pages, are not told
-// apart.
-// Usage: as AllocationOptions::observer; ask after Allocations::finish().
-// Invariant: the sums of both tables are those of the allocations, but for sizes beyond kMostSizes: only the powers
-// have them.
+// Why computed: what the allocator really used is not recorded. glibc (malloc/malloc.c, "chunk2mem") puts 8 bytes
+// before the block and rounds up to a multiple of 16, at least 32; blocks with a mapping of their own, rounded up to
+// pages, are not distinguished.
+// Usage: as AllocationOptions::observer; read after Allocations::finish().
+// Invariant: the sums of both tables are those of the allocations, except that sizes beyond kMostSizes are in the
+// powers only.
 #pragma once
 
 #include <array>
@@ -28,11 +28,11 @@ class BlockSizes : public AllocationObserver {
   static constexpr size_t kMostSizes = 1 << 18;  // different ones
 
   void on_allocated(const Event& event, const HeapBlock& block) override;
-  void add_live(const Allocations& heap);  // once, at the end
+  void add_live(const Allocations& heap);  // once, after the walk
 
   std::vector<SizeCounts> by_power() const;                // 0, 1, 2..3, 4..7, ...; those that occur, rising
   std::vector<SizeCounts> by_size() const;                 // the most frequent first
-  uint64_t without_size() const { return without_size_; }  // allocations that by_size() lacks
+  uint64_t without_size() const { return without_size_; }  // allocations missing from by_size()
 
   // Bytes that malloc(size) takes beyond `size`.
   static uint64_t waste_of(uint64_t size);

@@ -14,15 +14,15 @@ uint64_t less(uint64_t a, uint64_t b) { return a < b ? 0 : a - b; }
 }  // namespace
 
 struct HeapForest::Heap {
-  // When blocks lived that are gone: from the first allocation to the last free at this address.
+  // The lifetimes of freed blocks: from the first allocation to the last free at this address.
   struct Grave {
     uint64_t allocated, freed;
   };
   Blocks blocks;
-  const Heap* parent = nullptr;                     // whose heap it began with; null = empty or unknown
+  const Heap* parent = nullptr;                     // whose heap it started with; null = empty or unknown
   uint64_t began = 0;                               // ticks
-  uint64_t first_fork = UINT64_MAX, last_fork = 0;  // of its children, in ticks, less the slack
-  NumberMap<Grave> graves;                          // only while children may ask
+  uint64_t first_fork = UINT64_MAX, last_fork = 0;  // of its children, in ticks; the first less the slack
+  NumberMap<Grave> graves;                          // only while children may need it
   NumberMap<uint64_t> inherited_freed;              // address -> when
 };
 
@@ -59,7 +59,7 @@ bool HeapForest::erase(uint32_t process, uint64_t address, uint64_t time, HeapBl
   if (found == heap.blocks.end()) return false;
   old = found->second;
   heap.blocks.erase(found);
-  // Children look for blocks that were allocated before they began, and freed after.
+  // Children look for blocks that were allocated before the fork and freed after it.
   if (time >= heap.first_fork && old.time <= heap.last_fork) {
     auto [grave, added] = heap.graves.try_emplace(address, Heap::Grave{old.time, time});
     if (!added) grave.value() = {std::min(grave->second.allocated, old.time), std::max(grave->second.freed, time)};
@@ -79,8 +79,7 @@ void HeapForest::restore_inherited(uint32_t process, uint64_t address) {
   heaps_[process]->inherited_freed.erase(address);
 }
 
-// Whether a block was there in `heap` at a time, its own or inherited in its turn. Parents are earlier processes: it
-// ends.
+// Whether a block was live in `heap` at a time, its own or itself inherited. Terminates: parents are earlier processes.
 bool HeapForest::was_live(const Heap& heap, uint64_t address, uint64_t time) const {
   const Heap* at = &heap;
   for (; at != nullptr; time = at->began, at = at->parent) {

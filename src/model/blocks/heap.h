@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// HeapForest: the live blocks of every process, and which blocks a forked process found in its heap.
+// HeapForest: the live blocks of every process, and which blocks a forked process inherited.
 //
-// Why a forest: after fork the child frees blocks that its parent allocated. To copy the parent's blocks at each fork
-// would cost memory for children that never free any; instead the parent is asked when a child frees something of
-// unknown origin. A process with forked children therefore remembers what it freed since the first of them began.
-// Invariant: a block that was live in the parent when the child began is found, once. (An address that the parent used
-// both before and after that moment is taken for inherited, too.)
+// Why a forest: after fork the child frees blocks that its parent allocated. Copying the parent's blocks at each fork
+// would cost memory for children that never free any; instead the parent is looked up when a child frees a block of
+// unknown origin. A process with forked children therefore remembers what it freed since the first fork.
+// Invariant: a block that was live in the parent at the fork is found, once. (An address that the parent used both
+// before and after the fork also counts as inherited.)
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@
 namespace penna {
 
 struct HeapBlock {
-  uint64_t size = 0;      // bytes asked for
+  uint64_t size = 0;      // bytes requested
   uint64_t time = 0;      // ticks, of allocation
-  uint32_t slot = 0;      // the owner's: of its stack
+  uint32_t slot = 0;      // the user's: slot of its stack
   uint32_t thread = 0;    // that allocated it (index)
-  uint64_t sequence = 0;  // of allocations of that thread, from 0
+  uint64_t sequence = 0;  // among the allocations of that thread, from 0
 };
 
 class HeapForest {
@@ -32,13 +32,13 @@ class HeapForest {
 
   using Blocks = NumberMap<HeapBlock>;  // by address
 
-  // The live blocks of a process that it allocated itself.
+  // A process's live blocks that it allocated itself.
   const Blocks& blocks(uint32_t process) const;
-  // False when the address was live already: it now is `block`, and `old` the one that was there.
+  // False if the address was already live: it now holds `block`, and `old` is the previous block.
   bool insert(uint32_t process, uint64_t address, const HeapBlock& block, HeapBlock& old);
-  // False when the process has no such block of its own.
+  // False if the process has no such block of its own.
   bool erase(uint32_t process, uint64_t address, uint64_t time, HeapBlock& old);
-  // The process frees a block that is not its own: true when it had inherited it, and not freed it yet.
+  // The process frees a block that is not its own: true if it had inherited it and not yet freed it.
   bool erase_inherited(uint32_t process, uint64_t address, uint64_t time);
   // The last erase_inherited of this address did not happen.
   void restore_inherited(uint32_t process, uint64_t address);

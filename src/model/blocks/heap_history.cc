@@ -7,7 +7,7 @@
 namespace penna {
 namespace {
 
-// part/parts of a whole that may be large.
+// whole * part / parts without overflow.
 uint64_t scaled(uint64_t whole, size_t part, size_t parts) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(whole) * part / parts);
 }
@@ -26,7 +26,7 @@ void HeapHistory::on_live(uint32_t process, uint64_t time, uint64_t bytes, uint6
     next.most_blocks = next.end_blocks = now_.blocks;
   }
   Live& of_process = processes_[process];
-  now_.bytes += bytes - of_process.bytes;  // modulo 2^64: right in the end
+  now_.bytes += bytes - of_process.bytes;  // modulo 2^64: the sum is right in the end
   now_.blocks += blocks - of_process.blocks;
   of_process = {bytes, blocks};
   HeapPoint& point = points_[at_];

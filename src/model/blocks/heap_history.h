@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// HeapHistory: how much was live at which time, of all processes together, in a fixed number of points.
+// HeapHistory: how much was live when, over all processes together, in a fixed number of points.
 //
 // Usage: as AllocationOptions::observer.
-// Invariant: a point's most_bytes is the largest sum that there was in its time, so no peak is missed, however short.
-// Memory: kPoints, however long the recording.
+// Invariant: a point's most_bytes is the largest sum within its time, so no peak is missed, however short.
+// Memory: kPoints, regardless of the recording's length.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ namespace penna {
 
 struct HeapPoint {
   uint64_t time = 0;                         // ticks: where it begins
-  uint64_t most_bytes = 0, most_blocks = 0;  // at the moment of the most bytes
+  uint64_t most_bytes = 0, most_blocks = 0;  // at the moment with the most bytes
   uint64_t least_bytes = 0;
   uint64_t end_bytes = 0, end_blocks = 0;  // when it ends
 };
@@ -23,12 +23,12 @@ class HeapHistory : public AllocationObserver {
  public:
   static constexpr size_t kPoints = 2000;
 
-  // From `begin` to `end`, in ticks; what happens outside counts for the nearest point.
+  // From `begin` to `end`, in ticks; what happens outside counts towards the nearest point.
   HeapHistory(uint64_t begin, uint64_t end, size_t processes);
 
   void on_live(uint32_t process, uint64_t time, uint64_t bytes, uint64_t blocks) override;
 
-  // `count` of them, 1 to kPoints, each as long as the others but for a tick of rounding.
+  // `count` of them, 1 to kPoints, equally long up to a tick of rounding.
   std::vector<HeapPoint> points(size_t count) const;
   uint64_t peak_bytes() const { return peak_bytes_; }
   uint64_t peak_blocks() const { return peak_blocks_; }
@@ -43,7 +43,7 @@ class HeapHistory : public AllocationObserver {
   uint64_t begin_, ticks_;
   std::vector<Live> processes_;
   Live now_;
-  size_t at_ = 0;  // of points_: the last one that is filled
+  size_t at_ = 0;  // of points_: the last one filled
   std::vector<HeapPoint> points_;
   uint64_t peak_bytes_ = 0, peak_blocks_ = 0, peak_time_ = 0;
 };

@@ -9,7 +9,7 @@ namespace penna {
 UnmatchedFrees::UnmatchedFrees(const Recording& recording, SameStacks* same)
     : freed_(recording.processes().size()), same_(same), last_(recording.threads().size()) {}
 
-// What is not recorded is of no process.
+// A free without a recorded stack belongs to no process.
 StackOfProcess UnmatchedFrees::first_like(uint32_t process, uint32_t stack) const {
   if (stack == 0) return {};
   return same_ == nullptr ? StackOfProcess{process, stack} : same_->first_like(process, stack);
@@ -29,7 +29,7 @@ void UnmatchedFrees::unmatched(const Event& event, const BlockRecord& free) {
   last_[event.thread] = found->second;
 }
 
-// What had freed it before, if anything, is forgotten: what a failed realloc was given is most likely there.
+// The free before it, if any, is forgotten: the block that the failed realloc was passed most likely exists.
 void UnmatchedFrees::taken_back(const Event& event, uint64_t address, bool is_unmatched) {
   allocated(event.process, address);
   if (is_unmatched) --rows_[last_[event.thread]].frees;

@@ -17,14 +17,14 @@ constexpr size_t index_of(FunctionId function) { return function == kNoFunction 
 struct CallGraph::ThreadState : ThreadCalls {
   using ThreadCalls::ThreadCalls;
   std::vector<FunctionId> functions;                 // by slot
-  std::vector<uint32_t> open_callers, open_callees;  // by function + 1: open calls of each edge
+  std::vector<uint32_t> open_callers, open_callees;  // by function + 1: open calls on each edge
   uint32_t open_chosen = 0;
 
   FunctionId caller(size_t depth) const { return depth == 0 ? kNoFunction : matcher.stack()[depth - 1].tag; }
 };
 
-// What the matcher tells of each call. An edge's total counts recursion once, so the calls that are
-// open at the same time must be counted, edge by edge and thread by thread.
+// Receives each call from the matcher. An edge's total counts recursion once, so the calls that are open at the same
+// time must be counted per edge and thread.
 struct CallGraph::Observer {
   CallGraph& graph;
   ThreadState& thread;
@@ -53,7 +53,7 @@ struct CallGraph::Observer {
     if (by_chosen) count(at(graph.callees_, call.tag), at(thread.open_callees, call.tag), call, duration);
   }
 
-  // The outermost of the calls that were open together has the time of all.
+  // The outermost of calls that are open together carries the time of all.
   static void count(CallEdge& edge, uint32_t& open, const OpenCall& call, uint64_t duration) {
     edge.calls += !call.inherited;
     edge.self += duration - std::min(duration, call.inner);

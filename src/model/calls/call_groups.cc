@@ -11,11 +11,11 @@ namespace penna {
 struct CallGroups::ThreadState : ThreadCalls {
   using ThreadCalls::ThreadCalls;
   std::vector<uint32_t> groups;  // by slot
-  std::vector<uint32_t> open;    // by group: its calls that go on in this thread
+  std::vector<uint32_t> open;    // by group: its open calls in this thread
 };
 
-// As in Calls, with groups in place of functions. The three observers are alike by design: each is
-// inlined into the matcher's loop, and decides what a call costs there.
+// As in Calls, with groups instead of functions. The three observers are alike by design: each is inlined into the
+// matcher's loop, where it determines the cost of a call.
 struct CallGroups::Observer {
   CallGroups& all;
   ThreadState& thread;
@@ -31,7 +31,7 @@ struct CallGroups::Observer {
     CallGroup& group = all.groups_[call.tag];
     group.calls += !call.inherited;
     group.self += duration - std::min(duration, call.inner);
-    // Of calls of one group inside each other only the outermost adds to the total.
+    // Of nested calls of one group only the outermost adds to the total.
     if (--thread.open[call.tag] == 0) group.total += duration;
     if (!call.inherited) group.duration.add(duration);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// CallGroups: calls by the thread that made them, or by the module of the function that was called.
+// CallGroups: calls by calling thread, or by the callee's module.
 //
-// Usage: as Calls. All durations are ticks.
-// Invariant: a group's `total` counts calls inside calls of the same group once; the sum of all `self` is that of
+// Usage: like Calls. All durations are ticks.
+// Invariant: a group's `total` counts calls nested in calls of the same group once; the sum of all `self` is that of
 // Calls.
 #pragma once
 
@@ -18,11 +18,11 @@
 namespace penna {
 
 struct CallGroup {
-  uint32_t key = 0;  // thread index, or ModuleId (kNoModule: of addresses in no known module)
+  uint32_t key = 0;  // thread index, or ModuleId (kNoModule: addresses in no known module)
   uint64_t calls = 0;
   uint64_t total = 0;
   uint64_t self = 0;
-  Distribution duration;  // of every call, with those that it made
+  Distribution duration;  // of every call, including its callees
 };
 
 class CallGroups {

@@ -4,11 +4,10 @@
 // Why one place: totals, trees, replay and exports must agree on what a call is when entries or exits are missing
 // (longjmp, killed threads, lost events, a recording that began in the middle).
 // A thread may have several stacks (contexts), one of them running; a jump leaves calls behind without exits, and is
-// told.
+// recorded.
 // Invariant: every entry ends exactly once: by its exit, by a jump, because an outer call ended (unwound), or at the
 // end (open).
-// Memory: one OpenCall for each open call, at most kMaxDepth a stack, and a few bytes for each function and jump buffer
-// seen.
+// Memory: one OpenCall per open call, at most kMaxDepth a stack, and a few bytes per function and jump buffer seen.
 #pragma once
 
 #include <algorithm>
@@ -27,14 +26,14 @@ struct OpenCall {
   uint64_t inner = 0;      // ticks spent in calls it made, so far
   uint32_t slot = 0;       // number of the function in this matcher, from 0
   uint32_t tag = 0;        // the observer's, set in on_enter
-  bool inherited = false;  // entered before its process was forked: counted where it was entered
-  bool outermost = true;   // no other call of the same function is open outside it
+  bool inherited = false;  // entered before the fork of its process: counted where it was entered
+  bool outermost = true;   // no call of the same function is open outside it
 };
 
 enum class CallEnd : uint8_t {
   kExit,     // its own exit was recorded
   kJump,     // longjmp or setcontext left it
-  kUnwound,  // an outer function was left, and nothing said how: its exit was lost
+  kUnwound,  // an outer function was left with no sign of how: this exit was lost
   kOpen,     // not left when the thread's events ended
 };
 
@@ -45,9 +44,9 @@ struct CallCounts {
   uint64_t unwound = 0;      // calls that ended with an outer one
   uint64_t open = 0;         // calls open at the end
   uint64_t stray_exits = 0;  // exits of functions that were not open
-  uint64_t outer_exits = 0;  // of these: when nothing was open
-  uint64_t inherited = 0;  // outer exits in a forked process, no longer strays: its parent had entered these functions
-  uint64_t too_deep = 0;   // entries beyond kMaxDepth: not looked at
+  uint64_t outer_exits = 0;  // of these: with no call open
+  uint64_t inherited = 0;    // outer exits in a forked process, no longer stray: its parent had entered these functions
+  uint64_t too_deep = 0;     // entries beyond kMaxDepth: ignored
   void add(const CallCounts& other) {
     calls += other.calls;
     jumped += other.jumped;
@@ -67,7 +66,7 @@ class CallMatcher {
   // Observer: void on_enter(OpenCall&, size_t depth), depth 0 for the outermost;
   //           void on_leave(const OpenCall&, uint64_t end, CallEnd how, size_t depth); the call is still on
   //           the stack, at `depth`.
-  // `key` tells functions apart: the pc, or something finer where code was replaced.
+  // `key` identifies a function: the pc, or something finer where code was replaced.
   template <typename Observer>
   [[gnu::always_inline]] void enter(uint64_t key, uint64_t pc, uint64_t time, Observer&& observer,
                                     bool inherited = false) {
@@ -87,7 +86,7 @@ class CallMatcher {
     observer.on_enter(call, stack_.size() - 1);
   }
 
-  // False when the function was not open: counted, nothing else happens.
+  // False if the function was not open: the exit is counted, nothing else happens.
   template <typename Observer>
   [[gnu::always_inline]] bool exit(uint64_t key, uint64_t pc, uint64_t time, Observer&& observer) {
     if (beyond_ == 0 && !stack_.empty() && stack_.back().pc == pc) [[likely]] {
@@ -114,7 +113,7 @@ class CallMatcher {
     }
   }
 
-  // The thread's events are over.
+  // The thread has no more events.
   template <typename Observer>
   void finish(uint64_t time, Observer&& observer) {
     do {
@@ -128,7 +127,7 @@ class CallMatcher {
   const CallCounts& counts() const { return counts_; }
 
  private:
-  // Of one that is not the innermost.
+  // Exit of a function that is not the innermost.
   template <typename Observer>
   [[gnu::noinline]] bool exit_of_other(uint64_t key, uint64_t time, Observer& observer) {
     if (beyond_ != 0) {
@@ -148,7 +147,7 @@ class CallMatcher {
 
   template <typename Observer>
   [[gnu::always_inline]] void pop(uint64_t time, CallEnd how, Observer& observer) {
-    // No copy: it would load several fields at once that were stored one by one, for which processors wait long.
+    // No copy: it would load several fields at once that were stored one by one, which defeats store forwarding.
     const OpenCall& call = stack_.back();
     --active_[call.slot];
     if (how != CallEnd::kExit && !call.inherited) [[unlikely]] {
@@ -178,13 +177,13 @@ class CallMatcher {
 
   struct Known {
     uint64_t key = 0;
-    uint32_t slot_1 = 0;  // 0: nothing is known
+    uint32_t slot_1 = 0;  // 0: empty
   };
 
   std::vector<OpenCall> stack_;
   std::vector<uint32_t> active_;  // by slot: open calls of the function
   NumberMap<uint32_t> slots_;
-  std::array<Known, 256> known_;  // some of slots_, found at once
+  std::array<Known, 256> known_;  // cache of slots_
   CallStacks<OpenCall> stacks_;
   uint64_t beyond_ = 0;  // open calls that are not on the stack because it was full
   CallCounts counts_;

@@ -11,10 +11,10 @@ namespace penna {
 struct CallTree::ThreadState : ThreadCalls {
   using ThreadCalls::ThreadCalls;
   std::vector<FunctionId> functions;  // by slot
-  uint32_t root = 0;                  // node below which this thread's calls hang
+  uint32_t root = 0;                  // parent node of this thread's outermost calls
 };
 
-// The tag of an open call is its node: the parent of a call is found without a look-up.
+// The tag of an open call is its node: a call's parent is found without a look-up.
 struct CallTree::Observer {
   CallTree& tree;
   ThreadState& thread;
@@ -25,7 +25,7 @@ struct CallTree::Observer {
     const auto& stack = thread.matcher.stack();
     const uint32_t parent = depth == 0 ? thread.root : stack[depth - 1].tag;
     call.tag = tree.child(parent, thread.functions[call.slot], thread.thread);
-    // With no room left the call's node is the parent's: its time counts there, and it does not.
+    // When the tree is full, the call's node is the parent's: the call's time counts there, the call itself does not.
     if (call.tag != parent) tree.nodes_[call.tag].calls += !call.inherited;
   }
 
@@ -39,8 +39,8 @@ CallTree::CallTree(const Recording& recording, const CodeMap& map, bool by_threa
     : map_(map), by_thread_(by_thread), functions_(map), nodes_(1), threads_(recording.threads().size()) {}
 CallTree::~CallTree() = default;
 
-// The node of a function below a parent. With no room left (kMaxNodes) a call counts as part of its
-// caller. A small cache in front of the map: programs call the same few functions again and again.
+// The node of a function below a parent. When the tree is full (kMaxNodes) a call counts as part of its caller. A small
+// cache sits before the map: programs call the same few functions over and over.
 uint32_t CallTree::child(uint32_t parent, FunctionId function, uint32_t thread) {
   const uint64_t key = pair_key(parent, function);
   Known& known = known_[key * 0x9e3779b97f4a7c15 >> 54];
@@ -75,8 +75,7 @@ void CallTree::add(const Some& some) {
 template void CallTree::add(const Event& some);
 template void CallTree::add(const CallRun& some);
 
-// The node of the innermost open call of the thread, for events that happen inside it; 0: none is
-// open.
+// The node of the thread's innermost open call, for events that happen inside it; 0: no call is open.
 uint32_t CallTree::current(uint32_t thread) const {
   const auto& state = threads_[thread];
   if (!state) return 0;
@@ -88,7 +87,7 @@ void CallTree::finish() {
   for (auto& thread : threads_)
     if (thread) thread->finish(Observer{*this, *thread});
   for (CallNode& node : nodes_) node.total = node.self;
-  // Children have larger numbers than their parents: one pass from the end sums up all.
+  // Children have higher numbers than their parents: one pass from the end sums up everything.
   for (size_t i = nodes_.size(); i-- > 1;) nodes_[nodes_[i].parent].total += nodes_[i].total;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CallTree: calls by the path that led to them: one node for each chain of callers.
+// CallTree: calls by call path: one node for each chain of callers.
 //
-// Usage: as Calls. Node 0 is the root of all; with `by_thread` every thread has a root of its own below it.
+// Usage: like Calls. Node 0 is the root of all; with `by_thread` every thread has its own root below it.
 // Invariant: parents come before their children; a node's `total` is its `self` plus the totals of its children.
 // Memory: at most kMaxNodes; calls that would need more are added to their caller and counted in folded().
 #pragma once
@@ -20,7 +20,7 @@ namespace penna {
 
 struct CallNode {
   uint32_t parent = 0;
-  uint32_t thread = kNoIndex;         // by_thread: of every node but the first; else kNoIndex
+  uint32_t thread = kNoIndex;         // by_thread: set for every node but the first; else kNoIndex
   FunctionId function = kNoFunction;  // kNoFunction: node 0, and each thread's root
   uint32_t depth = 0;                 // 1 for the outermost functions
   uint64_t calls = 0;
@@ -40,7 +40,7 @@ class CallTree {
   void operator()(const CallRun& run) { add(run); }
   void finish();
 
-  // The node of the innermost open call of a thread; its root when none is open.
+  // The node of a thread's innermost open call; its root if no call is open.
   uint32_t current(uint32_t thread) const;
 
   const std::vector<CallNode>& nodes() const { return nodes_; }
@@ -62,9 +62,9 @@ class CallTree {
   NumberMap<uint32_t> children_;  // parent, function -> node
   struct Known {
     uint64_t key = 0;
-    uint32_t node = 0;  // never the root: 0 = nothing is known
+    uint32_t node = 0;  // never the root: 0 = empty
   };
-  std::array<Known, 1024> known_;  // some of children_, found at once
+  std::array<Known, 1024> known_;  // cache of children_
   std::vector<std::unique_ptr<ThreadState>> threads_;
   uint64_t folded_ = 0;
 };

@@ -12,7 +12,7 @@ namespace penna {
 
 struct Calls::ThreadState : ThreadCalls {
   using ThreadCalls::ThreadCalls;
-  std::vector<FunctionId> functions;  // by the matcher's slot, so that a call costs no look-up beyond the matcher's own
+  std::vector<FunctionId> functions;  // by the matcher's slot: a call needs no look-up beyond the matcher's own
 };
 
 // Runs for each call of a recording, inlined into the matcher's loop.
@@ -57,7 +57,7 @@ void Calls::add(const Some& some) {
   auto& state = threads_[some.thread];
   if (!state) [[unlikely]]
     state = std::make_unique<ThreadState>(some, map_);
-  ThreadState& thread = *state;  // else it would be loaded anew behind every store
+  ThreadState& thread = *state;  // otherwise reloaded after every store
   thread.add(some, functions_, Observer{*this, thread});
 }
 template void Calls::add(const Event& some);
@@ -69,8 +69,7 @@ void Calls::finish() {
     if (thread == nullptr) continue;
     thread->finish(Observer{*this, *thread});
     CallCounts counts = thread->matcher.counts();
-    // Exits of a forked thread that lie outside of all its calls left calls of the parent: they are
-    // inherited, not strays.
+    // Exits of a forked thread outside of all its calls leave calls of the parent: they are inherited, not stray.
     if (counts.outer_exits != 0 && goes_on_after_fork(recording_, number)) {
       counts.inherited = std::exchange(counts.outer_exits, 0);
       counts.stray_exits -= counts.inherited;

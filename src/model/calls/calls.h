@@ -2,7 +2,7 @@
 // Calls: how often each function was called, and how long it took, over all threads.
 //
 // Usage:  Calls calls(recording, map); for_each_thread_event(recording, filter, calls); calls.finish();
-// Streaming; threads may come merged or one after the other, each in its own order.
+// Streaming; threads may come merged or one after another, each in its own order.
 // All durations are ticks: nanoseconds = ticks * recording.time().ns_per_tick().
 // Invariant: a function's `total` counts recursion once (its outermost calls only); the sum of all `self` is the time
 // that threads spent in recorded functions.
@@ -25,9 +25,9 @@ struct FunctionCalls {
   uint64_t calls = 0;
   uint64_t total = 0;     // inclusive time of the outermost calls
   uint64_t self = 0;      // without the calls it made
-  uint64_t unwound = 0,   // of `calls`: those that a jump ended, or whose own exit was not seen
-      open = 0;           // of `calls`: those that had not ended; the time of both goes to where they were cut
-  Distribution duration;  // inclusive, of every call, recursive ones too: min, max, average, percentile(0.5), (0.99)
+  uint64_t unwound = 0,   // of `calls`: ended by a jump, or own exit not seen
+      open = 0;           // of `calls`: not ended; both kinds last until they were cut off
+  Distribution duration;  // inclusive, of every call, also recursive: min, max, average, percentile(0.5), (0.99)
 };
 
 class Calls {
@@ -40,10 +40,10 @@ class Calls {
     if (event.record.changes_calls()) add(event);
   }
   void operator()(const CallRun& run) { add(run); }
-  void finish();  // ends open calls with the last call event of their thread. Then the results are there.
+  void finish();  // Ends open calls at the last call event of their thread; the results are complete after it.
 
   const FunctionTable& functions() const { return functions_; }
-  std::vector<const FunctionCalls*> by_total() const;  // all that were called, most time first
+  std::vector<const FunctionCalls*> by_total() const;  // all functions called, most time first
   const FunctionCalls& of(FunctionId function) const { return totals_[function]; }
   const CallCounts& counts() const { return counts_; }  // over all threads
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See first_entry.h. Chunks by their beginning: those that begin behind what was found need not be read.
+// See first_entry.h. Reads chunks in order of their beginning: those that begin after the entry found need not be read.
 #include "model/calls/first_entry.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ uint64_t first_entry(const Recording& recording,
   std::vector<uint8_t> bytes;
   for (const ChunkRef& chunk : chunks) {
     if (chunk.time_begin >= first) break;
-    // Damaged: what it holds is not known, and the walk that counts damage is another one.
+    // Damaged chunk: its contents are unknown; another walk counts damage.
     if (!recording.read_chunk(chunk, bytes)) continue;
     RecordCursor in(bytes);
     Record record;

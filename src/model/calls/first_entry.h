@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// first_entry(): when a function is entered first, in any thread of a recording.
+// first_entry(): when a function is first entered, in any thread of a recording.
 //
-// Invariant: filters of calls change nothing of it; entries in chunks that cannot be read are not found.
+// Invariant: call filters do not affect it; entries in unreadable chunks are not found.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace penna {
 
-// `is_meant`: asked once for each function of a process, or oftener. Ticks; UINT64_MAX: none is entered.
+// `is_meant`: asked at least once for each function of a process. Returns ticks; UINT64_MAX: none is entered.
 uint64_t first_entry(const Recording& recording,
                      const std::function<bool(uint32_t process, uint64_t pc, uint64_t ticks)>& is_meant);
 

@@ -12,8 +12,8 @@
 namespace penna {
 namespace {
 
-// "about 12 times slower, 4 at least". The cost of an event is known to about a third; where it is
-// most of the time used, little is known of the rest, so a lower bound is given as well.
+// "about 12 times slower, 4 at least". The cost of an event is known to within about a third; where it dominates the
+// time used, little is known of the rest, so a lower bound is given as well.
 std::string factor_text(const Slowdown& slowdown) {
   constexpr double kMostSure = 3, kUnsure = 0.9;
   const double factor = slowdown.factor();
@@ -85,9 +85,8 @@ double NetTimes::cost_of(uint32_t process, uint32_t event_class) const {
   return event_class < PENNA_CLASS_COUNT ? costs_[process][event_class] : 0;
 }
 
-// The thread's clock without what recording took so far. It never goes back: an event that took
-// less than its cost leaves a debt, which is paid from the time that follows, up to kMostDebt
-// events' worth.
+// The thread's clock less what recording has taken so far. It never goes back: an event that took less than its cost
+// leaves a debt, which is paid from the time that follows, up to kMostDebt events' worth.
 uint64_t NetTimes::take(Clock& clock, double cost, uint64_t time) {
   const auto at = static_cast<double>(time);
   double net = at - clock.taken;

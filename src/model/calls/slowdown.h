@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How much slower recording made a program, in words; and NetTimes: times without what recording took.
+// How much recording slowed a program down, in words; and NetTimes: times without what recording took.
 //
-// Why: who reads that a function takes 30 ns, of which 27 are ours, takes a wrong decision.
-// Invariant: what NetTimes gives never goes back within a thread; what the measurement has too much at one place is
-// given up there, and is not taken off what comes later.
+// Why: who reads that a function takes 30 ns, 27 of which are the recorder's, draws the wrong conclusion.
+// Invariant: times from NetTimes never go back within a thread; an excess that cannot be subtracted at one place is
+// dropped there, not taken off later times.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,14 @@ namespace penna {
 // functions seem longer than they are; ...".
 std::string slowdown_text(const ProcessEnd& end, const std::string& whom);
 
-// Of the process whose time recording took most of; nothing: no cost is known.
+// The process of whose time recording took the largest share; nothing: no cost is known.
 struct CostliestProcess {
   uint32_t process = 0;  // index
   Slowdown slowdown;
 };
 std::optional<CostliestProcess> costliest_process(const Recording& recording);
 
-// The text, if it is much; else empty.
+// The text if the slowdown is large; else empty.
 std::string slowdown_text(const Recording& recording);
 
 class NetTimes {
@@ -34,12 +34,13 @@ class NetTimes {
   explicit NetTimes(const Recording& recording);
   bool is_known() const { return known_; }
 
-  // The same with its time without what was recorded before it in its thread. In the order of the thread.
+  // The same event with its time reduced by the cost of recording all that preceded it in its thread. Call in thread
+  // order.
   Event operator()(Event event);
-  CallRun operator()(const CallRun& run);  // valid until the next
+  CallRun operator()(const CallRun& run);  // valid until the next call
 
  private:
-  // Clocks are coarse: an event may seem to have cost less than it did, and the next one more.
+  // Clocks are coarse: an event may seem to cost less than it did, and the next one more.
   static constexpr double kMostDebt = 4;  // events
   struct Clock {
     double taken = 0, last = 0;  // ticks

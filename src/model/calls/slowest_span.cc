@@ -14,7 +14,7 @@ bool is_called(const Site& site, const std::string& name) {
   return site.name == name || site.provider + ':' + site.name == name;
 }
 
-// Threads come one after the other: open spans are of one at a time.
+// Threads come one after another: open spans are those of one thread at a time.
 class SpanFinder {
  public:
   SpanFinder(const Recording& recording, const std::string& name) : recording_(recording), name_(name) {}
@@ -26,7 +26,7 @@ class SpanFinder {
     if (event.thread != thread_) open_.clear();
     thread_ = event.thread;
     if (site->kind == PENNA_SITE_SPAN) {
-      // A damaged recording may begin spans for ever.
+      // A damaged recording may begin spans endlessly.
       if (open_.size() < Points::kMaxOpenSpans) open_.push_back({site, event.time});
     } else {
       end(*site, event.time);
@@ -39,7 +39,7 @@ class SpanFinder {
     const Site* site;
     uint64_t begin;
   };
-  // The innermost one of these names; those inside it were left by longjmp.
+  // Ends the innermost span of these names; those inside it were left by longjmp.
   void end(const Site& site, uint64_t time) {
     for (size_t i = open_.size(); i-- > 0;) {
       if (open_[i].site->provider != site.provider || open_[i].site->name != site.name) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The slowest instance of a span, as a range of time of a thread.
-// Invariant: ends as Points has them: a span ends with the end of its names, and with the span around it.
+// The slowest instance of a span, as a time range of a thread.
+// Invariant: spans end as in Points: at the end of the same names, and with the span around them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct SpanTime {
   uint64_t begin = 0, end = 0;  // ticks
 };
 
-// `name`: "provider:name", or the name alone. Nothing: no such span has a beginning and an end.
+// `name`: "provider:name", or just the name. Nothing: no such span has both a beginning and an end.
 std::optional<SpanTime> slowest_span(const Recording& recording, const std::string& name);
 
 }  // namespace penna

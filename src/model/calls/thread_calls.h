@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ThreadCalls: the call events of one thread, on their way into its matcher. What Calls, CallTree and CallGraph keep of
-// every thread; each derives a state of its own from it.
-// Invariant: functions are told apart by their place where an address meant two of them at different times, else by
+// ThreadCalls: the call events of one thread, on their way into its matcher. Calls, CallTree and CallGraph keep one per
+// thread; each derives its own state from it.
+// Invariant: functions are distinguished by place where an address meant two functions at different times, else by
 // address.
 #pragma once
 
@@ -45,7 +45,7 @@ struct ThreadCalls {
     matcher.enter(key, pc, event.time, observer, true);
     last_time = event.time;
   }
-  // Ends open calls with the last call event.
+  // Ends open calls at the last call event.
   template <typename Observer>
   void finish(Observer&& observer) {
     matcher.finish(last_time, observer);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a record says of a block: one reading of the kinds in which blocks of the heap, mappings and blocks of pools
-// come and go (include/penna/event.h).
+// Reads what a record says about a block: the one decoder of the kinds with which blocks of the heap, mappings and pool
+// blocks come and go (include/penna/event.h).
 //
-// Why: a block that is freed with a stack is as free as one without, and a mapping can leak as a block can.
-// Invariant: two records that say the same of a block read the same.
+// Why: a block freed with a stack is as free as one freed without, and a mapping can leak like a block.
+// Invariant: two records that say the same about a block read the same.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,24 @@
 namespace penna {
 
 enum class BlockOp : uint8_t {
-  kNone,  // it speaks of no block
+  kNone,  // not about a block
   kAllocated,
   kFreed,
   kKept  // by a realloc that failed: it takes back the thread's kFreed just before
 };
 
-// Where blocks lie. Those of different spaces say nothing of each other: a pool's lie in the heap, the heap in
-// mappings.
+// Where blocks lie. Blocks of different spaces are unrelated: a pool's lie in the heap, the heap's in mappings.
 enum class BlockSpace : uint8_t { kHeap, kMaps, kPool };
 
 struct BlockRecord {
   BlockOp op = BlockOp::kNone;
   BlockSpace space = BlockSpace::kHeap;
-  uint16_t flags = 0;    // kMaps: penna_map_flag; of mremap nothing
-  uint32_t family = 0;   // kHeap: penna_alloc_family; kMaps: penna_map_how; of an untrusted recording anything
+  uint16_t flags = 0;    // kMaps: penna_map_flag; none for mremap
+  uint32_t family = 0;   // kHeap: penna_alloc_family; kMaps: penna_map_how; untrusted: may be anything
   uint32_t pool = 0;     // kPool: its id, of a SITE record of the process
-  uint32_t stack = 0;    // of the one who allocates or frees; 0: not recorded
+  uint32_t stack = 0;    // of the allocation or free; 0: not recorded
   uint64_t address = 0;  // of the block
-  uint64_t size = 0;     // bytes asked for, when allocated. kMaps: of the range, also when freed
+  uint64_t size = 0;     // bytes requested, if allocated. kMaps: of the range, also when freed
 };
 
 inline BlockRecord read_block(const Record& record) {
@@ -82,7 +81,7 @@ inline BlockRecord read_block(const Record& record) {
   }
 }
 
-// The same for who looks at the heap alone: of all else kNone.
+// The same for users of the heap only: kNone for everything else.
 inline BlockRecord read_heap_block(const Record& record) {
   const BlockRecord block = read_block(record);
   return block.space == BlockSpace::kHeap ? block : BlockRecord{};

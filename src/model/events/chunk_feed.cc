@@ -10,7 +10,7 @@ namespace penna {
 
 ChunkFeed::ChunkFeed(const Recording& recording, std::vector<ChunkRef> chunks)
     : recording_(recording), chunks_(std::move(chunks)) {
-  constexpr unsigned kMostThreads = 3;  // more would wait for who asks
+  constexpr unsigned kMostThreads = 3;  // more would only wait for the consumer
   const unsigned processors = std::thread::hardware_concurrency();
   const unsigned wanted = processors < 2 ? 0 : std::min(processors - 1, kMostThreads);
   const std::lock_guard lock(mutex_);

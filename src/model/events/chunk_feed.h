@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// ChunkFeed: gives chunks in order, and has further ones unpacked by other processors meanwhile.
+// ChunkFeed: returns chunks in order while other processors unpack those that follow.
 //
 // Why: unpacking a chunk takes about as long as analysing it.
-// Invariant: at most kAhead chunks are held. Who asks for a chunk never waits while there is one that nobody unpacks;
-// without threads (one processor, none to be had) it unpacks them all itself.
+// Invariant: at most kAhead chunks are held. The consumer never waits while there is a chunk that no thread is
+// unpacking; without threads (one processor, or none could be created) it unpacks them all itself.
 #pragma once
 
 #include <pthread.h>
@@ -29,7 +29,7 @@ class ChunkFeed {
   ChunkFeed(const ChunkFeed&) = delete;
   ChunkFeed& operator=(const ChunkFeed&) = delete;
 
-  // The next chunk, as of Recording::read_chunk. Once for each, by one thread.
+  // The next chunk, like Recording::read_chunk. Call once per chunk, from one thread.
   Result<> next(std::vector<uint8_t>& bytes);
 
  private:
@@ -45,11 +45,11 @@ class ChunkFeed {
 
   const Recording& recording_;
   const std::vector<ChunkRef> chunks_;
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards everything below
   std::condition_variable unpacked_, room_;
   size_t begun_ = 0, given_ = 0;  // of chunks_
   bool stop_ = false;
-  std::array<Slot, kAhead> slots_;  // of chunks given_ to begun_; one that is not ready belongs to who unpacks it
+  std::array<Slot, kAhead> slots_;  // of chunks given_ to begun_; one that is not ready belongs to its unpacking thread
   std::vector<pthread_t> threads_;
 };
 

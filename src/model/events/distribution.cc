@@ -7,7 +7,7 @@
 
 namespace penna {
 namespace {
-constexpr uint32_t kRow = 32;  // buckets that are added at a time
+constexpr uint32_t kRow = 32;  // buckets added at a time
 }
 
 uint64_t Distribution::middle_of(uint32_t bucket) {
@@ -18,7 +18,7 @@ uint64_t Distribution::middle_of(uint32_t bucket) {
   return (mantissa << shift) + ((uint64_t{1} << shift) >> 1);
 }
 
-// The room for `value` in counts_ is missing.
+// counts_ has no room for `bucket` yet.
 void Distribution::make_room(uint32_t bucket) {
   const uint32_t row = bucket / kRow * kRow;
   if (counts_.empty()) first_ = row;
@@ -42,7 +42,7 @@ void Distribution::merge(const Distribution& other) {
 
 uint64_t Distribution::percentile(double share) const {
   if (count_ == 0) return 0;
-  // Less a breath: 0.07 * 100 is more than 7 in floating point.
+  // Minus an epsilon: 0.07 * 100 is more than 7 in floating point.
   const double exact = std::ceil(std::clamp(share, 0.0, 1.0) * static_cast<double>(count_) - 1e-6);
   const auto rank = static_cast<uint64_t>(std::max(exact, 1.0));
   uint64_t seen = 0;

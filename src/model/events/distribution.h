@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Distribution: count, sum, minimum, maximum and percentiles of durations or sizes, in little memory.
 //
-// Buckets as of HdrHistogram (http://hdrhistogram.org): each power of two is cut into 32 equal ones, so that the middle
-// of a bucket is at most 1/64 = 1.6 % away from any value in it; values below 64 are exact.
-// Invariant: the memory follows the powers of two between the smallest and the largest value: 256 bytes each.
+// Buckets like HdrHistogram's (http://hdrhistogram.org): each power of two is divided into 32 equal ones, so the middle
+// of a bucket is at most 1/64 = 1.6 % off any value in it; values below 64 are exact.
+// Invariant: memory depends on the powers of two between the smallest and the largest value: 256 bytes each.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Distribution {
     if (__builtin_add_overflow(sum_, value, &sum_)) sum_ = UINT64_MAX;
     place(value, 1);
   }
-  // The same value so many times.
+  // Adds a value `times` times.
   void add(uint64_t value, uint64_t times) {
     uint64_t all;
     if (__builtin_mul_overflow(value, times, &all) || __builtin_add_overflow(sum_, all, &sum_)) sum_ = UINT64_MAX;
@@ -29,13 +29,13 @@ class Distribution {
   void merge(const Distribution& other);
 
   uint64_t count() const { return count_; }
-  uint64_t sum() const { return sum_; }  // stays at 2^64 - 1 once it is there
+  uint64_t sum() const { return sum_; }  // saturates at 2^64 - 1
   uint64_t min() const { return count_ == 0 ? 0 : min_; }
   uint64_t max() const { return max_; }
   double average() const { return count_ == 0 ? 0.0 : static_cast<double>(sum_) / static_cast<double>(count_); }
   // The smallest recorded value that at least `share` (0..1) of all values do not exceed, within 1.6 %. 0 when empty.
   uint64_t percentile(double share) const;
-  // visit(value, count): what was recorded, rising, with values within 1.6 %.
+  // visit(value, count): the recorded values, rising, within 1.6 %.
   template <typename Visit>
   void for_each(Visit&& visit) const {
     for (size_t i = 0; i < counts_.size(); ++i)
@@ -51,9 +51,9 @@ class Distribution {
     counts_[bucket - first_] += times;
   }
   static constexpr uint32_t kSubBits = 5;
-  // Values below 2^(kSubBits + 1) have a bucket each.
+  // Values below 2^(kSubBits + 1) have one bucket each.
   static uint32_t bucket_of(uint64_t value) {
-    // No branch on small or not: no processor foresees it.
+    // No branch on small values: it would be unpredictable.
     const uint32_t shift = 63 - kSubBits - static_cast<uint32_t>(__builtin_clzll(value | 1u << kSubBits));
     return (shift << kSubBits) + static_cast<uint32_t>(value >> shift);
   }

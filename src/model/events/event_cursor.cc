@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See event_cursor.h. Here: what happens once a chunk.
+// See event_cursor.h. Here: what happens once per chunk.
 #include "model/events/event_cursor.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace penna {
 namespace {
 
-// What the records from here on say first of a block of the heap; nothing: none does.
+// What the records from here on first say about a heap block; nothing: none does.
 std::optional<BlockRecord> next_block(RecordCursor records) {
   Record record;
   while (records.next(record))
@@ -44,7 +44,7 @@ ThreadCursor::ThreadCursor(const Recording& recording, uint32_t thread, const Ev
   const bool has_calls = (filter_.classes & kCallEvents) != 0 && !refs_.empty();
   if (has_calls && (rules == nullptr || filter_.past)) inherited_ = inherited_chunks(recording, thread);
   if (rules == nullptr || filter_.past) return;
-  // Whether a call is kept depends on all that was called before, wanted or not.
+  // Whether a call is kept depends on all calls before it, wanted or not.
   if (has_calls) {
     sifted_ = std::make_unique<SiftedChunks>(recording, thread, *rules);
   } else {
@@ -60,8 +60,8 @@ bool ThreadCursor::is_selected() {
   return selection_->keeps(event_.thread, event_.record);
 }
 
-// A realloc tells at once that the block is gone, and that it is not, if it fails. Where the chunk ends in between, the
-// next one tells; of sifted chunks nobody knows which that is.
+// A realloc reports at once that the block is freed, and if it fails, that it is not. If the chunk ends in between, the
+// next chunk says so; for sifted chunks the next one is not known.
 bool ThreadCursor::is_taken_back() const {
   std::optional<BlockRecord> next = next_block(records_);
   for (size_t i = at_; !next && sifted_ == nullptr && i < refs_.size(); ++i) {
@@ -90,7 +90,7 @@ bool ThreadCursor::has_more() const {
   return std::any_of(refs_.begin(), refs_.end(), [this](const ChunkRef& ref) { return wanted(ref); });
 }
 
-// A chunk without events of the wanted classes is not read. What is no event is not counted in a ChunkRef.
+// Chunks without events of the wanted classes are not read. ChunkRef does not count records that are no events.
 bool ThreadCursor::wanted(const ChunkRef& ref) const {
   if (ref.time_end < filter_.begin || ref.time_begin >= filter_.end) return false;
   if (filter_.classes & kOtherRecords) return true;
@@ -113,7 +113,7 @@ bool ThreadCursor::next_chunk() {
   }
   if (!(sifted_ ? next_sifted() : next_own())) return false;
   if (inherited_.empty() || !holds_calls(records_)) return true;
-  // The calls that were open at the beginning come in front of the first chunk with calls, which waits for them.
+  // Calls that were open at the beginning come before the first chunk with calls, which waits for them.
   waiting_.swap(bytes_);
   waiting_in_range_ = in_range_;
   return open_inherited();
@@ -122,7 +122,7 @@ bool ThreadCursor::next_chunk() {
 bool ThreadCursor::next_own() {
   while (at_ < refs_.size()) {
     const ChunkRef& ref = refs_[at_++];
-    // Also of chunks that are not wanted: a gap in the numbers is a chunk that was lost.
+    // Also for unwanted chunks: a gap in the numbers is a lost chunk.
     is_behind_loss_ |= ref.sequence > last_sequence_ + 1;
     last_sequence_ = ref.sequence;
     if (!wanted(ref)) continue;
@@ -132,7 +132,7 @@ bool ThreadCursor::next_own() {
       continue;
     }
     records_ = RecordCursor(bytes_);
-    // The count goes on from chunk to chunk: a change is a loss since the last one that was read.
+    // The count continues from chunk to chunk: a change means a loss since the last chunk read.
     is_behind_loss_ |= records_.header().events_discarded != discarded_;
     discarded_ = records_.header().events_discarded;
     in_chunk_ = true;
@@ -143,7 +143,8 @@ bool ThreadCursor::next_own() {
   return false;
 }
 
-// The first chunks are read here alone: who looks at the beginning needs no more, and a short thread is soon over.
+// The first chunks are read on this thread only: looking at the beginning needs no more, and a short thread is soon
+// done.
 Result<> ThreadCursor::read(const ChunkRef& ref) {
   constexpr uint64_t kAlone = 4;
   constexpr size_t kWorthThreads = 16;
@@ -175,7 +176,7 @@ bool ThreadCursor::open_inherited() {
   inherited_.pop_front();
   records_ = RecordCursor(bytes_);
   event_.inherited = in_chunk_ = true;
-  in_range_ = false;  // each is looked at alone
+  in_range_ = false;  // check each event
   return true;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Event, EventFilter, and ThreadCursor: the events of one thread in the order in which it wrote them.
 //
-// Why apart from events.h: it decodes chunk by chunk and knows nothing of other threads.
-// Invariant: holds one decoded chunk at a time (with `ahead`, those of a ChunkFeed too); event().time never decreases.
+// Why separate from events.h: it decodes chunk by chunk and knows nothing of other threads.
+// Invariant: holds one decoded chunk at a time (with `ahead`, also those of a ChunkFeed); event().time never decreases.
 #pragma once
 
 #include <array>
@@ -29,22 +29,22 @@ inline constexpr uint32_t kNoIndex = UINT32_MAX;  // "any" or "none" where an in
 struct Event {
   uint32_t process = 0;     // index into recording.processes()
   uint32_t thread = 0;      // index into recording.threads()
-  uint64_t time = 0;        // ticks; what record.time says, raised to that of the event in front of it in the thread
-  bool after_loss = false;  // of what the thread did right before, some was lost
-  bool undone = false;      // a free by realloc that the thread's next record of a block takes back: it did not happen
+  uint64_t time = 0;        // ticks; record.time, raised to that of the thread's event before it
+  bool after_loss = false;  // something the thread did right before was lost
+  bool undone = false;      // a free by realloc that the thread's next block record takes back: it did not happen
   bool inherited =
-      // an entry in the process that this one was forked from, whose call is open here: it is no call of this one
+      // an entry in the process that this one was forked from, whose call is open here: not a call of this process
       false;
   Record record;
 };
 
-// Calls of one thread, one behind the other. Valid during the visit.
+// Consecutive calls of one thread. Valid during the visit.
 struct CallRun {
   uint32_t process = 0;  // as in Event
   uint32_t thread = 0;
   std::span<const CallEvent> calls;  // never empty
 };
-// For who takes both.
+// For code that takes both.
 inline uint64_t count_of(const Event&) { return 1; }
 inline uint64_t count_of(const CallRun& run) { return run.calls.size(); }
 
@@ -58,8 +58,8 @@ inline constexpr uint32_t kOtherRecords = 1u
 inline constexpr uint32_t kEventClasses = kOtherRecords - 1;
 inline constexpr uint32_t kAllRecords = kEventClasses | kOtherRecords;
 
-// The bit of a kind of record. Values go with their calls, and jumps go with the calls that they end; there is none in
-// a chunk without calls that matters to them.
+// The bit of a record kind. Values belong to their calls, and jumps to the calls that they end; neither matters in a
+// chunk without calls.
 inline constexpr std::array<uint16_t, 64> kBitOfKind = [] {
   std::array<uint16_t, 64> bits{};
   for (size_t kind = 0; kind < bits.size(); ++kind) bits[kind] = static_cast<uint16_t>(1u << kClassOfKind[kind]);
@@ -69,26 +69,25 @@ inline constexpr std::array<uint16_t, 64> kBitOfKind = [] {
 inline uint32_t class_bit(uint32_t kind) { return kind < kBitOfKind.size() ? kBitOfKind[kind] : kOtherRecords; }
 static_assert(kOtherRecords == 1u << PENNA_CLASS_COUNT, "classify() gives PENNA_CLASS_COUNT for what is no event");
 
-// Which events a walk gives. Chunks without any are not even read. A time range leaves analyses that pair events
-// (calls, allocations, locks) with halves: they count them as unmatched.
+// Which events a walk visits. Chunks without any are not even read. A time range cuts events that analyses pair (calls,
+// allocations, locks) in half: they count the halves as unmatched.
 struct EventFilter {
   uint32_t classes = kEventClasses;
   uint32_t process = kNoIndex;  // only this one
   uint32_t thread = kNoIndex;   // only this one
   uint64_t begin = 0;           // ticks, [begin, end)
   uint64_t end = std::numeric_limits<uint64_t>::max();
-  bool past = false;         // only what lies before the range that is read (-r); without one nothing
-  bool all_threads = false;  // also those that were not asked for, for who pairs their events (selection.h)
+  bool past = false;         // only what precedes the range that is read (-r); without a range nothing
+  bool all_threads = false;  // also threads that were not asked for, for code that pairs their events (selection.h)
   bool wants_thread(const Recording& recording, uint32_t index) const;
 };
 
 class ThreadCursor {
  public:
-  // `ahead`: a long thread's chunks are unpacked by other processors too, some ahead; for who reads few threads at a
-  // time.
+  // `ahead`: other processors unpack some of a long thread's chunks ahead; for code that reads few threads at a time.
   ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter, bool ahead = false);
 
-  // The next event that passes the filter in event(), or false at the end. No event() before the first next().
+  // Moves event() to the next event that passes the filter; false at the end. No event() before the first next().
   bool next() {
     for (;;) {
       while (records_.next(event_.record)) {
@@ -103,8 +102,8 @@ class ThreadCursor {
   }
   const Event& event() const { return event_; }
 
-  // The calls right behind event() that lie before `limit`, or some of them; empty: next() tells what comes. Behind
-  // them, event() is of the past.
+  // The calls right after event() and before `limit`, or some of them; empty: next() says what follows. Once there are
+  // calls, event() is stale.
   std::span<const CallEvent> next_calls(uint64_t limit) {
     if (!in_range_ || (filter_.classes & kCallEvents) == 0) return {};
     const size_t count = records_.next_calls(calls_, event_.time, limit);
@@ -112,12 +111,11 @@ class ThreadCursor {
     return std::span<const CallEvent>(calls_).first(count);
   }
 
-  // Before the first next(): a time before which it will give nothing, and whether it may give anything. Opens no
-  // chunk.
+  // Before the first next(): a time before which it returns no event, and whether it may return any. Opens no chunk.
   uint64_t earliest() const;
   bool has_more() const;
 
-  // Of the thread's chunks, the one that event() is in, where they are read as they are.
+  // Index of event()'s chunk among the thread's chunks, if they are read unsifted.
   size_t chunk() const { return at_ - 1; }
 
   uint64_t chunks() const { return chunks_; }
@@ -150,20 +148,20 @@ class ThreadCursor {
   EventFilter filter_;
   std::span<const ChunkRef> refs_;
   size_t at_ = 0;  // next of refs_
-  // What it inherits is told in front of the first chunk with calls of its own, which waits meanwhile.
+  // Inherited calls come before the first chunk with the thread's own calls, which waits meanwhile.
   std::deque<std::vector<uint8_t>> inherited_;
   std::vector<uint8_t> waiting_;
   bool waiting_in_range_ = false;
   bool ahead_;
-  std::unique_ptr<ChunkFeed> feed_;  // of the wanted chunks from at_ on; null: not begun
+  std::unique_ptr<ChunkFeed> feed_;  // the wanted chunks from at_ on; null: not started
   std::vector<uint8_t> bytes_;
   RecordCursor records_;
   std::unique_ptr<PointSelection> selection_;  // null: all points
-  std::unique_ptr<SiftedChunks> sifted_;       // null: chunks are read as they are
+  std::unique_ptr<SiftedChunks> sifted_;       // null: chunks are read unsifted
   bool in_chunk_ = false;
-  bool in_range_ = false;  // all of this chunk is
+  bool in_range_ = false;  // the whole chunk is
   bool is_behind_loss_ = false;
-  uint64_t last_sequence_ = 0, discarded_ = 0;  // of the chunk before
+  uint64_t last_sequence_ = 0, discarded_ = 0;  // of the previous chunk
   Event event_;
   std::array<CallEvent, 256> calls_;  // of next_calls()
   uint64_t chunks_ = 0, unreadable_ = 0, damaged_ = 0, torn_ = 0, holes_ = 0;

@@ -39,7 +39,7 @@ MergeQueue::MergeQueue(const Recording& recording, const EventFilter& filter) : 
   std::sort(heap_.begin(), heap_.end());  // a sorted array is a heap
 }
 
-// Due for the first time: only now its true time is known.
+// Due for the first time: only now is its true time known.
 void MergeQueue::open_top(WalkReport& report) {
   Entry& top = heap_[0];
   top.ahead = ahead_ < kMostAhead;

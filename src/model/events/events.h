@@ -2,11 +2,11 @@
 // The events of a recording, in time order over all threads or thread by thread.
 //
 // Usage:  for_each_event(recording, filter, [&](const Event& event) { switch (event.record.kind) {...} });
-// A visitor that returns bool ends the walk with false. One that can also be called with a CallRun gets most calls many
-// at a time: that is what makes analyses of calls fast; what it sees is the same. One pass, one decoded chunk (64 KiB)
-// for each thread that is being merged: a thread is opened when its first event is due, and closed after its last.
+// A visitor that returns bool ends the walk with false. One that can also be called with a CallRun gets most calls in
+// batches, which is what makes call analyses fast; it sees the same calls. One pass, one decoded chunk (64 KiB) per
+// thread being merged: a thread is opened when its first event is due, and closed after its last.
 // Invariant: within a thread, events keep the order in which they were written, and their times never decrease (a
-// nested signal handler may have stamped slightly back: such times are raised to that of the event in front).
+// nested signal handler may have stamped slightly back: such times are raised to that of the preceding event).
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,22 @@
 
 namespace penna {
 
-// What a walk could not see. Add it to what is shown to the user.
+// What a walk could not see. Show it to the user with the result.
 struct WalkReport {
-  uint64_t events = 0;                   // given to the visitor
+  uint64_t events = 0;                   // passed to the visitor
   uint64_t chunks = 0;                   // decoded
   uint64_t unreadable = 0;               // chunks whose block could not be read
-  uint64_t damaged = 0;                  // chunks that could not be taken apart to their end
-  uint64_t torn = 0;                     // records never finished, in the chunks that were decoded
-  uint64_t holes = 0;                    // places reserved in which nothing was written
+  uint64_t damaged = 0;                  // chunks that could not be decoded to their end
+  uint64_t torn = 0;                     // unfinished records, in the decoded chunks
+  uint64_t holes = 0;                    // reserved places in which nothing was written
   std::string first_error;               // of the first unreadable chunk
   bool stopped = false;                  // by the visitor
-  void add(const ThreadCursor& cursor);  // of a finished thread
-  void add(const WalkReport& part);      // of another walk of the same recording; `stopped` is that of the last
+  void add(const ThreadCursor& cursor);  // after a thread is done
+  void add(const WalkReport& part);      // another walk of the same recording; `stopped` is that of the last
 };
 
 namespace detail {
-// Gives the visitor the event that the cursor stands on and, when it takes runs, the calls behind it that lie before
-// `limit`.
+// Passes the cursor's event to the visitor and, if it takes runs, the calls after it that lie before `limit`.
 // False: the visitor has seen enough.
 template <typename Visit>
 inline bool visit_next(Visit& visit, ThreadCursor& cursor, uint64_t limit, WalkReport& report) {
@@ -57,23 +56,23 @@ inline bool visit_next(Visit& visit, ThreadCursor& cursor, uint64_t limit, WalkR
   return !report.stopped;
 }
 
-// The threads of a merge: a binary heap by the time of their next event. Threads wait unopened until they are due.
-// An event costs a comparison with the runner-up's time, a change of thread one sift.
+// The threads of a merge: a binary heap by the time of their next event. Threads stay unopened until they are due. An
+// event costs one comparison with the runner-up's time, a change of thread one sift.
 class MergeQueue {
  public:
   MergeQueue(const Recording& recording, const EventFilter& filter);
-  // The thread whose next event is the earliest, standing on it; null at the end. Of equal times the lower thread.
+  // The thread with the earliest next event, positioned on it; null at the end. For equal times the lower thread.
   ThreadCursor* top(WalkReport& report) {
     while (!heap_.empty() && heap_[0].cursor == nullptr) open_top(report);
     return heap_.empty() ? nullptr : heap_[0].cursor;
   }
-  // Events of the top thread before this time come before those of all others.
+  // The top thread's events before this time precede those of all others.
   uint64_t runner_up() const {
     const uint64_t left = heap_.size() > 1 ? heap_[1].time : UINT64_MAX;
     const uint64_t right = heap_.size() > 2 ? heap_[2].time : UINT64_MAX;
     return left < right ? left : right;
   }
-  // After reading on in the top thread: puts it in its new place, or takes it out when it has no more events.
+  // After reading on in the top thread: moves it to its new place, or removes it if it has no more events.
   void place_top(bool has_event, WalkReport& report) {
     if (!has_event) return remove_top(report);
     heap_[0].time = heap_[0].cursor->event().time;
@@ -102,17 +101,17 @@ class MergeQueue {
   void open_top(WalkReport& report);
   void remove_top(WalkReport& report);
 
-  static constexpr uint32_t kMostAhead = 4;  // threads at a time: each has some of the processors work for it
+  static constexpr uint32_t kMostAhead = 4;  // threads at a time: each has some processors working for it
 
   const Recording& recording_;
   EventFilter filter_;
-  uint32_t ahead_ = 0;                                  // of the open threads
+  uint32_t ahead_ = 0;                                  // number of open threads with it
   std::vector<Entry> heap_;                             // smallest first
   std::vector<std::unique_ptr<ThreadCursor>> cursors_;  // by thread; those that are open
 };
 }  // namespace detail
 
-// All events that pass the filter, in time order. Events of equal time come by thread index, and within a thread as
+// All events that pass the filter, in time order. Events at equal times come by thread index, and within a thread as
 // written; no order between kinds is made up.
 template <typename Visit>
 WalkReport for_each_event(const Recording& recording, const EventFilter& filter, Visit&& visit) {
@@ -132,7 +131,8 @@ WalkReport for_each_event(const Recording& recording, const EventFilter& filter,
   return report;
 }
 
-// The same without merging: all events of the first thread, then of the next. Faster, for what looks at threads alone.
+// The same without merging: all events of the first thread, then of the next. Faster, for code that looks at each
+// thread by itself.
 template <typename Visit>
 WalkReport for_each_thread_event(const Recording& recording, const EventFilter& filter, Visit&& visit) {
   WalkReport report;
@@ -146,7 +146,7 @@ WalkReport for_each_thread_event(const Recording& recording, const EventFilter& 
   return report;
 }
 
-// The same as for_each_event() for who pulls: one event at a time.
+// for_each_event() as a pull interface: one event at a time.
 class MergedEvents {
  public:
   MergedEvents(const Recording& recording, const EventFilter& filter) : queue_(recording, filter) {}
@@ -164,13 +164,13 @@ class MergedEvents {
 
  private:
   detail::MergeQueue queue_;
-  ThreadCursor* cursor_ = nullptr;  // that gave the last one
-  uint64_t limit_ = 0;              // what it has before this time comes before all others
+  ThreadCursor* cursor_ = nullptr;  // that returned the last event
+  uint64_t limit_ = 0;              // its events before this time precede all others
   WalkReport report_;
 };
 
-// For who pairs events and reads a range of a recording: first what lies before it, and then begin_range(its beginning,
-// in ticks).
+// For code that pairs events and reads a range of a recording: first visits what precedes the range, then calls
+// begin_range(its beginning, in ticks).
 template <typename Visit>
 void visit_past(const Recording& recording, uint32_t classes, Visit& visit) {
   const CallRules* rules = call_rules(recording);

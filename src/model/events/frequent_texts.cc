@@ -15,7 +15,7 @@ void FrequentTexts::add(std::string_view text) {
   counts_.emplace(std::string(text), Bounds{1, forgotten_});
 }
 
-// Those in the middle and below, at least one half: then it takes as many new texts again until the next time.
+// Forgets those at the median and below, at least one half: so as many new texts fit until the next time.
 void FrequentTexts::forget_the_rare() {
   std::vector<uint64_t> most;
   most.reserve(counts_.size());

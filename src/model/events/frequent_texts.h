@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// FrequentTexts: which texts came most often, in bounded memory however many different ones there are.
+// FrequentTexts: the most frequent texts, in bounded memory regardless of how many different ones occur.
 //
-// Up to kMost different texts are counted exactly. When more come, the rarer half is forgotten, and how often the most
-// frequent of them can have come is remembered: no forgotten text came more often. (Space-Saving, Metwally and others,
-// ICDT 2005, with many evictions at once.) So a text that came often enough is found, wherever in the recording it
-// came.
-// Invariant: of every text here, count <= how often it came <= count + missed; of every other, it came <= forgotten()
+// Up to kMost different texts are counted exactly. When more come, the rarer half is forgotten, and an upper bound of
+// their counts is kept: no forgotten text occurred more often. (Space-Saving, Metwally and others, ICDT 2005, with many
+// evictions at once.) So a text that occurs often enough is found, wherever in the recording it occurs.
+// Invariant: for every text held, count <= occurrences <= count + missed; every other text occurred <= forgotten()
 // times.
 #pragma once
 
@@ -23,15 +22,15 @@ class FrequentTexts {
   static constexpr size_t kMost = 4096;
   struct Count {
     std::string text;
-    uint64_t count;   // at least so often
-    uint64_t missed;  // and at most so much more often; 0: exactly
+    uint64_t count;   // occurred at least this often
+    uint64_t missed;  // and at most this much more often; 0: exact
   };
 
   void add(std::string_view text);
-  // The most frequent first; only those that came more often than any that was forgotten can have come.
+  // Most frequent first; only those that occurred more often than any forgotten text can have.
   std::vector<Count> top(size_t limit) const;
   uint64_t forgotten() const { return forgotten_; }  // 0: all texts are counted exactly
-  uint64_t at_most() const;                          // no text came more often
+  uint64_t at_most() const;                          // no text occurred more often
   size_t size() const { return counts_.size(); }
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// read_lock(): the one reading of the records of locks and of all else that threads wait for.
+// read_lock(): the one decoder of the records of locks and of everything else that threads wait for.
 //
-// Why: that a LOCK has a stack or none, that an rwlock has two kinds of taking, is no business of those who count.
-// Invariant: of records that are no lock's, and of hostile ones with an unknown sync, the op is kNone.
+// Why: analyses need not care whether a LOCK has a stack, or that an rwlock is taken in two ways.
+// Invariant: for records that are not a lock's, and hostile ones with an unknown sync, the op is kNone.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace penna {
 
 enum class LockOp : uint8_t {
   kNone,
-  kTaken,            // without waiting: stack, where it is known
-  kBusy,             // it was tried and not got
-  kRequested,        // a wait begins: stack, holder; of a condition: sync, address
+  kTaken,            // without waiting: stack, if known
+  kBusy,             // tried and not taken
+  kRequested,        // a wait begins: stack, holder; for a condition: sync, address
   kWaited,           // the wait ended: begin, stack, holder, end
-  kReleased,         // stack, where it is known
+  kReleased,         // stack, if known
   kConditionWaited,  // the mutex is held again: condition, begin, stack, end
   kWoke,             // stack, most
   kMade,             // stack
@@ -29,12 +29,12 @@ struct LockRecord {
   penna_sync sync = PENNA_SYNC_MUTEX;
   bool tried = false;  // kTaken: by a trylock, which never waits
   uint64_t address = 0;
-  uint64_t begin = 0;      // ticks: of a wait
+  uint64_t begin = 0;      // of a wait, in ticks
   uint64_t condition = 0;  // address; 0: none
   uint32_t stack = 0;      // 0: not known
   uint32_t holder = 0;     // tid when the wait began; 0: not known
   uint32_t end = 0;        // penna_wait_end; may be unknown
-  uint32_t most = 0;       // woken at most; UINT32_MAX: all
+  uint32_t most = 0;       // maximum number woken; UINT32_MAX: all
 };
 
 inline LockRecord read_lock(const Record& record) {

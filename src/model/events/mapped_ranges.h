@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// MappedRanges: which ranges of a process's memory are mapped, by what was mapped and unmapped of it.
+// MappedRanges: which ranges of a process's memory are mapped, according to its mappings and unmappings.
 //
-// Why: ranges are unmapped in other pieces than they were mapped, and mapped over one another; who counts blocks needs
-// to know which of them an unmapping meets, and what it leaves of them.
+// Why: ranges are unmapped in other pieces than they were mapped, and mapped over one another; counting blocks requires
+// knowing which of them an unmapping hits, and what it leaves of them.
 // Invariant: ranges never overlap and are never empty. Memory: O(ranges).
 #pragma once
 
@@ -11,26 +11,27 @@
 
 namespace penna {
 
-// What is taken out of a range that was live.
+// What is taken from a live range.
 struct MappedPart {
-  // The whole range, [first, end), and what is taken of it: what is left begins at `first` or at `taken_end`, or both.
+  // The whole range, [first, end), and the part taken from it: what is left begins at `first` or at `taken_end`, or
+  // both.
   uint64_t first = 0, end = 0, taken = 0, taken_end = 0;
-  uint16_t flags = 0;    // as it was mapped
-  bool was_cut = false;  // the range itself is what was left of a larger one
+  uint16_t flags = 0;    // from its mapping
+  bool was_cut = false;  // the range itself is the remainder of a larger one
   bool is_whole() const { return taken == first && taken_end == end; }
 };
 
 class MappedRanges {
  public:
-  // The end of a range; one that goes round the end of the address space ends there.
+  // The end of a range; one that wraps around the address space ends at its end.
   static uint64_t end_of(uint64_t begin, uint64_t bytes) {
     return bytes > UINT64_MAX - begin ? UINT64_MAX : begin + bytes;
   }
 
-  // Nothing of it may be live: take() it first. An empty range is none.
+  // Nothing in the range may be live: take() it first. An empty range is ignored.
   void add(uint64_t begin, uint64_t end, uint16_t flags) { insert(begin, {end, flags, false}); }
-  // Takes [begin, end) out of what is live: on_part(const MappedPart&) for each range that lost something, in order of
-  // addresses.
+  // Removes [begin, end) from what is live: on_part(const MappedPart&) for each range that lost something, in address
+  // order.
   template <typename OnPart>
   void take(uint64_t begin, uint64_t end, OnPart&& on_part);
 
@@ -43,7 +44,7 @@ class MappedRanges {
   void insert(uint64_t begin, const Range& range) {
     if (begin < range.end) ranges_[begin] = range;
   }
-  std::map<uint64_t, Range> ranges_;  // by where they begin
+  std::map<uint64_t, Range> ranges_;  // by their beginning
 };
 
 template <typename OnPart>

@@ -8,7 +8,7 @@
 namespace penna {
 namespace {
 
-// What two copies of one point have in common.
+// What copies of the same point have in common.
 std::string source_key(const Site& site) {
   std::string key = site.provider + '\0' + site.name + '\0' + site.file + '\0' + std::to_string(site.line);
   for (const SiteArgument& argument : site.arguments) key += '\0' + std::to_string(argument.type) + argument.name;
@@ -22,7 +22,7 @@ bool less(uint8_t type, uint64_t a, uint64_t b) {
   return a < b;
 }
 
-// Millions of large values, such as addresses, lose digits in a plain sum, whose average can then lie above the largest
+// In a plain sum, millions of large values, such as addresses, lose digits, and the average can then exceed the largest
 // of them. Neumaier, Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen (1974).
 void add(double value, double* sum, double* rest) {
   const double next = *sum + value;
@@ -78,7 +78,7 @@ uint32_t Points::index_of(uint32_t process, uint32_t id) {
   return found->second;
 }
 
-// Ends the innermost span of these names, and forgets those inside it: they were left by longjmp.
+// Ends the innermost span of these names, and drops those inside it: they were left by longjmp.
 void Points::end_span(const Event& event, const Site& end) {
   ++span_ends_;
   if (event.thread >= open_.size()) return;

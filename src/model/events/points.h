@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Points: how often each static point was passed, and with which values.
+// Points: how often each static point was hit, and with which values.
 //
 // Usage:  Points points(recording); for_each_thread_event(recording, {.classes = kPointEvents}, points);
 // Order between threads does not matter. A span's beginning counts as a hit, its end gives the duration. Sites that
 // read the same in source (name, file, line, arguments) are one, however many copies inlining, fork or dlopen made.
-// Memory: the stacks that points were passed with; for each argument of text at most FrequentTexts::kMost texts; for
-// each thread at most kMaxOpenSpans.
+// Memory: the stacks of the hits; for each text argument at most FrequentTexts::kMost texts; for each thread at most
+// kMaxOpenSpans.
 #pragma once
 
 #include <cstdint>
@@ -21,23 +21,23 @@
 namespace penna {
 
 struct ArgumentStats {
-  std::string name;    // "" when it has none
+  std::string name;    // "" without one
   uint8_t type = 0;    // penna_arg_type
   uint64_t count = 0;  // values seen
-  // Numbers, pointers, bools, chars. min and max hold the bits of the value, to be read by `type`.
+  // Numbers, pointers, bools, chars. min and max hold the bits of the value, to be interpreted by `type`.
   uint64_t min_bits = 0, max_bits = 0;
-  double sum = 0, rest = 0;  // of numbers, bools and chars; what rounding took from the sum so far
+  double sum = 0, rest = 0;  // of numbers, bools and chars; `rest`: what rounding lost from the sum so far
   uint64_t not_finite = 0;   // floats that are NaN or infinite: not in min, max, sum
   double total() const { return sum + rest; }
   double average() const;
   ArgumentValue min() const;
   ArgumentValue max() const;
-  // Strings, and arrays as they are shown.
+  // Strings, and arrays as displayed.
   uint64_t cut = 0;
   FrequentTexts texts;
 };
 
-// Passes of a point with one stack.
+// Hits of a point with one stack.
 struct PointStack {
   uint32_t process = 0, stack = 0;
   uint64_t hits = 0;
@@ -47,17 +47,17 @@ struct PointStats {
   struct Copy {
     uint32_t process, id;
   };
-  const Site* site = nullptr;  // null: hits of an id that nobody described
-  std::vector<Copy> copies;    // sites that read the same, the first hit first
+  const Site* site = nullptr;  // null: hits of an id without a description
+  std::vector<Copy> copies;    // sites that read the same, in order of first hit
   uint32_t id = 0;             // of the first hit
   uint64_t hits = 0;
   uint64_t malformed = 0;                  // hits whose values do not fit the site
   uint64_t first_time = 0, last_time = 0;  // ticks
   std::vector<ArgumentStats> arguments;
-  std::vector<PointStack> stacks;  // of record --point-stacks, in order of first hit
-  Distribution duration;           // ticks, of a span: from each beginning to its end
-  // Hits a second between first and last; 0 with less than two hits, or when they lie within a millisecond: the rate of
-  // one burst says nothing about a second.
+  std::vector<PointStack> stacks;  // from record --point-stacks, in order of first hit
+  Distribution duration;           // ticks, for spans: from each beginning to its end
+  // Hits per second between first and last; 0 with fewer than two hits, or when they lie within a millisecond: the rate
+  // of one burst says nothing about a second.
   double rate(const Recording& recording) const;
 };
 

@@ -11,7 +11,7 @@
 namespace penna {
 namespace {
 
-// What stands behind `name` in the options of the recording; 0: nothing.
+// The number after `name` in the options of the recording; 0: none.
 uint64_t number_of_option(const Recording& recording, std::string_view name) {
   uint64_t number = 0;
   for (const std::string& option : recording.session().options)
@@ -24,7 +24,7 @@ uint64_t number_of_option(const Recording& recording, std::string_view name) {
 SampleScale::SampleScale(const Recording& recording) : SampleScale(number_of_option(recording, "sample-bytes=")) {}
 
 uint64_t lock_sample(const Recording& recording) {
-  constexpr uint64_t kMost = 1'000'000;  // as record takes it; more is a damaged recording's
+  constexpr uint64_t kMost = 1'000'000;  // record's limit; more means a damaged recording
   return std::clamp<uint64_t>(number_of_option(recording, "sample-locks="), 1, kMost);
 }
 

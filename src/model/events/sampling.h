@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// record --sample-bytes: what a block stands for, of which only a sample was recorded.
+// record --sample-bytes: what a sampled block stands for.
 //
-// Each block of s bytes (of 0: as of 1) was recorded with the probability p = 1 - exp(-s / mean), whatever came before
-// it (agent/core/sampling.h). So each that was, stands for 1 / p blocks and s / p bytes (Horvitz and Thompson, 1952):
-// sums of these are unbiased, whatever is summed: a stack, a function, what is live.
-// Invariant: the weight of a size is always the same, so what a block added is what its free takes away.
+// Each block of s bytes (0 counts as 1) was recorded with the probability p = 1 - exp(-s / mean), regardless of what
+// came before it (agent/core/sampling.h). So each recorded block stands for 1 / p blocks and s / p bytes (Horvitz and
+// Thompson, 1952): sums of these are unbiased, whatever is summed: a stack, a function, what is live.
+// Invariant: the weight of a size never changes, so a free subtracts exactly what its block added.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace penna {
 
 struct SampleWeight {
-  uint64_t blocks = 1, bytes = 0;  // rounded; the blocks of a size near the mean by up to 0.5
+  uint64_t blocks = 1, bytes = 0;  // rounded; for sizes near the mean, blocks are off by up to 0.5
 };
 
 class SampleScale {
@@ -32,13 +32,13 @@ class SampleScale {
 };
 
 // record --sample-locks N: of acquisitions without waiting and without a stack one in N was recorded, and stands for N.
-// 1: all were.
+// 1: all were recorded.
 uint64_t lock_sample(const Recording& recording);
 
 // The relative standard error of a sum of bytes that `samples` recorded blocks stand for: 0.05 = 5 %. For blocks that
-// are small beside the mean; larger ones are told more exactly than that. 0 samples: 1.
+// are small compared to the mean; larger ones are known more exactly. 0 samples: 1.
 double sampling_error(uint64_t samples);
-// So many standard errors on each side hold in 19 cases of 20.
+// This many standard errors on each side hold in 19 cases of 20.
 inline constexpr double kTwoSided95 = 1.96;
 
 }  // namespace penna

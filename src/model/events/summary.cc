@@ -52,8 +52,8 @@ ThreadSummary summarize_thread(const Recording& recording, uint32_t index) {
     span.add(chunk.time_begin, chunk.time_end);
   }
   summary.chunks = chunks.size();
-  // Numbers of chunks start at 0, ascend and differ: what is missing of them was thrown away, or lost.
-  uint64_t numbers = 0;  // pieces of a chunk have one
+  // Chunk numbers start at 0, ascend and are distinct: missing ones were thrown away or lost.
+  uint64_t numbers = 0;  // pieces of a chunk share one
   for (size_t i = 0; i < chunks.size(); ++i) numbers += i == 0 || chunks[i].sequence != chunks[i - 1].sequence;
   const uint64_t unused = chunks.empty() ? 0 : bounded_count(chunks.back().sequence - (numbers - 1));
   summary.missing_chunks = unused - std::min(unused, thread.health.skipped);
@@ -92,7 +92,7 @@ ProcessSummary summarize_process(const Recording& recording, uint32_t index,
     add_to(told, threads[thread].lost);
     if (threads[thread].chunks != 0) span.add(threads[thread].first_time, threads[thread].last_time);
   }
-  // The process's own count holds what its threads told, and what they could not tell any more.
+  // The process's own count covers what its threads reported, and what they could no longer report.
   raise_to(summary.lost, told.data());
   raise_to(summary.lost, process.health.lost.data());
   for (size_t i = 0; i < told.size(); ++i)
@@ -100,7 +100,8 @@ ProcessSummary summarize_process(const Recording& recording, uint32_t index,
   const uint64_t start = process.process.start_ticks;
   if (start != 0) span.add(start, start);
   if (process.end && process.end->end_ticks != 0) span.add(process.end->end_ticks, process.end->end_ticks);
-  // The recorder was killed: while it wrote its clocks the process lived, though it may have waited and told nothing.
+  // The recorder was killed: the process lived while the recorder wrote its clocks, though it may have waited and
+  // recorded nothing.
   if (!process.end && !span.empty()) span.add(span.first, recording.time().last_ticks());
   if (!span.empty()) {
     summary.first_time = span.first;
@@ -109,7 +110,7 @@ ProcessSummary summarize_process(const Recording& recording, uint32_t index,
   return summary;
 }
 
-// Whether the threads of a process told of all the time that it waited for room.
+// Whether the process's threads reported all of the time that it waited for room.
 bool all_blocked_attributed(const RecordedProcess& process, const std::vector<ThreadSummary>& threads) {
   uint64_t told = 0, counted = process.health.blocked_ticks;
   if (process.end) counted = std::max(counted, process.end->counters.blocked_ticks);
@@ -128,7 +129,7 @@ std::string end_text(const ProcessEnd& end) {
     }
     case EndKind::kExec: return "became another program";
     case EndKind::kStopped: return "was running when the recording stopped";
-    case EndKind::kUnknown: break;  // its parent was told before anybody could ask
+    case EndKind::kUnknown: break;  // its parent reaped it before anyone could ask
   }
   return "ended, status unknown";
 }
@@ -141,7 +142,7 @@ std::string process_name(const Process& process) {
   const auto last_part = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
   std::string_view word = process.command.empty() ? std::string_view() : process.command[0];
   if (!word.empty() && word[0] == '-') word.remove_prefix(1);  // a login shell
-  // Some write what they do over their arguments: "nginx: worker process", "/usr/bin/redis-server *:6379".
+  // Some overwrite their arguments with a title: "nginx: worker process", "/usr/bin/redis-server *:6379".
   const bool is_title = word.find_first_of(" :") != std::string_view::npos;
   const std::string_view name = is_title ? std::string_view() : last_part(word);
   return std::string(name.empty() ? last_part(process.executable) : name);
@@ -181,7 +182,7 @@ bool goes_on_after_fork(const Recording& recording, uint32_t thread) {
   const RecordedThread& first = recording.threads()[thread];
   const Process& own = recording.processes()[first.process].process;
   if (own.after_exec || first.serial != 1) return false;
-  const auto earlier = recording.processes().first(first.process);  // most parents came just before
+  const auto earlier = recording.processes().first(first.process);  // most parents come right before
   return std::any_of(earlier.rbegin(), earlier.rend(),
                      [&](const RecordedProcess& other) { return other.process.pid == own.parent_pid; });
 }

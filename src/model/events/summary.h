@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Summary: what a recording holds, from its metadata alone: no chunk is decoded.
+// Summary: what a recording contains, from its metadata only: no chunk is decoded.
 //
 // Invariant: every number is what the file says; what is missing is marked, not guessed.
 #pragma once
@@ -20,7 +20,7 @@ const char* class_name(uint32_t event_class);  // "calls", "alloc", "locks", "po
 // "1,204 calls, 88 allocation events"; "nothing" for none. Calls are counted as pairs of entry and exit.
 std::string events_text(const EventCounts& counts);
 
-// Of --thread while recording: how many threads got such a name too late.
+// For --thread while recording: how many threads got a matching name too late.
 std::string late_threads_text(uint64_t threads);
 // "2 snapshots were taken; 1,204 calls before, between and behind them were thrown away".
 std::string snapshots_text(uint64_t snapshots, const EventCounts& thrown_away);
@@ -29,31 +29,31 @@ struct ThreadSummary {
   uint32_t thread = 0;   // index
   uint32_t process = 0;  // index
   uint32_t tid = 0;
-  std::string name;                        // the last; "" when it has none
+  std::string name;                        // the last one; "" without one
   EventCounts events{};                    // in the file
-  EventCounts lost{};                      // as it told itself; what it could not tell is in its process's
+  EventCounts lost{};                      // as the thread reported; what it could not report is in its process's
   uint64_t first_time = 0, last_time = 0;  // ticks of its first and last record; 0 without records
   uint64_t chunks = 0;
-  uint64_t missing_chunks = 0;  // gaps in the numbers of its chunks
+  uint64_t missing_chunks = 0;  // gaps in its chunk numbers
   uint64_t torn = 0, holes = 0, damaged = 0;
-  uint64_t blocked_ticks = 0;  // it waited for room
-  bool has_health = false;     // false: lost, holes and blocked_ticks are not known
-  bool blocked_known = false;  // false: its process waited longer than its threads told: it may be one of those
+  uint64_t blocked_ticks = 0;  // spent waiting for room
+  bool has_health = false;     // false: lost, holes and blocked_ticks are unknown
+  bool blocked_known = false;  // false: its process waited longer than its threads reported, and it may have, too
   uint64_t total_events() const;
 };
 
 struct ProcessSummary {
   uint32_t process = 0;  // index
   uint32_t number = 0, pid = 0, parent_pid = 0;
-  bool announced = false;        // false: all that is known of it are its events
-  uint32_t parent = UINT32_MAX;  // index of the process it was forked from or that ran the exec; UINT32_MAX = not here
+  bool announced = false;        // false: only its events are known
+  uint32_t parent = UINT32_MAX;  // index of the process it was forked from or that ran the exec; UINT32_MAX = unknown
   bool after_exec = false;
   std::string name;  // process_name()
   std::vector<std::string> command;
   EventCounts events{}, lost{};
-  uint64_t unattributed_lost = 0;  // of `lost`: by threads that ended before they had room to tell
+  uint64_t unattributed_lost = 0;  // of `lost`: by threads that ended before they had room to report it
   uint64_t first_time = 0,
-           last_time = 0;  // ticks: its begin and end, or those of its records where these are not known
+           last_time = 0;  // ticks: its begin and end, or if unknown, those of its records
   uint32_t threads = 0;
   bool ended = false;
   EndKind how = EndKind::kUnknown;
@@ -76,19 +76,18 @@ Summary summarize(const Recording& recording);
 // "exited with 7", "killed by SIGSEGV".
 std::string end_text(const ProcessEnd& end);
 
-// What people call a process: the last part of the name that it was started by, as of a program that links lead to
-// (redis-server is a link to redis-check-rdb); of its executable where its arguments hold no such name.
+// What people call a process: the last part of the name that it was started by, so that a link to a program counts
+// (redis-server is a link to redis-check-rdb); or that of its executable if its arguments hold no such name.
 std::string process_name(const Process& process);
 
-// So many parents of a process are asked about locks: processes that fork from each other without end share little.
+// How many ancestors of a process are searched for locks: processes that keep forking from each other share little.
 inline constexpr int kMostAncestors = 16;
 
-// Whether a thread goes on in the middle of functions that its process's parent has entered: the first one after a
-// fork.
+// Whether a thread starts out inside functions that its process's parent entered: the first one after a fork.
 bool goes_on_after_fork(const Recording& recording, uint32_t thread);
 
-// How long before a forked child's first sign of life its parent may have gone on after the fork, in ticks: a child
-// says when it began once it runs, which on a busy machine is late.
+// How long, in ticks, the parent may have gone on after the fork before its child's first sign of life: a child reports
+// its beginning once it runs, which on a busy machine is late.
 uint64_t fork_slack(const Recording& recording);
 
 }  // namespace penna

@@ -7,7 +7,7 @@
 namespace penna {
 namespace {
 
-constexpr uint32_t kHerd = 3;  // threads that a broadcast wakes: fewer are none
+constexpr uint32_t kHerd = 3;  // threads woken by a broadcast: fewer are no herd
 
 }  // namespace
 
@@ -78,7 +78,7 @@ void ConditionWaits::judge_broadcast(uint32_t condition) {
   all_[condition].herded += broadcast.woken;
 }
 
-// Threads that have nothing to do when a program exits wait just so: that is no reason for suspicion.
+// Threads that are idle when a program exits wait in just this way: that is no reason for suspicion.
 void ConditionWaits::suspect(uint32_t thread, bool exited) {
   const Wait& wait = waits_[thread];
   const State& state = states_[wait.condition];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ConditionWaits: who signalled a condition variable, who heard it, and what that led to.
+// ConditionWaits: who signalled a condition variable, who heard it, and the consequences.
 //
-// Whom of several waiters a signal wakes is not recorded; it is enough to know how many have been woken and are not
+// Which of several waiters a signal wakes is not recorded; it is enough to know how many have been woken and are not
 // back yet.
 // Invariant: of the threads that wait for a condition, `woken` are on their way back.
 // Memory: O(conditions, threads).
@@ -19,19 +19,19 @@ class ConditionWaits {
  public:
   explicit ConditionWaits(size_t threads) : waits_(threads) {}
 
-  // A new condition; gives its number.
+  // A new condition; returns its number.
   uint32_t add(uint32_t index);
   // A thread begins to wait; it had held the mutex since `locked`.
-  // `given`: the lock that the thread gave back last, as one does on the way to wait; kNoIndex: none.
+  // `given`: the lock that the thread released last, as one does before waiting; kNoIndex: none.
   void requested(uint32_t condition, uint32_t thread, uint64_t time, uint64_t locked, uint32_t given = kNoIndex);
-  // `elsewhere`: a thread of another process, which shares it, waits.
+  // `elsewhere`: a thread waits in another process that shares the condition.
   void woke(uint32_t condition, uint32_t thread, uint64_t time, bool everybody, bool elsewhere = false);
-  // `retaken`: another thread than the one that had woken it gave the mutex back last, at that time; 0: none did.
+  // `released`: when the mutex was last released, by the thread `given_back_by`; 0: never.
   void ended(uint32_t condition, uint32_t thread, uint32_t lock, bool timed_out, uint64_t released,
              uint32_t given_back_by);
-  // The thread stopped to wait in a way that was not recorded.
+  // The thread stopped waiting in a way that was not recorded.
   void dropped(uint32_t thread);
-  // Counts from here on.
+  // Counting starts over.
   void begin_range() {
     for (ConditionStats& one : all_) {
       ConditionStats fresh;
@@ -40,7 +40,7 @@ class ConditionWaits {
       one = fresh;
     }
   }
-  // No more events. `exited(thread)`: its process came to an end of its own accord.
+  // No more events. `exited(thread)`: its process ended by itself.
   template <typename Exited>
   void finish(Exited&& exited) {
     for (uint32_t i = 0; i < states_.size(); ++i) judge_broadcast(i);
@@ -52,14 +52,14 @@ class ConditionWaits {
   const std::vector<LostWakeup>& lost() const { return lost_; }
 
  private:
-  // The last broadcast of a condition, until it is known whether its waiters could use it.
+  // The last broadcast of a condition, until it is known whether its waiters could make use of it.
   struct Broadcast {
     uint64_t time = 0;
     uint32_t thread = kNoIndex;
-    uint32_t woken = 0, queued = 0;  // `queued`: waited for the mutex behind another of them
+    uint32_t woken = 0, queued = 0;  // `queued`: waited for the mutex behind another woken thread
   };
-  // Beside ConditionStats, what is needed while events come: `open` threads wait, `woken` of them
-  // have been signalled.
+  // State needed in addition to ConditionStats while events come in: `open` threads wait, `woken` of them have been
+  // signalled.
   struct State {
     uint32_t open = 0, woken = 0;
     uint64_t last_wake = 0;     // ticks

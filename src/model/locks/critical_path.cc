@@ -47,11 +47,11 @@ void WaitHistory::end_wait(const Event& event, const LockStep& step) {
   wait.stack = read.stack != 0 ? read.stack : step.asked.stack;
   Release cause = release_of(step.object);
   if (read.sync == PENNA_SYNC_JOIN) cause = {step.hold.thread, 0, event.time, 0};
-  // Signalled, it waited for the mutex in the end, when somebody gave that back later.
+  // After the signal it in fact waited for the mutex, if that was released later.
   if (step.mutex != kNoIndex)
     if (const Release& mutex = release_of(step.mutex); mutex.time > cause.time && mutex.thread != event.thread)
       cause = mutex;
-  if (cause.thread == event.thread && cause.time >= wait.begin) return;  // the last one to come to a barrier
+  if (cause.thread == event.thread && cause.time >= wait.begin) return;  // the last thread to arrive at a barrier
   const bool ended_it = cause.thread != kNoIndex && cause.time > wait.begin;
   if (ended_it && read.end != PENNA_WAIT_TIMEOUT) {
     wait.waker = cause.thread;
@@ -64,7 +64,8 @@ void WaitHistory::end_wait(const Event& event, const LockStep& step) {
 
 void WaitHistory::add(uint32_t thread, TimedWait wait) {
   std::vector<TimedWait>& waits = waits_[thread];
-  // A thread waits for one thing at a time; what a recording says else is cut, so that its waits are sorted and apart.
+  // A thread waits for one thing at a time; if a recording says otherwise, waits are cut, so that they are sorted and
+  // disjoint.
   if (!waits.empty()) wait.begin = std::max(wait.begin, waits.back().end);
   if (wait.begin >= wait.end) return;
   if (count_ == kMostWaits) forget_half();
@@ -90,7 +91,7 @@ void WaitHistory::finish(uint64_t last_time) {
 
 namespace {
 
-// Goes back in time from the end of a thread. Each step leaves a wait behind, for good: so it ends.
+// Goes back in time from the end of a thread. Each step consumes a wait, so the walk terminates.
 class PathWalk {
  public:
   PathWalk(const WaitHistory& history, uint32_t thread, uint64_t begin, uint64_t end, const PathVisitor& visit)
@@ -112,11 +113,11 @@ class PathWalk {
   }
 
  private:
-  // False: it is not known what came before.
+  // False: what came before is unknown.
   bool step(uint64_t known_from) {
     const std::vector<TimedWait>& waits = history_.of(thread_);
     size_t& left = left_[thread_];
-    // The path only goes back in time, so what begins behind it is never needed again.
+    // The path only goes back in time, so what begins after it is never needed again.
     while (left != 0 && waits[left - 1].begin >= now_) --left;
     if (left == 0) return reach_first(known_from);
     const TimedWait& wait = waits[--left];
@@ -124,7 +125,7 @@ class PathWalk {
     if (now_ <= known_from) return false;
     if (wait.waker != kNoIndex && wait.wake_time <= now_) {
       spend(PathPart::What::kWaited, std::max(wait.wake_time, known_from), wait.object, wait.stack);
-      // What the waiter did before is no longer on the path: it would have waited anyway.
+      // What the waiter did before is not on the path: it would have waited anyway.
       thread_ = wait.waker;
       holding_ = wait;
     } else {
@@ -132,7 +133,7 @@ class PathWalk {
     }
     return true;
   }
-  // Before a thread began somebody had to start it: most often the one that waits for it later.
+  // Some thread must have started this one: most often the one that later waits for it.
   bool reach_first(uint64_t known_from) {
     run_until(std::max(first_time(thread_), known_from));
     if (thread_ == asked_ || now_ <= known_from) {
@@ -171,8 +172,8 @@ class PathWalk {
   uint32_t thread_;
   uint64_t now_;
   const uint64_t begin_;
-  TimedWait holding_;         // that the path came from: its waker is thread_
-  std::vector<size_t> left_;  // by thread: waits before the path
+  TimedWait holding_;         // the wait that led the path here: its waker is thread_
+  std::vector<size_t> left_;  // by thread: number of waits before the path
   std::map<std::tuple<uint32_t, PathPart::What, uint32_t, uint32_t>, PathPart> parts_;
 };
 

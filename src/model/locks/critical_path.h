@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// CriticalPath: what a thread's time was spent on, followed through those who ended its waits.
+// CriticalPath: what a thread's time was spent on, followed through the threads that ended its waits.
 //
-// Why: that a thread waited is half the answer; the other half is what the thread did that it waited for. At the end of
-// a wait the path goes over to who ended it (gave the lock back, signalled, ended), and backwards from there
+// Why: that a thread waited is half the answer; the other half is what the thread it waited for was doing. At the end
+// of a wait the path moves to the thread that ended it (released the lock, signalled, ended), and backwards from there
 // (Hollingsworth, "An online computation of critical path profiling", SPDT 1996).
 // Usage:  const LockStep step = held.take(event); history(event, step); ... history.finish(last_time);
 //         CriticalPath path = critical_path(history, thread, begin, end);
 // Invariant: the parts of a path add up to its end - begin.
-// Memory: kMostWaits; of more, the oldest are forgotten, and the path is not known before them.
+// Memory: kMostWaits; beyond that the oldest are dropped, and the path is unknown before them.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct TimedWait {
   uint64_t begin = 0, end = 0;
   uint32_t object = kNoIndex;
   uint32_t stack = 0;
-  uint32_t waker = kNoIndex;  // thread; kNoIndex: not known
-  uint32_t taken_stack = 0;   // where the waker had taken the lock, or where it woke
-  uint64_t wake_time = 0;     // when the waker did what ended it
+  uint32_t waker = kNoIndex;  // thread; kNoIndex: unknown
+  uint32_t taken_stack = 0;   // where the waker had taken the lock, or where it signalled
+  uint64_t wake_time = 0;     // when the waker ended the wait
   uint64_t held_since = 0;    // by the waker; 0: it held nothing
 };
 
@@ -37,8 +37,8 @@ class WaitHistory {
   void finish(uint64_t last_time);
 
   const HolderTracker& held() const { return held_; }
-  const std::vector<TimedWait>& of(uint32_t thread) const { return waits_[thread]; }  // one behind the other
-  uint64_t forgotten_until() const { return forgotten_until_; }                       // ticks; 0: all are there
+  const std::vector<TimedWait>& of(uint32_t thread) const { return waits_[thread]; }  // in time order, disjoint
+  uint64_t forgotten_until() const { return forgotten_until_; }                       // ticks; 0: none was forgotten
 
  private:
   struct Release {
@@ -57,13 +57,13 @@ class WaitHistory {
   uint64_t forgotten_until_ = 0;
 };
 
-// What of a path is alike (thread, kind, object, stack) is one part.
+// Stretches of a path with the same thread, kind, object and stack form one part.
 struct PathPart {
   enum class What : uint8_t {
-    kRan,         // or slept, or waited for what is not recorded
-    kRanHolding,  // the same, while the next one of the path waited for `object`
-    kWaited,      // for `object`: from when it could have gone on, or all of it where nobody knows who ended it
-    kNotKnown,    // before the oldest wait that is not forgotten
+    kRan,         // or slept, or waited for something that is not recorded
+    kRanHolding,  // the same, while the path's next thread waited for `object`
+    kWaited,      // for `object`: from when it could have gone on, or the whole wait if it is unknown who ended it
+    kNotKnown,    // before the oldest wait remembered
   };
   uint32_t thread = kNoIndex;
   What what = What::kRan;
@@ -79,7 +79,7 @@ struct CriticalPath {
   std::vector<PathPart> parts;  // most time first
 };
 
-// A piece of a path as the walk meets it, the last one first: what `part` says went on in [begin, end), in ticks.
+// A piece of a path as the walk finds it, last one first: `part` describes [begin, end), in ticks.
 using PathVisitor = std::function<void(const PathPart& part, uint64_t begin, uint64_t end)>;
 
 CriticalPath critical_path(const WaitHistory& history, uint32_t thread, uint64_t begin, uint64_t end,

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kUnseen = UINT32_MAX;
 
-// Tarjan's algorithm, with a stack of its own in place of recursion.
+// Tarjan's algorithm, with an explicit stack instead of recursion.
 class ComponentFinder {
  public:
   explicit ComponentFinder(const Graph& graph)

@@ -10,7 +10,7 @@
 namespace penna {
 namespace {
 
-// Those who must give it back first: who waits to write, waits for all readers.
+// The threads that must release it first: a writer waits for all readers.
 std::vector<uint32_t> blockers(const HolderTracker& held, const OpenWait& wait) {
   std::vector<uint32_t> threads;
   held.for_each_holder(wait.object, [&](const LockHold& hold) {
@@ -19,7 +19,7 @@ std::vector<uint32_t> blockers(const HolderTracker& held, const OpenWait& wait) 
   return threads;
 }
 
-// The owner's tid is one of an ancestor's threads, which is given: the fork copied the lock, but not its holder. Else
+// Returns the ancestor's thread if the owner's tid belongs to one: the fork copied the lock, but not its holder. Else
 // kNoIndex.
 uint32_t ancestors_owner(const HolderTracker& held, const std::vector<uint32_t>& parents, uint32_t process,
                          const OpenWait& wait) {
@@ -30,8 +30,8 @@ uint32_t ancestors_owner(const HolderTracker& held, const std::vector<uint32_t>&
   return kNoIndex;
 }
 
-// Or did they take locks in memory that they share, right after the fork? That owner waits for a thread of this
-// process, which no copy of its own memory could name.
+// Or did both processes take locks in memory that they share, right after the fork? Then that owner waits for a thread
+// of this process, which no copy of its own memory could name.
 bool waits_for(const HolderTracker& held, uint32_t owner, uint32_t process) {
   const OpenWait& wait = held.wait_of(owner);
   return wait.is_open() && knows_holder(wait.sync) && wait.sync != PENNA_SYNC_JOIN && wait.owner != 0 &&
@@ -79,7 +79,7 @@ class DeadlockFinder {
     stuck.holder = owner;
     graph_[stuck.thread].push_back(owner);
   }
-  // One of each group of threads that lead to each other.
+  // One cycle per strongly connected component.
   void find_cycles() {
     std::vector<bool> done(graph_.size());
     for (const StuckThread& stuck : found_.waiting) {
@@ -96,7 +96,7 @@ class DeadlockFinder {
       }
     }
   }
-  // Backwards from the deadlocks: everybody who waits for one that waits for them.
+  // Backwards from the deadlocks: every thread that directly or indirectly waits for a thread in one.
   void mark_behind() {
     Graph waiters(graph_.size());
     for (uint32_t thread = 0; thread < graph_.size(); ++thread)
@@ -116,7 +116,7 @@ class DeadlockFinder {
   }
 
   const HolderTracker& held_;
-  Graph graph_;  // of threads: who waits for whom
+  Graph graph_;  // of threads: which waits for which
   std::vector<uint32_t> components_, place_;
   Deadlocks found_;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Deadlocks: threads that wait for each other when the recording ends, and those that wait for somebody who will not
-// come.
+// Deadlocks: threads that wait for each other when the recording ends, and those that wait for a thread that will never
+// release.
 //
-// Why it is certain: a thread that waits writes nothing, so a wait without end lasted until the recording's end; it has
-// one of a few kinds of object, whose holder is known.
+// Why it is certain: a thread that waits writes nothing, so a wait without end lasted until the recording's end; and it
+// waits for one of a few kinds of object, whose holder is known.
 // Usage:  HolderTracker held(recording); ... all events ...; Deadlocks found = find_deadlocks(held);
-// Invariant: each thread that waits stands once in `waiting`; the threads of a cycle wait for one another.
+// Invariant: each waiting thread is in `waiting` once; the threads of a cycle wait for one another.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ namespace penna {
 
 struct StuckThread {
   enum class Why : uint8_t {
-    kWaits,        // the holder does not wait itself, or is not known
-    kInDeadlock,   // it waits for itself in the end
-    kBehind,       // for one that is in a deadlock
+    kWaits,        // the holder itself does not wait, or is unknown
+    kInDeadlock,   // directly or indirectly it waits for itself
+    kBehind,       // for a thread in a deadlock
     kHolderEnded,  // for a lock that a thread held when it ended
-    kElsewhere,    // held since before its process was forked, by a thread that it does not have
+    kElsewhere,    // held since before the fork, by a thread that this process does not have
   };
   uint32_t thread = 0;  // index
   OpenWait wait;
-  uint32_t holder = kNoIndex;  // thread; of a deadlock the next one in it
+  uint32_t holder = kNoIndex;  // thread; in a deadlock the next one in the cycle
   Why why = Why::kWaits;
 };
 

@@ -23,7 +23,7 @@ struct ForkedLocks::Parent {
     uint64_t address, time;
   };
   NumberMap<uint32_t> held;     // address -> how many times
-  std::vector<Release> recent;  // the last ones: at most kMostInherited, then the oldest is replaced
+  std::vector<Release> recent;  // the last ones: up to kMostInherited, then the oldest is replaced
   size_t oldest = 0;
 
   void released(const Release& release) {
@@ -56,13 +56,13 @@ void ForkedLocks::inherit(const Fork& fork) {
   }
   for (const Parent::Release& release : parent.recent) {
     if (mine.size() >= kMostInherited) return;
-    // The fork may have come before this release: a child says late when it began (fork_slack()).
+    // The fork may have come before this release: a child reports its beginning late (fork_slack()).
     if (release.time + slack_ >= fork.began) mine.try_emplace(release.address, 1);
   }
 }
 
 void ForkedLocks::update(uint32_t process, uint64_t address, uint32_t depth, uint64_t time) {
-  if (depth != 0) inherited_[process].erase(address);  // it took it itself: it had been made anew
+  if (depth != 0) inherited_[process].erase(address);  // the child took it itself: it had been initialised again
   Parent* parent = parents_[process].get();
   if (parent == nullptr) return;
   if (depth != 0) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// ForkedLocks: which locks a forked process found held in its memory, and may so give back without having taken them.
+// ForkedLocks: which locks a forked process inherited as held, and may therefore release without having taken them.
 //
-// Why: pthread_atfork() handlers take locks before a fork and give them back in both processes. A child says when it
-// began once it runs; what its parent gave back a moment before that may have been held at the fork, too.
-// Invariant: each lock is given back at most as often as it was taken. Told in time order.
-// Memory: O(locks held by processes that have such children), kMostInherited for each child.
+// Why: pthread_atfork() handlers take locks before a fork and release them in both processes. A child reports its
+// beginning once it runs; what its parent released a moment before that may have been held at the fork, too.
+// Invariant: each lock is released at most as often as it was taken. Calls come in time order.
+// Memory: O(locks held by processes that have such children), kMostInherited per child.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@ namespace penna {
 
 class ForkedLocks {
  public:
-  static constexpr size_t kMostInherited = 1024;  // of a child: nobody holds more at a fork
+  static constexpr size_t kMostInherited = 1024;  // per child: no process holds more at a fork
 
   explicit ForkedLocks(const Recording& recording);
   ~ForkedLocks();
 
-  // Before the events of this time.
+  // Call before the events at this time.
   void pass(uint64_t time) {
     while (next_ < forks_.size() && forks_[next_].began <= time) inherit(forks_[next_++]);
   }
-  // A process (index) holds a lock `depth` times; 0: it gave it back.
+  // A process (index) holds a lock `depth` times; 0: it released it.
   void holds(uint32_t process, uint64_t address, uint32_t depth, uint64_t time) {
     if (parents_[process] != nullptr || !inherited_[process].empty()) update(process, address, depth, time);
   }
-  // The process gives back what it does not hold: true when it had it from its parent.
+  // The process releases what it does not hold: true if it inherited the hold from its parent.
   bool release(uint32_t process, uint64_t address);
 
  private:
@@ -45,9 +45,9 @@ class ForkedLocks {
 
   uint64_t slack_;                                // ticks
   std::vector<Fork> forks_;                       // of children that used locks, by time
-  size_t next_ = 0;                               // the first that is not passed yet
+  size_t next_ = 0;                               // the first one not yet passed
   std::vector<std::unique_ptr<Parent>> parents_;  // by process; null without such children
-  std::vector<NumberMap<uint32_t>> inherited_;    // by process: address -> how many times it may be given back
+  std::vector<NumberMap<uint32_t>> inherited_;    // by process: address -> how many times it may be released
 };
 
 }  // namespace penna

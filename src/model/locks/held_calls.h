@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // HeldCalls: what threads did while they held locks: the time of each hold, by the function that ran meanwhile.
 //
-// Usage: pass() for each event of calls and of locks, before the tracker, the locks and the tree take it; finish().
-// Why not per stack: where a lock was taken is known without calls; what takes the time behind that is what makes the
-// others wait.
+// Usage: pass() for each call and lock event, before the tracker, the locks and the tree take it; finish().
+// Why not per stack: where a lock was taken is known without calls; what then takes the time is what makes others wait.
 // Invariant: the sums of a lock add up to the time for which threads are known to have held it; of several locks held
 // at once each gets the whole time. Memory: O(pairs of a lock and a function).
 #pragma once
@@ -23,14 +22,14 @@ class HeldCalls {
   HeldCalls(const HolderTracker& held, const Locks& locks, const CallTree& tree);
 
   bool holds(uint32_t thread) const { return !held_.held_by(thread).empty(); }
-  // What has passed in the thread until then was of its innermost open call; `after_loss`: nobody knows.
+  // The thread's time up to now belongs to its innermost open call; `after_loss`: unknown.
   void pass(uint32_t thread, uint64_t time, bool after_loss = false) {
     if (holds(thread) && !after_loss) book(thread, time);
     passed_[thread] = time;
   }
-  // What was held before counts from here on.
+  // Locks already held count from here on.
   void begin_range(uint64_t begin) { begin_ = begin; }
-  // Holds that are not over count up to `end`. Before the tree is finished.
+  // Open holds count up to `end`. Call before the tree is finished.
   void finish(uint64_t end);
 
   struct Sum {

@@ -12,11 +12,11 @@
 namespace penna {
 namespace {
 
-// An rwlock is one object, whether it is taken to read or to write.
+// An rwlock is one object, whether taken for reading or writing.
 penna_sync kind_of_object(penna_sync sync) { return sync == PENNA_SYNC_WRITE ? PENNA_SYNC_READ : sync; }
 
-// Those that a thread has from LOCK to UNLOCK. Of a once only the thread that runs the initialiser
-// has it: who waited for it has nothing when it is done.
+// What a thread has from LOCK to UNLOCK. A once is held only by the thread that runs the initialiser: threads that
+// waited for it hold nothing afterwards.
 bool can_be_held(penna_sync sync) { return is_lock(sync) || sync == PENNA_SYNC_ONCE; }
 
 }  // namespace
@@ -28,8 +28,7 @@ HolderTracker::HolderTracker(const Recording& recording)
       tids_(recording.processes().size()),
       parents_(process_parents(recording)),
       is_sampled_(lock_sample(recording) > 1) {
-  // A tid may have been used by several threads, one after the other: by their first events they
-  // are told apart.
+  // Several threads may have used a tid in turn: they are distinguished by their first events.
   for (uint32_t i = 0; i < recording.threads().size(); ++i) {
     const RecordedThread& thread = recording.threads()[i];
     const auto chunks = recording.chunks(i);
@@ -48,8 +47,7 @@ HolderTracker::HolderTracker(const Recording& recording, uint32_t only_thread)
       index_(recording.threads()[only_thread].process) {}
 HolderTracker::~HolderTracker() = default;
 
-// The last one that began before `time`; else the first one with this tid, whose first record may
-// be later than that.
+// The last one that began before `time`; else the first one with this tid, whose first record may be later than that.
 uint32_t HolderTracker::find_tid(const std::vector<Tid>& tids, uint32_t tid, uint64_t time) {
   auto behind = std::upper_bound(tids.begin(), tids.end(), std::pair(tid, time), [](const auto& value, const Tid& one) {
     return value.first != one.tid ? value.first < one.tid : value.second < one.begin;
@@ -60,11 +58,10 @@ uint32_t HolderTracker::find_tid(const std::vector<Tid>& tids, uint32_t tid, uin
 
 uint32_t HolderTracker::object_of(const Event& event, penna_sync sync, uint64_t address) {
   const penna_sync kind = kind_of_object(sync);
-  // Addresses of user space have 47 bits (56 with five levels of page tables): the kind fits above.
+  // User space addresses have 47 bits (56 with five-level page tables): the kind fits above.
   const uint64_t key = address | uint64_t{kind} << 56;
   ThreadState& thread = state_of(event.thread);
-  // The usual case: the lock that was taken is given back next. An epoch ends whenever an object is
-  // forgotten.
+  // Fast path: the lock that was taken is released next. An epoch ends whenever an object is forgotten.
   if (thread.key == key && thread.epoch == epoch_) return thread.object;
   const uint32_t next = spare_.empty() ? static_cast<uint32_t>(objects_.size()) : spare_.back();
   bool added = false;
@@ -92,8 +89,8 @@ void HolderTracker::add_object(const SyncObject& object) {
   seen_.push_back(false);
 }
 
-// Forgets an object that the thread has no more to do with, so that a timeline of one thread takes
-// memory for what it holds, not for all that it ever held.
+// Forgets an object that the thread is done with, so that a timeline of one thread needs memory for what it holds, not
+// for all that it ever held.
 void HolderTracker::recycle(const ThreadState& thread, uint32_t object) {
   if (object == kNoIndex || thread.wait.object == object || thread.left.object == object) return;
   SyncObject& what = objects_[object];
@@ -104,7 +101,7 @@ void HolderTracker::recycle(const ThreadState& thread, uint32_t object) {
   ++epoch_;
 }
 
-// From now on another object is at this place.
+// From now on another object is at this address.
 uint32_t HolderTracker::forget(const Event& event, penna_sync sync, uint64_t address) {
   uint32_t object;
   if (!index_.retire(event.process, lock_kind(sync), address, &object)) return kNoIndex;
@@ -112,8 +109,7 @@ uint32_t HolderTracker::forget(const Event& event, penna_sync sync, uint64_t add
   return object;
 }
 
-// Nobody holds it any more, and nobody will use it again. Its index stays, as others may remember
-// it.
+// No thread holds it any more, or will use it again. Its index stays reserved, as others may still refer to it.
 void HolderTracker::drop_object(uint32_t object) {
   drop_held(holds_[object], object);
   holds_[object] = {};
@@ -121,8 +117,8 @@ void HolderTracker::drop_object(uint32_t object) {
   ++epoch_;
 }
 
-// First what makes earlier knowledge wrong (lost events, memory that was freed or allocated anew),
-// then what the event is about.
+// First handles what invalidates earlier knowledge (lost events, memory that was freed or reallocated), then the event
+// itself.
 LockStep HolderTracker::begin(const Event& event) {
   LockStep step;
   step.read = read_lock(event.record);
@@ -156,8 +152,8 @@ void HolderTracker::apply(const Event& event, LockStep& step) {
   thread.last = event.time;
   const bool ends_wait = read.op == LockOp::kWaited || read.op == LockOp::kConditionWaited;
   if (thread.wait.is_open() && !ends_wait) {
-    // A short wait (record --min-wait) ends like an acquisition that found it free. Else a thread that waits writes
-    // nothing, but the last one to come to a barrier: it wakes the others.
+    // A wait too short for record --min-wait ends like an acquisition that found the lock free. Otherwise a waiting
+    // thread writes nothing, except the last one to arrive at a barrier: it wakes the others.
     const bool last_to_come = read.op == LockOp::kWoke && read.sync == PENNA_SYNC_BARRIER;
     if (read.op == LockOp::kTaken && thread.wait.object == step.object) {
       step.asked = std::exchange(thread.wait, {});
@@ -182,8 +178,7 @@ void HolderTracker::apply(const Event& event, LockStep& step) {
   for (const uint32_t object : {step.object, step.mutex, step.remade, left}) recycle(thread, object);
 }
 
-// Holds stay as they are; their times count from the beginning of the range. Waits that are open
-// begin there.
+// Holds stay; their times count from the beginning of the range. Open waits begin there.
 void HolderTracker::begin_range(uint64_t begin) {
   from_ = begin;
   ++epoch_;
@@ -193,9 +188,8 @@ void HolderTracker::begin_range(uint64_t begin) {
     if (thread.wait.is_open()) thread.wait.begin = std::max(thread.wait.begin, begin);
 }
 
-// A thread that waits writes nothing: if it writes something else, the end of its wait is missing,
-// or it is in a signal handler and will go on to wait. The second shows when the end comes after
-// all (`resumed`).
+// A waiting thread writes nothing: if it writes something else, the end of its wait is missing, or it is in a signal
+// handler and will go on waiting. The latter shows when the end does come (`resumed`).
 void HolderTracker::drop_wait(const Event& event, LockStep& step) {
   ThreadState& thread = state_of(event.thread);
   step.dropped = thread.left = std::exchange(thread.wait, {});
@@ -206,11 +200,10 @@ void HolderTracker::drop_wait(const Event& event, LockStep& step) {
 void HolderTracker::request(const Event& event, LockStep& step) {
   const LockRecord& read = step.read;
   state_of(event.thread).wait = {step.object, read.sync, read.stack, read.holder, event.time};
-  // The request says who held the lock, where the lock itself tells: that is only news when nobody
-  // is known to.
+  // The request says who held the lock, if the lock itself records its owner: this is news only if no holder is known.
   if (read.holder == 0 || !knows_holder(read.sync) || holder(step.object).thread != kNoIndex) return;
-  // Taken before the recording began. (Else it is being handed over, and the owner is the one who has just given it
-  // back.)
+  // Taken before the recording began. (Otherwise it is being handed over, and the owner is the thread that has just
+  // released it.)
   uint32_t thread = thread_of(event.process, read.holder, event.time);
   if (thread != kNoIndex && was_held_[step.object] && !is_sampled_) return;
   if (thread == kNoIndex) thread = sharing_thread(event, step);
@@ -226,9 +219,8 @@ void HolderTracker::request(const Event& event, LockStep& step) {
     hold.stack_there = hold_of(thread, *same).stack;
 }
 
-// The owner of a lock in memory that processes share; kNoIndex: it may be none. A fork copies a
-// lock that is held, too: a thread of an ancestor that has held it since before the fork will not
-// give that copy back.
+// The owner of a lock in memory that processes share; kNoIndex: there may be none. A fork also copies held locks: an
+// ancestor's thread that has held one since before the fork will not release the copy.
 uint32_t HolderTracker::sharing_thread(const Event& event, const LockStep& step) const {
   const uint32_t thread = find_tid(all_tids_, step.read.holder, event.time);
   if (thread == kNoIndex) return kNoIndex;
@@ -253,7 +245,7 @@ bool HolderTracker::owner_is_elsewhere(uint32_t thread) const {
 
 void HolderTracker::end_wait(const Event& event, uint32_t object, LockStep& step) {
   ThreadState& thread = state_of(event.thread);
-  // Who waits for several futexes asks for one, and may be woken by another.
+  // A thread that waits for several futexes requests one, and may be woken by another.
   const bool is_same = thread.wait.sync == PENNA_SYNC_FUTEX && step.read.sync == PENNA_SYNC_FUTEX &&
                        thread.wait.is_open() && thread.wait.begin == std::max(step.read.begin, from_);
   if (is_same) thread.wait.object = object;
@@ -267,10 +259,9 @@ void HolderTracker::end_wait(const Event& event, uint32_t object, LockStep& step
     thread.left = {};
     --unfinished_;
   }
-  // Not before the range; a time that lies after the event itself is wrong and stays wrong.
+  // Not before the range; a time later than the event itself is wrong and stays wrong.
   step.read.begin = std::max(step.read.begin, std::min(from_, event.time));
-  // Of a join the "holder" is the thread that was joined: it has ended, and its tid may be given
-  // again.
+  // For a join the "holder" is the joined thread: it has ended, and its tid may be reused.
   if (step.read.sync != PENNA_SYNC_JOIN || step.read.op != LockOp::kWaited) return;
   uint32_t ended = holds_[object].thread;
   if (ended == kNoIndex && step.read.holder != 0) ended = thread_of(event.process, step.read.holder, event.time);
@@ -280,22 +271,21 @@ void HolderTracker::end_wait(const Event& event, uint32_t object, LockStep& step
   if (ended != kNoIndex && step.read.end == PENNA_WAIT_GOT) state_of(ended).ended = true;
 }
 
-// False: the thread had it before (recursion), and nothing changed for others.
+// False: the thread already held it (recursion), and nothing changed for others.
 bool HolderTracker::acquire(const Event& event, uint32_t object, const LockStep& step) {
   const LockRecord& read = step.read;
   LockHold taken;
   taken.thread = event.thread;
   taken.depth = 1;
   taken.own_stack = read.stack;
-  // An acquisition without a wait has no stack of its own; the request in front of it may have had
-  // one.
+  // An acquisition without a wait has no stack of its own; the request before it may have had one.
   taken.stack = read.stack != 0 || read.op != LockOp::kTaken ? read.stack : step.asked.stack;
   taken.waited = read.op != LockOp::kTaken;
   taken.shared = read.sync == PENNA_SYNC_READ;
   taken.since = event.time;
   if (taken.shared) return read_acquire(object, taken);
   LockHold& hold = holds_[object];
-  const bool can_be_taken_again = objects_[object].sync != PENNA_SYNC_ONCE;  // else the call before was left
+  const bool can_be_taken_again = objects_[object].sync != PENNA_SYNC_ONCE;  // else the previous call was left
   if (hold.thread == event.thread && !hold.learned && can_be_taken_again) {
     ++hold.depth;
     return false;
@@ -308,7 +298,7 @@ bool HolderTracker::acquire(const Event& event, uint32_t object, const LockStep&
   return true;
 }
 
-// Readers of one lock are a list: there are few, and each gives back its own.
+// Readers of a lock are a list: there are few, and each releases its own hold.
 bool HolderTracker::read_acquire(uint32_t object, const LockHold& hold) {
   LockHold& alone = holds_[object];
   drop_held(alone, object);
@@ -329,7 +319,7 @@ bool HolderTracker::read_acquire(uint32_t object, const LockHold& hold) {
   return true;
 }
 
-// Of a lock that the thread does not hold nothing is known, and nothing changes.
+// For a lock that the thread does not hold nothing is known, and nothing changes.
 void HolderTracker::release(const Event& event, LockStep& step) {
   LockHold& alone = holds_[step.object];
   if (alone.thread == event.thread) {
@@ -358,8 +348,7 @@ void HolderTracker::add_held(uint32_t thread, uint32_t object) {
   }
 }
 
-// Searched from the back: the last one taken is most often the first one given back. What was only
-// learned is in no list.
+// Searched from the back: the last one taken is most often the first one released. Learned holds are in no list.
 void HolderTracker::drop_held(const LockHold& hold, uint32_t object) {
   if (hold.thread == kNoIndex || hold.learned) return;
   --state_of(hold.thread).count;
@@ -378,8 +367,8 @@ void HolderTracker::drop_readers(uint32_t object) {
   readers.clear();
 }
 
-// The thread may have given its locks back meanwhile; wrongly forgotten holds cost a time, wrongly
-// kept ones blame it for ever.
+// The thread may have released its locks meanwhile; a hold wrongly forgotten costs one time, one wrongly kept blames
+// the thread forever.
 void HolderTracker::drop_holds_of(uint32_t thread) {
   ThreadState& state = state_of(thread);
   const auto drop = [&](uint32_t object) {

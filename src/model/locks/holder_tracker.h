@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // HolderTracker: which thread holds which locks at each moment, and what it waits for.
 //
-// Why apart: statistics, the order of locks, chains of waits, deadlocks, critical paths, rows and timelines all ask the
-// same: it takes the steps, and they observe.
+// Why separate: statistics, lock order, wait chains, deadlocks, critical paths, rows and timelines all need the same
+// state: the tracker advances, and they observe.
 // Usage:  HolderTracker held(recording);
 //         for_each_event(recording, {.classes = kLockEvents}, [&](const Event& event) {
 //           const LockStep step = held.take(event); ... });
-// Who must see the holders as they were before an event calls begin() and apply() in place of take(), and looks
-// between. Events must come merged in time order; given allocations, too, a lock in a new block of memory is another
-// one. Durations and times are ticks.
-// A timeline sees one thread, often while the recording still grows: its tracker takes the events of that thread alone,
+// To see the holders as they were before an event, call begin() and apply() instead of take(), and look in between.
+// Events must come merged in time order; if allocations are passed too, a lock in a newly allocated block is a new
+// lock. Durations and times are ticks.
+// A timeline sees one thread, often while the recording is still growing: its tracker takes only that thread's events,
 // and learns nothing from others.
-// Invariant: a lock has one holder or some readers, never both; a record that contradicts that replaces what was known.
-// Memory: O(objects + threads); of a thread at most kMostHeld locks are listed. Of one thread: what it holds and waits
+// Invariant: a lock has one holder or some readers, never both; a record that contradicts this replaces what was known.
+// Memory: O(objects + threads); per thread at most kMostHeld locks are listed. For one thread: what it holds and waits
 // for.
 #pragma once
 
@@ -25,18 +25,18 @@
 
 namespace penna {
 
-// What threads wait for: a lock, a condition variable, the end of a thread. One of each kind at an address; made anew
-// there, it is another one.
+// What threads wait for: a lock, a condition variable, the end of a thread. At most one per kind and address;
+// initialised again there, it is a new one.
 struct SyncObject {
   uint32_t process = 0;                // index
-  penna_sync sync = PENNA_SYNC_MUTEX;  // of an rwlock always PENNA_SYNC_READ
+  penna_sync sync = PENNA_SYNC_MUTEX;  // for an rwlock always PENNA_SYNC_READ
   uint64_t address = 0;
   uint64_t first_time = 0;
 };
 
-// Those that are taken and given back by the same thread, in an order that matters.
+// Those that one thread takes and releases, in an order that matters.
 inline bool is_lock(penna_sync sync) { return sync <= PENNA_SYNC_SPIN || sync == PENNA_SYNC_OWN; }
-// Those of which it is known for whom one waits, before the wait ends.
+// Those whose holder is known before the wait ends.
 inline bool knows_holder(penna_sync sync) {
   return is_lock(sync) || sync == PENNA_SYNC_ONCE || sync == PENNA_SYNC_JOIN;
 }
@@ -44,38 +44,38 @@ inline bool knows_holder(penna_sync sync) {
 struct LockHold {
   uint32_t thread = kNoIndex;
   uint32_t depth = 0;
-  uint32_t stack = 0;  // where it was taken; 0: not known
+  uint32_t stack = 0;  // where it was taken; 0: unknown
   bool shared = false;
-  bool learned = false;  // only because somebody who waits for it says so: `since` is not known
-  bool waited = false;   // it was got at the end of a wait
+  bool learned = false;  // known only from a waiter: `since` is unknown
+  bool waited = false;   // taken at the end of a wait
   uint64_t since = 0;
-  uint32_t own_stack = 0;    // `stack`, unless only the request that came before told it
-  uint32_t stack_there = 0;  // learned, of a thread of another process: where that took it; a stack of its process
+  uint32_t own_stack = 0;    // same as `stack`, unless only the preceding request had it
+  uint32_t stack_there = 0;  // learned, for a thread of another process: where that took it; a stack of its process
 };
 
-// Asked for, and not got yet.
+// Requested, and not yet acquired.
 struct OpenWait {
-  uint32_t object = kNoIndex;  // kNoIndex: it does not wait
+  uint32_t object = kNoIndex;  // kNoIndex: not waiting
   penna_sync sync = PENNA_SYNC_MUTEX;
   uint32_t stack = 0;
-  uint32_t owner = 0;  // tid that held it then; 0: not known
+  uint32_t owner = 0;  // tid of the holder at that time; 0: unknown
   uint64_t begin = 0;
   bool is_open() const { return object != kNoIndex; }
 };
 
-// What one event meant.
+// What one event means.
 struct LockStep {
   LockRecord read;             // op kNone: nothing
-  uint32_t object = kNoIndex;  // that it is about; of a condition wait the condition
-  uint32_t mutex = kNoIndex;   // of a condition wait: what is held again
-  uint32_t remade = kNoIndex;  // kMade: the object that was at its address before
-  bool acquired = false;       // the thread holds the object (or mutex), and did not before
-  bool released = false;       // it held the object, and does not any more: `hold` is what it was
+  uint32_t object = kNoIndex;  // the event's object; for a condition wait the condition
+  uint32_t mutex = kNoIndex;   // for a condition wait: what is held again
+  uint32_t remade = kNoIndex;  // kMade: the object previously at its address
+  bool acquired = false;       // the thread now holds the object (or mutex), and did not before
+  bool released = false;       // the thread held the object, and no longer does: `hold` is what it was
   LockHold hold;
-  OpenWait asked;    // the request that this event is the end of
+  OpenWait asked;    // the request that this event ends
   OpenWait dropped;  // a request of the thread whose end is missing: it went on
-  // The end of a wait that was dropped, because the thread had only been in a signal handler, say; read.begin: since
-  // then.
+  // The end of a wait that had been dropped, for example because the thread was only in a signal handler; read.begin:
+  // when the wait began.
   bool resumed = false;
 };
 
@@ -84,8 +84,8 @@ class HolderTracker {
   static constexpr size_t kMostHeld = 32;
 
   explicit HolderTracker(const Recording& recording);
-  // Follows one thread (index). Objects that it neither holds nor waits for are forgotten, their indices given again:
-  // those of a step hold until the next one.
+  // Follows one thread (index). Forgets objects that it neither holds nor waits for and reuses their indices: those of
+  // a step are valid until the next one.
   HolderTracker(const Recording& recording, uint32_t only_thread);
   ~HolderTracker();
 
@@ -94,14 +94,13 @@ class HolderTracker {
     apply(event, step);
     return step;
   }
-  // What an event is about: read, object, mutex and remade. Who holds and waits is as before it, without what cannot be
-  // held any more: of locks in memory that is new (gone()), and of threads some of whose events were lost.
+  // What an event is about: read, object, mutex and remade. Holders and waiters are as before the event, except holds
+  // that are impossible by now: locks in new memory (gone()), and those of threads with lost events.
   LockStep begin(const Event& event);
   void apply(const Event& event, LockStep& step);
-  // Events of the thread were lost: it may have released meanwhile what it held. begin() calls it where an event says
-  // so.
+  // Events of the thread were lost: it may have released what it held. begin() calls it when an event reports a loss.
   void drop_holds_of(uint32_t thread);
-  // All before was the past: what is held and waited for counts from here on.
+  // All events so far precede the range: holds and waits count from here on.
   void begin_range(uint64_t begin);
 
   const Recording& recording() const { return recording_; }
@@ -111,16 +110,15 @@ class HolderTracker {
     const uint32_t* object = index_.peek(process, kind, address);
     return object == nullptr ? kNoIndex : *object;
   }
-  // Objects that the last event found to be there no more, besides one that it says is gone or made anew itself.
+  // Objects that the last event showed to be gone, besides one that it reports itself as gone or initialised again.
   const std::vector<uint32_t>& gone() const { return gone_; }
-  // Of a thread (index): in the order in which it took them.
+  // By thread (index): in the order in which it took them.
   const std::vector<uint32_t>& held_by(uint32_t thread) const { return state_of(thread).held; }
-  uint32_t count_held_by(uint32_t thread) const { return state_of(thread).count; }  // of all of them
+  uint32_t count_held_by(uint32_t thread) const { return state_of(thread).count; }  // all of them
   const OpenWait& wait_of(uint32_t thread) const { return state_of(thread).wait; }
-  bool is_over(uint32_t thread) const { return state_of(thread).ended; }       // somebody saw its end
+  bool is_over(uint32_t thread) const { return state_of(thread).ended; }       // its end was observed
   uint64_t last_time(uint32_t thread) const { return state_of(thread).last; }  // of its last event here; 0: none
-  // Who holds an object: of readers the first. Of a thread that is joined: itself. thread = kNoIndex: nobody, or not
-  // known.
+  // Who holds an object: of readers the first. For a join: the joined thread. thread = kNoIndex: none, or unknown.
   LockHold holder(uint32_t object) const;
   LockHold hold_of(uint32_t thread, uint32_t object) const;
   bool holds_alone(uint32_t thread, uint32_t object) const { return holds_[object].thread == thread; }
@@ -130,28 +128,28 @@ class HolderTracker {
     if (readers_of_[object] == kNoIndex) return;
     for (const LockHold& reader : readers_[readers_of_[object]]) visit(reader);
   }
-  // The thread of a process that had this tid then; kNoIndex: none.
+  // The process's thread that had this tid at that time; kNoIndex: none.
   uint32_t thread_of(uint32_t process, uint32_t tid, uint64_t time) const {
     return is_of_one_thread_ ? kNoIndex : find_tid(tids_[process], tid, time);
   }
-  // What it waits for was held, by no thread of its process.
+  // What it waits for was held, but by no thread of its process.
   bool owner_is_elsewhere(uint32_t thread) const;
 
-  uint64_t folded() const { return index_.folded(); }  // objects made anew that count as those before them
+  uint64_t folded() const { return index_.folded(); }  // remade objects that count as those before them
   uint64_t locks() const { return locks_; }            // objects that are locks
-  uint64_t too_many() const { return too_many_; }  // acquisitions of which the thread's other locks are not all known
-  uint64_t unfinished() const { return unfinished_; }  // waits whose end is missing though the thread went on
+  uint64_t too_many() const { return too_many_; }  // acquisitions for which the thread's other locks are not all known
+  uint64_t unfinished() const { return unfinished_; }  // waits whose end is missing although the thread went on
 
  private:
   struct ThreadState {
     std::vector<uint32_t> held;
-    uint32_t count = 0;  // of locks that it holds
+    uint32_t count = 0;  // number of locks it holds
     OpenWait wait;
     OpenWait left;  // the last one that was dropped,
     uint64_t left_at = 0;
     bool ended = false;
     uint64_t last = 0;
-    // The object that it used last: most locks are given back next.
+    // Cache of the last object used: most locks are released next.
     uint64_t key = UINT64_MAX, epoch = 0;
     uint32_t object = kNoIndex;
   };
@@ -174,15 +172,15 @@ class HolderTracker {
 
   const Recording& recording_;
   bool is_of_one_thread_ = false;
-  uint32_t first_thread_ = 0;  // index of the thread that threads_ begins with
+  uint32_t first_thread_ = 0;  // index of the first thread in threads_
   std::vector<ThreadState> threads_;
   std::vector<SyncObject> objects_;
-  std::vector<LockHold> holds_;       // by object: of one who holds it alone
+  std::vector<LockHold> holds_;       // by object: its exclusive hold
   std::vector<uint32_t> readers_of_;  // by object: index into readers_
   std::vector<bool> was_held_;        // by object: an acquisition is known
-  std::vector<bool> seen_;            // by object: in the range that is read
+  std::vector<bool> seen_;            // by object: used in the range that is read
   std::vector<std::vector<LockHold>> readers_;
-  std::vector<uint32_t> spare_;  // objects that were forgotten; of one thread only
+  std::vector<uint32_t> spare_;  // forgotten objects; with only one thread
   LockIndex index_;
   std::vector<uint32_t> gone_;
   struct Tid {
@@ -195,9 +193,9 @@ class HolderTracker {
   std::vector<std::vector<Tid>> tids_;  // by process; sorted
   std::vector<Tid> all_tids_;           // of all processes; sorted
   std::vector<uint32_t> parents_;       // by process
-  bool is_sampled_ = false;             // of acquisitions, not all are told
+  bool is_sampled_ = false;             // acquisitions are: not all are recorded
   uint64_t from_ = 0;                   // ticks: the beginning of the range
-  uint64_t epoch_ = 1;                  // grows when an object is forgotten
+  uint64_t epoch_ = 1;                  // incremented when an object is forgotten
   uint64_t locks_ = 0, too_many_ = 0, unfinished_ = 0;
 };
 

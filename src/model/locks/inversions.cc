@@ -17,7 +17,8 @@ bool exclude_each_other(const OrderEdge& a, const OrderEdge& b) {
   return std::any_of(a.gates.begin(), a.gates.end(), [&](uint32_t gate) { return has_gate(b, gate); });
 }
 
-// Gives each edge a thread of its own, along augmenting paths. Edges with more threads than are listed find one anyway.
+// Assigns each edge a thread of its own, along augmenting paths. Edges with more threads than are listed always find
+// one.
 class ThreadMatcher {
  public:
   ThreadMatcher(const std::vector<OrderEdge>& edges, const std::vector<uint32_t>& cycle)
@@ -95,7 +96,7 @@ void InversionFinder::find_pairs() {
   }
 }
 
-// Cycles of three and more, each from its lowest lock.
+// Cycles of three or more, each from its lowest lock.
 void InversionFinder::find_short() {
   Cycle path;
   for (uint32_t start = 0; start < locks_ && !is_cut_; ++start) extend(start, path);
@@ -128,7 +129,7 @@ bool InversionFinder::on_path(const Cycle& path, uint32_t lock) const {
   return std::any_of(path.begin(), path.end(), [&](uint32_t edge) { return edges_[edge].from == lock; });
 }
 
-// Where locks lead to each other in longer ways only: one of the shortest of those through the first of them.
+// For groups of locks that only longer cycles connect: one of the shortest through the first of them.
 void InversionFinder::find_long() {
   Graph graph(locks_);
   for (const OrderEdge& edge : edges_)
@@ -145,7 +146,7 @@ void InversionFinder::find_long() {
   }
 }
 
-// True when it is listed, or another one of the same stacks.
+// True if it is listed, or another one with the same stacks.
 bool InversionFinder::judge(const Cycle& cycle) {
   if (!waits(cycle)) {
     ++of_readers_;
@@ -167,7 +168,7 @@ void InversionFinder::list(const Cycle& cycle, bool one_thread) {
     known &= edge.from_stack != 0 && edge.to_stack != 0;
     parts.push_back(std::to_string(edge.from_stack) + ' ' + std::to_string(edge.to_stack) + ' ');
   }
-  // The same wherever it is begun.
+  // Independent of where the cycle starts.
   std::rotate(parts.begin(), std::min_element(parts.begin(), parts.end()), parts.end());
   std::string key = std::to_string(held_.objects()[edges_[cycle[0]].from].process) + (one_thread ? " 1 " : " 2 ");
   for (const std::string& part : parts) key += part;
@@ -190,10 +191,10 @@ bool InversionFinder::is_gated(const Cycle& cycle) const {
   return false;
 }
 
-// Whether everybody in the cycle can have to wait: at each lock one of the two, who holds it and who asks for it, is no
+// Whether every thread in the cycle can be made to wait: at each lock, the holder or the thread asking for it is not a
 // reader.
 bool InversionFinder::waits(const Cycle& cycle) const {
-  // Bit 0, 1: the edges so far can be such that the last one asks for its lock alone, shared.
+  // Bit 0, 1: the edges so far are possible with the last one asking for its lock exclusively, shared.
   for (uint32_t first = 0; first < 4; ++first) {
     if ((edges_[cycle[0]].modes >> first & 1) == 0) continue;
     uint32_t asked = 1u << (first & 1);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // InversionFinder: the cycles in the order of locks that can become a deadlock.
 //
-// Why not all cycles: of n locks that are taken in every order there are more than n! of them. Cycles of two come
-// first; a longer one is looked for, up to kLongest, only among orders that are in none of those, and the shortest one
-// of each group of locks where there is no such short one.
-// A cycle is none of ours when two of its orders are always inside the same lock (a gate: their threads cannot be there
-// at the same time), or when at one of its locks nobody would wait because all are readers.
-// Invariant: work is bounded by kMostSteps; is_cut() tells when that was not enough.
+// Why not all cycles: n locks that are taken in every order have more than n! of them. Cycles of two come first; longer
+// ones, up to kLongest, are looked for only among orders that are in none of those, and where a group of locks has no
+// such short cycle, its shortest one.
+// A cycle is excluded if two of its orders are always inside the same lock (a gate: their threads cannot be there at
+// the same time), or if at one of its locks no thread would wait because all are readers.
+// Invariant: work is bounded by kMostSteps; is_cut() says when that was not enough.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class InversionFinder {
   InversionFinder(const HolderTracker& held, const std::vector<OrderEdge>& edges)
       : held_(held), edges_(edges), locks_(held.objects().size()) {}
 
-  // By several threads first, then short ones, then in order of time.
+  // Those by several threads first, then short ones, then in order of time.
   std::vector<Inversion> find();
   uint64_t gated() const { return gated_; }
   uint64_t of_readers() const { return of_readers_; }

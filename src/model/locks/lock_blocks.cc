@@ -47,7 +47,7 @@ std::vector<LockBlocks::Place>::iterator LockBlocks::first_from(Asked& asked, ui
                           [](const Place& one, uint64_t from) { return one.address < from; });
 }
 
-// Answers what was asked about before this time.
+// Answers the questions about times before this one.
 void LockBlocks::pass(Asked& asked, Place& place, uint64_t time) {
   for (; place.next < place.end && asked.questions[place.next].until < time; ++place.next)
     asked.questions[place.next].block = place.block;
@@ -57,7 +57,7 @@ void LockBlocks::operator()(const Event& event) {
   if (asked_[event.process].places.empty()) return;
   const BlockRecord block = read_heap_block(event.record);
   if (block.op == BlockOp::kAllocated) allocated(event, block.address, block.size, block.stack);
-  // Not those by realloc: it may fail, and what it moves is told as a new block.
+  // Except by realloc: it may fail, and what it moves is reported as a new block.
   if (block.op == BlockOp::kFreed && block.family != PENNA_FAMILY_REALLOC) freed(event, block.address);
 }
 

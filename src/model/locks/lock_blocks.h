@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// LockBlocks: which allocated blocks hold the locks that have no name, and so who made them.
+// LockBlocks: which allocated blocks hold the locks that have no name, and thus who made them.
 //
-// Why a pass of its own: a lock is known by its address only when it is used, long after its block was allocated.
+// Why a separate pass: a lock's address is known only when it is used, long after its block was allocated.
 // Usage:  LockBlocks blocks(recording, locks, map); if (blocks.asks()) for_each_event(recording, {kAllocEvents},
-// blocks); Events must come merged in time order. Invariant: the block of a lock was live, as far as the recording
-// knows, when the lock was used first; in a forked process also one of its ancestors' that was live when it began.
-// Locks that were at one address one after the other have their blocks each. Memory: O(locks outside of all modules).
+// blocks);
+// Events must come merged in time order.
+// Invariant: the block of a lock was live, as far as the recording knows, when the lock was first used; in a forked
+// process it may also be an ancestor's block that was live at the fork. Successive locks at one address have a block
+// each. Memory: O(locks outside of all modules).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +22,7 @@ namespace penna {
 
 struct LockBlock {
   uint64_t address = 0;
-  uint64_t size = 0;     // bytes asked for
+  uint64_t size = 0;     // bytes requested
   uint32_t process = 0;  // that allocated it
   uint32_t stack = 0;    // 0 = unknown
 };
@@ -32,9 +34,9 @@ class LockBlocks {
 
   bool asks() const { return asks_; }  // false: all locks lie in modules
   void operator()(const Event& event);
-  void finish();  // then of() has the answers
+  void finish();  // of() is valid after it
 
-  // The block that holds a lock; null when none is known. `first`: ticks of its first use.
+  // The block that holds a lock; null if unknown. `first`: ticks of its first use.
   const LockBlock* of(uint32_t process, uint64_t address, uint64_t first) const;
 
  private:
@@ -47,7 +49,7 @@ class LockBlocks {
   struct Place {
     uint64_t address;
     size_t next, end;
-    LockBlock block{};  // that lies there now
+    LockBlock block{};  // currently at this address
   };
   struct Asked {
     std::vector<Question> questions;  // by address and time
@@ -61,9 +63,9 @@ class LockBlocks {
 
   bool asks_ = false;
   const Recording& recording_;
-  std::vector<uint32_t> parents_;           // by process; kNoIndex: it began with an empty heap
+  std::vector<uint32_t> parents_;           // by process; kNoIndex: it started with an empty heap
   std::vector<Asked> asked_;                // by process
-  std::vector<NumberMap<uint64_t>> sizes_;  // by process: of the blocks that hold something, by address
+  std::vector<NumberMap<uint64_t>> sizes_;  // by process: sizes of the blocks that hold a lock, by address
 };
 
 }  // namespace penna

@@ -23,7 +23,7 @@ LockIndex::LockIndex(const Recording& recording)
 LockIndex::LockIndex(uint32_t only_process)
     : first_process_(only_process), at_(1), follows_memory_(false), most_remade_(UINT64_MAX) {}
 
-// The same file at its old place has its locks where they were: to whoever reads, they are the same.
+// The same file at its old place has its locks where they were: for the reader they are the same.
 void LockIndex::add_mappings(uint32_t process, const std::vector<Module>& modules, std::vector<Mapping>& mappings) {
   std::vector<const Module*> by_time;
   for (const Module& module : modules)
@@ -36,7 +36,7 @@ void LockIndex::add_mappings(uint32_t process, const std::vector<Module>& module
     while (one != mapped.end() && one->second->start < module->end) {
       const Module& before = *one->second;
       is_another |= before.path != module->path || before.build_id != module->build_id || before.bias != module->bias;
-      // What it covers is gone, in part or as a whole: mmap() over a mapping replaces it.
+      // What it covers is gone, in part or in full: mmap() over a mapping replaces it.
       one = mapped.erase(one);
     }
     mapped[module->end] = module;
@@ -81,7 +81,7 @@ std::pair<uint64_t, uint64_t> LockIndex::new_memory(const Event& event) {
   if (block.op != BlockOp::kAllocated) return {0, 0};
   uint64_t begin = block.address, end;
   if (__builtin_add_overflow(begin, block.size, &end)) end = UINT64_MAX;
-  if (block.family == PENNA_FAMILY_REALLOC) {  // it may have stayed where it was, and what was in it, too
+  if (block.family == PENNA_FAMILY_REALLOC) {  // it may have stayed in place, along with its contents
     const auto moved = moved_.find(event.thread);
     if (moved != moved_.end() && moved->second == begin) return {0, 0};
   }

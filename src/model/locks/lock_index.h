@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// LockIndex: which lock lies at an address now. One that was destroyed, made anew, whose block of memory was allocated
-// again, or whose library was unmapped and another one mapped there, gives way to another one at the same place.
+// LockIndex: which lock is at an address now. A lock gives way to a new one at the same address when it is destroyed or
+// initialised again, its block of memory is allocated again, or its library is unmapped and another one mapped there.
 //
-// Why by allocations and not by frees: that a block is allocated says all that is needed, without the sizes of all that
-// live.
-// Invariant: an index is given once; an address has at most one lock of a kind at a time.
-// Memory: O(locks), of which at most kMostRemade are those that came after others: what comes then is counted with
-// them.
+// Why by allocations and not by frees: an allocation says all that is needed, without the sizes of all live blocks.
+// Invariant: an index is assigned once; an address has at most one lock of a kind at a time.
+// Memory: O(locks), of which at most kMostRemade succeed others: further ones are counted with their predecessors.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +23,19 @@ class LockIndex {
   static constexpr uint64_t kMostRemade = 1 << 16;
 
   explicit LockIndex(const Recording& recording);
-  // Of one process (index), by its lock events alone: does not follow its memory. For who calls forget(): remade locks
-  // are not limited.
+  // For one process (index), by its lock events only: does not follow its memory. For users of forget(): the number of
+  // remade locks is not limited.
   explicit LockIndex(uint32_t only_process);
 
-  // The lock that an event is about; `added`: it is a new one, with the index `next`.
+  // The lock that an event is about; `added`: it is new, with the index `next`.
   uint32_t find(uint32_t process, LockKind kind, uint64_t address, uint32_t next, bool* added);
-  // Null: none was used there so far.
+  // Null: none has been used there.
   const uint32_t* peek(uint32_t process, LockKind kind, uint64_t address) const;
-  // What is at this place next is another one: true when a lock (`index`) was there.
+  // The next lock at this address is a new one: true if there was a lock (`index`).
   bool retire(uint32_t process, LockKind kind, uint64_t address, uint32_t* index);
-  // An index that may be given to another lock: nothing that lies there is this one.
+  // Removes the lock from its address, so that its index can be reused.
   void forget(uint32_t process, LockKind kind, uint64_t address, uint32_t index);
-  // Before each event: calls gone(index) for each lock that lay where another library is mapped by now.
+  // Before each event: calls gone(index) for each lock where another library has since been mapped.
   template <typename Gone>
   void pass(uint64_t time, Gone&& gone) {
     for (; next_mapping_ < mappings_.size() && mappings_[next_mapping_].time <= time; ++next_mapping_) {
@@ -45,7 +43,7 @@ class LockIndex {
       replace(one.process, one.begin, one.end, gone);
     }
   }
-  // The record of a block: calls gone(index) for each lock that cannot be there any more.
+  // For a block record: calls gone(index) for each lock that can no longer exist.
   template <typename Gone>
   void memory(const Event& event, Gone&& gone);
 
@@ -53,26 +51,26 @@ class LockIndex {
 
  private:
   static uint64_t key(LockKind kind, uint64_t address) { return address | static_cast<uint64_t>(kind) << 56; }
-  // A library where another one was before.
+  // A library mapped where another one was before.
   struct Mapping {
     uint64_t time;
     uint32_t process;
     uint64_t begin, end;
   };
   static void add_mappings(uint32_t process, const std::vector<Module>& modules, std::vector<Mapping>& mappings);
-  // What lies there from now on is new.
+  // Locks in this range are new from now on.
   template <typename Gone>
   void replace(uint32_t process, uint64_t begin, uint64_t end, Gone&& gone);
-  // The range of memory that a record says is new; empty: none.
+  // The range of memory that a record reports as new; empty: none.
   std::pair<uint64_t, uint64_t> new_memory(const Event& event);
 
-  uint32_t first_process_ = 0;                 // index of the process that at_ begins with
+  uint32_t first_process_ = 0;                 // index of the first process in at_
   std::vector<NumberMap<uint32_t>> at_;        // by process: kind, address -> index
-  std::vector<std::set<uint64_t>> addresses_;  // by process; of those that new memory may replace
+  std::vector<std::set<uint64_t>> addresses_;  // by process; those that new memory may replace
   std::vector<Mapping> mappings_;              // by time
   size_t next_mapping_ = 0;
   bool follows_memory_;
-  NumberMap<uint64_t> moved_;  // by thread: what its realloc freed last
+  NumberMap<uint64_t> moved_;  // by thread: the block its realloc freed last
   uint64_t most_remade_ = kMostRemade;
   uint64_t remade_ = 0, folded_ = 0;
 };

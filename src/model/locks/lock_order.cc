@@ -29,7 +29,7 @@ void LockOrder::operator()(const Event& event, const LockStep& step) {
         took(event, step.object, step.read.sync == PENNA_SYNC_READ, step.read.stack);
       return;
     }
-    // A wait that was asked for is counted already.
+    // A wait with a request is already counted.
     case LockOp::kTaken:
     case LockOp::kWaited:
       if (step.acquired && !step.asked.is_open() && !step.read.tried)
@@ -76,10 +76,10 @@ void LockOrder::add(const Event& event, const LockHold& outer, uint32_t from, ui
   edge.modes |= static_cast<uint8_t>(1u << (2 * outer.shared + shared));
   add_edge_thread(edge, event.thread);
   if (!edge.gates.empty())
-    // What was not held this time is no gate.
+    // A lock not held this time is not a gate.
     std::erase_if(edge.gates, [&](uint32_t gate) { return !held_.holds_alone(event.thread, gate); });
   const auto known = [](uint32_t a, uint32_t b) { return (a != 0) + (b != 0); };
-  // Shown is the first time for which the most is known: one with both stacks is worth more than an earlier one.
+  // Shows the first occurrence with the most information: one with both stacks is worth more than an earlier one.
   if (edge.count != 1 && known(outer.stack, stack) <= known(edge.from_stack, edge.to_stack)) return;
   edge.thread = event.thread;
   edge.from_stack = outer.stack;

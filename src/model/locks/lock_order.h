@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // LockOrder: in which order threads take locks, and where the orders contradict each other.
 //
-// Why: two threads that take two locks in both orders need not meet today; the day they do, both wait for ever. What
-// shows it is the order alone (lock graphs with gate locks: Havelund, SPIN 2000).
+// Why: two threads that take two locks in both orders need not meet today; the day they do, both wait forever. The
+// order is enough to show it (lock graphs with gate locks: Havelund, SPIN 2000).
 // Usage:  const LockStep step = held.take(event); order(event, step); ... order.finish();
-// Mutexes, rwlocks and spinlocks count. A trylock never waits: B that was tried makes no order, A that was tried and
-// got does.
-// Invariant: an order A, B is counted once for each time that B was asked for or taken while its thread held A.
-// Memory: O(locks + kMostOrders). finish(): bounded work, is_cut() when that did not suffice.
+// Mutexes, rwlocks and spinlocks count. A trylock never waits: taking B with trylock makes no order, having taken A
+// with it does.
+// Invariant: an order A, B is counted once for each time that B was requested or taken while its thread held A.
+// Memory: O(locks + kMostOrders). finish(): bounded work, is_cut() if that did not suffice.
 #pragma once
 
 #include <array>
@@ -18,30 +18,30 @@
 
 namespace penna {
 
-// B while A was held.
+// B requested while A was held.
 struct OrderEdge {
   static constexpr size_t kMostThreads = 4;
   uint32_t from = 0, to = 0;  // objects of HolderTracker
   uint64_t count = 0;
   uint64_t first_time = 0;
-  // Of the first time of which most is known; stacks: 0 = not known.
+  // The first occurrence about which the most is known; stacks: 0 = unknown.
   uint32_t thread = 0;
   uint32_t from_stack = 0, to_stack = 0;
   uint64_t from_time = 0, to_time = 0;
-  // Different ones; there may be more than are listed.
+  // Distinct threads; there may be more than are listed.
   std::array<uint32_t, kMostThreads> threads{};
   uint32_t listed_threads = 0;
   bool more_threads = false;
-  // Bit 2 * (A was held shared) + (B was asked for shared): of readers and writers.
+  // Bit 2 * (A was held shared) + (B was requested shared): of readers and writers.
   uint8_t modes = 0;
-  std::vector<uint32_t> gates;  // held alone besides A each time, at most kMostHeld
+  std::vector<uint32_t> gates;  // held exclusively besides A every time, at most kMostHeld
 };
 
 // A cycle of edges: each one's `to` is the next one's `from`.
 struct Inversion {
   std::vector<uint32_t> edges;
-  bool one_thread = false;  // there are not enough threads for a deadlock: so far
-  uint64_t alike = 0;       // more cycles of other locks, but of the same stacks: they are not listed
+  bool one_thread = false;  // so far there are too few threads for a deadlock
+  uint64_t alike = 0;       // further cycles of other locks with the same stacks: not listed
 };
 
 class LockOrder {
@@ -54,12 +54,12 @@ class LockOrder {
   void finish();
 
   const HolderTracker& held() const { return held_; }
-  const std::vector<OrderEdge>& edges() const { return edges_; }            // in order of their first time
+  const std::vector<OrderEdge>& edges() const { return edges_; }            // in order of first occurrence
   const std::vector<Inversion>& inversions() const { return inversions_; }  // by several threads first, then short ones
   uint64_t possible_deadlocks() const;                                      // by several threads
-  uint64_t gated() const { return gated_; }            // cycles inside of a lock that is always held around them
-  uint64_t of_readers() const { return of_readers_; }  // cycles in which nobody would wait
-  uint64_t left_out() const { return left_out_; }      // times that were not looked at: kMostOrders
+  uint64_t gated() const { return gated_; }            // cycles inside a lock that is always held around them
+  uint64_t of_readers() const { return of_readers_; }  // cycles in which no thread would wait
+  uint64_t left_out() const { return left_out_; }      // occurrences ignored because of kMostOrders
   bool is_cut() const { return is_cut_; }              // there may be more cycles of three or more
 
  private:

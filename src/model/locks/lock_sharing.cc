@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// See locks.h. Here: locks in memory that processes share. Each of them has one of its own, as far as its records tell.
+// See locks.h. Here: locks in memory that processes share. As far as the records tell, each process has a lock of its
+// own there.
 //
-// How they find each other: who waits knows the tid of the owner, a thread of another process. What that thread held at
-// the time, at the same place of a page, is the same lock; or what lies at the same address in a process of the same
-// family.
-// Invariant: who waited is charged with what was held in other processes only for times that nobody of its own was
+// How they are matched: a waiter knows the owner's tid, a thread of another process. What that thread held at the time,
+// at the same offset in a page, is the same lock; or what lies at the same address in a process of the same family.
+// Invariant: a waiter is charged with holds in other processes only for times that no holder of its own process was
 // charged with.
 #include <algorithm>
 #include <utility>
@@ -71,7 +71,7 @@ void Locks::add_sharer(uint32_t index, uint32_t other) {
   }
 }
 
-// In a process of the same family, what lies at the same address: it may be the same.
+// In a process of the same family, what lies at the same address may be the same lock.
 bool Locks::is_waited_for_elsewhere(uint32_t index) const {
   const LockStats& lock = locks_[index];
   for (uint32_t process = 0; process < std::min(roots_.size(), kMostSharers); ++process) {
@@ -91,7 +91,7 @@ void Locks::charge_sharers(uint32_t index, uint32_t thread, uint64_t begin, uint
       one.other.elsewhere = locks_[other].process;
       if (one.time != 0) ledger_.charge_one(thread, one.other, one.time);
     }
-    // Who has it still: the wait timed out, or has no end.
+    // A thread that still holds it: the wait timed out, or has no end.
     const Hold hold = first_hold(other);
     if (!hold.is_one() || hold.since >= end) continue;
     WaitLedger::Other holds = holder(states_[other], hold, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See locks.h. Here: waits, who ended them, and whom they are charged to.
+// See locks.h. Here: waits, what ended them, and whom they are charged to.
 #include <algorithm>
 
 #include "model/locks/locks.h"
@@ -12,8 +12,8 @@ void note_waiting(std::vector<uint32_t>& threads, uint32_t thread) {
   if (at == threads.end() || *at != thread) threads.insert(at, thread);
 }
 
-// What may lie in memory that processes share, and what nobody waits for in vain and goes on. (Of a futex the kernel
-// may be who wakes.)
+// Kinds that may lie in memory that processes share, and whose waiters cannot go on unless some thread lets them. (A
+// futex waiter may be woken by the kernel.)
 bool can_be_of_many(LockKind kind) {
   return kind == LockKind::kSemaphore || kind == LockKind::kBarrier || kind == LockKind::kCondition;
 }
@@ -41,7 +41,7 @@ void Locks::waited(const Event& event, const LockStep& step) {
   LockStats& lock = locks_[index];
   LockStats& counts = counted(index, event.thread);
   if (lock.first_stack == 0) lock.first_stack = read.stack;
-  // Of a lock that was free, since its owner was dead, this is the one record: there was no wait.
+  // For a lock that was free because its owner had died, this is the only record: there was no wait.
   const bool had_to_wait = read.end != PENNA_WAIT_OWNER_DIED || read.begin != event.time;
   if (had_to_wait) end_wait(index, event.thread, read.begin, event.time, read, false);
   switch (read.end) {
@@ -50,7 +50,7 @@ void Locks::waited(const Event& event, const LockStep& step) {
       if (kind == LockKind::kJoin) joined(event, read);
       if (kind == LockKind::kBarrier || kind == LockKind::kJoin || kind == LockKind::kFutex) break;
       counts.contended += had_to_wait;
-      // Who waited for the first call of a function finds it done: only the caller ever held it.
+      // A thread that waited for the first call of a function finds it done: only the caller ever held it.
       if (kind == LockKind::kOnce) break;
       acquired(index, event, read);
       break;
@@ -64,7 +64,7 @@ void Locks::joined(const Event& event, const LockRecord& read) {
   if (thread != kNoIndex) joined_[thread] = event.time;
 }
 
-// The mutex was given back before the wait, by an UNLOCK of its own, and is held again.
+// The mutex was released before the wait, by its own UNLOCK, and is held again.
 void Locks::condition_waited(const Event& event, const LockStep& step) {
   const LockRecord& read = step.read;
   const uint32_t mutex = use(event, step.mutex);
@@ -85,8 +85,8 @@ void Locks::condition_waited(const Event& event, const LockStep& step) {
   acquired(mutex, event, read);
 }
 
-// From when on a wait for a condition was one for its mutex: since it was signalled, by the last signal (or one before:
-// then it waited for the mutex at least so long); or its end.
+// From when on a condition wait was a wait for its mutex: since the last signal (if an earlier one woke the thread, it
+// waited for the mutex at least as long); or the end of the wait if it never was.
 uint64_t Locks::retaking_since(const Event& event, const LockRecord& read, uint32_t mutex,
                                const State& condition) const {
   const LastHold& last = states_[mutex].last;
@@ -112,14 +112,14 @@ void Locks::retaken(const Event& event, const LockRecord& read, uint32_t mutex, 
   ledger_.end_only(event.thread, mutex, {time, read.stack, state.waker, false, false}, rest, holds, groups_);
 }
 
-// Who had the lock from `begin` to `end`, one after the other; `rest`: nobody, where that is all.
+// The holders of the lock from `begin` to `end`, in turn; `rest`: no holder, if these are all.
 std::vector<WaitLedger::Charge> Locks::holds_between(State& state, uint64_t begin, uint64_t end,
                                                      WaitLedger::Other* rest) {
   RecentRing<LastHold>& recent = state.recent;
   recent.begin(state.last);
   std::vector<WaitLedger::Charge> holds;
   uint64_t passed = begin;
-  bool all_known = false;  // since it began
+  bool all_known = false;  // since `begin`
   for (size_t i = 0; i < recent.size(); ++i) {
     const LastHold& one = recent[i];
     all_known |= one.end != 0 && one.by.since <= begin;
@@ -145,7 +145,7 @@ void Locks::woke(const Event& event, const LockStep& step) {
     conditions_.woke(state.condition, event.thread, event.time, read.most > 1, is_waited_for_elsewhere(index));
 }
 
-// Who is charged with what no holder is.
+// Whom to charge what no holder is charged with.
 WaitLedger::Other Locks::other_side(uint32_t index, uint64_t begin, const LockRecord& read, uint32_t owner) const {
   const LockStats& lock = locks_[index];
   const State& state = states_[index];
@@ -158,8 +158,8 @@ WaitLedger::Other Locks::other_side(uint32_t index, uint64_t begin, const LockRe
   return {OtherSide::kWoke, state.waker_stack, state.waker};
 }
 
-// Nobody of this process let the waiter go on, and yet it went: so it lies in memory that processes share since they
-// were forked.
+// No thread of this process let the waiter go on, and yet it did: so the object lies in memory that processes have
+// shared since they were forked.
 WaitLedger::Other Locks::posted_elsewhere(const LockStats& lock, uint64_t begin) const {
   const auto found = posts_.find(lock.address);
   if (found == posts_.end() || found->second.time < begin) return {};
@@ -169,9 +169,10 @@ WaitLedger::Other Locks::posted_elsewhere(const LockStats& lock, uint64_t begin)
   return {OtherSide::kWoke, post.stack, post.thread, kNoIndex, 0, its};
 }
 
-// Each post lets one go on: of several that came before the first of them ran again, the first woke the first.
+// Each post lets one waiter go on: if several came before the first waiter ran again, the first post woke the first
+// waiter.
 void Locks::took_post(State& state, uint64_t begin, WaitLedger::End& end, WaitLedger::Other& rest) {
-  // Some were taken by who did not wait.
+  // Threads that did not wait took some.
   std::erase_if(state.posts, [begin](const SemaphorePost& one) { return one.time < begin; });
   if (state.posts.empty()) return;
   const SemaphorePost first = state.posts.front();
@@ -180,7 +181,7 @@ void Locks::took_post(State& state, uint64_t begin, WaitLedger::End& end, WaitLe
   rest = {OtherSide::kWoke, first.stack, first.thread};
 }
 
-// `open`: it has not ended, but the recording has.
+// `open`: the wait has not ended, but the recording has.
 void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t now, const LockRecord& read, bool open) {
   const LockStats& lock = locks_[index];
   LockStats& counts = counted(index, thread);
@@ -200,17 +201,17 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
   WaitLedger::End end{time, read.stack, state.woken >= begin && !open ? state.waker : kNoIndex, is_short, open};
   WaitLedger::Other rest = open && !has_holder(lock.kind) ? WaitLedger::Other{} : other_side(index, begin, read, owner);
   if (lock.kind == LockKind::kSemaphore && read.end == PENNA_WAIT_GOT && !open) took_post(state, begin, end, rest);
-  if (wait.lock != index) {  // its request is not here, or for another of the futexes that the thread waited for
+  if (wait.lock != index) {  // its request is missing, or for another of the futexes that the thread waited for
     const bool is_same = lock.kind == LockKind::kFutex && wait.begin == begin;
     unended_ += wait.lock != kNoIndex && !is_same;
     std::vector<WaitLedger::Charge> holds;
     if (has_holder(lock.kind)) holds = holds_between(state, counted_from, now, &rest);
     return ledger_.end_only(thread, index, end, rest, holds, groups_);
   }
-  // Who holds it still, though the wait is over.
+  // The thread that still holds it although the wait is over.
   const Hold hold = first_hold(index);
   if (hold.is_one() && hold.thread != thread && !open) ledger_.charge(index, holder(state, hold, 0), now);
-  // It told that it gives the lock back, and was not let run until it had done so.
+  // The holder announced that it releases the lock, and was preempted before it did.
   const LastHold& last = state.last;
   const bool was_leaving = wait.parts.empty() && !hold.is_one() && owner != kNoIndex && owner == last.by.thread;
   if (has_holder(lock.kind) && was_leaving) ledger_.charge(index, last.by, now);

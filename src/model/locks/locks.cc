@@ -11,7 +11,7 @@
 namespace penna {
 namespace {
 
-// A sorted list without doubles: few threads use one lock.
+// A sorted list without duplicates: few threads use one lock.
 void add_thread(std::vector<uint32_t>& threads, uint32_t thread) {
   auto at = std::lower_bound(threads.begin(), threads.end(), thread);
   if (at == threads.end() || *at != thread) threads.insert(at, thread);
@@ -54,7 +54,7 @@ void Locks::operator()(const Event& event) {
   own_->apply(event, step);
 }
 
-// Sees the holders as they were before the event: an unlock must still find whose hold it ends.
+// Sees the holders as they were before the event: an unlock must still find the hold that it ends.
 void Locks::operator()(const Event& event, const LockStep& step) {
   const LockRecord& read = step.read;
   for (const uint32_t object : tracker_.gone()) replaced(object);
@@ -82,8 +82,7 @@ uint32_t Locks::use(const Event& event, uint32_t object) {
   return index;
 }
 
-// What is waited for. Of threads that are joined there is one entry for all of a process: each is
-// joined once.
+// What is waited for. Joined threads share one entry per process: each is joined once.
 uint32_t Locks::use(const Event& event, const LockStep& step) {
   if (step.read.sync != PENNA_SYNC_JOIN) return use(event, step.object);
   uint32_t& index = joins_[event.process];
@@ -99,8 +98,8 @@ void Locks::note_use(const Event& event, uint32_t index) {
   if (threads.empty() || threads.back() != event.thread) add_thread(threads, event.thread);
 }
 
-// Objects of the tracker and locks here are numbered apart: a lock that is made again before it was
-// used is one lock.
+// The tracker's objects and the locks here are numbered separately: a lock that is initialised again before its first
+// use is one lock.
 uint32_t Locks::add_lock(const Event& event, uint32_t object) {
   if (object >= lock_of_.size()) lock_of_.resize(tracker_.objects().size(), kNoIndex);
   if (lock_of_[object] != kNoIndex) return lock_of_[object];
@@ -123,8 +122,8 @@ uint32_t Locks::new_lock(const Event& event, LockKind kind, uint64_t address, ui
   return next;
 }
 
-// A fork copies the memory that locks lie in, and shares what is shared: where an ancestor made or
-// first used the lock at this address, this one comes from there.
+// A fork copies the memory that locks lie in, and shares what is shared: if an ancestor made or first used the lock at
+// this address, this one stems from it.
 void Locks::inherit_name(LockStats& lock) const {
   uint32_t process = lock.process;
   for (int hops = 0; hops < kMostAncestors && !recording_.processes()[process].process.after_exec; ++hops) {
@@ -141,12 +140,12 @@ void Locks::inherit_name(LockStats& lock) const {
   }
 }
 
-// Another lock will be at its address: whoever held it cannot give it back any more.
+// Another lock will be at this address: a holder of the old one can no longer release it.
 void Locks::replaced(uint32_t object) {
   if (const uint32_t index = lock_of(object); index != kNoIndex) states_[index].last = {};
 }
 
-// A lock that is made again before it was used is the same one: initialisers may call each other.
+// A lock that is initialised again before its first use is the same one: initialisers may call each other.
 void Locks::made(const Event& event, const LockStep& step) {
   if (const uint32_t before = step.remade == kNoIndex ? kNoIndex : lock_of(step.remade); before != kNoIndex) {
     replaced(step.remade);
@@ -165,12 +164,12 @@ void Locks::made(const Event& event, const LockStep& step) {
 // ---- Who holds it
 
 Locks::Hold Locks::hold_from(uint32_t index, const LockHold& hold) const {
-  // Of a sample: acquisitions with a stack are all recorded, those without stand for others.
+  // When sampling, acquisitions with a stack are all recorded; those without stand for others.
   const bool is_one_of_many = !hold.waited && hold.own_stack == 0;
   return {index, hold.thread, hold.depth, hold.own_stack, is_one_of_many ? sample_ : 1, std::max(hold.since, from_)};
 }
 
-// Without those of whom only a waiter says that they hold it: since when is not known.
+// Without holders known only from a waiter: since when they hold it is unknown.
 template <typename Visit>
 void Locks::for_each_hold(uint32_t index, Visit&& visit) const {
   if (states_[index].object == kNoIndex) return;
@@ -195,8 +194,7 @@ Locks::Hold Locks::first_hold(uint32_t index) const {
   return first;
 }
 
-// An acquisition without a wait. After a request it ends a wait that record --min-wait found too
-// short to be one.
+// An acquisition without a wait. After a request it ends a wait that was too short for record --min-wait.
 void Locks::taken(uint32_t index, const Event& event, const LockRecord& read) {
   if (ledger_.open(event.thread).lock == index) {
     ++counted(index, event.thread).short_waits;
@@ -208,7 +206,7 @@ void Locks::taken(uint32_t index, const Event& event, const LockRecord& read) {
 void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read) {
   LockStats& lock = locks_[index];
   const bool is_shared = read.sync == PENNA_SYNC_READ;
-  // Of a sample, those without a stack stand for others; of what nobody holds all are recorded.
+  // When sampling, acquisitions without a stack stand for others; for objects without holder all are recorded.
   const bool is_one_of_many = read.op == LockOp::kTaken && read.stack == 0 && has_holder(lock.kind);
   const uint64_t weight = is_one_of_many ? sample_ : 1;
   LockStats& counts = counted(index, event.thread);
@@ -216,13 +214,14 @@ void Locks::acquired(uint32_t index, const Event& event, const LockRecord& read)
   if (is_shared) counts.shared += weight;
   if (lock.first_stack == 0) lock.first_stack = read.stack;
   if (!has_holder(lock.kind)) return;
-  // The first call of a function is made one at a time: an exception or a cancellation has left the one before.
+  // The first call of a function is made by one thread at a time: an exception or a cancellation has ended the call
+  // before.
   const Hold mine = lock.kind == LockKind::kOnce ? Hold{} : hold_of(index, event.thread);
   if (mine.is_one()) {
     counts.recursive += weight;
     return forked_.holds(event.process, lock.address, mine.depth + 1, event.time);
   }
-  // Unlocks are stamped before the fact and locks after: an unlock that is not here yet was not recorded, and its hold
+  // Unlocks are stamped before the fact and locks after: an unlock that has not come yet was not recorded, and its hold
   // is not timed.
   uint32_t writers = 0, readers = 0;
   bool again = false;
@@ -248,12 +247,11 @@ void Locks::released(const Event& event, const LockStep& step) {
   const LockStats& lock = locks_[index];
   LockStats& counts = counted(index, event.thread);
   State& state = states_[index];
-  // Whoever waits for the lock was woken by this, as far as is known.
+  // Threads waiting for the lock were woken by this, as far as is known.
   state.waker = event.thread;
   state.waker_stack = read.stack;
   state.woken = event.time;
-  // A semaphore's post. Remembered as long as somebody waits, to pair posts with the waits that
-  // they end.
+  // A semaphore's post. Kept while threads wait, to pair posts with the waits that they end.
   if (!has_holder(lock.kind)) {
     ++counts.given;
     posts_[lock.address] = {event.thread, read.stack, event.time};
@@ -270,25 +268,25 @@ void Locks::released(const Event& event, const LockStep& step) {
   const bool is_free = !first_hold(index).is_one();
   if (is_free && forked_.release(event.process, lock.address)) {
     ++counts.inherited_unlocks;
-  } else if (sample_ == 1) {  // else it may have been taken without being recorded
+  } else if (sample_ == 1) {  // else its acquisition may not have been sampled
     ++counts.unmatched_unlocks;
   }
-  // It had been taken before the recording: whoever waits, waited for this thread.
+  // It had been taken before the recording: all waiters waited for this thread.
   if (is_free)
     ledger_.charge(
         index, {read.stack != 0 ? OtherSide::kGaveBack : OtherSide::kUnknown, read.stack, event.thread, kNoIndex, 0},
         event.time);
 }
 
-// A holder that ended gave nothing back. Who waited for the lock got it at that moment; else
-// whoever joined the thread knows it. 0: nobody does.
+// A holder that ended released nothing. A thread that waited for the lock got it at that moment; else a thread that
+// joined the holder knows. 0: unknown.
 uint64_t Locks::death_of(const Hold& hold, const Event& event, const LockRecord& read) const {
   if (read.begin < event.time) return event.time;
-  const uint64_t joined = joined_[hold.thread];  // by tid, which may have been another thread's before
+  const uint64_t joined = joined_[hold.thread];  // by tid, which another thread may have had before
   return joined >= hold.since ? joined : 0;
 }
 
-// Charges what others waited meanwhile to this hold, and counts its own time.
+// Charges the waits of others during this hold to it, and counts its own time.
 void Locks::end_hold(const Hold& hold, uint64_t time, uint32_t stack) {
   State& state = states_[hold.lock];
   const WaitLedger::Other by = holder(state, hold, stack);
@@ -300,18 +298,17 @@ void Locks::end_hold(const Hold& hold, uint64_t time, uint32_t stack) {
   given_last_[hold.thread] = hold.lock;
 }
 
-// The other side of waits for this hold. `stack`: that it is given back by; 0: not known.
+// The other side of waits for this hold. `stack`: where it is released; 0: unknown.
 WaitLedger::Other Locks::holder(State& state, const Hold& hold, uint32_t stack) {
   const OtherSide side = hold.stack != 0 ? OtherSide::kHeld : stack != 0 ? OtherSide::kGaveBack : OtherSide::kUnknown;
   return {side, hold.stack != 0 ? hold.stack : stack, hold.thread, group_of(state, hold, stack), hold.since};
 }
 
-// Holds of one lock and one stack are a group: the stack that took it, or if that is unknown, that
-// gave it back.
+// The holds of one lock and one stack form a group: the stack that took it, or if unknown, the one that released it.
 uint32_t Locks::group_of(State& state, const Hold& hold, uint32_t stack) {
   const bool gave_back = hold.stack == 0 && stack != 0;
   const uint32_t shown = gave_back ? stack : hold.stack;
-  // The usual case: a lock is taken in the same place again.
+  // Fast path: a lock is taken in the same place again.
   if (state.group != kNoIndex && groups_[state.group].stack == shown && groups_[state.group].gave_back == gave_back)
     return state.group;
   const auto [found, added] = (gave_back ? given_groups_ : taken_groups_)
@@ -338,14 +335,14 @@ void Locks::count_hold(HoldGroup& group, const Hold& hold, uint64_t time, bool o
   group.time.add(held, hold.weight);
 }
 
-// Times of different processors may be a little apart; what would be negative is 0, and counted.
+// Clocks of different processors may be slightly apart; what would be negative is 0, and counted.
 uint64_t Locks::duration(uint64_t begin, uint64_t end) {
   if (begin <= end) return end - begin;
   ++impossible_;
   return 0;
 }
 
-// By pid and tid; else by tid alone, for locks that processes share.
+// By pid and tid; else just by tid, for locks that processes share.
 uint32_t Locks::thread_of(uint32_t process, uint32_t tid) const {
   if (tid == 0) return kNoIndex;
   if (const auto found = threads_.find(pair_key(process, tid)); found != threads_.end()) return found->second;
@@ -355,7 +352,7 @@ uint32_t Locks::thread_of(uint32_t process, uint32_t tid) const {
 
 // ---- A range
 
-// Everything that counts begins anew; what identifies a lock (address, kind, stacks) stays.
+// All counters restart; what identifies a lock (address, kind, stacks) stays.
 void Locks::begin_range(uint64_t begin) {
   from_ = begin;
   for (LockStats& lock : locks_) {
@@ -385,8 +382,8 @@ void Locks::begin_range(uint64_t begin) {
 
 // ---- The end
 
-// Holds and waits that are open last until their process ends, the recording does, or the range.
-// Holds first: waits are charged to them.
+// Open holds and waits last until their process, the recording or the range ends. Holds first: waits are charged to
+// them.
 void Locks::finish() {
   const Summary summary = summarize(recording_);
   const CallRules* rules = call_rules(recording_);

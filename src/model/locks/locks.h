@@ -2,13 +2,13 @@
 // Locks: who waited how long for which lock, where, and who held it meanwhile.
 //
 // Usage:  Locks locks(recording); for_each_event(recording, {.classes = kLockEvents}, locks); locks.finish();
-// Before that, where only a range is read: visit_past(recording, kLockEvents, locks).
-// Who holds what is the HolderTracker's business, one of its own or, beside others that observe it, one that it is
-// given: then it sees each event between the tracker's begin() and apply(). Events must come as that wants them: merged
-// in time order.
+// Before that, if only a range is read: visit_past(recording, kLockEvents, locks).
+// A HolderTracker knows who holds what: either its own, or one shared with other observers; in that case Locks sees
+// each event between the tracker's begin() and apply(). Events must come as the tracker needs them: merged in time
+// order.
 // Invariant: a lock has one holder, or readers; holds are counted from the outermost lock to the outermost unlock of
-// one thread; a hold that contradicts that is counted as unmatched and not timed. A forked child may give back, once,
-// what its parent held at the fork: that is no contradiction. The threads that a process joins are one object, without
+// one thread; a hold that contradicts this is counted as unmatched and not timed. A forked child may release, once,
+// what its parent held at the fork: this is no contradiction. The threads that a process joins are one object, without
 // address.
 #pragma once
 
@@ -26,7 +26,7 @@
 
 namespace penna {
 
-// What is left out, in ticks: waits of `pairs` and of the locks' `wait`, holds of `groups`.
+// What is left out, in ticks: waits in `pairs` and in the locks' `wait`, holds in `groups`.
 struct LockOptions {
   uint64_t min_wait = 0, min_hold = 0;
 };
@@ -38,60 +38,60 @@ class Locks {
   explicit Locks(const HolderTracker& tracker, const LockOptions& options = {});
   ~Locks();
 
-  void operator()(const Event& event);                        // with a tracker of its own
+  void operator()(const Event& event);                        // with its own tracker
   void operator()(const Event& event, const LockStep& step);  // before the tracker applies the step
-  // All before was the past: who holds and waits for what is known by it, and counts from here on.
+  // All events so far precede the range: they establish who holds and waits for what, which counts from here on.
   void begin_range(uint64_t begin);
-  void finish();  // then the results are there
+  void finish();  // the results are complete after it
 
   const std::vector<LockStats>& all() const { return locks_; }            // in order of first use
   std::vector<const LockStats*> by_wait() const;                          // most waiting first, then most acquisitions
-  const std::vector<WaitPair>& pairs() const { return ledger_.pairs(); }  // also of what nobody holds
+  const std::vector<WaitPair>& pairs() const { return ledger_.pairs(); }  // also for objects without holder
   const std::vector<WaitStack>& wait_stacks() const { return ledger_.stacks(); }
   const std::vector<WaitSum>& thread_waits(bool for_locks) const { return ledger_.threads(for_locks); }  // by thread
   const std::vector<HoldGroup>& groups() const { return groups_; }
   const std::vector<ConditionStats>& conditions() const { return conditions_.all(); }
   const std::vector<LostWakeup>& lost_wakeups() const { return conditions_.lost(); }
-  // Of those that have holders, and that are wanted; without a filter of all.
+  // Sums over locks that have holders and pass the filter; without a filter over all.
   LockCounts counts(const LockFilter& wanted = {}) const;
-  // Where an object of the tracker is counted just now; kNoIndex: not yet.
+  // The lock that an object of the tracker is currently counted as; kNoIndex: none yet.
   uint32_t lock_of(uint32_t object) const { return object < lock_of_.size() ? lock_of_[object] : kNoIndex; }
 
  private:
-  // One that is under way, as it counts here.
+  // An open hold, as counted here.
   struct Hold {
-    uint32_t lock = kNoIndex, thread = kNoIndex;  // kNoIndex: there is none
+    uint32_t lock = kNoIndex, thread = kNoIndex;  // kNoIndex: none
     uint32_t depth = 0, stack = 0;
-    uint64_t weight = 1;  // of a sample: for how many it stands
+    uint64_t weight = 1;  // when sampling: how many it stands for
     uint64_t since = 0;   // in the range that is read
     bool is_one() const { return thread != kNoIndex; }
   };
-  // A hold that is over.
+  // A hold that has ended.
   struct LastHold {
     WaitLedger::Other by;
     uint64_t end = 0;
   };
-  // One that let a waiter of a semaphore go on.
+  // A post that lets a waiter of a semaphore go on.
   struct SemaphorePost {
     uint32_t thread, stack;
     uint64_t time;
   };
   static constexpr size_t kMostPosts = 64;
   struct State {
-    std::vector<SemaphorePost> posts;  // while others waited, and nobody went on by them yet; the oldest first
+    std::vector<SemaphorePost> posts;  // while threads waited, and not yet used by any of them; oldest first
     uint32_t object = kNoIndex;        // the tracker's; kNoIndex: all threads that a process joins
     LastHold last;
-    uint32_t waker = kNoIndex, waker_stack = 0;  // who gave back or woke last
-    uint64_t woken = 0;                          // ticks: when
+    uint32_t waker = kNoIndex, waker_stack = 0;  // who released or woke last
+    uint64_t woken = 0;                          // ticks, of that
     uint32_t group = kNoIndex;                   // of the last hold
     uint32_t condition = kNoIndex;               // number, of a condition
-    RecentRing<LastHold> recent;                 // of a mutex that conditions go with
-    bool used = false;                           // for more than being made
-    uint32_t shared = kNoIndex;                  // number of those that are one lock, in several processes
-    uint8_t sought = 0;                          // so often the others were looked for in vain
+    RecentRing<LastHold> recent;                 // for a mutex used with conditions
+    bool used = false;                           // beyond being initialised
+    uint32_t shared = kNoIndex;                  // number of the group of locks that are one lock, in several processes
+    uint8_t sought = 0;                          // how often the others were looked for without success
   };
 
-  // Where what a thread did with a lock is counted: of threads that were not asked for, nowhere.
+  // Where a thread's use of a lock is counted: nowhere for threads that were not asked for.
   LockStats& counted(uint32_t index, uint32_t thread) {
     return takes_thread(recording_, thread) ? locks_[index] : of_others_;
   }
@@ -119,7 +119,7 @@ class Locks {
   template <typename Visit>
   void for_each_hold(uint32_t index, Visit&& visit) const;
   Hold hold_of(uint32_t index, uint32_t thread) const;
-  Hold first_hold(uint32_t index) const;  // the writer, or the reader that has it for the longest
+  Hold first_hold(uint32_t index) const;  // the writer, or the reader that has held it longest
   uint32_t group_of(State& state, const Hold& hold, uint32_t stack);
   void count_hold(HoldGroup& group, const Hold& hold, uint64_t time, bool open);
   WaitLedger::Other holder(State& state, const Hold& hold, uint32_t stack);
@@ -143,34 +143,34 @@ class Locks {
   uint32_t thread_of(uint32_t process, uint32_t tid) const;
   uint64_t duration(uint64_t begin, uint64_t end);
 
-  std::unique_ptr<HolderTracker> own_;  // null: it was given one
+  std::unique_ptr<HolderTracker> own_;  // null: it uses another's
   const HolderTracker& tracker_;
   const Recording& recording_;
   LockOptions options_;
   std::vector<uint32_t> lock_of_;          // by object
-  std::vector<uint32_t> joins_;            // by process: the lock that stands for all threads that it joins
-  std::vector<uint32_t> parents_, roots_;  // of processes: who forked it, and the first of them
+  std::vector<uint32_t> joins_;            // by process: the lock that stands for all threads it joins
+  std::vector<uint32_t> parents_, roots_;  // of processes: who forked it, and the root of the family
   struct Post {
     uint32_t thread, stack;
     uint64_t time;
   };
-  // By address: of what several processes can wait for, the last time that one let others go on.
+  // By address, for what several processes can wait for: the last post that let others go on.
   NumberMap<Post> posts_;
-  std::vector<std::vector<uint32_t>> sharers_;  // of a lock in memory that processes share: what it is in each of them
+  std::vector<std::vector<uint32_t>> sharers_;  // for a lock in shared memory: its lock index in each process
   ForkedLocks forked_;
   std::vector<LockStats> locks_;
   LockStats of_others_;
   std::vector<State> states_;           // of locks_
-  std::vector<uint64_t> locked_since_;  // by thread: of the lock that it gave back last
-  std::vector<uint32_t> given_last_;    // by thread: that one; kNoIndex: none
+  std::vector<uint64_t> locked_since_;  // by thread: since when it had held the lock that it released last
+  std::vector<uint32_t> given_last_;    // by thread: that lock; kNoIndex: none
   std::vector<HoldGroup> groups_;
   NumberMap<uint32_t> taken_groups_, given_groups_;  // lock, stack -> group
   WaitLedger ledger_;
   ConditionWaits conditions_;
-  std::vector<uint64_t> joined_;  // by thread: when that had been waited for; 0: not yet
+  std::vector<uint64_t> joined_;  // by thread: when it was joined; 0: not yet
   uint64_t sample_;               // lock_sample()
   NumberMap<uint32_t> threads_;   // process, tid -> index of the last thread
-  NumberMap<uint32_t> by_tid_;    // the same of all processes: they may share a lock
+  NumberMap<uint32_t> by_tid_;    // the same over all processes: they may share a lock
   uint64_t unended_ = 0, impossible_ = 0;
   uint64_t from_ = 0;  // ticks: the beginning of the range
 };

@@ -9,7 +9,7 @@
 namespace penna {
 namespace {
 
-constexpr size_t kMostPast = 32;      // waits of a thread that are remembered, for those that it wakes
+constexpr size_t kMostPast = 32;      // waits of a thread that are remembered, for the threads it wakes
 constexpr size_t kMostUnplaced = 64;  // changes during one hold
 
 }  // namespace
@@ -24,11 +24,11 @@ WaitChains::WaitChains(const HolderTracker& held)
       joined_(held.recording().threads().size(), kNoIndex),
       past_(held.recording().threads().size()),
       past_at_(held.recording().threads().size()) {
-  links_.emplace_back();  // what is beyond kMostChains
+  links_.emplace_back();  // stands for what is beyond kMostChains
 }
 WaitChains::~WaitChains() = default;
 
-// On the heap: a Flow must stay where it is while flow_of() makes others (refresh() recurses).
+// On the heap: a Flow must stay in place while flow_of() creates others (refresh() recurses).
 WaitChains::Flow& WaitChains::flow_of(uint32_t object) {
   if (object >= flows_.size()) flows_.resize(held_.objects().size());
   if (!flows_[object]) flows_[object] = std::make_unique<Flow>();
@@ -40,8 +40,8 @@ WaitChains::Waker& WaitChains::waker_of(uint32_t object) {
   return wakers_[object];
 }
 
-// Chains share their tails: a link is found by its object, stack, kind and the link that it goes on
-// to. 0: there are too many, and it counts with all others beyond the limit.
+// Chains share their tails: a link is found by its object, stack, kind and next link. 0: there are too many, and it
+// counts with all others beyond the limit.
 uint32_t WaitChains::link_of(const Key& key, uint32_t waiter, uint32_t waiter_stack, uint32_t holder,
                              uint32_t holder_wait) {
   auto found = index_.find(key);
@@ -68,8 +68,8 @@ uint32_t WaitChains::link_of(const Key& key, uint32_t waiter, uint32_t waiter_st
   return found->second;
 }
 
-// After the tracker has applied the step. Ends of waits come before changes of holders: until then,
-// time was spent in the old chain.
+// Called after the tracker has applied the step. Ends of waits come before changes of holders: until then, time was
+// spent in the old chain.
 void WaitChains::operator()(const Event& event, const LockStep& step) {
   const LockOp op = step.read.op;
   if (op == LockOp::kNone) return;
@@ -95,8 +95,7 @@ void WaitChains::woke(const Event& event, const LockStep& step) {
   if (const auto found = releases_.find(step.object); found != releases_.end()) found.value().add(waker);
 }
 
-// Everybody who waits for the object was in its chain until now: time is added when something
-// changes, never by polling.
+// All waiters of the object were in its chain until now: time is added when something changes, never by polling.
 void WaitChains::settle(Flow& flow, uint64_t time) {
   if (!flow.waiters.empty() && time > flow.since && flow.link != kNoIndex) {
     const uint64_t passed = (time - flow.since) * flow.waiters.size();
@@ -112,8 +111,8 @@ void WaitChains::settle(Flow& flow, uint64_t time) {
   flow.since = std::max(flow.since, time);
 }
 
-// Where a hold's stack is not known yet: what is charged to it can be moved when the unlock tells.
-// Null where it is known, or where too much has changed.
+// Where a hold's stack is not known yet: time charged to it can be moved once the unlock has the stack. Null if the
+// stack is known, or if too much has changed.
 WaitChains::Unplaced* WaitChains::unplaced_of(Flow& flow) {
   const ChainLink& link = links_[flow.link];
   if (link.kind != LinkKind::kHeld || link.stack != 0) return nullptr;
@@ -129,8 +128,7 @@ void WaitChains::count_time(Flow& flow) {
   if (Unplaced* part = unplaced_of(flow)) ++part->times;
 }
 
-// The chain in which one waits for the object now: who holds it, and what that thread waits for
-// itself.
+// The chain of the object's waiters now: its holder, and what that thread itself waits for.
 uint32_t WaitChains::holder_link(uint32_t object, Flow& flow) {
   const LockHold hold = held_.holder(object);
   flow.depends = kNoIndex;
@@ -159,8 +157,8 @@ uint32_t WaitChains::holder_link(uint32_t object, Flow& flow) {
   return link;
 }
 
-// The object's chain may have changed: settles the time until now, finds the new chain, and does
-// the same for all objects whose holders wait for this one.
+// The object's chain may have changed: settles the time until now, finds the new chain, and does the same for all
+// objects whose holders wait for this one.
 void WaitChains::refresh(uint32_t object, uint64_t time, uint32_t depth) {
   Flow& flow = flow_of(object);
   settle(flow, time);
@@ -176,7 +174,7 @@ void WaitChains::refresh(uint32_t object, uint64_t time, uint32_t depth) {
   links_[flow.link].more_waiters |= flow.waiters.size() > 1;
   count_time(flow);
   if (depth == kMostLinks) return;
-  // In a deadlock this comes round to itself: hence the depth. By index: it may grow.
+  // In a deadlock this recursion returns to its start: hence the depth. By index: the vector may grow.
   for (size_t i = 0; i < flow.behind.size(); ++i) refresh(flow.behind[i], time, depth + 1);
 }
 
@@ -186,7 +184,7 @@ void WaitChains::holder_changed(uint32_t object, uint64_t time) {
   if (!flows_[object]->waiters.empty()) refresh(object, time, 0);
 }
 
-// The thread began to wait, or waits no more: those who wait for it are in another chain.
+// The thread began or ended a wait: threads that wait for it are in another chain.
 void WaitChains::thread_changed(uint32_t thread, uint64_t time) {
   const auto refresh_contended = [&](uint32_t object) {
     if (object < flows_.size() && flows_[object] && !flows_[object]->waiters.empty()) refresh(object, time, 0);
@@ -230,8 +228,8 @@ void WaitChains::end_wait(uint32_t thread, const OpenWait& wait, uint64_t time, 
   thread_changed(thread, time);
 }
 
-// Each that had the mutex since then counts for its part, and nobody for what lies between. Who had it first may have
-// been forgotten.
+// Each thread that had the mutex since then is charged its part, and the gaps are charged to no thread. The first
+// holder may have been dropped from the ring.
 void WaitChains::charge_retaken(uint32_t thread, const OpenWait& wait, uint64_t woken, uint64_t time, uint32_t mutex) {
   Releases& releases = releases_[mutex];
   releases.begin(waker_of(mutex));
@@ -247,7 +245,7 @@ void WaitChains::charge_retaken(uint32_t thread, const OpenWait& wait, uint64_t 
     longest_time = std::max(longest_time, until - passed);
     passed = until;
   };
-  bool is_known = false, is_after = false;  // who had it when this one was woken; one has been counted
+  bool is_known = false, is_after = false;  // the holder at the time of the wake-up; one has been counted
   for (size_t i = 0; i < releases.size(); ++i) {
     const Waker& one = releases[i];
     if (one.time > time) break;
@@ -264,8 +262,8 @@ void WaitChains::charge_retaken(uint32_t thread, const OpenWait& wait, uint64_t 
   remember(thread, woken, time, longest);
 }
 
-// Since it was woken it may have waited for the mutex of its condition: counts that for those who had it. Gives when
-// the wait for the condition was over.
+// Since it was woken the thread may have waited for its condition's mutex: charges that to the mutex's holders. Returns
+// when the wait for the condition ended.
 uint64_t WaitChains::end_retaken(uint32_t thread, const OpenWait& wait, uint64_t woken, uint64_t time, uint32_t mutex) {
   const Waker release = mutex == kNoIndex ? Waker{} : waker_of(mutex);
   if (release.thread == kNoIndex || release.thread == thread || !mutex_was_held(woken, release.time, time)) return time;
@@ -273,7 +271,7 @@ uint64_t WaitChains::end_retaken(uint32_t thread, const OpenWait& wait, uint64_t
   return woken;
 }
 
-// Nobody knew who would wake it. What that thread did meanwhile: did it wait itself?
+// It was not known in advance who would wake it. What that thread did meanwhile: did it wait itself?
 void WaitChains::end_woken(uint32_t thread, const OpenWait& wait, uint64_t time, uint32_t end, bool is_over,
                            uint32_t mutex) {
   const Waker waker = is_over ? waker_of(wait.object) : Waker{};
@@ -310,11 +308,11 @@ void WaitChains::end_woken(uint32_t thread, const OpenWait& wait, uint64_t time,
     ++links_[link].times;
     if (left > blocked / 2) longest = link;
   }
-  // The last one to come to a barrier waited for nobody.
+  // The last thread to arrive at a barrier waited for none.
   if (waker.thread != thread) remember(thread, wait.begin, time, longest);
 }
 
-// The recording has no request for it (LOCK_REQUEST is missing): all of it counts for who had the lock last.
+// The wait has no request in the recording (LOCK_REQUEST is missing): all of it is charged to the lock's last holder.
 void WaitChains::end_unasked(const Event& event, const LockStep& step) {
   waits_ += !step.resumed;
   const LockRecord& read = step.read;
@@ -333,7 +331,7 @@ void WaitChains::end_unasked(const Event& event, const LockStep& step) {
   remember(event.thread, wait.begin, event.time, link);
 }
 
-// Where a lock was taken is not known, but where it was given back: what its waiters waited meanwhile is put there.
+// Where a lock was taken is unknown, but not where it was released: its waiters' time is moved there.
 void WaitChains::place(const LockStep& step, uint64_t time) {
   if (step.hold.stack != 0 || step.object >= flows_.size() || !flows_[step.object]) return;
   Flow& flow = *flows_[step.object];

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // WaitChains: for whom threads wait, and for whom those wait meanwhile: A for B, B for C.
 //
-// Why: who shortens the hold that others wait for wins nothing, when the holder itself waits for a third one.
+// Why: shortening the hold that others wait for gains nothing if the holder itself waits for a third thread.
 // Usage:  const LockStep step = held.take(event); chains(event, step); ... chains.finish(last_time);
-// A link is an object and the stack where it was taken, or where its waiters were woken; a chain goes on with what that
-// thread waited for at the time. Where the holder is known in advance (locks, once, join) time is counted as it passes,
-// by object and not by waiter; for all else when the wait ends, by who woke it.
+// A link is an object and the stack where it was taken, or where its waiters were woken; the chain continues with what
+// that thread waited for at the time. If the holder is known in advance (locks, once, join) time is counted as it
+// passes, by object and not by waiter; for everything else when the wait ends, by the thread that ended it.
 // Invariant: the blocked time of all chains is that of all waits, up to the end of the recording; a chain has at most
 // kMostLinks.
-// Memory: O(objects + threads + kMostChains), not of events.
+// Memory: O(objects + threads + kMostChains), independent of the number of events.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@
 namespace penna {
 
 enum class LinkKind : uint8_t {
-  kHeld,           // a thread has it; of a join: it runs
-  kReleased,       // the same; the stack is where it gave it back, because nobody knows where it took it
-  kUnknownHolder,  // a thread of another process had it, or one that was not recorded
-  kFree,           // nobody has it, or nobody knows who: being handed over
-  kWoken,          // a thread woke the waiter: the stack is where it did
-  kTimedOut,       // nobody did
-  kNobodyKnown,    // it is over, and nobody is known to have ended it: another process, a cancellation
-  kNotWoken,       // it still waits, or did then
+  kHeld,           // a thread has it; for a join: the thread runs
+  kReleased,       // the same; the stack is where it was released, because where it was taken is unknown
+  kUnknownHolder,  // a thread of another process held it, or one that was not recorded
+  kFree,           // no thread has it, or none is known: being handed over
+  kWoken,          // a thread woke the waiter: the stack is where it did so
+  kTimedOut,       // no thread did
+  kNobodyKnown,    // it is over, but what ended it is unknown: another process, a cancellation
+  kNotWoken,       // still waiting, or was at the time
 };
 
 struct ChainLink {
@@ -38,15 +38,15 @@ struct ChainLink {
   uint32_t stack = 0;          // 0: not known
   LinkKind kind = LinkKind::kHeld;
   bool is_cut = false;       // the chain goes on
-  uint32_t next = kNoIndex;  // link: what the thread that has it, or woke, waited for
+  uint32_t next = kNoIndex;  // link: what the holder or waker waited for
   uint32_t length = 1;       // links from here on
-  // As seen first:
+  // First seen:
   uint32_t waiter = kNoIndex, waiter_stack = 0;
   uint32_t holder = kNoIndex, holder_wait_stack = 0;
-  uint32_t stack_there = 0;                         // of a holder of another process, where that is known: LockHold's
-  bool more_waiters = false, more_holders = false;  // other threads were seen, too
-  uint64_t time = 0;                                // ticks in which threads were blocked so
-  uint64_t times = 0;                               // that it came about: holds, wakes
+  uint32_t stack_there = 0;                         // of a holder of another process, if known: LockHold's
+  bool more_waiters = false, more_holders = false;  // other threads were seen as well
+  uint64_t time = 0;                                // ticks that threads were blocked in this link
+  uint64_t times = 0;                               // how often it occurred: holds, wakes
 };
 
 class WaitChains {
@@ -58,17 +58,17 @@ class WaitChains {
   ~WaitChains();
 
   void operator()(const Event& event, const LockStep& step);
-  // All before was the past: it tells who waits for whom, and counts no more.
+  // All events so far precede the range: they say who waits for whom, and no longer count.
   void begin_range(uint64_t begin);
   void finish(uint64_t last_time);
 
   const HolderTracker& held() const { return held_; }
   const std::vector<ChainLink>& links() const { return links_; }
-  std::vector<uint32_t> by_time() const;  // links that time was spent in, most first
+  std::vector<uint32_t> by_time() const;  // links with time, most first
   uint64_t waits() const { return waits_; }
   uint64_t wait_time() const { return wait_time_; }
   uint64_t still_waiting() const { return still_waiting_; }
-  uint64_t impossible() const { return impossible_; }  // began after they ended: their time is taken as 0
+  uint64_t impossible() const { return impossible_; }  // began after they ended: counted with a time of 0
 
  private:
   struct Key {
@@ -85,23 +85,23 @@ class WaitChains {
     uint32_t link;
     uint64_t time, times;
   };
-  // Of an object with a holder.
+  // State of an object with a holder.
   struct Flow {
     std::vector<uint32_t> waiters;  // threads
-    uint32_t link = kNoIndex;       // the chain that its waiters are in; kNoIndex: it has none
+    uint32_t link = kNoIndex;       // the chain its waiters are in; kNoIndex: no waiters
     uint32_t depends = kNoIndex;    // object that its holder waits for
     uint64_t since = 0;             // up to which time is counted
-    uint32_t held_link = kNoIndex;  // the last one in which somebody had it
+    uint32_t held_link = kNoIndex;  // the last one with a holder
     uint64_t held_until = 0;
     std::vector<uint32_t> behind;  // objects that depend on it
     std::vector<Unplaced> unplaced;
   };
-  // Who let waiters go on; of a lock: and since when it was held, taken where.
+  // The thread that let waiters go on; for a lock: also since when it held it, and where taken.
   struct Waker {
     uint32_t thread = kNoIndex, stack = 0, taken = 0;
     uint64_t since = 0, time = 0;
   };
-  // Those that had a mutex which waiters for a condition take again, by when they gave it back.
+  // The holders of a mutex that condition waiters take again, by release time.
   using Releases = RecentRing<Waker>;
   struct PastWait {
     uint64_t begin, end;
@@ -117,7 +117,7 @@ class WaitChains {
   void holder_changed(uint32_t object, uint64_t time);
   void thread_changed(uint32_t thread, uint64_t time);
   void begin_wait(const Event& event, const LockStep& step);
-  // `mutex`: of a condition.
+  // `mutex`: that of the condition.
   void end_wait(uint32_t thread, const OpenWait& wait, uint64_t time, uint32_t end, bool is_over,
                 uint32_t mutex = kNoIndex);
   void end_woken(uint32_t thread, const OpenWait& wait, uint64_t time, uint32_t end, bool is_over, uint32_t mutex);
@@ -134,10 +134,10 @@ class WaitChains {
   const HolderTracker& held_;
   std::vector<ChainLink> links_;
   tsl::robin_map<Key, uint32_t, KeyHash> index_;
-  std::vector<std::unique_ptr<Flow>> flows_;     // by object; null: nobody ever waited for it
+  std::vector<std::unique_ptr<Flow>> flows_;     // by object; null: no thread ever waited for it
   std::vector<Waker> wakers_;                    // by object
   tsl::robin_map<uint32_t, Releases> releases_;  // by object
-  std::vector<uint32_t> joined_;                 // by thread: the object with which somebody waits for its end
+  std::vector<uint32_t> joined_;                 // by thread: the object with which another thread waits for its end
   std::vector<std::vector<PastWait>> past_;      // by thread: a ring of its last waits
   std::vector<uint32_t> past_at_;
   uint64_t waits_ = 0, wait_time_ = 0, still_waiting_ = 0, impossible_ = 0;

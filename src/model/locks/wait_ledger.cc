@@ -39,7 +39,7 @@ void WaitLedger::charge_all(uint32_t lock, const Other& other, uint64_t now) {
 }
 
 void WaitLedger::add_part(Open& wait, const Other& other, uint64_t time) {
-  // From the back: the same holder most often comes twice in a row.
+  // From the back: the same holder often comes twice in a row.
   for (size_t i = wait.parts.size(); i-- > 0;) {
     Open::Part& part = wait.parts[i];
     if (part.stack != other.stack || part.side != other.side || part.group != other.group ||
@@ -58,7 +58,7 @@ void WaitLedger::add_part(Open& wait, const Other& other, uint64_t time) {
 void WaitLedger::leave_queue(uint32_t thread) {
   Open& wait = open_[thread];
   std::vector<uint32_t>& queue = queues_[wait.lock];
-  // The last one takes its place: nobody asks a queue for its order.
+  // The last one takes its place: a queue's order is never used.
   open_[queue.back()].place = wait.place;
   queue[wait.place] = queue.back();
   queue.pop_back();
@@ -80,11 +80,11 @@ void WaitLedger::end_only(uint32_t thread, uint32_t lock, const End& end, const 
   book(thread, lock, end, rest, groups);
 }
 
-// Whoever waits: what the holders of it that are asked for made wait, of `time`.
+// Whoever waits: charges the wanted holders with their part of `time`.
 void WaitLedger::charge_holders(const std::vector<Open::Part>& parts, uint64_t time,
                                 std::vector<HoldGroup>& groups) const {
   for (const Open::Part& part : parts) {
-    const uint64_t share = std::min(part.time, time);  // a wait that says it began after it was asked for
+    const uint64_t share = std::min(part.time, time);  // the wait may claim to have begun after its request
     time -= share;
     if (part.group != kNoIndex && takes_thread(recording_, part.thread))
       groups[part.group].waited = saturating_sum(groups[part.group].waited, share);
@@ -116,7 +116,7 @@ void WaitLedger::book(uint32_t thread, uint32_t lock, const End& end, const Othe
 
 void WaitLedger::add(uint32_t waiter, uint32_t thread, uint32_t lock, const End& end, const Open::Part& part,
                      uint64_t time) {
-  // Of what nothing is known, not even the thread, no thread shall seem to be.
+  // If nothing is known, not even the thread, no thread must appear.
   const bool nothing_known = part.side == OtherSide::kUnknown && part.thread == kNoIndex;
   uint32_t elsewhere = 0;
   if (part.elsewhere != kNoIndex && part.stack != 0) {

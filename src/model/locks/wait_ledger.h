@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// WaitLedger: the waits that are under way, and whom their time is charged to.
+// WaitLedger: the open waits, and whom their time is charged to.
 //
 // While a thread waits, the lock may change hands: every holder is charged with the time for which it held it during
-// the wait. Of several readers it is the one that has held it for the longest. What is left is nobody's, or of a holder
-// who is not known. Charges are booked when the wait ends, since only then it is known whether it was long enough to
-// count.
-// Invariant: what a wait books is its length. Memory: O(threads) and O(pairs of stacks); none is allocated for an
-// event.
+// the wait. Of several readers it is the one that has held it longest. The remainder belongs to no holder, or to an
+// unknown one. Charges are booked when the wait ends, since only then is it known whether it was long enough to count.
+// Invariant: the amount that a wait books is its length. Memory: O(threads) and O(pairs of stacks); events allocate
+// none.
 #pragma once
 
 #include <array>
@@ -21,22 +20,22 @@ namespace penna {
 
 class WaitLedger {
  public:
-  // Bounds for hostile recordings: threads that wait for one lock and are charged exactly, holders of one wait that are
-  // told apart. What is beyond them has an unknown holder.
+  // Bounds for hostile recordings: how many threads waiting for one lock are charged exactly, and how many holders of
+  // one wait are distinguished. Beyond them the holder is unknown.
   static constexpr size_t kMostCharged = 1024, kMostParts = 64;
 
   struct Open {
-    uint32_t lock = kNoIndex;  // kNoIndex: the thread does not wait
+    uint32_t lock = kNoIndex;  // kNoIndex: the thread is not waiting
     uint32_t stack = 0;
-    uint32_t owner = kNoIndex;  // thread that held it at the beginning, as libc tells it
+    uint32_t owner = kNoIndex;  // thread that held it at the beginning, according to libc
     uint64_t begin = 0;
     size_t place = 0;      // in the queue
-    uint64_t charged = 0;  // ticks: until then
+    uint64_t charged = 0;  // ticks: up to when
     struct Part {
       OtherSide side;
       uint32_t stack, thread, group;
       uint64_t time;
-      bool many_threads = false;      // more than the one that is named
+      bool many_threads = false;      // more than the one named
       uint32_t elsewhere = kNoIndex;  // as Other's
     };
     std::vector<Part> parts;
@@ -48,7 +47,7 @@ class WaitLedger {
     uint32_t thread = kNoIndex;
     uint32_t group = kNoIndex;  // of holds
     uint64_t since = 0;
-    uint32_t elsewhere = kNoIndex;  // whose stack it is, if it is not that of the lock's process
+    uint32_t elsewhere = kNoIndex;  // process of the stack, if not the lock's process
   };
 
   // `recording` must outlive it: it knows whose waits count.
@@ -60,7 +59,7 @@ class WaitLedger {
     queues_.emplace_back();
     has_holder_.push_back(has_holder);
   }
-  // False when the thread was waiting already, and how that ended is not known.
+  // False if the thread was already waiting, and how that wait ended is unknown.
   bool begin(uint32_t thread, uint32_t lock, uint64_t time, uint32_t stack, uint32_t owner);
   const Open& open(uint32_t thread) const { return open_[thread]; }
   size_t waiting(uint32_t lock) const { return queues_[lock].size(); }
@@ -71,16 +70,16 @@ class WaitLedger {
   }
   // The wait is over (or, `still_open`, the recording is): books its time, unless it is left out as `is_short`.
   struct End {
-    uint64_t time;  // how long it was
+    uint64_t time;  // its duration
     uint32_t stack;
     uint32_t waker;
     bool is_short, still_open;
   };
-  // A hold of another process, which shares the lock, fell into the wait of this thread for so long.
+  // A hold by another process that shares the lock overlapped this thread's wait for this long.
   void charge_one(uint32_t thread, const Other& other, uint64_t time) { add_part(open_[thread], other, time); }
-  // Whoever was charged nothing gets the rest.
+  // `rest` gets the time that is charged to no holder.
   void end(uint32_t thread, uint32_t lock, const End& end, const Other& rest, std::vector<HoldGroup>& groups);
-  // The same for a wait of which only the end was recorded; `known`: holds that fell into it, for so long each.
+  // The same for a wait of which only the end was recorded; `known`: the holds that overlapped it, and for how long.
   struct Charge {
     Other other;
     uint64_t time;
@@ -88,12 +87,12 @@ class WaitLedger {
   void end_only(uint32_t thread, uint32_t lock, const End& end, const Other& rest, std::span<const Charge> known,
                 std::vector<HoldGroup>& groups);
 
-  // What was booked so far is forgotten; the waits that are under way count from here on.
+  // Forgets what was booked so far; open waits count from here on.
   void begin_range(uint64_t begin);
 
   const std::vector<WaitPair>& pairs() const { return pairs_; }
   const std::vector<WaitStack>& stacks() const { return stacks_; }
-  // By thread: of waits for locks, which somebody can hold, and of all others.
+  // By thread: for locks, which have holders, and for everything else.
   const std::vector<WaitSum>& threads(bool for_locks) const { return threads_[for_locks]; }
 
  private:
@@ -111,7 +110,7 @@ class WaitLedger {
   std::vector<WaitSum> threads_[2];            // threads()
   std::vector<WaitPair> pairs_;
   std::vector<WaitStack> stacks_;
-  NumberMap<uint32_t> waiters_;               // lock, stack -> number of stacks_
+  NumberMap<uint32_t> waiters_;               // lock, stack -> index in stacks_
   std::array<NumberMap<uint32_t>, 7> index_;  // by OtherSide: number of the waiter, stack -> pair
   NumberMap<uint32_t> elsewhere_index_;       // number of the waiter, and of a stack of another process -> pair
   NumberMap<NumberMap<uint32_t>> elsewhere_;  // process, side: stack -> its number, from 1

@@ -69,8 +69,7 @@ void WaitRows::begin_wait(const Event& event, const LockStep& step) {
   });
 }
 
-// Of a thread that waits for several futexes, the one that wakes it may be another than the one that it asked for:
-// hence `object`.
+// A thread that waits for several futexes may be woken by another one than it requested: hence `object`.
 void WaitRows::leave_queue(uint32_t thread, uint64_t begin, uint64_t time) {
   Waiting& mine = waiting_[thread];
   if (mine.object == kNoIndex) return;
@@ -84,7 +83,7 @@ void WaitRows::leave_queue(uint32_t thread, uint64_t begin, uint64_t time) {
   }
 }
 
-// The thread went on. When all that is known of that is the end of another wait, it did so when that began.
+// The thread went on. If all that is known is the end of another wait, it went on when that one began.
 void WaitRows::drop_wait(const Event& event, const LockStep& step) {
   const bool ends_another = step.read.op == LockOp::kWaited || step.read.op == LockOp::kConditionWaited;
   const uint64_t end = ends_another ? std::min(step.read.begin, event.time) : event.time;
@@ -102,7 +101,7 @@ void WaitRows::end_wait(const Event& event, const LockStep& step) {
   wait.begin = std::min(read.begin, event.time);
   if (read.stack != 0) wait.stack = read.stack;
   if (read.sync == PENNA_SYNC_JOIN && read.op == LockOp::kWaited) mine.other = step.hold.thread;
-  // The lock was free, since its owner had died: that is no wait.
+  // The lock was free because its owner had died: this is not a wait.
   if (read.end == PENNA_WAIT_OWNER_DIED && wait.begin == event.time)
     return leave_queue(event.thread, wait.begin, event.time);
   finish_wait(event.thread, wait, event.time, how_it_ended(read.end));
@@ -192,7 +191,7 @@ void WaitRows::give_hold(uint32_t object, const LockHold& hold, uint64_t end, ui
   on_hold_(row);
 }
 
-// What is open ends with its process, or with the range that is read.
+// Open waits and holds end with their process, or with the range that is read.
 uint64_t WaitRows::end_of(uint32_t thread) const {
   const Recording& recording = tracker_.recording();
   const std::optional<ProcessEnd>& end = recording.processes()[recording.threads()[thread].process].end;
@@ -240,7 +239,7 @@ class RowWalk {
   WalkReport walk() {
     const uint32_t classes = kLockEvents | (options_.follow_memory ? kAllocEvents : 0);
     const auto visit = [this](const Event& event) { return add(event); };
-    // What lies before the range tells who holds what.
+    // Events before the range establish who holds what.
     for_each_event(recording_, {.classes = classes, .past = true, .all_threads = true}, visit);
     if (stopped_) return {};
     WalkReport report = for_each_event(recording_, {.classes = classes, .all_threads = true}, visit);
@@ -267,7 +266,7 @@ class RowWalk {
     rows_(event, tracker_.take(event));
     return !stopped_;
   }
-  // Behind the range, only the ends of what began in it are read. (What is counted may have been given up without a
+  // After the range, only the ends of what began in it are read. (What is counted may have been given up without a
   // row.)
   bool is_done() {
     is_behind_ = true;
@@ -280,7 +279,7 @@ class RowWalk {
   const std::function<bool(const Row&)>& on_row_;
   bool stopped_ = false;
   bool is_behind_ = false;
-  size_t open_ = 0;  // of the rows that the range began, when it was counted last
+  size_t open_ = 0;  // how many rows the range began and not ended, at the last count
   HolderTracker tracker_;
   WaitRows rows_;
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Waits and holds, one row for each, streamed in the order in which they end.
+// Waits and holds, one row each, streamed in the order in which they end.
 //
-// Why: reports that sum up (Locks, WaitChains) forget the single wait; timelines, SQL and exports need just that.
+// Why: reports that sum up (Locks, WaitChains) drop the individual wait; timelines, SQL and exports need exactly that.
 // Usage:  for_each_wait(recording, {}, [&](const WaitRow& row) { ...; return true; });
-// The visitor returns false to stop. Rows of threads that were filtered out are left out; holders are known all the
-// same. Times are ticks, threads and processes indices. Waits shorter than record's --min-wait are no waits and have no
-// row; of a hold whose end was not recorded nothing is known, so it has none either.
+// The visitor returns false to stop. Rows of filtered-out threads are left out; holders are known anyway. Times are
+// ticks, threads and processes indices. Waits shorter than record's --min-wait are not waits and have no row; nothing
+// is known about a hold whose end was not recorded, so it has none either.
 // Invariant: every row overlaps the range; the waits of a thread do not overlap each other.
-// Memory: O(locks + threads), whatever the number of rows.
+// Memory: O(locks + threads), regardless of the number of rows.
 #pragma once
 
 #include <cstdint>
@@ -20,39 +20,39 @@
 namespace penna {
 
 enum class WaitEnd : uint8_t {
-  kGot,  // woken, or has the lock now
+  kGot,  // woken, or has acquired the lock
   kTimeout,
   kError,
-  kOwnerDied,  // has the lock, whose owner died
+  kOwnerDied,  // acquired the lock, whose owner had died
   kLeft,       // the thread went on, but how the wait ended was not recorded
-  kOpen,       // it had not ended when the recording, or the range that was read, did
+  kOpen,       // not ended when the recording, or the range that was read, ended
 };
 
 struct WaitRow {
   uint32_t process = 0, thread = 0;
-  uint32_t object =
-      0;  // number of what was waited for: two locks that come after one another at an address differ in it
-  penna_sync sync = PENNA_SYNC_MUTEX;  // how it was asked for: rwlocks to read or to write
+  uint32_t object = 0;                 // number of the object waited for: distinguishes successive locks at one address
+  penna_sync sync = PENNA_SYNC_MUTEX;  // how it was requested: rwlocks for reading or writing
   uint64_t address = 0;
   uint64_t begin = 0, end = 0;
   WaitEnd how = WaitEnd::kGot;
-  uint32_t stack = 0;  // where it waited; 0: not known
-  // Of locks, who held it when the wait began, or gave it back first since then; of all else, who ended the wait.
-  OtherSide side = OtherSide::kUnknown;  // what is known of that thread: kHeld, kGaveBack, kWoke or kUnknown
-  uint32_t other = kNoIndex;             // thread; kNoIndex: not known
-  uint32_t other_stack = 0;              // a stack of its process: where it took, gave back or woke; 0: not known
+  uint32_t stack = 0;  // where it waited; 0: unknown
+  // For locks, the holder when the wait began, or the first to release it since then; otherwise the thread that ended
+  // the wait.
+  OtherSide side = OtherSide::kUnknown;  // what is known about that thread: kHeld, kGaveBack, kWoke or kUnknown
+  uint32_t other = kNoIndex;             // thread; kNoIndex: unknown
+  uint32_t other_stack = 0;              // a stack of its process: where it took, released or woke; 0: unknown
 };
 
 struct HoldRow {
   uint32_t process = 0, thread = 0;
-  uint32_t object = 0;  // as WaitRow's
+  uint32_t object = 0;  // like WaitRow's
   penna_sync sync = PENNA_SYNC_MUTEX;
   bool shared = false;  // held as a reader
-  bool open = false;    // not over when the recording, or the range that was read, was
+  bool open = false;    // still held when the recording, or the range that was read, ended
   uint64_t address = 0;
   uint64_t begin = 0, end = 0;
-  uint32_t stack = 0, release_stack = 0;  // where it was taken and given back; 0: not known
-  uint64_t longest_wait = 0;              // the longest that one other thread waited for it meanwhile
+  uint32_t stack = 0, release_stack = 0;  // where it was taken and released; 0: unknown
+  uint64_t longest_wait = 0;              // the longest that any one other thread waited for it meanwhile
 };
 
 // Follows a HolderTracker and calls back at the end of each wait and hold.
@@ -65,24 +65,24 @@ class WaitRows {
   ~WaitRows();
 
   void operator()(const Event& event, const LockStep& step);
-  // No more events: gives the rows that are still open.
+  // No more events: reports the rows that are still open.
   void finish();
-  // Waits, or holds, that began before this time and have not ended.
+  // Number of waits, or holds, that began before this time and have not ended.
   size_t open_before(uint64_t time) const;
 
  private:
   struct Waiting {
     OtherSide side = OtherSide::kUnknown;
     uint32_t other = kNoIndex, other_stack = 0;
-    uint32_t object = kNoIndex;  // in whose queue it is; kNoIndex: in none
-    size_t place = 0;            // there
-    uint64_t last_end = 0;       // of the thread's wait before
+    uint32_t object = kNoIndex;  // whose queue it is in; kNoIndex: none
+    size_t place = 0;            // in that queue
+    uint64_t last_end = 0;       // of the thread's previous wait
   };
-  // Of an object that somebody waited for, or was woken by.
+  // An object that a thread has waited for, or was woken by.
   struct Contended {
     std::vector<uint32_t> waiters;               // threads
     uint64_t past_begin = 0, past_end = 0;       // the longest wait that ended while others held it
-    uint32_t waker = kNoIndex, waker_stack = 0;  // who let waiters go on last,
+    uint32_t waker = kNoIndex, waker_stack = 0;  // the last thread that let waiters go on,
     uint64_t woken = 0;                          // and when
   };
   Contended& contended(uint32_t object);
@@ -104,10 +104,10 @@ class WaitRows {
 };
 
 struct RowOptions {
-  uint64_t begin = 0, end = UINT64_MAX;  // ticks: rows that overlap [begin, end), besides the range that -r asks for
-  // Read allocations, too: a lock in a new block of memory is another one than that at its address before. Slower.
+  uint64_t begin = 0, end = UINT64_MAX;  // ticks: rows that overlap [begin, end), within the range of -r
+  // Also read allocations: a lock in newly allocated memory differs from the one previously at its address. Slower.
   bool follow_memory = true;
-  std::function<void()> step{};  // called for each event that is read; may be empty
+  std::function<void()> step{};  // called for each event read; may be empty
 };
 
 WalkReport for_each_wait(const Recording& recording, const RowOptions& options,

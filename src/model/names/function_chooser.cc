@@ -10,7 +10,7 @@
 namespace penna {
 namespace {
 
-// Of functions as they are typed most; of paths what is behind the last slash.
+// Functions as they are usually typed; paths without their directories.
 std::string_view short_name(std::string_view text, std::string_view pattern) {
   return text.starts_with('/') ? text.substr(text.rfind('/') + 1) : name_for_pattern(text, pattern);
 }
@@ -20,7 +20,7 @@ bool is_same(const Module& a, const Module& b) {
          a.generation == b.generation && a.path == b.path && a.build_id == b.build_id;
 }
 
-// A format, as those of the other options.
+// A format string, like those of the other options.
 std::string limit_option(const FunctionLimit& limit) { return "-T '{}@" + limit.action + "'"; }
 
 }  // namespace
@@ -87,7 +87,7 @@ FunctionTraits FunctionChooser::traits(uint32_t process, uint64_t pc, uint64_t t
   return traits;
 }
 
-// Every pattern is tried on every name, so that unmet() is true of all.
+// Tries every pattern on every name, so that unmet() covers all of them.
 template <typename Patterns>
 bool FunctionChooser::any(const std::string& option, const Patterns& patterns, std::span<const std::string> texts) {
   bool found = false;
@@ -123,7 +123,7 @@ FunctionTraits FunctionChooser::judge(const CodePlace& place, const Module* modu
              of_source = any("--source '{}'", choice_.sources, {&source, 1});
   traits.target = any("--paths-to '{}'", choice_.targets, names);
   limit(names, traits);
-  // Who reads the recording has to see where a limit holds that he judges again.
+  // Readers of the recording must see where a limit holds that they apply again.
   const bool is_timed = traits.min_ticks != FunctionTraits::kUnsetTicks;
   traits.chosen = (choice_.only.empty() || only || traits.target || is_timed) && !never &&
                   (choice_.modules.empty() || of_module) && (choice_.sources.empty() || of_source);

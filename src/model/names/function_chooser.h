@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// FunctionChooser: what the options -F, -N, --hide, --caller, --paths-to, --module, --source and --trigger say of the
-// function at an address.
+// FunctionChooser: what the options -F, -N, --hide, --caller, --paths-to, --module, --source and --trigger say about
+// the function at an address.
 //
-// Why one class: while recording, modules become known one by one and nobody has a Recording yet; afterwards a
-// recording has them all. The answers must be the same. Invariant: each place in a file is named once.
+// Why one class: while recording, modules become known one by one and there is no Recording yet; afterwards a recording
+// has them all. The answers must be the same. Invariant: each place in a file is named once.
 #pragma once
 
 #include <tsl/robin_map.h>
@@ -27,36 +27,36 @@
 
 namespace penna {
 
-// What holds inside of calls of a function: -T FUNC@depth=N, -T FUNC@time=TIME.
+// What holds inside calls of a function: -T FUNC@depth=N, -T FUNC@time=TIME.
 struct FunctionLimit {
   FunctionPattern function;
-  std::string action;  // as it was typed, behind the '@'
+  std::string action;  // as typed, after the '@'
   std::optional<uint32_t> depth = {};
   std::optional<uint64_t> min_ticks = {};
-  bool was_recorded = false;  // the recording was made with it: nobody asks for it now
+  bool was_recorded = false;  // the recording was made with it: not requested by this command
 };
 
 struct FunctionChoice {
   std::vector<FunctionPattern> only = {}, never = {}, callers = {}, on = {}, off = {}, snapshots = {};
   std::vector<FunctionPattern> hidden = {}, targets = {};
-  std::vector<FunctionPattern> filters = {}, notraces = {}, finishes = {};  // by triggers; as callers, as hidden
-  std::vector<FunctionLimit> limits = {};                                   // the last that means a function counts
+  std::vector<FunctionPattern> filters = {}, notraces = {}, finishes = {};  // from triggers; like callers, like hidden
+  std::vector<FunctionLimit> limits = {};                                   // the last match for a function counts
   std::vector<PathPattern> modules = {}, sources = {};
 };
 
 // Not thread-safe. Bounded by kMaxModules of a process, and kMaxFunctions.
 class FunctionChooser {
  public:
-  static constexpr size_t kMaxModules = 16384;      // functions of further ones have no names
-  static constexpr size_t kMaxFunctions = 1 << 20;  // further ones are chosen, and nothing else
+  static constexpr size_t kMaxModules = 16384;      // functions in further ones have no names
+  static constexpr size_t kMaxFunctions = 1 << 20;  // further ones are chosen, without other traits
 
   FunctionChooser(FunctionChoice choice, std::unique_ptr<SymbolSource> symbols);
 
-  // False when it is known already.
+  // False if already known.
   bool learn(uint32_t process, const Module& module);
   FunctionTraits traits(uint32_t process, uint64_t pc, uint64_t ticks);
 
-  // Patterns that no function met, as options: "-F 'pay*'", with the nearest name where there is one.
+  // Patterns that matched no function, as options: "-F 'pay*'", with the nearest name if there is one.
   std::vector<std::string> unmet() const;
 
  private:

@@ -13,7 +13,7 @@ namespace {
 bool is_open(char c) { return c == '(' || c == '<' || c == '{' || c == '['; }
 bool is_close(char c) { return c == ')' || c == '>' || c == '}' || c == ']'; }
 
-// Where the bracket opens that closes at name[at]; npos when none does.
+// Where the bracket that closes at name[at] opens; npos if it does not.
 size_t opening_of(std::string_view name, size_t at) {
   size_t depth = 0;
   for (size_t i = at + 1; i-- > 0;) {
@@ -23,7 +23,7 @@ size_t opening_of(std::string_view name, size_t at) {
   return std::string_view::npos;
 }
 
-// Where the last word begins, not looking into brackets.
+// Where the last word begins, ignoring what is in brackets.
 size_t last_word(std::string_view name) {
   size_t depth = 0;
   for (size_t i = name.size(); i-- > 0;) {
@@ -55,7 +55,7 @@ std::string_view without_parameters(std::string_view name) {
   if (end != std::string_view::npos && name.find('>', end) != std::string_view::npos) end = std::string_view::npos;
   const size_t begin = end == std::string_view::npos ? end : opening_of(name, end);
   if (begin != std::string_view::npos && begin != 0) name = name.substr(0, begin);
-  // The signs in operators are no brackets: what stands around them cannot be told by counting.
+  // The signs in operator names are not brackets: counting them would be wrong.
   if (name.find("operator") != std::string_view::npos) return name;
   return name.substr(last_word(name));
 }

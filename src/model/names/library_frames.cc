@@ -23,8 +23,8 @@ bool is_any(std::string_view text, const std::string_view (&words)[kCount]) {
   return std::find(std::begin(words), std::end(words), text) != std::end(words);
 }
 
-// By their names, wherever they are: templates and inlined functions are in the program itself, and all of them are in
-// a program that is linked statically.
+// By name, wherever they are: templates and inlined functions are in the program itself, and in a statically linked
+// program all of them are.
 bool is_of_language(std::string_view function) {
   constexpr std::string_view kBeginnings[] = {
       "std::",           "__gnu_cxx::", "__gnu_debug::", "__gnu_parallel::", "__cxxabiv1::", "operator new",
@@ -55,7 +55,7 @@ bool is_of_allocator(std::string_view function) {
   return is_any(function, kFunctions) || begins_with_any(function, kBeginnings);
 }
 
-// The first code of a process, of a thread and of a library that is loaded.
+// The first code of a process, of a thread and of a library being loaded.
 bool is_start(std::string_view function) {
   constexpr std::string_view kFunctions[] = {"_start",
                                              "__libc_start_main",
@@ -89,7 +89,7 @@ bool is_library_file(const std::string& path) {
 }
 
 FrameRole LibraryFrames::role(const std::string& function, const std::string& file, const std::string& module) const {
-  if (function.starts_with("_Z")) {  // the user wants names as they are in the file
+  if (function.starts_with("_Z")) {  // the user wants mangled names
     const std::string name = demangle(function, Demangle::kFull);
     if (!name.starts_with("_Z")) return role(name, file, module);
   }

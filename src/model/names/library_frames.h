@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // LibraryFrames: which frames of a stack are not the user's own code, and what becomes of them when a stack is shown.
 //
-// Why: a vector that grows is six frames of the standard library, and one call for whoever made it.
-// Invariant: what a frame is depends on its name and file only, so it is found once for each place in code.
+// Why: a growing vector is six frames of the standard library, and one call to its user.
+// Invariant: the role of a frame depends on its name and file only, so it is determined once per place in code.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 namespace penna {
 
 enum class FrameRole : uint8_t {
-  kOwn,      // the user's code, or a library of whose inside he wants to know
+  kOwn,      // the user's code, or a library whose inside matters to the user
   kLibrary,  // of the language: std::, operator new, libc, an allocator
-  kStart,    // what begins a process or a thread, outside of main() and its like
+  kStart,    // what starts a process or a thread, outside of main() and the like
 };
 
-// What the user takes for a library, too: functions, modules or source files.
+// What the user also regards as a library: functions, modules or source files.
 class LibraryPattern {
  public:
   explicit LibraryPattern(const std::string& text) : function_(text), path_(text) {}
@@ -44,20 +44,21 @@ class LibraryFrames {
   std::vector<LibraryPattern> more_;
 };
 
-// libc, the dynamic linker, the library of C++, or an allocator.
+// libc, the dynamic linker, the C++ library, or an allocator.
 bool is_library_file(const std::string& path);
 
-// Which frames of a stack are shown, asked from the outermost one inwards: of neighbours in libraries the outermost,
-// which is the one that the user called; what is outside of the user's first function is not.
+// Which frames of a stack are shown, asked from the outermost one inwards: of adjacent library frames the outermost,
+// which is the one that the user called; nothing outside of the user's first function.
 class StackFold {
  public:
   enum class State : uint8_t { kOutside, kInOwn, kInLibrary };
-  // `leads_to_start`: the stack is known to its beginning. Of one that is cut, the outermost frame called no main().
+  // `leads_to_start`: the stack is known to its beginning. A cut stack has no start code to hide: the missing outer
+  // frames count as the user's.
   explicit StackFold(bool leads_to_start) : state_(leads_to_start ? State::kOutside : State::kInOwn) {}
   explicit StackFold(State state) : state_(state) {}
   bool shows(FrameRole role);
   State state() const { return state_; }
-  // No frame was the user's: then all are to be shown.
+  // No frame was the user's: show them all.
   bool met_library_only() const { return state_ == State::kOutside; }
 
  private:

@@ -20,8 +20,7 @@ bool is_part_of(std::string_view function, std::string_view way) {
   return rest.empty() || rest[0] == '(' || rest[0] == '<' || rest[0] == ':';
 }
 
-// The same of absl, whose names lie in one more namespace, which tells the version:
-// "absl::lts_20220623::MutexLock::MutexLock(...)".
+// The same for absl, whose names have one more namespace, the version: "absl::lts_20220623::MutexLock::MutexLock(...)".
 bool is_way_of_absl(std::string_view function) {
   constexpr std::string_view kAbsl = "absl::";
   constexpr std::string_view kWays[] = {"Mutex",          "MutexLock",           "ReaderMutexLock", "WriterMutexLock",
@@ -34,7 +33,7 @@ bool is_way_of_absl(std::string_view function) {
                      [&](std::string_view way) { return is_part_of(function, way) || is_part_of(inner, way); });
 }
 
-// The functions of the language's own library through which a program allocates, locks and waits.
+// The functions of the language's own library with which a program allocates, locks and waits.
 bool is_way_of_language(std::string_view function) {
   constexpr std::string_view kWays[] = {"malloc",
                                         "calloc",
@@ -96,7 +95,7 @@ bool is_way_of_language(std::string_view function) {
                                         "std::__detail::__waiter_pool_base",
                                         "std::atomic",
                                         "std::__atomic_base"};
-  for (std::string_view result : {"void ", "bool "})  // templates say what they return
+  for (std::string_view result : {"void ", "bool "})  // template names include the return type
     if (function.substr(0, result.size()) == result) function.remove_prefix(result.size());
   return std::any_of(std::begin(kWays), std::end(kWays),
                      [&](std::string_view way) { return is_part_of(function, way); }) ||
@@ -193,7 +192,7 @@ NameFrames Names::resolve(const CodePlace& place) {
 }
 
 std::optional<uint64_t> Names::offset_in_function(uint32_t process, uint64_t pc, uint16_t generation) {
-  const CodePlace call = map_.locate_return(process, pc, generation);  // a byte before it
+  const CodePlace call = map_.locate_return(process, pc, generation);  // one byte before the return address
   if (!call.known()) return std::nullopt;
   const auto start = symbols_.function_start({map_.path(call.module), map_.build_id(call.module)}, call.address);
   if (!start || *start > call.address) return std::nullopt;
@@ -258,7 +257,7 @@ const NameFrame* Names::origin(uint32_t process, uint32_t stack, bool (*is_way_t
   return innermost != nullptr ? innermost : last;
 }
 
-// Who begins threads, and libraries.
+// The code that starts threads and libraries.
 static bool is_file_of_libc(std::string_view name) {
   return name.starts_with("libc.so") || name.starts_with("ld-linux");
 }
@@ -298,7 +297,7 @@ std::string Names::data(uint32_t process, uint64_t address, uint64_t ticks) {
 Site Names::described(const Site& site, const CodePlace& place) {
   Site all = site;
   const auto is_whole = [](const SiteArgument& one) { return one.type == PENNA_ARG_INT || one.type == PENNA_ARG_UINT; };
-  if (site.file.empty()) {  // a probe of another header: its note says where it is, and no more
+  if (site.file.empty()) {  // a probe of another header: its note has the place, and no more
     const NameFrame& innermost = at(place).front();
     if (!innermost.file.empty()) all.file = file_name_of(innermost.file);
     all.line = innermost.line;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // PathPattern: which modules or source files a user means: "shop/pay.c", "libshop.so*": a glob over a whole path, or
-// over its last parts.
+// over its last components.
 #pragma once
 
 #include <string>

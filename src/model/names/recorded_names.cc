@@ -12,11 +12,11 @@
 namespace penna {
 namespace {
 
-// Longer ones are no names that anybody reads; a frame deeper inlined is left out with what it is inlined into.
+// Longer names are of no use to a reader; frames inlined more deeply are dropped along with what they are inlined into.
 constexpr size_t kMostText = 4096;
 constexpr size_t kMostFrames = 64;
 
-// The names of one file, while they are gathered.
+// Collects the names of one file.
 class FileNamer {
  public:
   FileNamer(const SeenFile& file, SymbolSource& symbols) : symbols_(symbols) {
@@ -69,7 +69,7 @@ class FileNamer {
 
 std::string key_of(std::string_view path, std::span<const uint8_t> build_id) {
   std::string key(path);
-  key.push_back('\0');  // no path holds one
+  key.push_back('\0');  // no path contains one
   key.append(build_id.begin(), build_id.end());
   return key;
 }
@@ -85,8 +85,8 @@ class SourceWithRecorded : public SymbolSource {
     }
   }
 
-  // With a line, nobody knows more, and no file has to be opened. Without, debug information may have come since; or
-  // the file may have been stripped.
+  // With a recorded line, no other source knows more, and no file has to be opened. Without one, debug information may
+  // have been installed since; or the file may have been stripped.
   std::vector<SourceFrame> code(const NamedFile& file, uint64_t address) override {
     const Known known = known_code(file, address);
     const bool has_frames = known.place != nullptr && !known.place->frames.empty();
@@ -180,7 +180,7 @@ std::unique_ptr<SymbolSource> with_recorded_names(std::unique_ptr<SymbolSource> 
 
 std::unique_ptr<SymbolSource> make_symbol_source(const SymbolOptions& options, const Recording& recording) {
   SymbolOptions of_recording = options;
-  // One that was imported tells when it began, to the second, and not when it ended.
+  // An imported recording says when it began, to the second, and not when it ended.
   if (recording.clocks().size() > 1) of_recording.unverified_until = recording.clocks().back().realtime_ns;
   return with_recorded_names(make_symbol_source(of_recording), recording, options.demangle);
 }

@@ -7,9 +7,9 @@
 namespace penna {
 namespace {
 
-constexpr uint32_t kEnds = 64;           // numbers below are those of how stacks end
-constexpr uint32_t kEntry = 2;           // in the code where the process began
-constexpr uint32_t kOther = UINT32_MAX;  // in place of a text
+constexpr uint32_t kEnds = 64;           // lower numbers say how stacks end
+constexpr uint32_t kEntry = 2;           // in the process's entry code
+constexpr uint32_t kOther = UINT32_MAX;  // instead of a text
 
 }  // namespace
 
@@ -19,8 +19,8 @@ std::string SameStacks::line_of(const NameFrame& frame) const {
   return fmt::format("{}\n{}\n{} {}\n", frame.function, frame.file, frame.line, module);
 }
 
-// Of the lines that the fold shows, or of all where there is none. The lowest bits of an address are free for the
-// state.
+// The text of the lines that the fold shows, or of all lines without a fold. The lowest bits of an address are free for
+// the state.
 uint32_t SameStacks::text_of(const NameFrames& frames, StackFold* fold) {
   constexpr uint64_t kNoFold = 3;
   const uint64_t state = fold == nullptr ? kNoFold : static_cast<uint64_t>(fold->state());
@@ -49,7 +49,7 @@ uint32_t SameStacks::numbered(uint32_t outer, uint32_t text) {
   return numbers_.try_emplace(pair_key(outer, text), kEnds + static_cast<uint32_t>(numbers_.size())).first->second;
 }
 
-// Folds as Names::shown() does.
+// Folds like Names::shown().
 SameStacks::Number SameStacks::outside_of(uint32_t process, const StackNode& outermost) {
   const uint32_t end = end_of(process, outermost);
   const NameFrames& frames = names_.frame(process, outermost.pc, outermost.generation);
@@ -69,7 +69,7 @@ SameStacks::Number SameStacks::inside_of(const Number& outer, const NameFrames& 
 
 uint32_t SameStacks::number_of(uint32_t process, uint32_t stack) {
   way_.clear();
-  Number number;  // of no stack
+  Number number;  // that of no stack
   for (auto node = recording_.stack_node(process, stack); node; node = recording_.stack_node(process, stack)) {
     const uint64_t key = pair_key(process, stack);
     if (const auto known = known_.find(key); known != known_.end()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// StackMatcher: which stacks have a frame that somebody is interested in.
+// StackMatcher: which stacks have a frame of interest.
 //
-// Why: stacks share their outer frames; each node of the tree of stacks is asked for once, however many stacks lead
+// Why: stacks share their outer frames; each node of the tree of stacks is asked about once, however many stacks go
 // through it.
-// Invariant: bits() of a stack are those of all its frames, inlined ones included, put together.
+// Invariant: bits() of a stack is the union over all its frames, including inlined ones.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace penna {
 
 class StackMatcher {
  public:
-  // What is said of a frame: any bits. `recording` and `names` must outlive it.
+  // Returns any bits for a frame. `recording` and `names` must outlive it.
   using Ask = std::function<uint64_t(const NameFrame&)>;
   StackMatcher(const Recording& recording, Names& names, Ask ask)
       : recording_(recording), names_(names), ask_(std::move(ask)) {}
@@ -31,7 +31,7 @@ class StackMatcher {
   std::vector<std::pair<uint64_t, uint64_t>> way_;  // of bits(): key, bits of its frames; innermost first
 };
 
-// Which stacks are known up to where their thread began: of others, what called the outermost frame is not known.
+// Which stacks are known to the beginning of their thread: for others, the caller of the outermost frame is unknown.
 class StackEnds {
  public:
   StackEnds(const Recording& recording, Names& names) : recording_(recording), names_(names) {}

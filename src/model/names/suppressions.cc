@@ -11,20 +11,20 @@
 namespace penna {
 namespace {
 
-// Without debug symbols the inner functions of a library have no names: then an exported one around them is met.
+// Without debug symbols a library's inner functions have no names: then an exported one around them matches.
 constexpr std::string_view kKept[] = {
     // The dynamic linker and dlopen: objects, search paths, thread-local blocks; what libraries that run before main()
-    // keep, as libstdc++ its memory for exceptions when there is none left.
+    // keep, such as libstdc++'s emergency memory for exceptions.
     "^_dl_*", "^dl_open_worker*", "^dlopen*", "^__libc_early_init$", "^call_init$",
     // Buffers of stdin, stdout and stderr.
     "^_IO_file_doallocate$",
-    // Locales, time zones, name services, character sets and message catalogues, once loaded; variables of the
-    // environment; conversions that printf was taught.
+    // Locales, time zones, name services, character sets and message catalogues, once loaded; environment variables;
+    // conversions registered with printf.
     "^setlocale$", "^_nl_*", "^std::locale::*", "^tzset*", "^__tz_convert$", "^localtime*", "^mktime$", "^__nss_*",
     "^__resolv_*", "^__res_vinit$", "^gethostby*", "^getservby*", "^getpw*", "^getgr*", "^__gconv_find_*",
     "^__gconv_lookup_*", "^__wcsmbs_load_conv", "^set_binding_values*", "^bindtextdomain$", "^bind_textdomain_codeset$",
     "^textdomain$", "^setenv$", "^putenv$", "^register_printf_*",
-    // Thread-local blocks of stacks, which wait for the next thread; handlers for the end.
+    // Thread-local blocks of stacks, which wait for the next thread; exit handlers.
     "^pthread_create*", "^__cxa_atexit$", "^__new_exitfn$"};
 
 std::string_view trimmed(std::string_view text) {
@@ -40,7 +40,8 @@ bool suppression_matches(std::string_view pattern, std::string_view text) {
   if (from_begin) pattern.remove_prefix(1);
   const bool to_end = pattern.ends_with('$');
   if (to_end) pattern.remove_suffix(1);
-  // Each piece between stars where it first fits: if any places fit, these do. The last one of a tied end fits there.
+  // Match each piece between stars at the first place where it fits: if any places fit, these do. A last piece tied to
+  // the end must fit there.
   bool first = true;
   for (;;) {
     const size_t star = pattern.find('*');

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Suppressions: stacks whose leaks are no news. In the syntax of LeakSanitizer: lines "leak:PATTERN", "#" begins a
+// Suppressions: stacks whose leaks need no report. In LeakSanitizer's syntax: lines "leak:PATTERN", "#" begins a
 // comment. https://clang.llvm.org/docs/AddressSanitizer.html#issue-suppression,
 // https://github.com/google/sanitizers/wiki/AddressSanitizerLeakSanitizer#suppressions
 //
-// A pattern is met by any function, source file or module of a stack that contains it; "*" stands for anything, "^" in
-// front and "$" behind tie it to the beginning and the end.
-// What the C and C++ libraries, the dynamic linker and allocators in libc's place allocate once and never free is known
-// without a list. There, only their own frames count, from the allocation to the first of other code: a constructor
-// that leaks in a library that they load is news.
-// Invariant: a list that was read is complete: a line that is not understood is an error, not left out.
+// A pattern matches a stack if any function, source file or module in it contains the pattern; "*" stands for anything,
+// a leading "^" and a trailing "$" anchor it to the beginning and the end.
+// What the C and C++ libraries, the dynamic linker and replacement allocators allocate once and never free is known
+// without a list. For these only their own frames count, from the allocation to the first frame of other code: a leak
+// in the constructor of a library that they load is still reported.
+// Invariant: a list that was read is complete: a line that is not understood is an error, not skipped.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ class Suppressions {
  public:
   static constexpr size_t kMost = 10'000;  // patterns
 
-  // Adds the lines of a file's text. The error names the line.
+  // Adds the lines of a file's text. The error says which line is wrong.
   Result<> add(std::string_view text);
 
   bool match(const NameFrame& frame, const CodeMap& map) const;
@@ -36,7 +36,7 @@ class Suppressions {
 
 class LeakSuppressor {
  public:
-  // `built_in`: with what the libraries keep. All must outlive it.
+  // `built_in`: including what the libraries keep. All must outlive it.
   LeakSuppressor(const Recording& recording, Names& names, const Suppressions& list, bool built_in);
 
   bool suppresses(uint32_t process, uint32_t stack);
@@ -49,7 +49,7 @@ class LeakSuppressor {
   StackMatcher listed_;
 };
 
-// Whether `text` contains what a pattern of such a list means.
+// Whether `text` contains a match of a list's pattern.
 bool suppression_matches(std::string_view pattern, std::string_view text);
 
 }  // namespace penna

@@ -13,7 +13,7 @@ class ElfSymbolSource : public SymbolSource {
 
   std::vector<SourceFrame> code(const NamedFile& file, uint64_t address) override {
     std::vector<SourceFrame> frames;
-    // The caller has already gone back into the call instruction, so this is no call site in the Symbolizer's sense.
+    // The caller has already moved back into the call instruction, so this is not a call site to the Symbolizer.
     for (const FrameName& frame : symbolizer_.frames(module(file), address, false))
       frames.push_back({std::string(frame.function), std::string(frame.file), frame.line, frame.inlined});
     return frames;

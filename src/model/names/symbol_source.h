@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// SymbolSource: what the model wants to know of symbols, as an interface.
+// SymbolSource: what the model needs to know about symbols, as an interface.
 //
-// Why an interface: tests name addresses without ELF files. make_symbol_source() gives the real one, over src/symbols.
-// Invariant: answers never change for the same question; an empty answer means "no name", never an error.
+// Why an interface: tests name addresses without ELF files. make_symbol_source() returns the real one, over
+// src/symbols.
+// Invariant: answers to the same question never change; an empty answer means "no name", never an error.
 #pragma once
 
 #include <cstdint>
@@ -25,38 +26,38 @@ struct SourceFrame {
   std::string function;  // demangled; never empty
   std::string file;      // may be empty
   uint32_t line = 0;     // 0 = unknown
-  bool inlined = false;  // into the frame behind it
+  bool inlined = false;  // into the frame after it
 };
 
 struct DataSymbol {
   std::string name;
   uint64_t offset = 0;   // of the address in it
-  std::string member{};  // what lies there: ".queue.mutex", "[3]"; empty: unknown, or nothing but the variable
+  std::string member{};  // what lies there: ".queue.mutex", "[3]"; empty: unknown, or just the variable
 };
 
 class SymbolSource {
  public:
   virtual ~SymbolSource() = default;
-  // The frames at a code address of the file, the innermost inlined one first; empty when it has no name.
+  // The frames at a code address of the file, the innermost inlined one first; empty without a name.
   virtual std::vector<SourceFrame> code(const NamedFile& file, uint64_t address) = 0;
-  // Every name of the function that begins there; empty: it has but one, or none.
+  // All names of the function that begins there; empty: it has only one, or none.
   virtual std::vector<std::string> names(const NamedFile&, uint64_t) { return {}; }
-  // Where the function begins that holds the address; nothing without a symbol.
+  // The beginning of the function that contains the address; nothing without a symbol.
   virtual std::optional<uint64_t> function_start(const NamedFile&, uint64_t) { return std::nullopt; }
-  // Where a function begins that no symbol names; nothing when that is not known either.
+  // The beginning of a function that no symbol names; nothing if that is unknown too.
   virtual std::optional<uint64_t> unnamed_start(const NamedFile&, uint64_t) { return std::nullopt; }
-  // The variable that holds the address.
+  // The variable that contains the address.
   virtual std::optional<DataSymbol> data(const NamedFile& file, uint64_t address) = 0;
-  // Of each value of the point whose slot is there how an enum is shown (SiteArgument::format), or nothing; empty:
-  // nobody knows.
+  // For each value of the point whose slot is there, how an enum is shown (SiteArgument::format), or nothing; empty:
+  // unknown.
   virtual std::vector<std::string> enums_of_point(const NamedFile&, uint64_t, std::span<const SiteArgument>) {
     return {};
   }
-  // True for the code where a process begins: no frame is further out.
+  // True for the entry code of a process: no frame is further out.
   virtual bool is_entry(const NamedFile& file, uint64_t address) = 0;
-  // What is wrong with the names of this file, as a sentence with the next step; empty when all is well.
+  // What is wrong with the names of this file, as a sentence with the next step; empty if nothing is.
   virtual std::string problem(const NamedFile& file) = 0;
-  // True when that build of the file is no longer to be found: it is gone, or was rebuilt.
+  // True if that build of the file can no longer be found: it is gone, or was rebuilt.
   virtual bool is_lost(const NamedFile&) { return false; }
 };
 

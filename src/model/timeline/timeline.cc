@@ -9,8 +9,7 @@
 
 namespace penna {
 
-// Spans match by name, not by site: beginning and end are two sites, and copies of either have
-// sites of their own.
+// Spans match by name, not by site: beginning and end are two sites, and copies of either have their own sites.
 uint64_t Timeline::span_key(const Site& site) {
   const std::string name = site.provider + '\0' + site.name;
   return kSpanPc | span_numbers_.try_emplace(name, span_numbers_.size()).first->second;
@@ -21,8 +20,8 @@ Timeline::Kept::Kept(size_t at, const Record& from)
   record.payload = payload.data();
 }
 
-// A record's payload is valid during the visit only, so it is copied. A stack among the values is
-// taken out: it is the line's.
+// A record's payload is only valid during the visit, so it is copied. A stack among the values is taken out: it belongs
+// to the line.
 Timeline::Kept Timeline::keep_arguments(const Record& values, const Site& site) {
   Kept kept(matcher_.depth(), values);
   const auto stack = std::find_if(site.arguments.begin(), site.arguments.end(),
@@ -34,7 +33,7 @@ Timeline::Kept Timeline::keep_arguments(const Record& values, const Site& site) 
   return kept;
 }
 
-// Only functions that were recorded with arguments hold their entry back for them.
+// Only functions recorded with arguments hold their entry back for them.
 bool Timeline::has_arguments(uint64_t pc) const {
   const std::vector<uint64_t>& functions = recording_.processes()[process_].with_arguments;
   return std::binary_search(functions.begin(), functions.end(), pc);
@@ -50,8 +49,8 @@ TimelineLine Timeline::line(LineKind kind, uint64_t time) const {
   return line;
 }
 
-// An exit without an entry. At depth 0 of a forked thread its entry was the parent's; whether the
-// thread is one is looked up only when it matters.
+// An exit without an entry. At depth 0 of a forked thread the parent made the entry; whether the thread is forked is
+// looked up only if it matters.
 TimelineLine Timeline::stray_exit(const Event& event) {
   TimelineLine stray = line(LineKind::kStrayExit, event.time);
   stray.record = &event.record;
@@ -107,11 +106,11 @@ bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
   LockStep step = held_.begin(event);
   if (step.read.op == LockOp::kNone) return false;
   const LockRecord read = step.read;  // as written: apply() shortens waits that a signal handler interrupted
-  // Before apply() ends it: the line of an unlock says how long it lasted.
+  // Before apply() ends it: an unlock's line says how long it was held.
   const LockHold hold = held_.hold_of(thread_, step.object);
   held_.apply(event, step);
   if (read.op == LockOp::kRequested) wait_ = held_.wait_of(thread_);
-  // A short wait (record --min-wait) ends like an acquisition that found the lock free.
+  // A wait too short for record --min-wait ends like an acquisition that found the lock free.
   if (read.op == LockOp::kWaited || read.op == LockOp::kConditionWaited ||
       (read.op == LockOp::kTaken && wait_.object == step.object))
     wait_ = {};
@@ -155,7 +154,7 @@ bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
   return true;
 }
 
-// At the depth where it began, at the end of its process, or of the range that is read.
+// At the depth where it began, at the end of its process or of the range that is read.
 TimelineLine Timeline::open_wait() const {
   TimelineLine wait = line(LineKind::kOpenWait, wait_.begin);
   wait.address = wait.lock = held_.objects()[wait_.object].address;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Timeline: what happened in a thread, line by line, nested as the calls were: the model of `penna replay`.
+// Timeline: what happened in a thread, line by line, nested like the calls: the model of `penna replay`.
 //
 // Usage:  for_each_timeline_line(recording, thread, {}, [&](const TimelineLine& line) { ...; return true; });
 // The visitor returns bool: false ends the walk at once, so that `replay | head` reads no more than it shows.
-// Spans nest as calls do: what was not ended (longjmp) ends with what lies around it.
-// Invariant: lines come in the order of the thread's events; every kEnter has one kLeave at the same depth, later;
-// every kSpanBegin one kSpanEnd.
-// Who holds what is worked out by a HolderTracker of this thread alone: a walk over one thread reads no others.
+// Spans nest like calls: one that was not ended (longjmp) ends with what surrounds it.
+// Invariant: lines come in the order of the thread's events; every kEnter has one later kLeave at the same depth; every
+// kSpanBegin one kSpanEnd.
+// A HolderTracker for just this thread works out who holds what: a walk over one thread reads no others.
 // Memory: the open calls, the locks held and waited for.
 #pragma once
 
@@ -35,20 +35,20 @@ enum class LineKind : uint8_t {
   kUnmap,           //                          address, size
   kPoolAllocation,  //                          address, size, site (of the pool), stack
   kPoolFree,        //                          address, site
-  // Of everything that threads wait for; `sync` says what it is.
-  kLock,           // taken without waiting    address, stack (0: not known)
-  kLockRequest,    // a wait begins            address, owner, stack; also of conditions
+  // Everything that threads wait for; `sync` says what it is.
+  kLock,           // taken without waiting    address, stack (0: unknown)
+  kLockRequest,    // a wait begins            address, owner, stack; also for conditions
   kLockWait,       // a wait for it ended      address, begin, duration, wait_end, owner, stack
-  kOpenWait,       // it never ended           as kLockWait; comes last in its thread
+  kOpenWait,       // it never ended           like kLockWait; last in its thread
   kLockBusy,       // trylock failed           address
-  kUnlock,         //                          address, stack, begin, duration of the hold (0 when its begin is unknown)
+  kUnlock,         //                          address, stack, begin, duration of the hold (0 if its begin is unknown)
   kConditionWait,  // the lock is held again   address = condition, lock, begin, duration, wait_end, stack
-  kWake,           // signal, broadcast        address, size = how many at most (UINT32_MAX: all), stack
+  kWake,           // signal, broadcast        address, size = maximum number woken (UINT32_MAX: all), stack
   kLockMade,       //                          address, stack
   kLockGone,       //                          address
   kPoint,          //                          decode_arguments(recording.site(process, site), *record); also the values
-                   //                          of a call that nobody knows
-  kSpanBegin,      // a span, in place of      as kPoint
+                   //                          of an unknown call
+  kSpanBegin,      // a span, instead of       like kPoint
   kSpanEnd,        //   an entry and its exit  site (of its beginning), begin, duration, end
   kThreadName,     //                          decode_thread_name(*record)
   kLost,           //                          record->as<penna_lost>()
@@ -60,7 +60,7 @@ struct TimelineLine {
   uint32_t process = 0, thread = 0;  // indices
   uint32_t depth = 0;                // open calls around it; kEnter and its kLeave have the same
   uint64_t time = 0;                 // ticks
-  uint64_t begin = 0;                // ticks, where it has a duration; else = time
+  uint64_t begin = 0;                // ticks, if it has a duration; else = time
   uint64_t duration = 0;             // ticks
   CallEnd end = CallEnd::kExit;      // kLeave, kSpanEnd
   uint64_t pc = 0;
@@ -68,16 +68,15 @@ struct TimelineLine {
   uint64_t lock = 0;
   uint64_t size = 0;
   uint32_t family = 0;  // penna_alloc_family, or penna_map_how; may be unknown
-  uint32_t stack =
-      0;  // for Names::stack() and origin(); 0 = none. Of a call: that it came from; kFree: see --free-stacks
-  uint32_t owner = 0;                  // tid that held the lock; 0 = unknown
-  penna_sync sync = PENNA_SYNC_MUTEX;  // of locks and waits
+  uint32_t stack = 0;   // for Names::stack() and origin(); 0 = none. Of a call: its call site; kFree: see --free-stacks
+  uint32_t owner = 0;   // tid that held the lock; 0 = unknown
+  penna_sync sync = PENNA_SYNC_MUTEX;  // for locks and waits
   uint32_t wait_end = 0;               // penna_wait_end; may be unknown
   uint32_t site = 0;                   // id
-  // kStrayExit: the process was forked inside of it. Of a call: the same, and its beginning is the fork.
+  // kStrayExit: the process was forked inside it. For a call: likewise, and its beginning is the fork.
   bool inherited = false;
   const Record* record = nullptr;  // null for kEnter, kLeave, kLeaf, kSpanEnd; valid during the visit
-  // VALUES records, valid during the visit; null: there are none. A call's `stack` is in neither.
+  // VALUES records, valid during the visit; null: none. Neither contains a call's `stack`.
   const Record* arguments = nullptr;  // kEnter, kLeave, kLeaf
   const Record* result = nullptr;     // kLeave, kLeaf
 };
@@ -85,11 +84,11 @@ struct TimelineLine {
 struct TimelineOptions {
   EventFilter filter{.classes = kAllRecords};  // its thread is set by for_each_timeline_line
   bool fold_leaves = true;  // kLeaf instead of kEnter and kLeave; holds an entry back until the next event
-  bool keep_open = true;    // at the end a kLeave (CallEnd::kOpen) for every call that was not left
+  bool keep_open = true;    // at the end, a kLeave (CallEnd::kOpen) for every call that was not left
 };
 
-// The state machine of one thread. on_line(const TimelineLine&) -> bool: false: no more lines are
-// wanted. It is called for every line, hence the templates.
+// The state machine of one thread. on_line(const TimelineLine&) -> bool: false: no more lines are wanted. It is called
+// for every line, hence the templates.
 class Timeline {
  public:
   Timeline(const Recording& recording, uint32_t process, uint32_t thread, bool fold_leaves)
@@ -99,20 +98,20 @@ class Timeline {
         fold_leaves_(fold_leaves),
         held_(recording, thread) {}
 
-  // The lines of one event, which must be of this thread. False when on_line said so.
+  // The lines of one event, which must be of this thread. False if on_line returned false.
   template <typename OnLine>
   bool add(const Event& event, OnLine&& on_line);
-  // For who looks on: an entry that is held back until the next event is given out now.
+  // For live observers: reports an entry now that would be held back until the next event.
   template <typename OnLine>
   bool catch_up(OnLine&& on_line) {
     return flush(on_line);
   }
-  // The thread's events are over: gives out what was held back, and with `keep_open` the ends of open calls.
+  // The thread has no more events: reports what was held back, and with `keep_open` the ends of open calls.
   template <typename OnLine>
   bool finish(bool keep_open, OnLine&& on_line);
 
   const CallCounts& calls() const { return matcher_.counts(); }
-  // The kEnter of every function that is open, outermost first; `depth`: of these so many, spans included.
+  // The kEnter of every open function among the `depth` outermost calls and spans, outermost first.
   template <typename Visit>
   void for_each_open(size_t depth, Visit&& visit) const;
 
@@ -133,52 +132,51 @@ class Timeline {
   uint64_t span_key(const Site& site);
   TimelineLine line(LineKind kind, uint64_t time) const;
   TimelineLine stray_exit(const Event& event);
-  // The line of a record that is no call; false when it makes none.
+  // The line of a record that is no call; false if it makes none.
   bool describe(const Event& event, TimelineLine& out);
   static bool describe_block(const Record& record, TimelineLine& out);
   bool describe_lock(const Event& event, TimelineLine& out);
   TimelineLine open_wait() const;
 
-  // A record that is needed longer than its event, and the call it is of.
+  // A record that outlives its event, and the call it belongs to.
   struct Kept {
     Kept(size_t depth, const Record& from);
-    Kept(Kept&&) = default;  // its payload stays where it is
+    Kept(Kept&&) = default;  // its payload stays in place
     Kept& operator=(Kept&&) = default;
     size_t depth;
     std::vector<uint8_t> payload;
     Record record;
     uint32_t stack = 0;
-    bool only_stack = false;  // nothing else is in it
+    bool only_stack = false;  // it contains nothing else
   };
   Kept keep_arguments(const Record& values, const Site& site);
   bool has_arguments(uint64_t pc) const;
-  // The innermost call was entered just now, and what it was called with comes next.
+  // The innermost call was entered just now, and its arguments come next.
   bool waits_for_arguments() const {
     return pending_ && has_arguments(matcher_.stack().back().pc) &&
            (arguments_.empty() || arguments_.back().depth != matcher_.depth());
   }
-  // What a thread tells of itself when it begins a chunk may come between.
+  // What a thread reports about itself when it begins a chunk may come in between.
   static bool is_of_thread(LineKind kind) {
     return kind == LineKind::kThreadName || kind == LineKind::kLost || kind == LineKind::kBlocked;
   }
 
-  // Spans are calls to the matcher, with a number in place of a pc, which no code has.
+  // To the matcher spans are calls, with a number instead of a pc, which no code has.
   static constexpr uint64_t kSpanPc = uint64_t{1} << 63;
   static bool is_span(uint64_t pc) { return (pc & kSpanPc) != 0; }
 
   const Recording& recording_;
   uint32_t process_, thread_;
   bool fold_leaves_;
-  bool pending_ = false;         // the kEnter of the innermost call was not given out yet
+  bool pending_ = false;         // the kEnter of the innermost call was not reported yet
   std::vector<Kept> arguments_;  // of open calls, outermost first
   DecodedPoint decoded_;
-  std::vector<Kept> result_;    // of the innermost call, which is about to end: none or one
-  std::optional<bool> forked_;  // goes_on_after_fork(), when it was asked for
+  std::vector<Kept> result_;    // of the innermost call, which is about to end: zero or one
+  std::optional<bool> forked_;  // goes_on_after_fork(), once it was needed
   uint64_t last_time_ = 0;
   CallMatcher matcher_;
   HolderTracker held_;
-  OpenWait
-      wait_;  // the last one that has not ended. The tracker drops it when the thread goes on, as in a signal handler
+  OpenWait wait_;  // the last open wait. The tracker drops it when the thread goes on, as in a signal handler
   TextMap<uint64_t> span_numbers_;  // by provider and name
 };
 
@@ -187,8 +185,8 @@ template <typename OnLine>
 WalkReport for_each_timeline_line(const Recording& recording, uint32_t thread, const TimelineOptions& options,
                                   OnLine&& on_line);
 
-// The lines of all threads, merged in time order. Leaves are not folded: a line that was held back would come late.
-// What is open at the end comes last, thread by thread.
+// The lines of all threads, merged in time order. Leaves are not folded: a line held back would come late. What is open
+// at the end comes last, thread by thread.
 template <typename OnLine>
 WalkReport for_each_merged_line(const Recording& recording, const TimelineOptions& options, OnLine&& on_line);
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 // The templates of timeline.h; include that one.
-// Invariant: pending_ is only true while the innermost call was entered by the event just before.
+// Invariant: pending_ is true only while the innermost call was entered by the immediately preceding event.
 #pragma once
 
 #include "model/timeline/timeline.h"
 
 namespace penna {
 
-// Turns what the matcher says into lines. Entering a call may give none yet: it is held back
-// (pending_) until it is known whether anything happens inside, or what its arguments are.
+// Turns the matcher's calls into lines. Entering a call may yield none yet: it is held back (pending_) until it is
+// known whether anything happens inside, or what its arguments are.
 template <typename OnLine>
 struct Timeline::Emit {
   Timeline& timeline;
   OnLine& on_line;
   bool go_on = true;
-  const Event* begin = nullptr;  // of the span that is entered
+  const Event* begin = nullptr;  // of the span being entered
 
   void on_enter(OpenCall& call, size_t depth) {
     if (is_span(call.pc)) {
@@ -32,7 +32,7 @@ struct Timeline::Emit {
     give(is_span(call.pc) ? LineKind::kSpanEnd : call_kind, call, end, depth, how);
     timeline.pending_ = false;
     timeline.result_.clear();
-    // Of this call, and of those inside it that a jump has left.
+    // Of this call, and of calls inside it that a jump has left.
     while (!timeline.arguments_.empty() && timeline.arguments_.back().depth > depth) timeline.arguments_.pop_back();
   }
   void give(LineKind kind, const OpenCall& call, uint64_t time, size_t depth, CallEnd how) {
@@ -51,7 +51,7 @@ struct Timeline::Emit {
       }
     } else {
       line.pc = call.pc;
-      // Arguments are kept with the depth inside their call, which is one more than the call's own.
+      // Arguments are kept with the depth inside their call, one more than the call's own.
       if (!timeline.arguments_.empty() && timeline.arguments_.back().depth == depth + 1) {
         const Kept& arguments = timeline.arguments_.back();
         line.stack = arguments.stack;
@@ -64,7 +64,7 @@ struct Timeline::Emit {
   }
 };
 
-// Gives out the kEnter that was held back.
+// Reports the kEnter that was held back.
 template <typename OnLine>
 bool Timeline::flush(OnLine& on_line) {
   if (!pending_) return true;
@@ -82,7 +82,7 @@ bool Timeline::add(const Event& event, OnLine&& on_line) {
   if (event.record.is_call()) return add_call(event, on_line);
   if (event.record.kind == PENNA_KIND_JUMP) return add_jump(event, on_line);
   if (event.record.kind == PENNA_KIND_VALUES) return add_values(event, on_line);
-  // Points are lines, but those that begin and end spans nest like calls.
+  // Points are lines, except that those that begin and end spans nest like calls.
   if (event.record.kind == PENNA_KIND_POINT) {
     const Site* site = recording_.site(process_, event.record.as<penna_point>().site);
     if (site != nullptr && (site->kind == PENNA_SITE_SPAN || site->kind == PENNA_SITE_SPAN_END))
@@ -91,7 +91,7 @@ bool Timeline::add(const Event& event, OnLine&& on_line) {
   TimelineLine other;
   if (!describe(event, other)) return true;
   if (waits_for_arguments() && is_of_thread(other.kind)) {
-    --other.depth;  // in front of the entry
+    --other.depth;  // before the entry
     return on_line(static_cast<const TimelineLine&>(other));
   }
   return flush(on_line) && on_line(static_cast<const TimelineLine&>(other));
@@ -112,8 +112,8 @@ bool Timeline::add_span(const Event& event, const Site& site, OnLine& on_line) {
   return on_line(static_cast<const TimelineLine&>(stray));
 }
 
-// The values of a call. The agent writes arguments right behind the entry and a result right before
-// the exit; what fits neither is shown as a line of its own, so that nothing is lost.
+// The values of a call. The agent writes arguments right after the entry and a result right before the exit; what fits
+// neither gets its own line, so that nothing is lost.
 template <typename OnLine>
 bool Timeline::add_values(const Event& event, OnLine& on_line) {
   const auto values = event.record.as<penna_values>();
@@ -138,14 +138,14 @@ bool Timeline::add_values(const Event& event, OnLine& on_line) {
 template <typename OnLine>
 bool Timeline::add_call(const Event& event, OnLine& on_line) {
   Emit<OnLine> emit{*this, on_line};
-  // The top bit is ours, to tell spans from code; a file could hold anything.
+  // The top bit is reserved to distinguish spans from code; a file could contain anything.
   const uint64_t pc = event.record.pc & ~kSpanPc;
   if (event.record.kind == PENNA_KIND_CALL_ENTRY) {
     if (!flush(on_line)) return false;
     matcher_.enter(pc, pc, event.time, emit, event.inherited);
     return emit.go_on;
   }
-  // An exit of another function than the one that was just entered: the entry was no leaf.
+  // An exit of another function than the one just entered: the entry was no leaf.
   if (pending_ && (!fold_leaves_ || matcher_.stack().back().pc != pc) && !flush(on_line)) return false;
   if (matcher_.exit(pc, pc, event.time, emit)) return emit.go_on;
   TimelineLine stray = stray_exit(event);
@@ -170,7 +170,7 @@ template <typename OnLine>
 bool Timeline::add_jump(const Event& event, OnLine& on_line) {
   Emit<OnLine> emit{*this, on_line};
   if (!flush(on_line)) return false;
-  arguments_.clear();  // depths of another stack
+  arguments_.clear();  // their depths are those of another stack
   matcher_.jump(event.record.as<penna_jump>(), event.time, emit);
   return emit.go_on;
 }

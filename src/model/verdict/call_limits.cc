@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See call_limits.h. Parents stand before their children in the tree.
+// See call_limits.h. Parents come before their children in the tree.
 #include "model/verdict/call_limits.h"
 
 namespace penna {
@@ -11,8 +11,8 @@ uint64_t limit_bits(const std::vector<CallLimit>& limits, const std::string& fun
   return bits;
 }
 
-// A node has the limits of its own function and of all that it is called from: they are open, too.
-// One pass, as parents come first.
+// A node has the limits of its own function and of all its callers: they are open, too. One pass, as parents come
+// first.
 std::vector<uint64_t> limit_bits_of_calls(const CallTree& tree, Names& names, const std::vector<CallLimit>& limits) {
   std::vector<uint64_t> of_function(tree.functions().size());
   for (FunctionId id = 0; id < of_function.size(); ++id)

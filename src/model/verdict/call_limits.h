@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CallLimit: how often something may happen inside functions of a name; which of many limits a function is under.
+// CallLimit: how often something may happen inside functions of a name; which of many limits apply to a function.
 //
-// Invariant: bit i of what is given stands for limit i; there are at most kMostCallLimits.
+// Invariant: bit i of a result stands for limit i; there are at most kMostCallLimits.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct CallLimit {
 };
 inline constexpr size_t kMostCallLimits = 64;
 
-// The limits that are about a function.
+// The limits that apply to a function.
 uint64_t limit_bits(const std::vector<CallLimit>& limits, const std::string& function);
-// By node of the tree: the limits about any function that is open in it.
+// By node of the tree: the limits that apply to any function open in it.
 std::vector<uint64_t> limit_bits_of_calls(const CallTree& tree, Names& names, const std::vector<CallLimit>& limits);
 
 }  // namespace penna

@@ -12,8 +12,7 @@
 
 namespace penna {
 
-// Each reason says in which direction the truth may lie: more than was found, or fewer (only where
-// ends count).
+// Each reason says on which side the truth may lie: more than was found, or fewer (only if ends count).
 std::vector<Missing> missing_events(const HealthReport& health, penna_event_class of, Ends ends, bool all_processes) {
   const bool fewer = ends == Ends::kCount;
   std::vector<Missing> list;
@@ -24,7 +23,7 @@ std::vector<Missing> missing_events(const HealthReport& health, penna_event_clas
   for (size_t i = 0; i < health.missed_by_notes.size(); ++i) {
     if ((health.missed_by_notes[i] >> of & 1) == 0) continue;
     if (!all_processes && health.missed_by_notes[i] == kNoteOfAllClasses) continue;
-    // Bits may outlive their sentence, where the file was full.
+    // Bits may outlive their sentence if the file was full.
     const bool told = i < health.notes.size();
     list.push_back({told ? health.notes[i] : "notes on what is not recorded found no room in the file", true,
                     fewer && health.is_half(i)});
@@ -66,16 +65,15 @@ std::optional<Missing> missing_stacks(uint64_t allocations, const char* what) {
 
 std::optional<Missing> missing_samples(const Verdict& verdict, uint64_t mean, std::optional<uint64_t> samples) {
   constexpr double kErrors = 4;        // standard errors: one case in 15,000
-  constexpr double kNothingFound = 7;  // so many times the mean are missed as a whole in one case of 1,000
+  constexpr double kNothingFound = 7;  // this many times the mean are missed entirely in one case of 1,000
   if (mean == 0) return {};
   const auto found = static_cast<double>(verdict.found), allowed = static_cast<double>(verdict.allowed);
   const auto bytes = static_cast<double>(mean);
   Missing missing{fmt::format("only a sample was recorded, one in {} bytes, and says it not exactly enough",
                               count_text(static_cast<int64_t>(mean))),
                   true, verdict.allowed != 0};
-  // Sampled blocks are a Poisson process over allocated bytes: a sum of n samples of `mean` bytes
-  // each has a standard error of mean * sqrt(n). Without the number of samples it is estimated from
-  // the sum itself.
+  // Sampled blocks are a Poisson process over allocated bytes: a sum of n samples of `mean` bytes each has a standard
+  // error of mean * sqrt(n). Without the number of samples it is estimated from the sum itself.
   if (verdict.unit == Verdict::Unit::kBytes) {
     const double error = samples
                              ? found * kErrors * sampling_error(*samples)

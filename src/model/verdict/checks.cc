@@ -13,7 +13,7 @@
 namespace penna {
 namespace {
 
-// Adds to the blame of a stack: one of each stack, whatever its contexts are.
+// Adds to the blame of a stack: one per stack, in whatever contexts.
 void blame(Verdict& verdict, NumberMap<size_t>& known, uint32_t process, uint32_t stack, uint64_t amount) {
   if (amount == 0) return;
   auto [found, added] = known.try_emplace(pair_key(process, stack), verdict.blames.size());
@@ -77,8 +77,8 @@ void LimitedFunctions::add(uint32_t process, uint32_t stack, uint32_t node, uint
 
 void LimitedFunctions::add_with_stack(uint32_t process, uint32_t stack, uint32_t node, uint64_t amount) {
   add(process, stack, node, amount);
-  // An incomplete stack may have had the function in the frames that are missing: for limits that
-  // it did not meet it is doubtful.
+  // The function may have been among the missing frames of an incomplete stack: limits whose function is not in the
+  // rest are in doubt.
   if (ends_.is_complete(process, stack)) return;
   uint64_t bits = in_stack_.bits(process, stack);
   if (by_calls_) bits |= in_calls_[node];
@@ -89,8 +89,7 @@ void LimitedFunctions::add_with_stack(uint32_t process, uint32_t stack, uint32_t
 std::vector<Verdict> LimitedFunctions::verdicts(const char* op) {
   for (size_t i = 0; i < limits_.size(); ++i) {
     verdicts_[i].allowed = limits_[i].allowed;
-    // A limit on a function that never appeared is kept for no good reason: most likely the name is
-    // wrong.
+    // A limit on a function that never appeared is trivially kept: most likely the name is wrong.
     if ((met_ >> i & 1) == 0)
       verdicts_[i].doubt = std::string("no function of this name ") + (by_calls_ ? "was called" : op) +
                            nearest_[i].hint() + ": it is kept, if the name is right";
@@ -112,7 +111,7 @@ std::optional<Verdict> check_gaps(const HealthReport& health) {
   verdict.limit = "gaps in the recording";
   verdict.found = uint64_t{health.damage.cut} + uint64_t{health.write_unknown} + uint64_t{!health.finished} +
                   (health.finished && !health.imported ? health.processes_without_end : 0);
-  // Which counters mean a gap is said in health.inc, so that a new one is not forgotten here.
+  // health.inc says which counters mean a gap, so that a new one cannot be forgotten here.
   for (const HealthCounter& counter : health_counters())
     if ((counter.uses & kGap) != 0) verdict.found += counter.value(health);
   if (verdict.found == 0) return std::nullopt;

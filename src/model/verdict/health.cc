@@ -25,9 +25,9 @@ namespace {
 
 bool is_none(const EventCounts& counts) { return counts == EventCounts{}; }
 
-constexpr const char* kGeneratedCode = "generated code";  // in place of a file
+constexpr const char* kGeneratedCode = "generated code";  // instead of a file
 
-// " (libfoo.so, libbar.so and 2 others)"; empty when no file is known.
+// " (libfoo.so, libbar.so and 2 others)"; empty if no file is known.
 std::string files_text(const HealthReport& report) {
   constexpr size_t kShown = 3;
   const std::vector<std::string>& files = report.no_rule_files;
@@ -48,7 +48,7 @@ void gather_file(HealthReport& report, const Recording& recording, const Summary
   } else {
     report.write_unknown = true;
   }
-  // What each chunk in the file tells itself is known without the health that the recorder writes at the end.
+  // What each chunk in the file reports is known without the health that the recorder writes at the end.
   report.recorder.torn = report.recorder.damaged = 0;
   for (const ThreadSummary& thread : summary.threads) {
     report.missing_chunks += thread.missing_chunks;
@@ -75,7 +75,7 @@ void gather_target(HealthReport& report, const Recording& recording, const Summa
     add_health(report, process.health);
     report.unannounced_processes += !process.announced;
     report.processes_without_end += !process.end.has_value();
-    uint64_t blocked = 0;  // told by the threads; the process's own count is at least that
+    uint64_t blocked = 0;  // as reported by the threads; the process's own count is at least this
     for (uint32_t thread : process.threads) blocked += recording.threads()[thread].health.blocked_ticks;
     blocked = std::max(blocked, process.health.blocked_ticks);
     if (process.end) {
@@ -92,8 +92,8 @@ void gather_target(HealthReport& report, const Recording& recording, const Summa
 }
 
 // Stacks that ended in code without a rule: those whose outermost frame is where the process began are complete. The
-// target counted walks, the tree of stacks tells places: with both kinds of place in a process the count is an upper
-// bound.
+// target counted stack walks, the tree of stacks shows places: if a process has both kinds of place the count is an
+// upper bound.
 void gather_stack_ends(HealthReport& report, const Recording& recording, Names& names) {
   std::set<std::string> files;
   report.truncated_stacks[PENNA_STACK_NO_RULE] = 0;
@@ -120,7 +120,7 @@ void gather_stack_ends(HealthReport& report, const Recording& recording, Names& 
   report.no_rule_files.assign(files.begin(), files.end());
 }
 
-// By the module of the innermost frame: whose allocations it concerns.
+// By the module of the innermost frame: whose allocations are affected.
 void gather_module_stacks(HealthReport& report, const Recording& recording, const Allocations& heap, Names& names) {
   std::map<std::string, ModuleStacks> modules;
   StackEnds ends(recording, names);
@@ -152,7 +152,7 @@ void gather_analyses(HealthReport& report, const Recording& recording, const Hea
   }
   if (inputs.allocations != nullptr) {
     const HeapTotals heap = inputs.allocations->total();
-    // A mapping that the program unmaps without having mapped it itself, as a library's, is nothing to worry about.
+    // It is fine if the program unmaps a mapping that it did not map itself, such as a library's.
     if (inputs.allocations->family().is_heap()) {
       report.unmatched_frees = heap.unmatched_frees;
       report.replaced_blocks = heap.replaced;
@@ -178,7 +178,7 @@ void gather_analyses(HealthReport& report, const Recording& recording, const Hea
 
 // ---- Sentences
 
-// Those of counters come from their table; here are those that depend on more than one number.
+// Counters get their sentences from their table; here are those that depend on more than one number.
 class Sentences {
  public:
   explicit Sentences(const HealthReport& report) {
@@ -186,7 +186,7 @@ class Sentences {
       if (const uint64_t count = counter.value(report); count != 0 && counter.has_sentence())
         add(counter.rank, counter.severity, true, counter.sentence(count));
   }
-  // `rank`: among those of the counters (penna/health.inc).
+  // `rank`: place among the counters' sentences (penna/health.inc).
   void error(int rank, bool when, std::string text) { add(rank, Severity::kError, when, std::move(text)); }
   void warning(int rank, bool when, std::string text) { add(rank, Severity::kWarning, when, std::move(text)); }
   void note(int rank, bool when, std::string text) { add(rank, Severity::kNote, when, std::move(text)); }
@@ -256,7 +256,7 @@ void say_recorder(const HealthReport& report, Sentences& say) {
             report.notes[i]);
 }
 
-// Compilers of C and C++ write it when they are asked to; what writes code at run time, as Java does, leaves it out.
+// C and C++ compilers emit it on request; run-time code generators, such as Java, leave it out.
 std::string no_rule_advice(const std::vector<std::string>& files) {
   const bool generated = std::find(files.begin(), files.end(), kGeneratedCode) != files.end();
   const std::string what_made_it = "what made it while the program ran left it out, and their callers are not known";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // HealthReport: everything that was lost, torn, cut, unmatched or guessed, in one struct and in sentences.
 //
-// Why: a number that is silently wrong costs its reader a day. Views show sentences() behind every table.
-// Invariant: a count of something lost that is not zero has a sentence; without sentences nothing that Penna knows of
-// is missing.
+// Why: a number that is silently wrong costs its reader a day. Views show sentences() after every table.
+// Invariant: a nonzero count of something lost has a sentence; without sentences nothing that Penna knows of is
+// missing.
 #pragma once
 
 #include <array>
@@ -29,9 +29,9 @@ struct HealthSentence {
   std::string text;  // cause, size, next step
 };
 
-// Of the allocations that a module asked for: how far their stacks are known.
+// A module's allocations: how completely their stacks are known.
 struct ModuleStacks {
-  std::string file;  // "(unknown)": those without a stack
+  std::string file;  // "(unknown)": without a stack
   uint64_t complete = 0, truncated = 0, unknown = 0;
 };
 
@@ -41,42 +41,42 @@ struct HealthReport {
   Damage damage;
   EventCounts write_lost{};  // could not be written (full disk)
   int write_errno = 0;
-  bool write_unknown = false;  // the place in the file that would say so is damaged
-  // Counters that belong to nothing else: penna/health.inc.
+  bool write_unknown = false;  // the field of the file that would say so is damaged
+  // Standalone counters: penna/health.inc.
 #define PENNA_HEALTH_FOUND(rank, field, ...) uint64_t field = 0;
 #include "penna/health.inc"
   // The target.
   EventCounts lost{};
-  Losses losses;            // the same, with their causes
-  bool imported = false;    // of a stream: there was no recorder
+  Losses losses;            // the same, by cause
+  bool imported = false;    // from a stream: there was no recorder
   penna_counters target{};  // sums over processes: add_counters()
   Health recorder{};        // sums over threads and processes, of the counters in penna/health.inc
   uint64_t blocked_ticks = 0;
   double blocked_ns = 0;
   std::array<uint64_t, 4> truncated_stacks{};  // by penna_stack_end; [0] is unused
-  bool no_rule_at_most = false;  // some of those without rule may have ended where the process began: complete
-  std::vector<std::string> no_rule_files;   // where those ended that are short; by name, without names: empty
-  std::vector<ModuleStacks> module_stacks;  // when there are allocations and names; most truncated and unknown first
+  bool no_rule_at_most = false;  // some of those without rule may have ended where the process began, and are complete
+  std::vector<std::string> no_rule_files;   // where the incomplete ones ended; by name; empty without names
+  std::vector<ModuleStacks> module_stacks;  // if there are allocations and names; most truncated and unknown first
   // The recorder.
-  EventCounts thrown_away{};                                // before, between and behind them
-  std::array<uint64_t, PENNA_CLASS_COUNT> event_cost_ps{};  // measured; 0 = not
+  EventCounts thrown_away{};                                // before, between and after snapshots
+  std::array<uint64_t, PENNA_CLASS_COUNT> event_cost_ps{};  // measured; 0 = not measured
   std::vector<std::string> notes;                           // its own sentences
   std::vector<uint32_t> missed_by_notes;                    // CollectorHealth; at least as many
   bool is_half(size_t note) const { return (missed_by_notes[note] & kNoteOfHalf) != 0; }
   std::string slowdown;     // slowdown_text()
-  bool any_process = true;  // false: they say why there is none
-  // The analyses that were given.
+  bool any_process = true;  // false: the notes say why there is none
+  // The analyses that were passed.
   uint64_t sample_bytes = 0;         // of record --sample-bytes; 0: all allocations were recorded
-  double hold_distortion = 0;        // how much longer recording made holds of locks: part of the time that they took
-  std::vector<ModuleNames> modules;  // that were asked for names
+  double hold_distortion = 0;        // by how much recording prolonged lock holds: as a part of the time they took
+  std::vector<ModuleNames> modules;  // that were looked up for names
 
   std::vector<HealthSentence> sentences;                    // most severe first
-  bool good() const { return worst() == Severity::kNote; }  // the numbers are right, whatever else there is to know
+  bool good() const { return worst() == Severity::kNote; }  // the numbers are right, whatever notes there are
   Severity worst() const { return sentences.empty() ? Severity::kNote : sentences.front().severity; }
 };
 
-// Analyses that were made; all may be null. (A report's own list, OverviewInputs, has others
-// besides: model does not know of reports.)
+// The analyses made; any may be null. (A report's own list, OverviewInputs, has more: the model does not know about
+// reports.)
 struct HealthInputs {
   const WalkReport* walk = nullptr;
   const Calls* calls = nullptr;

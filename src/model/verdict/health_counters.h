@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The health counters as a table (penna/health.inc): what each counts in a HealthReport, and the words for it.
 //
-// Why: reports, JSON, penna check and the last lines of penna record go through one list, so that none of them leaves a
-// counter out. Invariant: ascending by rank, and no rank twice.
+// Why: reports, JSON, penna check and the last lines of penna record use one list, so that none of them omits a
+// counter. Invariant: ascending by rank, no rank twice.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class HealthSection : uint8_t { kTarget, kRecorder, kFile, kAnalysis };
 
 enum HealthUse : uint8_t {
   kGap = 1,    // what it counts is missing from the recording
-  kAtEnd = 2,  // penna record says it
+  kAtEnd = 2,  // penna record reports it
 };
 
 struct HealthCounter {
@@ -44,7 +44,7 @@ struct HealthCounter {
 
 std::span<const HealthCounter> health_counters();
 
-// What penna record says at its end of what targets have counted, without a full stop.
+// What penna record says at its end about the targets' counters, without a full stop.
 std::vector<std::string> closing_sentences(const penna_counters& sums);
 
 }  // namespace penna

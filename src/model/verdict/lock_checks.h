@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Limits on locks: how long threads may wait for them and hold them, and functions in which none may be taken.
 //
-// Invariant: as of checks.h; of limits on times, a stack is blamed with its longest wait or hold beyond what is
-// allowed.
+// Invariant: as in checks.h; for limits on times, a stack is blamed with its longest wait or hold beyond the limit.
 #pragma once
 
 #include <vector>
@@ -13,17 +12,17 @@
 
 namespace penna {
 
-// Nanoseconds. Of locks that have holders; what condition variables are waited for is their purpose.
+// Nanoseconds. For locks that have holders; waiting is what condition variables are for.
 Verdict check_longest_wait(const Recording& recording, const Locks& locks, uint64_t allowed);
-// Of the lock with the longest 99th percentile of its waits.
+// For the lock with the longest 99th percentile of its waits.
 Verdict check_wait_p99(const Recording& recording, const Locks& locks, uint64_t allowed);
-// Those that were not over at the end included.
+// Including holds that were still open at the end.
 Verdict check_longest_hold(const Recording& recording, const Locks& locks, uint64_t allowed);
 
-// Counts where locks were taken: by stack, where it was recorded, and by the call of the tree that was open.
+// Counts where locks were taken: by stack, if recorded, and by the open call in the tree.
 class LockPlaces {
  public:
-  // `tree`: sees each event before this does; null: no calls are recorded.
+  // `tree`: must see each event before this does; null: no calls are recorded.
   explicit LockPlaces(const CallTree* tree) : tree_(tree) {}
   void operator()(const Event& event);
 

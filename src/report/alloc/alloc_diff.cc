@@ -14,11 +14,10 @@
 namespace penna {
 namespace {
 
-// A sum of bytes as a signed number, of which differences can be taken; what does not fit is the
-// largest.
+// A byte sum as a signed number, so that differences can be taken; clamped to the maximum.
 int64_t held(uint64_t value) { return static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX)); }
 
-// One stack in both recordings; null: it is not in that one.
+// One stack in both recordings; null: missing from that one.
 struct Sides {
   std::string key;
   const NamedStackSums* a = nullptr;
@@ -27,8 +26,8 @@ struct Sides {
   int64_t count_change() const { return (b ? held(b->count) : 0) - (a ? held(a->count) : 0); }
 };
 
-// Whether a change is noise. Where only a share is asked for, bytes and number must both be still:
-// fewer, larger blocks are a change, though the bytes are the same.
+// Whether a change is noise. With only a percentage, both bytes and count must be within it: fewer, larger blocks are a
+// change, even if the bytes stay the same.
 bool is_quiet(const Sides& sides, const QuietLimit& limit) {
   if (limit.absolute != 0) return std::abs(sides.bytes_change()) < limit.absolute;
   if (sides.a == nullptr || sides.b == nullptr) return false;
@@ -39,9 +38,9 @@ bool is_quiet(const Sides& sides, const QuietLimit& limit) {
          still(sides.count_change(), sides.a->count, sides.b->count);
 }
 
-// Whether two samples of the same program would differ by so much, in 19 cases of 20. Each sampled
-// block stands for `mean` bytes, and their number has a Poisson distribution, whose variance is
-// that number: so that of a sum of bytes is bytes * mean.
+// Whether two samples of the same program would differ by this much, in 19 cases of 20. Each sampled block stands for
+// `mean` bytes, and their number has a Poisson distribution, whose variance is that number: so the variance of a byte
+// sum is bytes * mean.
 bool is_within_error(const Sides& sides, const StacksByName& a, const StacksByName& b) {
   const auto variance = [](const NamedStackSums* sums, uint64_t mean) {
     return sums == nullptr ? 0 : static_cast<double>(sums->bytes) * static_cast<double>(mean);
@@ -51,7 +50,7 @@ bool is_within_error(const Sides& sides, const StacksByName& a, const StacksByNa
          kTwoSided95 * kTwoSided95 * (variance(sides.a, a.sample_mean) + variance(sides.b, b.sample_mean));
 }
 
-// A key with the frames of one program as those of the other: a new build may have another name.
+// A key with one program's name in its frames replaced by the other's: a new build may have another name.
 std::string in_program(std::string key, const std::string& before, const std::string& after) {
   if (before == after || before.empty() || after.empty()) return key;
   const std::string old = "\t" + before + "\n", now = "\t" + after + "\n";
@@ -59,7 +58,7 @@ std::string in_program(std::string key, const std::string& before, const std::st
   return key;
 }
 
-// The largest change first, whether up or down; of equal ones, that of the number.
+// Largest change first, up or down; for equal ones, by the change in count.
 std::vector<Sides> sides_of(const StacksByName& a, const StacksByName& b) {
   std::map<std::string, Sides> by_name;
   for (const auto& [key, sums] : a.stacks) by_name[in_program(key, a.program, b.program)].a = &sums;
@@ -76,7 +75,7 @@ std::vector<Sides> sides_of(const StacksByName& a, const StacksByName& b) {
   return all;
 }
 
-// Takes a key apart into the frames that it was made of: the key is all that is kept of a stack.
+// Splits a key into the frames that it was made of: nothing else is kept of a stack.
 std::vector<TableDetail> details_of(const std::string& key) {
   std::vector<TableDetail> details;
   for (size_t at = 0; at < key.size();) {
@@ -89,8 +88,8 @@ std::vector<TableDetail> details_of(const std::string& key) {
   return details;
 }
 
-// Function names come from the file: the separators of a key must not be in one, or details_of()
-// would cut it wrong.
+// Function names come from the file: they must not contain the separators of a key, or details_of() would split it
+// wrongly.
 std::string plain(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
@@ -108,7 +107,7 @@ struct SidesItem {
   bool is_quiet;
 };
 
-// An empty cell, not 0: the stack is not in that recording.
+// An empty cell, not 0: that recording does not have the stack.
 template <auto NamedStackSums::*kSum>
 Cell sum_of(const NamedStackSums* sums) {
   return sums == nullptr ? Cell{} : number(sums->*kSum);
@@ -141,7 +140,7 @@ Columns<SidesItem> sides_columns() {
 
 }  // namespace
 
-// Lines are left out: they move with every edit, and the stack is still the same.
+// Lines are left out: they move with every edit, while the stack stays the same.
 StacksByName stacks_by_name(const Allocations& heap, Names& names, StackSums what, LeakSuppressor* suppressor) {
   StacksByName result;
   result.sample_mean = heap.sample_mean();
@@ -168,8 +167,7 @@ StacksByName stacks_by_name(const Allocations& heap, Names& names, StackSums wha
   return result;
 }
 
-// With an absolute limit the user has said what noise is; the error of sampling counts only without
-// one.
+// With an absolute limit the user has defined noise; the sampling error counts only without one.
 Report alloc_diff_report(const StacksByName& a, const StacksByName& b, StackSums what, const QuietLimit& quiet) {
   Table table;
   table.key = what == StackSums::kLeaked ? "leaks" : "alloc";

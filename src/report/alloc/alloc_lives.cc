@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna report lifetimes: how long blocks live, and who frees them.
+// penna report lifetimes: how long blocks live, and which threads free them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +16,7 @@
 namespace penna {
 namespace {
 
-// How long the blocks of a row lived: ticks, of those that were freed. Without one there is no
-// time, and not one of 0.
+// How long the blocks of a row lived: in ticks, for freed blocks. Without any, cells are empty, not 0.
 struct Lives {
   const Recording& recording;
   const Distribution& lives;
@@ -33,7 +32,7 @@ Columns<Lives> life_columns() {
       {{"max_ns", "MAX", CellKind::kDuration}, [](const Lives& of) { return of.ns(of.lives.max()); }}};
 }
 
-// What blocks were freed: their number and size, and how long they had lived.
+// Freed blocks: their number and size, and how long they had lived.
 struct FreedBlocks : Lives {
   uint64_t blocks, bytes;
 };
@@ -46,7 +45,7 @@ Columns<FreedBlocks> freed_columns() {
   return columns;
 }
 
-// By the first column, most first; equal rows keep their order, which is that of first appearance.
+// By the first column, most first; equal rows stay in order of first appearance.
 void sort_by_first_number(Table& table) {
   std::stable_sort(table.rows.begin(), table.rows.end(),
                    [](const TableRow& a, const TableRow& b) { return a.cells[0] > b.cells[0]; });
@@ -68,7 +67,7 @@ Columns<LifeItem> life_item_columns(const AllocationRows& rows) {
   return columns;
 }
 
-// Rows may hold several slots of the analysis (--by function): their distributions are merged.
+// Rows may cover several slots of the analysis (--by function): their distributions are merged.
 Table table_of_lives(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names,
                      const AllocationView& view) {
   const auto rows = AllocationRows::make(recording, heap, names, view, false);
@@ -93,14 +92,13 @@ bool has_stacks(const BlockLifetimes& lives) {
                      [](const FreedBy& freer) { return freer.from.stack != 0; });
 }
 
-// "worker of 3 processes": stacks that read the same in several processes are one row, and so are
-// their threads.
+// "worker of 3 processes": stacks that read the same in several processes are one row, and so are their threads.
 std::string freer_label(const Recording& recording, uint32_t thread, size_t processes) {
   const std::string& name = recording.threads()[thread].name;
   return fmt::format("{} of {} processes", name.empty() ? "a thread" : name, processes);
 }
 
-// A stack that allocated, with who freed its blocks where.
+// An allocating stack, with who freed its blocks and where.
 struct FreedByItem : AllocationItem, FreedBlocks {
   const FreedBy& freer;
   Names& names;
@@ -127,7 +125,7 @@ Columns<FreedByItem> freed_by_columns(const AllocationRows& rows, bool shows_pla
   return columns;
 }
 
-// A row for each pair of a stack that allocated and one (or a thread) that freed.
+// One row per pair of an allocating stack and a freeing stack (or thread).
 Table table_of_freers(const Recording& recording, const Allocations& heap, const BlockLifetimes& lives, Names& names) {
   const auto rows = AllocationRows::make(recording, heap, names, {}, false);
   std::vector<FreedByItem> items;
@@ -143,8 +141,7 @@ Table table_of_freers(const Recording& recording, const Allocations& heap, const
   return table;
 }
 
-// Rows of freers_report(): what one stack freed, or, where stacks of frees were not recorded, one
-// thread.
+// Rows of freers_report(): what one stack freed, or, if stacks of frees were not recorded, one thread.
 struct Freer {
   uint32_t thread = 0;
   StackOfProcess from{};
@@ -153,8 +150,7 @@ struct Freer {
   Distribution lives;
 };
 
-// Adds up over the stacks that allocated: by the stack that freed or, where that is unknown, by
-// thread.
+// Sums over the allocating stacks: by freeing stack or, if unknown, by thread.
 std::vector<Freer> freers_of(const BlockLifetimes& lives) {
   std::vector<Freer> freers;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, size_t> numbers;
@@ -172,7 +168,7 @@ std::vector<Freer> freers_of(const BlockLifetimes& lives) {
 }
 
 struct FreerItem : Placed, OfProcesses, FreedBlocks {
-  std::shared_ptr<const Freer> freer;  // with the lives
+  std::shared_ptr<const Freer> freer;  // owns `lives`
   Names& names;
 };
 
@@ -184,7 +180,7 @@ Columns<FreerItem> freer_columns() {
   return columns;
 }
 
-// Without a stack, the thread stands for it; of several processes, how many they are.
+// Without a stack, shows the thread instead; for several processes, their number.
 void describe_freer(TableRow& row, FreerItem& item) {
   const Freer& freer = *item.freer;
   if (freer.from.stack == 0 && freer.processes.size() > 1)
@@ -195,8 +191,8 @@ void describe_freer(TableRow& row, FreerItem& item) {
 
 struct DecadeItem {
   BlockLifetimes::Decade decade;
-  Cell end;          // nanoseconds; empty: it has none
-  uint64_t largest;  // blocks of the largest decade
+  Cell end;          // nanoseconds; empty: no end
+  uint64_t largest;  // number of blocks in the largest decade
 };
 
 Columns<DecadeItem> decade_columns() {
@@ -207,7 +203,7 @@ Columns<DecadeItem> decade_columns() {
           {kBarColumn, [](const DecadeItem& item) { return bar_text(item.decade.blocks, item.largest); }}};
 }
 
-// Empty decades are left out. The last one has no end.
+// Empty decades are left out. The last one is open-ended.
 Table table_of_decades(const BlockLifetimes& lives) {
   const auto& decades = lives.decades();
   uint64_t largest = 0;

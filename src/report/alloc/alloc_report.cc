@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// penna report alloc, leaks, temp and peak: what was allocated where, what of it was never freed, freed at once, or
-// there when the most was.
+// penna report alloc, leaks, temp and peak: what was allocated where, and what of it was never freed, freed at once, or
+// live at the peak.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,8 +16,7 @@ namespace {
 std::string counted(uint64_t value, const char* noun) { return plural_text(static_cast<int64_t>(value), noun); }
 std::string bytes(uint64_t value) { return bytes_text(static_cast<int64_t>(value)); }
 
-// A sum. Where rows hold other rows (functions those that they called) there is a second column
-// with what these have.
+// A sum. If rows contain other rows (functions those that they called) a second column has the totals.
 struct SumColumn {
   Column<AllocationItem> self, total;
   bool is_own_peak = false, in_groups = true;
@@ -51,13 +50,12 @@ SumColumn peak_column() {
 SumColumn temp_column() {
   return sum_column<&AllocationSums::temporary>("temp", "TEMP", CellKind::kCount, "total_temp", "TOTAL TEMP");
 }
-// Keeps the column, as its key is part of the format, but with empty cells.
+// Keeps the column, as its key is part of the format, but empties its cells.
 SumColumn without_value(SumColumn column) {
   column.self.value = column.total.value = [](const AllocationItem&) { return Cell{}; };
   return column;
 }
-// The first column of a table gets the name of what the table is about, and its total is shown in
-// text.
+// The first column of a table is named after the table's subject, and its total is also shown in text.
 SumColumn main_column(SumColumn column, std::string_view key, std::string_view title) {
   column.self.column.key = key;
   column.self.column.title = title;
@@ -71,7 +69,7 @@ Cell share_of_temporary(const AllocationSums& sums) {
   return 100 * static_cast<double>(sums.temporary) / static_cast<double>(sums.allocations);
 }
 
-// Sums first, then totals, then what the row is: the order of the columns is that of CSV.
+// Sums first, then totals, then what the row is: this order is that of CSV.
 Columns<AllocationItem> columns_of(const AllocationRows& rows, const std::vector<SumColumn>& sums) {
   Columns<AllocationItem> columns;
   for (const SumColumn& sum : sums) columns.add(sum.self);
@@ -81,8 +79,8 @@ Columns<AllocationItem> columns_of(const AllocationRows& rows, const std::vector
   return columns;
 }
 
-// Whether a row is shown: it has something in the first column or in the other one. A stack that
-// allocated only blocks of 0 bytes is shown as well: its blocks are there.
+// Whether a row is shown: it has a value in the first column or in the other one. A stack that allocated only blocks of
+// 0 bytes is shown as well: its blocks exist.
 bool is_shown(const AllocationItem& item, const Column<AllocationItem>& first, const Column<AllocationItem>& other) {
   const auto value = [&](const Column<AllocationItem>& column) { return std::get<int64_t>(column.value(item)); };
   if (value(first) != 0 || value(other) != 0) return true;
@@ -90,18 +88,18 @@ bool is_shown(const AllocationItem& item, const Column<AllocationItem>& first, c
   return first.column.kind == CellKind::kBytes && sums.bytes == 0 && sums.allocations != 0;
 }
 
-// The rows with something in the first column, most first. `second`: where OWN PEAK is known, the
-// number of a column that is looked at, too, and breaks ties; 0: none.
+// The rows with a value in the first column, most first. `second`: the index of a column that counts too if OWN PEAK is
+// known, and breaks ties; 0: none.
 Table sums_table(const AllocationRows& rows, std::vector<SumColumn> sums, size_t second = 0) {
   Table table;
   rows.declare(table);
-  // Columns that have no sum over a group.
+  // Removes columns that have no sum over a group.
   if (!rows.are_stacks())
     std::erase_if(
         sums, [&](const SumColumn& column) { return column.is_own_peak ? !rows.know_own_peak() : !column.in_groups; });
   const bool totals = rows.have_totals();
   TableColumn& first = sums[0].self.column;
-  // SELF and TOTAL belong together: the pair takes the place of the one number.
+  // SELF and TOTAL belong together: the pair replaces the single number.
   if (totals) {
     first.key = first.kind == CellKind::kBytes ? "self_bytes" : "self_count";
     first.title = "SELF";
@@ -120,13 +118,13 @@ Table sums_table(const AllocationRows& rows, std::vector<SumColumn> sums, size_t
   return table;
 }
 
-// " after 12 ms", since the start; nothing at the start.
+// " after 12 ms", since the start; empty at the start.
 std::string after_text(const Recording& recording, uint64_t time) {
   const uint64_t start = summarize(recording).first_time;
   return time > start ? " after " + duration_text(recording.time().duration_ns(start, time)) : "";
 }
 
-// The peak of all processes together is no process's own, and is called so.
+// The peak of all processes together is not any one process's peak, and the text says so.
 std::string peak_text(const Recording& recording, const Allocations& heap) {
   const HeapTotals total = heap.total();
   std::string text =
@@ -135,7 +133,7 @@ std::string peak_text(const Recording& recording, const Allocations& heap) {
   return text + after_text(recording, total.peak_time);
 }
 
-// Of several processes: which one held the most, and when. Empty: there is but one.
+// With several processes: which one held the most, and when. Empty: there is only one.
 std::string largest_process_text(const Recording& recording, const Allocations& heap) {
   if (busy_processes(heap) < 2) return "";
   const auto largest =
@@ -147,7 +145,7 @@ std::string largest_process_text(const Recording& recording, const Allocations& 
                      process_name(process), process.pid, after_text(recording, largest->peak_time));
 }
 
-// A stack with blocks that were not freed. `begin`: ticks, from which FIRST and LAST count.
+// A stack with blocks that were not freed. `begin`: ticks from which FIRST and LAST count.
 struct LeakItem : Placed, OfProcesses {
   LeakItem(const Recording& all, const Leak& of, uint64_t when_begun, Names& its_names)
       : OfProcesses(all, of.processes, of.holder), recording(all), leak(of), begin(when_begun), names(its_names) {}
@@ -176,8 +174,8 @@ Columns<LeakItem> leak_columns() {
   return columns;
 }
 
-// A row a stack of leaked blocks, without those that are suppressed. It has more columns than the
-// sums of a stack: the largest blocks, the first and the last, an address to look for in a core.
+// One row per stack of leaked blocks, without suppressed ones. It has more columns than a stack's sums: the largest
+// blocks, the first and the last, an address to look for in a core.
 Table leaks_by_stack(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
   const uint64_t begin = summarize(recording).first_time;
   std::vector<LeakItem> items;
@@ -202,7 +200,7 @@ Report report_of(const char* key, std::string head, Table table) {
   return report;
 }
 
-// What "temporary" means here, as --within changes it.
+// What "temporary" means here; --within changes it.
 std::string temporary_text(const Allocations& heap) {
   const bool maps = heap.family().space() == BlockSpace::kMaps;
   if (heap.within() == 1)
@@ -214,8 +212,8 @@ std::string temporary_text(const Allocations& heap) {
 
 }  // namespace
 
-// The error is that of a Poisson number of samples; it holds for the sum of all. A row has fewer
-// samples, and a larger error.
+// The error is that of a Poisson number of samples; it applies to the overall sum. A row has fewer samples, and a
+// larger error.
 std::string sample_text(const Allocations& heap) {
   const uint64_t samples = heap.total().samples;
   if (!heap.is_estimated()) return fmt::format("of a sample alone: {} recorded", counted(samples, "allocation"));
@@ -237,7 +235,7 @@ std::string end_text(const Recording& recording, const Allocations& heap) {
   return several ? "at the end of each process" : "at the end";
 }
 
-// Why there is nothing: not recorded, outside of the range, or filtered out.
+// Why there are none: not recorded, outside of the range, or filtered out.
 std::string no_allocations_text(const Recording& recording, const Allocations& heap) {
   const HeapTotals total = heap.total();
   const std::string noun = heap.family().allocation() + std::string("s") + family_text(heap);
@@ -249,8 +247,7 @@ std::string no_allocations_text(const Recording& recording, const Allocations& h
                      family_text(heap));
 }
 
-// Mappings and pools are never added to the heap: a pool lies in blocks or mappings that would be
-// counted twice.
+// Mappings and pools are never added to the heap: a pool lies in blocks or mappings that would be counted twice.
 std::string other_families_text(const Recording& recording, const Allocations& heap) {
   std::vector<std::string> parts;
   std::vector<std::string> names;
@@ -308,9 +305,8 @@ Report alloc_report(const Recording& recording, const Allocations& heap, Names& 
 
 namespace {
 
-// Processes that were killed, replaced by exec or left running never came to where they free what
-// they hold: blocks that are live then need not be leaks. A sentence for each; of many only their
-// number.
+// Processes that were killed, replaced by exec or left running never got to free what they hold: blocks live at that
+// point need not be leaks. One sentence each; with many only their number.
 std::vector<std::string> sudden_ends(const Recording& recording, const Allocations& heap) {
   constexpr size_t kMost = 3;
   std::vector<std::string> sentences;
@@ -331,7 +327,7 @@ std::vector<std::string> sudden_ends(const Recording& recording, const Allocatio
   return sentences;
 }
 
-// `suppressed`: what of it is no news; may be empty.
+// `suppressed`: how much of it is suppressed; may be empty.
 std::string leaks_head(const Recording& recording, const Allocations& heap, const AllocationSums& left,
                        const std::string& suppressed) {
   const HeapTotals total = heap.total();
@@ -348,7 +344,7 @@ std::string leaks_head(const Recording& recording, const Allocations& heap, cons
 
 }  // namespace
 
-// What is suppressed is taken off the numbers, and said: "nothing leaked" must not hide it.
+// What is suppressed is subtracted from the numbers, and mentioned: "nothing leaked" must not hide it.
 Report leaks_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
   const AllocationSums left = leaked(heap, view.suppressor);
   const HeapTotals total = heap.total();
@@ -397,8 +393,7 @@ Report temp_report(const Recording& recording, const Allocations& heap, Names& n
                    sums_table(*rows, {main_column(temp_column(), "temp", "TEMP"), data, share, count_column()}));
 }
 
-// Rows by what they held at the peak of all; OWN PEAK is that of the row alone, which may be at
-// another time.
+// Rows by what they held at the overall peak; OWN PEAK is the row's own, which may be at another time.
 Report peak_report(const Recording& recording, const Allocations& heap, Names& names, const AllocationView& view) {
   const SumColumn blocks = sum_column<&AllocationSums::peak_blocks>("peak_blocks", "BLOCKS", CellKind::kCount,
                                                                     "total_peak_blocks", "TOTAL BLOCKS");

@@ -22,9 +22,8 @@ Columns<OfProcesses> holder_columns() {
            [](const OfProcesses& of) { return of.processes == 1 ? Cell{int64_t{of.pid}} : Cell{}; }}};
 }
 
-// A column that says the same in every row is hidden in text: PROCS when every row has one process,
-// PID when every row has several, or all are of the only one that allocated. The two columns are
-// neighbours (holder_columns()).
+// A column with the same value in every row is hidden in text: PROCS if every row has one process, PID if every row has
+// several, or all belong to the only one that allocated. The two columns are adjacent (holder_columns()).
 void settle_holder_columns(Table& table, const Allocations& heap) {
   const auto pid = std::find_if(table.columns.begin(), table.columns.end(),
                                 [](const TableColumn& column) { return column.key == "pid"; });
@@ -55,8 +54,7 @@ std::shared_ptr<AllocationRows> AllocationRows::make(const Recording& recording,
   return made;
 }
 
-// A row for each slot, in their order: the numbers of rows and slots are the same, unless some are
-// suppressed.
+// One row per slot, in slot order: row and slot numbers are the same, unless some are suppressed.
 void AllocationRows::take_stacks(const Grouping& how) {
   for (const StackAllocations& stack : heap_.stacks()) {
     const bool keep = !how.keep || how.keep(stack);
@@ -95,8 +93,7 @@ Columns<AllocationItem> AllocationRows::columns(std::string_view stack) const {
   return columns;
 }
 
-// Of groups that are no functions. A file that debug information does not name stands under its
-// module.
+// For groups that are not functions. A file unknown to debug information goes under its module.
 Columns<AllocationItem> AllocationRows::group_columns() const {
   using Item = AllocationItem;
   if (by_ == GroupBy::kFile)
@@ -143,7 +140,7 @@ void AllocationRows::describe_row(TableRow& row, AllocationItem& item) const {
     row.details = {{fmt::format("({})", stack_end_text(StackEnd::kUnknown)), ""}};
     return;
   }
-  NameFrame function = *group.frame;  // not one call in it, so without the line; inlined or not
+  NameFrame function = *group.frame;  // a function, not a call in it, so without the line; inlined or not
   function.line = 0;
   function.offset = 0;
   function.inlined = false;
@@ -153,8 +150,7 @@ void AllocationRows::describe_row(TableRow& row, AllocationItem& item) const {
   item.has_line = false;
 }
 
-// The calls that lead to it, from the innermost outwards, like the frames of a stack. Node 0 is the
-// tree's root.
+// The calls that lead to it, from the innermost outwards, like the frames of a stack. Node 0 is the tree's root.
 void AllocationRows::describe_call(TableRow& row, Placed& place, uint32_t node) const {
   if (node == 0) {
     row.details = {{"(in no recorded call)", ""}};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// AllocationRows: what the rows of a table about allocations are: stacks, or functions, files, modules, processes,
-// threads, calls, kinds.
+// AllocationRows: the rows of an allocation table: stacks, or functions, files, modules, processes, threads, calls,
+// kinds.
 //
-// Why apart: every such table (alloc, leaks, temp, peak, lifetimes) can be asked --by each, with its own numbers in
-// front.
-// Invariant: each slot of Allocations that is kept belongs to one row's `self`.
+// Why separate: every such table (alloc, leaks, temp, peak, lifetimes) takes --by with each of them, with its own
+// numbers before them.
+// Invariant: each kept slot of Allocations belongs to one row's `self`.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace penna {
 
-// Whose a row of a stack is: of how many processes, and, if it is one, its pid.
+// Whose a stack's row is: of how many processes, and if of one, its pid.
 struct OfProcesses {
   OfProcesses() = default;
   OfProcesses(const Recording& recording, uint32_t how_many, uint32_t process)
@@ -25,12 +25,12 @@ struct OfProcesses {
   uint32_t processes = 0, pid = 0;
 };
 Columns<OfProcesses> holder_columns();
-// Once the rows are there: in text only as far as it tells them apart.
+// Once the rows are complete: hides these columns in text if they distinguish nothing.
 void settle_holder_columns(Table& table, const Allocations& heap);
 
 class AllocationRows;
 
-// What a row is about, with a share in the rows: they live as long as a cell may still be filled.
+// What a row is about. Shares ownership of the rows: they live as long as a cell may still be filled.
 struct AllocationItem : Placed, OfProcesses {
   std::shared_ptr<const AllocationRows> rows;
   uint32_t row = 0;
@@ -40,8 +40,7 @@ struct AllocationItem : Placed, OfProcesses {
 
 class AllocationRows : public std::enable_shared_from_this<AllocationRows> {
  public:
-  // For a function: what it allocated itself, and with what it called. For a stack both are the
-  // same.
+  // For a function: what it allocated itself, and with its callees. For a stack both are the same.
   struct Row {
     AllocationSums self, total;
   };
@@ -52,24 +51,23 @@ class AllocationRows : public std::enable_shared_from_this<AllocationRows> {
                                               const AllocationView& view, bool suppress);
 
   const std::vector<Row>& rows() const { return rows_; }
-  uint32_t of_slot(uint32_t slot) const { return of_slot_[slot]; }  // kNone: it is suppressed
+  uint32_t of_slot(uint32_t slot) const { return of_slot_[slot]; }  // kNone: suppressed
   bool are_stacks() const { return !by_; }
-  // They hold other rows: a function those that it called.
+  // Whether rows include other rows: a function those it called.
   bool have_totals() const {
     return by_ && by_ != GroupBy::kThread && by_ != GroupBy::kKind && by_ != GroupBy::kProcess;
   }
-  // OWN PEAK is known of stacks and processes. Peaks of several stacks lie at different times and
-  // have no sum.
+  // OWN PEAK is known for stacks and processes. Peaks of several stacks lie at different times and cannot be summed.
   bool know_own_peak() const { return are_stacks() || by_ == GroupBy::kProcess; }
 
   AllocationItem item(uint32_t row) const { return {{}, holders(row), shared_from_this(), row}; }
-  // The columns behind the numbers; `stack`: the title of the last one, where rows are stacks.
+  // The columns after the numbers; `stack`: the title of the last one, if rows are stacks.
   Columns<AllocationItem> columns(std::string_view stack = "STACK") const;
-  // Says of a table what its rows are.
+  // Tells a table what its rows are.
   void declare(Table& table) const;
-  // What is below a row of columns().
+  // The details below a row of columns().
   static void describe(TableRow& row, AllocationItem& item) { item.rows->describe_row(row, item); }
-  // Once all rows are there.
+  // Call once all rows are added.
   void settle(Table& table) const {
     if (!by_) settle_holder_columns(table, heap_);
   }
@@ -100,8 +98,8 @@ class AllocationRows : public std::enable_shared_from_this<AllocationRows> {
   std::vector<Row> rows_;
   // By slot of Allocations: its row, or kNone.
   std::vector<uint32_t> of_slot_;
-  std::vector<StackAllocations> stacks_;  // by row, of stacks
-  std::vector<AllocationGroup> groups_;   // by row, of all else
+  std::vector<StackAllocations> stacks_;  // by row, for stacks
+  std::vector<AllocationGroup> groups_;   // by row, for everything else
 };
 
 inline const AllocationSums& AllocationItem::self() const { return rows->rows()[row].self; }

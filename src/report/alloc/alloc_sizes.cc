@@ -15,11 +15,11 @@ namespace {
 
 struct SizeItem {
   SizeCounts counts;
-  uint64_t largest;  // allocations of the most frequent one
+  uint64_t largest;  // allocations of the most frequent size
 };
 
-// `are_powers`: rows are ranges from a power of two to below the next; else single sizes.
-// `has_waste`: the allocator is glibc's malloc, whose layout is known.
+// `are_powers`: rows are ranges from a power of two to below the next; else single sizes. `has_waste`: the allocator is
+// glibc's malloc, whose layout is known.
 Columns<SizeItem> size_columns(bool are_powers, bool has_waste) {
   Columns<SizeItem> columns;
   columns.add({{{are_powers ? "from_bytes" : "size_bytes", are_powers ? "FROM" : "SIZE", CellKind::kCount},
@@ -52,8 +52,8 @@ Table table_of_sizes(const char* key, const char* title, const std::vector<SizeC
   return table;
 }
 
-// The file of an allocator that takes libc's place, in a process that allocated: how it rounds
-// sizes is not known. Only allocators that are known by their file's name are noticed.
+// The file of an allocator that replaces libc's, in a process that allocated: how it rounds sizes is unknown. Only
+// allocators known by their file's name are noticed.
 std::string other_allocator(const Recording& recording, const Allocations& heap) {
   for (uint32_t process = 0; process < heap.processes().size(); ++process) {
     if (heap.processes()[process].allocations == 0) continue;

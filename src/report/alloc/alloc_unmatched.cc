@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// penna report alloc --unmatched: frees of blocks that were not there, by the stack that freed, and which of these
-// blocks had been freed before.
+// penna report alloc --unmatched: frees of blocks that were not live, by the freeing stack, and which of these blocks
+// had been freed before.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,19 +12,18 @@
 namespace penna {
 namespace {
 
-// Unknown blocks may come from before the recording began, but hardly more than this many. With
-// more of them, or with addresses that are given out again without a free in between, the allocator
-// has ways that are not recorded.
+// Unknown blocks may come from before the recording began, but hardly more than this many. If there are more, or
+// addresses are handed out again without a free in between, the allocator has entry points that are not recorded.
 constexpr uint64_t kMostUnknown = 16;
 
-// Whether nothing is missing that could have been the allocation between two frees of one address.
-// Only then is the second one called a double free: that is an accusation.
+// Whether nothing is missing that could have been the allocation between two frees of one address. Only then is the
+// second one called a double free: that is an accusation.
 bool is_whole(const Recording& recording, const Allocations& heap, const std::vector<UnmatchedFree>& frees,
               const HealthReport& health) {
   uint64_t unknown = 0;
   for (const UnmatchedFree& row : frees) unknown += row.again ? 0 : row.frees;
   if (unknown > kMostUnknown || heap.total().replaced != 0) return false;
-  // Every way to lose an event that health knows, as each could have been that allocation.
+  // Every way to lose an event that health knows: each lost event could have been that allocation.
   const uint64_t missing = health.lost[PENNA_ALLOC] + health.write_lost[PENNA_ALLOC] + health.recorder.torn +
                            health.recorder.holes + health.recorder.damaged + health.recorder.abandoned +
                            health.recorder.unknown + health.missing_chunks + health.unreadable_chunks +
@@ -32,8 +31,8 @@ bool is_whole(const Recording& recording, const Allocations& heap, const std::ve
   return missing == 0 && !health.write_unknown && !recording.damage().any() && !heap.is_sampled();
 }
 
-// `again`: of the frees, those of blocks that had been freed before. Only a whole recording calls
-// them double frees.
+// `again`: the frees of blocks that had been freed before. They are called double frees only if the recording is
+// complete.
 std::string head_text(const Allocations& heap, uint64_t frees, uint64_t again, bool whole) {
   const BlockFamily& family = heap.family();
   if (frees == 0)

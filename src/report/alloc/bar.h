@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A bar of '#' behind the numbers of a row. Invariant: the largest value has the longest bar, all but 0 have one.
+// A bar of '#' after the numbers of a row. Invariant: the largest value has the longest bar, every value but 0 has one.
 #pragma once
 
 #include <cmath>

@@ -16,29 +16,29 @@
 namespace penna {
 namespace {
 
-constexpr uint64_t kSteps = 8;  // of a block character
+constexpr uint64_t kSteps = 8;  // levels of a block character
 
-// How many eighths of a row high, rounded; at least one where there is anything.
+// Height in eighths of a row, rounded; at least one if not 0.
 uint64_t eighths(uint64_t bytes, uint64_t peak, size_t height) {
   if (bytes == 0) return 0;
   const double part = static_cast<double>(bytes) / static_cast<double>(peak);
   return std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(part * static_cast<double>(height * kSteps))));
 }
 
-// One character: how much of it is filled, 0 to 8. Four levels in ASCII.
+// One character, filled by 0 to 8 eighths. Four levels in ASCII.
 std::string cell(uint64_t filled, bool ascii) {
   static constexpr const char* kBlocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   if (!ascii) return kBlocks[std::min(filled, kSteps)];
   return filled == 0 ? " " : filled < kSteps / 2 ? "." : filled < kSteps ? ":" : "#";
 }
 
-// Nanoseconds since `start` (ticks of the recording's first event), as all tables count time, also
-// where a range (-r) begins later. Nothing lies before the range.
+// Nanoseconds since `start` (ticks of the recording's first event), as in all tables, even if a range (-r) begins
+// later. Nothing lies before the range.
 int64_t since(uint64_t start, const Recording& recording, const HeapHistory& history, uint64_t ticks) {
   return recording.time().duration_ns(start, std::max(ticks, history.begin()));
 }
 
-// The largest of what is shown is at the top, its half in the middle, nothing at the bottom.
+// The largest value shown is at the top, its half in the middle, 0 at the bottom.
 std::string axis_label(size_t row, size_t height, uint64_t peak) {
   if (row == 0) return bytes_text(static_cast<int64_t>(peak));
   if (row == height / 2) return bytes_text(static_cast<int64_t>(peak / 2));
@@ -64,10 +64,10 @@ Columns<PointItem> point_columns() {
 
 bool print_heap_chart(const Recording& recording, const HeapHistory& history, const ChartStyle& style,
                       const TextSink& sink) {
-  // Columns of the axis' labels, "1,023 MB".
+  // Width of the axis labels, "1,023 MB".
   constexpr size_t kLabel = 9;
   const TextStyle text{style.color, style.width};
-  // Never more than there are points, and room for a label even on a narrow terminal.
+  // At most one column per point, and room for a label even on a narrow terminal.
   const size_t columns = std::clamp<size_t>(style.width - kLabel - 2, 10, HeapHistory::kPoints);
   const std::vector<HeapPoint> points = history.points(columns);
   const uint64_t peak = std::max<uint64_t>(history.peak_bytes(), 1);
@@ -77,7 +77,7 @@ bool print_heap_chart(const Recording& recording, const HeapHistory& history, co
   const size_t mark = static_cast<size_t>(highest - points.begin());
   std::string line = std::string(kLabel + 2, ' ') + std::string(mark, ' ');
   if (!sink(line + tinted(style.ascii ? "v" : "▼", Tint::kWarn, text) + "\n")) return false;
-  // From the top row down; `below` is what the rows under it hold.
+  // From the top row down; `below` is how much the rows under it cover.
   for (size_t row = 0; row < style.height; ++row) {
     line = fmt::format("{:>{}} {}", axis_label(row, style.height, peak), kLabel, style.ascii ? "|" : "│");
     const uint64_t below = (style.height - 1 - row) * kSteps;
@@ -86,7 +86,7 @@ bool print_heap_chart(const Recording& recording, const HeapHistory& history, co
       const uint64_t high = eighths(point.most_bytes, peak, style.height);
       drawn += cell(high <= below ? 0 : std::min(high - below, kSteps), style.ascii);
     }
-    // No blanks at the ends of lines.
+    // No trailing blanks.
     drawn.erase(drawn.find_last_not_of(' ') + 1);
     if (!sink(line + tinted(drawn, Tint::kTime, text) + "\n")) return false;
   }
@@ -123,8 +123,8 @@ Report heap_report(const Recording& recording, const Allocations& heap, const He
     for (const HeapPoint& point : history.points(HeapHistory::kPoints))
       items.push_back({since(start, recording, history, point.time), point});
   point_columns().fill(table, std::move(items));
-  // Drawn when the table is printed as text, in the width known only then. CSV and JSON have the
-  // points as rows.
+  // Drawn when the table is printed as text, because the width is known only then. CSV and JSON have the points as
+  // rows.
   table.draw = [&recording, &history, ascii](const TextStyle& text, const TextSink& sink) {
     ChartStyle style;
     if (text.width != 0) style.width = std::max<size_t>(text.width, 40);

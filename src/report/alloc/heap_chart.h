@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HeapChart: live bytes over time, drawn with characters: a column for each piece of time, as high as the most that was
+// HeapChart: live bytes over time, drawn with characters: one column per slice of time, as high as the most that was
 // live in it.
 //
 //   202 MB |            *
@@ -11,7 +11,7 @@
 //          +------------------
 //          0 s          190 ms
 //
-// Invariant: no line is wider than was asked for; what was live at all is never drawn as nothing.
+// Invariant: no line exceeds the requested width; a nonzero value is never drawn as nothing.
 #pragma once
 
 #include <string>
@@ -23,12 +23,12 @@ namespace penna {
 
 struct ChartStyle {
   size_t width = 80;   // columns, at least 40
-  size_t height = 12;  // rows of columns
-  bool ascii = true;   // else eighths of blocks
+  size_t height = 12;  // number of rows
+  bool ascii = true;   // else eighth blocks
   bool color = false;
 };
 
-// False when the sink did.
+// False if the sink returned false.
 bool print_heap_chart(const Recording& recording, const HeapHistory& history, const ChartStyle& style,
                       const TextSink& sink);
 

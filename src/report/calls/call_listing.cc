@@ -8,7 +8,7 @@
 namespace penna {
 namespace {
 
-// The finalizer of splitmix64 (Steele, Lea, Flood, OOPSLA 2014): each bit of the result hangs on all of `value`.
+// The finalizer of splitmix64 (Steele, Lea, Flood, OOPSLA 2014): each bit of the result depends on all of `value`.
 uint64_t mixed(uint64_t value) {
   value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
   value = (value ^ value >> 27) * 0x94d049bb133111eb;
@@ -17,8 +17,7 @@ uint64_t mixed(uint64_t value) {
 
 }  // namespace
 
-// Two hashes with different constants. The order of the calls inside matters, so the sum before is
-// multiplied.
+// Two hashes with different constants. The order of the inner calls matters, so the sum so far is multiplied.
 void CallListing::Shape::add(const Shape& inner) {
   high = mixed(high * 3 + inner.high + 0x9e3779b97f4a7c15);
   low = mixed(low * 5 + inner.low + 0xd1b54a32d192ed03);
@@ -26,7 +25,7 @@ void CallListing::Shape::add(const Shape& inner) {
 
 CallListing::CallListing(bool folded, OnLine on_line) : folded_(folded), on_line_(std::move(on_line)), open_(1) {}
 
-// A line goes out at once unless a call around it may turn out to be the same as the one before.
+// A line is printed at once unless a call around it may turn out to equal the one before.
 bool CallListing::put(const ListedCall& line) {
   if (candidates_.empty()) return on_line_(line);
   held_.push_back(line);
@@ -40,8 +39,8 @@ bool CallListing::flush() {
   return true;
 }
 
-// Shows what is held back as it is. A run that was counted in front of a candidate ends there, so
-// its total must come before the candidate's lines.
+// Shows what is held back as it is. A counted run before a candidate ends there, so its total must come before the
+// candidate's lines.
 bool CallListing::give_up() {
   for (; !candidates_.empty(); candidates_.pop_back()) {
     const Candidate& held = candidates_.back();
@@ -59,8 +58,8 @@ bool CallListing::end_run(const Open& open, size_t depth) {
   return open.run <= 1 || put({static_cast<uint32_t>(depth), open.last, open.run});
 }
 
-// A call of the same function as the one before it may be equal: its lines are held back until it
-// ends. Any other call ends the run in front of it.
+// A call of the same function as the one before may be equal: its lines are held back until it ends. Any other call
+// ends the preceding run.
 bool CallListing::enter(uint32_t function) {
   const size_t depth = open_.size() - 1;
   Open& around = open_.back();
@@ -87,8 +86,8 @@ bool CallListing::leave() {
   Open& around = open_.back();
   around.shape.add(ended.shape);
   const bool is_candidate = !candidates_.empty() && candidates_.back().depth == depth;
-  // Now it is known whether the call was equal. If so, its lines are forgotten, and the run is one
-  // longer; if not, the total of the run belongs in front of them.
+  // Now it is known whether the call was equal. If so, its lines are dropped, and the run is one longer; if not, the
+  // total of the run goes before them.
   if (is_candidate) {
     const Candidate held = candidates_.back();
     candidates_.pop_back();
@@ -108,7 +107,7 @@ bool CallListing::leave() {
   return !candidates_.empty() || flush();
 }
 
-// Calls that are open end here, without being compared: nobody knows what they would have called.
+// Open calls end here without a comparison: what else they would have called is unknown.
 bool CallListing::finish() {
   if (!give_up()) return false;
   for (size_t depth = open_.size(); depth-- > 0;)

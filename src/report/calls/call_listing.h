@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// CallListing: the calls of one thread as a tree of names, each below its caller, in their order.
+// CallListing: the calls of one thread as a tree of names, each below its caller, in order.
 //
-// Folded, calls that follow each other at the same place, of the same function and with the same calls inside, are
-// shown once, and below it how often: "f (total: 5 times)". Else every call has its line.
-// Usage: enter() and leave() as the calls were, at last finish().
-// Invariant: folding loses no call: the lines and their totals say what every call did. A call has its line at once,
-// unless it may turn out to be the same as the one before it.
+// Folded, consecutive calls at the same place, of the same function and with the same calls inside, are shown once,
+// followed by their number: "f (total: 5 times)". Otherwise every call has its line.
+// Usage: enter() and leave() in the order of the calls, finally finish().
+// Invariant: folding loses no call: the lines and their totals account for every call. A call gets its line at once,
+// unless it may turn out to equal the one before it.
 // Memory: O(depth) and what is held back, at most kMaxHeld lines; what would need more is not folded.
 #pragma once
 
@@ -17,29 +17,28 @@ namespace penna {
 
 struct ListedCall {
   uint32_t depth;     // 0 for the outermost
-  uint32_t function;  // what enter() was given
-  uint64_t total;     // 0: a call; else: these so many equal ones end here
+  uint32_t function;  // enter()'s argument
+  uint64_t total;     // 0: a call; else: a run of this many equal ones ends here
 };
 
 class CallListing {
  public:
   static constexpr size_t kMaxHeld = 1 << 20;
-  // False: nobody reads any more.
+  // False: the reader has gone.
   using OnLine = std::function<bool(const ListedCall&)>;
   CallListing(bool folded, OnLine on_line);
 
   bool enter(uint32_t function);
-  bool leave();  // the innermost; none open: nothing happens
+  bool leave();  // leaves the innermost call; does nothing if none is open
   bool finish();
 
-  // For who reads while calls come: shows what is held back, but for one call in which nothing has happened yet.
+  // For live readers: shows what is held back, except a single call in which nothing has happened yet.
   bool catch_up() { return held_.size() <= 1 || give_up(); }
   size_t held() const { return held_.size(); }
   size_t depth() const { return open_.size() - 1; }
 
  private:
-  // A subtree by two hashes of 64 bits: equal ones are taken for equal subtrees, which is wrong
-  // once in 2^100 or so.
+  // A subtree as two 64-bit hashes: equal hashes are taken for equal subtrees, which is wrong once in 2^100 or so.
   struct Shape {
     uint64_t high = 0, low = 0;
     bool operator==(const Shape&) const = default;
@@ -47,13 +46,13 @@ class CallListing {
   };
   struct Open {
     uint32_t function = 0;
-    Shape shape;            // of what it called so far
-    bool has_last = false;  // a call inside has ended
+    Shape shape;            // of its callees so far
+    bool has_last = false;  // a call inside it has ended
     uint32_t last = 0;      // its function
     Shape last_shape;
-    uint64_t run = 0;  // how many equal ones, this the last of them, followed each other
+    uint64_t run = 0;  // number of consecutive equal calls so far, up to the last one
   };
-  // A call of the same function as the one before it: what it prints is held back from `begin` on.
+  // A call of the same function as the one before it: its output is held back from `begin` on.
   struct Candidate {
     size_t depth, begin;
   };

@@ -9,8 +9,7 @@
 namespace penna {
 namespace {
 
-// What rows of functions and of groups share. `duration` is of single calls; `total` counts
-// recursion once. In ticks.
+// What rows of functions and of groups share. `duration` is of single calls; `total` counts recursion once. In ticks.
 struct TimedCalls {
   template <typename Called>
   TimedCalls(const Recording& all, const Called& called)
@@ -29,7 +28,7 @@ struct FunctionItem : TimedCalls, Placed {
   Names& names;
 };
 
-// `key`: a thread's or a module's number, as CallGroups::by() says.
+// `key`: the number of a thread or module, as CallGroups::by() says.
 struct GroupItem : TimedCalls {
   GroupItem(const Recording& all, const CallGroup& group, const CodeMap& its_map)
       : TimedCalls(all, group), key(group.key), map(its_map) {}
@@ -65,8 +64,7 @@ Columns<GroupItem> module_columns() {
            }}};
 }
 
-// What is unusual is counted: calls that were left without an exit have times that end where an
-// outer function did.
+// Mentions what is unusual: calls left without an exit end, in time, where an outer function did.
 std::string calls_head(const Recording& recording, const Calls& calls, size_t functions) {
   const CallCounts& counts = calls.counts();
   if (counts.calls == 0) return no_calls_text(recording);
@@ -82,9 +80,8 @@ std::string calls_head(const Recording& recording, const Calls& calls, size_t fu
 
 }  // namespace
 
-// Each report spells out its table: key, order, columns, head. What two of them have in common is
-// one helper each (columns, set_function, the head); a common skeleton would only hide which table
-// has what.
+// Each report spells out its table: key, order, columns, head. What several share is in helpers (columns, set_function,
+// the head); a common skeleton would only hide which table has what.
 Report calls_report(const Recording& recording, const Calls& calls, Names& names) {
   Table table;
   table.key = "calls";

@@ -15,15 +15,14 @@
 namespace penna {
 namespace {
 
-// Sums of a damaged recording stay at the limit.
+// Saturates: a damaged recording may overflow sums.
 void add_to(int64_t& sum, int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) sum = INT64_MAX;
 }
 
 using Pair = SidesOf<NamedCalls>;
 
-// Whether a change is noise. With another number of calls it never is: then the program did
-// something else.
+// Whether a change is noise. Never if the number of calls differs: then the program did something else.
 bool is_quiet(const Pair& pair, const QuietLimit& limit) {
   const int64_t change = std::abs(pair.change<&NamedCalls::total_ns>());
   if (limit.absolute != 0) return change < limit.absolute;
@@ -69,7 +68,7 @@ Columns<PairItem> pair_columns() {
 
 }  // namespace
 
-// Several functions of one name (static ones, clones) are summed up.
+// Functions with the same name (static ones, clones) are summed up.
 CallsByName calls_by_name(const Recording& recording, const Calls& calls, Names& names) {
   CallsByName result;
   for (const FunctionCalls* function : calls.by_total()) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// penna diff: the calls of two recordings side by side, by the names of functions.
+// penna diff: the calls of two recordings side by side, by function name.
 //
 // Why by name: between two builds every address changes, and names are what people compare.
-// Invariant: functions of one name are one row; what is in one recording only has no numbers for the other.
+// Invariant: functions with one name are one row; a function in only one recording has no numbers for the other.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct NamedCalls {
   int64_t total_ns = 0, self_ns = 0;
 };
 
-// The calls of one recording, all that is needed of it.
+// The calls of one recording, with all that is needed of it.
 struct CallsByName {
   std::map<std::string, NamedCalls> functions;
   uint64_t calls = 0;
@@ -28,10 +28,10 @@ struct CallsByName {
 };
 CallsByName calls_by_name(const Recording& recording, const Calls& calls, Names& names);
 
-// What counts as noise: a row is quiet when its total changed by less. Both 0: nothing is.
+// What counts as noise: a row is quiet if its total changed by less. Both 0: none is.
 struct QuietLimit {
-  double percent = 1;    // of the larger of both totals, as long as the number of calls is the same
-  int64_t absolute = 0;  // when not 0, instead of the percentage: nanoseconds, or bytes of allocations
+  double percent = 1;    // of the larger of both totals, provided the number of calls is the same
+  int64_t absolute = 0;  // if not 0, replaces the percentage: nanoseconds, or bytes for allocations
 };
 
 Report diff_report(const CallsByName& a, const CallsByName& b, const QuietLimit& quiet);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kNarrow = 4;  // columns: a narrower frame has no room for a word
 
-// Colours of xterm's 256, warm ones, dark text on them; grey for frames that stand for several.
+// Colours from xterm's 256: warm ones with dark text; grey for frames that stand for several.
 constexpr uint8_t kWarm[] = {172, 178, 179, 208, 209, 214, 215, 216, 220, 221};
 constexpr uint8_t kGrey = 250;
 
@@ -33,14 +33,14 @@ std::string padded(std::string text, size_t width) {
 
 }  // namespace
 
-// Only the innermost frame gets the weight; sum_up() hands it on to the callers.
+// Only the innermost frame gets the weight; sum_up() passes it on to the callers.
 void Flame::add(std::span<const std::string_view> frames, uint64_t weight) {
   uint32_t node = 0;
   for (const std::string_view frame : frames) node = child(node, frame);
   nodes_[node].total = saturating(nodes_[node].total, weight);
 }
 
-// Names are numbered, so that a node is found by two numbers.
+// Names are numbered, so that two numbers identify a node.
 uint32_t Flame::child(uint32_t parent, std::string_view name) {
   auto number = numbers_.find(name);
   if (number == numbers_.end()) {
@@ -56,8 +56,8 @@ uint32_t Flame::child(uint32_t parent, std::string_view name) {
   return found->second;
 }
 
-// Parents have smaller numbers than their children, so one pass from the end sums up all. Equal
-// totals are ordered by name: the drawing does not depend on the order of the stacks.
+// Parents have smaller numbers than their children, so one pass from the end sums up everything. Equal totals are
+// ordered by name: the drawing does not depend on the order of the stacks.
 void Flame::sum_up() {
   for (size_t i = nodes_.size(); i-- > 1;)
     nodes_[nodes_[i].parent].total = saturating(nodes_[nodes_[i].parent].total, nodes_[i].total);
@@ -68,8 +68,8 @@ void Flame::sum_up() {
     });
 }
 
-// The frames below one. Columns are rounded from the running sum, not each by itself: errors do not
-// add up, and the last frame ends where its caller does at most.
+// The frames below one. Columns are rounded from the running sum, not individually: errors do not add up, and the last
+// frame ends no later than its caller.
 std::vector<Flame::Frame> Flame::below(const Frame& frame) const {
   std::vector<Frame> frames;
   if (frame.merged != 0 || frame.total == 0) return frames;
@@ -81,7 +81,7 @@ std::vector<Flame::Frame> Flame::below(const Frame& frame) const {
     Frame next{children[i], 0, column(), 0, nodes_[children[i]].total};
     const size_t left = children.size() - i;
     sum += static_cast<double>(next.total);
-    if (column() - next.begin < kNarrow && left > 1) {  // and all behind it are narrower
+    if (column() - next.begin < kNarrow && left > 1) {  // and all that follow are narrower
       next.merged = left;
       for (size_t j = i + 1; j < children.size(); ++j) {
         next.total = saturating(next.total, nodes_[children[j]].total);
@@ -108,8 +108,7 @@ std::string Flame::label(const Frame& frame, size_t room, const FlameStyle& styl
   return display_width(text) <= room ? text : cut_middle(name, room);
 }
 
-// Blanks between frames keep each below its caller. A frame of one column is a bar: brackets would
-// need two.
+// Blanks between frames keep each below its caller. A one-column frame is a bar: brackets would need two.
 std::string Flame::row(const std::vector<Frame>& frames, const FlameStyle& style, const std::string& all) const {
   std::string line;
   size_t at = 0;
@@ -121,7 +120,7 @@ std::string Flame::row(const std::vector<Frame>& frames, const FlameStyle& style
       line += width == 1 ? "|" : "[" + padded(label(frame, width - 2, style, all), width - 2) + "]";
       continue;
     }
-    // The last column stays free, so that neighbours of one colour are two.
+    // The last column stays blank to separate neighbours of the same colour.
     const size_t field = width > 1 ? width - 1 : width;
     const std::string& name = names_[nodes_[frame.node].name];
     const uint8_t color = frame.merged != 0 ? kGrey : kWarm[TextHash{}(name) % std::size(kWarm)];
@@ -131,7 +130,7 @@ std::string Flame::row(const std::vector<Frame>& frames, const FlameStyle& style
   return line + "\n";
 }
 
-// Row by row, breadth first: only the frames of two rows are in memory.
+// Row by row, breadth first: only two rows of frames are in memory.
 bool Flame::print(const FlameStyle& style, const FlameUnit& unit, const TextSink& sink) {
   sum_up();
   const uint64_t total = nodes_[0].total;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Flame: stacks with a weight as an icicle: each function below its caller, as wide as its share of all.
+// Flame: stacks with a weight as an icicle: each function below its caller, as wide as its share of the total.
 //
 //   [all 1.23 s of calls                                                       ]
 //   [main 100 %                                                                ]
 //   [parse 61.0 %                              ][write 30.5 %         ]
 //   [lex 40.1 %                   ][...(7)]     [flush 30.5 %         ]
 //
-// What has nothing below it did the rest itself. Frames too narrow for a word are one: "...(7)".
+// The part of a frame with nothing below it is its own. Frames too narrow for a word are combined: "...(7)".
 // Usage: add() each stack; print() once.
-// Invariant: a frame lies within its caller's columns; the widest stand left. Names are cut by columns, never within a
-// character.
+// Invariant: a frame lies within its caller's columns; the widest come first, from the left. Names are cut by columns,
+// never within a character.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ namespace penna {
 
 struct FlameStyle {
   size_t width = 80;   // columns, at least 20
-  bool color = false;  // frames are coloured fields, else they stand in brackets
-  bool ascii = true;   // but for names
+  bool color = false;  // frames are coloured fields, else in brackets
+  bool ascii = true;   // except names
 };
 
 // What the weights are: "1.23 s of calls".
@@ -42,7 +42,7 @@ class Flame {
 
   // `frames`: outermost first.
   void add(std::span<const std::string_view> frames, uint64_t weight);
-  // False when the sink did. Without any weight, a sentence.
+  // False if the sink returned false. Prints a sentence if there is no weight.
   bool print(const FlameStyle& style, const FlameUnit& unit, const TextSink& sink);
 
  private:
@@ -51,7 +51,7 @@ class Flame {
     uint64_t total = 0;
     std::vector<uint32_t> children;  // widest first, once sorted
   };
-  // A row's field: a node, or those of its callees that are too narrow.
+  // A field in a row: a node, or a caller's callees that are too narrow.
   struct Frame {
     uint32_t node = 0;
     size_t merged = 0;          // 0: the node itself

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna graph: who calls a function, and what it calls.
+// penna graph: the callers and callees of a function.
 #include <fmt/format.h>
 
 #include "report/frames.h"
@@ -10,9 +10,8 @@ namespace penna {
 namespace {
 
 constexpr const char* kRoles[] = {"caller", "function", "callee"};
-// Rows that are of no single function: the outermost calls have no caller, and several chosen
-// functions are one row.
-constexpr uint32_t kNobody = UINT32_MAX, kAllChosen = UINT32_MAX - 1;  // rows that are of no single function
+// Rows that are not a single function: the outermost calls have no caller, and several chosen functions share one row.
+constexpr uint32_t kNobody = UINT32_MAX, kAllChosen = UINT32_MAX - 1;
 
 struct EdgeItem : Placed {
   EdgeItem(const Recording& all, const CallGraph& of, Names& its_names, const std::string& its_pattern, size_t its_role,
@@ -42,7 +41,7 @@ Columns<EdgeItem> edge_columns() {
            [](const EdgeItem& item) { return ticks_to_ns(item.recording, item.edge.self); }}};
 }
 
-// The name of the function, or words for what is none.
+// The name of the function, or words for rows that are none.
 void describe(TableRow& row, EdgeItem& item) {
   if (item.function != kNobody && item.function != kAllChosen)
     return set_function(row, item, item.names.at(item.graph.functions().place(item.function)).back(), item.names.map());
@@ -108,7 +107,7 @@ static_assert(kNobody == kNoFunction);
 
 }  // namespace
 
-// CSV has one table, so there the role is a column.
+// CSV has a single table, so the role is a column there.
 Report graph_report(const Recording& recording, const CallGraph& graph, Names& names, const std::string& pattern,
                     bool in_one_table) {
   const GraphReport build(recording, graph, names, pattern);

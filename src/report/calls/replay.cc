@@ -20,10 +20,10 @@ namespace penna {
 namespace {
 
 constexpr size_t kDeepestIndent = 60;  // levels; deeper lines say how deep they are
-constexpr size_t kColumnsWidth = 36;   // of what stands in front of the event
-constexpr size_t kTidWidth = 9;        // of which is that of TID
-constexpr size_t kAround = 9;          // of depth_mark(), and of what stands behind a name: "() {"
-constexpr size_t kEventRoom = 50;      // with less, TID gives way: a name and some levels
+constexpr size_t kColumnsWidth = 36;   // of what precedes the event
+constexpr size_t kTidWidth = 9;        // of these, the TID column
+constexpr size_t kAround = 9;          // of depth_mark(), and of what follows a name: "() {"
+constexpr size_t kEventRoom = 50;      // with less, the TID column is dropped: a name and some levels
 
 const char* family_name(uint32_t family) {
   static constexpr const char* kNames[PENNA_FAMILY_COUNT] = {"malloc", "calloc", "realloc", "aligned_alloc"};
@@ -56,7 +56,7 @@ Tint tint_of(LineKind kind) {
   }
 }
 
-// How a wait or a lock is called: "lock m", "read lock table", "barrier start".
+// What a wait or a lock is called: "lock m", "read lock table", "barrier start".
 const char* sync_word(penna_sync sync) {
   switch (sync) {
     case PENNA_SYNC_READ: return "read lock";
@@ -72,7 +72,7 @@ const char* sync_word(penna_sync sync) {
   }
 }
 
-// By hand, as format's widths take most of the time of a replay.
+// By hand: format's widths would take most of the time of a replay.
 std::string right(std::string text, size_t width) {
   if (text.size() < width) text.insert(0, width - text.size(), ' ');
   return text;
@@ -100,8 +100,7 @@ bool has_duration(const TimelineLine& line) {
   }
 }
 
-// Values of a record and the site that describes them may not match (a damaged file): what has no
-// description is "argN".
+// A record's values and the site that describes them may not match (a damaged file): undescribed ones are "argN".
 std::string arguments_text(const Site* site, const DecodedPoint& point) {
   std::string text;
   for (size_t i = 0; i < point.values.size(); ++i) {
@@ -122,7 +121,7 @@ std::string value_text(const SiteArgument& described, const ArgumentValue& value
                        const std::function<std::string(uint64_t)>& code) {
   const bool is_there = value.present && !value.bad;
   if (is_there && value.is_text()) return quoted(value.text) + (value.cut ? "..." : "");
-  // A pointer to code by the name of its function.
+  // A code pointer is shown as the name of its function.
   if (is_there && described.format.starts_with("p") && value.bits != 0)
     if (std::string name = code(value.bits); !name.starts_with("[unknown]")) return name;
   return argument_text(described, value);
@@ -130,8 +129,8 @@ std::string value_text(const SiteArgument& described, const ArgumentValue& value
 
 }  // namespace
 
-// "fd=3, at=0x7f00{x=1, y=2}". Sites list the fields of a struct behind it, as "at", "at.x",
-// "at.y": braces are opened at the first field, and closed where the outer name changes.
+// "fd=3, at=0x7f00{x=1, y=2}". Sites list the fields of a struct after it, as "at", "at.x", "at.y": braces open at the
+// first field, and close where the outer name changes.
 std::string values_text(const Site& site, const DecodedPoint& values,
                         const std::function<std::string(uint64_t)>& code) {
   std::string text, open;  // the struct whose braces are open
@@ -150,8 +149,8 @@ std::string values_text(const Site& site, const DecodedPoint& values,
     const bool of_last = i != 0 && !site.arguments[i - 1].is_stack() &&
                          site.arguments[i - 1].name.substr(0, site.arguments[i - 1].name.find('.')) == outer;
     std::string shown = value_text(described, value, code);
-    // A struct that could not be read says so once, not for each of its fields.
-    if (is_field && of_last && (bad_struct || (value.bad && value.bits == 0))) continue;  // said already
+    // A struct that could not be read says so once, not for each field.
+    if (is_field && of_last && (bad_struct || (value.bad && value.bits == 0))) continue;  // already said
     if (is_field && of_last) {
       text += open.empty() ? "{" : ", ";
       open = outer;
@@ -183,8 +182,8 @@ void UnbalancedEnds::count(const TimelineLine& line) {
   open_ += line.end == CallEnd::kOpen;
 }
 
-// Ends that do not fit say something about the program (longjmp, exceptions, fork) or about losses,
-// and belong under the listing.
+// Unbalanced ends say something about the program (longjmp, exceptions, fork) or about losses, and belong under the
+// listing.
 std::string UnbalancedEnds::sentence() const {
   std::string text;
   const auto add = [&text](uint64_t count, const char* one, const char* more) {
@@ -244,13 +243,13 @@ bool ReplayPrinter::thread_title(uint32_t thread) {
   return sink_(tinted(text, Tint::kBold, style_.text) + "\n");
 }
 
-// The line is put together in one string by hand: formatting widths would take most of the time of a replay.
+// The line is assembled in one string by hand: formatting widths would take most of the time of a replay.
 bool ReplayPrinter::line(const TimelineLine& line) {
   if (line.kind == LineKind::kLockRequest) return true;
   line_.clear();
   const size_t columns = append_columns(line);
   const size_t gap = line_.empty() ? 0 : kColumnGap;
-  // A name's room for the event, even when the columns in front leave less.
+  // Room for at least a name, even if the columns before the event leave less.
   const size_t width = style_.text.width;
   const size_t room = width == 0 ? 0 : std::max(width - std::min(width, columns + gap), kSmallestName);
   const size_t levels = std::min(kDeepestIndent, shown_levels(line.depth, 2, room));
@@ -299,7 +298,7 @@ bool ReplayPrinter::stack_lines(const TimelineLine& line, size_t indent) {
   return true;
 }
 
-// Its own, or that which it gives to another.
+// The thread's own name, or one that it gives to another thread.
 static std::string thread_name_text(const Record& record) {
   const std::string name = printable(decode_thread_name(record));
   const NamedThread other = decode_named_thread(record);
@@ -307,8 +306,7 @@ static std::string thread_name_text(const Record& record) {
                            : fmt::format("names the thread with tid {} {}", other.tid, name);
 }
 
-// The text of a line, one kind after the other. Whatever comes from the file goes through
-// printable().
+// The text of a line, by kind. Everything that comes from the file goes through printable().
 std::string ReplayPrinter::event_text(const TimelineLine& line) {
   switch (line.kind) {
     case LineKind::kEnter:
@@ -413,7 +411,7 @@ std::string ReplayPrinter::allocation_text(const TimelineLine& line) {
   return fmt::format("{}({}) = {:#x}{}", family_name(line.family), line.size, line.address, origin_text(line));
 }
 
-// Without calls around it, the caller is the best that can be said of where it happened.
+// Without calls around it, the caller is the best available description of where it happened.
 std::string ReplayPrinter::origin_text(const TimelineLine& line) {
   const NameFrame* origin = line.depth == 0 ? names_.origin(line.process, line.stack) : nullptr;
   return origin != nullptr ? " in " + printable(origin->function) : "";
@@ -424,7 +422,7 @@ std::string ReplayPrinter::pool_name(const TimelineLine& line) {
   return site != nullptr ? printable(site->name) : "?";
 }
 
-// The holder is that of the moment when the wait began; it may have changed since.
+// The holder is the one when the wait began; it may have changed since.
 std::string ReplayPrinter::wait_text(const TimelineLine& line, const std::string& what) {
   std::string text = fmt::format("{} waited {}", what, duration_text(ticks_to_ns(recording_, line.duration)));
   if (line.owner != 0 && line.sync != PENNA_SYNC_JOIN)
@@ -447,8 +445,7 @@ std::string ReplayPrinter::span_name(const TimelineLine& line) {
   return printable(site_name(recording_.site(line.process, line.site), line.site));
 }
 
-// A point may have values that do not fit its site's description: they are shown as far as they go,
-// and called so.
+// A point may have values that do not fit its site's description: they are shown as far as possible, and marked.
 std::string ReplayPrinter::point_text(const TimelineLine& line, const char* what) {
   const Site* site = names_.point_site(line.process, line.site, line.time);
   decode_arguments(site, *line.record, point_);

@@ -5,7 +5,7 @@
 //   |   Crumble_buy                            |   \-- Crumble_buy
 //   |   Crumble_buy (total: 5 times)           |   \-- Crumble_buy ...       with `all`
 //
-// Invariant: one line for each call, or folded as CallListing folds; what is open at the end is told in one line more.
+// Invariant: one line per call, or folded as in CallListing; what is open at the end gets one more line.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace penna {
 
-// Numbers for the names of functions, of all trees together.
+// Numbers for function names, shared by all trees.
 class TreeNames {
  public:
   uint32_t number_of(const std::string& name);
@@ -37,15 +37,15 @@ class TreeLines {
   // All must outlive it.
   TreeLines(ReplayPrinter& printer, TreeNames& names, bool all, TextSink sink);
 
-  // Each gives false when the sink did. Lines that are no calls are passed over.
+  // Each returns false if the sink did. Lines that are no calls are skipped.
   bool line(const TimelineLine& line);
   bool finish();  // no more lines come
 
-  // For who looks on: what is held back because it may be folded is shown, but for a single call.
+  // For live readers: catch_up() shows what is held back for possible folding, except a single call.
   size_t held() const { return listing_.held(); }  // lines
   bool catch_up() { return listing_.catch_up(); }
 
-  // This call is open, and has its line already.
+  // This call is open, and already has its line.
   void is_open(const TimelineLine& call);
 
  private:

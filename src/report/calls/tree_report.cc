@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna report tree: calls by the way that led to them, each function below its caller.
+// penna report tree: calls by call path, each function below its caller.
 #include <fmt/format.h>
 
 #include <vector>
@@ -11,7 +11,7 @@
 namespace penna {
 namespace {
 
-// Node numbers in the order of the lines: each behind its parent, brothers by their time.
+// Node numbers in the order of the lines: each after its parent, siblings by time.
 std::vector<uint32_t> in_order(const CallTree& tree) {
   const std::vector<std::vector<uint32_t>> children = tree.children();
   std::vector<uint32_t> order, waiting(children[0].rbegin(), children[0].rend());

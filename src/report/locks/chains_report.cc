@@ -14,15 +14,13 @@
 namespace penna {
 namespace {
 
-// An object of kNoIndex stands for all chains beyond WaitChains::kMostChains: what they were for is
-// not kept.
+// An object of kNoIndex stands for all chains beyond WaitChains::kMostChains: what they waited for is not kept.
 penna_sync sync_of(const WaitTexts& texts, const ChainLink& link) {
   return link.object == kNoIndex ? PENNA_SYNC_COUNT : texts.held().objects()[link.object].sync;
 }
 
-// Whether somebody has what is waited for: locks, and once-initialisers. For all else (conditions,
-// joins, barriers) one waits for what another thread does, and such waits are a table of their own:
-// mostly they are idle time.
+// Whether what is waited for can be held: locks, and once-initialisers. All other waits (conditions, joins, barriers)
+// are for what another thread does, and have a separate table: mostly they are idle time.
 bool is_of_lock(const WaitTexts& texts, const ChainLink& link) {
   const penna_sync sync = sync_of(texts, link);
   return is_lock(sync) || sync == PENNA_SYNC_ONCE;
@@ -38,8 +36,8 @@ std::string holder_text(const WaitTexts& texts, const ChainLink& link) {
   return texts.thread(link.holder) + (link.more_holders ? " and others" : "");
 }
 
-// The chain in one line, from the first waiter's object on: "mutex `a` (held by two) <- mutex `b`
-// (held by three)". Links are looked up by index, as several chains share their tails.
+// The chain in one line, from the first waiter's object on: "mutex `a` (held by two) <- mutex `b` (held by three)".
+// Links are looked up by index, as several chains share their tails.
 std::string chain_text(const WaitTexts& texts, const WaitChains& chains, uint32_t index) {
   std::string text;
   for (; index != kNoIndex; index = chains.links()[index].next) {
@@ -59,14 +57,14 @@ std::string chain_text(const WaitTexts& texts, const WaitChains& chains, uint32_
   return text;
 }
 
-// Whoever is joined may have ended by now.
+// The joined thread may have ended by now.
 std::string join_text(const ChainLink& link, const std::string& joined) {
   if (link.holder == kNoIndex) return "the wait is over when it ends";
   if (link.more_holders) return "each wait is over when the thread ends: " + joined;
   return "the wait is over when " + joined + " ends";
 }
 
-// One link in the lines below a row: who kept the thread waiting, and the stack by which it did.
+// One link in the lines below a row: which thread kept the other waiting, and the stack with which it did.
 void describe_link(const WaitTexts& texts, const ChainLink& link, std::vector<TableDetail>& details) {
   const uint32_t process = texts.held().objects()[link.object].process;
   const std::string holder = holder_text(texts, link);
@@ -76,8 +74,8 @@ void describe_link(const WaitTexts& texts, const ChainLink& link, std::vector<Ta
       if (sync_of(texts, link) == PENNA_SYNC_JOIN) {
         details.push_back({join_text(link, holder), ""});
       } else {
-        // A lock in shared memory may be held by a thread of another process; then the stack is of
-        // that one's table.
+        // A lock in shared memory may be held by a thread of another process; the stack is then in that process's
+        // table.
         const bool there = link.stack == 0 && link.stack_there != 0;
         texts.add_stack(details, holder + has + "it, taken in",
                         there ? texts.recording().threads()[link.holder].process : process,
@@ -106,8 +104,8 @@ void describe_link(const WaitTexts& texts, const ChainLink& link, std::vector<Ta
   }
 }
 
-// The whole chain below a row, alternating: who waits where, who has it and where it was taken,
-// what that one waits for.
+// The whole chain below a row, alternating: who waits where, who holds it and where it was taken, what that thread
+// waits for.
 void describe_chain(const WaitTexts& texts, const WaitChains& chains, uint32_t index, TableRow& row) {
   if (chains.links()[index].object == kNoIndex) return;
   const ChainLink& first = chains.links()[index];
@@ -128,7 +126,7 @@ void describe_chain(const WaitTexts& texts, const WaitChains& chains, uint32_t i
   }
 }
 
-// `index`: of the chain's first link.
+// `index`: that of the chain's first link.
 struct ChainItem {
   WaitTexts texts;
   const WaitChains& chains;
@@ -156,8 +154,7 @@ Columns<ChainItem> chain_columns() {
        Fill::kWhenShown}};
 }
 
-// `locks`: chains that begin with a lock; else the others. `links` is sorted by time, and the table
-// stays so.
+// `locks`: chains that begin with a lock; else the others. `links` is sorted by time, and the table stays so.
 Table chains_table(const WaitChains& chains, const WaitTexts& texts, const std::vector<uint32_t>& links, bool locks) {
   std::vector<ChainItem> items;
   for (const uint32_t index : links)
@@ -200,7 +197,7 @@ void add_head(const WaitChains& chains, const WaitTexts& texts, const std::vecto
 
 }  // namespace
 
-// What hangs comes first, then waits that ended, then what makes the numbers incomplete.
+// Hangs come first, then waits that ended, then what makes the numbers incomplete.
 Report chains_report(const WaitChains& chains, const Deadlocks& deadlocks, const WaitTexts& texts, uint64_t end) {
   const std::vector<uint32_t> links = chains.by_time();
   Report report;

@@ -13,8 +13,7 @@
 namespace penna {
 namespace {
 
-// `cycle`: indexes into found.waiting; each thread waits for what the next one holds, and the last
-// for the first's.
+// `cycle`: indexes into found.waiting; each thread waits for what the next one holds, and the last for the first's.
 std::string cycle_text(const Deadlocks& found, const std::vector<uint32_t>& cycle, const WaitTexts& texts) {
   const auto member = [&](size_t i) -> const StuckThread& { return found.waiting[cycle[i]]; };
   const auto wanted = [&](size_t i) { return texts.object(member(i).wait.object); };
@@ -34,7 +33,7 @@ void add_count(std::vector<std::string>& sentences, const Deadlocks& found, Stuc
                                     count == 1 ? "waits" : "wait", what));
 }
 
-// Who is told in a row of the table.
+// What a row of the table is about.
 struct StuckItem {
   WaitTexts texts;
   const StuckThread& stuck;
@@ -43,7 +42,7 @@ struct StuckItem {
   const RecordedThread& thread() const { return texts.recording().threads()[stuck.thread]; }
 };
 
-// Those in a deadlock, cycle by cycle, then those who wait in vain.
+// Threads in a deadlock, cycle by cycle, then those that wait for a lock that will never be released.
 std::vector<StuckItem> stuck_items(const Deadlocks& found, const WaitTexts& texts, uint64_t end) {
   std::vector<StuckItem> items;
   for (uint32_t i = 0; i < found.cycles.size(); ++i)
@@ -63,7 +62,7 @@ std::string holder_of(const StuckThread& stuck, const WaitTexts& texts) {
   }
 }
 
-// Below a thread: where it waits, and what it holds meanwhile, as that is what others wait for.
+// Below a thread: where it waits, and what it holds meanwhile, as others wait for that.
 void describe_stuck(TableRow& row, StuckItem& item) {
   const WaitTexts& texts = item.texts;
   const StuckThread& stuck = item.stuck;
@@ -102,7 +101,7 @@ Columns<StuckItem> stuck_columns() {
 std::vector<std::string> deadlock_sentences(const Deadlocks& found, const WaitTexts& texts) {
   constexpr size_t kMostSentences = 5;
   std::vector<std::string> sentences;
-  // A sentence for each deadlock, as long as they are few; the table has all.
+  // One sentence per deadlock, as long as they are few; the table has all.
   for (size_t i = 0; i < found.cycles.size() && i < kMostSentences; ++i)
     sentences.push_back(cycle_text(found, found.cycles[i], texts));
   if (found.cycles.size() > kMostSentences)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Deadlocks in reports: sentences, and a table with a row for each thread in one.
-// Invariant: a recording without deadlock makes neither.
+// Deadlocks in reports: sentences, and a table with one row per thread in a deadlock.
+// Invariant: a recording without deadlock yields neither.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@
 namespace penna {
 
 // "Deadlock: one (tid 12) waits for mutex `b`, which two (tid 13) holds, which waits for mutex `a`, ..."; one for each,
-// and one for all threads that wait for somebody who will not come.
+// and one for all threads that wait for a thread that will never release.
 std::vector<std::string> deadlock_sentences(const Deadlocks& found, const WaitTexts& texts);
-// `end`: ticks, up to when threads have waited. `texts` and `found` outlive the table: its cells
-// are filled when it is known which rows are shown.
+// `end`: ticks until which threads have waited. `texts` and `found` must outlive the table: its cells are filled once
+// it is known which rows are shown.
 Table deadlock_table(const Deadlocks& found, const WaitTexts& texts, uint64_t end);
 
 }  // namespace penna

@@ -24,7 +24,7 @@ struct LockDiffItem {
   bool is_quiet;
 };
 
-// Whether a change is noise. With another number of acquisitions it never is: then the program did something else.
+// Whether a change is noise. Never if the number of acquisitions differs: then the program did something else.
 bool is_quiet(const LockSides& sides, const QuietLimit& limit) {
   const int64_t change = std::abs(sides.change<&NamedLockSums::wait_ns>());
   if (limit.absolute != 0) return change < limit.absolute;

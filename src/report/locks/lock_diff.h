@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// penna diff --locks: the locks of two recordings side by side, by their names.
+// penna diff --locks: the locks of two recordings side by side, by name.
 //
-// Invariant: locks of one name are one row; what is in one recording only has no numbers for the other.
+// Invariant: locks with one name are one row; a lock in only one recording has no numbers for the other.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ struct NamedLockSums {
   int64_t wait_ns = 0, hold_ns = 0;
 };
 
-// The locks of one recording that somebody can hold, all that is needed of them.
+// One recording's locks that can be held, with all that is needed of them.
 struct LocksByName {
   std::map<std::string, NamedLockSums> locks;
   NamedLockSums all;
 };
 
-// `blocks`: where locks without a name lie; may be null.
+// `blocks`: where nameless locks lie; may be null.
 LocksByName locks_by_name(const Recording& recording, const Locks& locks, Names& names, const LockBlocks* blocks);
 Report lock_diff_report(const LocksByName& a, const LocksByName& b, const QuietLimit& quiet);
 

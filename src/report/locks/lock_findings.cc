@@ -21,9 +21,8 @@ std::string time_text(const Recording& recording, uint64_t ticks) {
 
 std::string count_of_threads(size_t count) { return plural_text(static_cast<int64_t>(count), "thread"); }
 
-// How long the threads that waited for a lock were there, together, in the range that is read: the
-// time that they could have lost. With waits that never ended, threads were there until their
-// process's last event.
+// The combined lifetime, within the range that is read, of the threads that waited for a lock: the time that they could
+// have lost. If waits never ended, threads lived until their process's last event.
 uint64_t lifetimes(const Recording& recording, const LockStats& lock) {
   const Summary summary = summarize(recording);
   const CallRules* rules = call_rules(recording);
@@ -40,10 +39,10 @@ uint64_t lifetimes(const Recording& recording, const LockStats& lock) {
 
 bool is_wanted_lock(const LockFilter& wanted, const LockStats& lock) { return !wanted || wanted(lock); }
 
-// A lock convoy: many threads queue for what is held for a moment only, because each that releases
-// it must queue again behind the others. The limits: at least ten waits that found two others in
-// front, which are half of all waits; a median wait of twice the median hold; and a median hold of
-// a millisecond at most, as a lock that is held for long is no convoy.
+// A lock convoy: many threads queue for a lock that is held only briefly, because each one that releases it must queue
+// again behind the others. The limits: at least ten waits that found two others ahead, which are half of all waits; a
+// median wait of twice the median hold; and a median hold of a millisecond at most, as a lock held for long is no
+// convoy.
 void add_convoys(const Recording& recording, const Locks& locks, const LockNames& name_of, const LockFilter& wanted,
                  std::vector<std::string>& findings) {
   constexpr uint64_t kLeast = 10;
@@ -62,8 +61,8 @@ void add_convoys(const Recording& recording, const Locks& locks, const LockNames
   }
 }
 
-// Of conditions for which worth() is not 0 the worst, by say(), and how many more there are. Names
-// are looked up for no more than kMostTried.
+// The worst conditions for which worth() is not 0, described by say(), and how many more there are. Looks up names for
+// at most kMostTried.
 void add_worst(const Locks& locks, const LockFilter& wanted, uint64_t (*worth)(const ConditionStats&, const LockStats&),
                const std::function<std::string(const ConditionStats&)>& say, std::vector<std::string>& findings) {
   constexpr size_t kMost = 5, kMostTried = 50;
@@ -72,7 +71,7 @@ void add_worst(const Locks& locks, const LockFilter& wanted, uint64_t (*worth)(c
   for (const ConditionStats& condition : locks.conditions())
     if (worth_of(&condition) != 0 && is_wanted_lock(wanted, locks.all()[condition.index])) found.push_back(&condition);
   std::stable_sort(found.begin(), found.end(), [&](auto* a, auto* b) { return worth_of(a) > worth_of(b); });
-  // Those that were made at one place of a stack again and again say the same.
+  // Conditions made over and over at the same place of a stack read the same.
   size_t said = 0;
   for (size_t i = 0; i < std::min(found.size(), kMostTried) && said < kMost; ++i) {
     std::string text = say(*found[i]);
@@ -90,8 +89,8 @@ std::string name_of_one(const Recording& recording, const LockStats& lock, const
   return of_many ? fmt::format("{} of pid {}", text, recording.processes()[lock.process].process.pid) : text;
 }
 
-// Waits for locks that ended otherwise than with the lock, and robust mutexes whose owners had
-// died: see pthread_mutexattr_setrobust(3). Of each the worst.
+// Waits for locks that ended without the lock, and robust mutexes whose owners had died: see
+// pthread_mutexattr_setrobust(3). The worst of each.
 void add_ends(const Recording& recording, const Locks& locks, const LockNames& name_of, const LockFilter& wanted,
               std::vector<std::string>& findings) {
   constexpr size_t kMost = 5;
@@ -118,8 +117,8 @@ void add_ends(const Recording& recording, const Locks& locks, const LockNames& n
   });
 }
 
-// What often means that a condition variable is used wrongly: signals that nobody hears, waits that
-// only end by time-out, and broadcasts that wake many of which one can go on.
+// Signs that a condition variable is used wrongly: signals that no thread hears, waits that end only by timeout, and
+// broadcasts that wake many threads of which one can go on.
 void add_conditions(const Recording& recording, const Locks& locks, const LockNames& name_of, const LockFilter& wanted,
                     std::vector<std::string>& findings) {
   const bool of_many = are_of_many_processes(locks);
@@ -156,15 +155,15 @@ void add_conditions(const Recording& recording, const Locks& locks, const LockNa
       findings);
 }
 
-// The sum of waits for objects that are called alike: each waiter may have one of its own, as in a
-// pool of parkers, so that the worst single one says little.
+// The sum of waits for objects with the same name: each waiter may have its own, as in a pool of parkers, so that the
+// worst single object says little.
 struct AlikeWaits {
   uint64_t time = 0;
   int64_t count = 0;
   std::vector<uint32_t> threads;
 };
 AlikeWaits alike_waits(const Locks& locks, const LockNames& name_of, const LockStats& worst) {
-  constexpr int kMost = 100;  // names are looked up; the rest is less
+  constexpr int kMost = 100;  // names are looked up; the rest has less
   const std::string name = name_of(worst);
   AlikeWaits sum;
   int left = kMost;
@@ -181,10 +180,9 @@ AlikeWaits alike_waits(const Locks& locks, const LockNames& name_of, const LockS
   return sum;
 }
 
-// A sentence on the costliest futex, semaphore or barrier: programs make locks of them, of which
-// nobody is known to be the holder. `lost`: ticks lost to real locks. Where that is some, only
-// futexes that cost at least twice as much are worth a word: who waits for other objects mostly has
-// nothing to do.
+// A sentence on the costliest futex, semaphore or barrier: programs build locks from these, without a known holder.
+// `lost`: ticks lost to real locks. If not 0, only futexes that cost at least twice as much are mentioned: waiters for
+// other objects are mostly idle.
 std::string worst_other(const Recording& recording, const Locks& locks, const LockNames& name_of,
                         const LockFilter& wanted, uint64_t lost) {
   for (const LockStats* lock : locks.by_wait()) {
@@ -193,7 +191,7 @@ std::string worst_other(const Recording& recording, const Locks& locks, const Lo
         lock->kind == LockKind::kFutex || lock->kind == LockKind::kSemaphore || lock->kind == LockKind::kBarrier;
     if (!may_be_lock || lock->wait.sum() == 0 || (lost != 0 && lock->kind != LockKind::kFutex)) continue;
     const AlikeWaits alike = alike_waits(locks, name_of, *lock);
-    // by_wait() has the most first: those behind it are no better.
+    // by_wait() has the most first: those that follow are no better.
     if (alike.time / 2 < lost) return "";
     std::string name = name_of.in_sentence(*lock);
     if (name == name_of(*lock)) name = fmt::format("{} {}", lock_kind_name(lock->kind), name);
@@ -208,9 +206,8 @@ std::string worst_other(const Recording& recording, const Locks& locks, const Lo
   return "";
 }
 
-// A wake-up that may have been lost: a thread waits to the end for a condition that had been
-// signalled before, when nobody waited. Only a suspicion, and worded as a question: the signal may
-// have been meant for nobody.
+// A wakeup that may have been lost: a thread waits to the end for a condition that had been signalled before, when no
+// thread waited. This is only a suspicion, and worded as a question: the signal may have been meant for no thread.
 void add_lost(const Recording& recording, const Locks& locks, const LockNames& name_of, const LockFilter& wanted,
               std::vector<std::string>& findings) {
   constexpr size_t kMost = 10;
@@ -232,22 +229,21 @@ void add_lost(const Recording& recording, const Locks& locks, const LockNames& n
 
 }  // namespace
 
-// One pass over the pairs. Pairs of one lock and one place are summed up, as several waiters'
-// stacks may meet the same holder; the best sum so far is kept for each lock. The first index
-// separates what a number means: 0 a stack in which the lock was taken or its waiter woken, 1 any
-// other stack or none, 2 a stack of another process.
+// One pass over the pairs. Pairs of one lock and one place are summed up, as several waiters' stacks may meet the same
+// holder; the best sum so far is kept for each lock. The first index says what a number means: 0 a stack that took the
+// lock or woke its waiter, 1 any other stack or none, 2 a stack of another process.
 std::vector<MainHolder> main_holders(const Locks& locks) {
   struct Sum {
     const WaitPair* longest;
     uint64_t time = 0;
   };
-  NumberMap<uint32_t> known[3];  // by how the stack is known, and whether in another process: lock, stack -> sum
+  NumberMap<uint32_t> known[3];  // by how the stack is known, and whether it is another process's: lock, stack -> sum
   std::vector<Sum> sums;
   std::vector<MainHolder> holders(locks.all().size());
   for (const WaitPair& pair : locks.pairs()) {
     const bool by_stack = pair.side == OtherSide::kHeld || pair.side == OtherSide::kWoke;
     const uint32_t unknown = pair.side == OtherSide::kUnknown && pair.other_thread != kNoIndex ? 64 : 0;
-    // Kinds without a stack get keys from the top, where no stack's number is.
+    // Kinds without a stack get keys from the top, where there are no stack numbers.
     const uint32_t stack = pair.elsewhere != 0     ? pair.elsewhere
                            : pair.other_stack != 0 ? pair.other_stack
                                                    : UINT32_MAX - static_cast<uint32_t>(pair.side) - unknown;
@@ -279,8 +275,8 @@ std::string other_side_text(const Locks& locks, const WaitPair& pair, const Lock
 
 namespace {
 
-// The sentence at the head of the report. Its numbers: what the waiting threads lost, of how long
-// they lived, and to whom.
+// The sentence at the head of the report. Its numbers: what the waiting threads lost, of how long they lived, and to
+// whom.
 std::string worst_lock(const Recording& recording, const Locks& locks, const LockNames& name_of,
                        const LockStats* worst) {
   const uint64_t lost = worst->wait.sum(), lived = lifetimes(recording, *worst);
@@ -320,7 +316,7 @@ std::string lock_verdict(const Recording& recording, const Locks& locks, const L
          worst_other(recording, locks, name_of, wanted, worst->wait.sum());
 }
 
-// Findings in the order of how sure they are to matter; what makes numbers incomplete comes last.
+// Findings, the surest first; what makes numbers incomplete comes last.
 std::vector<std::string> lock_findings(const Recording& recording, const Locks& locks, const LockNames& name_of,
                                        const LockFilter& wanted) {
   std::vector<std::string> findings;

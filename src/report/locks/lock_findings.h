@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a recording's locks come to, in sentences: the one that matters most, and those that tell of trouble of a known
-// kind.
+// What a recording's locks amount to, in sentences: the one that matters most, and those about known kinds of trouble.
 //
-// Invariant: each finding holds the numbers that it is drawn from, and is there only when these say so.
+// Invariant: each finding contains the numbers it is based on, and appears only if they support it.
 #pragma once
 
 #include <string>
@@ -13,18 +12,17 @@
 namespace penna {
 
 // "3 threads lost 1.20 s of their 12.0 s waiting for queue.mutex, 81 % of it while flush (flush.cc:31) held it."
-// `worst`: the lock that it is about; null: none of those wanted was waited for.
+// `worst`: the lock that it is about; null: no wanted lock was waited for.
 std::string lock_verdict(const Recording& recording, const Locks& locks, const LockNames& name_of,
                          const LockStats* worst, const LockFilter& wanted = {});
-// Convoys, herds, wake-ups that were lost, waits that did not end, what was left out; of the locks that are wanted.
+// Convoys, herds, lost wakeups, waits that did not end, what was left out; for the wanted locks.
 std::vector<std::string> lock_findings(const Recording& recording, const Locks& locks, const LockNames& name_of,
                                        const LockFilter& wanted = {});
 
-// Who was waited for most of the time: of all places that held a lock, the one with the most
-// waiting time.
+// The main holder: of all places that held a lock, the one with the most waiting time.
 struct MainHolder {
-  // Null: nobody waited for this lock.
-  const WaitPair* pair = nullptr;  // the longest of those that are summed up
+  // Null: no thread waited for this lock.
+  const WaitPair* pair = nullptr;  // the longest of those summed up
   uint64_t time = 0;
 };
 // By index of the lock in Locks::all(). The pointers are into `locks`.

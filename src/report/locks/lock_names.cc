@@ -19,12 +19,11 @@ bool begins_with_any(std::string_view text, std::span<const std::string_view> be
   return std::any_of(beginnings.begin(), beginnings.end(), [&](auto one) { return text.starts_with(one); });
 }
 
-// The class that a function belongs to: "FileLock" of "shop::FileLock<int>::FileLock(int)"; "" for
-// none. Colons inside template arguments do not count, and neither does what stands behind the '('
-// of the parameters.
+// The class that a function belongs to: "FileLock" of "shop::FileLock<int>::FileLock(int)"; "" if none. Ignores colons
+// in template arguments, and everything after the '(' of the parameters.
 std::string_view class_of(std::string_view function) {
   int depth = 0;
-  size_t colons[2] = {function.npos, function.npos}, end = function.npos;  // the last, and that in front of it
+  size_t colons[2] = {function.npos, function.npos}, end = function.npos;  // the last, and the one before it
   for (size_t i = 0; i < function.size() && !(depth == 0 && function[i] == '('); ++i) {
     if (function[i] == '<') ++depth;
     if (function[i] == '>') --depth;
@@ -41,9 +40,8 @@ std::string_view class_of(std::string_view function) {
 
 }  // namespace
 
-// By name, as nothing else tells a wrapper from the code that is to blame. Known libraries by the
-// beginnings of their functions, C++ wrappers by how their classes are usually called. A wrong
-// guess only moves the place one caller out.
+// By name, as nothing else distinguishes a wrapper from the code to blame. Known libraries by the prefixes of their
+// functions, C++ wrappers by the usual names of their classes. A wrong guess only moves the place one caller out.
 bool is_way_to_lock(std::string_view function) {
   constexpr std::string_view kFunctions[] = {
       "uv_mutex_",    "uv_rwlock_",      "uv_cond_",       "uv_sem_",        "uv_barrier_",   "uv_once",
@@ -58,12 +56,12 @@ bool is_way_to_lock(std::string_view function) {
   return std::any_of(std::begin(kClasses), std::end(kClasses), [&](auto one) { return its.ends_with(one); });
 }
 
-// From the best name to the worst: a variable's; for libstdc++'s shared table where it was first
-// used; the block of memory that it lies in; where it was made or first used, here or in the
-// process that this one was forked from; its address.
+// From the best name to the worst: a variable's; for libstdc++'s shared table where it was first used; the block of
+// memory that it lies in; where it was made or first used, here or in the process that this one was forked from; its
+// address.
 std::string LockNames::operator()(const LockStats& lock) const {
   if (lock.kind == LockKind::kJoin) return "threads that were joined";
-  // Some of libstdc++'s atomics wait together, in a table of its own: what for, the waiter tells.
+  // Some of libstdc++'s atomics share a wait table: only the waiter says what for.
   const auto variable = names_.variable(lock.process, lock.address, lock.first_time);
   if (variable && variable->find("std::__detail::__waiter_pool_base") == variable->npos) return *variable;
   if (std::string used = place(lock.process, lock.first_stack); variable && !used.empty())
@@ -80,7 +78,7 @@ std::string LockNames::operator()(const LockStats& lock) const {
   return names_.data(lock.process, lock.address, lock.first_time);
 }
 
-// A name that is a place needs a noun and the address, to tell apart several that were made there.
+// A name that is a place needs a noun and the address, to distinguish several locks made there.
 std::string LockNames::in_sentence(const LockStats& lock) const {
   constexpr std::string_view kPlaces[] = {"made in ", "first ", "in the block ", "at +"};
   const std::string name = (*this)(lock);
@@ -88,7 +86,7 @@ std::string LockNames::in_sentence(const LockStats& lock) const {
   return fmt::format("the {} {} ({:#x})", lock_kind_name(lock.kind), name, lock.address);
 }
 
-// Where a module begins stands the lock that a library keeps to itself (penna/patch_plan.h).
+// The beginning of a module stands for the lock that a library keeps to itself (penna/patch_plan.h).
 bool LockNames::has_place(const LockStats& lock) const {
   const CodePlace place = names_.map().locate(lock.process, lock.address, lock.first_time);
   return place.known() && place.address != 0;
@@ -102,7 +100,7 @@ std::string LockNames::in_block(const LockBlock& block, uint64_t address) const 
   return origin.empty() ? text : fmt::format("{} that {} allocated", text, origin);
 }
 
-// The innermost frame that is no way to a lock, or its nearest caller that has a name.
+// The innermost frame that is not a way to lock, or its nearest caller with a name.
 std::string LockNames::place(uint32_t process, uint32_t stack) const {
   const NameFrame* origin = stack == 0 ? nullptr : names_.origin(process, stack, is_way_to_lock);
   if (origin == nullptr) return "";

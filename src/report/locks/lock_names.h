@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LockNames: what locks, and all else that threads wait for, are called.
+// LockNames: names for locks, and for everything else that threads wait for.
 //
 // A variable by its name; others by the block of memory that they lie in and who allocated it, or by where they were
 // made or first used. Invariant: every lock has a name, if only its address.
@@ -15,22 +15,22 @@
 
 namespace penna {
 
-// Functions of libraries and classes through which programs lock and wait: who called them is who took the lock.
+// Functions of libraries and classes through which programs lock and wait: their caller is the one that took the lock.
 bool is_way_to_lock(std::string_view function);
 
 class LockNames {
  public:
-  // `blocks`: where locks lie that are no variables; may be null.
+  // `blocks`: where locks that are not variables lie; may be null.
   LockNames(const Recording& recording, Names& names, const LockBlocks* blocks)
       : recording_(recording), names_(names), blocks_(blocks) {}
 
   std::string operator()(const LockStats& lock) const;
-  // The same where words stand around it: "the mutex made in main (0x7f..)".
+  // The same within a sentence: "the mutex made in main (0x7f..)".
   std::string in_sentence(const LockStats& lock) const;
-  // False when a lock's name says where it is: several may be made in one place, or lie in blocks of one kind.
+  // False if a lock's name says where it is. Otherwise several may be made in one place, or lie in blocks of one kind.
   bool is_ambiguous(const LockStats& lock) const;
 
-  // "flush (flush.cc:31)" for where a stack locked or waited; "" when it is not known.
+  // "flush (flush.cc:31)" for where a stack locked or waited; "" if unknown.
   std::string place(uint32_t process, uint32_t stack) const;
   std::string function(uint32_t process, uint32_t stack) const;  // the same without the line
   // "worker (tid 12)" for a thread (index); "" for kNoIndex.
@@ -45,7 +45,7 @@ class LockNames {
   const LockBlocks* blocks_;
 };
 
-// Those of several processes are told apart by that: a fork gives both what the parent had.
+// With several processes, names include the process: after a fork both have what the parent had.
 bool are_of_many_processes(const Locks& locks);
 
 }  // namespace penna

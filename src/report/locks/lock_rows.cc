@@ -17,7 +17,7 @@
 namespace penna {
 namespace {
 
-// By the beginning of the file's name, as versions differ behind it.
+// By the beginning of the file name: the rest is the version.
 bool has_library(const Recording& recording, std::string_view begin) {
   return std::any_of(recording.processes().begin(), recording.processes().end(), [&](const RecordedProcess& process) {
     return std::any_of(process.modules.begin(), process.modules.end(),
@@ -25,9 +25,9 @@ bool has_library(const Recording& recording, std::string_view begin) {
   });
 }
 
-// What is known not to be recorded. libgomp makes its futex system calls itself, without libc's
-// syscall(): but for its locks, nothing of it is seen. Qt's QMutex is taken by inlined code when it
-// is free; the library's functions are called only when it is not.
+// What is known not to be recorded. libgomp makes its futex system calls itself, without libc's syscall(): only its
+// locks are seen. Inlined code takes Qt's QMutex when it is free; the library's functions are called only when it is
+// not.
 void add_unseen(const Recording& recording, std::vector<std::string>& head) {
   if (has_library(recording, "libgomp.so"))
     head.push_back(

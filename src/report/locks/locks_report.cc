@@ -16,8 +16,8 @@
 namespace penna {
 namespace {
 
-// What a row is about: a lock, or a condition variable with the statistics of its waits. Copied
-// into each row; what it refers to lives as long as the report.
+// What a row is about: a lock, or a condition variable with the statistics of its waits. Copied into each row; what it
+// refers to lives as long as the report.
 struct LockItem {
   const Recording& recording;
   const Locks& locks;
@@ -52,8 +52,8 @@ Cell mutex_name(const LockItem& item) {
   return item.condition->lock == kNoIndex ? std::string() : item.name_of(item.locks.all()[item.condition->lock]);
 }
 
-// How long it was waited for. Columns that are not shown in text are in CSV and JSON all the same:
-// their keys do not depend on the data.
+// How long it was waited for. Columns not shown in text are in CSV and JSON anyway: their keys do not depend on the
+// data.
 Columns<LockItem> wait_columns(bool with_average, bool shows_open) {
   Columns<LockItem> columns = {
       {{"wait_ns", "WAIT", CellKind::kDuration}, [](const LockItem& item) { return item.time(item.lock.wait.sum()); }},
@@ -77,7 +77,7 @@ Column<LockItem> timeouts_column(bool shown) {
           [](const LockItem& item) { return item.lock.timeouts; }};
 }
 
-// Where it is: text shows that as far as it tells locks apart.
+// Where it is: shown in text only if needed to distinguish locks.
 Columns<LockItem> address_columns(const Locks& locks, const LockNames& name_of) {
   const bool is_ambiguous = std::any_of(locks.all().begin(), locks.all().end(),
                                         [&](const LockStats& lock) { return name_of.is_ambiguous(lock); });
@@ -125,7 +125,7 @@ Columns<LockItem> use_columns() {
       {minor({"nesting", "NEST", CellKind::kCount}), [](const LockItem& item) { return item.lock.deepest; }}};
 }
 
-// Sorted by the time waited, as by_wait() is.
+// Sorted by time waited, like by_wait().
 Table locks_table(const Recording& recording, const Locks& locks, const LockChoice& choice, const LockNames& name_of) {
   // Computed once for all rows, and shared by them.
   const auto holders = std::make_shared<const std::vector<MainHolder>>(main_holders(locks));
@@ -142,7 +142,7 @@ Table locks_table(const Recording& recording, const Locks& locks, const LockChoi
   return table;
 }
 
-// Semaphores, barriers, threads that are joined, futexes: nobody holds them.
+// Semaphores, barriers, joined threads, futexes: objects without holder.
 Table others_table(const Recording& recording, const Locks& locks, const LockChoice& choice, const LockNames& name_of) {
   std::vector<LockItem> items;
   for (const LockStats* lock : locks.by_wait())
@@ -171,7 +171,7 @@ Columns<LockItem> condition_columns() {
       {{"herds", "HERDS", CellKind::kCount, false, true}, [](const LockItem& item) { return item.condition->herds; }}};
 }
 
-// Conditions have an order of their own: the time of a wait includes getting the mutex back.
+// Conditions have their own order: the time of a wait includes taking the mutex again.
 Table conditions_table(const Recording& recording, const Locks& locks, const LockChoice& choice,
                        const LockNames& name_of) {
   std::vector<const ConditionStats*> shown;
@@ -199,8 +199,7 @@ Table conditions_table(const Recording& recording, const Locks& locks, const Loc
   return table;
 }
 
-// 1, 2, 5, 10, 20, 50, ...: the largest that is not above `ns`. Ends before the next step would
-// overflow.
+// 1, 2, 5, 10, 20, 50, ...: the largest not above `ns`. Ends before the next step would overflow.
 int64_t step_below(int64_t ns) {
   int64_t step = 1;
   for (int i = 0;; ++i) {
@@ -215,11 +214,11 @@ int64_t step_below(int64_t ns) {
 struct WaitStep {
   int64_t from;
   uint64_t waits;
-  uint64_t all = 0, most = 0;  // waits of all steps, and of the longest bar
+  uint64_t all = 0, most = 0;  // waits of all steps, and of the one with the longest bar
   bool ascii = true;
 };
 
-// Buckets of the distribution come in rising order, so that neighbours of one step lie together.
+// The distribution's buckets come in rising order, so those of one step are adjacent.
 std::vector<WaitStep> wait_steps(const Recording& recording, const LockStats& lock, bool ascii) {
   std::vector<WaitStep> steps;
   uint64_t most = 1;
@@ -234,7 +233,7 @@ std::vector<WaitStep> wait_steps(const Recording& recording, const LockStats& lo
 
 Cell bar_of_waits(const WaitStep& step) {
   constexpr size_t kBar = 40;
-  // Rounded up: one wait among a million is still seen.
+  // Rounded up: one wait among a million is still visible.
   const auto width = static_cast<size_t>(
       std::ceil(static_cast<double>(kBar) * static_cast<double>(step.waits) / static_cast<double>(step.most)));
   std::string bar;
@@ -242,7 +241,7 @@ Cell bar_of_waits(const WaitStep& step) {
   return bar;
 }
 
-// How long the waits for one lock are. `lock`: null: there is none.
+// How long the waits for one lock are. `lock`: may be null.
 Table histogram_table(const Recording& recording, const LockStats* lock, const LockNames& name_of, bool ascii) {
   const Columns<WaitStep> columns = {
       {{"from_ns", "FROM", CellKind::kDuration}, [](const WaitStep& step) { return step.from; }},
@@ -274,7 +273,7 @@ double held_percent(const HeldItem& item) {
   return 100 * static_cast<double>(item.sum.time) / static_cast<double>(std::max<uint64_t>(item.all, 1));
 }
 
-// Of a lock (null: there is none), most time first; empty where no call was recorded in any of its holds.
+// For a lock (may be null), most time first; empty if no call was recorded in any of its holds.
 std::vector<HeldItem> held_items(const Recording& recording, Names& names, const HeldCalls* held,
                                  const LockChoice& choice, const LockStats* lock) {
   std::vector<HeldItem> items;
@@ -304,7 +303,7 @@ Table held_table(std::vector<HeldItem> items, const LockStats* lock, const LockN
   return table;
 }
 
-// "While holding queue.mutex: flush 82 %, format 12 %.": the functions with most of the time, and no more than tell.
+// "While holding queue.mutex: flush 82 %, format 12 %.": the functions with most of the time, as far as significant.
 std::string held_sentence(const std::vector<HeldItem>& items, const std::string& lock) {
   constexpr size_t kMost = 3;
   constexpr double kLeast = 1;  // percent
@@ -317,7 +316,7 @@ std::string held_sentence(const std::vector<HeldItem>& items, const std::string&
 
 }  // namespace
 
-// Linear in the threads of a process, for rows that are shown only.
+// Linear in the threads of a process: only for rows that are shown.
 std::string thread_label(const Recording& recording, uint32_t process, uint32_t tid) {
   for (uint32_t index : recording.processes()[process].threads) {
     const RecordedThread& thread = recording.threads()[index];
@@ -326,7 +325,7 @@ std::string thread_label(const Recording& recording, uint32_t process, uint32_t 
   return fmt::format("tid {}", tid);
 }
 
-// `view.with_stacks`: pairs of stacks take the place of the histogram.
+// `view.with_stacks`: pairs of stacks replace the histogram.
 Report locks_report(const Recording& recording, const Locks& locks, Names& names, const LockView& view) {
   const LockNames name_of(recording, names, view.blocks);
   const LockChoice choice(locks, name_of, view.lock);
@@ -336,7 +335,7 @@ Report locks_report(const Recording& recording, const Locks& locks, Names& names
   std::vector<HeldItem> held = held_items(recording, names, view.held, choice, worst);
   if (!held.empty()) {
     const std::string sentence = held_sentence(held, name_of.in_sentence(*worst));
-    // Of an overview, only the first sentence is shown.
+    // An overview shows only the first sentence.
     view.with_stacks ? void(report.head[0] += " " + sentence)
                      : void(report.head.insert(report.head.begin() + 1, sentence));
   }

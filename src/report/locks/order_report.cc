@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna report order: locks that are taken in orders that contradict each other, with the stacks of both orders.
+// penna report order: locks taken in contradicting orders, with the stacks of both orders.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,7 @@
 namespace penna {
 namespace {
 
-// The number of locks in cycles in which threads can wait for each other; a cycle of one thread can
-// not.
+// The number of locks in cycles in which threads can wait for each other; in a cycle of one thread they cannot.
 size_t locks_in_cycles(const LockOrder& order) {
   std::vector<uint32_t> locks;
   for (const Inversion& inversion : order.inversions())
@@ -30,7 +29,7 @@ std::string seen_text(const LockOrder& order) {
                      plural_text(static_cast<int64_t>(order.edges().size()), "order"));
 }
 
-// One sentence says whether a deadlock is possible, and how many locks and orders were looked at.
+// One sentence says whether a deadlock is possible, and how many locks and orders were seen.
 std::string order_head(const LockOrder& order) {
   if (order.held().locks() == 0)
     return reads_range(order.held().recording()) ? "No lock was used in this time." : "No locks were recorded.";
@@ -44,8 +43,8 @@ std::string order_head(const LockOrder& order) {
                      cycles == 1 ? "a deadlock is" : "deadlocks are", seen_text(order));
 }
 
-// What was found and is not shown, and what could not be found. Each has a reason why no deadlock
-// is expected of it, or says that something may be missing.
+// What was found and is not shown, and what could not be found. Each has a reason why no deadlock is expected of it, or
+// says that something may be missing.
 void add_left_out(const LockOrder& order, std::vector<std::string>& tail) {
   const auto cycles = [](uint64_t count) { return plural_text(static_cast<int64_t>(count), "cycle"); };
   const auto one_thread = order.inversions().size() - order.possible_deadlocks();
@@ -80,8 +79,8 @@ std::string threads_text(const OrderEdge& edge, const WaitTexts& texts) {
   return others == 0 ? text : text + fmt::format(" and {} more", others);
 }
 
-// One order, "b is taken while a is held", of those that make a cycle. A row each: the stacks of
-// both acquisitions are below it.
+// One order, "b is taken while a is held", of those that make a cycle. One row each: the stacks of both acquisitions
+// are below it.
 struct OrderItem {
   WaitTexts texts;
   const Inversion& inversion;
@@ -111,8 +110,7 @@ Columns<OrderItem> order_columns() {
        Fill::kWhenShown}};
 }
 
-// Both stacks of an order: where the first lock was taken that is still held, and where the second
-// one is.
+// Both stacks of an order: where the first lock, still held, was taken, and where the second one is.
 void describe_order(TableRow& row, OrderItem& item) {
   const WaitTexts& texts = item.texts;
   const OrderEdge& edge = item.edge;

@@ -40,7 +40,7 @@ Columns<PartItem> part_columns() {
            [](const PartItem& item) { return ticks_to_ns(item.texts.recording(), item.part.time); }},
           {{"share", "SHARE", CellKind::kPercent},
            [](const PartItem& item) {
-             const auto all = static_cast<double>(item.path.end - item.path.begin);  // not 0: it has parts
+             const auto all = static_cast<double>(item.path.end - item.path.begin);  // not 0: there are parts
              return Cell{100.0 * static_cast<double>(item.part.time) / all};
            }},
           {{"count", "COUNT", CellKind::kCount}, [](const PartItem& item) { return item.part.count; }},
@@ -70,8 +70,8 @@ Table path_table(const CriticalPath& path, const WaitTexts& texts) {
 
 Report path_report(const CriticalPath& path, const WaitTexts& texts) {
   Report report;
-  // Ticks: what the thread ran itself, what others ran while it waited for them, and waits in which
-  // nobody is known to have run. With what is not known, they add up to the whole.
+  // Ticks: what the thread ran itself, what others ran while it waited for them, and waits during which no thread is
+  // known to have run. With the unknown part, they add up to the whole.
   uint64_t itself = 0, others = 0, waited = 0;
   for (const PathPart& part : path.parts) {
     if (part.what == PathPart::What::kWaited) {

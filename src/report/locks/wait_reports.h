@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The reports about who waits for whom: penna report order and chains.
+// The reports on who waits for whom: penna report order and chains.
 //
 // Invariant: as in reports.h: the arguments outlive the report until select_rows() has run on its tables.
 #pragma once
@@ -15,11 +15,11 @@ namespace penna {
 
 // `end`: ticks, of the recording or the part of it that was read.
 Report order_report(const LockOrder& order, const Deadlocks& deadlocks, const WaitTexts& texts, uint64_t end);
-// Of that report the table of cycles: a row for each order in them.
+// That report's table of cycles: one row per order in them.
 Table inversions_table(const LockOrder& order, const WaitTexts& texts);
-// Chains of waits for locks, and of those for what another thread does.
+// Chains of waits for locks, and of waits for what other threads do.
 Report chains_report(const WaitChains& chains, const Deadlocks& deadlocks, const WaitTexts& texts, uint64_t end);
-// What the time of a thread was spent on, and whom it waited for.
+// What a thread's time was spent on, and whom it waited for.
 Report path_report(const CriticalPath& path, const WaitTexts& texts);
 
 }  // namespace penna

@@ -11,7 +11,7 @@
 
 namespace penna {
 
-// Words of messages; not those of lock_kind_name(), which are values of a column.
+// Words for messages; unlike lock_kind_name(), which returns values of a column.
 const char* sync_text(penna_sync sync) {
   switch (sync) {
     case PENNA_SYNC_MUTEX: return "mutex";
@@ -29,8 +29,8 @@ const char* sync_text(penna_sync sync) {
   }
 }
 
-// The same lock in the statistics, which know more names. An address may have held several locks,
-// one after the other: it is the last one that began before. Linear, but few are asked for.
+// The same lock in the statistics, which know more names. Several locks may have followed one another at an address:
+// this is the last one that began before. Linear, but rarely needed.
 const LockStats* WaitTexts::stats_of(const SyncObject& object) const {
   if (locks_ == nullptr) return nullptr;
   const LockStats* found = nullptr;
@@ -41,12 +41,12 @@ const LockStats* WaitTexts::stats_of(const SyncObject& object) const {
   return found;
 }
 
-// From the best name to the worst, as in LockNames, with the kind in front: two objects of
-// different kinds may lie at one address, one after the other.
+// From the best name to the worst, as in LockNames, preceded by the kind: objects of different kinds may follow one
+// another at an address.
 std::string WaitTexts::object(uint32_t index) const {
   if (index == kNoIndex) return "others";
   const SyncObject& object = held_.objects()[index];
-  if (object.sync == PENNA_SYNC_JOIN) {  // known while somebody waits for it
+  if (object.sync == PENNA_SYNC_JOIN) {  // known while a thread waits for it
     const uint32_t joined = held_.holder(index).thread;
     return joined == kNoIndex ? "the end of a thread" : "the end of " + thread(joined);
   }
@@ -75,7 +75,7 @@ void WaitTexts::add_stack(std::vector<TableDetail>& details, const std::string& 
   }
   details.push_back({line, ""});
   std::vector<TableDetail> frames = stack_details(process, stack, names_);
-  // "1 more" would take the line of the one that it hides.
+  // "1 more" would take the line of the frame that it hides.
   const size_t most = frames.size() == frames_ + 1 ? frames.size() : std::min(frames_, frames.size());
   for (size_t i = 0; i < most; ++i) details.push_back({"  " + frames[i].text, frames[i].where});
   if (most < frames.size()) details.push_back({fmt::format("  ... {} more", frames.size() - most), ""});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What threads, locks and stacks are called in the reports about who waits for whom.
+// Names of threads, locks and stacks in the reports on who waits for whom.
 // Invariant: every object has a name, if only its kind and its address.
 #pragma once
 
@@ -17,8 +17,8 @@ const char* sync_text(penna_sync sync);
 
 class WaitTexts {
  public:
-  // `locks`, by which those without a name are told apart, and `blocks` may be null. `frames`: of each stack, 0: all.
-  // `start`: ticks, from which times count.
+  // `locks`, which distinguishes nameless locks, and `blocks` may be null. `frames`: shown per stack, 0: all. `start`:
+  // ticks from which times count.
   WaitTexts(const HolderTracker& held, Names& names, const Locks* locks, const LockBlocks* blocks, size_t frames,
             uint64_t start)
       : held_(held),
@@ -29,10 +29,10 @@ class WaitTexts {
         start_(start) {}
 
   // "mutex `counter_lock`", "mutex at +40 in the block of 112 B that make_queue (queue.cc:31) allocated", "mutex made
-  // in main (app.cc:5)", "mutex at 0x7f..."; of a join "the end of worker (tid 12)".
+  // in main (app.cc:5)", "mutex at 0x7f..."; for a join "the end of worker (tid 12)".
   std::string object(uint32_t object) const;
   std::string thread(uint32_t thread) const;  // "worker (tid 12)"
-  // A line, and below it the frames of the stack; without one (0) the line says so.
+  // A line, followed by the frames of the stack; without a stack (0) the line says so.
   void add_stack(std::vector<TableDetail>& details, const std::string& line, uint32_t process, uint32_t stack) const;
   int64_t since_start(uint64_t ticks) const;  // nanoseconds
   int64_t pid(uint32_t process) const { return recording().processes()[process].process.pid; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// penna report waits --by: what was waited, added up by who or where or for what.
+// penna report waits --by: time waited, summed by who, where or what for.
 //
-// Invariant: the times of the rows of a table add up to all that was waited, as far as locks are chosen.
+// Invariant: the times in a table's rows add up to all time waited for the chosen locks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +17,7 @@
 namespace penna {
 namespace {
 
-// Sums by what a row is called: things with the same name are one row, as nobody could tell them
-// apart.
+// Sums by the name of a row: things with the same name are one row, as a reader could not distinguish them.
 class WaitSums {
  public:
   void add(const std::string& name, const WaitSum& more) {
@@ -48,8 +47,8 @@ std::string holder_of_pair(const Locks& locks, const WaitPair& pair, const LockN
   return function.empty() ? other_side_text(locks, pair, name_of) : function;
 }
 
-// Each way adds up another list of the analysis, and all lists hold the same waits once.
-// `of_holders`: waits for what has holders, or for all else.
+// Each grouping sums another list of the analysis, and every list contains each wait once. `of_holders`: waits for
+// objects with holders, or for all others.
 WaitSums wait_sums_by(const Recording& recording, const Locks& locks, const LockChoice& choice,
                       const LockNames& name_of, WaitsBy by, bool of_holders) {
   WaitSums sums;
@@ -94,7 +93,7 @@ struct SumItem {
   const Recording& recording;
   std::string name;
   WaitSum sum;
-  uint64_t all;  // ticks, of the whole table
+  uint64_t all;  // ticks, in the whole table
 };
 
 Columns<SumItem> sum_columns(WaitsBy by, bool of_holders) {
@@ -132,7 +131,7 @@ Table wait_sums_table(const Recording& recording, WaitSums sums, WaitsBy by, boo
 
 }  // namespace
 
-// Two tables of one form: waits for what has a holder, and all other waits.
+// Two tables of the same form: waits for objects with holders, and all other waits.
 Report waits_by_report(const Recording& recording, const Locks& locks, Names& names, WaitsBy by, const LockView& view) {
   const LockNames name_of(recording, names, view.blocks);
   const LockChoice choice(locks, name_of, view.lock);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna report waits and holds: where threads waited, where those stood who held the lock meanwhile, and who holds for
+// penna report waits and holds: where threads waited, where the holders of the lock were meanwhile, and who holds for
 // long.
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace penna {
 namespace {
 
-// Words of a column in CSV and JSON: part of the format, so do not change them.
+// Column values in CSV and JSON: part of the format, so do not change them.
 const char* side_name(OtherSide side) {
   switch (side) {
     case OtherSide::kHeld: return "held";
@@ -30,7 +30,7 @@ const char* side_name(OtherSide side) {
 
 std::string one_or_more(const std::string& thread, bool more) { return more ? thread + " and others" : thread; }
 
-// What stands over the second stack of a row.
+// The title of a row's second stack.
 std::string other_title(const Locks& locks, const WaitPair& pair, const LockNames& name_of) {
   const LockStats& lock = locks.all()[pair.lock];
   const std::string thread = one_or_more(name_of.thread(pair.other_thread), pair.many_others);
@@ -52,8 +52,8 @@ std::string other_title(const Locks& locks, const WaitPair& pair, const LockName
   return known ? fmt::format("held by {}, where it was taken is not known", thread) : "who held it is not known";
 }
 
-// What rows of stacks are about. Copied into each row; what the references lead to lives as long as
-// the report, but for `name_of`, which is cheap and kept by value.
+// What rows of stacks are about. Copied into each row; the references point to what lives as long as the report, except
+// `name_of`, which is cheap and kept by value.
 struct StackItem : Placed {
   StackItem(const Recording& all, const Locks& its_locks, Names& its_names, const LockNames& text_of, uint32_t number)
       : recording(all), locks(its_locks), names(its_names), name_of(text_of), lock(locks.all()[number]) {}
@@ -71,8 +71,8 @@ struct HoldItem : StackItem {
   const HoldGroup& group;
 };
 
-// This table and the next list their columns whole, though some are alike in both: keys and titles
-// of a table are looked for, and read, in one place.
+// This table and the next list all their columns, though some are the same: keys and titles of a table should be found
+// in one place.
 Columns<HoldItem> hold_columns() {
   Columns<HoldItem> columns = {
       {{"hold_ns", "HOLD", CellKind::kDuration},
@@ -103,8 +103,7 @@ Columns<HoldItem> hold_columns() {
   return columns;
 }
 
-// Of a hold that nobody waited for, no stack is recorded: that would cost a walk for each
-// acquisition.
+// For a hold that no thread waited for, no stack is recorded: that would cost a stack walk per acquisition.
 void describe_hold(TableRow& row, HoldItem& item) {
   set_stack_of_wait(row, item, item.lock.process, item.group.stack, item.names);
   if (item.group.stack == 0)
@@ -174,7 +173,7 @@ Columns<WaitItem> pair_columns(bool of_holders) {
   return columns;
 }
 
-// Two stacks a row: where the thread waited, and where the other one took the lock or woke it.
+// Two stacks per row: where the thread waited, and where the other one took the lock or woke it.
 void describe_wait(TableRow& row, WaitItem& item) {
   set_stack_of_wait(row, item, item.lock.process, item.pair.stack, item.names);
   row.other_title = other_title(item.locks, item.pair, item.name_of);
@@ -219,7 +218,7 @@ Report waits_report(const Recording& recording, const Locks& locks, Names& names
   return report;
 }
 
-// Holds that were there before the recording are not timed: since when is not known.
+// Holds from before the recording are not timed: their beginning is unknown.
 Report holds_report(const Recording& recording, const Locks& locks, Names& names, const LockView& view) {
   const LockNames name_of(recording, names, view.blocks);
   const LockChoice choice(locks, name_of, view.lock);

@@ -13,7 +13,7 @@
 namespace penna {
 namespace {
 
-// It runs as we do, so whoever can write to it or put another one in its place could do as we can.
+// It runs with our privileges, so anyone who can write to it or replace it would gain them.
 Result<> check_owner(const std::string& path) {
   const std::string directory = path.substr(0, path.rfind('/'));
   for (const std::string& each : {directory, path}) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// DuckDB's C API, as far as we call it, and the library that has it, which is loaded when it is needed.
+// The part of DuckDB's C API that we call, and the library, which is loaded on demand.
 //
-// Why declared here: no Debian package has DuckDB's header, and npm's package has the library alone. The layouts below
-// are those of its C API reference; load() refuses a library that lacks a function or is of another version than the
-// one that they were checked with. Invariant: a library that others may write to is not loaded.
+// Why declared here: no Debian package has DuckDB's header, and npm's package has only the library. The layouts below
+// are those of its C API reference; load() rejects a library that lacks a function or has another version than the one
+// that they were checked with. Invariant: a library that others may write to is not loaded.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace penna {
 
-// What they point to is DuckDB's own business.
+// Opaque to us.
 using DuckConfig = struct DuckConfigOpaque*;
 using DuckDatabase = struct DuckDatabaseOpaque*;
 using DuckConnection = struct DuckConnectionOpaque*;
@@ -39,7 +39,7 @@ struct DuckResult {
   void* internal_data = nullptr;
 };
 
-// duckdb_string_t: up to 12 bytes stand in it.
+// duckdb_string_t: up to 12 bytes are stored inline.
 struct DuckString {
   uint32_t length;
   char begin[4];

@@ -31,7 +31,7 @@ std::string SqlResult::column(size_t index) const {
 Result<DuckChunk> SqlResult::next() {
   DuckChunk chunk = api_->fetch_chunk(result_);
   if (chunk != nullptr) return chunk;
-  // Streamed: what goes wrong on the way is told here.
+  // Streamed: errors on the way are reported here.
   if (const char* error = api_->result_error(&result_); error != nullptr && *error != '\0') return Error{error};
   return chunk;
 }
@@ -60,7 +60,7 @@ Result<std::unique_ptr<SqlDatabase>> SqlDatabase::open(const DuckApi& api,
 Result<> SqlDatabase::connect(const std::string& path) {
   DuckConfig config = nullptr;
   if (api_.create_config(&config) != 0) return Error{"DuckDB does not start"};
-  // Nothing is fetched from anywhere because a query names it.
+  // A query must not download anything by naming it.
   for (const char* name : {"autoinstall_known_extensions", "autoload_known_extensions"})
     api_.set_config(config, name, "false");
   char* error = nullptr;
@@ -96,7 +96,7 @@ const char* type_of_argument(uint8_t type) {
   }
 }
 
-// Schemas of DuckDB's and of ours: a recording must not put its views in place of these.
+// DuckDB's schemas and ours: a recording's views must not replace these.
 bool is_taken_schema(std::string_view name) {
   std::string lower(name);
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -105,11 +105,12 @@ bool is_taken_schema(std::string_view name) {
   return false;
 }
 
-// A path of JSON has no way to quote these.
+// A JSON path has no way to quote these.
 bool can_be_in_path(std::string_view name) { return name.find_first_of("\"\\") == std::string_view::npos; }
 
-// A view of each point, PROVIDER.NAME, with a column for each argument. A name that is described twice, with other
-// arguments, has those of the first. Names come from recordings: what cannot be a view is in the table point alone.
+// A view of each point, PROVIDER.NAME, with a column for each argument. A name described twice, with different
+// arguments, has those of the first. Names come from recordings: those that cannot name a view are only in the table
+// point.
 std::vector<std::string> point_views(const std::vector<std::unique_ptr<SqlSource>>& sources) {
   constexpr size_t kMostViews = 2000;
   std::set<std::pair<std::string, std::string>> known;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // SqlDatabase: DuckDB in memory, with recordings as its tables.
 //
-// Why table functions: nothing is imported; a query reads of a recording what it needs, on as many processors as it has
-// threads. DuckDB's C API tells a table function which columns are wanted, and nothing of filters: rows of a thread, a
-// time or a function are chosen by parameters, `call(of_thread := 3, since := 0, until := 1000000)`; all else DuckDB
-// filters itself.
+// Why table functions: nothing is imported; a query reads what it needs from a recording, on as many processors as it
+// has threads. DuckDB's C API tells a table function which columns are wanted, but not the filters: rows of a thread, a
+// time or a function are selected by parameters, `call(of_thread := 3, since := 0, until := 1000000)`; DuckDB applies
+// all other filters itself.
 // Invariant: no file is written and no extension loaded unless a statement of the user says so.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace penna {
 
-// What a statement gives: its rows, chunk by chunk.
+// A statement's result: its rows, chunk by chunk.
 class SqlResult {
  public:
   SqlResult(const DuckApi& api, DuckResult result) : api_(&api), result_(result) {}
@@ -28,7 +28,7 @@ class SqlResult {
   SqlResult& operator=(SqlResult&&) = delete;
   ~SqlResult();
 
-  bool has_rows() const;  // false: a statement that gives none, as CREATE
+  bool has_rows() const;  // false: a statement without rows, such as CREATE
   size_t columns() const;
   std::string column(size_t index) const;
   DuckType type(size_t index) const { return types_.empty() ? nullptr : types_[index]; }
@@ -52,13 +52,13 @@ class SqlDatabase {
                                                    const std::string& path = "");
   ~SqlDatabase();
 
-  // All statements in `text`, one after the other; each result is given to `take`, which returns false to stop.
+  // Runs all statements in `text`, one after the other; each result is passed to `take`, which returns false to stop.
   // The error is in DuckDB's own words.
   Result<> run(const std::string& text, const std::function<Result<bool>(SqlResult&)>& take);
   Result<> run(const std::string& text) {
     return run(text, [](SqlResult&) -> Result<bool> { return true; });
   }
-  // Of a query that runs; from any thread and from signal handlers.
+  // Interrupts the running query; callable from any thread and from signal handlers.
   void interrupt() const { api_.interrupt(connection_); }
 
  private:
@@ -74,9 +74,9 @@ class SqlDatabase {
   std::vector<std::unique_ptr<Registered>> registered_;
 };
 
-// A text, or with '"' a name, as SQL writes it.
+// A text, or with '"' a name, quoted for SQL.
 std::string sql_quoted(std::string_view text, char quote = '\'');
-// What the views and macros beside the tables are: SQL.
+// The views and macros beside the tables, as SQL.
 std::string sql_macros();
 
 }  // namespace penna

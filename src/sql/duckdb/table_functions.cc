@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See table_functions.h. DuckDB calls bind() once for each mention in a query, init() when it runs, local_init() on
-// each thread, and then rows() on all of them at once. No exception may leave these.
+// See table_functions.h. DuckDB calls bind() once per mention in a query, init() when it runs, local_init() on each
+// thread, and then rows() on all of them at once. No exception may leave these.
 #include "sql/duckdb/table_functions.h"
 
 #include <fmt/format.h>
@@ -21,25 +21,25 @@ void destroy(void* value) {
   delete static_cast<T*>(value);
 }
 
-// Of one mention in a query.
+// State of one mention in a query.
 struct Bound {
   const DuckTable& table;
   ScanRequest request;
 };
 
-// Of one run: the parts of all recordings, which threads take one after the other.
+// State of one run: the parts of all recordings, which threads take one after the other.
 struct Running {
   const DuckTable& table;
   ScanRequest request;
   std::vector<ScanPart> parts;
   std::atomic<size_t> next = 0;
-  std::vector<uint32_t> places;  // of the columns, by place in `wanted`: in DuckDB's chunk
+  std::vector<uint32_t> places;  // by place in `wanted`: the column's place in DuckDB's chunk
 };
 
-// Of one thread.
+// State of one thread.
 struct Local {
   RowBatch batch;
-  size_t given = 0;  // rows of the batch
+  size_t given = 0;  // rows of the batch handed out
   Scan* part = nullptr;
 };
 
@@ -86,7 +86,7 @@ class Parameter {
   DuckValue value_;
 };
 
-// Callbacks get nothing of ours but what they ask the library for: there is one library in a process.
+// Callbacks get no pointer of ours, so the API is global: a process has one library.
 const DuckApi* the_api = nullptr;
 
 Result<ScanRequest> request_of(const DuckTable& table, DuckBind info) {
@@ -122,7 +122,7 @@ void init(DuckInit info) {
   auto* const running = new Running{bound.table, bound.request, {}, {}, {}};
   const DuckIndex columns = the_api->init_get_column_count(info);
   for (DuckIndex place = 0; place < columns; ++place) {
-    // A count(*) asks for a column that is none.
+    // count(*) requests a column that does not exist.
     const DuckIndex column = the_api->init_get_column_index(info, place);
     if (column >= bound.table.table.columns.size()) continue;
     running->request.wanted.push_back(static_cast<uint32_t>(column));
@@ -136,7 +136,7 @@ void init(DuckInit info) {
 }
 
 void local_init(DuckInit info) {
-  // It is called before what init() made can be asked for here: rows() makes the batch.
+  // Called before init()'s data is accessible here: rows() makes the batch.
   the_api->init_set_init_data(info, new std::optional<Local>, destroy<std::optional<Local>>);
 }
 
@@ -186,7 +186,7 @@ void give_column(const Running& running, const Local& local, size_t slot, size_t
     if (valid[row] == 0) bits[row / 64] &= ~(uint64_t{1} << row % 64);
 }
 
-// The next rows into the batch; false: there are no more in any part.
+// Reads the next rows into the batch; false: no part has any left.
 bool read_on(Running& running, Local& local) {
   local.batch.clear();
   local.given = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables of recordings as table functions of DuckDB, of their names.
+// The tables of recordings as DuckDB table functions of the same names.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace penna {
 
-// What a function knows: must live as long as the connection.
+// A function's data: must live as long as the connection.
 struct DuckTable {
   const DuckApi& api;
   const std::vector<std::unique_ptr<SqlSource>>& sources;

@@ -30,16 +30,16 @@ std::string own_text(const DuckApi& api, char* text) {
   return result;
 }
 
-// "2026-11-20", of days since 1970.
+// "2026-11-20", from days since 1970.
 std::string date_text(int64_t days) {
-  // Beyond what a calendar of this library holds.
+  // Beyond the range of the library's calendar.
   if (std::abs(days) > 11'000'000) return days > 0 ? "infinity" : "-infinity";
   const std::chrono::year_month_day date{std::chrono::sys_days{std::chrono::days{days}}};
   return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
                      static_cast<unsigned>(date.day()));
 }
 
-// "08:15:00.25": of a part of a day, in units of which a second has so many.
+// "08:15:00.25": from a part of a day, in `units` per second.
 std::string time_text(int64_t part, int64_t units) {
   const int64_t seconds = part / units;
   std::string text = fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -76,7 +76,7 @@ std::string real_text(double value) {
   return fmt::format("{}", value);
 }
 
-// Of a UUID DuckDB has the top bit the other way round, so that it sorts.
+// DuckDB stores a UUID with its top bit flipped, so that it sorts.
 std::string uuid_text(Wide value) {
   const auto bits = static_cast<unsigned __int128>(value) ^ (static_cast<unsigned __int128>(1) << 127);
   const std::string hex = fmt::format("{:016x}{:016x}", static_cast<uint64_t>(bits >> 64), static_cast<uint64_t>(bits));

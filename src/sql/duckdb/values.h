@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A value in a column of DuckDB's, whatever its type: as text, or as JSON.
+// A value in a DuckDB column, of any type: as text, or as JSON.
 //
-// Invariant: text reads as DuckDB writes it; of a type that is not known here it says so, and never a wrong value.
+// Invariant: text reads as DuckDB writes it; a value of an unknown type is reported as such, never as a wrong value.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace penna {
 
 enum class DuckShape : uint8_t { kInteger, kReal, kBoolean, kText };
-// What text of such a column looks like; of integers only those that fit into 64 bits with a sign.
+// The form of such a column's text; integers only if they fit into 64 signed bits.
 DuckShape shape_of(const DuckApi& api, DuckType type);
 
 class DuckColumn {
@@ -22,7 +22,7 @@ class DuckColumn {
   DuckColumn(const DuckApi& api, DuckVector vector, DuckType type);
 
   bool is_null(uint64_t row) const { return valid_ != nullptr && (valid_[row / 64] >> row % 64 & 1) == 0; }
-  std::string text(uint64_t row) const;  // "NULL" for none
+  std::string text(uint64_t row) const;  // "NULL" if null
   int64_t integer(uint64_t row) const;   // of kInteger
   double real(uint64_t row) const;       // of kReal
   void json(uint64_t row, JsonWriter& out) const;
@@ -36,7 +36,7 @@ class DuckColumn {
   std::string decimal(uint64_t row) const;
   std::string name_in_enum(uint64_t row) const;
   std::string nested(uint64_t row) const;
-  // each(index, name or null, column, row of it) for what a list, an array, a map or a struct holds.
+  // each(index, name or null, column, row in it) for the members of a list, array, map or struct.
   template <typename Each>
   void each_member(uint64_t row, Each&& each) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See sqlite_export.h. One transaction without a journal: a file that was not finished is thrown away by the caller.
+// See sqlite_export.h. One transaction without a journal: the caller deletes an unfinished file.
 #include "sql/sqlite/sqlite_export.h"
 
 #include <fmt/format.h>

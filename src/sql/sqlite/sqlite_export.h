@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// All tables of a recording as a database of SQLite 3 (https://www.sqlite.org/fileformat2.html).
+// All tables of a recording as a SQLite 3 database (https://www.sqlite.org/fileformat2.html).
 //
-// Why loaded: most who use penna never need the library, and a bundle shall run without it.
-// Invariant: the file has every table and column of tables.h, also of what was not recorded.
+// Why loaded on demand: most users never need the library, and a bundle must run without it.
+// Invariant: the file has every table and column of tables.h, even for events that were not recorded.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace penna {
 
-// Into a file that is not there yet. The error is SQLite's, or says how to get it. `step` gets how many rows were
+// Into a file that does not exist yet. The error is SQLite's, or says how to get it. `step` receives the number of rows
 // written.
 Result<> export_sqlite(SqlSource& source, const std::string& path, const std::function<void(uint64_t)>& step);
 

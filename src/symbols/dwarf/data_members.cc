@@ -12,7 +12,7 @@
 namespace penna {
 namespace {
 
-// DW_OP_addr or DW_OP_addrx alone: a variable at a fixed place (DWARF 5, 2.6.1.1).
+// A single DW_OP_addr or DW_OP_addrx: a variable at a fixed place (DWARF 5, 2.6.1.1).
 std::optional<uint64_t> address_of_variable(Dwarf_Die* die) {
   Dwarf_Attribute attribute;
   Dwarf_Op* operations = nullptr;
@@ -25,25 +25,25 @@ std::optional<uint64_t> address_of_variable(Dwarf_Die* die) {
       (operations[0].atom != DW_OP_addrx || ::dwarf_getlocation_attr(&attribute, operations, &indexed) != 0 ||
        ::dwarf_formaddr(&indexed, &address) != 0))
     return std::nullopt;
-  // At 0 lies what the linker has dropped (--gc-sections): its relocation went to nowhere.
+  // Address 0 means that the linker dropped it (--gc-sections): its relocation has no target.
   return address == 0 ? std::nullopt : std::optional<uint64_t>(address);
 }
 
-// Names that begin so are not for users to choose (C++20, 5.10).
+// Names with such prefixes are reserved for the implementation (C++20, 5.10).
 bool is_reserved(std::string_view name) {
   return name.size() > 1 && name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'));
 }
 
-// The extents of an array, outermost first; empty: one of them is not known.
+// The extents of an array, outermost first; empty: one of them is unknown.
 std::vector<uint64_t> extents_of(const DwarfType& array) {
   std::vector<uint64_t> extents;
   Dwarf_Die die = array.die, child;
-  // An index for each; no program has more, and damage may claim any number.
+  // One index for each; no program has more, and damage may claim any number.
   constexpr size_t kMost = 8;
   for (int found = ::dwarf_child(&die, &child); found == 0; found = ::dwarf_siblingof(&child, &child)) {
     if (::dwarf_tag(&child) != DW_TAG_subrange_type) continue;
     auto count = number_of(&child, DW_AT_count);
-    // DWARF 5, 5.13: a count, or the last index of an array that begins at 0. Of a flexible array -1: none.
+    // DWARF 5, 5.13: a count, or the last index of an array that begins at 0. For a flexible array -1: no elements.
     if (auto last = number_of(&child, DW_AT_upper_bound)) count = *last + 1;
     if (!count || *count == 0 || extents.size() == kMost) return {};
     extents.push_back(*count);
@@ -51,7 +51,7 @@ std::vector<uint64_t> extents_of(const DwarfType& array) {
   return extents;
 }
 
-// "[1][2]"; what is left of `offset` lies in the element. Empty: it lies in none.
+// "[1][2]"; what remains of `offset` lies in the element. Empty: it is in none.
 std::string index_text(const DwarfType& array, uint64_t element, uint64_t& offset) {
   const std::vector<uint64_t> extents = extents_of(array);
   if (element == 0 || extents.empty()) return {};
@@ -66,11 +66,13 @@ std::string index_text(const DwarfType& array, uint64_t element, uint64_t& offse
   return text;
 }
 
-// Of a class that is only declared here (clang's way with those of libraries) the size is not known: it begins there.
+// For a class that is only declared (as clang does with library classes) the size is unknown: only its beginning
+// matches.
 const DwarfMember* member_at(const std::vector<DwarfMember>& members, uint64_t offset) {
   const DwarfMember* begins = nullptr;
   for (const DwarfMember& member : members) {
-    // Where a virtual base lies only the object itself says; and no variable is looked for inside of a bit field.
+    // The location of a virtual base is known only to the object itself; and variables are not looked for inside of
+    // bit-fields.
     if (member.bits != 0 || member.virtual_base || member.artificial) continue;
     if (member.offset <= offset && offset - member.offset < member.type.bytes) return &member;
     if (member.offset == offset && member.type.bytes == 0) begins = &member;
@@ -88,7 +90,7 @@ std::string DataMembers::path(uint64_t start, uint64_t offset) {
   TypeReader types;
   std::string text;
   DwarfType type = types.type_of(&found->die);
-  // A union is followed into the first of its members that reaches there: which one is in use nobody knows.
+  // In a union, takes the first member that reaches there: which one is in use is unknown.
   for (int step = 0; step < kMostSteps; ++step) {
     if (type.kind == TypeKind::kArray) {
       const DwarfType element = types.target_of(type);
@@ -118,9 +120,9 @@ void DataMembers::read_variables() {
                    [](const Variable& a, const Variable& b) { return a.address < b.address; });
 }
 
-// Those of functions lie inside of these, and are not looked for.
+// Variables of functions are nested in these, and are not looked for.
 void DataMembers::read_children(Dwarf_Die parent, int depth) {
-  constexpr int kDeepest = 16;  // namespaces in namespaces
+  constexpr int kDeepest = 16;  // nested namespaces
   Dwarf_Die child;
   for (int found = ::dwarf_child(&parent, &child); found == 0 && budget_ != 0;
        found = ::dwarf_siblingof(&child, &child)) {

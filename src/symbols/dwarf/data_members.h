@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// DataMembers: what lies at an offset inside of a variable: ".queue.mutex", "[3].lock", by DWARF.
+// DataMembers: what lies at an offset inside a variable: ".queue.mutex", "[3].lock", from DWARF.
 //
-// Why: a lock is known by its address; `io_threads_mutex+40` is for a debugger, `io_threads_mutex[1]` for a person.
-// It goes down through arrays and members until it is inside of what the language's libraries made: names that are
-// reserved to them (_M_mutex, __data) say nothing to a user.
-// Invariant: of a hostile file, at most kMostEntries entries are looked at, once, and a path has at most kMostSteps
+// Why: a lock is known by its address; `io_threads_mutex+40` is for a debugger, `io_threads_mutex[1]` for a person. It
+// descends through arrays and members until it is inside library internals: reserved names (_M_mutex, __data) say
+// nothing to a user.
+// Invariant: in a hostile file, at most kMostEntries entries are looked at, once, and a path has at most kMostSteps
 // steps.
 #pragma once
 
@@ -18,12 +18,12 @@ namespace penna {
 
 class DataMembers {
  public:
-  static constexpr uint32_t kMostEntries = 4'000'000;  // in a second; variables behind them are not described
+  static constexpr uint32_t kMostEntries = 4'000'000;  // take a second; variables after them are not described
   static constexpr int kMostSteps = 16;
 
   explicit DataMembers(DwarfUnits& units) : units_(units) {}
 
-  // Behind the name of the variable that begins at `start`; empty: that is not described, or it is no part of it.
+  // The suffix to the name of the variable that begins at `start`; empty: not described, or not part of the variable.
   std::string path(uint64_t start, uint64_t offset);
 
  private:

@@ -7,7 +7,7 @@
 namespace penna {
 namespace {
 
-// As deep as walk_dies() goes: a file that nests deeper was made to.
+// The same limit as in walk_dies(): deeper nesting is deliberate.
 constexpr int kMaxInlineDepth = 256;
 
 const char* string_of(Dwarf_Die* die, unsigned attribute_name) {
@@ -17,17 +17,17 @@ const char* string_of(Dwarf_Die* die, unsigned attribute_name) {
 
 const char* linkage_name_of(Dwarf_Die* die) {
   const char* name = string_of(die, DW_AT_linkage_name);
-  // The second is what compilers wrote before DWARF 4 named the first.
+  // Compilers wrote the second one before DWARF 4 introduced the first.
   return name != nullptr ? name : string_of(die, DW_AT_MIPS_linkage_name);
 }
 
-// Languages whose functions stand in no scope: their units need not be walked for names.
+// Languages whose functions have no enclosing scope: their units need not be walked for names.
 bool is_plain_language(int language) {
   return language == DW_LANG_C || language == DW_LANG_C89 || language == DW_LANG_C99 || language == DW_LANG_C11 ||
          language == DW_LANG_Mips_Assembler;
 }
 
-// Where the inlined call stands in the function around it (DWARF 5, 3.3.8.2).
+// The place of the inlined call in the surrounding function (DWARF 5, 3.3.8.2).
 void read_call_site(Dwarf_Die* inlined, Dwarf_Die* unit, DwarfFrame* outer) {
   Dwarf_Attribute attribute;
   Dwarf_Word file = 0, line = 0;
@@ -43,7 +43,7 @@ void read_call_site(Dwarf_Die* inlined, Dwarf_Die* unit, DwarfFrame* outer) {
 }
 
 void read_line(Dwarf_Die* unit, uint64_t address, DwarfFrame* frame) {
-  // libdw 0.188 reads before its table when a unit has no lines: ask for the count first.
+  // libdw 0.188 reads before its table if a unit has no lines: ask for the count first.
   Dwarf_Lines* lines = nullptr;
   size_t count = 0;
   if (::dwarf_getsrclines(unit, &lines, &count) != 0 || count == 0) return;
@@ -62,14 +62,14 @@ UnitFunctions& DwarfFrames::functions_of(Dwarf_Die unit) {
   return *entry->second;
 }
 
-// The name in three steps: linkage name; else the plain name with the scopes around the DIE that declares it.
+// The linkage name; else the plain name with the scopes around the DIE that declares it.
 void DwarfFrames::name_function(Dwarf_Die die, DwarfFrame* frame) {
   frame->linkage_name = linkage_name_of(&die);
   if (frame->linkage_name != nullptr) return;
   const char* name = string_of(&die, DW_AT_name);
   if (name == nullptr) return;
-  // abstract instance, then declaration in the class: the last one knows the scope.
-  // Two are usual. References of a damaged file may lead round in a circle.
+  // abstract instance, then declaration in the class: the last one knows the scope. Two are usual. References in a
+  // damaged file may be circular.
   for (int hop = 0; hop < 8; ++hop) {
     Dwarf_Attribute attribute;
     Dwarf_Die next;

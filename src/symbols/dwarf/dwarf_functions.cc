@@ -12,9 +12,10 @@
 namespace penna {
 namespace {
 
-constexpr size_t kMaxDepth = 256;  // of the walk: deeper trees are cut, not followed
+constexpr size_t kMaxDepth = 256;  // of the walk: deeper trees are cut off, not followed
 
-// Visits DIEs depth first without recursion: visit(level) says whether to go into the children, and with which scope.
+// Visits DIEs depth first without recursion: visit(level) says whether to descend into the children, and with which
+// scope.
 template <typename Level, typename Visit>
 void walk_dies(Dwarf_Die root, uint32_t scope, Visit&& visit) {
   std::vector<Level> path;
@@ -28,7 +29,7 @@ void walk_dies(Dwarf_Die root, uint32_t scope, Visit&& visit) {
       path.push_back({child, inner});
       continue;
     }
-    // The next sibling, of the DIE itself or else of the nearest one around it that has any.
+    // The next sibling, of the DIE itself or else of its nearest ancestor that has one.
     while (!path.empty()) {
       Dwarf_Die next;
       if (::dwarf_siblingof(&path.back().die, &next) == 0) {
@@ -43,8 +44,8 @@ void walk_dies(Dwarf_Die root, uint32_t scope, Visit&& visit) {
 }  // namespace
 
 UnitFunctions::UnitFunctions(Dwarf_Die unit, const std::vector<AddressRange>& code) : code_(code) {
-  // gcc puts the methods of local classes into the function around them; clang puts every body at namespace level and
-  // gives every C++ function a linkage name, so that its functions and classes need not be entered. (It also leaves out
+  // gcc puts the methods of local classes into the surrounding function; clang puts every body at namespace level and
+  // gives every C++ function a linkage name, so its functions and classes need not be entered. (It also omits
   // DW_AT_sibling: entering costs a second walk.)
   Dwarf_Attribute attribute;
   const char* producer = ::dwarf_formstring(::dwarf_attr_integrate(&unit, DW_AT_producer, &attribute));
@@ -70,7 +71,7 @@ void UnitFunctions::walk(Dwarf_Die unit) {
       default: return false;
     }
     if (!::dwarf_haschildren(die)) return false;
-    // Functions are scopes, too: what is declared inside of one is named after it.
+    // Functions are scopes, too: what is declared inside one is qualified with its name.
     scopes_.push_back({*die, *scope});
     *scope = static_cast<uint32_t>(scopes_.size() - 1);
     return true;
@@ -85,7 +86,7 @@ void UnitFunctions::add_function(Dwarf_Die* die, uint32_t scope) {
   bool found = false;
   each_code_range(die, code_, [&](uint64_t begin, uint64_t end) {
     by_address_.add(begin, end, index);
-    if (!found) entry = begin;  // the first range holds the entry, unless DW_AT_entry_pc says otherwise
+    if (!found) entry = begin;  // the first range contains the entry, unless DW_AT_entry_pc says otherwise
     found = true;
   });
   if (!found) return;
@@ -113,7 +114,7 @@ void UnitFunctions::read_inlines(Function* function) {
       case DW_TAG_lexical_block:
       case DW_TAG_try_block:
       case DW_TAG_catch_block: return true;
-      // Types and nested functions: their code is none of this one's.
+      // Types and nested functions: their code does not belong to this function.
       default: return false;
     }
     auto index = static_cast<uint32_t>(function->inlines.size());
@@ -136,7 +137,7 @@ std::string UnitFunctions::scope_of(Dwarf_Off function) const {
     const char* name = ::dwarf_formstring(::dwarf_attr_integrate(&die, DW_AT_name, &attribute));
     if (name == nullptr) name = ::dwarf_tag(&die) == DW_TAG_namespace ? "(anonymous namespace)" : "{unnamed}";
     text.insert(0, std::string(name) + "::");
-    if (text.size() > 4096) return {};  // no reader wants it, and a hostile file could nest it 256 times
+    if (text.size() > 4096) return {};  // of no use to a reader, and a hostile file could nest it 256 times
   }
   return text;
 }

@@ -2,8 +2,8 @@
 // UnitFunctions: the functions of one compile unit by address, what was inlined into each, and the scopes around names.
 //
 // Why: libdw answers these questions by walking the unit's whole tree for every address, recursively. Here a unit is
-// walked once, when it is first needed, and a function's inlined calls once, when the function is first needed.
-// Invariant: no recursion, and no look-up after the first one reads DIEs of other functions.
+// walked once, when first needed, and a function's inlined calls once, when the function is first needed.
+// Invariant: no recursion, and after the first look-up none reads the DIEs of other functions.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -33,7 +33,7 @@ class UnitFunctions {
   // Walks the unit. `unit` is the DIE of a compile or partial unit.
   UnitFunctions(Dwarf_Die unit, const std::vector<AddressRange>& code);
 
-  // The function over the address with its inlined calls read, or null.
+  // The function at the address, with its inlined calls read; null: none.
   Function* find(uint64_t address);
   // "ns::Class::" for the DIE of a function (a declaration or abstract instance) at this offset; empty at top level.
   std::string scope_of(Dwarf_Off function) const;
@@ -60,7 +60,7 @@ class UnitFunctions {
   std::vector<Function> functions_;
   IntervalMap by_address_;
   std::vector<Scope> scopes_;
-  std::vector<Scoped> scoped_;  // by rising offset: the order of the walk
+  std::vector<Scoped> scoped_;  // by rising offset, the order of the walk
 };
 
 }  // namespace penna

@@ -10,7 +10,7 @@ namespace penna {
 namespace {
 
 constexpr size_t kMaxMembers = 4096;
-constexpr uint64_t kMaxBytes = uint64_t{1} << 40;  // of a type: more is damage, and sums of two cannot overflow
+constexpr uint64_t kMaxBytes = uint64_t{1} << 40;  // size of a type: more is damage, and the sum of two cannot overflow
 
 TypeKind kind_of_base(Dwarf_Die* die, std::string_view name, uint64_t bytes) {
   switch (number_of(die, DW_AT_encoding).value_or(0)) {
@@ -18,7 +18,7 @@ TypeKind kind_of_base(Dwarf_Die* die, std::string_view name, uint64_t bytes) {
     case DW_ATE_signed: return TypeKind::kSigned;
     case DW_ATE_unsigned:
     case DW_ATE_UTF: return TypeKind::kUnsigned;
-    // `char` is signed for x86-64, but with -funsigned-char it is not.
+    // `char` is signed on x86-64, but not with -funsigned-char.
     case DW_ATE_signed_char: return name == "char" ? TypeKind::kChar : TypeKind::kSigned;
     case DW_ATE_unsigned_char: return name == "char" ? TypeKind::kChar : TypeKind::kUnsigned;
     case DW_ATE_float:
@@ -61,7 +61,7 @@ DwarfType TypeReader::type_of(Dwarf_Die* die) {
   Dwarf_Attribute attribute;
   if (::dwarf_attr_integrate(die, DW_AT_type, &attribute) == nullptr) {
     DwarfType nothing;
-    // DWARF 5, 3.3.2 and 5.3: void is said by leaving the type out.
+    // DWARF 5, 3.3.2 and 5.3: void is expressed by omitting the type.
     nothing.kind = TypeKind::kVoid;
     return nothing;
   }
@@ -95,7 +95,7 @@ DwarfType TypeReader::strip(Dwarf_Die die) {
         continue;
       }
       default: {
-        // Declared here, described in a unit of its own (-fdebug-types-section).
+        // Declared here, described in a separate unit (-fdebug-types-section).
         Dwarf_Attribute attribute;
         Dwarf_Die whole;
         if (::dwarf_attr(&die, DW_AT_signature, &attribute) == nullptr ||
@@ -128,14 +128,14 @@ DwarfType TypeReader::strip(Dwarf_Die die) {
       Dwarf_Die to;
       bool method = ::dwarf_formref_die(::dwarf_attr(&die, DW_AT_type, &attribute), &to) != nullptr &&
                     ::dwarf_tag(&to) == DW_TAG_subroutine_type;
-      type.kind = method ? TypeKind::kMethodPointer : TypeKind::kSigned;  // of data: an offset, -1 is null
+      type.kind = method ? TypeKind::kMethodPointer : TypeKind::kSigned;  // to data: an offset, -1 is null
       type.bytes = method ? 16 : 8;
       break;
     }
     case DW_TAG_enumeration_type: {
       type.kind = TypeKind::kEnum;
       Dwarf_Die probe = die;
-      // Without a size or a sign of its own an enum is like its underlying type.
+      // Without its own size or sign an enum is like its underlying type.
       const DwarfType under = type_of(&probe);
       type.is_signed = under.kind == TypeKind::kSigned || under.kind == TypeKind::kChar;
       if (type.bytes == 0) type.bytes = under.bytes;
@@ -145,7 +145,7 @@ DwarfType TypeReader::strip(Dwarf_Die die) {
     case DW_TAG_class_type:
     case DW_TAG_structure_type:
       type.kind = class_kind(type);
-      // Also where the class is only declared: class_kind() knows it by its name then.
+      // Also if the class is only declared: class_kind() then recognises it by name.
       if (type.kind == TypeKind::kString) type.bytes = 32;
       break;
     case DW_TAG_union_type: type.kind = is_declared(&die) ? TypeKind::kUnknown : TypeKind::kUnion; break;
@@ -160,14 +160,14 @@ DwarfType TypeReader::strip(Dwarf_Die die) {
 }
 
 std::optional<uint64_t> TypeReader::elements(const DwarfType& type) {
-  constexpr uint64_t kMax = uint64_t{1} << 31;  // a product of two fits
+  constexpr uint64_t kMax = uint64_t{1} << 31;  // the product of two fits
   uint64_t all = 1;
   bool bounded = false;
   Dwarf_Die die = type.die, child;
   for (int found = ::dwarf_child(&die, &child); found == 0 && spend(); found = ::dwarf_siblingof(&child, &child)) {
     if (::dwarf_tag(&child) != DW_TAG_subrange_type) continue;
     auto count = number_of(&child, DW_AT_count);
-    if (auto last = number_of(&child, DW_AT_upper_bound)) count = *last + 1;  // -1 + 1: an array of none
+    if (auto last = number_of(&child, DW_AT_upper_bound)) count = *last + 1;  // -1 + 1: an array without elements
     if (!count) return std::nullopt;
     all = std::min(all * std::min(*count, kMax), kMax);
     bounded = true;
@@ -214,7 +214,7 @@ std::optional<std::vector<DwarfMember>> TypeReader::members(const DwarfType& typ
     if (!spend() || all.size() == kMaxMembers) return std::nullopt;
     const int tag = ::dwarf_tag(&child);
     if (tag != DW_TAG_member && tag != DW_TAG_inheritance) continue;
-    // DWARF 4 calls a static member DW_TAG_member too.
+    // DWARF 4 also uses DW_TAG_member for static members.
     if (flag_of(&child, DW_AT_external) || flag_of(&child, DW_AT_declaration)) continue;
     auto member = read_member(child);
     if (!member) return std::nullopt;
@@ -223,8 +223,8 @@ std::optional<std::vector<DwarfMember>> TypeReader::members(const DwarfType& typ
   return all;
 }
 
-// By what the class itself declares. A function that is defaulted where it is declared stays trivial; an artificial one
-// was not declared; a deleted one cannot be chosen, and when all are, there is nothing to copy with.
+// By what the class itself declares. A function that is defaulted at its declaration stays trivial; an artificial one
+// was not declared; a deleted one cannot be chosen, and if all are, there is no way to copy.
 std::optional<bool> TypeReader::declared_non_trivial(const DwarfType& type) {
   bool copies_deleted = false, copies_left = false;
   Dwarf_Die die = type.die, child;
@@ -237,11 +237,11 @@ std::optional<bool> TypeReader::declared_non_trivial(const DwarfType& type) {
     const bool defaulted = number_of(&child, DW_AT_defaulted).value_or(0) == DW_DEFAULTED_in_class;
     const bool deleted = flag_of(&child, DW_AT_deleted);
     if (!name.empty() && name.front() == '~') {
-      if (!defaulted) return true;  // deleted as well
+      if (!defaulted) return true;  // deleted ones as well
       continue;
     }
     if (!is_constructor_of(name, type.name)) continue;
-    // The first parameter behind `this` refers to the class itself: a copy or move constructor.
+    // The first parameter after `this` refers to the class itself: a copy or move constructor.
     Dwarf_Die parameter;
     bool self = false;
     for (int more = ::dwarf_child(&child, &parameter); more == 0; more = ::dwarf_siblingof(&parameter, &parameter)) {
@@ -271,8 +271,8 @@ std::optional<bool> TypeReader::by_reference(const DwarfType& type, int depth) {
   if (type.kind == TypeKind::kString || type.kind == TypeKind::kSmartPointer) return true;
   if (type.kind != TypeKind::kClass && type.kind != TypeKind::kUnion) return false;
   Dwarf_Die die = type.die;
-  // The compiler's own word, where it gives it (DWARF 5, 5.7.1). Else by the rule of the Itanium C++ ABI, 3.1.1: not
-  // trivial for the purposes of calls.
+  // The compiler's own answer, if given (DWARF 5, 5.7.1). Otherwise the rule of the Itanium C++ ABI, 3.1.1: non-trivial
+  // for the purposes of calls.
   switch (number_of(&die, DW_AT_calling_convention).value_or(0)) {
     case DW_CC_pass_by_reference: return true;
     case DW_CC_pass_by_value: return false;

@@ -10,7 +10,7 @@
 namespace penna {
 namespace {
 
-// Several units may claim one inline function of C++: the linker kept one copy and pointed the others to it. It kept
+// Several units may claim the same C++ inline function: the linker kept one copy and pointed the others to it. It kept
 // the first; an IntervalMap prefers large values.
 uint32_t rank_of(uint32_t index) { return IntervalMap::kNone - 1 - index; }
 uint32_t index_of(uint32_t rank) { return IntervalMap::kNone - 1 - rank; }
@@ -56,14 +56,14 @@ void DwarfUnits::read_units() {
       ranged = true;
     });
     if (!ranged && !::dwarf_hasattr(&die, DW_AT_ranges)) without_ranges.push_back(index);
-    // Until its split unit is asked for, a skeleton's functions are looked for in itself.
+    // Until its split unit is requested, a skeleton's functions are looked for in the skeleton itself.
     units_.push_back({die, die, false});
   }
   if (!without_ranges.empty()) add_aranges(without_ranges);
   by_address_.finish();
 }
 
-// Units that state no ranges themselves may still be listed in .debug_aranges.
+// Units without their own ranges may still be listed in .debug_aranges.
 void DwarfUnits::add_aranges(const std::vector<uint32_t>& without_ranges) {
   Dwarf_Aranges* table = nullptr;
   size_t count = 0;
@@ -77,7 +77,7 @@ void DwarfUnits::add_aranges(const std::vector<uint32_t>& without_ranges) {
     Dwarf_Off offset = 0;
     if (range == nullptr || ::dwarf_getarangeinfo(range, &begin, &length, &offset) != 0) continue;
     auto unit = wanted.find(offset);
-    // As in each_code_range(): dropped code lies at 0, or where the file has none.
+    // As in each_code_range(): dropped code is at 0, or where the file has none.
     if (unit == wanted.end() || begin == 0 || range_of(code_, begin) == nullptr) continue;
     by_address_.add(begin, begin + length, rank_of(unit->second));
   }
@@ -88,7 +88,7 @@ DwarfUnits::Unit* DwarfUnits::find(uint64_t address) {
   if (rank == IntervalMap::kNone) return nullptr;
   Unit& unit = units_[index_of(rank)];
   if (!unit.split_looked_up) {
-    // Once, also when there is none: libdw opens a .dwo file for it.
+    // Once, even if there is none: libdw opens a .dwo file for it.
     unit.split_looked_up = true;
     Dwarf_Half version = 0;
     uint8_t type = 0;

@@ -3,8 +3,8 @@
 //
 // Why: libdw finds a unit through .debug_aranges, which clang does not write; without it every look-up would walk all
 // units. Here the ranges of all units are read once (DWARF 5, 3.1.1: DW_AT_ranges or low_pc/high_pc).
-// Invariant: only ranges that lie where the module has code are kept, so functions that the linker dropped (their
-// addresses read 0, 1 or -1) never claim an address.
+// Invariant: only ranges where the module has code are kept, so functions that the linker dropped (their addresses read
+// 0, 1 or -1) never claim an address.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -36,18 +36,18 @@ void each_code_range(Dwarf_Die* die, const std::vector<AddressRange>& code, Take
 // Whether the file itself has DWARF.
 bool has_dwarf(const ElfFile& file);
 
-// "/build/static" and "../Python/ceval.c" are "/build/Python/ceval.c". (With a symbolic link in front of the ".." this
-// is another folder; such builds are rarer than readers of long paths.)
+// "/build/static" and "../Python/ceval.c" are "/build/Python/ceval.c". (With a symbolic link before the ".." this is
+// another directory; such builds are rarer than readers of long paths.)
 std::string source_path(std::string_view directory, std::string_view file);
 
 class DwarfUnits {
  public:
-  // Opens the DWARF of `file` (and `alt`, its dwz file, when it refers to one). Both must outlive this object, `code`
-  // is that of the module. Null when there is none or it is damaged.
+  // Opens the DWARF of `file` (and `alt`, its dwz file, if it refers to one). Both must outlive this object; `code` is
+  // that of the module. Null if there is none or it is damaged.
   static std::unique_ptr<DwarfUnits> open(const ElfFile& file, const ElfFile* alt,
                                           const std::vector<AddressRange>& code);
 
-  // The unit over the address: its DIE with lines and addresses, and the one with the functions (another one only with
+  // The unit at the address: its DIE with lines and addresses, and the one with the functions (which differs only with
   // split DWARF, -gsplit-dwarf, whose .dwo file is opened when first needed). Null: none.
   struct Unit {
     Dwarf_Die die;
@@ -55,7 +55,7 @@ class DwarfUnits {
     bool split_looked_up;
   };
   Unit* find(uint64_t address);
-  // take(die) for each unit that describes something itself: not of split DWARF.
+  // take(die) for each unit with descriptions of its own: not those of split DWARF.
   template <typename Take>
   void for_each(Take&& take) {
     for (const Unit& unit : units_) take(unit.die);

@@ -8,12 +8,12 @@
 namespace penna {
 namespace {
 
-// The value of an enumerator as the enum's own type has it.
+// The value of an enumerator, in the enum's own type.
 std::optional<int64_t> enumerator_value(Dwarf_Die* die, const DwarfType& type) {
   Dwarf_Attribute attribute;
   if (::dwarf_attr(die, DW_AT_const_value, &attribute) == nullptr) return std::nullopt;
   int64_t value = 0;
-  // A form of fixed size says nothing of the sign; those that do are read as such.
+  // A fixed-size form does not say whether it is signed; those that do are read accordingly.
   const unsigned form = ::dwarf_whatform(&attribute);
   if (form == DW_FORM_sdata || form == DW_FORM_implicit_const) {
     Dwarf_Sword number = 0;
@@ -25,7 +25,7 @@ std::optional<int64_t> enumerator_value(Dwarf_Die* die, const DwarfType& type) {
     value = static_cast<int64_t>(number);
   }
   if (type.bytes >= 8) return value;
-  // Cut to the type's width, then extended as the type is: so is the value that a target copies.
+  // Truncated to the type's width, then extended according to the type, like the value that a target copies.
   const auto unused = static_cast<int>(64 - 8 * type.bytes);
   const auto top = static_cast<uint64_t>(value) << unused;
   return type.is_signed ? static_cast<int64_t>(top) >> unused : static_cast<int64_t>(top >> unused);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The enumerators of an enum, as the description of a value has them (penna_site_info): "e:RED=0,GREEN=1".
-// Invariant: at most some 1,000 bytes; what is left out is marked by "...".
+// The enumerators of an enum, in the form used to describe a value (penna_site_info): "e:RED=0,GREEN=1".
+// Invariant: at most about 1,000 bytes; "..." marks what is left out.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See parameter_home.h. Numbers of registers: psABI 3.6.2, figure 3.36.
+// See parameter_home.h. Register numbers: psABI 3.6.2, figure 3.36.
 #include "symbols/dwarf/parameter_home.h"
 
 #include <dwarf.h>
@@ -22,7 +22,7 @@ ValueWord argument_register(uint64_t dwarf) {
   return {};
 }
 
-// The argument register that an operation names as the place of a value.
+// The argument register that an operation names as the location of a value.
 ValueWord named_register(const Dwarf_Op& op) {
   if (op.atom >= DW_OP_reg0 && op.atom <= DW_OP_reg31) return argument_register(op.atom - DW_OP_reg0);
   return op.atom == DW_OP_regx ? argument_register(op.number) : ValueWord{};
@@ -36,7 +36,7 @@ ParameterHome home_of_pieces(std::span<const Dwarf_Op> ops) {
   for (size_t i = 0; i < ops.size(); ++i) {
     const ValueWord word = named_register(ops[i]);
     const bool piece = i + 1 < ops.size() && ops[i + 1].atom == DW_OP_piece;
-    // An empty piece, or one in memory, is a value that is not whole at the entry.
+    // With an empty piece, or one in memory, the value is not complete at the entry.
     if (word.place == 0 || count == home.words.size() || (!piece && ops.size() != 1)) return {};
     home.words[count++] = word;
     if (piece) ++i;
@@ -51,13 +51,13 @@ ParameterHome home_of(Dwarf_Die* parameter, uint64_t entry) {
   Dwarf_Attribute attribute;
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
-  // Not integrated: an abstract instance has no place. The first expression that covers the entry is the one.
+  // Not integrated: an abstract instance has no location. Uses the first expression that covers the entry.
   if (::dwarf_attr(parameter, DW_AT_location, &attribute) == nullptr ||
       ::dwarf_getlocation_addr(&attribute, entry, &ops, &count, 1) != 1 || count == 0) {
     return {};
   }
   ParameterHome home;
-  // The frame's own memory: without optimisation all parameters are stored there first thing.
+  // The frame's own memory: without optimisation all parameters are stored there first.
   if (ops[0].atom == DW_OP_fbreg && (count == 1 || (count == 2 && ops[1].atom == DW_OP_deref))) {
     home.kind = ParameterHome::Kind::kMemory;
     return home;
@@ -66,7 +66,7 @@ ParameterHome home_of(Dwarf_Die* parameter, uint64_t entry) {
     constexpr uint64_t kRsp = 7;
     const uint64_t base = ops[0].atom - DW_OP_breg0;
     home.words[0] = argument_register(base);
-    // On the stack; or behind the address in an argument register, as what is passed by an invisible reference.
+    // On the stack; or at the address in an argument register, like values passed by invisible reference.
     if (base == kRsp)
       home.kind = ParameterHome::Kind::kMemory;
     else if (home.words[0].place == PENNA_VALUE_INTEGER && ops[0].number == 0)
@@ -84,7 +84,7 @@ bool ParameterHome::confirms(const ValuePlace& place) const {
     case Kind::kRegisters: break;
   }
   if (place.kind != ValuePlace::Kind::kRegisters) return false;
-  // Eightbytes of padding have no register; SSEUP has none of its own.
+  // Padding eightbytes have no register; SSEUP has none of its own.
   std::array<ValueWord, 2> wanted{};
   size_t count = 0;
   for (const ValueWord& word : place.words) {

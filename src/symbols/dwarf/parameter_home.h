@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// ParameterHome: what DWARF says of a parameter at the first instruction of its function (DW_AT_location, DWARF 5,
+// ParameterHome: where DWARF says a parameter is at the first instruction of its function (DW_AT_location, DWARF 5,
 // 2.6).
 //
-// Why: only this tells whether a compiler changed a function that nobody else calls.
-// Invariant: kUnknown for everything that is no plain register, run of registers, or memory.
+// Why: nothing else shows whether a compiler changed a function that has no outside callers.
+// Invariant: kUnknown for everything that is not a plain register, run of registers, or memory.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -20,14 +20,14 @@ struct ParameterHome {
     kUnknown,    // none, a constant, an expression
     kRegisters,  // the value is in words[0], or in words[0] and words[1]; only argument registers
     kBehind,     // words[0] has its address
-    kMemory,     // of the frame or the caller's: where it is kept all the time, so it exists
+    kMemory,     // of the frame or the caller: its permanent location, so it exists
   };
   Kind kind = Kind::kUnknown;
   std::array<ValueWord, 2> words{};
 
-  // Whether both say the same; memory says nothing else than that the parameter exists.
+  // Whether both agree; memory only says that the parameter exists.
   bool confirms(const ValuePlace& place) const;
-  // Whether it names one argument register that is not the ABI's.
+  // Whether it names a single argument register that is not the ABI's.
   bool contradicts(const ValuePlace& place) const;
 };
 

@@ -24,14 +24,14 @@ struct Parameter {
   std::string name;
   ParameterHome home;
   std::optional<Passing> passing;   // nullopt: its type is not fully known
-  std::optional<ValuePlace> place;  // the ABI's; nullopt: not known
+  std::optional<ValuePlace> place;  // according to the ABI; nullopt: unknown
 };
 
 struct Function {
   Dwarf_Die die{};
   std::vector<Parameter> parameters;
   DwarfType result;
-  std::optional<Passing> result_passing;  // of a result that is not void
+  std::optional<Passing> result_passing;  // for a non-void result
 };
 
 bool is_c(int language) {
@@ -43,19 +43,19 @@ bool is_cxx(int language) {
          language == DW_LANG_C_plus_plus_14 || language == DW_LANG_ObjC_plus_plus || language == DW_LANG_ObjC;
 }
 
-// The major version of the clang that made the unit; 0: another compiler.
+// The major version of the clang that produced the unit; 0: another compiler.
 unsigned clang_version(Dwarf_Die* unit) {
   constexpr std::string_view kMark = "clang version ";
   const std::string_view producer = text_of(unit, DW_AT_producer);
   const size_t at = producer.find(kMark);
   if (at == std::string_view::npos) return producer.find("clang") == std::string_view::npos ? 0 : 1;
   unsigned version = 1;
-  // 1 stands for a clang of unknown version: the rules of old ones hold then.
+  // 1 stands for a clang of unknown version: the rules of old ones apply.
   std::from_chars(producer.data() + at + kMark.size(), producer.data() + producer.size(), version);
   return version;
 }
 
-// The parameters below a function; gcc puts those of a parameter pack one level deeper. False: too many.
+// The parameters below a function; gcc nests those of a parameter pack one level deeper. False: too many.
 bool list_parameters(TypeReader* reader, Dwarf_Die parent, std::vector<Dwarf_Die>* all, bool pack = false) {
   Dwarf_Die child;
   for (int found = ::dwarf_child(&parent, &child); found == 0; found = ::dwarf_siblingof(&child, &child)) {
@@ -78,9 +78,8 @@ bool is_vtt(Dwarf_Die* die) {
   return flag_of(die, DW_AT_artificial) && (name == "__vtt_parm" || name == "vtt");
 }
 
-// Declared parameters in their order, each with the entry that says where it is kept. An out-of-line instance lists its
-// own, in clones in another order; its abstract origin has all of them, and for constructors some that are never
-// passed.
+// Declared parameters in order, each with the entry that says where it is kept. An out-of-line instance lists its own,
+// in clones in another order; its abstract origin has all of them, and for constructors some that are never passed.
 bool pair_parameters(TypeReader* reader, Function* function, uint64_t entry) {
   std::vector<Dwarf_Die> own, declared;
   Dwarf_Die origin;
@@ -109,13 +108,13 @@ bool pair_parameters(TypeReader* reader, Function* function, uint64_t entry) {
   return true;
 }
 
-// Places by the ABI. Behind a parameter of unknown type nothing is known.
+// Places by the ABI. After a parameter of unknown type nothing is known.
 void place_parameters(TypeReader* reader, Function* function, bool promoted, const AbiVariant& variant) {
   ArgumentPlaces places;
   bool known = function->result.kind == TypeKind::kVoid || function->result_passing;
   if (function->result_passing && result_takes_pointer(*function->result_passing)) places.skip_integer();
   for (Parameter& parameter : function->parameters) {
-    // A float of a function without prototype comes as a double (C11, 6.5.2.2).
+    // A float passed to a function without prototype is promoted to double (C11, 6.5.2.2).
     if (promoted && parameter.type.kind == TypeKind::kFloat && parameter.type.bytes == 4) parameter.type.bytes = 8;
     parameter.passing = classify(reader, parameter.type, variant);
     known = known && parameter.passing;
@@ -123,8 +122,8 @@ void place_parameters(TypeReader* reader, Function* function, bool promoted, con
   }
 }
 
-// clang 14 without optimisation leaves parameters out that are passed by reference and not used; then the places of
-// those behind are wrong. The mangled name still counts them.
+// clang 14 without optimisation omits parameters that are passed by reference and not used; the places of those that
+// follow are then wrong. The mangled name still counts them.
 bool lacks_parameters(Function* function) {
   const std::string_view raw = text_of(&function->die, DW_AT_linkage_name);
   if (raw.substr(0, 2) != "_Z") return false;
@@ -142,7 +141,7 @@ bool is_changed(const Function& function, bool others_call) {
   });
 }
 
-// The place of a parameter of a changed function: one register that DWARF names.
+// The place of a parameter of a changed function: a single register named by DWARF.
 std::optional<ValuePlace> stated_place(const Parameter& parameter) {
   if (!parameter.passing || parameter.home.words[0].place == 0 || parameter.home.words[1].place != 0)
     return std::nullopt;
@@ -164,7 +163,7 @@ bool all_in_memory(const Function& function) {
                      [](const Parameter& parameter) { return parameter.home.kind == ParameterHome::Kind::kMemory; });
 }
 
-// Optimised functions list what they call (DWARF 5, 3.3.1.3), or with DWARF 4 as GNU's extension.
+// Optimised functions list their calls (DWARF 5, 3.3.1.3), or with DWARF 4 as a GNU extension.
 bool lists_calls(Dwarf_Die* die) {
   return flag_of(die, DW_AT_call_all_calls) || flag_of(die, DW_AT_GNU_all_call_sites);
 }
@@ -176,7 +175,7 @@ void read_source(Dwarf_Die* die, Signature* signature) {
   Dwarf_Die unit;
   Dwarf_Files* files = nullptr;
   size_t count = 0;
-  // The number is one of the unit that has the attribute, which may be another than that of the function.
+  // The number refers to the unit that has the attribute, which may not be the function's.
   if (::dwarf_formudata(::dwarf_attr_integrate(die, DW_AT_decl_file, &attribute), &index) != 0 ||
       ::dwarf_cu_die(attribute.cu, &unit, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) == nullptr ||
       ::dwarf_getsrcfiles(&unit, &files, &count) != 0 || index >= count) {
@@ -243,7 +242,7 @@ void Signatures::add_symbols(const ElfFile& file, const ElfSection& section) {
     const int type = GELF_ST_TYPE(symbol.st_info);
     if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) continue;
     any_symbol_ = true;
-    // A hidden function is local once it is linked, but was called by other files.
+    // A hidden function is local after linking, but other files called it.
     if (GELF_ST_BIND(symbol.st_info) != STB_LOCAL || GELF_ST_VISIBILITY(symbol.st_other) != STV_DEFAULT) {
       called_by_others_.push_back(symbol.st_value);
     } else if (const char* name = file.string(section.link, symbol.st_name); name != nullptr && is_clone_name(name)) {
@@ -258,7 +257,8 @@ UnitFunctions& Signatures::functions_of(Dwarf_Die unit) {
   return *entry->second;
 }
 
-// With -g1 no function has parameters or a result. A type in the unit, or another unit that it names, tells.
+// With -g1 no function has parameters or a result. A type in the unit, or another unit that it refers to, shows whether
+// there are types.
 bool Signatures::has_types(Dwarf_Die unit) {
   auto [entry, added] = has_types_.try_emplace(unit.cu, false);
   if (!added) return entry->second;
@@ -288,7 +288,7 @@ Result<Signature> Signatures::of(uint64_t address) {
   }
   Function function;
   function.die = found->die;
-  // What LLVM says, since 17, of those that it changed: then only what is stated for each value counts.
+  // What LLVM, since 17, says for functions that it changed: then only what is stated for each value counts.
   const uint64_t convention = number_of(&function.die, DW_AT_calling_convention).value_or(DW_CC_normal);
   const bool changed_by_llvm = convention == DW_CC_nocall;
   if (convention > DW_CC_program && !changed_by_llvm) {
@@ -325,7 +325,7 @@ Result<Signature> Signatures::of(uint64_t address) {
       arguments.leave_out();
   }
   const bool optimised = lists_calls(&function.die) && !all_in_memory(function);
-  // What a function gives back, DWARF has no place for: only who may call it tells whether the result survived.
+  // DWARF has no location for results: only who may call the function tells whether the result survived.
   const bool result_kept =
       (others_call && !changed_by_llvm) || (!changed && !contains(clones_, address) && !(clang != 0 && optimised));
   if (function.result_passing && result_kept && !(changed && function.result_passing->words != 1)) {
@@ -333,7 +333,7 @@ Result<Signature> Signatures::of(uint64_t address) {
   } else if (function.result.kind != TypeKind::kVoid) {
     results.leave_out();
   }
-  // Asked last: until then a type that ran out of budget looks like one that is not known.
+  // Checked last: until then a type that ran out of budget looks like an unknown one.
   if (reader.exhausted())
     return Error{"its types are damaged or too large to read: name its values by register, as in NAME@arg1"};
   if (lacks) {

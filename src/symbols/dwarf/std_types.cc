@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Classes of the standard library that people read as one value: strings and smart pointers (TypeReader,
+// Classes of the standard library that people read as a single value: strings and smart pointers (TypeReader,
 // dwarf_types.h).
 //
-// Why: one level of members shows nothing of a std::string but its length.
-// Invariant: a class is taken for one of these only when its members say so, or when it is declared in namespace
+// Why: one level of members shows only the length of a std::string.
+// Invariant: a class is taken for one of these only if its members say so, or if it is declared in namespace
 // std::__cxx11, where only libstdc++ has a basic_string (clang leaves its definition out of the debug information).
 #include <dwarf.h>
 
@@ -27,7 +27,7 @@ std::optional<uint64_t> TypeReader::member_offset(const DwarfType& type, std::st
   return std::nullopt;
 }
 
-// Whether the class begins with a pointer, in a base or member of whatever depth.
+// Whether the class begins with a pointer, in a base or member at any depth.
 bool TypeReader::points_at_begin(const DwarfType& type) {
   DwarfType at = type;
   for (int depth = 0; depth < kMaxDepth; ++depth) {
@@ -35,7 +35,7 @@ bool TypeReader::points_at_begin(const DwarfType& type) {
     if (at.kind != TypeKind::kClass) return false;
     auto parts = members(at);
     if (!parts) return false;
-    // Empty ones (deleters, allocators) stand there too.
+    // Empty ones (deleters, allocators) are there too.
     const DwarfMember* first = nullptr;
     for (const DwarfMember& part : *parts) {
       if (part.offset == 0 && !part.virtual_base && part.type.bytes >= 8 && first == nullptr) first = &part;

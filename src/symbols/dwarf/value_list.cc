@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMaxNameBytes = 120;
 
-// Where the thing lies whose address lies at `place`.
+// The place of the object whose address is at `place`.
 std::optional<ValuePlace> behind(const ValuePlace& place) {
   if (place.kind != ValuePlace::Kind::kRegisters && place.kind != ValuePlace::Kind::kStack) return std::nullopt;
   ValuePlace pointed;
@@ -32,7 +32,7 @@ bool is_text(const DwarfType& pointed) {
 
 std::optional<ValueList::Scalar> ValueList::pointer_of(const DwarfType& type) {
   DwarfType to = reader_.target_of(type);
-  // Signed and plain char are text by custom; uint8_t is bytes.
+  // Signed and plain char are text by convention; uint8_t is bytes.
   if (type.kind == TypeKind::kPointer && is_text(to)) return Scalar{PENNA_ARG_STRING, PENNA_VALUE_TO_ZERO, 0, {}};
   const bool code = to.die.addr != nullptr && ::dwarf_tag(&to.die) == DW_TAG_subroutine_type;
   return Scalar{PENNA_ARG_POINTER, 0, 8, code ? "p" : ""};
@@ -52,7 +52,7 @@ std::optional<ValueList::Scalar> ValueList::scalar_of(const DwarfType& type) {
     case TypeKind::kUnsigned: {
       const uint8_t as = type.kind == TypeKind::kSigned ? PENNA_ARG_INT : PENNA_ARG_UINT;
       if (loadable) return Scalar{as, 0, bytes, {}};
-      // __int128: a target copies eight bytes at most, and the format says which these are.
+      // __int128: a target copies at most eight bytes, and the format says which.
       if (type.bytes == 16) return Scalar{as, 0, 8, "low"};
       break;
     }
@@ -63,7 +63,7 @@ std::optional<ValueList::Scalar> ValueList::scalar_of(const DwarfType& type) {
       }
       break;
     case TypeKind::kFloat:
-      // long double: the 80 bits that the x87 has; the other six bytes are padding of any value.
+      // long double: the 80 bits of the x87; the other six bytes are padding with arbitrary contents.
       if (type.bytes == 16) return Scalar{PENNA_ARG_FLOAT, 0, 10, {}};
       if (bytes == 4 || bytes == 8) return Scalar{PENNA_ARG_FLOAT, 0, bytes, {}};
       break;
@@ -90,7 +90,7 @@ void ValueList::mark_last() {
   format += format.empty() ? "..." : " ...";
 }
 
-// False: the target cannot get at it.
+// False: the target cannot access it.
 bool ValueList::put(const std::string& name, const Scalar& scalar, const ValuePlace& place, uint64_t offset) {
   if (values_.size() == PENNA_MAX_ARGS || offset > UINT16_MAX) return false;
   penna_value where{};
@@ -109,7 +109,7 @@ bool ValueList::put(const std::string& name, const Scalar& scalar, const ValuePl
       word = place.words[offset / 8];
       where.offset = static_cast<uint16_t>(offset % 8);
       const uint64_t bytes = scalar.type == PENNA_ARG_STRING ? 8 : scalar.bytes;
-      // The target loads one register, or one place of memory: never half of two registers.
+      // The target loads one register, or one place in memory: never parts of two registers.
       if (where.offset + bytes > 8) return false;
       // The second word of a text must be the next register.
       if (scalar.text == PENNA_VALUE_ADDRESS_FIRST || scalar.text == PENNA_VALUE_LENGTH_FIRST) {
@@ -133,7 +133,7 @@ void ValueList::gather_fields(const std::string& name, const DwarfType& type, co
     return;
   }
   for (const DwarfMember& member : *members) {
-    // Pointers to vtables; and empty bases, which lie at the address of something else.
+    // Pointers to vtables; and empty bases, which share the address of something else.
     if (member.artificial || (member.base && member.type.bytes <= 1)) continue;
     if (field_left_out_ && fields_ == Signatures::kMaxFields) return;
     const bool inside = member.base || (member.name.empty() && member.type.kind == TypeKind::kClass);
@@ -159,7 +159,7 @@ void ValueList::add_fields(const std::string& name, const DwarfType& type, const
   if (field_left_out_) mark_last();
 }
 
-// A pointer is shown itself, and with it the fields of a class behind it; a reference as what it refers to.
+// A pointer is shown itself, along with the fields of a class that it points to; a reference as what it refers to.
 void ValueList::add_pointed(const std::string& name, const DwarfType& type, const ValuePlace& place) {
   const DwarfType to = reader_.target_of(type);
   const auto pointed = behind(place);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// ValueList: the values of a record, made of typed things and the places where they lie.
+// ValueList: the values of a record, made from typed objects and the places where they are.
 //
-// Why: a reader wants the number, the text or the name behind a type; the target can copy only what a penna_value says.
-// Invariant: every penna_value in it is one that the target can execute (value_plan.h); what is not goes unnamed, and
-// the value in front of it is marked.
+// Why: a reader wants the number, the text or the name behind a type; the target can only copy what a penna_value
+// describes.
+// Invariant: every penna_value in it is one that the target can execute (value_plan.h); others are not named, and the
+// value before them is marked.
 #pragma once
 
 #include <string>
@@ -20,12 +21,12 @@ class ValueList {
  public:
   explicit ValueList(TypeReader* reader) : reader_(*reader) {}
 
-  // All that is shown of one parameter or result: itself, or its fields, or what it points to.
+  // Everything shown for one parameter or result: itself, or its fields, or what it points to.
   void add(const std::string& name, const DwarfType& type, const ValuePlace& place);
-  // A parameter or result that stands here is not shown.
+  // A parameter or result at this position is not shown.
   void leave_out();
 
-  // Whether any parameter or result is missing; of fields, only the marks tell.
+  // Whether any parameter or result is missing; for fields, only the marks say so.
   bool anything_left_out() const { return left_out_; }
   std::vector<CapturedValue> release() { return std::move(values_); }
 
@@ -46,7 +47,7 @@ class ValueList {
 
   TypeReader& reader_;
   std::vector<CapturedValue> values_;
-  size_t fields_ = 0;  // of the class at hand
+  size_t fields_ = 0;  // of the current class
   bool field_left_out_ = false;
   bool left_out_ = false;
 };

@@ -9,7 +9,7 @@
 namespace penna {
 namespace {
 
-constexpr uint64_t kMostPassedBytes = 64;  // of what registers can take
+constexpr uint64_t kMostPassedBytes = 64;  // the most that registers can take
 
 using Classes = std::array<PassClass, Passing::kMaxWords>;
 
@@ -25,7 +25,7 @@ PassClass merge(PassClass a, PassClass b) {
   return is_x87(a) || is_x87(b) ? PassClass::kMemory : PassClass::kSse;
 }
 
-// clang calls all of them "_BitInt", gcc 14 says how wide; both pass those of two words as a class of two.
+// clang calls all of them "_BitInt", gcc 14 includes the width; both pass two-word ones like a class of two words.
 bool is_bit_int(const DwarfType& type) {
   Dwarf_Die die = type.die;
   return text_of(&die, DW_AT_name).find("_BitInt") != std::string_view::npos;
@@ -46,7 +46,7 @@ class Classifier {
   void put(uint64_t offset, PassClass value) {
     if (offset / 8 < classes_.size()) classes_[offset / 8] = merge(classes_[offset / 8], value);
   }
-  // A scalar; one that is not at a multiple of its alignment puts the whole into memory (step 1).
+  // A scalar; one that is not at a multiple of its alignment puts the whole class into memory (step 1).
   void put_scalar(uint64_t offset, uint64_t bytes, uint64_t align, PassClass first, PassClass then) {
     align_ = std::max(align_, align);
     if (align != 0 && offset % align != 0) unaligned_ = true;
@@ -73,7 +73,7 @@ bool Classifier::add(const DwarfType& type, uint64_t offset, int depth) {
     case TypeKind::kEnum:
     case TypeKind::kPointer:
     case TypeKind::kReference:
-      if (bytes == 0 || bytes > 16) return false;  // _BitInt of more
+      if (bytes == 0 || bytes > 16) return false;  // a wider _BitInt
       // _BitInt is aligned to no more than a word, whatever its width; __int128 to 16 bytes.
       put_scalar(offset, bytes, bytes > 8 && is_bit_int(type) ? 8 : bytes, PassClass::kInteger, PassClass::kInteger);
       return true;
@@ -81,7 +81,7 @@ bool Classifier::add(const DwarfType& type, uint64_t offset, int depth) {
     case TypeKind::kLengthView:
     case TypeKind::kAddressView: put_scalar(offset, 16, 8, PassClass::kInteger, PassClass::kInteger); return true;
     case TypeKind::kFloat:
-      // long double: passed in memory, and given back in st0.
+      // long double: passed in memory, and returned in st0.
       if (bytes == 16)
         put_scalar(offset, 16, 16, PassClass::kX87, PassClass::kX87Up);
       else if (bytes == 2 || bytes == 4 || bytes == 8)
@@ -106,7 +106,7 @@ bool Classifier::add(const DwarfType& type, uint64_t offset, int depth) {
     case TypeKind::kArray: return add_elements(type, offset, depth);
     case TypeKind::kClass:
     case TypeKind::kUnion: return add_members(type, offset, depth);
-    case TypeKind::kString:  // passed by reference, and so is what has one
+    case TypeKind::kString:  // passed by reference, and so is a class that has one
     case TypeKind::kSmartPointer:
     case TypeKind::kUnknown:
     case TypeKind::kVoid: break;
@@ -120,7 +120,7 @@ bool Classifier::add_elements(const DwarfType& type, uint64_t offset, int depth)
   if (element.kind == TypeKind::kUnknown) return false;
   if (!count) flexible_ = true;
   if (element.bytes == 0 || !count) return true;
-  // What lies beyond is in memory by its size; only its alignment still counts, and that the first elements tell.
+  // Anything beyond is in memory by its size; only its alignment still matters, and the first elements tell that.
   for (uint64_t i = 0; i < std::min(*count, kMostPassedBytes); ++i) {
     if (!add(element, offset + i * element.bytes, depth + 1)) return false;
   }
@@ -130,8 +130,8 @@ bool Classifier::add_elements(const DwarfType& type, uint64_t offset, int depth)
 bool Classifier::add_members(const DwarfType& type, uint64_t offset, int depth) {
   auto members = reader_.members(type);
   if (!members) return false;
-  // An empty class has one byte, in C none. One of more bytes has members, listed or not (gcc leaves those of
-  // transparent unions out, as in glibc's accept).
+  // An empty class has one byte, in C none. A larger one has members, listed or not (gcc omits those of transparent
+  // unions, as in glibc's accept).
   if (members->empty() && type.bytes > 1) return false;
   Dwarf_Die die = type.die;
   align_ = std::max(align_, std::min<uint64_t>(number_of(&die, DW_AT_alignment).value_or(1), 4096));
@@ -141,7 +141,7 @@ bool Classifier::add_members(const DwarfType& type, uint64_t offset, int depth) 
       for (uint64_t bit = member.first_bit & ~uint64_t{7}; bit < member.first_bit + member.bits; bit += 8) {
         put(offset + bit / 8, PassClass::kInteger);
       }
-      // A bit field aligns its class like its declared type.
+      // A bit-field aligns its class like its declared type.
       align_ = std::max(align_, std::min<uint64_t>(member.type.bytes, 16));
     } else if (!add(member.type, offset + member.offset, depth + 1)) {
       return false;
@@ -168,7 +168,7 @@ bool belongs_in_memory(const Classes& classes, size_t words) {
 std::optional<Passing> classify(TypeReader* reader, const DwarfType& type, const AbiVariant& variant) {
   Passing passing;
   passing.bytes = type.bytes;
-  if (type.kind == TypeKind::kArray) return std::nullopt;  // as a parameter it is a pointer
+  if (type.kind == TypeKind::kArray) return std::nullopt;  // a pointer, when a parameter
   auto by_reference = reader->by_reference(type);
   if (!by_reference) return std::nullopt;
   if (*by_reference) {
@@ -178,7 +178,7 @@ std::optional<Passing> classify(TypeReader* reader, const DwarfType& type, const
   Classifier classifier(reader);
   if (!classifier.add(type, 0, 0)) return std::nullopt;
   passing.classes = classifier.classes();
-  // A packed class is aligned to less than its members are, and its size shows it.
+  // A packed class is aligned less strictly than its members, which shows in its size.
   const uint64_t align = classifier.align();
   if (!classifier.unaligned() && align > 8 && type.bytes % align == 0) passing.align = align;
   const size_t words = static_cast<size_t>((std::min(type.bytes, kMostPassedBytes + 8) + 7) / 8);
@@ -207,11 +207,11 @@ std::optional<Passing> classify(TypeReader* reader, const DwarfType& type, const
 
 ValuePlace ArgumentPlaces::on_stack(const Passing& passing) {
   ValuePlace place;
-  // "Memory" arguments are aligned to 8 bytes, or as their type wants (3.2.3, Passing).
+  // "Memory" arguments are aligned to 8 bytes, or as their type requires (3.2.3, Passing).
   stack_ = (stack_ + passing.align - 1) / passing.align * passing.align;
   const uint64_t word = stack_ / 8;
   stack_ += (std::min(passing.bytes, uint64_t{1} << 32) + 7) / 8 * 8;
-  // The target names a word of the stack by 8 bits.
+  // The target identifies a stack word by 8 bits.
   place.kind = word > UINT8_MAX ? ValuePlace::Kind::kLeftOut : ValuePlace::Kind::kStack;
   place.words[0] = {PENNA_VALUE_STACK, static_cast<uint8_t>(word)};
   return place;
@@ -240,7 +240,7 @@ ValuePlace ArgumentPlaces::next(const Passing& passing) {
     if (passing.classes[i] == PassClass::kSse) ++vectors;
   }
   if (integers == 0 && vectors == 0) return place;
-  // All of it, or none: then the registers stay free for the next one.
+  // All of it, or none: otherwise the registers stay free for the next one.
   if (integers_ + integers > kIntegerRegisters || vectors_ + vectors > kVectorRegisters) {
     if (passing.takes_last) integers_ = kIntegerRegisters;
     return on_stack(passing);

@@ -14,9 +14,9 @@
 namespace penna {
 namespace {
 
-constexpr unsigned kLastArgument = kIntegerRegisters + 256;  // words of the stack have a number of 8 bits
+constexpr unsigned kLastArgument = kIntegerRegisters + 256;  // stack words have 8-bit numbers
 
-// Takes `prefix` and the digits behind it off the text; nullopt: it is something else.
+// The number in a text made of `prefix` and digits; nullopt: it is something else.
 std::optional<unsigned> numbered(std::string_view text, std::string_view prefix) {
   if (text.substr(0, prefix.size()) != prefix) return std::nullopt;
   unsigned number = 0;
@@ -72,7 +72,7 @@ Result<> read_format(std::string_view text, bool result, CapturedValue* value) {
   if (letter == 'f') {
     if (!vector && !result) return wrong_format(text, vector);
     if (bits != 32 && bits != 64) return wrong_format(text, true);
-    // retval/f is in xmm0: the format decides for the place.
+    // retval/f is in xmm0: the format determines the place.
     where.place = PENNA_VALUE_VECTOR;
     where.type = PENNA_ARG_FLOAT;
     where.bytes = static_cast<uint8_t>(bits / 8);

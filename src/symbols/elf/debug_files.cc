@@ -12,7 +12,7 @@ struct DebugLink {
   uint32_t crc = 0;
 };
 
-// .gnu_debuglink: a file name, its zero, padding to 4 bytes, the CRC of the file.
+// .gnu_debuglink: a file name, its terminating zero, padding to 4 bytes, the CRC of the file.
 std::optional<DebugLink> read_debuglink(const ElfFile& file) {
   const ElfSection* section = file.section(".gnu_debuglink");
   if (section == nullptr) return {};
@@ -24,14 +24,14 @@ std::optional<DebugLink> read_debuglink(const ElfFile& file) {
   if (length == 0 || crc_at + 4 > bytes.size()) return {};
   DebugLink link;
   link.name.assign(reinterpret_cast<const char*>(bytes.data()), length);
-  // The name is untrusted and only ever a plain file name.
+  // The name is untrusted and must be a plain file name.
   if (link.name.find('/') != std::string::npos) return {};
   std::memcpy(&link.crc, bytes.data() + crc_at, 4);
   if (file.header().e_ident[EI_DATA] == ELFDATA2MSB) link.crc = __builtin_bswap32(link.crc);
   return link;
 }
 
-// .gnu_debugaltlink: a path, its zero, the build-id of the dwz file.
+// .gnu_debugaltlink: a path, its terminating zero, the build ID of the dwz file.
 struct AltLink {
   std::string path;
   BuildId build_id;
@@ -64,7 +64,7 @@ std::string directory_of(const std::string& path) {
 }
 
 std::optional<ElfFile> open_with_id(const std::string& path, const BuildId& build_id) {
-  auto file = ElfFile::open(path, ElfFile::Kind::kAny);  // the build-id says enough
+  auto file = ElfFile::open(path, ElfFile::Kind::kAny);  // the build ID is proof enough
   if (!file || file->build_id() != build_id) return {};
   return std::move(*file);
 }
@@ -74,7 +74,7 @@ std::optional<ElfFile> find_by_build_id(const BuildId& build_id, const DebugSear
   std::string hex = build_id_text(build_id);
   std::string name = hex.substr(0, 2) + "/" + hex.substr(2) + ".debug";
   for (const std::string& root : debug_roots(search)) {
-    // As gdb looks: below DIR/.build-id; and right below DIR, where that is such a directory itself.
+    // Like gdb: below DIR/.build-id; and directly below DIR, in case that is such a directory itself.
     if (auto file = open_with_id(root + "/.build-id/" + name, build_id)) return file;
     if (auto file = open_with_id(root + "/" + name, build_id)) return file;
   }
@@ -85,7 +85,7 @@ std::optional<ElfFile> open_with_crc(const std::string& path, const DebugLink& l
   if (path == opened.path()) return {};  // a link to itself
   auto file = ElfFile::open(path);
   if (!file) return {};
-  // A build-id is the better proof; the CRC costs reading the whole file.
+  // A build ID is the better proof; the CRC costs reading the whole file.
   if (!opened.build_id().empty() && !file->build_id().empty()) {
     if (opened.build_id() != file->build_id()) return {};
     return std::move(*file);
@@ -98,7 +98,7 @@ std::optional<ElfFile> find_by_debuglink(const std::string& path, const ElfFile&
   auto link = read_debuglink(opened);
   if (!link) return {};
   std::string beside = directory_of(opened.path());
-  // In gdb's order: beside the file, .debug/, then the global directories.
+  // In gdb's order: next to the file, .debug/, then the global directories.
   if (auto file = open_with_crc(beside + "/" + link->name, *link, opened)) return file;
   if (auto file = open_with_crc(beside + "/.debug/" + link->name, *link, opened)) return file;
   for (const std::string& root : debug_roots(search)) {
@@ -124,7 +124,7 @@ std::optional<ElfFile> find_alt_file(const ElfFile& file, const DebugSearch& sea
   if (!link) return {};
   if (auto found = find_by_build_id(link->build_id, search)) return found;
   constexpr std::string_view kDebugRoot = "/usr/lib/debug/";
-  // dwz writes /usr/lib/debug/.dwz/… or, for files that may be moved, a path relative to the file.
+  // dwz writes /usr/lib/debug/.dwz/… or, for relocatable files, a path relative to the file.
   if (link->path[0] == '/') {
     if (link->path.compare(0, kDebugRoot.size(), kDebugRoot) == 0) {
       for (const std::string& root : debug_roots(search)) {

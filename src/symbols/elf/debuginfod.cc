@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Debug files from debuginfod servers, only when the user asked for it.
+// Debug files from debuginfod servers, only if the user asked for it.
 //
 // Why by dlopen: libdebuginfod brings curl and half a hundred libraries, and a tool that nobody asked to use the
 // network should not even be able to. Invariant: without urls in the search this file does nothing at all; with them,
@@ -25,7 +25,7 @@
 namespace penna {
 namespace {
 
-// The part of libdebuginfod's interface that we use (elfutils/debuginfod.h, version 1).
+// The part of libdebuginfod's interface that is used (elfutils/debuginfod.h, version 1).
 struct Client {
   void* (*begin)() = nullptr;
   void (*end)(void*) = nullptr;
@@ -46,19 +46,19 @@ std::optional<Client> load_client() {
 }
 
 using Time = std::chrono::steady_clock;
-std::mutex g_mutex;           // one download at a time: the servers are the bottleneck, and the limit is for all
+std::mutex g_mutex;           // one download at a time: the servers are the bottleneck, and the limit covers all
 Time::duration g_spent{};     // of all downloads so far
-Time::time_point g_deadline;  // of the one that runs
-// Names of files by why they were asked for in vain. A recording may name any number of modules: what is told is
+Time::time_point g_deadline;  // of the current download
+// Names of files by the reason why they were not found. A recording may name any number of modules: the output is
 // bounded.
 std::map<std::string, std::set<std::string>> g_failures;
 
-// libdebuginfod calls this several times a second; a value other than 0 gives up.
+// libdebuginfod calls this several times a second; a nonzero value gives up.
 int give_up_late(void*, long, long) { return Time::now() > g_deadline ? 1 : 0; }
 
 constexpr const char* kTooLate = "the time limit for all downloads expired";
 
-// `error`: what libdebuginfod gave, an errno. It calls an answer 404 ENOENT.
+// `error`: libdebuginfod's result, an errno. It reports a 404 answer as ENOENT.
 std::string reason(int error) {
   switch (error) {
     case ENOENT: return "no server has it";
@@ -69,7 +69,7 @@ std::string reason(int error) {
   }
 }
 
-// Nothing, and `why` gets a value.
+// On failure nothing, and `why` is set.
 std::optional<ElfFile> fetch(const BuildId& build_id, const DebugSearch& search, std::string& why) {
   static const std::optional<Client> kClient = load_client();
   why = "libdebuginfod.so.1 is not installed";
@@ -94,7 +94,7 @@ std::optional<ElfFile> fetch(const BuildId& build_id, const DebugSearch& search,
   why = g_spent >= limit ? kTooLate : reason(-answer);
   if (!fd || path == nullptr) return {};
   why = "the server sent the file of another build";
-  auto file = ElfFile::open(path, ElfFile::Kind::kAny);  // the build-id says enough
+  auto file = ElfFile::open(path, ElfFile::Kind::kAny);  // the build ID is proof enough
   if (!file || file->build_id() != build_id) return {};
   return std::move(*file);
 }

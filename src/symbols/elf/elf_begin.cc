@@ -6,7 +6,7 @@
 
 #include "base/file_copy.h"
 
-// libelf's own, where it is linked in and called so (tools/package); else null.
+// libelf's own elf_begin(), if linked in under this name (tools/package); else null.
 extern "C" [[gnu::weak]] Elf* libelf_elf_begin(int fd, Elf_Cmd command, Elf* from);
 
 namespace {
@@ -21,7 +21,7 @@ Elf* libelf_begin(int fd, Elf_Cmd command, Elf* from) {
 
 }  // namespace
 
-// libdw's calls come here. Its file is read whole, at once: it would read nearly all of it, and then close it.
+// libdw's calls come here. The whole file is read at once: libdw would read nearly all of it, and then close it.
 extern "C" [[gnu::visibility("default")]] Elf* elf_begin(int fd, Elf_Cmd command, Elf* from) {
   if (fd < 0 || from != nullptr || (command != ELF_C_READ_MMAP && command != ELF_C_READ_MMAP_PRIVATE))
     return libelf_begin(fd, command, from);

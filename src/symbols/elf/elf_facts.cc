@@ -35,7 +35,7 @@ std::string machine_name(int machine) {
 
 // The first bytes of a regular file.
 Result<std::string> read_start(const std::string& path) {
-  // O_NONBLOCK: to open a fifo would wait for its writer.
+  // O_NONBLOCK: opening a fifo would wait for its writer.
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return Error{fmt::format("cannot open {}: {}", path, errno_text(errno))};
   struct stat status {};
@@ -47,7 +47,7 @@ Result<std::string> read_start(const std::string& path) {
   return std::string(start.data(), static_cast<size_t>(got));
 }
 
-// The interpreter of a "#! /path argument" line; empty when it is no script.
+// The interpreter of a "#! /path argument" line; empty if it is not a script.
 std::string script_interpreter(const std::string& start) {
   if (start.compare(0, 2, "#!") != 0) return {};
   std::string line = start.substr(2, start.find('\n') == std::string::npos ? std::string::npos : start.find('\n') - 2);
@@ -60,13 +60,13 @@ std::string script_interpreter(const std::string& start) {
 bool gains_privileges(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return false;
-  // Without the group's execute bit S_ISGID meant mandatory locking; the kernel's exec ignores it still.
+  // Without the group's execute bit S_ISGID meant mandatory locking; the kernel's exec still ignores it.
   bool setgid = (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
   if ((status.st_mode & S_ISUID) != 0 || setgid) return true;
   return ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
-// A string that starts at `offset` of the file's own bytes and ends within `size`.
+// A string that starts at `offset` in the raw file and ends within `size`.
 std::string string_at(const ElfFile& file, uint64_t offset, uint64_t size) {
   Elf_Data* data = ::elf_getdata_rawchunk(file.handle(), static_cast<int64_t>(offset), size, ELF_T_BYTE);
   if (data == nullptr || data->d_buf == nullptr) return {};
@@ -74,7 +74,7 @@ std::string string_at(const ElfFile& file, uint64_t offset, uint64_t size) {
   return std::string(text, strnlen(text, data->d_size));
 }
 
-// Program headers: what the kernel and the loader look at.
+// Program headers: what the kernel and the loader use.
 void read_segments(const ElfFile& file, ElfFacts* facts) {
   bool dynamic = false;
   for (const GElf_Phdr& segment : file.segments()) {
@@ -101,7 +101,7 @@ void read_dynamic(const ElfFile& file, ElfFacts* facts) {
     const char* name = file.string(section->link, entry.d_un.d_val);
     if (name != nullptr) facts->needed.emplace_back(name);
   }
-  // Every library is ET_DYN, and so is a PIE: DF_1_PIE or an interpreter tells them apart.
+  // Every library is ET_DYN, and so is a PIE: DF_1_PIE or an interpreter distinguishes them.
   bool executable = file.header().e_type == ET_EXEC || pie_flag;
   facts->is_program = file.header().e_entry != 0 && (executable || !facts->interpreter.empty());
   facts->is_static = facts->is_program && facts->interpreter.empty();

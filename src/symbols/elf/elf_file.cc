@@ -65,7 +65,7 @@ Result<> ElfFile::read_headers(Kind kind) {
   }
   size_t segment_count = 0;
   if (::elf_getphdrnum(elf_.get(), &segment_count) != 0) return libelf_error(path_, "has damaged program headers");
-  // The kernel takes no more than 64 KiB of them.
+  // The kernel accepts at most 64 KiB of them.
   segment_count = std::min<size_t>(segment_count, 65536 / sizeof(Elf32_Phdr));
   for (size_t i = 0; i < segment_count; ++i) {
     GElf_Phdr segment;
@@ -90,8 +90,8 @@ Result<> ElfFile::read_headers(Kind kind) {
   return ok();
 }
 
-// A table that is larger than memory because most of it is a hole of the file: no linker writes that, and to read it
-// would take for ever.
+// A table larger than memory because most of it is a hole in the file: no linker writes that, and reading it would take
+// forever.
 bool ElfFile::is_hollow(uint64_t offset, uint64_t size) const {
   constexpr uint64_t kNeverAsked = 64 << 20;
   if (!fd_ || size <= kNeverAsked) return false;
@@ -99,7 +99,7 @@ bool ElfFile::is_hollow(uint64_t offset, uint64_t size) const {
   const uint64_t end = offset + size < offset ? UINT64_MAX : std::min(offset + size, version_.size());
   for (uint64_t at = offset; at < end;) {
     const off_t data = ::lseek(fd_.get(), static_cast<off_t>(at), SEEK_DATA);
-    if (data < 0 && errno != ENXIO) return false;  // a file system that knows no holes
+    if (data < 0 && errno != ENXIO) return false;  // a file system without support for holes
     if (data < 0 || static_cast<uint64_t>(data) >= end) break;
     const off_t hole = ::lseek(fd_.get(), data, SEEK_HOLE);
     at = hole < 0 ? end : std::min(static_cast<uint64_t>(hole), end);
@@ -149,7 +149,7 @@ void ElfFile::read_build_id() {
   }
   for (const GElf_Phdr& segment : segments_) {
     if (segment.p_type != PT_NOTE) continue;
-    // Notes are padded to 4 bytes; in segments aligned to 8, as those of .note.gnu.property, to 8.
+    // Notes are padded to 4 bytes; in segments aligned to 8, such as those of .note.gnu.property, to 8.
     Elf_Type type = segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
     Elf_Data* notes =
         ::elf_getdata_rawchunk(elf_.get(), static_cast<int64_t>(segment.p_offset), segment.p_filesz, type);
@@ -176,7 +176,7 @@ Elf_Data* ElfFile::data(const ElfSection& section) const {
   if (section.type == SHT_NOBITS) return nullptr;
   Elf_Data* data = ::elf_getdata(::elf_getscn(elf_.get(), section.index), nullptr);
   if (data == nullptr || data->d_buf == nullptr) return nullptr;
-  // Its strings now: of the same version of the file.
+  // Load its strings now, from the same version of the file.
   for (const ElfSection& strings : sections_) {
     if (strings.index != section.link || strings.index == 0) continue;
     if (strings.type == SHT_STRTAB) (void)::elf_strptr(elf_.get(), strings.index, 0);
@@ -201,7 +201,7 @@ std::span<const uint8_t> ElfFile::bytes_at(uint64_t address, uint64_t most) cons
   for (const GElf_Phdr& segment : segments_) {
     if (segment.p_type != PT_LOAD || address < segment.p_vaddr) continue;
     const uint64_t within = address - segment.p_vaddr;
-    // Behind p_filesz is zeroed memory, which the file has not.
+    // After p_filesz comes zeroed memory, which is not in the file.
     if (within >= segment.p_filesz || segment.p_offset + within < within) continue;
     const auto bytes = bytes_in_file(segment.p_offset + within, std::min(segment.p_filesz - within, most));
     if (!bytes.empty()) return bytes;

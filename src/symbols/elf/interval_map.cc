@@ -23,17 +23,17 @@ void IntervalMap::cut(uint64_t begin, uint32_t value) {
 void IntervalMap::finish() {
   std::sort(intervals_.begin(), intervals_.end(), [](const Interval& a, const Interval& b) {
     if (a.begin != b.begin) return a.begin < b.begin;
-    // Of two that begin together the wider one stands outside; of two alike the larger value is on top.
+    // If two begin together the wider one is outside; if they are equal the larger value is on top.
     if (a.end != b.end) return a.end > b.end;
     return a.value < b.value;
   });
   cuts_.reserve(intervals_.size() + intervals_.size() / 4);
   std::vector<const Interval*> open;  // innermost last
-  // Closes what ends at or before `until`, innermost first, and gives the rest back to what stands around it.
+  // Closes what ends at or before `until`, innermost first, and returns the rest to the surrounding interval.
   auto close = [&](uint64_t until) {
     while (!open.empty() && open.back()->end <= until) {
       uint64_t end = open.back()->end;
-      // Those that only overlap, and end earlier than what was put on top of them, are over as well.
+      // Those that only overlap, and end before what was put on top of them, are over as well.
       while (!open.empty() && open.back()->end <= end) open.pop_back();
       cut(end, open.empty() ? kNone : open.back()->value);
     }

@@ -13,10 +13,10 @@
 namespace penna {
 namespace {
 
-// Encodings of pointers, DW_EH_PE_*: a format, what it is relative to, and whether it leads to the pointer.
+// Pointer encodings, DW_EH_PE_*: a format, what it is relative to, and whether it is indirect.
 constexpr uint8_t kOmitted = 0xff, kFormat = 0x0f, kBase = 0x70, kPcRelative = 0x10, kIndirect = 0x80;
 
-// Bytes with the address of the first; after a failed read all others fail.
+// Bytes with the address of the first; after a failed read all later ones fail.
 class Reader {
  public:
   Reader(std::span<const uint8_t> bytes, uint64_t address) : bytes_(bytes), address_(address) {}
@@ -41,7 +41,7 @@ class Reader {
     }
     return value;
   }
-  // 0 stays 0: there is none.
+  // 0 stays 0: no pointer.
   uint64_t pointer(uint8_t encoding) {
     const uint64_t here = address(), value = number(encoding);
     const uint8_t base = encoding & kBase;
@@ -78,7 +78,7 @@ class Reader {
   bool ok_ = true;
 };
 
-// What a CIE says of its FDEs: how they spell addresses.
+// What a CIE says about its FDEs: how they encode addresses.
 struct Encodings {
   uint8_t function = 0, table = kOmitted;
   bool known = true;
@@ -87,13 +87,13 @@ struct Encodings {
 Encodings encodings_of(const Dwarf_CIE& cie) {
   Encodings found;
   const std::string_view letters(cie.augmentation);
-  // Without 'z' nobody knows how long the augmentation data is (LSB, Exception Frames).
+  // Without 'z' the length of the augmentation data is unknown (LSB, Exception Frames).
   if (letters.empty() || letters[0] != 'z') return {0, kOmitted, letters.empty()};
   Reader data({cie.augmentation_data, cie.augmentation_data_size}, 0);
   for (const char letter : letters.substr(1)) {
     if (letter == 'R') found.function = data.fixed<uint8_t>();
     if (letter == 'L') found.table = data.fixed<uint8_t>();
-    // The personality routine: passed over, its size is that of its encoding.
+    // The personality routine: skipped, its size is that of its encoding.
     if (letter == 'P') data.number(data.fixed<uint8_t>());
     if (std::string_view("RLPSB").find(letter) == std::string_view::npos) found.known = false;
   }
@@ -101,7 +101,7 @@ Encodings encodings_of(const Dwarf_CIE& cie) {
   return found;
 }
 
-// Of one function's table of call sites. False: it cannot be read.
+// Reads one function's call site table. False: it cannot be read.
 bool read_table(const ElfFile& file, uint64_t table, uint64_t function, std::vector<uint64_t>* pads) {
   const ElfSection* section = file.section(".gcc_except_table");
   if (section == nullptr || !section->range().contains(table)) return false;
@@ -110,7 +110,7 @@ bool read_table(const ElfFile& file, uint64_t table, uint64_t function, std::vec
   // sites.
   const auto base_encoding = in.fixed<uint8_t>();
   const uint64_t base = base_encoding == kOmitted ? function : in.pointer(base_encoding);
-  if (in.fixed<uint8_t>() != kOmitted) in.uleb();  // where its types end
+  if (in.fixed<uint8_t>() != kOmitted) in.uleb();  // offset of the end of its type table
   const auto encoding = in.fixed<uint8_t>();
   Reader sites = in.part(in.uleb());
   while (sites.ok() && !sites.at_end()) {
@@ -140,7 +140,7 @@ std::optional<std::vector<uint64_t>> find_landing_pads(const ElfFile& file) {
     if (result > 0) break;
     if (result < 0) return std::nullopt;
     if (dwarf_cfi_cie_p(&entry)) continue;
-    // Neighbours mostly share a CIE, so the last one is remembered.
+    // Neighbours mostly share a CIE, so the last one is cached.
     if (std::exchange(of_cie, entry.fde.CIE_pointer) != entry.fde.CIE_pointer) {
       Dwarf_CFI_Entry cie;
       Dwarf_Off ignored;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Where exceptions land in the code of a file: by its tables of call sites (.gcc_except_table), which .eh_frame leads
-// to.
+// Where exceptions land in a file's code: from its call site tables (.gcc_except_table), which .eh_frame refers to.
 //
-// Why: no branch leads there, and yet execution goes on there. Layout: LSB 5.0, 10.6 (.eh_frame); Itanium C++ ABI,
+// Why: no branch goes there, and yet execution continues there. Layout: LSB 5.0, 10.6 (.eh_frame); Itanium C++ ABI,
 // exception handling.
-// Invariant: all of them, or nothing: what uses an encoding that no compiler writes is not guessed.
+// Invariant: all of them, or nothing: encodings that no compiler writes are not guessed.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace penna {
 
-// ELF virtual addresses, sorted. Nothing: they cannot be told. Empty: there are none, as in most code of C.
+// ELF virtual addresses, sorted. Nothing: unknown. Empty: there are none, as in most C code.
 std::optional<std::vector<uint64_t>> find_landing_pads(const ElfFile& file);
 
 }  // namespace penna

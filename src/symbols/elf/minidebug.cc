@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Minidebuginfo (.gnu_debugdata): a small ELF file with function symbols, packed with xz into the stripped one.
+// Minidebuginfo (.gnu_debugdata): a small ELF file with function symbols, xz-compressed inside the stripped one.
 //
-// Invariant: what is unpacked is bounded in size and in memory, whatever the section claims.
+// Invariant: the unpacked data is bounded in size and in memory, whatever the section claims.
 #include <lzma.h>
 
 #include <algorithm>

@@ -20,7 +20,7 @@ constexpr size_t kMaxResolvers = 200;
 
 struct Slots {
   tsl::robin_map<uint64_t, std::string_view> by_address;  // GOT slot -> symbol name
-  std::vector<std::string_view> by_number;                // in the order of .rela.plt: what "push n" counts
+  std::vector<std::string_view> by_number;                // in the order of .rela.plt: what "push n" indexes
 };
 
 uint32_t load32(std::span<const uint8_t> bytes, size_t at) {
@@ -42,7 +42,7 @@ std::string_view dynamic_symbol_name(const ElfFile& file, const ElfSection& symb
   return name == nullptr ? std::string_view() : std::string_view(name);
 }
 
-// IRELATIVE slots hold the result of a resolver in this module: they are named after it.
+// IRELATIVE slots hold the result of a resolver in this module: they are named after the resolver.
 std::string_view resolver_name(const SymbolTable& table, uint64_t address) {
   const RawSymbol* best = nullptr;
   for (const RawSymbol& symbol : table.functions()) {
@@ -83,7 +83,7 @@ std::string_view x86_entry_name(const Slots& slots, std::span<const uint8_t> ent
         slots.by_address.find(address + i + 6 + static_cast<uint64_t>(static_cast<int32_t>(load32(entry, i + 2))));
     return slot == slots.by_address.end() ? std::string_view() : slot->second;
   }
-  // Behind an endbr64, if there is one.
+  // After an endbr64, if there is one.
   size_t push = entry.size() > 9 && load32(entry, 0) == 0xfa1e0ff3 ? 4 : 0;
   if (entry.size() >= push + 5 && entry[push] == 0x68) {
     uint32_t number = load32(entry, push + 1);
@@ -95,7 +95,7 @@ std::string_view x86_entry_name(const Slots& slots, std::span<const uint8_t> ent
 std::string_view arm64_entry_name(const Slots& slots, std::span<const uint8_t> entry, uint64_t address) {
   for (size_t i = 0; i + 8 <= entry.size(); i += 4) {
     uint32_t adrp = load32(entry, i), ldr = load32(entry, i + 4);
-    // adrp x16 and ldr x17, [x16, #imm]: all bits but those of the operands. imm counts in words of 8 bytes.
+    // adrp x16 and ldr x17, [x16, #imm]: all bits except the operands'. imm counts 8-byte words.
     if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211) continue;
     uint64_t pages = ((adrp >> 29) & 3) | ((adrp >> 3) & 0x1ffffc);
     if ((pages & 0x100000) != 0) pages |= ~uint64_t{0x1fffff};  // 21 bits, signed
@@ -115,7 +115,7 @@ void add_plt_symbols(const ElfFile& file, SymbolTable* table) {
   if (slots.by_address.empty()) return;
   for (const ElfSection& section : file.sections()) {
     if (section.name.substr(0, 4) != ".plt" || !section.executable() || section.range().end == 0) continue;
-    // Older linkers leave the entry size open, or give that of the header of AArch64's .plt.
+    // Older linkers leave the entry size unset, or use that of the header of AArch64's .plt.
     size_t step = section.entry_size == 8 || section.entry_size == 24 ? section.entry_size : 16;
     std::span<const uint8_t> bytes = file.raw(section);
     for (size_t at = 0; at + step <= bytes.size(); at += step) {

@@ -2,7 +2,7 @@
 // PLT entries as symbols: the stub that jumps through the GOT slot of `malloc` is "malloc@plt".
 //
 // Why: the linker gives these stubs no symbols, and calls through them are what a profile of a stripped program shows.
-// Invariant: an entry is named only when its own instruction and a relocation agree on the GOT slot.
+// Invariant: an entry is named only if its own instruction and a relocation agree on the GOT slot.
 #pragma once
 
 #include "symbols/elf/symbol_table.h"

@@ -19,9 +19,9 @@ namespace penna {
 namespace {
 
 constexpr size_t kMaxMaps = size_t{64} << 20;
-constexpr uint64_t kPage = 4096;  // segments are aligned to larger ones, too
+constexpr uint64_t kPage = 4096;  // segments may have larger alignment
 
-// A number in `base` at the start of `text`, which is shortened by it and by `after` behind it.
+// Reads a number in `base` from the start of `text`, and removes it and the `after` that follows.
 bool take_number(std::string_view& text, int base, char after, uint64_t* to) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *to, base);
   if (error != std::errc() || end == text.data() + text.size() || *end != after) return false;
@@ -40,13 +40,13 @@ std::string unescaped(std::string_view text) {
   return result;
 }
 
-// The file that is mapped: by its path, when that is still the same file, or by the link that the kernel keeps, which
-// takes privileges.
+// The mapped file: by its path, if that is still the same file, or by the link that the kernel keeps, which requires
+// privileges.
 Result<ElfFile> open_mapped(uint32_t pid, const MappedFile& map) {
   const std::string by_path = fmt::format("/proc/{}/root{}", pid, map.path);
   struct stat status {};
   const bool there = ::stat(by_path.c_str(), &status) == 0;
-  // The device is not compared: btrfs and overlayfs show another one here than in the maps.
+  // The device is not compared: btrfs and overlayfs report a different one here than in the maps.
   if (there && status.st_ino == map.inode) return ElfFile::open(by_path);
   const std::string link = fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, map.start, map.end);
   if (::access(link.c_str(), R_OK) == 0) return ElfFile::open(link);
@@ -54,14 +54,14 @@ Result<ElfFile> open_mapped(uint32_t pid, const MappedFile& map) {
                            there ? "was replaced" : "is gone")};
 }
 
-// Run-time address - address in the file, of the segment that holds the mapping's offset.
+// Run-time address - address in the file, for the segment that contains the mapping's offset.
 std::optional<uint64_t> bias_of(const ElfFile& file, const MappedFile& map) {
   for (const GElf_Phdr& segment : file.segments()) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    // The kernel maps whole pages: a mapping begins in front of its segment.
+    // The kernel maps whole pages: a mapping begins before its segment.
     const uint64_t within = segment.p_offset % kPage;
     if (map.offset + kPage <= segment.p_offset - within || map.offset >= segment.p_offset + segment.p_filesz) continue;
-    // Also of a part of a segment, which mprotect has split off.
+    // Also for part of a segment, which mprotect has split off.
     return map.start - (segment.p_vaddr - segment.p_offset + map.offset);
   }
   return std::nullopt;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The programs and libraries that a process has mapped, from /proc/PID/maps, and its memory.
 //
-// Why checked: a path of the maps may by now be another file, or lie in another container. Invariant: the file of a
-// module is the one that is mapped; what cannot be had is named in a sentence, not guessed.
+// Why checked: a path in the maps may by now be another file, or lie in another container. Invariant: a module's file
+// is the mapped one; what is unavailable is named in a sentence, not guessed.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +34,13 @@ struct ProcessModules {
 // Errors: no such process, its maps may not be read.
 Result<ProcessModules> read_process_modules(uint32_t pid);
 
-// The memory of a process. Reading needs the right to trace it.
+// The memory of a process. Reading requires the right to trace it.
 class ProcessMemory {
  public:
   explicit ProcessMemory(uint32_t pid);
-  // False: not all of it can be read.
+  // False: some of it cannot be read.
   bool read(RemotePtr<const uint8_t> address, std::span<uint8_t> to) const;
-  // Empty while it can be read at all; else why not, in a sentence.
+  // Empty if it can be read at all; else why not, in a sentence.
   const std::string& refusal() const { return refusal_; }
 
  private:
@@ -48,11 +48,11 @@ class ProcessMemory {
   std::string refusal_;
 };
 
-// A line of the maps that shows a file. Exposed for tests; what is damaged or shows no file gives false.
+// A line of the maps for a file. Exposed for tests; false for damaged lines and those without a file.
 struct MappedFile {
   uint64_t start = 0, end = 0, offset = 0, inode = 0;
   bool executable = false;
-  std::string path;  // as it was: without " (deleted)", with \012 made a line end again
+  std::string path;  // the original path: without " (deleted)", with \012 decoded to a line end
 };
 bool parse_maps_line(std::string_view line, MappedFile* to);
 

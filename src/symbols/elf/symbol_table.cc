@@ -16,7 +16,7 @@ SymbolBinding binding_of(const GElf_Sym& symbol) {
   }
 }
 
-// Assembler leftovers: local labels, and the markers of code and data in ARM and RISC-V files.
+// Assembler leftovers: local labels, and the markers for code and data in ARM and RISC-V files.
 bool is_marker(std::string_view name) { return name.empty() || name[0] == '$' || name.substr(0, 2) == ".L"; }
 
 int version_rank(std::string_view name) {
@@ -24,7 +24,7 @@ int version_rank(std::string_view name) {
   return at == std::string_view::npos || name.substr(at, 2) == "@@" ? 0 : 1;
 }
 
-// The different names of what begins at one address. .symtab and .dynsym have the same ones, with or without a version.
+// The different names at one address. .symtab and .dynsym have the same ones, with or without a version.
 void append_names(std::span<const RawSymbol> same, std::vector<RawSymbol>* to) {
   const size_t before = to->size();
   const auto is_there = [&](std::string_view name) {
@@ -38,8 +38,8 @@ void append_names(std::span<const RawSymbol> same, std::vector<RawSymbol>* to) {
   if (to->size() - before < 2) to->resize(before);
 }
 
-// One symbol a start address: the best name, with the largest size among the aliases. `names`: gets all of those with
-// several; or null.
+// One symbol per start address: the best name, with the largest size among the aliases. `names`: collects all names of
+// those with several; may be null.
 void merge_aliases(std::vector<RawSymbol>* symbols, std::vector<RawSymbol>* names) {
   std::sort(symbols->begin(), symbols->end(), [](const RawSymbol& a, const RawSymbol& b) {
     return a.start != b.start ? a.start < b.start : better_name(a, b);
@@ -61,7 +61,7 @@ void merge_aliases(std::vector<RawSymbol>* symbols, std::vector<RawSymbol>* name
   symbols->shrink_to_fit();
 }
 
-// Where what starts at `address` must end at the latest.
+// The latest possible end of what starts at `address`.
 uint64_t limit_of(const std::vector<AddressRange>& ranges, uint64_t address) {
   const AddressRange* range = range_of(ranges, address);
   return range == nullptr ? address : range->end;
@@ -71,10 +71,10 @@ uint64_t end_within(const RawSymbol& symbol, uint64_t limit) {
   return symbol.size > limit - symbol.start ? limit : symbol.start + symbol.size;
 }
 
-// Drops labels inside a function and gives symbols of size 0 the room up to the next one. In order of address.
+// Drops labels inside functions and extends symbols of size 0 up to the next one. In address order.
 void settle_functions(std::vector<RawSymbol>* symbols, const ElfFile& file) {
   size_t kept = 0;
-  uint64_t typed_end = 0;  // of the typed functions so far: a label before it lies inside one
+  uint64_t typed_end = 0;  // of the typed functions so far: a label before it is inside one
   for (size_t i = 0; i < symbols->size(); ++i) {
     RawSymbol symbol = (*symbols)[i];
     uint64_t limit = limit_of(file.code_ranges(), symbol.start);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // SymbolTable: the functions and objects of a module by address, from its ELF symbol tables.
 //
-// Why: one sorted table merges .symtab, .dynsym, minidebuginfo and PLT entries, and settles once which of its names a
+// Why: one sorted table merges .symtab, .dynsym, minidebuginfo and PLT entries, and decides once which of its names a
 // function is shown by.
-// Invariant: names point into ELF files that outlive the table; after finish() one symbol stands for each start
-// address.
+// Invariant: names point into ELF files that outlive the table; after finish() there is one symbol per start address.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +28,9 @@ struct RawSymbol {
   SymbolBinding binding = SymbolBinding::kGlobal;
 };
 
-// True when `a` is the better name of two for the same address. What a user knows comes first: the default version,
-// fewer leading underscores (malloc before __libc_malloc), exported before local, strong before weak, typed before
-// untyped, then shorter, then alphabetical, so that the choice never depends on the order of the file.
+// True if `a` is the better of two names for the same address. What users know comes first: the default version, fewer
+// leading underscores (malloc before __libc_malloc), exported before local, strong before weak, typed before untyped,
+// then shorter, then alphabetical, so that the choice never depends on the file's order.
 bool better_name(const RawSymbol& a, const RawSymbol& b);
 
 class SymbolTable {
@@ -39,21 +38,21 @@ class SymbolTable {
   // Adds all symbols of a SHT_SYMTAB or SHT_DYNSYM section that lie where code or data of `file` can be.
   void add(const ElfFile& file, const ElfSection& section);
   void add(const RawSymbol& symbol);
-  // Sorts, picks among aliases, gives functions of size 0 the room up to the next one. `file` has the section bounds.
+  // Sorts, picks among aliases, extends functions of size 0 up to the next one. `file` has the section bounds.
   void finish(const ElfFile& file);
 
   const RawSymbol* function_at(uint64_t address) const;  // null: none covers the address
   const RawSymbol* object_at(uint64_t address) const;
-  // The names of a function that has several, the best first; empty for all others. Of very many the best kMostNames.
+  // The names of a function that has several, best first; empty for all others. At most the best kMostNames.
   static constexpr size_t kMostNames = 64;
   std::span<const RawSymbol> names_at(uint64_t start) const;
-  // One a start address, by address.
+  // One per start address, by address.
   const std::vector<RawSymbol>& functions() const { return functions_; }
   const std::vector<RawSymbol>& objects() const { return objects_; }
 
  private:
   std::vector<RawSymbol> functions_, objects_;
-  std::vector<RawSymbol> aliases_;  // of functions with several names all of these, by start, best first
+  std::vector<RawSymbol> aliases_;  // all names of functions with several, by start, best first
   IntervalMap function_map_, object_map_;
 };
 

@@ -46,7 +46,7 @@ UnwindTable::UnwindTable(const ElfFile& file) : file_(file) {
 uint64_t UnwindTable::begin_of(size_t entry) const { return header_ + load_signed(table_, entry * kTableEntryBytes); }
 
 std::optional<AddressRange> UnwindTable::function_at(uint64_t address) const {
-  size_t low = 0, high = table_.size() / kTableEntryBytes;  // the last that begins at the address or before it
+  size_t low = 0, high = table_.size() / kTableEntryBytes;  // the last one that begins at or before the address
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
     if (begin_of(middle) <= address)
@@ -56,8 +56,7 @@ std::optional<AddressRange> UnwindTable::function_at(uint64_t address) const {
   }
   if (low == 0) return std::nullopt;
   const uint64_t begin = begin_of(low - 1);
-  // Length, offset of the common part, where the function begins (relative to this word, as all linkers write it), its
-  // length.
+  // Length, offset of the CIE, the function's beginning (relative to this word, as all linkers write it), its length.
   const uint64_t description = header_ + load_signed(table_, (low - 1) * kTableEntryBytes + 4);
   const auto bytes = file_.bytes_at(description, 16);
   if (bytes.size() < 16 || description + 8 + load_signed(bytes, 8) != begin) return std::nullopt;

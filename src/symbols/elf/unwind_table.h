@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// UnwindTable: where functions begin and end that no symbol names, by the sorted table of their unwind information
+// UnwindTable: where functions without symbols begin and end, from the sorted table of their unwind information
 // (.eh_frame_hdr).
 //
-// Why: a stripped program keeps it, so its functions can still be told apart, if only by where they begin.
-// Invariant: an answer holds the address it was asked for, and comes from an entry that agrees with the table. What
-// another encoding than the linkers' usual ones describes has no answer.
+// Why: a stripped program keeps it, so its functions can still be distinguished, if only by where they begin.
+// Invariant: an answer contains the requested address, and comes from an entry that agrees with the table. Encodings
+// other than the linkers' usual ones yield no answer.
 // https://refspecs.linuxfoundation.org/LSB_5.0.0/LSB-Core-generic/LSB-Core-generic/ehframechpt.html
 #pragma once
 
@@ -21,7 +21,7 @@ class UnwindTable {
   // `file` must outlive it.
   explicit UnwindTable(const ElfFile& file);
 
-  // The function over the address; nothing when none is described.
+  // The function at the address; nothing if none is described.
   std::optional<AddressRange> function_at(uint64_t address) const;
 
  private:

@@ -21,8 +21,8 @@ bool is_block(int tag) {
          tag == DW_TAG_catch_block;
 }
 
-// The function that holds the address, not an inlined one. Without recursion, and of a bounded
-// number of entries: a damaged file could nest or link scopes for ever.
+// The function that contains the address, not an inlined one. Without recursion, and over a bounded number of entries:
+// a damaged file could nest or link scopes endlessly.
 bool find_function(const Dwarf_Die& unit, uint64_t address, Dwarf_Die* found) {
   int left = 1 << 22;  // entries
   std::vector<Dwarf_Die> scopes = {unit};
@@ -38,20 +38,20 @@ bool find_function(const Dwarf_Die& unit, uint64_t address, Dwarf_Die* found) {
   return false;
 }
 
-// The block in this one that holds the address. (libdw's dwarf_getscopes goes from an inlined function to where that
-// was written.)
+// The block within this one that contains the address. (libdw's dwarf_getscopes goes from an inlined function to where
+// it was defined.)
 bool find_block(Dwarf_Die* outer, uint64_t address, TypeReader& reader, Dwarf_Die* found) {
   for (int more = ::dwarf_child(outer, found); more == 0 && reader.spend(); more = ::dwarf_siblingof(found, found))
     if (is_block(::dwarf_tag(found)) && ::dwarf_haspc(found, address) > 0) return true;
   return false;
 }
 
-// Instances of a template share a point where they differ in enums alone: what one of them knows is not true of all.
+// Template instances share a point if they differ only in enums: what one of them knows does not hold for all.
 bool is_of_template(Dwarf_Die* function) {
   const std::string linkage(text_of(function, DW_AT_linkage_name));
   const std::string name =
       linkage.empty() ? std::string(text_of(function, DW_AT_name)) : demangle(linkage, Demangle::kFull);
-  int depth = 0;  // the types of parameters may be what they like
+  int depth = 0;  // parameter types may be template instances
   for (const char c : name) {
     if (c == '<' && depth == 0) return true;
     depth += (c == '(') - (c == ')');
@@ -59,15 +59,15 @@ bool is_of_template(Dwarf_Die* function) {
   return false;
 }
 
-// The variable of that name in this very scope.
+// The variable of that name directly in this scope.
 bool find_variable(Dwarf_Die* scope, const std::string& name, TypeReader& reader, Dwarf_Die* found) {
   for (int more = ::dwarf_child(scope, found); more == 0 && reader.spend(); more = ::dwarf_siblingof(found, found))
     if (::dwarf_tag(found) == DW_TAG_variable && text_of(found, DW_AT_name) == name) return true;
   return false;
 }
 
-// What holds argument `number`: the local variable that the macros of penna/point.h make for it.
-// C++ keeps a reference to the argument; in C it is the value.
+// What holds argument `number`: the local variable that the macros of penna/point.h make for it. C++ keeps a reference
+// to the argument; in C it is the value.
 bool find_held(Dwarf_Die* scope, size_t number, TypeReader& reader, DwarfType* held) {
   Dwarf_Die variable;
   if (!find_variable(scope, "penna_of_" + std::to_string(number), reader, &variable) &&
@@ -82,8 +82,8 @@ std::string format_of(const DwarfType& type, const PointValueName& value, TypeRe
   return value.is_number && type.kind == TypeKind::kEnum ? enumerators_of(reader, type) : std::string();
 }
 
-// The fields of a struct stand for it: "order.number", "order.price". Gives their formats; how many values they are; 0:
-// it is none.
+// The fields of a struct replace it: "order.number", "order.price". Appends their formats; returns the number of
+// values; 0: not a struct.
 size_t add_fields(const DwarfType& type, std::span<const PointValueName> values, TypeReader& reader,
                   std::vector<std::string>* formats) {
   const size_t dot = values[0].name.rfind('.');
@@ -91,7 +91,7 @@ size_t add_fields(const DwarfType& type, std::span<const PointValueName> values,
   const auto members = reader.members(type);
   if (!members) return 0;
   const std::string prefix = values[0].name.substr(0, dot + 1);
-  std::set<std::string> seen;  // of the next struct of that name, the first field comes again
+  std::set<std::string> seen;  // in the next struct of that name, the first field recurs
   size_t count = 0;
   for (; count < values.size() && values[count].name.starts_with(prefix); ++count) {
     const std::string field = values[count].name.substr(prefix.size());
@@ -126,7 +126,7 @@ std::vector<std::string> enums_of_point(DwarfUnits& units, uint64_t slot, std::s
   DwarfType unused;
   Dwarf_Die scope, inner, held, function, function_of_held;
   if (!find_function(unit->functions, slot, &scope)) return {};
-  // The innermost block that holds arguments is that of the point: what stands within is the slot's own.
+  // The innermost block that holds arguments is the point's: anything nested in it belongs to the slot.
   bool found = false;
   for (bool more = true; more; scope = inner) {
     if (::dwarf_tag(&scope) != DW_TAG_lexical_block) function = scope;

@@ -16,7 +16,7 @@ namespace {
 using NotePlaces = std::set<std::pair<uint64_t, size_t>>;
 using NotesByName = std::map<std::pair<std::string, std::string>, NotePlaces>;
 
-// A site's nop stands behind its slot, unless it is in cold code: then what is left is as good as any.
+// A site's nop comes after its slot, unless it is in cold code: then any remaining one is as good.
 std::optional<size_t> take_note(NotesByName& named, const Site& site) {
   const auto found = named.find({site.provider, site.name});
   if (found == named.end() || found->second.empty()) return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<size_t> take_note(NotesByName& named, const Site& site) {
   return index;
 }
 
-// What tells points apart: strings that cannot hold a zero, joined by zeros.
+// Identifies a point: strings that cannot contain a zero, joined by zeros.
 std::string key_of(std::initializer_list<std::string_view> parts) {
   std::string key;
   for (std::string_view part : parts) (key += part) += '\0';
@@ -37,7 +37,7 @@ std::string key_of(std::initializer_list<std::string_view> parts) {
 
 }  // namespace
 
-// Words of penna list, in JSON, too. 0 is no site of ours: a probe that another header made.
+// The words used by penna list, also in JSON. 0 is not one of Penna's sites: a probe made by another header.
 const char* point_kind_name(uint8_t kind) {
   switch (kind) {
     case 0: return "probe";
@@ -48,8 +48,8 @@ const char* point_kind_name(uint8_t kind) {
   }
 }
 
-// Finds or makes the point of this key, and gives it one more place, for the caller to fill. The
-// reference holds until the next point is made.
+// Finds or makes the point with this key, and adds a place to it, for the caller to fill. The reference is valid until
+// the next point is made.
 ListedPoint& PointList::with_place(const std::string& key, ListedPoint&& point) {
   const auto [at, is_new] = index_.emplace(key, points_.size());
   if (is_new) {
@@ -60,8 +60,7 @@ ListedPoint& PointList::with_place(const std::string& key, ListedPoint&& point) 
   return points_[at->second];
 }
 
-// Copies of one site (templates, inlining) are one point if they stand in one line and have the
-// same arguments.
+// Copies of one site (templates, inlining) are one point if they are on one line and have the same arguments.
 ListedPoint& PointList::add(const Site& site) {
   std::string arguments;
   for (const SiteArgument& argument : site.arguments)
@@ -80,7 +79,7 @@ ListedPoint& PointList::add(const Site& site) {
   return listed;
 }
 
-// Compilers may give the code behind a cold block its own copy of the nop: then a point has more notes than slots.
+// Compilers may give the code after a cold block its own copy of the nop: a point then has more notes than slots.
 ListedPoint* PointList::site_of(const SdtNote& note, const std::string& file, uint32_t line) {
   const auto found = sites_.find({note.provider, note.name});
   if (found == sites_.end() || line == 0) return nullptr;
@@ -92,8 +91,8 @@ ListedPoint* PointList::site_of(const SdtNote& note, const std::string& file, ui
   return same == found->second.end() ? nullptr : &points_[*same];
 }
 
-// A note that no site has taken: a copy of one of ours, or a probe of another header. Without debug
-// information it is told apart by its function alone.
+// A note that no site has taken: a copy of one of Penna's, or a probe of another header. Without debug information only
+// its function identifies it.
 void PointList::add_note(const SdtNote& note, SymbolFile* symbols) {
   ListedPoint point;
   point.provider = note.provider;
@@ -120,8 +119,7 @@ void PointList::add_note(const SdtNote& note, SymbolFile* symbols) {
   with_place(key, std::move(point)).places.back() = std::move(place);
 }
 
-// Sites first, in the order of their addresses, each taking the note that follows it; what notes
-// are left are probes.
+// Sites first, in address order, each taking the note that follows it; the remaining notes are probes.
 void PointList::add(const ElfFile& file, SymbolFile* symbols) {
   const std::vector<SdtNote> notes = read_sdt_notes(file);
   NotesByName named;

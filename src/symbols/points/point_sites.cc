@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See point_sites.h. The layout is that of penna/point_abi.h; offsets count from the field that holds them.
+// See point_sites.h. The layout is that of penna/point_abi.h; offsets count from the field that contains them.
 #include "symbols/points/point_sites.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 constexpr size_t kMaxSites = 1 << 20;
 constexpr size_t kMaxLayout = 64 << 10;  // bytes of names
 
-// What the field at `field` of the record at `address` points to, `most` bytes at the most; fewer
-// where the section ends, none where it lies outside of the file.
+// What the field at `field` of the record at `address` points to, at most `most` bytes; fewer at the section's end,
+// none outside of the file.
 std::span<const uint8_t> target(const ElfFile& file, uint64_t address, size_t field, int32_t distance, size_t most) {
   return file.bytes_at(address + field + static_cast<uint64_t>(int64_t{distance}), most);
 }
@@ -44,7 +44,7 @@ std::optional<Site> read_site(const ElfFile& file, const penna_point_site& raw, 
   site.name = string_of(penna_next_text(&in));
   site.file = string_of(penna_next_text(&in));
   if (site.provider.empty() || site.name.empty()) return std::nullopt;
-  // Four bits a type (penna/point_abi.h). The field of a struct has its name behind a dot.
+  // Four bits per type (penna/point_abi.h). The name of a struct's field follows a dot.
   for (uint32_t i = 0; i < raw.arg_count; ++i) {
     penna_piece field;
     std::string name = string_of(penna_next_value(&in, &field));
@@ -54,7 +54,7 @@ std::optional<Site> read_site(const ElfFile& file, const penna_point_site& raw, 
   return site;
 }
 
-// The version of the site records, as the note beside them says; 0 when it says nothing.
+// The version of the site records, from their note; 0 if it has none.
 uint32_t abi_version(const ElfFile& file) {
   const ElfSection* section = file.section(".note.penna");
   Elf_Data* data = section == nullptr ? nullptr : file.data(*section);
@@ -71,7 +71,7 @@ uint32_t abi_version(const ElfFile& file) {
 
 }  // namespace
 
-// Another version of the records is passed over whole: reading it as ours would make up points.
+// Records of another version are skipped entirely: reading them as this one would make up points.
 std::vector<Site> read_point_sites(const ElfFile& file) {
   std::vector<Site> sites;
   const ElfSection* section = file.section("penna_sites");
@@ -81,7 +81,7 @@ std::vector<Site> read_point_sites(const ElfFile& file) {
   while (in.remaining() >= sizeof(penna_point_site) && sites.size() < kMaxSites) {
     const uint64_t address = section->address + in.position();
     auto site = read_site(file, in.get<penna_point_site>(), address);
-    // A span is one point for who lists it.
+    // A span is listed as one point.
     if (site && site->kind != PENNA_SITE_SPAN_END) sites.push_back(std::move(*site));
   }
   return sites;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The points that penna/point.h left in a binary, read from its file: names, types of arguments, source lines.
+// The points that penna/point.h left in a binary, read from its file: names, argument types, source lines.
 //
-// Why not only SDT notes: those know sizes of arguments, not their names. Invariant: the file is untrusted; what cannot
-// be read is left out, and nothing outside its sections is touched.
+// Why not only SDT notes: those have the sizes of arguments, not their names. Invariant: the file is untrusted; what
+// cannot be read is left out, and nothing outside its sections is accessed.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See sdt_args.h. What counts as a trap was tried with gdb 13, bpftrace 0.17 and perf 6.1, and read off libbpf's
+// See sdt_args.h. What counts as a trap was tested with gdb 13, bpftrace 0.17 and perf 6.1, and taken from libbpf's
 // parser.
 #include "symbols/points/sdt_args.h"
 
@@ -15,18 +15,18 @@
 namespace penna {
 namespace {
 
-constexpr size_t kMostArgs = 64;  // of any note; clients take 12
+constexpr size_t kMostArgs = 64;  // per note; clients take 12
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// The next argument of `text`, which is shortened by it. Spaces inside brackets do not end it.
+// Removes the next argument from the front of `text`. Spaces inside brackets do not end it.
 std::string_view next_piece(std::string_view& text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   size_t end = 0;
-  // As of AArch64: "8@[sp, 16]".
+  // As on AArch64: "8@[sp, 16]".
   for (int open = 0; end < text.size() && (open > 0 || text[end] != ' '); ++end) {
     if (text[end] == '[' || text[end] == '(') ++open;
     if (text[end] == ']' || text[end] == ')') --open;
@@ -58,12 +58,12 @@ SdtArg parse_arg(std::string_view text) {
   return arg;
 }
 
-// A decimal number with or without a minus: the only kind that every client reads.
+// A decimal number with or without a minus sign: the only kind that every client reads.
 bool is_number(std::string_view text) {
   if (!text.empty() && text.front() == '-') text.remove_prefix(1);
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
-// Letters that begin a name: digits, signs and "0x" do not.
+// Whether there are letters that begin a name: digits, signs and "0x" do not.
 bool has_name(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const bool begins = i == 0 || (std::isalnum(static_cast<unsigned char>(text[i - 1])) == 0 && text[i - 1] != '_');
@@ -75,7 +75,7 @@ bool has_name(std::string_view text) {
 
 // ---- x86 ------------------------------------------------------------------------------------------------------------
 
-// "r12" of "r12d", with the letter that said how wide; {0, 0} when it is none of r8 to r15.
+// "r12" of "r12d", with the letter that gives the width; {0, 0} if it is none of r8 to r15.
 struct NewRegister {
   int number = 0;
   char width = 0;
@@ -145,7 +145,7 @@ OperandTrap x86_operand(std::string_view operand) {
 
 // ---- ARM, AArch64 ---------------------------------------------------------------------------------------------------
 
-// Letter and number in range, as "x12".
+// Letter and a number in range, like "x12".
 bool is_numbered(std::string_view name, char letter, int last) {
   if (name.size() < 2 || name[0] != letter) return false;
   int number = 0;
@@ -218,7 +218,7 @@ OperandTrap operand_trap(const SdtArg& arg, int machine) {
   const OperandTrap trap = arm ? arm_operand(arg.operand, machine == EM_AARCH64) : x86_operand(arg.operand);
   if (trap != OperandTrap::kNone && trap != OperandTrap::kIndex) return trap;
   const bool sized = arg.size == 1 || arg.size == 2 || arg.size == 4 || arg.size == 8;
-  // An index is a lesser trap than the size: fewer clients are caught.
+  // An index is a lesser trap than the size: fewer clients are affected.
   return sized ? trap : OperandTrap::kSize;
 }
 

@@ -15,9 +15,9 @@
 namespace penna {
 namespace {
 
-constexpr size_t kMaxArgs = 12;  // of libbpf, systemtap and ours
+constexpr size_t kMaxArgs = 12;  // limit of libbpf, systemtap and Penna
 constexpr size_t kMaxNames = 1 << 16;
-constexpr size_t kMaxFindings = 100'000;  // of a file: its memory is bounded
+constexpr size_t kMaxFindings = 100'000;  // per file, to bound memory
 
 SdtTrap trap_of(OperandTrap trap) {
   switch (trap) {
@@ -43,7 +43,7 @@ bool starts_with(Bytes code, std::initializer_list<uint8_t> wanted) {
 
 bool is_nop5(Bytes code) { return starts_with(code, {0x0f, 0x1f, 0x44, 0x00, 0x00}); }
 
-// One of the nops that assemblers use as padding: 90, 66 90, and 0f 1f /0 behind any prefixes.
+// One of the nops that assemblers use as padding: 90, 66 90, and 0f 1f /0 after any prefixes.
 bool is_x86_nop(Bytes code) {
   while (!code.empty() && (code[0] == 0x66 || code[0] == 0x2e)) code = code.subspan(1);
   return starts_with(code, {0x90}) || starts_with(code, {0x0f, 0x1f});
@@ -55,8 +55,8 @@ bool is_arm_nop(Bytes code) {
          starts_with(code, {0x00, 0xbf}) || starts_with(code, {0xc0, 0x46});
 }
 
-// What stands where a tracer will put its breakpoint. kNop5 and kBareNop10 are nops all right, and
-// traps of their own (SdtTrap).
+// What is at the address where a tracer will put its breakpoint. kNop5 and kBareNop10 are valid nops, but traps in
+// themselves (SdtTrap).
 enum class NopKind : uint8_t { kGood, kNop5, kBareNop10, kNone };
 
 NopKind nop_at(const ElfFile& file, uint64_t pc) {
@@ -69,13 +69,13 @@ NopKind nop_at(const ElfFile& file, uint64_t pc) {
     case EM_386: return is_x86_nop(code) ? NopKind::kGood : NopKind::kNone;
     case EM_AARCH64: return starts_with(code, {0x1f, 0x20, 0x03, 0xd5}) ? NopKind::kGood : NopKind::kNone;
     case EM_ARM: return is_arm_nop(code) ? NopKind::kGood : NopKind::kNone;
-    default: return NopKind::kGood;  // we do not know its nops
+    default: return NopKind::kGood;  // unknown machine: not checked
   }
 }
 
 // ---- Semaphores -----------------------------------------------------------------------------------------------------
 
-// Variables that look like semaphores, by the PROVIDER_NAME in their names. systemtap: P_N_semaphore; folly and ours:
+// Variables that look like semaphores, by the PROVIDER_NAME in their names. systemtap: P_N_semaphore; folly and Penna:
 // .._semaphore_P_N; libbpf's usdt.h: .._sema_P_N.
 using SemaphoreNames = std::map<std::string, std::string, std::less<>>;
 
@@ -88,7 +88,7 @@ void add_semaphore_name(std::string_view name, SemaphoreNames& names) {
       names.emplace(name.substr(at + before.size()), name);
 }
 
-// From both symbol tables; a stripped program has the dynamic one alone, or none.
+// From both symbol tables; a stripped program has only the dynamic one, or none.
 SemaphoreNames semaphore_names(const ElfFile& file) {
   SemaphoreNames names;
   for (const ElfSection& section : file.sections()) {
@@ -104,7 +104,7 @@ SemaphoreNames semaphore_names(const ElfFile& file) {
   return names;
 }
 
-// Whether two bytes there, a semaphore's size, can be written when the file is loaded.
+// Whether two bytes there, a semaphore's size, are writable when the file is loaded.
 bool is_writable(const ElfFile& file, uint64_t address) {
   return std::any_of(file.segments().begin(), file.segments().end(), [&](const GElf_Phdr& segment) {
     return segment.p_type == PT_LOAD && (segment.p_flags & PF_W) != 0 && address >= segment.p_vaddr &&
@@ -112,7 +112,7 @@ bool is_writable(const ElfFile& file, uint64_t address) {
   });
 }
 
-// ---- The whole ------------------------------------------------------------------------------------------------------
+// ---- The whole file -------------------------------------------------------------------------------------------------
 
 class Lint {
  public:
@@ -138,7 +138,7 @@ class Lint {
                               note == nullptr ? 0 : note->pc});
   }
 
-  // What is wrong with the file, and with no note alone.
+  // Problems of the file as a whole.
   void whole_file() {
     for (const ElfSection& section : file_.sections())
       if (section.name == ".note.stapsdt" && section.type != SHT_NOTE && section.type != SHT_NOBITS)
@@ -151,7 +151,7 @@ class Lint {
     const bool named =
         std::any_of(notes_.begin(), notes_.end(), [](const SdtNote& note) { return note.semaphore != 0; });
     const ElfSection* probes = file_.section(".probes");
-    // Without symbols, all that is left of a semaphore is its section.
+    // Without symbols, only the section of a semaphore remains.
     if (!named && !notes_.empty() && names_.empty() && probes != nullptr && probes->size >= 2)
       add(SdtTrap::kMissingSemaphore, nullptr,
           fmt::format("section .probes has room for {}, and no note names one", probes->size / 2));
@@ -179,7 +179,8 @@ class Lint {
     }
   }
 
-  // Prelink may move a file; then the nop is where the correction leads. Where it is without, the correction is wrong.
+  // Prelink may move a file; the nop is then where the correction leads. If it is at the uncorrected address, the
+  // correction is wrong.
   bool wrong_base(const SdtNote& note, NopKind kind) {
     const ElfSection* base = file_.section(".stapsdt.base");
     if (base == nullptr || base->address == note.base) return false;
@@ -189,8 +190,7 @@ class Lint {
     return true;
   }
 
-  // A tracer raises the semaphore to tell the program that somebody listens: it must be writable,
-  // in .probes, and named.
+  // A tracer increments the semaphore to tell the program that it listens: it must be writable, in .probes, and named.
   void semaphore(const SdtNote& note) {
     if (note.semaphore != 0) {
       const ElfSection* probes = file_.section(".probes");
@@ -212,7 +212,7 @@ class Lint {
   }
 
   const ElfFile& file_;
-  size_t damaged_ = 0;  // declared before notes_, whose reading sets it
+  size_t damaged_ = 0;  // declared before notes_, whose initialisation sets it
   std::vector<SdtNote> notes_;
   SemaphoreNames names_;
   std::set<std::tuple<uint64_t, std::string, std::string>> seen_;

@@ -2,9 +2,9 @@
 // The traps in a binary's SDT notes: what makes gdb, perf, bpftrace or libbpf miss a probe, misread it or harm its
 // program.
 //
-// Why: a note is written by inline assembly in somebody's header, and no compiler or linker checks it. Each claim about
-// a client is tried by tests/clients/traps.py with the client itself, but for those about libbpf.
-// Invariant: only the file is read; a note without a finding is one that all these clients read.
+// Why: a note is written by inline assembly in some header, and no compiler or linker checks it. tests/clients/traps.py
+// tests each claim about a client with the client itself, except those about libbpf.
+// Invariant: only the file is read; all these clients can read a note without a finding.
 #pragma once
 
 #include <string>
@@ -46,7 +46,7 @@ struct ClientEffect {
 };
 struct SdtTrapFacts {
   const char* id;    // "float-marker"
-  const char* what;  // half a sentence: what it is
+  const char* what;  // half a sentence: a description of the trap
   std::vector<ClientEffect> breaks;
   const char* mend;  // a sentence
 };
@@ -54,13 +54,13 @@ const SdtTrapFacts& sdt_trap_facts(SdtTrap trap);
 
 struct SdtFinding {
   SdtTrap trap = SdtTrap::kCount;
-  std::string point;   // "provider:name"; empty: of the whole file
+  std::string point;   // "provider:name"; empty: the whole file
   std::string detail;  // "argument 2: 8f@%xmm0"
-  uint64_t pc = 0;     // of the probe; 0: of the whole file
+  uint64_t pc = 0;     // of the probe; 0: the whole file
 };
 
 struct SdtLint {
-  std::vector<SdtFinding> findings;  // in the order of the notes; what concerns the whole file comes first
+  std::vector<SdtFinding> findings;  // in the order of the notes; those about the whole file come first
   size_t left_out = 0;               // findings above a hundred thousand
 };
 SdtLint lint_sdt(const ElfFile& file);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See sdt_notes.h. A note: owner "stapsdt", type 3; descriptor: pc, base, semaphore (address-size words in the file's
-// byte order), then three strings with their zeros.
+// byte order), then three zero-terminated strings.
 #include "symbols/points/sdt_notes.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kSdtVersion = 3;
 
-// Reads words and strings of a descriptor; ok() turns false for good at the first one that is not there.
+// Reads words and strings of a descriptor; ok() stays false after the first one that is missing.
 class Descriptor {
  public:
   Descriptor(const ElfFile& file, std::span<const uint8_t> bytes)
@@ -26,7 +26,7 @@ class Descriptor {
     bytes_ = bytes_.subspan(word_);
     return value;
   }
-  // Only printable ASCII: names are shown, and no compiler makes others.
+  // Only printable ASCII: names are displayed, and no compiler makes others.
   std::string string() {
     auto end = std::find(bytes_.begin(), bytes_.end(), uint8_t{0});
     bool printable = std::all_of(bytes_.begin(), end, [](uint8_t c) { return c >= 0x20 && c < 0x7f; });
@@ -52,8 +52,7 @@ class Descriptor {
   bool ok_ = true;
 };
 
-// Damaged notes are counted and passed over; the walk goes on with the next, whose place the note's
-// header gives.
+// Damaged notes are counted and skipped; the walk continues with the next, located by the note's header.
 void read_section(const ElfFile& file, const ElfSection& section, uint64_t base_now, std::vector<SdtNote>* notes,
                   size_t* damaged) {
   Elf_Data* data = file.data(section);
@@ -62,7 +61,7 @@ void read_section(const ElfFile& file, const ElfSection& section, uint64_t base_
   size_t name = 0, desc = 0;
   for (size_t at = 0; (at = ::gelf_getnote(data, at, &header, &name, &desc)) > 0;) {
     const auto* bytes = static_cast<const uint8_t*>(data->d_buf);
-    // n_namesz counts the zero behind the name.
+    // n_namesz includes the terminating zero.
     if (header.n_type != kSdtVersion || header.n_namesz != 8 || std::memcmp(bytes + name, "stapsdt", 8) != 0) continue;
     Descriptor from(file, {bytes + desc, header.n_descsz});
     SdtNote note;

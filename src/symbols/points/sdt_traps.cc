@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What each trap breaks in which client, and how to mend it: the text of penna lint.
+// What each trap breaks in which client, and how to fix it: the text of penna lint.
 //
-// Tried with gdb 13.1, bpftrace 0.17, perf 6.1 on Linux 6.18; libbpf's limits are those of its parser (src/usdt.c).
+// Tested with gdb 13.1, bpftrace 0.17, perf 6.1 on Linux 6.18; libbpf's limits are those of its parser (src/usdt.c).
 #include "base/check.h"
 #include "symbols/points/sdt_lint.h"
 

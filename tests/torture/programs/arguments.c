@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Counts and sums its arguments and environment: for very large ones, and for what exec passes on again. */
+ * Counts and sums its arguments and environment: for very large ones, and for those passed on by exec. */
 #include "torture.h"
 
 extern char** environ;

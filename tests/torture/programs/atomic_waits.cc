@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What libstdc++ makes of locks and futexes: shared_mutex, latch, barrier, semaphores, atomic waits, call_once that throws.
+// Locks and futexes as used by libstdc++: shared_mutex, latch, barrier, semaphores, atomic waits, call_once that
+// throws.
 #include <atomic>
 #include <barrier>
 #include <condition_variable>

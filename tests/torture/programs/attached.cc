@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Checks its own sums for ever: blocks, mutexes, exceptions, jumps, coroutines, its own callers, waits with a timeout, children,
-// libraries that come and go, and, with "signals", SIGALRM a thousand times a second. It is attached to and left while it does (attach.py).
+// Checks its own sums forever: blocks, mutexes, exceptions, jumps, coroutines, its own callers, waits with a timeout,
+// children, libraries that are loaded and unloaded, and, with "signals", SIGALRM a thousand times a second. Recorders
+// attach and detach meanwhile (attach.py).
 //
-// Prints how often it has gone round; "WRONG ..." and exit status 3 when a sum is wrong or a call fails that must not.
+// Prints the number of rounds; "WRONG ..." and exit status 3 if a sum is wrong or a call fails that must not.
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -64,7 +65,7 @@ void throw_and_catch(long round) {
   }
 }
 
-// A stop ends epoll_wait with EINTR, a sleep of poll it makes longer; neither may be seen.
+// A stop ends epoll_wait with EINTR, and prolongs a sleep in poll; neither may be visible.
 void wait_a_little() {
   const int epoll = epoll_create1(0);
   epoll_event event;
@@ -107,7 +108,7 @@ void open_a_library() {
   dlclose(library);
 }
 
-// Places that were saved long ago, perhaps before anybody came.
+// Places saved long ago, perhaps before a recorder attached.
 struct Saved {
   jmp_buf place;
   ucontext_t here, there;

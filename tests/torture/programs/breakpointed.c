@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Checks its own sums for ever, without a library that a static program lacks: calls, blocks, a mutex, longjmp, children by
-// fork and vfork, threads that come and go, and, with "signals", SIGALRM a thousand times a second. It is attached to by
-// breakpoints, and left, while it does (attach.py).
+// Checks its own sums forever, using no library that a static program lacks: calls, blocks, a mutex, longjmp, children
+// by fork and vfork, threads that start and end, and, with "signals", SIGALRM a thousand times a second. It is attached
+// to by breakpoints, and detached from, meanwhile (attach.py).
 //
-// Prints a point a round; "WRONG ..." and exit status 3 when a sum is wrong or a call fails that must not.
+// Prints a dot per round; "WRONG ..." and exit status 3 if a sum is wrong or a call fails that must not.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * pthread_cancel: deferred in a condition wait and in a timed one, asynchronous in a loop, and at a thread that waits for
- * a mutex (no cancellation point: it gets the mutex first). Clean-up handlers must find the mutex held. */
+ * pthread_cancel: deferred in a condition wait and in a timed one, asynchronous in a loop, and for a thread that waits
+ * for a mutex (not a cancellation point: it gets the mutex first). Clean-up handlers must find the mutex held. */
 #include "torture.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -9,7 +9,7 @@ static int waiting, cleaned, held;
 
 static void clean_up(void* unused) {
   (void)unused;
-  cleaned++; /* protected by the mutex, which the wait has taken again */
+  cleaned++; /* protected by the mutex, which the wait has reacquired */
   pthread_mutex_unlock(&mutex);
 }
 static void* wait_deferred(void* timed) {

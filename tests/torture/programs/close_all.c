@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Closes every descriptor that it did not open, as daemons and shells do, and works on: a number may then mean another
- * file, which nobody but us may write to. */
+ * Closes every descriptor that it did not open, as daemons and shells do, and continues: a number may then refer to
+ * another file, which only the program itself may write to. */
 #include <fcntl.h>
 
 #include "torture.h"

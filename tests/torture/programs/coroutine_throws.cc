@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// C++20 coroutines that throw: out of their first step and of later ones, into whoever resumes them, through others that wait.
+// C++20 coroutines that throw: from their first step and from later ones, into their resumer, through others that wait.
 #include <coroutine>
 #include <exception>
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 #include "torture.h"
 
-// A task that runs when it is awaited, and then resumes whoever did.
+// A task that runs when it is awaited, and then resumes its awaiter.
 struct Task {
   struct promise_type {
     long value = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Becomes a daemon that outlives its parent, works for a while, and tells how it went in file argv[1]. */
+ * Becomes a daemon that outlives its parent, works for a while, and writes its result to file argv[1]. */
 #include <fcntl.h>
 #include <sys/stat.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Two functions that call each other 120,000 times deep, on a stack that is large enough. */
+ * Two functions that call each other 120,000 times deep, on a sufficiently large stack. */
 #include "torture.h"
 
 static long ping(long n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Dies by the signal named, by a real cause where there is one; from a second thread with argv[2]. */
+ * Dies by the given signal, from a real cause if possible; in a second thread with argv[2]. */
 #include <alloca.h>
 #include <sys/resource.h>
 

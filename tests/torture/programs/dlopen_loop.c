@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Loads, calls and unloads an instrumented library 300 times, two threads at once; code comes and goes at one address. */
+ * Loads, calls and unloads an instrumented library 300 times, two threads at once; code is mapped and unmapped at one
+ * address. */
 #include <dlfcn.h>
 
 #include "torture.h"

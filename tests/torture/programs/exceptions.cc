@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Exceptions through instrumented frames: destructors on the way, rethrow, across threads, from constructors, and a
-// new that cannot be satisfied.
+// Exceptions through instrumented frames: destructors on the way, rethrow, across threads, from constructors, and a new
+// that cannot be satisfied.
 #include <exception>
 #include <memory>
 #include <new>
@@ -28,7 +28,7 @@ NOINLINE static int dive(int depth) {
   } catch (const std::logic_error&) {
     return -1;
   } catch (std::runtime_error&) {
-    if (depth % 5 == 0) throw;  // on as it is
+    if (depth % 5 == 0) throw;  // rethrown unchanged
     if (depth % 7 == 0) throw std::runtime_error("from " + trace.text);
     throw;
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Ends in the way that argv[1] names, with status argv[2], after some work. */
+ * Ends in the way given by argv[1], with status argv[2], after some work. */
 #include "torture.h"
 
 static int status;
@@ -11,7 +11,7 @@ static void at_exit_ends(void) {
 }
 static void at_exit_exits(void) {
   work(3);
-  exit(status); /* glibc goes on with the handlers that are left */
+  exit(status); /* glibc continues with the remaining handlers */
 }
 static void quick(void) { write(1, "quick\n", 6); }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Blocks that are given back by somebody else: another thread, a thread that ends, a signal handler, a forked child, a library that is
+ * Blocks freed elsewhere: by another thread, a thread that ends, a signal handler, a forked child, a library that is
  * closed. With the plugin's path as its argument. */
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -32,7 +32,7 @@ int main(int count, char** words) {
   }
   signal(SIGUSR1, handler);
   shared = malloc(1300);
-  raise(SIGUSR1); /* between calls: malloc is not at work */
+  raise(SIGUSR1); /* between calls: malloc is not active */
   char* inherited = malloc(1400);
   char* both = malloc(1500);
   pid_t child = fork();

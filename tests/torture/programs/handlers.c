@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Uses SIGSEGV, SIGTRAP, SIGILL, SIGFPE and SIGBUS for itself, as runtimes do: each fault must reach its own handler. */
+ * Uses SIGSEGV, SIGTRAP, SIGILL, SIGFPE and SIGBUS itself, as runtimes do: each fault must reach its own handler. */
 #include <setjmp.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -15,7 +15,7 @@ static void on_fault(int signal, siginfo_t* info, void* context) {
   (void)context;
   seen[signal]++;
   work(2);
-  if (signal == SIGSEGV && info->si_addr == page) { /* as a garbage collector's write barrier: repair and go on */
+  if (signal == SIGSEGV && info->si_addr == page) { /* like a garbage collector's write barrier: repair and continue */
     mprotect(page, 4096, PROT_READ | PROT_WRITE);
     return;
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A thread is interrupted wherever it is, as often as it is told, and its handler leaves by siglongjmp: what was under way is never
- * finished, neither the program's nor a tracer's. Correct by itself: the thread only calls functions of its own. Each call passes a
- * point with a text so long that a tracer's buffers are full soon. */
+ * A thread is interrupted anywhere, the given number of times, and its handler leaves by siglongjmp: operations in
+ * progress are never finished, neither the program's nor a tracer's. Correct by itself: the thread only calls functions
+ * of its own. Each call hits a point with a text so long that a tracer's buffers are full soon. */
 #include <setjmp.h>
 
 #include "torture.h"
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   sigaction(SIGUSR1, &action, NULL);
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGUSR1);
-  pthread_sigmask(SIG_BLOCK, &blocked, NULL); /* the thread opens it when it has somewhere to go */
+  pthread_sigmask(SIG_BLOCK, &blocked, NULL); /* the thread unblocks it once it has somewhere to jump to */
   pthread_t thread;
   pthread_create(&thread, NULL, run, NULL);
   for (int i = 0; i < times; i++) {

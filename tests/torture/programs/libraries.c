@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Threads that load and unload libraries all the time, each its own (library.c, built in several ways), and check what these return:
+// Threads that continuously load and unload libraries, each its own (library.c, built in several ways), and check
+// their results:
 //
-//   libraries LIBRARY...     prints a line every 10 ms; "WRONG" if anything is not as it should be
+//   libraries LIBRARY...     prints a line every 10 ms; "WRONG" if anything is incorrect
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

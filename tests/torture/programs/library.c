@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What libraries.c loads and unloads: calls, allocations, locks and a point.
+// The library loaded and unloaded by libraries.c: calls, allocations, locks and a point.
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ __attribute__((noinline)) int sum(int n) {
   pthread_mutex_lock(&mutex);
   *rest = n > 0 ? n : 0;
   pthread_mutex_unlock(&mutex);
-  int (*volatile again)(int) = sum;  // each a call of its own
+  int (*volatile again)(int) = sum;  // each is a separate call
   const int all = n > 0 ? *rest + again(n - 1) : 0;
   free(rest);
   return all;

@@ -9,7 +9,7 @@
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "files";
   for (int i = 0; i < 500; i++) work(20);
-  if (strcmp(what, "files") == 0) { /* every descriptor below the limit is ours to use */
+  if (strcmp(what, "files") == 0) { /* every descriptor below the limit is usable */
     int last = -1, count = 0;
     for (int fd; (fd = open("/dev/null", O_RDONLY)) >= 0; count++) last = fd;
     printf("opened %d, last %d, %s\n", count, last, strerror(errno));

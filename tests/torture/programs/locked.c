@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A library for reopen whose work is guarded by a lock of its own, the functions of which are entered whenever it is opened. */
+ * A library for reopen, guarded by its own lock, whose functions are hooked whenever it is opened. */
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #define FUNCTION __attribute__((noipa, aligned(16)))
 #endif
 
-static int word; /* 0: free, 1: taken, 2: and waited for */
+static int word; /* 0: free, 1: taken, 2: taken with waiters */
 static long inside;
 
 FUNCTION static int own_trylock(int* lock) {
@@ -31,7 +31,7 @@ int plugin_work(int value) {
     own_lock(&word);
     const long before = inside++;
     sum += i;
-    if (inside != before + 1) sum = -1; /* somebody else is in here */
+    if (inside != before + 1) sum = -1; /* another thread is inside */
     --inside;
     own_unlock(&word);
   }

@@ -53,7 +53,7 @@ int main(void) {
     printf(" try %d", pthread_mutex_trylock(&mutex));
     printf(" timed %d", pthread_mutex_timedlock(&mutex, &soon));
     int unlocked =
-        0; /* a recursive one was taken up to three times; one of the normal type may be given back only once */
+        0; /* a recursive one was taken up to three times; one of the normal type may be released only once */
     while (pthread_mutex_unlock(&mutex) == 0 && ++unlocked < 10 && i % 3 != 0)
       ;
     printf(" unlocked %d", unlocked);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Programs that look at their own stack, in each of three ways: they see the functions that they see when nobody records.
- * libunwind is asked without our help, and may see frames more: those without a name are left out. */
+ * Programs that walk their own stack, in three ways: they must see the same functions as without a recorder. libunwind
+ * is used without our help, and may see more frames: those without a name are left out. */
 #define UNW_LOCAL_ONLY
 #include <execinfo.h>
 #include <libunwind.h>
@@ -19,7 +19,7 @@ static void outer(Look look, int depth);
 static void inner(Look look, int depth);
 int main(void);
 
-/* The function that begins last before `pc`, and not far from it. */
+/* The last function that begins before `pc`, and near it. */
 static const char* name_of(void* pc) {
   static const struct {
     const char* name;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Looks functions up, from many threads, by name, version and order; compares what it is given, calls it, closes and opens again.
+// Looks functions up, from many threads, by name, version and order; compares the results, calls them, closes and
+// reopens.
 //   look_up PLUGIN
 #include <dlfcn.h>
 #include <pthread.h>
@@ -18,7 +19,7 @@ static int wrong[kThreads];
 static const char* const kNames[] = {"strtol", "strtoul", "labs",  "qsort", "getenv",
                                      "strdup", "toupper", "fputs", "rand_r"};
 
-// A busy caller, in the middle of functions while others have them patched.
+// A busy caller, in the middle of functions while other threads have them patched.
 static int use(const char* name, void* function) {
   if (strcmp(name, "strtol") == 0) return (int)((long (*)(const char*, char**, int))function)("42", NULL, 10);
   if (strcmp(name, "labs") == 0) return (int)((long (*)(long))function)(-42);
@@ -52,7 +53,7 @@ static void* look_up(void* argument) {
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   plugin = argv[1];
-  // Alone, opened and closed, most often to the same address.
+  // In a single thread, opened and closed, usually at the same address.
   for (int round = 0; round < kRounds; ++round) {
     void* const library = dlopen(plugin, RTLD_NOW);
     if (library == NULL) return fputs(dlerror(), stderr), 3;

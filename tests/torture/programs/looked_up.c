@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The library of look_up: functions that call each other, and one with a variable of each thread. */
+ * The library for look_up: functions that call each other, and one with a thread-local variable. */
 static __thread int counted;
 
 int plugin_count(int more) { return ++counted + more; }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A library that does not know whose malloc it gets: bound at the first call, built so that no compiler looks through it. It is the first
- * to allocate, in front of any other constructor; and it would call what nobody has. */
+ * A library that does not know which malloc it gets: bound at the first call, built so that no compiler sees through
+ * it. It is the first to allocate, before any other constructor; and it would call a function that does not exist. */
 #include <stdlib.h>
 
 __attribute__((weak)) void nobody_has_this(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Functions inside of functions (GNU C), which find their surroundings by r10: called directly, by a trampoline on the stack, from
- * threads and handlers, as the end of others; recursive, realigned, with arguments in memory, left by goto. Where -mfentry calls
- * the hook, that register lies between the return address and the hook's own. Elsewhere than in GNU C: nothing. */
+ * Nested functions (GNU C), which find their enclosing frame by r10: called directly, through a trampoline on the
+ * stack, from threads and handlers, as tail calls; recursive, realigned, with arguments in memory, left by goto. If
+ * -mfentry calls the hook, that register is between the return address and the hook's own. Without GNU C: nothing. */
 #include "torture.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -67,7 +67,7 @@ APART static long surroundings(long n) {
   return sum + call(plain, 3) + call(realigned, 4) + call(variable, 5) + pass(plain, 6) + pass(again, 7) + work(2);
 }
 
-/* Left by goto, from below a function that knows nothing of it: no hook sees that. */
+/* Left by goto, from below a function that is unaware of it: no hook sees that. */
 APART static long left_by_goto(long n) {
   __label__ out;
   long met = 0;
@@ -93,7 +93,7 @@ APART static long left(long n) {
   return met;
 }
 
-/* One calls the other as its end, each with surroundings. */
+/* Mutual tail calls, each with an enclosing frame. */
 APART static long in_turn(long n) {
   long sum = 0;
   auto long odd(long a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A dlopen returns while another thread is in one, whose constructor waits for what the first thread does next. Built as the library,
- * WAITS, too: its constructor begins that, or waits. With a number, so many times, at any moment of the first thread's way back, while
- * there are modules that libc has opened by itself. */
+ * A dlopen returns while another thread is inside one, whose constructor waits for the first thread's next action. Also
+ * built as the library, with WAITS: its constructor signals that, or waits. With a number: that many times, at any
+ * moment of the first thread's return, while there are modules that libc has opened itself. */
 #include <dlfcn.h>
 #include <iconv.h>
 #include <semaphore.h>
@@ -36,7 +36,7 @@ static void open_of_libc(int round) {
   if (one != (iconv_t)-1) iconv_close(one);
 }
 
-/* The second thread stands in dlopen, most likely, when the first one's constructor returns. */
+/* The second thread is most likely in dlopen when the first one's constructor returns. */
 __attribute__((visibility("default"), noinline)) void constructed(int waits) {
   const struct timespec shortly = {0, 2000000};
   struct timespec until;
@@ -53,7 +53,7 @@ __attribute__((visibility("default"), noinline)) void constructed(int waits) {
 static long use(const char* path) {
   void* library = dlopen(path, RTLD_NOW);
   if (library == NULL) return fprintf(stderr, "%s\n", dlerror()), 0;
-  if (path != waiting) sem_post(&opened); /* before dlsym, which waits for the other dlopen's end */
+  if (path != waiting) sem_post(&opened); /* before dlsym, which waits for the end of the other dlopen */
   long (*call)(int) = (long (*)(int))dlsym(library, "open_amid_call");
   const long sum = call(3);
   dlclose(library);

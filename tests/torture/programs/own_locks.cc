@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Locks of the program's own, whose functions are entered by what is told of them (cases.py): taken by many threads; with all sorts of
-// arguments and results; left by exceptions, jumps, cancellations and other stacks. What was shut up by one of these would show: mutexes
-// of libc are taken afterwards, by the way that left it.
+// The program's own locks, whose functions are hooked by their description (cases.py): taken by many threads; with all
+// sorts of arguments and results; left by exceptions, jumps, cancellations and other stacks. Anything left blocked by
+// one of these would show: libc mutexes are taken afterwards, in the same way.
 #include <execinfo.h>
 #include <linux/futex.h>
 #include <semaphore.h>
@@ -18,13 +18,13 @@
 #endif
 
 struct Lock {
-  int word;  // 0: free, 1: taken, 2: and waited for
+  int word;  // 0: free, 1: taken, 2: taken with waiters
   long guarded;
 };
 
 static long futex(int* word, int operation, int value) { return syscall(SYS_futex, word, operation, value, 0, 0, 0); }
 
-// Gives 0, and its try gives true: what the one gives is not what the other does.
+// Returns 0, and its try variant returns true: their results differ.
 EXPORT int own_lock(Lock* lock) {
   const int before = errno;
   int seen = 0;
@@ -36,7 +36,7 @@ EXPORT int own_lock(Lock* lock) {
 }
 EXPORT bool own_trylock(Lock* lock) {
   int seen = 0;
-  errno = EBUSY;  // whoever locks does not expect that
+  errno = EBUSY;  // callers of a lock function do not expect that
   return __atomic_compare_exchange_n(&lock->word, &seen, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 EXPORT int own_unlock(Lock* lock) {
@@ -102,7 +102,7 @@ static void take_big(void) {
   }
 }
 
-// Looks at its callers.
+// Walks its callers.
 static int callers;
 EXPORT void looking_lock(Lock* lock) {
   void* frames[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Brings its own allocator in the executable: a bump allocator that checks that it gets back only what is its own. */
+ * Has its own allocator in the executable: a bump allocator that checks that it only gets its own blocks back. */
 #include "torture.h"
 
 static _Alignas(64) char heap[64 << 20];
@@ -21,7 +21,7 @@ void* memalign(size_t align, size_t size) {
 void* malloc(size_t size) { return memalign(16, size); }
 void* aligned_alloc(size_t align, size_t size) { return memalign(align, size); }
 int posix_memalign(void** block, size_t align, size_t size) { return (*block = memalign(align, size)) ? 0 : ENOMEM; }
-void* calloc(size_t count, size_t size) { return memalign(16, count * size); } /* never used twice: zero */
+void* calloc(size_t count, size_t size) { return memalign(16, count * size); } /* never reused: zero */
 void free(void* block) {
   if (block == NULL) return;
   __atomic_add_fetch((char*)block < heap || (char*)block >= heap + sizeof heap ? &foreign : &given, 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Functions that call setjmp themselves, and return afterwards like others: several buffers open at once, jumps over some of them,
- * again and again into one, and out of a thread's functions. */
+ * Functions that call setjmp themselves, and later return like others: several buffers open at once, jumps over some of
+ * them, repeatedly into one, and out of a thread's functions. */
 #include <setjmp.h>
 
 #include "torture.h"

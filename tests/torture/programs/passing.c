@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Arguments and results in every place that the psABI has for them: none may change on the way in or out. */
+ * Arguments and results in every place that the psABI defines: none may change on the way in or out. */
 #include <complex.h>
 #include <immintrin.h>
 #include <stdarg.h>

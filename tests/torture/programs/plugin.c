@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The library of dlopen_loop: constructor, destructor, points and allocations of its own. */
+ * The library for dlopen_loop: with its own constructor, destructor, points and allocations. */
 #include "torture.h"
 
 static char* kept;

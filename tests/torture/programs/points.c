@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Points with every type of argument, in leaf functions that live in the red zone, in four threads. */
+ * Points with every type of argument, in leaf functions that use the red zone, in four threads. */
 #include "torture.h"
 
 enum colour { RED, BLUE };
 
 NOINLINE static long leaf(long a, long b) {
-  volatile long red_zone[14]; /* below the stack pointer: nothing that a point does may touch it */
+  volatile long red_zone[14]; /* below the stack pointer: a point must not touch it */
   for (int i = 0; i < 14; i++) red_zone[i] = a + i;
   PENNA_EVENT(torture, leaf, a, b);
   long sum = 0;

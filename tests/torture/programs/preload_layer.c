@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A preload library such as users have: counts allocations, changes one function, tells when it comes and goes. Built twice,
- * with LAYER "a" and "b"; the order in which they are asked must stay. */
+ * A preload library like those of users: counts allocations, changes one function, reports its loading and unloading.
+ * Built twice, with LAYER "a" and "b"; the order in which they are called must stay. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 static long count;
 static void* (*next_malloc)(size_t);
 
-/* Silent in all the other programs that are started with it. */
+/* Silent in all other programs that are started with it. */
 static void tell(const char* text) {
   if (strcmp(program_invocation_short_name, "preload_user") == 0) write(1, text, strlen(text));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Started with the two libraries made of preload_layer.c in LD_PRELOAD: prints what they make of it, and what they saw. */
+ * Started with the two builds of preload_layer.c in LD_PRELOAD: prints their effects, and what they saw. */
 #include "torture.h"
 
 long __attribute__((weak)) preload_count(void) { return -1; }

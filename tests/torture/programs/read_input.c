@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reads stdin to its end in small pieces and prints its size and a sum: not a byte may be lost or taken. */
+ * Reads stdin to its end in small pieces and prints its size and a checksum: no byte may be lost or stolen. */
 #include "torture.h"
 
 NOINLINE static unsigned long mix(unsigned long sum, const char* piece, size_t size) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threads open and close libraries, each most of the time another one, so that one is patched while others are unmapped and mapped again.
+// Threads open and close libraries, usually a different one than the other threads, so that one is patched while others
+// are unmapped and mapped again.
 //   reopen LIBRARY...
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Prints who it runs as: of use as a setuid program, and linked statically. */
+ * Prints its user and group IDs: used as a setuid program, and linked statically. */
 #include <sys/auxv.h>
 
 #include "torture.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What a program can see of itself: descriptors, environment, arguments, limits, signal handlers, mask, timers, children. */
+ * Everything a program can see of itself: descriptors, environment, arguments, limits, signal handlers, mask, timers,
+ * children. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/prctl.h>

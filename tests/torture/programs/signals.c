@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A timer at 1 kHz whose handler calls, allocates, locks and emits points, in the middle of everything.
- * Correct by itself: "safe" main does not allocate or lock while the signal may come; "busy" main does, and then the
- * handler only calls functions and emits points. Also on an alternate stack of the smallest size. */
+ * A timer at 1 kHz whose handler calls, allocates, locks and emits points, in the middle of everything. Correct by
+ * itself: "safe" main does not allocate or lock while the signal may arrive; "busy" main does, and then the handler
+ * only calls functions and emits points. Also on an alternate stack of the smallest size. */
 #include <sys/time.h>
 
 #include "torture.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Brings its own allocator, as browsers, linkers and compilers do, and uses it through a library that was linked: one lock around all, and
- * an end where a block comes back that is not its own. Who allocates while the lock is held waits forever: built to spin (as
- * PartitionAlloc does), LOCKED by a mutex, or with ASKING, which looks a function up in its first call, as jemalloc does. */
+ * Has its own allocator, like browsers, linkers and compilers, and uses it through a linked library: one lock around
+ * everything, and an abort if a block is freed that is not its own. A thread that allocates while holding the lock
+ * waits forever: built to spin (like PartitionAlloc), LOCKED by a mutex, or with ASKING, which looks a function up in
+ * its first call, like jemalloc. */
 #include <dlfcn.h>
 #include <sys/mman.h>
 
@@ -29,7 +30,7 @@ static void take_lock(void) {
 static void give_lock(void) { __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); }
 #endif
 
-/* Under the lock: what allocators do when they begin. */
+/* Under the lock: typical allocator initialization. */
 static void begin(void) {
   char* page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   munmap(page, 4096);
@@ -55,7 +56,7 @@ void* memalign(size_t align, size_t size) {
 void* malloc(size_t size) { return memalign(16, size); }
 void* aligned_alloc(size_t align, size_t size) { return memalign(align, size); }
 int posix_memalign(void** block, size_t align, size_t size) { return (*block = memalign(align, size)) ? 0 : ENOMEM; }
-void* calloc(size_t count, size_t size) { return memalign(16, count * size); } /* never used twice: zero */
+void* calloc(size_t count, size_t size) { return memalign(16, count * size); } /* never reused: zero */
 void free(void* block) {
   static const char text[] = "a block of somebody else's\n";
   if (block == NULL) return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Two functions that end by jumping to each other, a million times on one frame; and calls through a pointer at the end. */
+ * Two functions that tail-call each other, a million times on one frame; and tail calls through a pointer. */
 #include "torture.h"
 
 #ifdef __clang__
@@ -24,7 +24,7 @@ int main(void) {
   pthread_attr_t attributes;
   pthread_t thread;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, 256 << 20); /* an exit hook at the end makes them calls like others */
+  pthread_attr_setstacksize(&attributes, 256 << 20); /* with an exit hook at the end they become ordinary calls */
   if (pthread_create(&thread, &attributes, body, NULL) != 0) DIE("pthread_create");
   pthread_join(thread, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An exception that nobody catches: std::terminate, then SIGABRT, with the runtime's own message.
+// An uncaught exception: std::terminate, then SIGABRT, with the runtime's own message.
 #include <stdexcept>
 
 #include "torture.h"

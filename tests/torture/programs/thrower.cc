@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A library that exceptions begin in, go through and come back to: built with and without instrumentation, and with an
-// unwinder of its own (-static-libgcc -static-libstdc++).
+// A library that exceptions begin in, pass through and return to: built with and without instrumentation, and with a
+// bundled unwinder (-static-libgcc -static-libstdc++).
 #include <stdexcept>
 #include <string>
 
@@ -9,7 +9,7 @@ int passed;  // destructors that ran here
 
 using Callback = int (*)(int);
 
-// Calls back, from within a frame that has something to destroy; passes on what comes, every third time as something new.
+// Calls back, from within a frame with a destructor; rethrows what arrives, every third time as a new exception.
 __attribute__((noinline)) int through(Callback callback, int value) {
   struct Passed {
     ~Passed() { ++passed; }
@@ -22,7 +22,7 @@ __attribute__((noinline)) int through(Callback callback, int value) {
   }
 }
 
-// Caught where it was thrown, one frame further out.
+// Caught in the throwing library, one frame further out.
 __attribute__((noinline)) int throw_here(int value) {
   if (value < 0) throw std::runtime_error("negative");
   return value;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Exceptions that go through frames of the program and of the libraries named (thrower.cc) by turns, and are rethrown in each.
+// Exceptions that pass alternately through frames of the program and of the given libraries (thrower.cc), and are
+// rethrown in each.
 #include <dlfcn.h>
 
 #include <stdexcept>

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifdef WITHOUT_POINTS /* the code model has no place for them */
+#ifdef WITHOUT_POINTS /* the code model does not support them */
 #define PENNA_EVENT(provider, name, depth) ((void)(depth))
 #else
 #include "penna/point.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A tree of processes: tree WAY DEPTH starts two of itself with DEPTH - 1, waits for each, passes their status up. */
+ * A tree of processes: tree WAY DEPTH starts two copies of itself with DEPTH - 1, waits for each, passes their status
+ * up. */
 #include <spawn.h>
 
 #include "torture.h"
@@ -9,7 +10,7 @@ extern char** environ;
 static int start(const char* way, char** argv) {
   pid_t pid = -1;
   if (strcmp(way, "spawn") == 0) return posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ) ? -1 : pid;
-  if (strcmp(way, "clean-env") == 0) { /* no variable of the parent's gets through */
+  if (strcmp(way, "clean-env") == 0) { /* no variable of the parent is passed on */
     char* empty[] = {NULL};
     return posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, empty) ? -1 : pid;
   }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What its heap is like before it allocates, and where its first blocks come to lie: nobody has allocated there before. */
+ * The state of its heap before it allocates, and the addresses of its first blocks: no earlier allocation may have been
+ * made there. */
 #include <malloc.h>
 
 #include "torture.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checks for ever that exceptions are caught where they should be, an allocation that is too large throws, and that all is
-// cleaned up behind a thread that is cancelled in a wait for a condition, and behind one that ends by pthread_exit. An agent
-// comes, whose frames are in the way, and leaves, while it does (attach.py).
+// Checks forever that exceptions are caught where they should be, an allocation that is too large throws, and that
+// everything is cleaned up after a thread that is cancelled in a condition wait, and after one that ends by
+// pthread_exit. An agent, whose frames are in the way, is attached and detached meanwhile (attach.py).
 //
 // Prints "right" each round; "WRONG ..." and exit status 3 otherwise.
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * vfork in a function that is recorded: the child runs on the parent's stack, calls functions there, and ends or executes. */
+ * vfork in a recorded function: the child runs on the parent's stack, calls functions there, and exits or execs. */
 #include "torture.h"
 
 NOINLINE static long in_child(int depth) { return depth == 0 ? 3 : in_child(depth - 1) + 1; }

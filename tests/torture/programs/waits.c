@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Everything else that threads wait for, by POSIX, C11 and raw system calls, and what each call returns: also the errors. */
+ * Everything else that threads wait for, by POSIX, C11 and raw system calls, and what each call returns, including
+ * errors. */
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Seccomp filters as programs install them: which system calls of the agent they refuse, and whether they kill for it.
+// Seccomp filters as programs install them: which of the agent's system calls they refuse, and whether they kill for
+// it.
 // Why: a wrong answer kills the target, or leaves it unrecorded for nothing.
 #include "agent/core/call_filters.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// chunks.cc: what the collector is handed when a chunk is full, when a thread ends, and when there is no room; what a
-// chunk and its records say of losses.
+// chunks.cc: what the collector gets when a chunk is full, when a thread ends, and when there is no room; what a chunk
+// and its records say about losses.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// return_link(): one trampoline for each pair, by many threads at once, up to the end of the table and beyond.
+// return_link(): one trampoline per pair, with many concurrent threads, up to the end of the table and beyond.
 #include "agent/core/return_trampolines.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The set of sampled blocks and the filters in front of it: a free is recorded exactly when its allocation was, and a
-// free of anything else costs one look at a filter.
+// The set of sampled blocks and the filters before it: a free is recorded exactly if its allocation was, and any other
+// free costs one filter look-up.
 #include "agent/core/sampling.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// write_record(): what stands in the chunk, also of one that is nearly too old to tell a time in.
+// write_record(): the contents of the chunk, including one that is nearly too old to express a time.
 #include "agent/core/writer.h"
 
 #include <gtest/gtest.h>

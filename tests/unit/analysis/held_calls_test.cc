@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HeldCalls: whose time the holds of locks were, in recordings that are written event by event.
+// HeldCalls: the calls during which locks were held, in recordings built event by event.
 #include "model/locks/held_calls.h"
 
 #include <gmock/gmock.h>

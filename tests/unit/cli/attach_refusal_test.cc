@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each reason not to attach to a process, and which of several is told. What needs other processes: tests/e2e/attach_refused.sh.
+// Each reason not to attach to a process, and which of several is reported. Cases that need other processes:
+// tests/e2e/attach_refused.sh.
 #include "cli/attach_refusal.h"
 
 #include <gtest/gtest.h>

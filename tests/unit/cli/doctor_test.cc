@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Each verdict of penna doctor that depends on the system and not on a file: what is said, and what would mend it.
+// Each verdict of penna doctor that depends on the system and not on a file: its text, and the remedy.
 #include "cli/doctor.h"
 
 #include <gtest/gtest.h>

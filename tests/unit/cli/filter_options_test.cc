@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options of filters: ranges and triggers as users write them, and what a recording says of them.
+// Filter options: ranges and triggers as users write them, and as a recording stores them.
 #include "cli/options/filter_options.h"
 
 #include <gtest/gtest.h>

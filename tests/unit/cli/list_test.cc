@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna list: programs are found as a shell finds them; strange files are refused in a sentence.
+// penna list: finds programs as a shell does; rejects unsuitable files in a sentence.
 #include "cli/verbs/cmd_list.h"
 
 #include <gmock/gmock.h>

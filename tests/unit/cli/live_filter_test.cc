@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LiveFilter: what it gives of records that come in slices is what a reader is given of all; and memory is bounded.
+// LiveFilter: its output for records that arrive in slices equals a reader's for all at once; and memory is bounded.
 #include "live/live_filter.h"
 
 #include <gtest/gtest.h>

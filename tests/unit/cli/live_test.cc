@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LiveFeed and LiveOutput: what comes too fast is dropped and counted; a slow reader makes nobody wait.
+// LiveFeed and LiveOutput: events that arrive too fast are dropped and counted; a slow reader blocks no thread.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Output: every byte arrives or the error says so; a reader that leaves is no error. Progress lines.
+// Output: every byte arrives or the error says so; a reader that leaves is not an error. Progress lines.
 #include "cli/output.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What --lock-functions means.
+// The meaning of --lock-functions.
 #include "cli/options/own_locks.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The fields of a replay: how they are asked for, and what they say of each line of a small recording.
+// The fields of a replay: how they are requested, and their values for each line of a small recording.
 #include "cli/replay_fields.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Defaults of options: what is read from files and words, what counts, and the words that it becomes.
+// Defaults of options: what is read from files and words, which settings apply, and the resulting words.
 #include "cli/options/settings.h"
 
 #include <gmock/gmock.h>

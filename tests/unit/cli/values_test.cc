@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values of options: what each text means, what is refused, and that each is parsed while the command line is read.
+// Option values: what each text means, what is rejected, and that each is parsed while the command line is read.
 #include "cli/options/values.h"
 
 #include <gmock/gmock.h>

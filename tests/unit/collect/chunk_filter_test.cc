@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ChunkFilter: what it learns where, chunks that come late or twice; ProcessDrain: chunks of a thread in their order.
+// ChunkFilter: what it learns and when, chunks that arrive late or twice; ProcessDrain: a thread's chunks in order.
 #include "collect/chunk_filter.h"
 
 #include <gtest/gtest.h>

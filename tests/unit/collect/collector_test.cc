@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Collector: what it promises apart from what the programs' tests show.
+// Collector: guarantees that the programs' tests do not cover.
 #include "collect/collector.h"
 
 #include <gtest/gtest.h>

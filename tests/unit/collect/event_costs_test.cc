@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// EventCosts: what events cost, found again in chunks whose times were made by hand.
+// EventCosts: known event costs, recovered from chunks with synthetic times.
 #include "collect/event_costs.h"
 
 #include <gtest/gtest.h>

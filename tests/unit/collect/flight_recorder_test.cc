@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// FlightRecorder: its memory is bounded, a function's entry lets the newest chunks into the recording, and what is not there is counted.
+// FlightRecorder: its memory is bounded, a function's entry stores the newest chunks in the recording, and missing ones
+// are counted.
 #include "collect/flight_recorder.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// FreshRecords and the looks at open chunks: every committed record once, in its order, whatever way its chunk takes.
+// FreshRecords and the checks of open chunks: every committed record once, in order, however its chunk arrives.
 #include "collect/onlooker.h"
 
 #include <gtest/gtest.h>

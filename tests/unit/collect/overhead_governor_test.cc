@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// OverheadGovernor: orders the busiest functions to be silenced, as many as the limit asks for, and none twice.
+// OverheadGovernor: orders the busiest functions to be silenced, as many as the limit requires, and none twice.
 #include "collect/overhead_governor.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ChannelMap and ProcessDrain against channels made by hand: what goes into the recording, what goes back to the target,
-// and what a target can do that does not play by the rules.
+// ChannelMap and ProcessDrain on handmade channels: what goes into the recording, what is returned to the target, and
+// what a target can do that breaks the rules.
 #include "collect/process_drain.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Traces of functracer and sp-rtrace become recordings, whatever is wrong with them.
+// Traces of functracer and sp-rtrace become recordings, however malformed.
 #include "collect/import/rtrace_import.h"
 
 #include <gtest/gtest.h>

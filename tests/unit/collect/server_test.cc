@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Server: peers that ask for a plan in every wrong way. They are answered or let go; nobody waits, and the next one is served.
+// Server: peers that request a plan in every wrong way. They are answered or dropped; no peer is blocked, and the next
+// one is served.
 #include "collect/server.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which started programs were recorded and which were not, in whatever order starts and meetings arrive.
+// Which started programs were recorded and which were not, in any order of starts and connections.
 #include "collect/started_programs.h"
 
 #include <gtest/gtest.h>

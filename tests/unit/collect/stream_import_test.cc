@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// StreamImport: what penna/stream.h writes comes back from a recording; what is damaged is counted, and costs no more.
+// StreamImport: streams written with penna/stream.h are restored from a recording; damage is counted, and costs nothing
+// else.
 #include "collect/import/stream_import.h"
 
 #include <gtest/gtest.h>

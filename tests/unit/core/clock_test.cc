@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// clock.h in both of its modes, the processor's counter and a platform's own: monotonic, of constant rate, 64 bits wide.
+// clock.h in both modes, the processor's counter and a platform's own: monotonic, of constant rate, 64 bits wide.
 #include <gtest/gtest.h>
 #include <time.h>
 

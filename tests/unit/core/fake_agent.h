@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rest of the agent, as far as points need it: one chunk that belongs to the test, and the modules of this program.
-// Invariant: everything that points wrote since rewind() lies in records(), decoded by penna/event.h alone.
+// The rest of the agent, as far as points need it: one chunk owned by the test, and the modules of this program.
+// Invariant: everything that points wrote since rewind() is in records(), decoded only with penna/event.h.
 #pragma once
 
 #include <cstdint>

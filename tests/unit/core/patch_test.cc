@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Slots in pages of our own making: what is written, what is refused, and how the page is left.
+// Slots in handmade pages: what is written, what is refused, and the final state of the page.
 #include "penna/detail/patch.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Processes that may not make code writable, as under systemd's MemoryDenyWriteExecute: points are switched all the same, for code is
-// written through another view. Where there is none, what is refused is counted and left as it was.
+// Processes that may not make code writable, as under systemd's MemoryDenyWriteExecute: points can still be switched,
+// because code is written through a second mapping. Without one, what is refused is counted and left unchanged.
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

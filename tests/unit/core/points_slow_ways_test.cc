@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The slow ways of points: a chunk that is too old to tell the time, and whole vector registers around code that uses
-// them. (points_test.cc has those of a full chunk.)
+// The slow paths of points: a chunk that is too old for the time, and full vector registers around code that uses them.
+// (points_test.cc has the path of a full chunk.)
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Points from the macro to the record, in C and C++: types, names, values, strings, and what an armed site leaves alone.
+// Points from the macro to the record, in C and C++: types, names, values, strings, and what an armed site must not
+// change.
 #include "penna/clock.h"
 #include "penna/detail/glob.h"
 #include "penna/point.h"

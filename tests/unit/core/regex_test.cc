@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Regular expressions of penna/detail/regex.h: cases by hand, random ones against std::regex, and what has no sense or no end.
+// Regular expressions of penna/detail/regex.h: handmade cases, random ones compared with std::regex, and invalid or
+// endless ones.
 #include "penna/detail/regex.h"
 
 #include <gtest/gtest.h>

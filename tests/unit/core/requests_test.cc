@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The list of requests: whatever it merges and forgets, a site that comes later gets the count that it would have had.
+// The list of requests: whatever it merges and drops, a site added later gets the count that it would have had.
 #include "penna/detail/requests.h"
 
 #include <sys/mman.h>

@@ -2,10 +2,11 @@
 // Every interleaving of ring.h: two or three writers, one reader, rings of 1 to 4 slots, with a reader that gives up on
 // living writers, and with writers that die at any step.
 //
-// How: PENNA_RING_STEP() switches from the actor to the explorer, so the code under test is ring.h itself. A state is the
-// ring, what the actors have seen, and their stacks; the explorer copies it back and forth and follows each actor from
-// each state once. States are known by 128 bits of hash. Steps are interleaved, not reordered: that the orderings suffice
-// is for ThreadSanitizer (ring_stress_test). Invariant: an actor is a pure function of its stack and the world.
+// How: PENNA_RING_STEP() switches from the actor to the explorer, so the code under test is ring.h itself. A state is
+// the ring, the actors' observations, and their stacks; the explorer saves and restores it and runs each actor from
+// each state once. States are identified by 128 bits of hash. Steps are interleaved, not reordered: whether the memory
+// orderings suffice is tested by ThreadSanitizer (ring_stress_test). Invariant: an actor is a pure function of its
+// stack and the world.
 #define PENNA_RING_STEP() (model::step())
 namespace model {
 void step();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ring.h under eight real writers: every (writer, sequence) arrives once, in order, or was counted. Run under TSan, too,
-// with fewer records. The reader keeps the one condition of ring.h: it waits for a writer that was preempted inside
-// of reserve before too many others pass it, which happens with 16 bits on a busy machine.
+// ring.h under eight real writers: every (writer, sequence) arrives once, in order, or was counted. Also runs under
+// TSan, with fewer records. The reader satisfies ring.h's one condition: it waits for a writer that was preempted
+// inside reserve before too many others pass it, which happens with 16 bits on a busy machine.
 #include <gtest/gtest.h>
 #include <sched.h>
 

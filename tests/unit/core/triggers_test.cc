@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Triggers in a program that has no agent: what is called, how often, with what; and how they are switched.
+// Triggers in a program without an agent: what is called, how often, with which values; and how they are switched.
 #include "penna/trigger.h"
 
 #include <gtest/gtest.h>

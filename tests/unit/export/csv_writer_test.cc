@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CsvWriter: quoting as of RFC 4180.
+// CsvWriter: quoting as in RFC 4180.
 #include "export/csv_writer.h"
 
 #include <gtest/gtest.h>

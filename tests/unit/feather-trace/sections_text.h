@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What mutex_ft2csv prints of some sections, as text. Invariant: none.
+// mutex_ft2csv's output for some sections, as text. Invariant: none.
 #pragma once
 
 #include <string>

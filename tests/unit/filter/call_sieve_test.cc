@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CallSieve and ChunkCut: against a plain filter that sees the whole tree of calls at once; and that recording with rules,
-// then reading with the limits alone, gives what reading everything with the rules gives.
+// CallSieve and ChunkCut: compared with a plain filter that sees the whole call tree at once; and recording with rules,
+// then reading with only the limits, equals reading everything with the rules.
 #include "filter/call_sieve.h"
 
 #include <gtest/gtest.h>

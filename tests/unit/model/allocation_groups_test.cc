@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Allocations by function and module: self adds up to everything, total counts recursion once, C++'s own ways to memory
-// are not what a stack is attributed to.
+// Allocations by function and module: self adds up to everything, total counts recursion once, C++'s own allocation
+// functions are not what a stack is attributed to.
 #include "model/blocks/allocation_groups.h"
 
 #include <gmock/gmock.h>

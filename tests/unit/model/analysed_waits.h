@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Four threads of a process and what Locks makes of them, for tests of waits. Invariant: as analyse() reads a recording.
+// Four threads of a process and their analysis by Locks, for tests of waits. Invariant: as analyse() reads a recording.
 #pragma once
 
 #include <gtest/gtest.h>

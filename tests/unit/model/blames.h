@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who is to blame for a verdict, as a list that a test can compare. Invariant: in the verdict's order.
+// The blamed places of a verdict, as a list that a test can compare. Invariant: in the verdict's order.
 #pragma once
 
 #include <utility>

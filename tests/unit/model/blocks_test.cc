@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is said of blocks besides their stacks: which count, how long they lived, how large they are, who freed them, what was
-// live when; and which leaks are no news.
+// Facts about blocks besides their stacks: which count, how long they lived, how large they are, who freed them, what
+// was live when; and which leaks to ignore.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

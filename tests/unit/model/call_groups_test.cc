@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CallGroups: the time of threads and of modules, where calls go from one into the other and back.
+// CallGroups: the time of threads and of modules, with calls from one into the other and back.
 #include "model/calls/call_groups.h"
 
 #include <gtest/gtest.h>

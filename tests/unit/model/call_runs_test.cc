@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs of calls: who takes many calls at a time sees what others see one by one, whatever the recording holds.
+// Runs of calls: a consumer of many calls at a time sees the same as one of single calls, whatever the recording
+// contains.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls and CallTree: durations computed by hand, also where entries or exits are missing.
+// Calls and CallTree: durations computed by hand, including missing entries or exits.
 #include "model/calls/calls.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What limits need to be known: of each thing that may be missing, whether there may be more than what was found, or less.
+// Information needed for limits: for each thing that may be missing, whether the true value may be higher or lower.
 #include "model/verdict/check_needs.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks: what is found for each kind of limit, who is to blame for it, and when it says nothing.
+// Checks: what is found for each kind of limit, what is blamed for it, and when there is no verdict.
 #include "model/verdict/checks.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ChunkFeed: every chunk once, in order, whoever unpacked it; also damaged ones; and an end before the end.
+// ChunkFeed: every chunk once, in order, whichever thread unpacked it; damaged ones too; and stopping early.
 #include "model/events/chunk_feed.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Condition variables: signals that nobody heard, herds, wake-ups that were lost.
+// Condition variables: signals without a waiter, thundering herds, lost wake-ups.
 #include "model/locks/condition_waits.h"
 
 #include <gmock/gmock.h>

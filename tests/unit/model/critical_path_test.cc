@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The critical path: over to who ended the wait, back in time, and it adds up.
+// The critical path: to the thread that ended the wait, back in time, and it adds up.
 #include "model/locks/critical_path.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Deadlocks: who waits for whom when the recording ends.
+// Deadlocks: the waits between threads when the recording ends.
 #include "model/locks/deadlocks.h"
 
 #include <gmock/gmock.h>

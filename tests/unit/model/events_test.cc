@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The walk over events: merged order, order within threads, filters, early stop, what cannot be read.
+// The walk over events: merged order, order within threads, filters, early stop, unreadable data.
 #include "model/events/events.h"
 
 #include <gmock/gmock.h>

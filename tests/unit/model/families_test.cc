@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Families of blocks: mappings that are cut, mapped over and given back in other pieces, against an array of pages; pools; and frees
-// that match nothing.
+// Families of blocks: mappings that are cut, overmapped and unmapped in other pieces, compared with an array of pages;
+// pools; and frees that match nothing.
 #include "model/blocks/block_family.h"
 
 #include <gmock/gmock.h>

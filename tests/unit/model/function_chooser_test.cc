@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// FunctionChooser: names, files and sources of functions; modules that come one by one, and in the place of others.
+// FunctionChooser: names, files and sources of functions; modules that arrive one by one, and replace others.
 #include "model/names/function_chooser.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What of a demangled name a user may write to mean the function.
+// Which parts of a demangled name a user may write to refer to the function.
 #include "model/names/function_pattern.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of health counters: each counter has one row, and sums over processes as it says.
+// The table of health counters: each counter has one row, and is summed over processes as it says.
 #include "model/verdict/health_counters.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Summary and HealthReport: totals add up, and nothing that went wrong stays unsaid.
+// Summary and HealthReport: totals add up, and every problem is reported.
 #include "model/verdict/health.h"
 
 #include <gmock/gmock.h>

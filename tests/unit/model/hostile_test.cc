@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every analysis over records that no agent would write: no crash, no hang, and the books still balance.
+// Every analysis on records that no agent would write: no crash, no hang, and the totals still balance.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LibraryFrames and what Names makes of them: which frames are not the user's own, and what is left of a stack.
+// LibraryFrames and their use in Names: which frames are not the user's own, and what remains of a stack.
 #include "model/names/library_frames.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where locks without a name lie: in the block that was live when they were used first, their process's or inherited.
+// The locations of unnamed locks: in the block that was live when they were first used, of their process or inherited.
 #include "model/locks/lock_blocks.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Waits at the borders of what is known: of a recorder that was killed, of locks that another process holds, of a range.
+// Waits at the limits of what is known: of a recorder that was killed, of locks held by another process, of a range.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

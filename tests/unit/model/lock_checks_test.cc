@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Limits on locks: what is found, which stacks are to blame, and when that is doubtful.
+// Limits on locks: what is found, which stacks are blamed, and when that is doubtful.
 #include "model/verdict/lock_checks.h"
 
 #include <gtest/gtest.h>

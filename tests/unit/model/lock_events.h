@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The records of locks and waits, for tests of what is made of them. Invariant: as the agent writes them.
+// The records of locks and waits, for tests of their analyses. Invariant: as the agent writes them.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Waits and whom they are charged to: holders one after the other, readers, holders that are not known, waits without end,
-// locks that come after others at one address.
+// Waits and the holders they are charged to: consecutive holders, readers, unknown holders, endless waits, successive
+// locks at one address.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names: of functions, stacks and data, with a source of symbols that the test makes up; and once with the real one.
+// Names of functions, stacks and data, with a symbol source made up by the test; and once with the real one.
 #include "model/names/names.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records that no agent would write, for the tests that nothing crashes, hangs or lies on them.
+// Records that no agent would write, for tests that nothing crashes, hangs or misreports on them.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The names that a recording keeps: what is taken from the files at its end, and what a reader gets once these are gone.
+// The names stored in a recording: what is taken from the files at its end, and what a reader gets once these are gone.
 #include "model/names/recorded_names.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// SameStacks: what reads the same is one place; what differs in one word is not.
+// SameStacks: stacks that read the same are one place; those that differ in one word are not.
 #include "model/names/same_stacks.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Filters in front of the analyses: what a recording's rules leave, thread by thread and merged, however far ahead they look.
+// Filters before the analyses: what a recording's rules leave, thread by thread and merged, however far ahead they
+// read.
 #include "filter/sifted_chunks.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WaitChains: who waits for whom who waits for whom, and that every tick of waiting is in one chain.
+// WaitChains: transitive waits, and that every tick of waiting is in one chain.
 #include "model/locks/wait_chains.h"
 
 #include <gmock/gmock.h>

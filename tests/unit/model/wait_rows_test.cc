@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// for_each_wait() and for_each_hold(): a row for each wait and hold, with who was on the other side.
+// for_each_wait() and for_each_hold(): a row for each wait and hold, with the thread on the other side.
 #include "model/locks/wait_rows.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Plans for allocators: of a file that has one, all of it is entered or none, and what is left out is named.
+// Plans for allocators: all functions of a file's allocator are hooked or none, and what is left out is named.
 #include <gtest/gtest.h>
 
 #include "plan/patch_planner.h"

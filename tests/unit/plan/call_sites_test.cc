@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// find_call_sites(): of files as gcc and clang write them, and of files whose tables lie.
+// find_call_sites(): on files as gcc and clang write them, and on files whose tables lie.
 #include "plan/call_sites.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Detours: what may be moved runs as before from its new place; what may not is refused, for the right reason.
+// Detours: code that may be moved runs as before from its new place; other code is refused, for the right reason.
 #include "plan/detour.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions of locks that a file brings: all of a lock or none, and why not.
+// The lock functions in a file: all of a lock or none, and why not.
 #include "plan/lock_functions.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NearMemory: what it writes is decoded again, and it never writes more than there is room for.
+// NearMemory: its output decodes to the same, and never exceeds the available room.
 #include "plan/near_memory.h"
 
 #include <Zydis/Zydis.h>

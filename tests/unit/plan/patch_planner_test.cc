@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// PatchPlanner: plans are whole and are what was asked for; questions may say anything.
+// PatchPlanner: plans are complete and match the request; questions may contain anything.
 #include "plan/patch_planner.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Questions to a PatchPlanner, and its answers, taken apart and checked as penna/patch_plan.h says.
+// Questions to a PatchPlanner, and its answers, decoded and checked according to penna/patch_plan.h.
 #pragma once
 
 #include <gtest/gtest.h>

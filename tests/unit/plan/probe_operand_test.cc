@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operands of probes: what assemblers print becomes numbers, what is anything else is refused.
+// Operands of probes: the output of assemblers becomes numbers, anything else is refused.
 #include "plan/probe_operand.h"
 
 #include <gtest/gtest.h>

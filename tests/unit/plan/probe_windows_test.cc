@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Places for jumps beside the nops of probes, in this very program: functions of assembly, each with something that stands in the way.
+// Places for jumps beside the nops of probes, in this very program: assembly functions, each with some obstacle.
 #include <gtest/gtest.h>
 
 #include <string>

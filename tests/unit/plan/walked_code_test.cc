@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Functions that are known by their names to be called by code whose runtime looks up return addresses.
+// Functions recognized by name as called by code whose runtime looks up return addresses.
 #include "plan/walked_code.h"
 
 #include <gtest/gtest.h>

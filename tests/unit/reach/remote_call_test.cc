@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// call_in() on processes that compute, sleep, wait in system calls, get signals, or are stopped: each must go on as if
-// nothing had happened. The process is a fork of the test, so the code to be run lies at the same address in it.
+// call_in() on processes that compute, sleep, wait in system calls, get signals, or are stopped: each must continue as
+// if nothing had happened. The process is a fork of the test, so the code to run is at the same address in it.
 #include "reach/remote_call.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a process has loaded, read from its memory: here of this process, which can be asked what is true.
+// The libraries of a process, read from its memory: here of this process, which knows the truth.
 #include "reach/remote_libraries.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All threads of a child stand still for a while, and none of them notices.
+// All threads of a child are stopped for a while, and none of them notices.
 #include "reach/stopped_process.h"
 
 #include <gtest/gtest.h>

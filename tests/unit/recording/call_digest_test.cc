@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CallDigest: whatever chunks of a thread are thrown away, each call that is seen in the others has its true beginning and end.
+// CallDigest: whichever chunks of a thread are discarded, each call seen in the others has its true beginning and end.
 #include "recording/call_digest.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ChunkBuilder: chunks as a target would leave them, and as one never should. Test-only.
+// ChunkBuilder: chunks as a target would leave them, and as none ever should. Test-only.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A chunk with a record of every kind, each with a payload of its own, and the text that says what is in it. Test-only.
+// A chunk with a record of every kind, each with a distinct payload, and the text that describes its contents.
+// Test-only.
 //
-// Invariant: as tests/golden/recording-v*-every-kind.penna: what was written there is never changed. A new kind comes at the end, and
-// into a file of its own.
+// Invariant: as in tests/golden/recording-v*-every-kind.penna: what was written there is never changed. A new kind is
+// added at the end, and to a new file.
 #pragma once
 
 #include <fmt/format.h>

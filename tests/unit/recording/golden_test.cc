@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Stored recordings of this format version: what was written with it stays readable.
+// Stored recordings of this format version: they must stay readable.
 //
-// Invariant: the files in tests/golden are never rewritten, and those of an old version stay, with their reader. When the version
-// grows, add those of the new one:
+// Invariant: the files in tests/golden are never rewritten, and those of an old version stay, with their reader. For a
+// new version, add its files:
 //   recording_test --gtest_also_run_disabled_tests --gtest_filter='*WriteNew*'
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// TimeMap and ModuleMap against the obvious slow way.
+// TimeMap and ModuleMap compared with the obvious slow implementation.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a writer remembers of the code that it has seen, and the names that it writes of it.
+// What a writer remembers of the code that it has seen, and the names that it writes for it.
 #include <gmock/gmock.h>
 
 #include "recording/metadata.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Chunks in which anything may come behind anything: every kind of event, habits and surprises. Test-only.
+// Chunks in which anything may follow anything: every kind of event, regular and surprising ones. Test-only.
 //
-// Invariant: the same generator gives the same chunk with every compiler: at most one random number in what has no order
-// of evaluation (arguments, sums), so that a test that fails with one can be looked at with the other.
+// Invariant: the same generator gives the same chunk with every compiler: at most one random number in an expression
+// without an order of evaluation (arguments, sums), so that a failure with one can be examined with the other.
 #pragma once
 
 #include <random>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stack trees as programs make them: paths that branch off others, of few return addresses. Test-only.
+// Stack trees as programs make them: paths that branch off others, with few return addresses. Test-only.
 //
 // Invariant: the same generator gives the same nodes with every compiler.
 #pragma once

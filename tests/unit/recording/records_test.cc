@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RecordCursor and scan_chunk on hand-made chunks: whole, torn, holed, nested, impossible.
+// RecordCursor and scan_chunk on handmade chunks: complete, torn, with holes, nested, impossible.
 #include "recording/records.h"
 
 #include <gtest/gtest.h>

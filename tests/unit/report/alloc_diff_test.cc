@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The allocations of two recordings side by side: stacks are the same by name, whatever their addresses are.
+// The allocations of two recordings side by side: stacks are matched by name, whatever their addresses.
 #include "report/alloc/alloc_diff.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tables of allocations of what did not come to its own end: a range of time (-r), a process that was killed.
+// Tables of allocations that were cut short: by a range of time (-r), or because the process was killed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The call tree that folds equal neighbours: every call is counted in exactly one line.
+// The call tree that folds equal adjacent calls: every call is counted in exactly one line.
 #include "report/calls/call_listing.h"
 
 #include <gtest/gtest.h>

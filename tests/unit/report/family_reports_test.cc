@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reports of mappings and pools, of who frees, and of frees that match nothing.
+// Reports of mappings and pools, of freeing code, and of frees that match nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which columns a line has room for.
+// Which columns fit on a line.
 #include "report/fit.h"
 
 #include <gtest/gtest.h>

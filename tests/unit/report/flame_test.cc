@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Flame, word for word: shares of callers, what is too narrow, names in UTF-8, colours.
+// Flame, word for word: shares of callers, frames that are too narrow, names in UTF-8, colors.
 #include "report/calls/flame.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The reports of waits and holds, word for word, and the sentences that tell of trouble.
+// The reports of waits and holds, word for word, and the sentences about problems.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

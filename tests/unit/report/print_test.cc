@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a report looks: alignment, units, cutting, colour.
+// The look of a report: alignment, units, cutting, color.
 #include "report/print.h"
 
 #include <gmock/gmock.h>

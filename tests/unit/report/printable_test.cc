@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// printable(): nothing that a terminal obeys is left, and all that people write is.
+// printable(): removes everything that a terminal interprets, and keeps all text.
 #include "base/printable.h"
 
 #include <gtest/gtest.h>

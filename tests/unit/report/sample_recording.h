@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A small recording with all four kinds of event, and names for it: what the golden tests of reports and exports show.
+// A small recording with all four kinds of event, and names for it: the input of the golden tests of reports and
+// exports.
 //
-// One process (pid 100) of two threads. "main" (tid 1001) calls work() twice; work() allocates from two stacks, frees one
-// block, passes a point; the second call is left by longjmp. "worker" (tid 1002) waits for a lock that main holds.
+// One process (pid 100) with two threads. "main" (tid 1001) calls work() twice; work() allocates from two stacks, frees
+// one block, hits a point; the second call is left by longjmp. "worker" (tid 1002) waits for a lock that main holds.
 // One tick is one nanosecond; everything begins at 1000.
 #pragma once
 

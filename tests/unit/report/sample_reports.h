@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reports: a small recording, and all that its reports are made of.
+// Reports: a small recording, and everything that its reports are made from.
 #pragma once
 
 #include <gtest/gtest.h>

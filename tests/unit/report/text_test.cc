@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text of strangers: escape sequences and broken UTF-8 never reach a terminal.
+// Untrusted text: escape sequences and broken UTF-8 never reach a terminal.
 #include "report/text.h"
 
 #include <gtest/gtest.h>

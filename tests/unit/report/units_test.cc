@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Units: what people read is right at every boundary.
+// Units: displayed values are right at every boundary.
 #include "report/units.h"
 
 #include <gtest/gtest.h>

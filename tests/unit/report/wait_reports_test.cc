@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The reports about who waits for whom, word for word.
+// The reports about waits between threads, word for word.
 #include "report/locks/wait_reports.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows of calls, allocations and waits of recordings that are written event by event: what is missing, and who is whose
-// parent.
+// Rows of calls, allocations and waits of recordings built event by event: missing ones, and the parent of each.
 #include <gmock/gmock.h>
 
 #include "../model/recording_builder.h"

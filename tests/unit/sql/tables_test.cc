@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The description of the tables: that docs/sql.md says the same, and that keys lead somewhere.
+// The description of the tables: docs/sql.md says the same, and keys refer to existing columns.
 #include "sql/tables.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ELF files that are cut, rewritten and replaced while they are read. What was mapped of them was a SIGBUS here.
+// ELF files that are cut, rewritten and replaced while they are read. Mapping them raised SIGBUS here.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

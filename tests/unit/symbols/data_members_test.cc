@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What lies inside of variables, by the DWARF of both compilers. The program itself says where everything is.
+// Members of variables, by the DWARF of both compilers. The program itself prints the truth.
 #include "symbols/dwarf/data_members.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The search for separate debug files: by build-id, by debuglink, inside the file, with dwz, from debuginfod.
+// The search for separate debug files: by build ID, by debuglink, inside the file, with dwz, from debuginfod.
 #include "symbols/elf/debug_files.h"
 
 #include <gtest/gtest.h>

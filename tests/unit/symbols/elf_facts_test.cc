@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What decides how a program can be recorded, and its static tracepoints.
+// What determines how a program can be recorded, and its static tracepoints.
 #include "symbols/elf/elf_facts.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Inlined calls and lines of optimised programs, against the addr2line of binutils and of LLVM.
+// Inlined calls and lines of optimized programs, compared with the addr2line of binutils and of LLVM.
 #include <gtest/gtest.h>
 
 #include <algorithm>

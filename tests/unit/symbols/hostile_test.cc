@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Damaged ELF files: cut, altered and made up. Nothing here may crash, hang or eat memory (run under ASan as well).
+// Damaged ELF files: cut, altered and synthetic. Nothing may crash, hang or exhaust memory (also run under ASan).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Arguments of SDT notes: taken apart as written, and each operand that some client cannot read is called by its name.
+// Arguments of SDT notes: parsed as written, and each operand that some client cannot read is identified.
 #include "symbols/points/sdt_args.h"
 
 #include <elf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Traps in SDT notes: programs with one trap each, by the real assembler and linker, and what lint finds in them.
+// Traps in SDT notes: programs with one trap each, by the real assembler and linker, and lint's findings.
 #include "symbols/points/sdt_lint.h"
 
 #include <gmock/gmock.h>

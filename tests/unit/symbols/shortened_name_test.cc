@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shortened names: a table of real ones of libstdc++ and libc++, and what holds for all that these libraries export.
+// Shortened names: a table of real ones of libstdc++ and libc++, and properties of everything that these libraries
+// export.
 #include "symbols/shortened_name.h"
 
 #include <gtest/gtest.h>

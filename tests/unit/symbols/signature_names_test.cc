@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Names, formats and refusals of signatures. Where values lie is signature_test.cc's.
+// Names, formats and refusals of signatures. The places of values are tested by signature_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Signatures against compiled programs: that values lie where we say is what programs/values_runner.c reads from the
-// registers and the stack of running functions; names and formats are compared with the source.
+// Signatures compared with compiled programs: programs/values_runner.c reads the values from the registers and the
+// stack of running functions, where we say they are; names and formats are compared with the source.
 #include "symbols/dwarf/signature.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Functions and objects of real programs, against readelf.
+// Functions and objects of real programs, compared with readelf.
 #include "symbols/symbol_file.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where functions begin and end, by unwind information, against the symbols of the same program.
+// Where functions begin and end, by unwind information, compared with the symbols of the same program.
 #include "symbols/elf/unwind_table.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What users write behind -A and -R.
+// The syntax of -A and -R values.
 #include "symbols/dwarf/value_spec.h"
 
 #include <gmock/gmock.h>

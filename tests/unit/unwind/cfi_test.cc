@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The CFI parser against readelf, on every row of every FDE of real libraries, and on damaged bytes.
+// The CFI parser compared with readelf, on every row of every FDE of real libraries, and on damaged bytes.
 #include "unwind/cfi.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For tests: a file's .eh_frame sections as the parser takes them, and readelf's own interpretation of them.
+// For tests: a file's .eh_frame sections in the parser's form, and readelf's own interpretation of them.
 #pragma once
 
 #include <elf.h>

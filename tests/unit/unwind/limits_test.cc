@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where walks end early: depth limit, code without CFI, generated code, a full tree. Truncated, with a reason, never wrong.
+// Walks that end early: depth limit, code without CFI, generated code, a full tree. Truncated, with a reason, never
+// wrong.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 

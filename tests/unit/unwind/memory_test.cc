@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The memory of the last stack: a walk with it must give what a walk without it gives, whatever happened in between.
+// The memory of the last stack: a walk with it must give the same as one without, whatever happened in between.
 #include <alloca.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Libraries that come and go: stacks through them, and what the cache and the hooks know of them afterwards.
+// Libraries that are loaded and unloaded: stacks through them, and the state of the cache and the hooks afterwards.
 #include "unwind/module.h"
 
 #include <gtest/gtest.h>

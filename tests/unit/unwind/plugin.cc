@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A shared library that the module test loads and unloads: calls back from a frame of its own.
+// A shared library that the module test loads and unloads: calls back from its own frame.
 #include <cstddef>
 
 extern "C" [[gnu::visibility("default")]] int penna_test_plugin_call(void (*callback)(void*), void* argument) {

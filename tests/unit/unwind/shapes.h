@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Functions whose frames have all the shapes that compilers make; built once for every optimisation level.
+// Functions with all the frame shapes that compilers make; built once for every optimization level.
 //
-// A shape does something to its frame, then calls chain.next(chain), then uses what it did (so that nothing is a tail
-// call and nothing is optimised away). What next does is the test's business.
+// A shape does something to its frame, then calls chain.next(chain), then uses the result (so that nothing is a tail
+// call and nothing is optimized away). The test defines next.
 #pragma once
 
 #include <cstddef>

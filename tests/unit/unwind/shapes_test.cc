@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every frame shape of every build: our return addresses must be libunwind's.
+// Every frame shape of every build: our return addresses must equal libunwind's.
 #include "shapes.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the unwinder's tests share: a tree that interns frames, a walker with its memory, and libunwind as the reference.
+// Shared by the unwinder's tests: a tree that interns frames, a walker with its memory, and libunwind as the reference.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads what ColumnAnswer wrote, as the page does, by its header alone.
+// Reads ColumnAnswer's output like the page, using only its header.
 #pragma once
 
 #include <gtest/gtest.h>

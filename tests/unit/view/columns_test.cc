@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Columns lie where the header says, whatever its length.
+// Columns are where the header says, whatever its length.
 #include "view/columns.h"
 
 #include <gmock/gmock.h>

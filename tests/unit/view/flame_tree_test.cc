@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stacks that begin alike are one path; what is too small is told.
+// Stacks with a common beginning share that path; nodes that are too small are reported.
 #include "view/flame_tree.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The loopback server as strangers meet it: a real one, asked byte by byte over a socket of its own.
+// The loopback server facing untrusted clients: a real one, queried byte by byte over a separate socket.
 #include "view/http_server.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a stranger may write behind the ?.
+// Untrusted text after the ?.
 #include "view/parameters.h"
 
 #include <gtest/gtest.h>

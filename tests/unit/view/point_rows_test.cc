@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The hits of a point: each is a row or left out, numbers stay what they are, a histogram counts each once.
+// The hits of a point: each is a row or left out, numbers are unchanged, a histogram counts each once.
 #include "view/point_rows.h"
 
 #include <gmock/gmock.h>

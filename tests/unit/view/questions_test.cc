@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Questions over a small recording: what is refused, what strangers' names do, and that the answers fit together.
+// Questions about a small recording: what is refused, the effect of untrusted names, and that the answers are
+// consistent.
 #include "view/questions.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls in time order: neighbours are one, what comes later stays apart, and no time is lost.
+// Calls in time order: adjacent ones are merged, later ones stay separate, and no time is lost.
 #include "view/time_order.h"
 
 #include <gmock/gmock.h>

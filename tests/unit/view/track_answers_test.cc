@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whatever the zoom, each call is a slice or in a sum, and an answer is as small as its pixels ask.
+// At any zoom, each call is a slice or in a sum, and an answer is no larger than its pixels require.
 #include "view/track_answers.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tracks of recordings that are written event by event: what becomes a slice, a wait, a hold, a point.
+// Tracks of recordings built event by event: what becomes a slice, a wait, a hold, a point.
 #include "view/tracks.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The index answers as the tracks in memory do, for any range and zoom of recordings that were made up at random; and
-// whatever its file holds, nothing worse happens than that it is made again.
+// The index answers like the tracks in memory, for any range and zoom of random recordings; and whatever its file
+// contains, the worst outcome is that it is rebuilt.
 #include "view/view_index.h"
 
 #include <fcntl.h>

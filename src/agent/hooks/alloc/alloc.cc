@@ -2,11 +2,11 @@
 // The C allocation functions, as far as the program calls them through the dynamic linker.
 //
 // C++'s operators are not replaced: libstdc++'s, and nearly all that programs define, call malloc and free, so each of
-// their blocks is one event here, and its stack shows the operator. Interposing them as well would tell the two
-// families apart, but change which operator a library gets that was loaded with its own (RTLD_LOCAL). Operators that do
-// not use malloc are patched instead (entered_allocators.cc). So are free_sized and free_aligned_sized (C23) where a
-// library defines them: libc does not (2.36), and a program that checks for them must get the same answer with us as
-// without.
+// their blocks is one event here, and its stack shows the operator. Interposing them as well would distinguish the two
+// families, but change which operator a library gets that was loaded with its own (RTLD_LOCAL). Operators that do not
+// use malloc are patched instead (entered_allocators.cc). So are free_sized and free_aligned_sized (C23) where a
+// library defines them: libc does not (2.36), and a program that checks for them must get the same answer with the
+// agent as without.
 // Invariant: results and errno are those of the real function.
 #include <errno.h>
 #include <stdint.h>
@@ -113,7 +113,7 @@ PENNA_EXPORT void* valloc(size_t size) {
   return record_alloc(guarded([=] { return real.valloc(size); }), size, PENNA_FAMILY_ALIGNED);
 }
 
-// What counts is what the function gives: whole pages.
+// Records what the function returns: whole pages.
 PENNA_EXPORT void* pvalloc(size_t size) {
   if (!recording(PENNA_ALLOC)) return have_real() ? real.pvalloc(size) : early_alloc(size, 4096);
   return record_alloc(guarded([=] { return real.pvalloc(size); }), (size + 4095) & ~size_t{4095}, PENNA_FAMILY_ALIGNED);

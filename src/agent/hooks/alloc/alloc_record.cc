@@ -19,7 +19,7 @@ void* write_alloc(void* block, size_t size, penna_alloc_family family, const unw
 }
 
 void* write_chosen_alloc(void* block, size_t size, penna_alloc_family family, const unwind::HookFrame* hook) {
-  // Part of another call. Noted all the same: if it is an exception that leaves the call, the block outlives it
+  // Part of another call. Noted even so: if it is an exception that leaves the call, the block outlives the call
   // (penna_inside_personality()).
   if (inside_allocator()) {
     thread.inside_block = block;

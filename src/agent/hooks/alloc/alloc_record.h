@@ -28,7 +28,7 @@ inline bool inside_allocator() { return thread.in_allocator != 0; }
 void* write_alloc(void* block, size_t size, penna_alloc_family family, const unwind::HookFrame* hook);
 // With kAllocOptions: the same, or nothing.
 void* write_chosen_alloc(void* block, size_t size, penna_alloc_family family, const unwind::HookFrame* hook);
-// With kAllocOptions. False: nothing was written, so there is nothing to take back.
+// With kAllocOptions. False: nothing was written, so there is nothing to cancel.
 bool write_chosen_free(void* block, penna_alloc_family family, const unwind::HookFrame* hook);
 
 inline bool only_samples() { return process.alloc_options == kSampled; }
@@ -37,7 +37,7 @@ inline bool has_alloc_options() { return __builtin_expect(process.alloc_options 
 // Timestamps taken after this are later than those that another thread took before it passed on an address that this
 // thread has now.
 __attribute__((always_inline)) inline void await_address() {
-  // A single thread has all its addresses from itself.
+  // A single thread got all its addresses from itself.
   if (__builtin_expect(__libc_single_threaded == 0, 1)) penna_arch_await_loads();
 }
 
@@ -70,7 +70,7 @@ void take_back_free(void* block);
 
 // Calls call(), the real function, which may be, or reach, a function of a patched allocator
 // (hooks/entered_allocators.cc): what this thread allocates and frees meanwhile is part of this event. (An exception
-// leaves it by penna_inside_personality().)
+// leaves it through penna_inside_personality().)
 template <typename Call>
 __attribute__((always_inline)) inline auto guarded(Call&& call) {
   struct Scope {
@@ -78,7 +78,7 @@ __attribute__((always_inline)) inline auto guarded(Call&& call) {
     Scope() { thread.in_allocator = 1; }
     ~Scope() { thread.in_allocator = before; }
   };
-  // Nothing is patched, and nothing stands between us and libc: from inside, no call comes to a hook.
+  // Nothing is patched, and nothing lies between the hook and libc: no nested call reaches a hook.
   if (!has_alloc_options() || only_samples()) return call();
   Scope scope;
   return call();

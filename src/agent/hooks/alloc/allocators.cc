@@ -36,8 +36,8 @@ bool is_system_part(const link_map& map, const ModuleFacts& module) {
          getauxval(AT_SYSINFO_EHDR) == module.start;
 }
 
-// Whether it has memory without asking anybody: at least a page of zero-initialised data, from which blocks can be
-// cut. True also if that is unknown.
+// Whether it has memory without requesting any: at least a page of zero-initialised data, from which blocks can be cut.
+// True also if that is unknown.
 bool has_zeroed_pages(const ModuleFacts& module) {
   const unwind::ProgramHeaders headers = unwind::program_headers_at(module.start);
   for (const ElfW(Phdr) & segment : headers)
@@ -45,7 +45,7 @@ bool has_zeroed_pages(const ModuleFacts& module) {
   return headers.count == 0;
 }
 
-// Whether a library that exports no allocator may contain one: it imports none, and has memory of its own.
+// Whether a library that exports no allocator may contain one: it imports none, and has its own memory.
 bool may_hide_allocator(const DynamicSymbols& symbols, const ModuleFacts& module) {
   if (symbols.imports("malloc") || symbols.imports("free")) return false;
   constexpr const char* kSources[] = {"mmap", "mmap64", "sbrk", "brk", "syscall"};
@@ -54,7 +54,7 @@ bool may_hide_allocator(const DynamicSymbols& symbols, const ModuleFacts& module
   return has_zeroed_pages(module);
 }
 
-// Whether it has an interface of its own that does not go through malloc.
+// Whether it has its own interface, which does not go through malloc.
 bool shows_native_interface(const DynamicSymbols& symbols) {
   constexpr const char* kNames[] = {"mallocx", "mi_malloc", "tc_malloc", "je_malloc", "_rjem_malloc"};
   for (const char* name : kNames)
@@ -74,10 +74,10 @@ constexpr char kInstallHooks[] = "__sanitizer_install_malloc_and_free_hooks";
 bool sanitizer_tells;
 
 // Which functions of a module to patch. In the program: all, exported or not, because the recorder knows its symbols.
-// The same in a library in front of ours from which the program gets its malloc. In a linked library behind ours: what
-// we do not interpose, because its malloc is what ours calls; but all if one address serves as operator delete and
-// free. In a library that was opened: all, because nothing of ours calls its malloc. If ours came too late to
-// stand in front of any: all of every library, libc included.
+// The same in a library before the agent from which the program gets its malloc. In a linked library after the agent:
+// those that are not interposed, because its malloc is what the agent's calls; but all if one address serves as
+// operator delete and free. In a library that was opened: all, because nothing in the agent calls its malloc. If the
+// agent was loaded too late to interpose any: all of every library, libc included.
 Part part_to_enter(const link_map& map, const ModuleFacts& module) {
   if (sanitizer_tells && DynamicSymbols(map).find(kInstallHooks).address != 0) return Part::kNothing;
   if (&map == _r_debug.r_map) return Part::kAll;
@@ -103,16 +103,15 @@ uint32_t claim_hooks(const ModuleFacts& module) {
   return kMostAllocators;
 }
 
-// Allocators that programs link: their calls of their own functions through the dynamic linker are not part of a call
-// of ours.
+// Allocators that programs link: calls of their own functions through the dynamic linker are not part of a hook's call.
 bool is_known_allocator(const link_map& map) {
   const char* const name = file_name(map.l_name);
   return text_begins(name, "libjemalloc", 11) || text_begins(name, "libtcmalloc", 11) ||
          text_begins(name, "libmimalloc", 11);
 }
 
-// Whether our functions call another library than libc, for example one that was preloaded to count or to check. Its
-// functions may call each other through the dynamic linker, and thus ours again.
+// Whether the hooks call another library than libc, for example one that was preloaded to count or to check. Its
+// functions may call each other through the dynamic linker, and thus the hooks again.
 bool behind_a_layer() {
   const link_map* libc = libc_map();
   const uintptr_t functions[] = {
@@ -147,9 +146,9 @@ void report_refused(const ModuleFacts& module, Part part, penna_unless unless) {
   enter_instead(module, functions.first(), functions.count, functions.originals, unless);
 }
 
-// Every allocator that gives blocks to others has one of these. Asked first if nothing shows whether there is an
-// allocator: nearly no program brings its own, and a question for every possible function would take longer than the
-// rest of the start.
+// Every allocator that serves other code has one of these. Asked first if nothing shows whether there is an allocator:
+// hardly any program brings its own, and a question for every possible function would take longer than the rest of the
+// start.
 bool may_have_allocator(const ModuleFacts& module) {
   constexpr const char* kNames[] = {"malloc",     "dallocx",       "sdallocx",        "mi_free",
                                     "mi_cfree",   "mi_free_size",  "mi_free_aligned", "mi_free_size_aligned",
@@ -173,13 +172,13 @@ void enter(const ModuleFacts& module, Part part, penna_unless unless) {
   if (done == EnterInstead::kNotUnderThreads) report_refused(module, part, PENNA_UNLESS_RUNNING);
 }
 
-// A sanitizer's allocator calls us itself, after it has looked at its caller: so its reports do not mention us, and
-// ours do not contain its library's own blocks. A forked child inherits the registration.
+// A sanitizer's allocator calls the agent itself, after it has determined its caller: so its reports do not mention the
+// agent, and the recording does not contain its library's own blocks. A forked child inherits the registration.
 void listen_to_sanitizer(bool allocations) {
   const DynamicSymbols::Found install = first_definition(kInstallHooks);
   dl_find_object runtime;
   if (install.address == 0 || _dl_find_object(reinterpret_cast<void*>(install.address), &runtime) != 0) return;
-  // A runtime that is linked into the program has no range of its own that could be left out.
+  // A runtime that is linked into the program has no separate range that could be left out.
   if (runtime.dlfo_link_map != _r_debug.r_map)
     leave_out_of_stacks(reinterpret_cast<uintptr_t>(runtime.dlfo_map_start),
                         reinterpret_cast<uintptr_t>(runtime.dlfo_map_end));

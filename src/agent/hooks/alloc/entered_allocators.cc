@@ -2,7 +2,7 @@
 // See entered_allocators.h. A hook replaces each function, and calls the original (call_patches.h:
 // enter_instead()).
 //
-// What an allocator calls of its own functions or of libc's, while one of these runs, is part of that call:
+// Calls that an allocator makes of its own functions or of libc's, while one of these runs, are part of that call:
 // Thread::in_allocator.
 // Invariant: results, errno and exceptions are those of the function.
 #include "agent/hooks/alloc/entered_allocators.h"
@@ -22,7 +22,7 @@ uintptr_t entered_originals[kMostAllocators][kEnteredCount];
 
 namespace {
 
-// The hooks of one allocator: every patched allocator has a set of its own.
+// The hooks of one allocator: every patched allocator has its own set.
 template <uint32_t kSet>
 struct Hooks {
   template <typename Function>

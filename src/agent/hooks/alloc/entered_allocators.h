@@ -19,7 +19,7 @@ struct EnteredFunctions {
   uintptr_t* originals;  // of these
   const Instead* first() const { return list + left_out; }
 };
-// `all`: also those that we interpose.
+// `all`: also those that are interposed.
 EnteredFunctions entered_functions(uint32_t set, bool all);
 
 // Called by an allocator that has its own hooks (a sanitizer's): after each allocation, and before each free.

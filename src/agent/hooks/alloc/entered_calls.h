@@ -2,7 +2,7 @@
 // Shared by the hooks of patched allocators (entered_allocators.h): which functions there are, the original of each,
 // and how it is called such that its own calls count as part of it.
 //
-// Invariant: what is inlined into a hook leaves it a frame of its own, by which its caller is found.
+// Invariant: code that is inlined into a hook leaves the hook its own frame, by which its caller is found.
 #pragma once
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * penna_call_inside(function, a, b, c): calls function(a, b, c). When an exception comes through, its personality
- * routine says so (entered_allocators.cc): a destructor would take libgcc.
- * Invariant: a frame like others, for unwinders of every kind.
+ * penna_call_inside(function, a, b, c): calls function(a, b, c). When an exception passes, its personality routine
+ * notes it (entered_allocators.cc): a destructor would need libgcc.
+ * Invariant: a regular frame, for unwinders of every kind.
  */
         .text
         .globl  penna_call_inside

@@ -2,8 +2,8 @@
 // malloc, realloc and free. With --sample-bytes, nearly all calls go straight to the real functions from here; without
 // recording of allocations, all do.
 //
-// Why a file of its own: it is compiled without frame pointers and with sibling calls, so each is a few instructions
-// and a jump.
+// Why a separate file: it is compiled without frame pointers and with sibling calls, so each is a few instructions and
+// a jump.
 // Invariant: the stack is left as the caller had it. If sampling is on, the real functions are known.
 #include "agent/hooks/alloc/malloc_free.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Mappings that the program makes by libc's functions, and the program break.
+// Mappings that the program makes through libc's functions, and the program break.
 //
 // Not recorded: libc's internal mappings. malloc's own mmap and brk are part of blocks that are recorded already; the
-// dynamic linker's mappings are modules, which have records of their own; stacks of threads belong to libc. Timestamps:
-// of a mapping after the real call, of an unmapping before; written if the call succeeded. In between, the range
-// belongs to nobody.
+// dynamic linker's mappings are modules, which have their own records; stacks of threads belong to libc. Timestamps: of
+// a mapping after the real call, of an unmapping before; written if the call succeeded. In between, the range has no
+// owner.
 // Invariant: results and errno are those of the real functions.
 #include <errno.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 // The hooks of the native interfaces of allocators: one template per shape of function; entered.inc says which function
 // has which shape.
 //
-// Why all six argument registers are passed on: a program may have a function of its own by such a name, with other
+// Why all six argument registers are passed on: a program may have its own function of such a name, with other
 // arguments; it gets all of them.
 // Invariant: results, errno and exceptions are those of the function. If hooks nest, only the outermost records.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace penna::agent {
 
-inline constexpr int kOne = -1;              // instead of an element count: there is one
+inline constexpr int kOne = -1;              // instead of an element count: one element
 enum OnFailure : uint8_t { kStays, kEnds };  // of a block that could not be moved
 
 struct Six {
@@ -125,7 +125,7 @@ struct NativeHooks {
     const Six all{a, b, c, d, e, f};
     if (!recording(PENNA_ALLOC)) return pass_on<kWhich>(all);
     const Word size = call<kWhich>(all);
-    // After the call, unlike a move: the block stays where it is, so nobody else can get its address in between.
+    // After the call, unlike a move: the block stays where it is, so no other thread can get its address in between.
     if (size >= b && record_native_free(a, PENNA_FAMILY_REALLOC, unwind::HookFrame::here()))
       record_native_alloc(a, b, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
     return size;

@@ -80,7 +80,7 @@ uint32_t pool_id(const char* from) {
     lose_for(PENNA_LOSS_POOLS, PENNA_ALLOC, 1);
     return 0;
   }
-  // Two threads that come here at once both describe the pool, each before its own first record with the id.
+  // Two threads that get here at once both describe the pool, each before its own first record with the id.
   if (__atomic_load_n(&pool->told_to, __ATOMIC_RELAXED) != process.channel) {
     tell(name, pool->id);
     __atomic_store_n(&pool->told_to, process.channel, __ATOMIC_RELAXED);

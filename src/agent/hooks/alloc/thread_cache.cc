@@ -14,7 +14,7 @@
 namespace penna::agent {
 namespace {
 
-// The calls that may be such ones; empty: no hook is in free.
+// The code whose calls may be such ones; empty: free is not hooked.
 uintptr_t code_start, code_bytes;
 
 }  // namespace

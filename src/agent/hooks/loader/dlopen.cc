@@ -33,8 +33,9 @@ bool has_entry(const link_map& map, long tag) {
   return false;
 }
 
-// Whether the dynamic linker finds this name just as well if we call it. A name with a slash is a path; any other is
-// searched for in the caller's RUNPATH, and the RPATHs of whoever loaded whom; $ORIGIN is the caller's directory.
+// Whether the dynamic linker finds this name just as well if the agent calls it. A name with a slash is a path; any
+// other is searched for in the caller's RUNPATH, and the RPATHs of the modules that loaded it in turn; $ORIGIN is the
+// caller's directory.
 bool found_by_anyone(const char* name, uintptr_t caller) {
   bool is_path = false;
   if (name == nullptr) return false;
@@ -132,11 +133,11 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   using namespace penna::agent;
   if (real.dlclose == nullptr) resolve_real_functions();
   bool unloaded = false;
-  // The filter forbids system calls that forgetting modules may take.
+  // The filter forbids system calls that forgetting modules may need.
   if ((call_refusals & kRefusesRecording) != 0) return real.dlclose(handle);
   if (!code_refused()) lead_module_ends_to_ours(nullptr);
   const int error = close_in_stay(handle, &unloaded);
-  // Another thread may have loaded one at the same address, which was mistaken for the one forgotten just now.
+  // Another thread may have loaded a module at the same address, which was mistaken for the one forgotten just now.
   if (unloaded || modules_were_left()) look_at_what_came(Opening::begin(), nullptr);
   return error;
 }

@@ -2,8 +2,8 @@
 // Condition variables, of POSIX and of C11. glibc releases and reacquires the mutex internally, so both are recorded
 // here.
 //
-// Why the mutex is acquired at the end of the wait: from outside, the moment of waking and the moment of having the
-// mutex again cannot be told apart; a reader can, by the WAKE of the thread that signalled.
+// Why the mutex counts as acquired at the end of the wait: from outside, the moment of waking and the moment of having
+// the mutex again cannot be distinguished; a reader can, by the WAKE of the thread that signalled.
 // Invariant: results are those of the real functions; between its UNLOCK and its COND_WAIT a thread does not hold the
 // mutex.
 #include <threads.h>
@@ -41,7 +41,7 @@ bool is_waited_for(const pthread_cond_t* condition) {
 }
 bool is_waited_for(const cnd_t* condition) { return is_waited_for(reinterpret_cast<const pthread_cond_t*>(condition)); }
 
-// Calls that wake somebody record their stack. So do the first that wake nobody; after that, such a call costs next to
+// Calls that wake a thread record their stack. So do the first that wake none; after that, such a call costs next to
 // nothing.
 template <typename Condition, typename Wake>
 __attribute__((always_inline)) inline int wake(Condition* condition, uint32_t most, Wake wake_them) {

@@ -3,9 +3,9 @@
 // before and after the function.
 //
 // How a wait is recognised: if the lock has a known try function, that is called first, as in all lock hooks
-// (lock_record.h). If not, only time tells: longer than process.timed_wait in the function is a wait, known once it is
-// over.
-// Invariant: results and errno are those of the function; a lock is held exactly when it would be without us.
+// (lock_record.h). If not, only the time shows it: longer than process.timed_wait in the function is a wait, known once
+// it is over.
+// Invariant: results and errno are those of the function; a lock is held exactly when it would be without the agent.
 #include <errno.h>
 
 #include "agent/hooks/locks/lock_calls.h"
@@ -24,7 +24,7 @@ struct EnteredLock {
   uintptr_t code;  // does what the function did
   uint32_t tried_by;
   uint8_t role, answer, sync, subject;
-  // Whether the result for a free lock is known: nothing, or 0; for a lock of the program's own, known after a call.
+  // Whether the result for a free lock is known: nothing, or 0; for the program's own locks, known after a call.
   bool knows_result;
   uint64_t result, result2;
 };
@@ -44,7 +44,7 @@ LockNumbers free_numbers() {
 }
 
 void remember(const penna_patch& patch, uintptr_t module_start) {
-  // Called before the head is written that leads here, and under PatchLock.
+  // Called under PatchLock, before the head that leads here is written.
   lock_functions[patch.name] = {module_start,
                                 patch.stub,
                                 patch.version,
@@ -90,8 +90,8 @@ struct Next {
 };
 
 Next begin_call(LockCall* call, CallState state, uintptr_t code) {
-  // The outer call. One on another stack is waiting there, and will continue some time; one deeper on this stack was
-  // left without notice.
+  // The outer call. One on another stack is waiting there, and will continue at some time; one deeper on this stack was
+  // left unnoticed.
   LockCall* outer = thread.lock_call;
   // Unsigned: a call below the outer one, where a nested call belongs, counts as far away.
   const uintptr_t deeper = reinterpret_cast<uintptr_t>(call) - reinterpret_cast<uintptr_t>(outer);
@@ -110,7 +110,7 @@ void end_call(LockCall* call) {
 Next try_first(LockCall* call, const EnteredLock& function, const unwind::HookFrame* hook) {
   const EnteredLock& tries = lock_functions[function.tried_by];
   const int saved = errno;
-  // The try is a call of its own: what it does inside is not recorded either.
+  // The try is a separate call: what it does inside is not recorded either.
   begin_call(call, kTrying, 0);
   const uint64_t answer = reinterpret_cast<uint64_t (*)(uint64_t)>(tries.code)(call->arguments[0]);
   end_call(call);
@@ -164,7 +164,7 @@ Next wait_entered(LockCall* call, const EnteredLock& function, const unwind::Hoo
   return begin_call(call, kOnCondition, function.code);
 }
 
-// Whether anybody is waiting is unknown: whoever does will wait next for what this thread holds.
+// Whether any thread is waiting is unknown: one that is will wait next for what this thread holds.
 void wake_entered(const LockCall* call, uint32_t most, const unwind::HookFrame* hook) {
   watch_woken();
   record_wake(lock_word(call->arguments[0], PENNA_SYNC_CONDITION), most, current_stack(hook->caller()));
@@ -176,7 +176,7 @@ void record_wait(const LockCall* call, penna_wait_end end, uint64_t now) {
   LockWait{call->lock, call->begin, call->stack, 0}.end_for_lock(end, now);
 }
 
-// Nobody knew before that it would wait: whoever takes the lock from now on records its stack.
+// It was not known before that it would wait: from now on, threads that take the lock record their stacks.
 void record_timed_wait(LockCall* call, penna_wait_end end, uint64_t now, const unwind::HookFrame* hook) {
   if (now - call->begin < process.timed_wait || now - call->begin < process.min_wait) {
     if (end == PENNA_WAIT_GOT) record_acquired_at(call->lock, call->stack);
@@ -213,7 +213,7 @@ void record_condition_end(const LockCall* call, penna_wait_end end) {
   ConditionWait{call->lock, call->condition, call->begin, call->stack}.end(end);
 }
 
-// When the lock is free, the function still has to wake others: who waits is known from before.
+// When the lock is free, the function still has to wake others: whether any wait was determined before.
 void record_entered_release(const LockCall* call, const unwind::HookFrame* hook) {
   if (call->state == kGivingWaited) shall_record_end(call->lock);
   record_released(call->lock, call->begin, hook);

@@ -6,7 +6,7 @@
  * has is unknown here: any register, and some words of the stack.
  *
  * Invariant: all registers are as the function would have left them, also those that a caller may not rely on: a
- * compiler that has seen both functions does (-fipa-ra). Flags are not preserved.
+ * compiler that sees both functions does rely on them (-fipa-ra). Flags are not preserved.
  *
  *   rbp + 8    return address
  *   rbp + 0    the caller's rbp               HookFrame (unwind/arch_x86_64.h)

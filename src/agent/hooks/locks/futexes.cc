@@ -3,7 +3,7 @@
 // std::latch, and home-made locks. Every syscall() asks here first (jumps_x86_64.S), and is then reached by a jump:
 // some system calls return twice, or on another stack.
 //
-// What the words mean only the program knows: recorded are waits and wakes, with their stacks; nobody holds a futex. A
+// Only the program knows what the words mean: waits and wakes are recorded, with their stacks; a futex has no holder. A
 // thread that waits for several words is shown as waiting for the first one; the end of the wait names the word that
 // woke it.
 // Invariant: results and errno are those of the kernel.
@@ -19,7 +19,7 @@
 namespace penna::agent {
 namespace {
 
-constexpr int kLockPi2 = 13;  // FUTEX_LOCK_PI2, of Linux 5.14
+constexpr int kLockPi2 = 13;  // FUTEX_LOCK_PI2, since Linux 5.14
 
 struct FutexArguments {
   uint32_t* word;
@@ -98,7 +98,7 @@ extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_futex(lo
 
 namespace {
 
-constexpr long kFutexWaitv = 449;  // of Linux 5.16, as all below: headers may be older
+constexpr long kFutexWaitv = 449;  // since Linux 5.16, like all below: headers may be older
 // The kernel's struct futex_waitv.
 struct WaitedWord {
   uint64_t value, address;
@@ -148,7 +148,7 @@ extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_futex_wa
   return answer;
 }
 
-// What libc's function does, as long as that is unknown.
+// What libc's function does, until that one is known.
 static long raw_syscall(long number, long a, long b, long c, long d, long e, long f) {
   const long answer = sys(number, a, b, c, d, e, f);
   if (!sys_failed(answer)) return answer;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Lock functions of programs and libraries that are patched in place: what is known of them, and of this thread's calls
-// of them that have not returned.
+// Lock functions of programs and libraries that are patched in place: what is known about them, and about this thread's
+// calls of them that have not returned.
 //
 // Whatever such a function does inside, such as waiting for futexes or for the libc mutexes that it is made of, is part
 // of the call and not recorded separately: hooks ask inside_lock_function().
-// Invariant: a call that was left in any way (exception, cancellation, jump) does not silence the thread: the stack
-// pointer decides whether it is inside.
+// Invariant: a call that was left in any way (exception, cancellation, jump) does not stop the thread from recording:
+// the stack pointer decides whether it is inside.
 #pragma once
 
 #include <stdint.h>
@@ -35,7 +35,7 @@ struct LockCall {
 };
 static_assert(sizeof(LockCall) == 104);
 
-// A call this much further up the stack, or on another stack, is not one that the caller is inside of.
+// A call this much further up the stack, or on another stack, does not enclose the caller.
 inline constexpr uintptr_t kMostInside = 64 << 10;
 
 inline bool is_around_here(const LockCall* call) {
@@ -51,8 +51,8 @@ inline bool inside_lock_function() {
 // A jump leaves all calls that have not returned in this thread.
 void leave_lock_calls();
 
-// Called from enter_functions(), before lock functions are patched; in a forked child they are already. Returns whether
-// they shall be.
+// Called from enter_functions(), before lock functions are patched; in a forked child they already are. Returns whether
+// to patch them.
 bool start_lock_functions(const penna_config& config);
 
 // Patches the lock functions in these modules, which this thread visits.

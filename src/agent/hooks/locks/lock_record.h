@@ -4,7 +4,8 @@
 // Why try first: a lock that is free costs one compact record and no stack; only a wait pays for its details.
 // Timestamps: of an acquisition after it, of a release before it, so on one clock holds of one lock never overlap.
 // Stacks are walked before a lock is taken or after it was released: never while it is held.
-// Invariant: results and errno are those of the real functions; a lock is held exactly when it would be without us.
+// Invariant: results and errno are those of the real functions; a lock is held exactly when it would be without the
+// agent.
 #pragma once
 
 #include <errno.h>
@@ -194,7 +195,7 @@ __attribute__((noinline)) int wait_for(uint64_t lock, uint32_t stack, uint32_t o
   return answer;
 }
 
-// The owner of a lock that its own holder asks for, and that fails with EDEADLK: there is no wait to record.
+// Instead of an owner: the lock's holder requests it again, and that fails with EDEADLK: there is no wait to record.
 inline constexpr uint32_t kRefused = UINT32_MAX;
 inline bool is_mine(uint32_t owner) { return owner != 0 && owner == thread.tid; }
 

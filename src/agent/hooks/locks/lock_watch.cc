@@ -17,7 +17,7 @@ uint16_t* waiters_of(const uint8_t* state) { return lock_waiters + (state - lock
 // Threads that do this at once lose each other's updates: one stack more or less.
 bool wants_stack_of_watched(uint8_t* state) {
   const uint8_t seen = __atomic_load_n(state, __ATOMIC_RELAXED);
-  // Counts up while the lock is young, and down to quiet after a wait; not while somebody waits.
+  // Counts up while the lock is young, and down to quiet after a wait; not while any thread waits.
   if (seen < kYoungAcquisitions)
     __atomic_store_n(state, seen + 1, __ATOMIC_RELAXED);
   else if (seen >= kContendedLock && __atomic_load_n(waiters_of(state), __ATOMIC_RELAXED) != 0)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Which acquisitions of a lock are recorded with their stacks.
 //
-// Why not all: a lock that nobody waits for should cost two small records. Its first acquisitions have stacks (who made
-// it, who uses it), then those that had to wait, and for a while all that follow; and the first time that it is taken
-// while another one is held, for whoever looks for lock order inversions.
+// Why not all: an uncontended lock should cost two small records. Stacks are recorded for its first acquisitions (they
+// show where it was made and used), then for those that had to wait, and for a while for all that follow; and for the
+// first time that it is taken while another one is held, to find lock order inversions.
 // How: one byte per lock, by a hash of its address; locks that share a byte have slightly more or fewer stacks than
 // necessary. What a thread holds is in Thread::held.
 // Invariant: counts do not depend on any of this: it only chooses between records with a stack and without.
@@ -36,7 +36,7 @@ inline constexpr uint64_t kLockHash = 0x9e3779b97f4a7c15;
 
 inline uint8_t* state_of_lock(uint64_t lock) {
   return lock_states +
-         ((lock << 8) * kLockHash >> (64 - kLockStateBits));  // by the address alone: readers and writers share it
+         ((lock << 8) * kLockHash >> (64 - kLockStateBits));  // by the address only: readers and writers share it
 }
 
 // The slow path of wants_stack().
@@ -60,13 +60,13 @@ __attribute__((always_inline)) inline bool wants_stack(uint64_t lock) {
   return __builtin_expect(thread.held_count != 0, 0) && is_new_order(lock);
 }
 
-// Call when a wait begins, and when it ends. While anybody waits, a lock does not become quiet: others may take it a
+// Call when a wait begins, and when it ends. While any thread waits, a lock does not become quiet: others may take it a
 // thousand times before the sleeper is awake.
 void watch_contended(uint64_t lock);
 void watch_wait_over(uint64_t lock);
 
-// The thread wakes others: who waited for a condition asks next for its mutex, which this thread may hold. Only libc
-// knows which one that is.
+// The thread wakes others: one that waited for a condition requests its mutex next, which this thread may hold. Only
+// libc knows which mutex that is.
 inline void watch_woken() {
   if (thread.held_count == 0) return;
   uint8_t* state = state_of_lock(thread.held[(thread.held_count - 1) % kMostHeld]);
@@ -81,11 +81,11 @@ inline void watch_from_birth(uint64_t lock) { __atomic_store_n(state_of_lock(loc
 __attribute__((always_inline)) inline bool wants_end(uint64_t lock) {
   return __builtin_expect(__atomic_load_n(state_of_lock(lock), __ATOMIC_RELAXED) == kContendedUnrecorded, 0);
 }
-// It should, whatever waiters have recorded since the lock was free.
+// The release should record a stack, whatever waiters have recorded since the lock was free.
 inline void shall_record_end(uint64_t lock) {
   __atomic_store_n(state_of_lock(lock), kContendedUnrecorded, __ATOMIC_RELAXED);
 }
-// It has.
+// The release has recorded its stack.
 inline void end_recorded(uint64_t lock) { __atomic_store_n(state_of_lock(lock), UINT8_MAX, __ATOMIC_RELAXED); }
 
 // Notes what the thread holds; with more than kMostHeld locks at once, new ones overwrite the oldest.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The fast paths of pthread_mutex_lock and pthread_mutex_unlock.
 //
-// Why a file of its own: it is compiled without frame pointers and with sibling calls, so each function saves one to
+// Why a separate file: it is compiled without frame pointers and with sibling calls, so each function saves one to
 // three registers, and everything unusual is reached by a jump.
 // Invariant: that of lock_record.h, and such a jump leaves the stack as the caller had it.
 #include "agent/hooks/locks/mutexes.h"

@@ -18,9 +18,9 @@ uint32_t owner_of(const pthread_mutex_t* lock) {
 // glibc's mtx_t is a pthread_mutex_t by another name.
 uint32_t owner_of(const mtx_t* lock) { return owner_of(reinterpret_cast<const pthread_mutex_t*>(lock)); }
 
-// glibc's trylock leaves an unrecoverable robust mutex locked: by a caller who does not have it, and who waits for ever
-// the next time. A lock with an expired timeout is a try as well. Mutexes that inherit priorities are released by the
-// kernel.
+// glibc's trylock leaves an unrecoverable robust mutex locked by a caller that does not have it, and that would wait
+// forever the next time. A lock with an expired timeout is a try as well. Mutexes that inherit priorities are released
+// by the kernel.
 int try_robust(pthread_mutex_t* lock) {
   constexpr int kInherits = 32;  // in glibc's mutex kinds
   if ((lock->__data.__kind & kInherits) != 0) return real.pthread_mutex_trylock(lock);
@@ -123,7 +123,7 @@ PENNA_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* lock, clockid_t clock,
   return take_mutex(lock, [=] { return real.pthread_mutex_clocklock(lock, clock, until); });
 }
 
-// glibc's internal calls of its mutexes do not come here, so C11 needs hooks of its own.
+// glibc's internal calls of its mutexes do not come here, so C11 needs its own hooks.
 PENNA_EXPORT int mtx_init(mtx_t* lock, int type) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.mtx_init(lock, type));
   static_assert(thrd_success == 0);

@@ -86,7 +86,7 @@ PENNA_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t cl
 
 PENNA_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
   PENNA_UNLESS_LOCKS_ARE_RECORDED(real.pthread_rwlock_unlock(lock));
-  // While a writer holds it, nobody else can release it.
+  // While a writer holds it, no other thread can release it.
   return release(writer_of(lock) != 0 ? for_writing(lock) : for_reading(lock),
                  [=] { return real.pthread_rwlock_unlock(lock); });
 }

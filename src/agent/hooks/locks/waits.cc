@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What else threads wait for: semaphores, barriers, the first call of pthread_once, the end of a thread.
 //
-// Nobody holds these, except for pthread_once: the thread that makes the call. For how waits are recorded see
+// These have no holder, except for pthread_once: the thread that makes the call. For how waits are recorded see
 // lock_record.h.
 // Invariant: results and errno are those of the real functions.
 #include <fcntl.h>
@@ -94,9 +94,9 @@ void record_once(const int* once, void (*function)(), Call call_it, const unwind
   if (!call.began) wait.end(PENNA_WAIT_GOT, penna_now());  // another thread made it, perhaps one that came in between
 }
 
-// glibc stores the tid in the thread control block before pthread_create() returns, until the thread ends. Where is not
-// documented: so the place is trusted only if it is right for the calling thread. Otherwise what the thread itself has
-// recorded; 0 before its first event.
+// glibc stores the tid in the thread control block before pthread_create() returns, until the thread ends. Its offset
+// is not documented: so it is trusted only if it is right for the calling thread. Otherwise the tid that the thread
+// itself has recorded; 0 before its first event.
 uint32_t tid_of(pthread_t other) {
   constexpr uintptr_t kTidPlace = 720;  // glibc 2.x on x86-64
   const auto noted = [](uintptr_t block) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a program sees when it walks its own stack: its real callers, not our trampolines and hooks.
+// What a program sees when it walks its own stack: its real callers, not the agent's trampolines and hooks.
 //
-// Invariant: the frames are those of the untraced program, in their order; ours are left out.
+// Invariant: the frames are those of the untraced program, in their order; the agent's are left out.
 #include <stdint.h>
 
 #include "agent/modules/dynamic_symbols.h"
@@ -37,10 +37,10 @@ int on_every_frame(void* context, void* argument) {
 
 using namespace penna::agent;
 
-// Requests twice as many frames, because each may come with a trampoline, plus one for ours.
+// Requests twice as many frames, because each may come with a trampoline, plus one for this hook.
 PENNA_EXPORT int backtrace(void** frames, int size) {
   if (real.backtrace == nullptr && !resolve_real_functions()) return 0;
-  // More would take over 32 KiB of the caller's stack: then ours are among the frames.
+  // More would take over 32 KiB of the caller's stack: then the agent's are among the frames.
   if (size <= 0 || size > kMostFrames) return real.backtrace(frames, size);
   auto** all = static_cast<void**>(__builtin_alloca((static_cast<size_t>(size) * 2 + 1) * sizeof(void*)));
   const int found = real.backtrace(all, size * 2 + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions that save where they were called from, or whose arguments nobody knows: told, then jumped to as if nothing
- * were in between.
+ * Functions that save where they were called from, or whose arguments are not known here: reported, then jumped to as
+ * if nothing were in between.
  * Invariant: all registers that hold arguments, and the stack, are as the caller left them.
  */
         .text
@@ -30,7 +30,7 @@
         .cfi_adjust_cfa_offset 8
         /* Seven words and the return address: the stack is aligned here, as the psABI (3.2.2) asks. */
         call    penna_agent_before_\name
-        /* %r11 holds no argument, and nobody expects it back (psABI, figure 3.4). */
+        /* No argument is in %r11, and no caller expects it to be preserved (psABI, figure 3.4). */
         mov     %rax, %r11
         pop     %rax
         .cfi_adjust_cfa_offset -8

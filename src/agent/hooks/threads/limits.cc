@@ -45,7 +45,8 @@ int real_limits(pid_t pid, __rlimit_resource resource, const rlimit64* wanted, r
   return errno = EAGAIN, -1;
 }
 
-// The kernel answers EFAULT to a wild pointer; so must we, instead of a fault. Both ends, as it may cross a page.
+// The kernel returns EFAULT for a wild pointer; so must the hook, instead of a fault. Both ends, as it may cross a
+// page.
 bool can_be_read(const rlimit64* limits) {
   if ((call_refusals & kRefusesRecording) != 0) return false;
   const auto begin = reinterpret_cast<uintptr_t>(limits);

@@ -4,8 +4,8 @@
 
 namespace penna::agent {
 
-// For the duration of an exec, the limit is what the program asked for: the new program has none of our memory. If the
-// exec fails, it is raised again.
+// For the duration of an exec, the limit is what the program asked for: the new program has none of the agent's
+// memory. If the exec fails, it is raised again.
 class LimitsAsAsked {
  public:
   LimitsAsAsked();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Symbols that only assembler writers make: no type, no size, labels inside functions, a hole, SDT notes.
+// Symbols that only assembly has: no type, no size, labels inside functions, a hole, SDT notes.
 #if defined(__x86_64__)
   .text
   .globl sized

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program with every shape of name and of inlining that symbols must survive; built by the tests in many ways.
+// A program with every form of name and of inlining that symbols must handle; built by the tests in many ways.
 #include <pthread.h>
 #include <algorithm>
 #include <cstdio>

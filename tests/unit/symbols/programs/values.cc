@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How C++ values are passed: above each function what its arguments and its result are ("name: a=1 return=2"), &x being the
-// address of an object. "name? ..." is of a function that the compiler may change: what is shown of it is true, but may be less.
+// How C++ values are passed: above each function its arguments and result ("name: a=1 return=2"), &x being the address
+// of an object. "name? ..." is for a function that the compiler may change: what is shown is true, but may be
+// incomplete.
 #include <cstdint>
 #include <cstdio>
 #include <initializer_list>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How C values are passed; read as values.cc.
+// How C values are passed; read like values.cc.
 #include <complex.h>
 #include <stdarg.h>
 #include <stdbool.h>

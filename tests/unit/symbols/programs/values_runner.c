@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Linked to values.cc and values_c.c, which are compiled with -pg -mfentry: reads the registers at the first instruction of
-// each function and behind its return, evaluates the penna_values of a plan by hand, and prints what they give.
+// Linked to values.cc and values_c.c, which are built with -pg -mfentry: reads the registers at the first instruction
+// of each function and after its return, evaluates the penna_values of a plan by hand, and prints the results.
 //
-// Why: whether a classification is right is for the compiler to say. Invariant: the corpus runs as without us.
-// Plan, a line a value: A|R ADDRESS NAME PLACE NUMBER TYPE TEXT BYTES BEHIND OFFSET
+// Why: only the compiler knows whether a classification is right. Invariant: the corpus runs as without us.
+// Plan, one line per value: A|R ADDRESS NAME PLACE NUMBER TYPE TEXT BYTES BEHIND OFFSET
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
