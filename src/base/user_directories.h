@@ -2,7 +2,8 @@
 // Directories of the user's own: where files of a kind live (XDG Base Directory Specification), making them, and one to work
 // in that is gone afterwards.
 //
-// Invariant: what is made here has mode 0700, and a relative path in the environment is ignored, as the specification asks.
+// Invariant: directories made here have mode 0700; a relative path in the environment is ignored, as the specification
+// demands.
 #pragma once
 
 #include <optional>

@@ -2,7 +2,7 @@
 // Compression of block payloads.
 //
 // Why level 1: the recorder shares the machine with its target. Why two ways to pack columns: where events come faster
-// than they can be packed well, the program waits for whoever packs (docs/decisions/0044).
+// than they can be packed well, the program waits for whoever packs (docs/decisions/0047).
 // Invariant: decompress(compress(x)) == x, bit by bit, and a stored payload is never longer than the raw one.
 #pragma once
 
