@@ -25,7 +25,7 @@ std::optional<std::string> user_directory(const char* variable, const char* belo
 Result<> make_private_directories(const std::string& path) {
   for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     const std::string each = path.substr(0, slash);
-    // One above that is there may refuse us, and what it holds be ours all the same.
+    // An existing parent may be unwritable and still hold a directory of ours: only the last error counts.
     const bool is_made = ::mkdir(each.c_str(), 0700) == 0 || errno == EEXIST;
     if (!is_made && slash == path.npos) return Error{fmt::format("cannot make {}: {}", path, errno_text(errno))};
     if (slash == path.npos) return ok();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Directories of the user's own: where files of a kind live (XDG Base Directory Specification), making them, and one to work
-// in that is gone afterwards.
+// The user's own directories: where each kind of file lives (XDG Base Directory Specification), creating them, and
+// scratch directories that remove themselves.
 //
 // Invariant: directories made here have mode 0700; a relative path in the environment is ignored, as the specification
 // demands.
@@ -13,16 +13,16 @@
 
 namespace penna {
 
-// What $`variable` (XDG_CACHE_HOME, ...) names, or else `below_home` (".cache") in $HOME. Nothing where neither is absolute.
+// $`variable` (XDG_CACHE_HOME, ...), or else `below_home` (".cache") in $HOME. Empty if neither is an absolute path.
 std::optional<std::string> user_directory(const char* variable, const char* below_home);
 
-// Makes `path` and whatever is missing above it. No error where it is there already.
+// Creates `path` and missing parents. An existing directory is no error.
 Result<> make_private_directories(const std::string& path);
 
-// A new directory in another one. Removes itself with all in it.
+// A new directory in another one; removed with its contents by the destructor.
 class ScratchDirectory {
  public:
-  // The error says why none can be made in `parent`.
+  // The error says why none can be created in `parent`.
   static Result<ScratchDirectory> make_in(const std::string& parent);
   ScratchDirectory(ScratchDirectory&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
   ScratchDirectory& operator=(ScratchDirectory&&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where state that outlives a run is kept (XDG Base Directory Specification): a console's history, recordings to be pushed.
+// Where state that outlives a run is kept (XDG Base Directory Specification): a console's history, recordings to push.
 //
 // Invariant: the directory is the user's alone.
 #pragma once

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// FleetIds: what the numbers of one recording's tables are called among those of all.
+// FleetIds: fleet-wide ids for the rows that one recording's tables number by themselves.
 //
-// Why 128 bits: nobody hands out numbers to machines that do not know one another. A recording has its identity, which
-// is random; its threads, processes and calls a hash of that and the number that `penna sql` shows. A stack is called by
-// its contents (build-ids, addresses in the files, names), so that the same one of any number of recordings is one row.
-// Invariant: the same recording gives the same ids, whenever and wherever it is asked.
+// Why 128 bits: no authority hands out numbers to machines that do not know each other. A recording has its random
+// identity; its threads, processes and calls have a hash of that and the number that `penna sql` shows. A stack's id is
+// a hash of its contents (build IDs, addresses in the files, names), so that equal stacks of any recordings are one row.
+// Invariant: the same recording gives the same ids, at any time and on any machine.
 #pragma once
 
 #include <compare>
