@@ -63,7 +63,7 @@ Result<Parsed<EtraceOptions>> parse(const Arguments& arguments) {
       "it waits, * for all; else localhost");
   parser.text("--connect", options.connect, "[HOST:]PORT",
               "show the calls there, where etrace --listen waits, instead of here");
-  parser.flag("-q,--quiet", options.quiet, "say nothing but errors");
+  parser.flag("-q,--quiet", options.quiet, "print only errors");
   parser.number("--serve", options.serve, "FD", "what libpenna-etrace.so starts, to write TRACE");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!options.listen.empty() && !options.connect.empty())

@@ -77,7 +77,7 @@ Result<Fd> meet(const EtraceOptions& options, const FarListener& listener, const
         return socket;
       }
       reader.forget();
-      tell(options, fmt::format("{} has connected, and is no etrace of this version: sent away", from));
+      tell(options, fmt::format("{} has connected, and is not an etrace of this version: disconnected", from));
     }
   }
 }

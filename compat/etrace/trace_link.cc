@@ -31,7 +31,7 @@ std::string target_of_link() {
 }
 
 // EAGAIN: the queue of a listening socket is full, so there is a listener.
-bool somebody_answers(const std::string& path) {
+bool has_listener(const std::string& path) {
   sockaddr_un address{};
   if (path.empty() || path.size() >= sizeof address.sun_path) return false;
   address.sun_family = AF_UNIX;
@@ -56,7 +56,7 @@ Result<TraceState> look_at_trace() {
 
 // symlink(2) fails if the name exists: a link that was made after the check is not overwritten.
 Result<> TraceLink::make(const std::string& socket_path) {
-  if (somebody_answers(target_of_link()))
+  if (has_listener(target_of_link()))
     return Error{"another etrace waits in this directory already: end it, or start this one elsewhere"};
   if (!target_of_link().empty()) ::unlink(kTrace);  // of an etrace that was killed
   if (::symlink(socket_path.c_str(), kTrace) != 0)

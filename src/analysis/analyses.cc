@@ -187,8 +187,7 @@ void add_filter_notes(const Recording& recording, HealthReport& health) {
 void add_where_notes(const Recording& recording, HealthReport& health) {
   if (point_conditions(recording) == nullptr) return;
   for (const std::string& sentence : unmet_conditions(recording, *point_conditions(recording)))
-    health.sentences.push_back(
-        {Severity::kWarning, sentence + "; 'penna list' of the recording shows which there are"});
+    health.sentences.push_back({Severity::kWarning, sentence + "; 'penna list' shows the recording's points"});
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ std::vector<std::string> unmet_points(const char* option, const std::vector<std:
     NearestName nearest(pattern);
     for (const std::string& name : all) nearest.see(name);
     for (const std::string& name : armed) nearest.see(name);
-    sentences.push_back(fmt::format("{} '{}{}' met no point{}", option, pattern, behind,
+    sentences.push_back(fmt::format("{} '{}{}' matched no point{}", option, pattern, behind,
                                     nearest.name().empty() ? " (see: penna list)" : nearest.hint()));
   }
   return sentences;

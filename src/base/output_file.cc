@@ -35,13 +35,13 @@ Error cannot_write(const std::string& path, int error) {
 }
 
 // Whether others may add entries next to Penna's, but not remove Penna's, as in /tmp.
-bool is_of_all(const struct stat& directory) {
+bool is_shared_directory(const struct stat& directory) {
   constexpr mode_t kOfAll = S_ISVTX | S_IWOTH;
   return (directory.st_mode & kOfAll) == kOfAll;
 }
 
-bool is_strange(const struct stat& directory, const struct stat& found) {
-  return is_of_all(directory) && found.st_uid != ::geteuid() && found.st_uid != directory.st_uid;
+bool is_foreign(const struct stat& directory, const struct stat& found) {
+  return is_shared_directory(directory) && found.st_uid != ::geteuid() && found.st_uid != directory.st_uid;
 }
 
 class Walk {
@@ -100,7 +100,7 @@ class Walk {
     }, status{};
     if (::fstat(directory_.get(), &directory) != 0 || ::fstat(link.get(), &status) != 0)
       return cannot_write(path_, errno);
-    if (is_strange(directory, status))
+    if (is_foreign(directory, status))
       return Error{fmt::format("{} goes through a link that another user (uid {}) created: choose another name", path_,
                                status.st_uid)};
     if (rest_.empty() && links_ == OutputFile::Links::kRefuse)
@@ -130,10 +130,10 @@ class Walk {
 
 // Checks an existing file before it is opened: opening a pipe waits, and a device may act.
 Result<> judge_file(const struct stat& directory, const struct stat& found, const std::string& path) {
-  if (is_strange(directory, found) && !S_ISCHR(found.st_mode))
+  if (is_foreign(directory, found) && !S_ISCHR(found.st_mode))
     return Error{fmt::format("{} belongs to another user (uid {}), in a world-writable directory: choose another name",
                              path, found.st_uid)};
-  if (is_of_all(directory) && S_ISREG(found.st_mode) && found.st_nlink > 1)
+  if (is_shared_directory(directory) && S_ISREG(found.st_mode) && found.st_nlink > 1)
     return Error{fmt::format(
         "{} has another hard link, which anybody may have created: remove it, or choose another name", path)};
   return ok();
@@ -144,13 +144,13 @@ Result<Fd> open_at(const Place& place, const std::string& path, const OutputFile
   }, found{};
   if (::fstat(place.directory.get(), &directory) != 0) return cannot_write(path, errno);
   if (!place.is_magic && ::fstatat(place.directory.get(), place.name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) {
-    if (request.must_be_new) return Error{fmt::format("{} exists already: {}", path, request.when_there)};
+    if (request.must_be_new) return Error{fmt::format("{} exists already: {}", path, request.if_exists)};
     PENNA_TRY(judge_file(directory, found, path));
   }
   const int access = (request.flags & O_RDWR) != 0 ? 0 : O_WRONLY;
   const int flags = O_CREAT | O_CLOEXEC | O_NOCTTY | access | request.flags | (request.must_be_new ? O_EXCL : 0);
   Fd file(::openat(place.directory.get(), place.name.c_str(), flags | (place.is_magic ? 0 : O_NOFOLLOW), request.mode));
-  if (!file && errno == EEXIST) return Error{fmt::format("{} exists already: {}", path, request.when_there)};
+  if (!file && errno == EEXIST) return Error{fmt::format("{} exists already: {}", path, request.if_exists)};
   if (!file || ::fstat(file.get(), &found) != 0) return cannot_write(path, errno);
   if (!place.is_magic) PENNA_TRY(judge_file(directory, found, path));  // it may have been replaced
   return file;
@@ -180,14 +180,14 @@ Result<Replacement> Replacement::open(const std::string& path, const OutputFile&
   struct stat status {};
   const bool is_kept =
       !place.is_magic && ::fstat(made.file_.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size != 0;
-  if (!is_kept || !made.begin_beside(request)) return made;
+  if (!is_kept || !made.create_temporary(request)) return made;
   // Not every owner can be set, and the mode comes last: chown clears bits of it.
   (void)!::fchown(made.file_.get(), status.st_uid, status.st_gid);
   (void)!::fchmod(made.file_.get(), status.st_mode & 0777);
   return made;
 }
 
-bool Replacement::begin_beside(const OutputFile& request) {
+bool Replacement::create_temporary(const OutputFile& request) {
   constexpr size_t kMostOfName = 200;  // below NAME_MAX
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
@@ -201,17 +201,17 @@ bool Replacement::begin_beside(const OutputFile& request) {
     if (!beside) continue;
     old_ = std::move(file_);
     file_ = std::move(beside);
-    beside_ = name;
+    temporary_ = name;
     return true;
   }
   return false;
 }
 
 Result<> Replacement::put_in_place() {
-  if (beside_.empty()) return ok();
-  if (::renameat(directory_.get(), beside_.c_str(), directory_.get(), name_.c_str()) != 0)
+  if (temporary_.empty()) return ok();
+  if (::renameat(directory_.get(), temporary_.c_str(), directory_.get(), name_.c_str()) != 0)
     return Error{fmt::format("cannot replace {}: {}", path_, errno_text(errno))};
-  beside_.clear();
+  temporary_.clear();
   return ok();
 }
 
@@ -223,12 +223,12 @@ Replacement& Replacement::operator=(Replacement&& other) noexcept {
   std::swap(old_, other.old_);
   std::swap(file_, other.file_);
   std::swap(name_, other.name_);
-  std::swap(beside_, other.beside_);
+  std::swap(temporary_, other.temporary_);
   return *this;
 }
 
 Replacement::~Replacement() {
-  if (!beside_.empty()) ::unlinkat(directory_.get(), beside_.c_str(), 0);
+  if (!temporary_.empty()) ::unlinkat(directory_.get(), temporary_.c_str(), 0);
 }
 
 Result<Fd> open_output_directory(const std::string& path) {
@@ -261,7 +261,7 @@ std::optional<unsigned> left_by_another(const std::string& path) {
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   struct stat directory {
   }, found{};
-  if (::stat(folder.c_str(), &directory) != 0 || ::lstat(path.c_str(), &found) != 0 || !is_strange(directory, found))
+  if (::stat(folder.c_str(), &directory) != 0 || ::lstat(path.c_str(), &found) != 0 || !is_foreign(directory, found))
     return std::nullopt;
   return found.st_uid;
 }

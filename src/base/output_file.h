@@ -19,8 +19,8 @@ namespace penna {
 struct OutputFile {
   enum class Links { kFollow, kRefuse } links = Links::kFollow;  // for the path itself; /dev/stdout is one
   bool must_be_new = false;
-  std::string when_there = "choose another name";  // the next step, if it must be new and exists
-  int flags = 0;                                   // in addition to those that follow from the above
+  std::string if_exists = "choose another name";  // the next step, if it must be new and exists
+  int flags = 0;                                  // in addition to those that follow from the above
   unsigned mode = 0666;
 };
 
@@ -41,14 +41,14 @@ class Replacement {
 
   const Fd& old() const { return old_; }  // as opened; empty: same as file()
   Fd& file() { return file_; }
-  bool is_beside() const { return !beside_.empty(); }
+  bool is_beside() const { return !temporary_.empty(); }
   Result<> put_in_place();
 
  private:
-  bool begin_beside(const OutputFile& request);
+  bool create_temporary(const OutputFile& request);
   std::string path_;
   Fd directory_, old_, file_;
-  std::string name_, beside_;  // in the directory; empty: not beside it, or already in place
+  std::string name_, temporary_;  // in the directory; empty: not beside it, or already in place
 };
 
 // An empty directory, created if it does not exist: never one that another user left in a world-writable directory.

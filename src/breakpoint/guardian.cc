@@ -127,7 +127,7 @@ void Guardian::handle_event(TracedThread& thread, int event, int signal) {
   switch (event) {
     case PTRACE_EVENT_CLONE:
     case PTRACE_EVENT_FORK:
-    case PTRACE_EVENT_VFORK: meet_newborn(thread); return go_on(thread.id);
+    case PTRACE_EVENT_VFORK: add_new_child(thread); return go_on(thread.id);
     case PTRACE_EVENT_EXEC: {
       // A thread other than the first takes over the first one's number.
       unsigned long before = 0;
@@ -229,7 +229,7 @@ void Guardian::end_step(TracedThread& thread, uint64_t pc) {
 }
 
 // A thread, a fork of this process, or a child that runs in this process's memory until it execs.
-void Guardian::meet_newborn(TracedThread& parent) {
+void Guardian::add_new_child(TracedThread& parent) {
   unsigned long message = 0;
   if (!traced(PTRACE_GETEVENTMSG, parent.id, 0, reinterpret_cast<uintptr_t>(&message)) || message == 0) return;
   const auto id = static_cast<pid_t>(message);

@@ -55,7 +55,7 @@ class Guardian {
   void handle_signal(TracedThread& thread, int signal);
   void deliver(TracedThread& thread, int signal);
   void end_step(TracedThread& thread, uint64_t pc);
-  void meet_newborn(TracedThread& parent);
+  void add_new_child(TracedThread& parent);
   void thread_is_gone(pid_t thread);
   void go_on(pid_t thread, int signal = 0);
   TracedThread& add_thread(pid_t id, TracedProcess* process);

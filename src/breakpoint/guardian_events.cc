@@ -94,7 +94,7 @@ void Guardian::enter(TracedThread& thread, const Meaning& meaning, const Registe
   if (meaning.is_loader) {
     // Announced before any record can refer to an address in it: this very thread is mapping it.
     for (const TracedModule* module : process.look_at_modules()) {
-      process.tell_module(log_of(thread), *module, now);
+      process.announce_module(log_of(thread), *module, now);
       plan_module(process, thread.id, *module);
     }
     return;

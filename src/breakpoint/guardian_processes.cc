@@ -16,7 +16,7 @@ bool Guardian::meet_recorder(TracedProcess& process, ThreadLog& log, const Chann
   auto channel = ChannelMemory::meet(plan_.socket_path, owner);
   if (!channel) return false;
   process.writer().emplace(std::move(*channel));
-  process.tell_all_modules(log, penna_now());
+  process.announce_modules(log, penna_now());
   return true;
 }
 

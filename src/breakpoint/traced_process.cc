@@ -82,7 +82,7 @@ std::vector<const TracedModule*> TracedProcess::look_at_modules() {
   return added;
 }
 
-void TracedProcess::tell_module(ThreadLog& log, const TracedModule& module, uint64_t time) {
+void TracedProcess::announce_module(ThreadLog& log, const TracedModule& module, uint64_t time) {
   if (!writer_) return;
   const std::string& path = module.path();
   const BuildId& build_id = module.file().build_id();
@@ -98,9 +98,9 @@ void TracedProcess::tell_module(ThreadLog& log, const TracedModule& module, uint
                  {reinterpret_cast<const uint8_t*>(path.data()), told.path_bytes});
 }
 
-void TracedProcess::tell_all_modules(ThreadLog& log, uint64_t time) {
+void TracedProcess::announce_modules(ThreadLog& log, uint64_t time) {
   if (!modules_.empty() && writer_) writer_->set_pc_high(modules_.front().start());
-  for (const TracedModule& module : modules_) tell_module(log, module, time);
+  for (const TracedModule& module : modules_) announce_module(log, module, time);
 }
 
 bool TracedProcess::make_area(pid_t thread, const TracedModule& module) {

@@ -66,8 +66,8 @@ class TracedProcess {
 
   // Finds what has been mapped and unmapped. Returns the new ones.
   std::vector<const TracedModule*> look_at_modules();
-  void tell_module(ThreadLog& log, const TracedModule& module, uint64_t time);
-  void tell_all_modules(ThreadLog& log, uint64_t time);
+  void announce_module(ThreadLog& log, const TracedModule& module, uint64_t time);
+  void announce_modules(ThreadLog& log, uint64_t time);
 
   size_t modules_with_breakpoints() const;
 

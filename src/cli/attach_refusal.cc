@@ -116,7 +116,7 @@ Result<ProcessFacts> read_process_facts(pid_t pid) {
   if (const auto program = read_elf_facts(fmt::format("/proc/{}/exe", pid)); program && program->is_elf) {
     facts.bits = program->bits;
     facts.is_static = program->is_static;
-    if (facts.is_static) facts.why_not_alone = why_not_alone(program->path);
+    if (facts.is_static) facts.why_no_standalone_agent = why_no_standalone_agent(program->path);
     facts.is_musl = is_of_musl(*program);
   }
   return facts;
@@ -139,9 +139,9 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, 
     return sentence(fmt::format("is stopped: let it run first, with: kill -CONT {}", process.pid));
   if (!process.permitted) return sentence(why_not_permitted(process, user));
   if (process.bits == 32) return sentence("is a 32-bit program, and Penna's agent is for 64 bits");
-  if (!by_breakpoints && process.is_static && !process.why_not_alone.empty())
+  if (!by_breakpoints && process.is_static && !process.why_no_standalone_agent.empty())
     return sentence(fmt::format("is statically linked and {}, so it can have no agent: record it with --via breakpoint",
-                                process.why_not_alone));
+                                process.why_no_standalone_agent));
   if (!by_breakpoints && process.is_musl)
     return sentence("uses musl, so it can have no agent: record it with --via breakpoint");
   // A seccomp filter can kill a process for a system call that it would never make itself. reach/ reads what a filter

@@ -63,7 +63,7 @@ void add_request(const ValueRequest& request, WantedValues* wanted) {
   wanted->results.insert(wanted->results.end(), spec.results.begin(), spec.results.end());
 }
 
-void add_value_requests(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& asked,
+void add_value_requests(const RecordOptions& options, const std::shared_ptr<RequestedFunctions>& asked,
                         PatchRequests* requests) {
   std::vector<ValueRequest> list;
   for (const auto& [specs, option] :
@@ -121,32 +121,32 @@ void add_probe_requests(const RecordOptions& options, PatchRequests* requests) {
 
 // `is_meant` comes from the caller, which has matched the pattern already. Near names are collected only while nothing
 // has matched.
-void AskedFunctions::see(size_t number, const std::string& name, bool is_meant) {
+void RequestedFunctions::see(size_t number, const std::string& name, bool is_meant) {
   was_asked_ = true;
   Asked& asked = list_[number];
   asked.met |= is_meant;
   if (!asked.met) asked.nearest.see(name_for_pattern(name, asked.nearest.pattern()));
 }
 
-std::string AskedFunctions::text_of(const Asked& asked) { return asked.option + asked.nearest.hint(); }
+std::string RequestedFunctions::text_of(const Asked& asked) { return asked.option + asked.nearest.hint(); }
 
 // If no process asked for a plan, the existing functions are unknown: then no option is reported as unmet.
-std::vector<std::string> AskedFunctions::unmet() const {
+std::vector<std::string> RequestedFunctions::unmet() const {
   std::vector<std::string> options;
   for (const Asked& asked : list_)
     if (was_asked_ && !asked.met) options.push_back(text_of(asked));
   return options;
 }
 
-std::vector<std::string> AskedFunctions::with_nearest(std::vector<std::string> options) const {
+std::vector<std::string> RequestedFunctions::with_nearest(std::vector<std::string> options) const {
   for (std::string& option : options)
     for (const Asked& asked : list_)
       if (option == asked.option && !asked.met) option = text_of(asked);
   return options;
 }
 
-PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& filters,
-                             const std::shared_ptr<AskedFunctions>& values) {
+PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr<RequestedFunctions>& filters,
+                             const std::shared_ptr<RequestedFunctions>& values) {
   PatchRequests requests;
   if ((options.classes & (1u << PENNA_POINTS)) != 0) add_probe_requests(options, &requests);
   requests.own_locks = options.lock_functions;
@@ -213,7 +213,7 @@ std::string note_locks(const PatchPlanner& planner, Collector& collector) {
   return sentence;
 }
 
-std::string note_unmet(const AskedFunctions& values, Collector& collector) {
+std::string note_unmet(const RequestedFunctions& values, Collector& collector) {
   const std::vector<std::string> unmet = values.unmet();
   if (unmet.empty()) return {};
   std::string sentence = fmt::format("no function of the program or its libraries matches {}", fmt::join(unmet, ", "));

@@ -20,7 +20,7 @@ namespace penna {
 // Which functions the options match, among all those defined in the program and its libraries, and which options match
 // none: typing errors that would otherwise go unnoticed. The planner's queries come while processes start; unmet() is
 // called when the recording has ended.
-class AskedFunctions {
+class RequestedFunctions {
  public:
   void add(std::string option, const std::string& pattern) {
     list_.push_back({std::move(option), NearestName(pattern)});
@@ -47,8 +47,8 @@ class AskedFunctions {
 // What to patch: with -F the functions that it matches, and those that other filters must see to decide; without, all
 // that compilers have prepared (-fpatchable-function-entry, -pg). The two lists are shared with closures in the result,
 // which live as long as the planner.
-PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr<AskedFunctions>& filters,
-                             const std::shared_ptr<AskedFunctions>& values);
+PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr<RequestedFunctions>& filters,
+                             const std::shared_ptr<RequestedFunctions>& values);
 
 // Lets `server` answer its processes' questions with `planner`: about calls, and about their own allocators.
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options);
@@ -58,7 +58,7 @@ void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& opti
 std::string note_locks(const PatchPlanner& planner, Collector& collector);
 
 // The same for options that request values of functions, or actions there.
-std::string note_unmet(const AskedFunctions& values, Collector& collector);
+std::string note_unmet(const RequestedFunctions& values, Collector& collector);
 
 // Notes the refused functions in the recording, before it is closed. Returns one sentence about them; empty: none.
 // `all`: functions were not requested by name, so they are counted by reason.

@@ -22,7 +22,7 @@ std::string why_no_agent(const std::string& program, bool* is_static) {
   if (!facts || !facts->is_elf || facts->bits != 64 || facts->machine_name != "x86-64" || facts->setuid) return "";
   *is_static = facts->is_static;
   if (!facts->is_static) return is_of_musl(*facts) ? "uses musl" : "";
-  const std::string why_not = why_not_alone(facts->elf_path());
+  const std::string why_not = why_no_standalone_agent(facts->elf_path());
   return why_not.empty() ? "" : fmt::format("is statically linked and {}", why_not);
 }
 

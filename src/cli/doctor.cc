@@ -144,7 +144,7 @@ uint64_t free_bytes_of(const std::string& directory) {
 // How the agent gets there.
 DoctorFinding linking_finding(const ElfFacts& facts) {
   if (facts.is_static) {
-    const std::string why_not = why_not_alone(facts.elf_path());
+    const std::string why_not = why_no_standalone_agent(facts.elf_path());
     if (why_not.empty()) return {"linking", Diagnosis::kOk, "statically linked: the agent comes alone", ""};
     return {"linking", Diagnosis::kLimited,
             fmt::format("statically linked, and {}: recorded by breakpoints, at about 10 us an event", why_not),
@@ -250,7 +250,7 @@ DoctorFindings examine_system() {
 Result<DoctorFindings> examine_process(pid_t pid) {
   const ProcessFacts facts = PENNA_TRY(read_process_facts(pid));
   DoctorFindings findings;
-  const bool by_breakpoints = facts.is_static ? !facts.why_not_alone.empty() : facts.is_musl;
+  const bool by_breakpoints = facts.is_static ? !facts.why_no_standalone_agent.empty() : facts.is_musl;
   const std::string refusal = why_not_attached(pid, by_breakpoints);
   if (refusal.empty())
     findings.push_back({"attach", Diagnosis::kOk, fmt::format("penna record -p {} can attach", pid), ""});

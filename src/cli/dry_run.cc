@@ -28,7 +28,7 @@ namespace {
 
 // Names that match nothing are reported by an actual recording.
 PatchRequests requests_of(const RecordOptions& options) {
-  return patch_requests(options, std::make_shared<AskedFunctions>(), std::make_shared<AskedFunctions>());
+  return patch_requests(options, std::make_shared<RequestedFunctions>(), std::make_shared<RequestedFunctions>());
 }
 
 // The recorder that the agent in the copy connects to, to ask what to change. It records nothing.

@@ -76,7 +76,7 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
     server.work();
     if (served.starts != nullptr) served.starts->work();
     if ((fds[3].revents & POLLIN) != 0) served.control.work();
-    if (served.control.told_to_stop()) return {status, !running, running};
+    if (served.control.stop_requested()) return {status, !running, running};
     if (served.silencer != nullptr && (fds[4].revents & POLLIN) != 0) served.silencer->work();
     // Signals are the program's while it is our child. Otherwise Ctrl-C is for us.
     if (running && carrier.is_child())

@@ -23,8 +23,8 @@ namespace {
 std::string linking(const ElfFacts& facts) {
   if (!facts.is_program) return "shared library";
   if (facts.is_static)
-    return why_not_alone(facts.elf_path()).empty() ? "static: the agent comes alone"
-                                                   : "static: penna record records it by breakpoints";
+    return why_no_standalone_agent(facts.elf_path()).empty() ? "static: the agent comes alone"
+                                                             : "static: penna record records it by breakpoints";
   std::string text = fmt::format("dynamic, {}", facts.interpreter);
   if (facts.setuid) text += "; setuid or with capabilities: penna record runs it, and records nothing";
   return text;

@@ -128,9 +128,9 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   if (on_disk_lost != 0)
     say("some events could not be written to the file: free space on its disk, or record elsewhere with -o");
   for (const std::string& text : loss_texts({totals.lost, totals.lost_for, times.waits})) say("lost: " + text);
-  if (totals.left_off != 0)
+  if (totals.restricted_processes != 0)
     say(fmt::format("{} not recorded to the end: forbidden what recording needs (seccomp, PR_SET_TSC)",
-                    plural_text(static_cast<int64_t>(totals.left_off), "process was", "processes were")));
+                    plural_text(static_cast<int64_t>(totals.restricted_processes), "process was", "processes were")));
   // `unfollowed` counts programs, which have their own line below, and forked processes: the difference is the latter.
   const auto told = std::count_if(totals.unrecorded.begin(), totals.unrecorded.end(),
                                   [](const UnrecordedProgram& one) { return one.why == PENNA_START_SECCOMP; });

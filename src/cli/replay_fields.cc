@@ -140,7 +140,7 @@ const NameFrame* ReplayCells::place() const {
     case LineKind::kFree:
     case LineKind::kMap:
     case LineKind::kPoolAllocation: return names_.origin(line_->process, line_->stack);
-    default: return names_.origin(line_->process, line_->stack, is_way_to_lock);
+    default: return names_.origin(line_->process, line_->stack, is_lock_wrapper);
   }
 }
 

@@ -261,7 +261,7 @@ penna_stack_node ChannelMap::node(uint32_t id) const {
   return copy;
 }
 
-void ChannelMap::let_go_of_nodes(uint32_t first, uint32_t end) const {
+void ChannelMap::unmap_nodes(uint32_t first, uint32_t end) const {
   constexpr uint64_t kPage = 4096;
   // Rounded down at both ends: the page with node `end` is still to be read.
   const uint64_t begin = (geometry_.nodes_at + uint64_t{first} * sizeof(penna_stack_node)) / kPage * kPage;

@@ -75,7 +75,7 @@ class ChannelMap {
   // A copy of a node; pc_generation == 0: absent (so far).
   penna_stack_node node(uint32_t id) const;
   // Unmaps these nodes' pages from our process; the target's view does not change.
-  void let_go_of_nodes(uint32_t first, uint32_t end) const;
+  void unmap_nodes(uint32_t first, uint32_t end) const;
 
  private:
   uint8_t* at(uint64_t offset) const { return memory_.data() + offset; }

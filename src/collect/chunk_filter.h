@@ -52,12 +52,12 @@ class ChunkFilter {
 
   // Before its first chunk: the calls that its first thread has been in since then, outermost first.
   void inherit(std::vector<uint64_t> pcs, uint64_t ticks);
-  const OpenThen& open_then() const { return open_then_; }
-  OpenThen take_open_then() { return std::move(open_then_); }
+  const RecentOpenCalls& open_then() const { return open_then_; }
+  RecentOpenCalls take_open_then() { return std::move(open_then_); }
 
   bool has_rules() const { return rules_.any() || selection_; }  // it then needs chunks in order
   uint64_t points_left_out() const { return points_left_out_; }
-  uint64_t sites_met() const { return points_ ? points_->sites_met() : 0; }
+  uint64_t sites_matched() const { return points_ ? points_->sites_matched() : 0; }
   uint64_t calls_left_out() const;
   uint64_t events_left_out() const;
   uint64_t others_left_out() const { return others_left_out_; }  // events of unwanted threads
@@ -91,7 +91,7 @@ class ChunkFilter {
   bool forked_;  // and the calls it continues in are unknown
   std::vector<uint64_t> inherited_;
   uint64_t inherited_ticks_ = 0;
-  OpenThen open_then_;
+  RecentOpenCalls open_then_;
   std::optional<PointSelection> points_;
   uint64_t points_left_out_ = 0;
   std::optional<ThreadSelection> selection_;

@@ -105,7 +105,7 @@ void ChunkSink::write(RecordingWriter& writer, std::span<const uint8_t> chunk, c
   if (partly_) follow(chunk, true);
 }
 
-void ChunkSink::throw_away(std::span<const uint8_t> chunk, const ChunkSummary& summary) {
+void ChunkSink::discard(std::span<const uint8_t> chunk, const ChunkSummary& summary) {
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) counts_->thrown_away[i] += summary.events[i];
   follow(chunk, false);
 }

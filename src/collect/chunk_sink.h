@@ -54,7 +54,7 @@ class ChunkSink {
   void describe(RecordingWriter& writer, std::span<const uint8_t> chunk);
   // Each described chunk is then stored or discarded, those of a thread in order.
   void write(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary);
-  void throw_away(std::span<const uint8_t> chunk, const ChunkSummary& summary);
+  void discard(std::span<const uint8_t> chunk, const ChunkSummary& summary);
 
   // Call before storing a scanned piece of a chunk that is still being filled: writes what it describes. The caller
   // stores the piece; nothing is counted, as the whole chunk will come.

@@ -231,11 +231,12 @@ void Collector::note_unrecorded() {
 }
 
 void Collector::note_limits() {
-  const uint32_t missed = totals_.left_behind != 0 ? kNoteOfAllClasses | kNoteOfHalf : 0;
-  if (totals_.left_behind != 0)
+  const uint32_t missed = totals_.abandoned_chunks != 0 ? kNoteOfAllClasses | kNoteOfHalf : 0;
+  if (totals_.abandoned_chunks != 0)
     totals_.limits.push_back(fmt::format(
         "when told to stop, the recorder discarded {} of 64 KiB: processes had queued more than it could take in {} s",
-        totals_.left_behind == 1 ? "a chunk" : fmt::format("{} chunks", totals_.left_behind), Budget::kStopMs / 1000));
+        totals_.abandoned_chunks == 1 ? "a chunk" : fmt::format("{} chunks", totals_.abandoned_chunks),
+        Budget::kStopMs / 1000));
   if (budget_->threads_reached())
     totals_.limits.push_back(
         fmt::format("processes told of more threads than the {} that are kept apart: the others are counted together",
@@ -323,7 +324,7 @@ void Collector::begin_for_onlooker(const Process& process, ProcessDrain* parent)
 void Collector::inherit(const Process& child, ProcessDrain& drain, const ProcessDrain* parent) {
   if (child.after_exec) left_open_.erase(child.pid);
   if (child.forked_by == 0 || child.fork_ticks == child.start_ticks || drain.filter() == nullptr) return;
-  const OpenThen* then = nullptr;
+  const RecentOpenCalls* then = nullptr;
   if (parent != nullptr && parent->filter() != nullptr) {
     then = &parent->filter()->open_then();
   } else if (const auto left = left_open_.find(child.parent_pid); left != left_open_.end()) {
@@ -364,8 +365,8 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
     totals_.costliest_pid = drain.pid();
   }
   totals_.threads_blocked_ticks = add_counts(totals_.threads_blocked_ticks, drain.blocked_ticks());
-  totals_.left_behind += drain.left_behind();
-  totals_.left_off += drain.left_off();
+  totals_.abandoned_chunks += drain.abandoned_chunks();
+  totals_.restricted_processes += drain.restricted_processes();
   add_counters(totals_.target, drain.end().counters);
   if (const ChunkFilter* filter = drain.filter()) {
     // A forked child may connect after its parent has ended, but not much later.
@@ -373,7 +374,7 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
     left_open_.erase(drain.pid());
     left_open_.emplace(drain.pid(), drain.take_open_then());
     totals_.points_left_out += filter->points_left_out();
-    totals_.sites_with_condition += filter->sites_met();
+    totals_.sites_with_condition += filter->sites_matched();
     totals_.calls_left_out += filter->calls_left_out();
     totals_.events_left_out += filter->events_left_out();
     totals_.others_left_out += filter->others_left_out();

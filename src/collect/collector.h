@@ -41,11 +41,11 @@ struct CollectorTotals {
   uint64_t others_left_out = 0, late_threads = 0;    // by --tid and --thread (types.h)
   bool finished = false;                             // by -T FUNC@finish
   bool full = false;                                 // its file has reached its limit
-  uint64_t left_off = 0;    // processes that forbade themselves a system call that recording needs
-  penna_counters target{};  // add_counters() of all
+  uint64_t restricted_processes = 0;          // processes that forbade themselves a system call that recording needs
+  penna_counters target{};                    // add_counters() of all
   std::vector<UnrecordedProgram> unrecorded;  // programs started by recorded ones, and forked children of recorded ones
   uint64_t unrecorded_unreported = 0;         // further ones, of which only the number is known
-  uint64_t left_behind = 0;                   // chunks that were abandoned at a stop request
+  uint64_t abandoned_chunks = 0;              // chunks that were abandoned at a stop request
   std::vector<std::string> limits;            // those of its budget that were reached
   uint64_t snapshots = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // before and between them
@@ -181,7 +181,7 @@ class Collector {
   uint64_t stop_ticks_ = UINT64_MAX;  // told_to_stop_ at the last take_news()
   std::set<uint32_t> drained_;        // by number: parents drained for their children since then
   static constexpr size_t kMostLeft = 64;
-  std::map<uint32_t, OpenThen> left_open_;  // by pid: for processes that have ended
+  std::map<uint32_t, RecentOpenCalls> left_open_;  // by pid: for processes that have ended
   StartedPrograms programs_;
   bool leaves_others_ = false;
   std::set<uint32_t> pids_;  // of the processes that came, when others are left

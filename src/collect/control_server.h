@@ -42,14 +42,14 @@ class ControlServer {
                                                                  const penna_control& request)>;
 
   // Listens beside `socket_path`; server and collector must outlive it.
-  // `may_stop`: whether told_to_stop() can be honored.
+  // `may_stop`: whether stop_requested() can be honored.
   static Result<ControlServer> listen(const std::string& socket_path, Server& server, Collector& collector, Ask ask,
                                       bool may_stop = true);
   ControlServer(ControlServer&& other) noexcept = default;
   ControlServer& operator=(ControlServer&&) = delete;
   ~ControlServer();
 
-  bool told_to_stop() const { return !stoppers_.empty(); }
+  bool stop_requested() const { return !stoppers_.empty(); }
 
   int fd() const { return listener_.get(); }  // readable when there is something for work()
   void work();

@@ -26,7 +26,7 @@ bool FlightRecorder::is_too_old(const Kept& kept) const {
 
 void FlightRecorder::throw_oldest_away(RecordingWriter& writer) {
   const Kept oldest = take_oldest();
-  oldest.sink->throw_away(oldest.chunk, oldest.summary);
+  oldest.sink->discard(oldest.chunk, oldest.summary);
   release(writer, oldest.sink);
 }
 

@@ -11,20 +11,20 @@ namespace {
 constexpr size_t kThreadBytes = 640;  // a map node and an empty deque, which holds a block and a table of blocks
 }
 
-size_t OpenThen::weight_of(const Time& time) { return sizeof(Time) + time.pcs.capacity() * sizeof(uint64_t); }
+size_t RecentOpenCalls::weight_of(const Time& time) { return sizeof(Time) + time.pcs.capacity() * sizeof(uint64_t); }
 
-void OpenThen::forget_oldest(std::deque<Time>& times) {
+void RecentOpenCalls::forget_oldest(std::deque<Time>& times) {
   share_.give_waiting_back(weight_of(times.front()));
   times.pop_front();
 }
 
-void OpenThen::forget(Threads::iterator thread) {
+void RecentOpenCalls::forget(Threads::iterator thread) {
   while (!thread->second.empty()) forget_oldest(thread->second);
   threads_.erase(thread);
   share_.give_waiting_back(kThreadBytes);
 }
 
-void OpenThen::note(uint32_t serial, uint64_t ticks, std::vector<uint64_t> pcs) {
+void RecentOpenCalls::note(uint32_t serial, uint64_t ticks, std::vector<uint64_t> pcs) {
   auto thread = threads_.find(serial);
   if (thread == threads_.end()) {
     if (threads_.size() >= kMostThreads)
@@ -43,7 +43,7 @@ void OpenThen::note(uint32_t serial, uint64_t ticks, std::vector<uint64_t> pcs) 
   times.push_back(std::move(time));
 }
 
-const std::vector<uint64_t>* OpenThen::at(uint32_t serial, uint64_t ticks) const {
+const std::vector<uint64_t>* RecentOpenCalls::at(uint32_t serial, uint64_t ticks) const {
   const auto found = threads_.find(serial);
   if (found == threads_.end()) return nullptr;
   const auto last = std::find_if(found->second.rbegin(), found->second.rend(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// OpenThen: which calls a process's threads had open when they handed over a chunk, for the last few chunks.
+// RecentOpenCalls: which calls a process's threads had open when they handed over a chunk, for the last few chunks.
 //
 // Why: a child's calls are filtered by the calls they are nested in, i.e. those open in its parent's thread at the
 // fork. A thread hands over its chunk before it forks; until the child connects, the parent may have filled some more
@@ -20,11 +20,11 @@
 
 namespace penna {
 
-class OpenThen {
+class RecentOpenCalls {
  public:
   static constexpr size_t kMostThreads = 256, kMostTimes = 8, kMostCalls = 4096;
 
-  explicit OpenThen(std::shared_ptr<Budget> budget = nullptr) : share_(std::move(budget)) {}
+  explicit RecentOpenCalls(std::shared_ptr<Budget> budget = nullptr) : share_(std::move(budget)) {}
 
   // `pcs`: outermost first.
   void note(uint32_t serial, uint64_t ticks, std::vector<uint64_t> pcs);

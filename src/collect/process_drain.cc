@@ -59,7 +59,7 @@ void ProcessDrain::set_onlooker(Onlooker* onlooker) {
 size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   constexpr uint32_t kManyWaiting = 8;  // one thread hands over a few at once when it wakes the recorder up
   size_t taken = 0;
-  hear_of_starts(false);
+  read_starts(false);
   take_unfinished(writer);
   uint32_t chunk_untrusted;
   while (taken < limit && !is_over() && channel_.next_full_chunk(&chunk_untrusted)) {
@@ -97,7 +97,7 @@ void ProcessDrain::look_at_threads() {
 }
 
 // A process in another pid namespace uses other pids for its children, too.
-void ProcessDrain::hear_of_starts(bool gone) {
+void ProcessDrain::read_starts(bool gone) {
   if (programs_ == nullptr) return;
   penna_start start;
   for (uint32_t i = 0; i < PENNA_STARTS && channel_.next_start(gone, &start); ++i) {
@@ -341,7 +341,7 @@ void ProcessDrain::write_new_stacks(RecordingWriter& writer) {
     for (uint32_t i = 0; i < nodes.size(); ++i)
       if (nodes[i].pc_generation == 0 && nodes_written_ + i != 0) nodes_missing_.push_back(nodes_written_ + i);
     if (!nodes.empty()) write_stacks(writer, nodes_written_, nodes);
-    channel_.let_go_of_nodes(nodes_written_, end);
+    channel_.unmap_nodes(nodes_written_, end);
     nodes_written_ += static_cast<uint32_t>(nodes.size());
     if (is_end) return;
   }
@@ -374,7 +374,7 @@ uint64_t ProcessDrain::recorded_processor_ns(uint64_t end_ticks) const {
 }
 
 void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks) {
-  hear_of_starts(gone);
+  read_starts(gone);
   if (!gone) look_at_threads();
   if (programs_ != nullptr) programs_->add_unreported(channel_.starts_unreported());
   drain_full(writer);

@@ -93,15 +93,17 @@ class ProcessDrain {
     if (filter_) filter_->end_at(ticks);
   }
   // Only after finish(), with a filter.
-  OpenThen take_open_then() { return filter_->take_open_then(); }
+  RecentOpenCalls take_open_then() { return filter_->take_open_then(); }
   void inherit(std::vector<uint64_t> pcs, uint64_t ticks) { filter_->inherit(std::move(pcs), ticks); }
   uint64_t max_backlog() const { return max_backlog_; }
-  uint64_t left_behind() const { return left_behind_; }     // chunks that finish() had no time for
-  size_t unfinished() const { return unfinished_.size(); }  // chunks that were handed over and wait
+  uint64_t abandoned_chunks() const { return left_behind_; }  // chunks that finish() had no time for
+  size_t unfinished() const { return unfinished_.size(); }    // chunks that were handed over and wait
   uint64_t start_cost_ticks() const { return channel_.start_cost_ticks(); }
   uint64_t record_cost_ticks() const { return channel_.record_cost_ticks(); }
   uint64_t blocked_ticks() const { return channel_.counters().blocked_ticks; }
-  bool left_off() const { return channel_.counters().clock_forbidden != 0 || channel_.counters().calls_forbidden != 0; }
+  bool restricted_processes() const {
+    return channel_.counters().clock_forbidden != 0 || channel_.counters().calls_forbidden != 0;
+  }
 
  private:
   // Where a chunk comes from: the ring; a thread that vanished while others live; a process that is gone. Only in the
@@ -116,7 +118,7 @@ class ProcessDrain {
   template <typename Look>
   uint32_t each_taken(Look&& look);
   void learn_descriptions(std::span<const uint8_t> chunk);
-  void hear_of_starts(bool gone);
+  void read_starts(bool gone);
   std::span<const uint8_t> left_of_open(RecordingWriter& writer, std::span<uint8_t> piece);
   std::unordered_map<uint32_t, uint64_t> first_sequences();
   size_t open_end(uint32_t chunk, size_t begin);

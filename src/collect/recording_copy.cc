@@ -85,7 +85,7 @@ Result<> RecordingCopy::copy_chunks(const Recording& from, const CopiedTime& tim
     if (time.holds(*chunk))
       sink.write(writer_, bytes, summary);
     else
-      sink.throw_away(bytes, summary);
+      sink.discard(bytes, summary);
     if (writer_.failed()) return Error{"cannot write " + writer_.path() + ": is its disk full?"};
   }
   return ok();

@@ -175,7 +175,7 @@ void Server::work() {
     else if (nameless_ && fd == nameless_.get())
       accept_peers(nameless_);
     else if (fd == timer_.get())
-      let_the_silent_go();
+      drop_silent_peers();
     else if (peers_.count(fd) != 0)
       hear(fd);
     else if (auto found = pid_of_fd_.find(fd); found != pid_of_fd_.end())
@@ -215,7 +215,7 @@ static bool has_spoken(int socket) {
   return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
-void Server::let_the_silent_go() {
+void Server::drop_silent_peers() {
   uint64_t times;
   (void)!::read(timer_.get(), &times, sizeof times);
   const uint64_t now = monotonic_ms();

@@ -91,7 +91,7 @@ class Server {
   void watch(int fd);
   void accept_peers(const Fd& listener);
   void make_room_for(uint32_t pid);
-  void let_the_silent_go();
+  void drop_silent_peers();
   void pause(bool paused);
   bool is_full() const;
   void tick(bool wanted);

@@ -80,7 +80,7 @@ void remove_with_sockets(int parent, const char* name, const Fd& directory) {
 }
 
 // Removes what killed recorders left behind, a few at a time.
-void sweep_after_the_killed(const Fd& parent) {
+void remove_stale_directories(const Fd& parent) {
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(
       ::fdopendir(::openat(parent.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), ::closedir);
   if (!entries) return;
@@ -113,7 +113,7 @@ SocketDirectory::~SocketDirectory() {
 bool SocketDirectory::make_in(const std::string& parent) {
   parent_ = Fd(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent_) return false;
-  sweep_after_the_killed(parent_);
+  remove_stale_directories(parent_);
   path_ = fmt::format("{}/{}", parent, kDirectoryName);
   if (::mkdtemp(path_.data()) == nullptr) return false;  // mode 0700
   directory_ = open_own(parent_.get(), path_.c_str() + parent.size() + 1);

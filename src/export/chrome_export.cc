@@ -128,7 +128,7 @@ class ChromeExport {
   }
   void span_end(const TimelineLine& line) {
     event("E", "span", words_.name(line), line.time, line);
-    how_it_ended(line, "ended by what lies around it", "not ended");
+    how_it_ended(line, "ended by its enclosing call", "not ended");
     json_.end_object();
   }
   void how_it_ended(const TimelineLine& line, const char* unwound, const char* open) {

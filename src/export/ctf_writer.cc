@@ -217,7 +217,7 @@ bool CtfWriter::flush() {
   header.end = packet_end_;
   header.content_bits = header.packet_bits = (sizeof header + packet_.size()) * 8;
   header.sequence = packets_++;
-  header.lost = told_ = lost_;
+  header.lost = reported_ = lost_;
   const bool taken = stream_({reinterpret_cast<const char*>(&header), sizeof header}) && stream_(packet_);
   packet_.clear();
   return taken;
@@ -225,7 +225,7 @@ bool CtfWriter::flush() {
 
 // An empty trace also has a packet: readers take an empty file for a broken one.
 bool CtfWriter::finish() {
-  if (packet_.empty() && packets_ != 0 && lost_ == told_) return true;
+  if (packet_.empty() && packets_ != 0 && lost_ == reported_) return true;
   if (packet_.empty()) packet_begin_ = packet_end_ = timestamp_;
   return flush();
 }

@@ -71,7 +71,7 @@ class CtfWriter {
   std::string packet_, payload_, signature_;
   uint64_t timestamp_ = 0, packet_begin_ = 0, packet_end_ = 0;
   uint32_t pid_ = 0, tid_ = 0;
-  uint64_t packets_ = 0, lost_ = 0, told_ = 0;        // told_: lost events reported so far
+  uint64_t packets_ = 0, lost_ = 0, reported_ = 0;    // reported_: lost events reported so far
   std::map<std::string, uint32_t, std::less<>> ids_;  // by name and fields
   std::vector<std::string> signatures_;               // by id
 };

@@ -101,8 +101,8 @@ uint64_t wait_of(const Recording& recording, const WaitRow& wait) {
 }
 
 // What is known about a lock's holder, if not the stack that took the lock.
-enum class Leaf : uint32_t { kNone, kGaveBack, kNobody, kUnknown };
-constexpr const char* kLeaves[] = {"", "[gave it back]", "[nobody: it was free]", "[unknown]"};
+enum class Leaf : uint32_t { kNone, kReleased, kNobody, kUnknown };
+constexpr const char* kLeaves[] = {"", "[released it]", "[none: it was free]", "[unknown]"};
 
 // Sums by text: the same functions called from different places in them are one stack. Stacks are looked up by number
 // first, and their text is made once.
@@ -196,8 +196,8 @@ void add_holders(const Recording& recording, const Locks& locks, Stacks& stacks)
     const LockStats& lock = locks.all()[pair.lock];
     if (!has_holder(lock.kind)) continue;
     const Leaf leaf = pair.side == OtherSide::kHeld       ? Leaf::kNone
-                      : pair.side == OtherSide::kGaveBack ? Leaf::kGaveBack
-                      : pair.side == OtherSide::kNobody   ? Leaf::kNobody
+                      : pair.side == OtherSide::kReleased ? Leaf::kReleased
+                      : pair.side == OtherSide::kFree     ? Leaf::kNobody
                                                           : Leaf::kUnknown;
     const double ns = static_cast<double>(pair.time) * recording.time().ns_per_tick();
     stacks.add(other_process(lock, pair), pair.other_thread, pair.other_stack,

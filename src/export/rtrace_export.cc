@@ -65,7 +65,7 @@ class RtraceExport {
   // Frees of blocks that no event of this process allocated; they are not shown.
   void inherited(uint64_t frees) {
     if (frees != 0)
-      out_.format("# {} of blocks that were there when the process was forked: not shown\n",
+      out_.format("# {} of blocks inherited at the fork: not shown\n",
                   plural_text(static_cast<int64_t>(frees), "free"));
   }
 

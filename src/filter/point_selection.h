@@ -35,7 +35,7 @@ class PointSelection {
   // The same for a whole chunk: returns how many of its points are left out.
   uint64_t sift(std::span<const uint8_t> chunk, ChunkCut& cut);
 
-  uint64_t sites_met() const { return sites_met_; }  // to which a condition applies
+  uint64_t sites_matched() const { return sites_met_; }  // to which a condition applies
 
   struct OpenSpan {
     uint32_t span;

@@ -20,7 +20,7 @@ bool SiftedChunks::next(std::vector<uint8_t>& bytes, bool& inherited) {
     const bool more = (!inherited_.empty() || at_ < refs_.size()) && !sieve_.ended();
     if (!more) sieve_.finish();
     if (sieve_.ready()) {
-      give_one();
+      return_one();
     } else if (more) {
       read_one();
     } else {
@@ -65,7 +65,7 @@ void SiftedChunks::add(Waiting waiting) {
   waiting_.push_back(std::move(waiting));
 }
 
-void SiftedChunks::give_one() {
+void SiftedChunks::return_one() {
   Waiting waiting = std::move(waiting_.front());
   waiting_.pop_front();
   const SiftedChunk sifted = sieve_.take();

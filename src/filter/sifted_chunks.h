@@ -39,7 +39,7 @@ class SiftedChunks {
   void read_one();
   void add(Waiting waiting);
   bool read(const ChunkRef& ref, std::vector<uint8_t>& bytes);
-  void give_one();
+  void return_one();
 
   const Recording& recording_;
   const CallRules& rules_;

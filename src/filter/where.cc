@@ -171,7 +171,7 @@ class WhereParser {
   }
   // Shows how far the condition was understood.
   Error wrong(const char* what) const {
-    return Error{fmt::format("the condition '{}' cannot be read: behind '{}' {}", whole_,
+    return Error{fmt::format("the condition '{}' cannot be read: after '{}' {}", whole_,
                              whole_.substr(0, whole_.size() - rest_.size()), what)};
   }
 

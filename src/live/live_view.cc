@@ -410,7 +410,7 @@ void LiveView::report_missing() {
         fmt::format("{}{}", what.empty() ? "" : " and ",
                     plural_text(static_cast<int64_t>(others_missing_), calls_missing_ != 0 ? "other event" : "event"));
   output_.put(fmt::format("... {} not shown: faster than they can be written{}\n", what,
-                          lost_track_ ? "; which calls go on is not known" : ""));
+                          lost_track_ ? "; the open calls are unknown" : ""));
   calls_missing_ = others_missing_ = 0;
   lost_track_ = false;
 }

@@ -125,7 +125,7 @@ AllocatorFunctions find_allocator(const ElfFile& file, const std::set<std::strin
   size_t i = 0;
   for (const auto& [name, start] : found) {
     AllocatorFunction function{start, offers[i++]};
-    if (!function.offer.site) function.goes_on_at = end_of_the_way(file, start, all);
+    if (!function.offer.site) function.continues_at = end_of_the_way(file, start, all);
     functions.emplace(name, std::move(function));
   }
   return functions;

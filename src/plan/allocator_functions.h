@@ -21,7 +21,7 @@ struct AllocatorFunction {
   // For a function that cannot be entered: the start of another one to which it continues by jumps, whatever happens;
   // that one does all of its work. 0: there is none.
   // Common among operators: a delete[] that is only a jump to delete.
-  uint64_t goes_on_at = 0;
+  uint64_t continues_at = 0;
 };
 using AllocatorFunctions = std::map<std::string, AllocatorFunction>;  // by name
 

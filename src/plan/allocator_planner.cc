@@ -27,7 +27,7 @@ namespace {
 
 bool is_operator(const std::string& symbol) { return symbol.starts_with("_Z"); }
 // An optional function: freeing its blocks does not depend on it, so the others may be entered without it.
-bool is_one_more(const std::string& symbol) {
+bool is_optional(const std::string& symbol) {
   return symbol == "strdup" || symbol == "strndup" || symbol.starts_with("moz_arena_") || only_controls(symbol);
 }
 
@@ -61,13 +61,13 @@ Entry look_at(const penna_patch_question& question, const AllocatorFunctions::va
 // Whether a function that cannot be entered continues, by jumps only, to one that is. Then that one reports everything.
 bool is_reported_elsewhere(const Entry& entry, const Entries& entries) {
   constexpr int kMostJumps = 8;
-  uint64_t at = entry.function->goes_on_at;
+  uint64_t at = entry.function->continues_at;
   for (int i = 0; at != 0 && i < kMostJumps; ++i) {
     uint64_t next = 0;
     for (const Entry& other : entries) {
       if (other.function->start != at) continue;
       if (other.patch) return true;
-      next = other.function->goes_on_at;
+      next = other.function->continues_at;
     }
     at = next;
   }
@@ -77,7 +77,7 @@ bool is_reported_elsewhere(const Entry& entry, const Entries& entries) {
 // The first of the operators, or of the others, that cannot do without a detour; null: there is none.
 const Entry* first_refused(const Entries& entries, bool of_operators) {
   for (const Entry& entry : entries)
-    if (entry.refusal != nullptr && is_operator(entry.symbol) == of_operators && !is_one_more(entry.symbol) &&
+    if (entry.refusal != nullptr && is_operator(entry.symbol) == of_operators && !is_optional(entry.symbol) &&
         !is_reported_elsewhere(entry, entries))
       return &entry;
   return nullptr;
@@ -107,8 +107,7 @@ const AllocatorFunctions& PatchPlanner::allocator_of(const penna_patch_question&
     if (!has_changed(file, path)) return known->second;
   }
   known->second.clear();
-  refuse_allocator(path, {}, "its file is gone, or is not the one that is mapped", RefusedFunction::kAllocatorUnknown,
-                   false);
+  refuse_allocator(path, {}, "its file was removed or replaced", RefusedFunction::kAllocatorUnknown, false);
   return known->second;
 }
 
@@ -119,7 +118,7 @@ void PatchPlanner::refuse_allocator(const std::string& path, const std::string& 
 }
 
 // Questions about one module, for an allocator's functions: all C functions that it has or none, and the same for its
-// operators; except those that are optional (is_one_more()). Returns how many questions they were.
+// operators; except those that are optional (is_optional()). Returns how many questions they were.
 size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_question> questions,
                                    const std::string& root) {
   size_t count = 0;
@@ -151,7 +150,7 @@ size_t PatchPlanner::add_allocator(PatchPlan* plan, std::span<const penna_patch_
   for (const Entry* one : refused)
     if (one != nullptr) refuse_allocator(path, one->symbol, one->refusal, RefusedFunction::kAllocator, half);
   for (const Entry& one : entries)
-    if (one.refusal != nullptr && is_one_more(one.symbol) && !is_reported_elsewhere(one, entries))
+    if (one.refusal != nullptr && is_optional(one.symbol) && !is_reported_elsewhere(one, entries))
       refuse_allocator(path, one.symbol, one.refusal, RefusedFunction::kAllocatorFunction, ends_blocks(one.symbol));
 
   auto entry = entries.begin();

@@ -13,7 +13,7 @@
 namespace penna {
 namespace {
 
-constexpr const char* kEnteredBehind = "may be entered behind its first instruction by a branch from elsewhere";
+constexpr const char* kEnteredBehind = "may be entered after its first instruction by a branch from other code";
 
 Window window_of(const DetourSite& site) { return {site.place, site.place + site.code.size()}; }
 
@@ -125,7 +125,7 @@ DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
   std::span<const uint8_t> code =
       file_.bytes_at(function.start, std::min<uint64_t>(function.end - function.start, kLargestFunction + 1));
   const size_t size = std::min<uint64_t>(function.end - function.start, code.size());
-  if (size > kLargestFunction) return {{}, "is larger than what is looked through"};
+  if (size > kLargestFunction) return {{}, "is too large to analyse"};
   code = code.first(size);
   // An endbr64 stays: with CET, an indirect call must land on one.
   const size_t skip = begins(code, kEntryMark) ? kEntryMark.size() : 0;
@@ -139,7 +139,7 @@ DetourOffer DetourFinder::look_at(const FunctionRange& function) const {
     const uint64_t address = function.start + at;
     const bool in_window = window.end - window.begin < kBranchBytes;
     if (!decode(code.subspan(at), address, &one)) {
-      if (in_window) return {{}, "has bytes that are no instructions at its beginning"};
+      if (in_window) return {{}, "begins with bytes that are not instructions"};
       break;  // data after the code: what follows is not decoded
     }
     if (in_window) {
@@ -243,7 +243,7 @@ std::vector<DetourOffer> DetourFinder::find(std::span<const FunctionRange> wante
 
 std::vector<DetourOffer> DetourFinder::find_at(std::span<const uint64_t> starts) const {
   std::vector<FunctionRange> known;
-  std::vector<DetourOffer> offers(starts.size(), {{}, "does not begin where a function does"});
+  std::vector<DetourOffer> offers(starts.size(), {{}, "is not the start of a function"});
   std::vector<size_t> places;  // of `known` among the offers
   for (size_t i = 0; i < starts.size(); ++i) {
     const auto found = std::lower_bound(functions_.begin(), functions_.end(), starts[i],

@@ -70,7 +70,7 @@ DisplacedOffer look_at_displaced(std::span<const uint8_t> code, uint64_t at) {
   switch (kind.kind) {
     case Instruction::kBreakpoint:
     case Instruction::kInterrupt:
-    case Instruction::kUndefined: return {{}, "begins with a trap, or somebody else's breakpoint"};
+    case Instruction::kUndefined: return {{}, "begins with a trap, or another tracer's breakpoint"};
     case Instruction::kNop:
     case Instruction::kMark: one.way = DisplacedInstruction::kNothing; return {one};
     case Instruction::kCall: {
@@ -82,12 +82,12 @@ DisplacedOffer look_at_displaced(std::span<const uint8_t> code, uint64_t at) {
     }
     case Instruction::kConditional:
       // Of the conditional branches, loop and jrcxz have no form that reaches far; xbegin is a transaction's.
-      if (kind.immovable != nullptr) return {{}, "begins with a branch that exists for short distances only"};
+      if (kind.immovable != nullptr) return {{}, "begins with a branch that has only a short form"};
       return {one};
     default:
       // A jump through a pointer does the same everywhere; a relative one is handled by append_moved_code().
       if (kind.kind == Instruction::kJump && kind.immovable != nullptr && kind.target)
-        return {{}, "begins with a branch that exists for short distances only"};
+        return {{}, "begins with a branch that has only a short form"};
       return {one};
   }
 }

@@ -14,7 +14,7 @@
 
 namespace penna {
 
-bool calls_are_its_own(const ElfFile& file) {
+bool calls_are_internal(const ElfFile& file) {
   const std::string name = std::filesystem::path(file.path()).filename();
   constexpr std::string_view kTheirs[] = {"libc.so",  "ld-linux", "libgcc_s.", "libunwind", "libasan.",
                                           "liblsan.", "libtsan.", "libubsan.", "libhwasan", "libclang_rt."};
@@ -58,8 +58,8 @@ const char* why_not_entered(const ElfFile& file, std::string_view name) {
     return std::find(std::begin(list), std::end(list), name) != std::end(list);
   };
   if (std::filesystem::path(file.path()).filename().string().rfind("ld-linux", 0) == 0) return kOfLinker;
-  if (name.starts_with("uw_") || name.starts_with("_Unwind_")) return "is part of how exceptions find their way";
-  if (is_in(kStarts)) return "is not called as functions are";
+  if (name.starts_with("uw_") || name.starts_with("_Unwind_")) return "is part of the exception unwinder";
+  if (is_in(kStarts)) return "is not called like a function";
   if (is_in(kUsed)) return "is used to record calls";
   if (const char* reason = why_walked(name)) return reason;
   return may_be_wrapped(name) ? nullptr : "returns twice, or looks at its caller";

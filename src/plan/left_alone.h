@@ -13,12 +13,12 @@
 namespace penna {
 
 // libc, the dynamic linker, unwinders and sanitizers: what they call elsewhere is part of how they work.
-bool calls_are_its_own(const ElfFile& file);
+bool calls_are_internal(const ElfFile& file);
 
 // What compilers let functions call by name: -finstrument-functions, -pg -mfentry, -pg.
 inline constexpr std::string_view kHooks[] = {"__cyg_profile_func_enter", "__fentry__", "mcount", "_mcount"};
 // Called with only the function's address: arguments are not available there.
-inline constexpr std::span<const std::string_view> kSelfTelling = std::span(kHooks).first(1);
+inline constexpr std::span<const std::string_view> kSelfReporting = std::span(kHooks).first(1);
 // These record a return only through a trampoline in place of the return address.
 inline constexpr std::span<const std::string_view> kReturning = std::span(kHooks).subspan(1);
 // Whether the file is built with one of them.

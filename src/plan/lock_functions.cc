@@ -232,14 +232,14 @@ class LockFinder {
 };
 
 // Finds detours into the functions of one file.
-class Doors {
+class DetourPlanner {
  public:
-  Doors(const ElfFile& file, std::vector<PreparedBeginning> prepared)
+  DetourPlanner(const ElfFile& file, std::vector<PreparedBeginning> prepared)
       : prepared_(std::move(prepared)), functions_(functions_in(file)), finder_(file, functions_) {}
   DetourOffer offer_for(uint64_t function) const {
     const auto prepared = std::find_if(prepared_.begin(), prepared_.end(),
                                        [&](const PreparedBeginning& one) { return one.function == function; });
-    if (prepared != prepared_.end() && prepared->end == 0) return {{}, "is entered already, to record its calls (-F)"};
+    if (prepared != prepared_.end() && prepared->end == 0) return {{}, "is already patched to record its calls (-F)"};
     if (prepared == prepared_.end()) return finder_.find_at(function);
     const auto range = std::find_if(functions_.begin(), functions_.end(),
                                     [&](const FunctionRange& one) { return one.start == function; });
@@ -269,7 +269,7 @@ std::string lock_of(size_t family, std::span<const OwnLock> own) {
 std::optional<RefusedLock> refusal_of(const LockFinder& finder, size_t family, std::span<const OwnLock> own) {
   const std::string lock = lock_of(family, own);
   if (const auto part = finder.parts().find(family); part != finder.parts().end())
-    return RefusedLock{lock, part->second, "is a part of a function that the compiler has taken apart"};
+    return RefusedLock{lock, part->second, "is a part of a function that the compiler has split"};
   if (family < kOwnLocks) return {};
   const OwnLock& wanted = own[family - kOwnLocks];
   const bool lacks_gives = !has(finder, family, PENNA_LOCK_GIVES);
@@ -303,7 +303,7 @@ LockFunctions find_lock_functions(const ElfFile& file, bool is_library, std::spa
   for (const auto& [family, part] : finder.parts()) families.insert(family);
   if (families.empty()) return result;
 
-  const Doors doors(file, prepared());
+  const DetourPlanner doors(file, prepared());
   std::vector<std::pair<const Found*, LockFunction>> all;
   for (const size_t family : families) {
     if (family >= kOwnLocks) {  // else it is another function of that name, elsewhere

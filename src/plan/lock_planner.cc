@@ -92,7 +92,7 @@ void PatchPlanner::add_locks(PatchPlan* plan, const penna_patch_question& questi
   std::vector<penna_patch> patches;
   const char* reason = why_not_now(question);
   if (reason == nullptr && locks.found.size() + *used > question.numbers)
-    reason = "is one of too many functions of locks";
+    reason = "exceeds the number of lock functions";
   for (size_t i = 0; reason == nullptr && i < locks.found.size(); ++i) {
     const LockFunction& one = locks.found[i];
     auto patch = patch_lock(one, question.bias, first + static_cast<uint32_t>(i), &answer.near);

@@ -164,12 +164,12 @@ void PatchPlanner::read_module(const ElfFile& file, const std::string& path, Mod
   if (requests_.wanted || requests_.also) choose_functions(file, path, found.sites, module);
   if (!requests_.wanted) module->sites = std::move(found.sites);
   if (requests_.values) {
-    PlannedValues planned = plan_values(file, path, requests_.values, calls_hooks(file, kSelfTelling));
+    PlannedValues planned = plan_values(file, path, requests_.values, calls_hooks(file, kSelfReporting));
     module->captures = std::move(planned.captures);
     for (RefusedValues& one : planned.refused)
       refused_.push_back({std::move(one.name), path, std::move(one.reason), RefusedFunction::kValues});
   }
-  if (!requests_.libcalls || calls_are_its_own(file)) return;
+  if (!requests_.libcalls || calls_are_internal(file)) return;
   module->imports = find_import_sites(file);
   std::erase_if(module->imports, [&](const ImportSite& site) {
     if (site.hidden)
@@ -311,7 +311,7 @@ void PatchPlanner::add_pointer(PatchPlan* plan, const penna_patch_question& ques
   if (pointers != nullptr && pointers->known.count(start) == 0) {
     const auto named = pointers->functions.find(start);
     if (named == pointers->functions.end()) {
-      reason = "is no function that its file names";
+      reason = "is not a function that its file names";
     } else if (const auto asked = asked_for(named->second.names, path_of(question)); asked || !requests_.wanted) {
       name = asked.value_or(named->second.names.front());
       reason = why_not_entered(pointers->file, named->second.raw);
@@ -347,7 +347,7 @@ size_t PatchPlanner::add_functions(PatchPlan* plan, std::span<const penna_patch_
     if (!asks_for_function(question) || question.start != first.start) break;
     starts.push_back(question.function - question.bias);
   }
-  std::vector<DetourOffer> offers(starts.size(), {{}, "is no function that its file names"});
+  std::vector<DetourOffer> offers(starts.size(), {{}, "is not a function that its file names"});
   if (const auto entered = file_to_enter(first, root); entered && !calls_hooks(entered->file, kHooks)) {
     offers = entered->finder().find_at(starts);
     keep(first, entered);
@@ -377,7 +377,7 @@ const char* PatchPlanner::enter(const Pointers& pointers, uint64_t start, const 
                                 PlanAnswer* answer) {
   const DetourOffer offer = pointers.finder->find_at(start);
   if (!offer.site) return offer.refusal;
-  if (!answer->near.has_entrance()) return "has no free memory where a jump from it could lead";
+  if (!answer->near.has_entrance()) return "has no free memory within reach of a jump";
   const bool added =
       answer->add(offer.site->place + question.bias, patch_detour(*offer.site, question.bias, &answer->near));
   return added ? nullptr : kOutOfReach;
@@ -422,8 +422,7 @@ std::vector<uint8_t> PatchPlanner::answer(std::span<const penna_patch_question> 
     else if (question.unless == PENNA_UNLESS_READ)
       refuse_module(&plan, question, root);
     else if (const size_t left = add_calls(&plan, question, root); left != 0)
-      refuse_file(path_of(question),
-                  fmt::format("{} of their places have no free memory that a jump from them reaches", left));
+      refuse_file(path_of(question), fmt::format("{} places have no free memory within reach of a jump", left));
   }
   plan.sort_captures();
   return plan.encode();

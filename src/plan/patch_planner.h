@@ -71,11 +71,11 @@ struct TimedLock {
 // Reported last: most functions of the dynamic linker are copies of libc's.
 inline constexpr char kOfLinker[] = "belongs to the dynamic linker";
 // Reasons that are the agent's (penna_unless).
-inline constexpr char kMayRun[] = "may be at work in other threads when it is found";
+inline constexpr char kMayRun[] = "may be running in other threads when it is found";
 inline constexpr char kStackIsRead[] =
     "the runtime of its sanitizer would print Penna's return trampolines in place of callers (build with "
     "-finstrument-functions to record calls)";
-inline constexpr char kTooManyAllocators[] = "is of a fifth allocator, and four are told apart";
+inline constexpr char kTooManyAllocators[] = "belongs to a fifth allocator; four are supported";
 
 struct PatchPlan;  // in the making
 class PlanAnswer;  // its part for one question

@@ -140,7 +140,7 @@ inline std::string key_of(const penna_patch_question& question) {
 // Redirects calls of the function to question.instead, `near` being near_memory_of(question, question.instead).
 // Nothing: it is out of reach.
 std::optional<penna_patch> patch_instead(const DetourSite& site, uint64_t bias, NearMemory* near);
-inline constexpr char kOutOfReach[] = "refers to what is out of reach";
+inline constexpr char kOutOfReach[] = "refers to something out of reach";
 
 inline std::string symbol_of(const penna_patch_question& question) {
   return {question.symbol, ::strnlen(question.symbol, sizeof question.symbol)};

@@ -15,7 +15,7 @@
 namespace penna {
 namespace {
 
-constexpr const char* kMayBeEntered = "has code beside it that may be entered from elsewhere";
+constexpr const char* kMayBeEntered = "has adjacent code that may be entered from elsewhere";
 
 // A function as it was decoded, once for all of its probes.
 struct DecodedFunction {
@@ -51,7 +51,7 @@ void add_padding(const ElfFile& file, const UnwindTable& unwind_table, uint64_t 
 DecodedFunction decode(const ElfFile& file, const UnwindTable& unwind_table, const FunctionRange& function) {
   DecodedFunction decoded;
   if (function.end - function.start > kLargestFunction) {
-    decoded.refusal = "is in a function that is larger than what is looked through";
+    decoded.refusal = "is in a function that is too large to analyse";
     return decoded;
   }
   const std::span<const uint8_t> code = file.bytes_at(function.start, function.end - function.start);
@@ -98,10 +98,10 @@ Candidate behind(const DecodedFunction& function, uint64_t nop) {
   bool over = false;
   for (auto at = function.instructions.find(nop + 1); found.end - found.begin < kBranchBytes; ++at) {
     if (at == function.instructions.end() || at->first != found.end)
-      return found.refusal = "stands at the end of its function", found;
+      return found.refusal = "is at the end of its function", found;
     const Instruction& one = at->second;
     // After a jump or a return there may be an unknown function: only padding may be overwritten.
-    if (over && !one.is_padding()) return found.refusal = "has other code right behind the way that it is on", found;
+    if (over && !one.is_padding()) return found.refusal = "is followed by other code after a jump or return", found;
     if (const char* reason = over ? nullptr : one.immovable) return found.refusal = reason, found;
     over = over || one.ends_flow();
     found.end += one.length;
@@ -117,9 +117,9 @@ Candidate before(const DecodedFunction& function, uint64_t nop) {
   for (auto at = function.instructions.find(nop); nop - found.begin < kBranchBytes;) {
     if (at == function.instructions.begin()) return found.refusal = "stands at the beginning of its function", found;
     const Instruction& one = (--at)->second;
-    if (one.kind == Instruction::kCall) return found.refusal = "stands right behind a call", found;
+    if (one.kind == Instruction::kCall) return found.refusal = "directly follows a call", found;
     if (one.ends_flow() || one.is_padding() || one.kind == Instruction::kMark)
-      return found.refusal = "stands where a way begins", found;
+      return found.refusal = "is a branch target", found;
     if (const char* reason = one.immovable) return found.refusal = reason, found;
     found.begin = at->first;
   }
@@ -164,7 +164,7 @@ std::vector<ProbeOffer> DetourFinder::find_probes(std::span<const uint64_t> want
   std::vector<Window> taken;  // by other probes
 
   const auto look_at = [&](uint64_t nop) -> ProbeOffer {
-    if (!pads) return {{}, "is in a file whose tables of exceptions cannot be read"};
+    if (!pads) return {{}, "is in a file whose exception tables cannot be read"};
     const FunctionRange range = function_over(nop);
     if (range.end == 0) return {{}, "is in code that no symbol and no unwind information describes"};
     const auto [function, is_new] = functions.try_emplace(range.start);
@@ -173,7 +173,7 @@ std::vector<ProbeOffer> DetourFinder::find_probes(std::span<const uint64_t> want
     if (decoded.refusal != nullptr) return {{}, decoded.refusal};
     const auto at = decoded.instructions.find(nop);
     if (at == decoded.instructions.end() || at->second.length != 1 || file_.bytes_at(nop, 1)[0] != kProbeNop)
-      return {{}, "is no nop of one byte"};
+      return {{}, "is not a one-byte nop"};
     const char* refusal = nullptr;
     for (const Candidate& one : {behind(decoded, nop), before(decoded, nop)}) {
       const char* reason = one.refusal;

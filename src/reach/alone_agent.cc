@@ -156,7 +156,8 @@ uint64_t map_frames(BorrowedThread& thread, const AloneProgram& program, const s
   return 0;
 }
 
-bool tell_alone_agent(const RemoteMemory& memory, uint64_t base, const AloneProgram& program, uint64_t frames) {
+bool describe_program_to_agent(const RemoteMemory& memory, uint64_t base, const AloneProgram& program,
+                               uint64_t frames) {
   const RemoteSymbols symbols(memory, alone_library(memory, base));
   const uint64_t alone_at = symbols.find("penna_agent_alone"), list_at = symbols.find("penna_agent_symbols");
   if (alone_at == 0 || list_at == 0) return false;

@@ -60,6 +60,6 @@ RemoteLibrary alone_library(const RemoteMemory& memory, uint64_t base);
 uint64_t map_frames(BorrowedThread& thread, const AloneProgram& program, const std::vector<MemoryRange>& ranges);
 
 // Describes the program to the agent, once it is loaded. `frames`: from map_frames(). False: the process has ended.
-bool tell_alone_agent(const RemoteMemory& memory, uint64_t base, const AloneProgram& program, uint64_t frames);
+bool describe_program_to_agent(const RemoteMemory& memory, uint64_t base, const AloneProgram& program, uint64_t frames);
 
 }  // namespace penna

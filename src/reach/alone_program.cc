@@ -147,7 +147,7 @@ bool is_alone(const RemoteMemory& memory, const RemoteLibrary& program) {
   return program.phdr_count != 0;
 }
 
-std::string why_not_alone(const std::string& path) {
+std::string why_no_standalone_agent(const std::string& path) {
   const auto file = ElfFile::open(path);
   if (!file) return "has a program file that cannot be read";
   const auto places = find_places(*file, symbols_of(*file));

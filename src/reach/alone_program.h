@@ -37,7 +37,7 @@ bool is_alone(const RemoteMemory& memory, const RemoteLibrary& program);
 
 // Whether the stand-alone agent can be loaded into a program of this file. Empty: it can; else the reason, as text to
 // follow "process N " or "./program ".
-std::string why_not_alone(const std::string& file);
+std::string why_no_standalone_agent(const std::string& file);
 
 // The error is text to follow "process N ".
 Result<AloneProgram> look_at_alone_program(pid_t pid, const RemoteMemory& memory, const RemoteLibrary& program);

@@ -38,7 +38,7 @@ bool AloneStarts::has_surgeon() {
   const auto watch_them = std::make_shared<StartWatch>(Patients(agent_, socket_path_));
   auto surgeon = Surgeon::start({[watch_them](const Surgeon::Order& order) { return watch_them->carry_out(order); },
                                  [watch_them] { watch_them->put_all_back(); },
-                                 [watch_them](int socket) { watch_them->until_told(socket); }});
+                                 [watch_them](int socket) { watch_them->while_idle(socket); }});
   is_closed_ = !surgeon;
   if (!surgeon) return refused_.insert(surgeon.error().text), false;
   surgeon_.emplace(std::move(*surgeon));

@@ -64,7 +64,7 @@ class BorrowedThread {
   pid_t pid_, thread_;
   BorrowedCode code_;
   ThreadState saved_;
-  uint64_t way_home_ = 0;  // on the stack: where a call returns to
+  uint64_t return_path_ = 0;  // on the stack: where a call returns to
 };
 
 }  // namespace penna

@@ -59,7 +59,7 @@ std::optional<BorrowedThread> BorrowedThread::borrow(pid_t pid, pid_t thread, co
                                                      const BorrowedCode& code) {
   BorrowedThread borrowed(pid, thread, code);
   if (!borrowed.saved_.save(thread)) return {};
-  const HomeFrame frame = borrowed.saved_.frame_at_home(thread);
+  const ReturnFrame frame = borrowed.saved_.frame_at_home(thread);
   // The frame must be complete before the first register changes, with its return address right below it: the layout
   // that a signal handler would find on its stack. Without __restore_rt the thread also takes the call's number from
   // there.
@@ -68,8 +68,8 @@ std::optional<BorrowedThread> BorrowedThread::borrow(pid_t pid, pid_t thread, co
     way = {code.sigreturn};
   else
     way = {code.pop_number, SYS_rt_sigreturn, code.system_call};
-  borrowed.way_home_ = frame.context().number() - 8 * way.size();
-  if (!frame.write(thread) || !memory.write(borrowed.way_home_, way.data(), 8 * way.size())) return {};
+  borrowed.return_path_ = frame.context().number() - 8 * way.size();
+  if (!frame.write(thread) || !memory.write(borrowed.return_path_, way.data(), 8 * way.size())) return {};
   return borrowed;
 }
 
@@ -90,7 +90,7 @@ bool BorrowedThread::prepare_call(long number, const std::array<uint64_t, 6>& ar
   GeneralRegisters there{};
   if (!get_registers(thread_, &there)) return false;
   there.rip = code_.system_call;
-  there.rsp = way_home_;
+  there.rsp = return_path_;
   there.rax = static_cast<uint64_t>(number);
   there.orig_rax = ~uint64_t{0};
   there.rdi = arguments[0], there.rsi = arguments[1], there.rdx = arguments[2];
@@ -126,7 +126,7 @@ std::optional<pid_t> BorrowedThread::new_child() {
 // lead to exit: if we are killed, it must not continue as the program.
 std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMemory& memory, uint64_t exit_function) {
   constexpr uint64_t kBelow = 1024;
-  const uint64_t stack = (way_home_ - kBelow) & ~uint64_t{15};
+  const uint64_t stack = (return_path_ - kBelow) & ~uint64_t{15};
   const uint64_t exits[] = {exit_function, exit_function, exit_function, exit_function};
   if (!memory.write(stack, exits, sizeof exits) || !prepare_call(SYS_clone, {0, stack, 0, 0, 0, 0}) ||
       !to_next_call_stop() || !traced(PTRACE_SETOPTIONS, thread_, 0, kOptions | PTRACE_O_TRACECLONE))
@@ -138,7 +138,7 @@ std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMe
   if ((child && !to_next_call_stop()) || !get_registers(thread_, &there)) return {};
   if (!child) return Child{0, static_cast<int64_t>(there.rax)};
   BorrowedThread copy(*child, *child, code_);
-  copy.way_home_ = stack;
+  copy.return_path_ = stack;
   if (!copy.settle(saved_)) return ::kill(*child, SIGKILL), std::nullopt;
   return Child{*child, static_cast<int64_t>(there.rax)};
 }
@@ -152,7 +152,7 @@ std::optional<BorrowedThread::Child> BorrowedThread::copy_process(const RemoteMe
 // handlers that the program is running: the copy never returns to the code they interrupted.
 bool BorrowedThread::settle(const ThreadState& original) {
   constexpr int64_t kTime[] = {600, 0};  // timeval
-  const uint64_t time_at = way_home_ + 64, dead_at = time_at + sizeof kTime;
+  const uint64_t time_at = return_path_ + 64, dead_at = time_at + sizeof kTime;
   const auto memory = RemoteMemory::open(pid_);
   const std::string nothing(original.stack() - dead_at, '\0');
   if (memory) forget_signal_frames(*memory, original, code_.sigreturn);

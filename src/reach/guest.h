@@ -73,9 +73,9 @@ class Guest {
   bool prepare_again(const RemoteMemory& memory, uint64_t attach, const GuestTexts& texts) const;
 
   // For a prepared guest: penna_agent_attach, if it becomes known only now.
-  bool say_attach(const RemoteMemory& memory, uint64_t attach) const;
+  bool set_attach(const RemoteMemory& memory, uint64_t attach) const;
   // For a prepared guest: penna_attachment::refusals.
-  bool say_refusals(const RemoteMemory& memory, uint32_t refusals) const;
+  bool set_refusals(const RemoteMemory& memory, uint32_t refusals) const;
 
   // Lets a running guest begin. It waits about 5 s for that, so that slow work can be done while no thread of the
   // process is held.

@@ -254,11 +254,11 @@ bool Guest::prepare_again(const RemoteMemory& memory, uint64_t attach, const Gue
          memory.write(place_.code, penna_guest_code, static_cast<size_t>(penna_guest_code_end - penna_guest_code));
 }
 
-bool Guest::say_attach(const RemoteMemory& memory, uint64_t attach) const {
+bool Guest::set_attach(const RemoteMemory& memory, uint64_t attach) const {
   return memory.write(place_.memory + offsetof(GuestWords, attach), &attach, sizeof attach);
 }
 
-bool Guest::say_refusals(const RemoteMemory& memory, uint32_t refusals) const {
+bool Guest::set_refusals(const RemoteMemory& memory, uint32_t refusals) const {
   return memory.write(attachment() + offsetof(penna_attachment, refusals), &refusals, sizeof refusals);
 }
 

@@ -67,8 +67,8 @@ sigcontext registers_of(const GeneralRegisters& from) {
 
 }  // namespace
 
-HomeFrame::HomeFrame(RemoteBytes stack_top, const GeneralRegisters& general, const std::vector<uint8_t>& vector,
-                     uint64_t signal_mask, bool sleeps) {
+ReturnFrame::ReturnFrame(RemoteBytes stack_top, const GeneralRegisters& general, const std::vector<uint8_t>& vector,
+                         uint64_t signal_mask, bool sleeps) {
   const uint64_t features = features_of(vector);
   const size_t vector_bytes = bytes_of(features, vector.size());
   // From the top down: magic2, the vector state (XRSTOR requires 64-byte alignment), the ucontext, kHead bytes of our
@@ -96,7 +96,7 @@ HomeFrame::HomeFrame(RemoteBytes stack_top, const GeneralRegisters& general, con
   std::memcpy(vector_to + vector_bytes, &end, sizeof end);
 }
 
-bool HomeFrame::write(pid_t thread) const {
+bool ReturnFrame::write(pid_t thread) const {
   iovec ours{const_cast<uint8_t*>(bytes_.data()), bytes_.size()};  // process_vm_writev only reads it
   iovec theirs{stack_top().argument(), bytes_.size()};
   return ::process_vm_writev(thread, &ours, 1, &theirs, 1, 0) == static_cast<ssize_t>(bytes_.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// HomeFrame: the frame on the stack of a thread that we redirect, by which it returns without us
+// ReturnFrame: the frame on the stack of a thread that we redirect, by which it returns without us
 // (penna/detail/remote.h).
 //
 // Why a signal frame: rt_sigreturn(2) restores all of a thread's state from it at once, and the thread can call that
@@ -17,12 +17,12 @@
 
 namespace penna {
 
-class HomeFrame {
+class ReturnFrame {
  public:
   // `vector`: NT_X86_XSTATE as PTRACE_GETREGSET returns it. `sleeps`: `general` is about to restart a system call whose
   // remaining time the kernel keeps.
-  HomeFrame(RemoteBytes stack_top, const GeneralRegisters& general, const std::vector<uint8_t>& vector,
-            uint64_t signal_mask, bool sleeps);
+  ReturnFrame(RemoteBytes stack_top, const GeneralRegisters& general, const std::vector<uint8_t>& vector,
+              uint64_t signal_mask, bool sleeps);
 
   // False: the process has no memory there.
   bool write(pid_t thread) const;

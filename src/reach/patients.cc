@@ -133,7 +133,7 @@ std::string start_guest(const Target& target, BorrowedThread& thread, Start* sta
     return "could not be prepared: has it ended?";
   }
   const Guest guest(start->place);
-  if (!guest.say_refusals(target.memory, start->refusals)) return "could not be prepared: has it ended?";
+  if (!guest.set_refusals(target.memory, start->refusals)) return "could not be prepared: has it ended?";
   say_not_single_threaded(target);
   constexpr uint64_t kFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
                               CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
@@ -146,8 +146,8 @@ std::string start_guest(const Target& target, BorrowedThread& thread, Start* sta
 std::string let_guest_go(const Target& target, const Start& start) {
   const std::string& agent = start.alone ? start.alone->image_at(start.base) : start.agent;
   if (start.agent_file && !write_all(start.agent_file, agent)) return kCannotGiveAgent;
-  if (target.alone && (!tell_alone_agent(target.memory, start.base, *target.alone, start.frames) ||
-                       !Guest(start.place).say_attach(target.memory, start.attach())))
+  if (target.alone && (!describe_program_to_agent(target.memory, start.base, *target.alone, start.frames) ||
+                       !Guest(start.place).set_attach(target.memory, start.attach())))
     return "has ended";
   return Guest(start.place).go(target.memory) ? "" : "has ended";
 }
@@ -155,13 +155,13 @@ std::string let_guest_go(const Target& target, const Start& start) {
 }  // namespace
 
 // A sentence; empty: the process is recorded.
-std::string Patients::bring_in_once(pid_t pid, Patient& patient) const {
+std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
   const auto sentence = [pid](const std::string& words) { return fmt::format("process {} {}", pid, words); };
   // Milestones: 1. nobody else is at it, 2. it can be understood, 3. its filters allow it, 4. what an earlier
   // recorder left is renewed, 5. the guest loads the agent, which plans, 6. what it has planned is written while
   // all threads are stopped.
-  patient.turn = take_turn(pid);
-  if (!patient.turn) return sentence(kNotOurTurn);
+  patient.turn = lock_target(pid);
+  if (!patient.turn) return sentence(kTargetBusy);
   auto target = examine(pid);
   if (!target) return sentence(target.error().text);
   const auto refusals = judge_call_filters(pid, target->code.system_call);
@@ -227,7 +227,7 @@ std::optional<Journal> Patients::journal_of(pid_t pid) const {
 
 std::string Patients::bring_in(pid_t pid) {
   constexpr int kMostPrograms = 5;
-  Patient& patient = patients_[pid] = {};
+  AttachedProcess& patient = patients_[pid] = {};
   std::string trouble;
   for (int i = 0; i < kMostPrograms; ++i) {
     const std::string before = program_mark(pid);
@@ -239,7 +239,7 @@ std::string Patients::bring_in(pid_t pid) {
   if (trouble.empty()) return {};
   if (patient.turn && is_alone(pid)) trouble += "; --via breakpoint can record it";
   Restored given_up;  // what is told is the trouble
-  put_back_family(pid, &given_up);
+  restore_family(pid, &given_up);
   patients_.erase(pid);
   return trouble;
 }
@@ -249,25 +249,25 @@ std::string Patients::give_back(pid_t pid) const {
   if (!journal) return fmt::format("process {} was not attached to", pid);
   auto restored = journal->put_back();
   if (!restored) return restored.error().text;
-  for (const pid_t child : children_of(pid)) put_back_family(child, &*restored);
+  for (const pid_t child : children_of(pid)) restore_family(child, &*restored);
   return fmt::format("{} {} {} {} {} {}", restored->places, restored->modules, restored->kept, restored->other_programs,
                      restored->stopped_ns, restored->waiting);
 }
 
 // What is still changed there and in all that descend from it: the recorder may not have met those that were forked
 // just now.
-void Patients::put_back_family(pid_t pid, Restored* all) const {
+void Patients::restore_family(pid_t pid, Restored* all) const {
   if (const auto journal = journal_of(pid)) {
     const auto restored = journal->put_back();
     if (restored && restored->other_programs == 0) all->add(*restored);  // of other programs, recorded ones are told
   }
-  for (const pid_t child : children_of(pid)) put_back_family(child, all);
+  for (const pid_t child : children_of(pid)) restore_family(child, all);
 }
 
 void Patients::put_all_back() const {
   Restored given_up;  // there is nobody to tell
   for (const auto& [pid, patient] : patients_)
-    if (patient.journal) put_back_family(pid, &given_up);
+    if (patient.journal) restore_family(pid, &given_up);
 }
 
 Result<Restored> parse_restored(const std::string& answer) {

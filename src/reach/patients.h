@@ -44,17 +44,17 @@ class Patients {
   void put_all_back() const;
 
  private:
-  struct Patient {
+  struct AttachedProcess {
     Fd turn;                         // ours, as long as the recording lasts
     std::optional<Journal> journal;  // once the guest has come
   };
-  std::string bring_in_once(pid_t pid, Patient& patient) const;
+  std::string bring_in_once(pid_t pid, AttachedProcess& patient) const;
   std::optional<Journal> journal_of(pid_t pid) const;
-  void put_back_family(pid_t pid, Restored* all) const;
+  void restore_family(pid_t pid, Restored* all) const;
 
   std::string agent_, socket_path_;
   InjectUntil until_;
-  std::map<pid_t, Patient> patients_;
+  std::map<pid_t, AttachedProcess> patients_;
 };
 
 // What give_back() has answered. The error is its sentence.

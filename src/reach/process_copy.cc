@@ -35,8 +35,8 @@ struct Made {
 
 // Returns the copy's number, or text to follow "process N ".
 std::string make_copy(pid_t pid, Made* made) {
-  made->turn = take_turn(pid);
-  if (!made->turn) return kNotOurTurn;
+  made->turn = lock_target(pid);
+  if (!made->turn) return kTargetBusy;
   const auto target = examine(pid);
   if (!target) return target.error().text;
   const auto refusals = judge_call_filters(pid, target->code.system_call, true);

@@ -61,7 +61,7 @@ Ran run(pid_t pid, pid_t thread, const RemoteCode& code, const ThreadState& save
     if (stop.signal == 0 && traced(PTRACE_INTERRUPT, thread, 0, 0)) stop = wait_for_stop(pid, thread, kLongestUs);
     if (stop.signal == 0) return Ran::kGone;
     if (stop.event == PTRACE_EVENT_EXEC) return Ran::kGone;  // another program, which must not get the saved registers
-    if (saved.went_home(thread)) return let_go_at_home(thread, stop);
+    if (saved.has_returned(thread)) return let_go_at_home(thread, stop);
     if (stop.event != PTRACE_EVENT_STOP) return Ran::kFaulted;  // all signals except those of faults are blocked
     if (ThreadState::is_at_end(thread, code)) return Ran::kWhole;
     if (std::chrono::steady_clock::now() > end) return Ran::kTooLong;

@@ -82,11 +82,11 @@ void Silencer::note(const SilenceOrder& order, const BusyFunction& function, boo
 }
 
 std::optional<uint64_t> Silencer::silence(uint32_t pid, ControlPage& page, std::span<const BusyFunction> functions) {
-  if (deaf_.count(page.inode()) != 0) return std::nullopt;
+  if (unresponsive_.count(page.inode()) != 0) return std::nullopt;
   std::vector<uint64_t> pcs;
   for (const BusyFunction& function : functions) pcs.push_back(function.pc);
   const auto answer = ask_process(pid, page, silence_request(pcs), call_);
-  if (!answer) deaf_.insert(page.inode());  // each call could take seconds again
+  if (!answer) unresponsive_.insert(page.inode());  // each call could take seconds again
   if (!answer) return std::nullopt;
   return answer->functions[PENNA_CONTROL_FUNCTIONS];
 }

@@ -55,7 +55,7 @@ class Silencer {
   Collector& collector_;
   NameOf name_of_;
   CallIn call_ = call_in;
-  std::set<ino_t> deaf_;  // processes that did not answer, by the inode of their channel
+  std::set<ino_t> unresponsive_;  // processes that did not answer, by the inode of their channel
   size_t silenced_ = 0, refused_ = 0, unanswered_ = 0;
   std::string first_, first_refused_;
 };

@@ -83,7 +83,7 @@ std::string StartWatch::carry_out(const Surgeon::Order& order) {
   return fmt::format("{} {}", kGiveBack, patients_.give_back(order.pid));
 }
 
-void StartWatch::until_told(int socket) {
+void StartWatch::while_idle(int socket) {
   if (!signals_) signals_ = listen_for_stops();
   for (;;) {
     signalfd_siginfo read[8];
@@ -138,7 +138,7 @@ void StartWatch::follow_child(int socket, pid_t parent) {
 
 // It is stopped at its exec. Empty: it is recorded; else why not, behind "process N ". It goes on in any case.
 std::string StartWatch::hold(pid_t pid) {
-  std::string why_not = why_not_alone(fmt::format("/proc/{}/exe", pid));
+  std::string why_not = why_no_standalone_agent(fmt::format("/proc/{}/exe", pid));
   if (auxiliary_value(pid, AT_SECURE) != 0) why_not = "has other privileges than who started it";
   if (!why_not.empty()) return traced(PTRACE_DETACH, pid, 0, 0), why_not;
   const auto held = HeldStart::hold_at_exec(pid);

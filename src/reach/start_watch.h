@@ -33,7 +33,7 @@ class StartWatch {
 
   explicit StartWatch(Patients patients) : patients_(std::move(patients)) {}
   std::string carry_out(const Surgeon::Order& order);
-  void until_told(int socket);
+  void while_idle(int socket);
   void put_all_back() const { patients_.put_all_back(); }
 
  private:

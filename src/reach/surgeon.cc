@@ -55,7 +55,7 @@ void ask_for_short_turns() {
   ::close_range(static_cast<unsigned>(socket) + 1, UINT_MAX, 0);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_IGN);
   const auto wait = [&] {
-    if (work.until_told) work.until_told(socket);
+    if (work.while_idle) work.while_idle(socket);
     return true;
   };
   Surgeon::Order order;

@@ -31,7 +31,7 @@ class Surgeon {
   struct Work {
     std::function<std::string(const Order& order)> carry_out;
     std::function<void()> orphaned;
-    std::function<void(int socket)> until_told{};  // what it does meanwhile, until `socket` is readable; may be empty
+    std::function<void(int socket)> while_idle{};  // what it does meanwhile, until `socket` is readable; may be empty
   };
   static Result<Surgeon> start(Work work);
   Surgeon(Surgeon&& other) noexcept : pid_(std::exchange(other.pid_, -1)), socket_(std::move(other.socket_)) {}

@@ -32,7 +32,7 @@ class ThreadState {
   // where ours would be.
   bool is_away(const RemoteCode& code) const;
   // Whether it has returned by itself, because it waited too long for us.
-  bool went_home(pid_t thread) const;
+  bool has_returned(pid_t thread) const;
   // Only the registers, for a thread that is only examined.
   bool save_registers(pid_t thread);
   // For such a thread: as if it had not been stopped.
@@ -47,7 +47,7 @@ class ThreadState {
   // Whether the kernel remembers how much of its system call is left. Any other call makes it forget that.
   bool sleeps() const;
   // The data on its stack, below its own red zone, by which it returns by itself.
-  HomeFrame frame_at_home(pid_t thread) const;
+  ReturnFrame frame_at_home(pid_t thread) const;
 
   // Whether the thread is now in the loop at the end of the code.
   static bool is_at_end(pid_t thread, const RemoteCode& code);

@@ -70,7 +70,7 @@ bool ThreadState::restore(pid_t thread) {
 bool ThreadState::redirect(pid_t thread, const RemoteCode& code) {
   bool sleeps = false;
   const GeneralRegisters home = without_our_stop(thread, &sleeps);
-  const HomeFrame frame(code.stack_top, home, vector_, mask_, sleeps);
+  const ReturnFrame frame(code.stack_top, home, vector_, mask_, sleeps);
   if (!frame.write(thread)) return false;
   home_ = (frame.context() + PENNA_REMOTE_HOME).as<uint64_t>();
   GeneralRegisters there = general_;
@@ -118,7 +118,7 @@ std::optional<uint64_t> ThreadState::system_call() const {
 
 bool ThreadState::sleeps() const { return system_call() && static_cast<int64_t>(general_.rax) == kRestOfCall; }
 
-HomeFrame ThreadState::frame_at_home(pid_t thread) const {
+ReturnFrame ThreadState::frame_at_home(pid_t thread) const {
   constexpr int64_t kRedZone = 128;
   bool sleeps = false;
   const GeneralRegisters home = without_our_stop(thread, &sleeps);
@@ -132,7 +132,7 @@ bool ThreadState::is_away(const RemoteCode& code) const {
   return on_its_stack || bytes_between(code.end, at) < PENNA_REMOTE_TAIL_BYTES;
 }
 
-bool ThreadState::went_home(pid_t thread) const { return peek(thread, home_).value_or(0) != 0; }
+bool ThreadState::has_returned(pid_t thread) const { return peek(thread, home_).value_or(0) != 0; }
 
 bool ThreadState::ended_by_our_stop() const {
   return general_.rax == static_cast<uint64_t>(-EINTR) && ends_with_eintr(general_.orig_rax);

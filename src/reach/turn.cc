@@ -46,7 +46,7 @@ bool has_guest(pid_t pid) {
 
 }  // namespace
 
-Fd take_turn(pid_t pid) {
+Fd lock_target(pid_t pid) {
   const auto end = Clock::now() + kPatience;
   Fd turn = take_name(fmt::format("penna-surgeon.{}", pid), end);
   while (turn && has_guest(pid)) {

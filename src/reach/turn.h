@@ -13,9 +13,9 @@ namespace penna {
 // Waits up to ten seconds for the current owner: the surgeon of a killed recorder (surgeon.h), which undoes everything,
 // is soon done. The turn ends when the descriptor is closed. Invalid: another process still has it. Works only within
 // this network namespace; a recorder in another one is detected by its guest (guest.h) while that starts.
-Fd take_turn(pid_t pid);
+Fd lock_target(pid_t pid);
 
 // To follow "process N ", if the turn could not be taken.
-inline constexpr const char* kNotOurTurn = "is being attached to or given back by another penna record";
+inline constexpr const char* kTargetBusy = "is being attached to or given back by another penna record";
 
 }  // namespace penna

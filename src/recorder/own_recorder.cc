@@ -63,7 +63,7 @@ Result<> leave_descriptors() {
   // The kernel first copies the table for this thread, then closes everything in the copy.
   if (::close_range(0, UINT_MAX, CLOSE_RANGE_UNSHARE) == 0) return ok();
   return Error{
-      fmt::format("a thread cannot have descriptors of its own here: {}; it takes Linux 5.9, and a sandbox that "
+      fmt::format("cannot create a separate descriptor table: {}; it takes Linux 5.9, and a sandbox that "
                   "allows close_range",
                   errno_text(errno))};
 }

@@ -72,7 +72,7 @@ Result<Fd> open_new(const std::string& path, bool overwrite) {
   Replacement file =
       PENNA_TRY(Replacement::open(path, {.links = OutputFile::Links::kRefuse,
                                          .must_be_new = !overwrite,
-                                         .when_there = "choose another name with -o, or pass --force to replace it",
+                                         .if_exists = "choose another name with -o, or pass --force to replace it",
                                          .flags = O_RDWR | O_NONBLOCK,
                                          .mode = 0600}));
   Fd& fd = file.file();

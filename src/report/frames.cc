@@ -89,15 +89,15 @@ void set_stack(TableRow& row, Placed& place, uint32_t process, uint32_t stack, N
 std::vector<TableDetail> stack_of_wait(uint32_t process, uint32_t stack, Names& names) {
   const std::vector<const NameFrame*> frames = names.stack(process, stack).frames;
   const auto find = [&](auto is_meant) { return std::find_if(frames.begin(), frames.end(), is_meant); };
-  auto first = find([](const NameFrame* frame) { return !frame->is_way && !is_way_to_lock(frame->function); });
-  if (first == frames.end()) first = find([](const NameFrame* frame) { return !frame->is_way; });
+  auto first = find([](const NameFrame* frame) { return !frame->is_wrapper && !is_lock_wrapper(frame->function); });
+  if (first == frames.end()) first = find([](const NameFrame* frame) { return !frame->is_wrapper; });
   if (first == frames.end() && first != frames.begin()) --first;
   return details_of(names.shown(process, stack, static_cast<size_t>(first - frames.begin())), names);
 }
 
 void set_stack_of_wait(TableRow& row, Placed& place, uint32_t process, uint32_t stack, Names& names) {
   row.details = stack_of_wait(process, stack, names);
-  place.frame = names.origin(process, stack, is_way_to_lock);
+  place.frame = names.origin(process, stack, is_lock_wrapper);
   place.map = &names.map();
 }
 

@@ -53,9 +53,9 @@ void add_target(const HealthReport& health, Counters& counters) {
         i == PENNA_CALLS ? "entries and exits that could not be recorded" : "events that could not be recorded");
   const auto& causes = health.losses.for_want;
   counters.add("lost for pairs", causes[PENNA_LOSS_PAIRS], "of them: no trampoline for caller and function");
-  counters.add("lost for shape", causes[PENNA_LOSS_SHAPE], "of them: where the function returns to is not known");
+  counters.add("lost for shape", causes[PENNA_LOSS_SHAPE], "of these: return address unknown");
   counters.add("lost for unwinders", causes[PENNA_LOSS_UNWOUND], "of them: exits by exceptions, not shown");
-  counters.add("lost for pools", causes[PENNA_LOSS_POOLS], "of them: in more pools than can be told apart");
+  counters.add("lost for pools", causes[PENNA_LOSS_POOLS], "of them: in too many pools");
   counters.add("lost for samples", causes[PENNA_LOSS_SAMPLED], "of them: more sampled blocks than can be remembered");
   add_section(health, HealthSection::kTarget, counters);
 }
@@ -95,8 +95,8 @@ std::vector<std::string> health_warnings(const HealthReport& health) {
 // Errors and warnings go above the table, as in every report; notes below it.
 Report health_report(const Recording& recording, const Summary& summary, const HealthReport& health) {
   Report report;
-  report.head.push_back(fmt::format("{} recorded; {}.", events_text(summary.events),
-                                    health.good() ? "nothing lost" : "some of it needs a word"));
+  report.head.push_back(
+      fmt::format("{} recorded; {}.", events_text(summary.events), health.good() ? "nothing lost" : "with caveats"));
   Counters counters;
   add_target(health, counters);
   for (HealthSection section : {HealthSection::kRecorder, HealthSection::kFile, HealthSection::kAnalysis})

@@ -48,7 +48,7 @@ std::string left_out_text(const CollectorHealth& health) {
   add(health.events_left_out, "event", " of other times");
   add(health.others_left_out, "event", " of other threads");
   add(std::accumulate(health.thrown_away.begin(), health.thrown_away.end(), uint64_t{0}), "event",
-      " before, between and behind snapshots");
+      " before, between and after snapshots");
   if (health.late_threads != 0) parts.push_back(late_threads_text(health.late_threads));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -74,7 +74,7 @@ std::string lost_text(const Recording& recording, const Summary& summary) {
   if (any_unwritten)
     text += (text.empty() ? "" : "; and ") + events_text(unwritten) + ", for which there was no room in the file";
   const bool is_whole = recording.is_finished() && !recording.damage().any();
-  return is_whole ? text : text + ", as far as the file tells";
+  return is_whole ? text : text + ", according to the file";
 }
 
 // Like file_state(), in words, with how much of the file is present.

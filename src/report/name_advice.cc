@@ -45,7 +45,7 @@ std::vector<std::string> lost_files(Names& names) {
   return sentences;
 }
 
-void tell_lost_files(Report& report, Names& names) {
+void add_lost_files(Report& report, Names& names) {
   for (std::string& sentence : lost_files(names))
     if (std::find(report.tail.begin(), report.tail.end(), sentence) == report.tail.end())
       report.tail.push_back(std::move(sentence));

@@ -20,6 +20,6 @@ void advise_on_names(Report& report, Names& names);
 // because of that; for at most two files.
 std::vector<std::string> lost_files(Names& names);
 // Appends them to a report that does not have them yet.
-void tell_lost_files(Report& report, Names& names);
+void add_lost_files(Report& report, Names& names);
 
 }  // namespace penna

@@ -51,7 +51,9 @@ Columns<ThreadItem> thread_item_columns() {
           {{"tid", "TID", CellKind::kNumber},
            [](const Item& item) { return item.of_thread([](const Thread& one) { return Cell{int64_t{one.tid}}; }); }},
           {{"name", "NAME", CellKind::kText, true},
-           [](const Item& item) { return Cell{item.thread == nullptr ? "(no thread told)" : item.thread->name}; }},
+           [](const Item& item) {
+             return Cell{item.thread == nullptr ? "(not reported by a thread)" : item.thread->name};
+           }},
           {minor({"start_ns", "START", CellKind::kDuration}),
            [](const Item& item) { return item.time(item.summary.first_time, &Thread::first_time); }},
           {{"duration_ns", "DURATION", CellKind::kDuration},

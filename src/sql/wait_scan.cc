@@ -111,7 +111,7 @@ class WaitScan : public Scan {
 
   void add_function(uint32_t process, uint32_t stack, size_t column, RowBatch& out) {
     if (stack == 0 || !out.wants(column)) return;
-    if (const std::string_view origin = source_.origin(process, stack, is_way_to_lock); !origin.empty())
+    if (const std::string_view origin = source_.origin(process, stack, is_lock_wrapper); !origin.empty())
       out.text(column, origin);
   }
 
@@ -120,7 +120,7 @@ class WaitScan : public Scan {
     return kEnds[static_cast<size_t>(how)];
   }
   static const char* side_text(OtherSide side) {
-    constexpr const char* kSides[] = {"held", "gave_back", "unknown", "nobody", "woke", "timeout", "broken"};
+    constexpr const char* kSides[] = {"held", "stack_is_release", "unknown", "nobody", "woke", "timeout", "broken"};
     return kSides[static_cast<size_t>(side)];
   }
 

@@ -52,7 +52,7 @@ std::string SlicesMade::text(uint32_t depths, uint32_t pixels, uint64_t left_out
   });
 }
 
-void WaitsMade::add_wait(const TrackWait& wait, uint64_t count) {
+void WaitColumns::add_wait(const TrackWait& wait, uint64_t count) {
   start_.push_back(static_cast<double>(wait.start));
   duration_.push_back(static_cast<double>(wait.end - wait.start));
   lock_.push_back(wait.name);
@@ -61,14 +61,14 @@ void WaitsMade::add_wait(const TrackWait& wait, uint64_t count) {
   count_.push_back(as_column(count));
 }
 
-void WaitsMade::add_hold(const TrackHold& hold, uint64_t count) {
+void WaitColumns::add_hold(const TrackHold& hold, uint64_t count) {
   h_start_.push_back(static_cast<double>(hold.start));
   h_duration_.push_back(static_cast<double>(hold.end - hold.start));
   h_lock_.push_back(hold.name);
   h_count_.push_back(as_column(count));
 }
 
-std::string WaitsMade::text(uint32_t names) const {
+std::string WaitColumns::text(uint32_t names) const {
   ColumnAnswer answer;
   answer.add("start", start_);
   answer.add("duration", duration_);

@@ -28,7 +28,7 @@ class SlicesMade {
 };
 
 // `count`: how many are shown as one.
-class WaitsMade {
+class WaitColumns {
  public:
   void add_wait(const TrackWait& wait, uint64_t count);
   void add_hold(const TrackHold& hold, uint64_t count);

@@ -132,7 +132,7 @@ TrackWait IndexedTracks::wait(uint32_t thread, const Span& span) {
 }
 
 std::string IndexedTracks::waits_answer(uint32_t thread, const PixelView& view) {
-  WaitsMade made;
+  WaitColumns made;
   for (const TrackIndex::Kind kind : {TrackIndex::kWaits, TrackIndex::kHolds}) {
     const ViewedSpans seen = look_at(tree(thread, kind), view);
     std::vector<std::pair<Span, uint64_t>> all;

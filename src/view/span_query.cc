@@ -19,9 +19,9 @@ size_t bytes_of(const SpanNode& node) {
 constexpr unsigned kMostLevels = 20;
 constexpr uint64_t kMostNodes = 1'000'000;
 
-class Looker {
+class ViewQuery {
  public:
-  Looker(const SpanTree& tree, const PixelView& view) : tree_(tree), view_(view) {}
+  ViewQuery(const SpanTree& tree, const PixelView& view) : tree_(tree), view_(view) {}
 
   void look(const NodeRef& ref, unsigned level = 0) {
     if (level > kMostLevels || ++nodes_ > kMostNodes || ref.bytes == 0 || ref.begin >= view_.t1 ||
@@ -151,7 +151,7 @@ std::shared_ptr<const SpanNode> NodeReader::read(const NodeRef& ref) {
 }
 
 ViewedSpans look_at(const SpanTree& tree, const PixelView& view) {
-  Looker looker(tree, view);
+  ViewQuery looker(tree, view);
   looker.look(tree.root);
   return looker.take_found();
 }

@@ -105,7 +105,7 @@ std::string slices_answer(const Track& track, const PixelView& view, uint32_t na
 }
 
 std::string waits_answer(const Track& track, const PixelView& view, uint32_t names) {
-  WaitsMade made;
+  WaitColumns made;
   const auto same_wait = [](const TrackWait& one, const TrackWait& other) { return one.holder == other.holder; };
   for (const auto& [wait, waits] : joined(track.waits, view, same_wait)) made.add_wait(wait, waits);
   const auto same_hold = [](const TrackHold&, const TrackHold&) { return true; };

@@ -27,7 +27,7 @@ lost=$((events / 2))  # entry and exit
 expect_eq 280000 "$(($(count '"?leaf') + lost))" "recorded and lost together"
 [ "$lost" -gt 30000 ] && [ "$lost" -lt 60000 ] || fail "$lost calls lost"
 expect_contains "$err" LOST
-why="$(sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<$lost) calls, as more pairs of caller and function were met than can be followed"
+why="$(sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<$lost) calls, as there were more caller/function pairs than can be tracked"
 expect_contains "$err" "penna: lost: $why: choose fewer functions"
 expect_missing "$err" 'the pool'
 for view in 'report health' info; do

@@ -30,7 +30,7 @@ for cut in $sizes $(<blocks.txt); do
   head -c "$cut" whole.penna >cut.penna
   run penna info cut.penna
   expect_match "$out" "^state +cut off: $cut of its $size bytes are there$"
-  expect_match "$out" '^lost +.*as far as the file tells$'
+  expect_match "$out" '^lost +.*according to the file$'
 done
 run penna info cut.penna --format json
 expect_contains "$out" "cut off: $cut of its $size bytes are there"

@@ -178,7 +178,7 @@ listening 127.0.0.1:0
 stranger "$port" 'GET / HTTP/1.0\r\n\r\n'
 stranger "$port" ''  # says nothing
 stranger "$port" 'etr'
-expect_eq 3 "$(grep -c '^etrace: 127.0.0.1 has connected, and is no etrace of this version: sent away$' ../there/listen.err)" \
+expect_eq 3 "$(grep -c '^etrace: 127.0.0.1 has connected, and is not an etrace of this version: disconnected$' ../there/listen.err)" \
   "strangers that were sent away"
 connecting "127.0.0.1:$port"  # and still it waits for one
 preloaded ./crumble

@@ -32,7 +32,7 @@ child=$(python3 -c 'import json, sys; print(*[row["pid"] for row in json.load(sy
 
 run penna export rtrace --pid "$child" inherit.penna -o child.rtrace
 expect_contains "$err" "5 frees of blocks that were there when process $child was forked: left out"
-expect_contains "$(<child.rtrace)" '# 5 frees of blocks that were there when the process was forked: not shown'
+expect_contains "$(<child.rtrace)" '# 5 frees of blocks inherited at the fork: not shown'
 expect_eq 0 "$(grep -c ' free(' child.rtrace || true)" "frees of the child in rtrace"
 run penna export rtrace inherit.penna -o parent.rtrace --pid "$(penna report alloc inherit.penna --by process --json | python3 -c 'import json, sys; print(*[row["pid"] for row in json.load(sys.stdin)["alloc"] if row["inherited_frees"] == 0])')"
 expect_missing "$err$(<parent.rtrace)" 'was forked'

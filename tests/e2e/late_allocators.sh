@@ -119,7 +119,7 @@ expect_contains "$err" "blocks of the allocator that is part of plugin5.so are n
 # A constructor's thread may be running in it; so may threads in the program's own allocator, if they started before us.
 record starter 1 ./opener ./starter.so
 expect_blocks starter 0
-not_now="are not recorded: its malloc may be at work in other threads when it is found; open it before threads are started, or"
+not_now="are not recorded: its malloc may be running in other threads when it is found; open it before threads are started, or"
 expect_contains "$err" "blocks of the allocator that is part of starter.so $not_now"
 run penna report starter.penna health
 expect_contains "$out" "blocks of the allocator that is part of starter.so $not_now"

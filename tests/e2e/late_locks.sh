@@ -136,7 +136,7 @@ expect_locks both 2 2
 
 # A constructor's thread may be running in it.
 record starter 1 ./opener ./starter.so
-not_now="may be at work in other threads when it is found; open it before threads are started"
+not_now="may be running in other threads when it is found; open it before threads are started"
 expect_match "$err" "locks by .* in .* are not recorded: .* $not_now, and [0-9]+ more"
 run penna report starter.penna health
 expect_match "$out" "locks by absl::Mutex in libabsl_synchronization.so.* are not recorded: .* $not_now"

@@ -25,7 +25,7 @@ expect_eq 1 "$status" "status when something is found"
 expect_match "$out" '^2 findings in 3 notes of ./trapped\.$'
 expect_match "$out" '^float-marker +trap:half +argument 2: 8f@%xmm0 +.*trapped.S:6$'
 expect_match "$out" '^symbol-operand +trap:far +argument 1: 8@value\(%rip\) +.*trapped.S:7$'
-expect_match "$out" '^  gdb: loses that argument and all behind it\.$'
+expect_match "$out" '^  gdb: loses that argument and all that follow\.$'
 expect_match "$out" '^  To mend it: Pass the bits of the float as an integer'
 expect_missing "$out" "trap:good"
 

@@ -94,7 +94,7 @@ run penna report locks unusual.penna
 expect_match "$out" '^ *0 ns +0 .* 1 +0 % .* checked *$'
 expect_match "$out" '^ *0 ns +0 .* 1 +0 % .* table *$'
 expect_match "$out" '^ *0 ns +0 .* [0-9.]+ ms +[0-9.]+ [a-z]+ +[0-9.]+ ms +[0-9.]+ ms +2 +0 % .* died *$'
-expect_contains "$(head -n 1 <<<"$out")" 'for semaphore never, which nobody is known to hold.'
+expect_contains "$(head -n 1 <<<"$out")" 'for semaphore never, whose holder is unknown.'
 run penna report waits unusual.penna
 expect_contains "$out" 'until it was interrupted or cancelled'
 expect_match "$out" 'threads that were joined +set_up '

@@ -86,7 +86,7 @@ build_c meet
 run penna record -q -f -k locks -o meet.penna -- ./meet
 run penna report waits meet.penna --frames 1 --min-wait 10ms
 expect_eq 2 "$(grep -Ec '^ *woken by meet \(tid [0-9]+\), in$' <<<"$out")" "waits that another process ended"
-expect_missing "$out" 'when nobody waited'
+expect_missing "$out" 'while no thread waited'
 expect_missing "$out" 'not known'
 
 # A holder of a mutex in another process is known with its stack, even if two programs map it at different addresses.

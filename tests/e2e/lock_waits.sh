@@ -176,7 +176,7 @@ penna record -q -k locks -o hangs.penna -- ./hangs || true
 run penna report hangs.penna locks
 expect_match "$out" '^1 thread lost [0-9]+ ms of its [0-9]+ ms waiting for gate, all of it while main \(hangs.c:[0-9]+\) held it\.$'
 expect_contains "$out" "1 wait for locks had not ended when the recording did: counted up to there."
-expect_match "$out" 'Lost wake-up\? .* still waits for ready; .* had signalled it [0-9.]+ ms before that wait began, when nobody waited, while the thread held the mutex'
+expect_match "$out" 'Lost wake-up\? .* still waits for ready; .* had signalled it [0-9.]+ ms before that wait began, while no thread waited, while the thread held the mutex'
 run penna replay hangs.penna
 expect_match "$out" 'lock gate waited [0-9]+ ms, held by .*, and still does at the end'
 

@@ -152,7 +152,7 @@ __attribute__((noipa)) void cut_unlock(int *word) { __sync_lock_release(word); i
 int main(void) { int word = 0; cut_lock(&word); cut_unlock(&word); return word; }
 PROGRAM
 build_c parts
-says "cut_lock.part.0 is a part of a function that the compiler has taken apart" --lock-functions cut_lock=cut_unlock -- ./parts
+says "cut_lock.part.0 is a part of a function that the compiler has split" --lock-functions cut_lock=cut_unlock -- ./parts
 
 # Events inside a lock function have the program's own frames and no others.
 cat >inner.c <<'PROGRAM'

@@ -76,7 +76,7 @@ expect_contains "$err" "--point-stacks and -T PROVIDER:NAME@stack are about poin
 # Only for some points; the others are recorded without stacks, in the same modules.
 run penna record -f -k points -T 'shop:t*@stack' -T 'shop:nothing@stack' -o d.penna ./prog
 expect_eq "$truth" "$out"
-expect_contains "$err" "-T 'shop:nothing@stack' met no point"
+expect_contains "$err" "-T 'shop:nothing@stack' matched no point"
 penna export folded d.penna --weight points >folded.txt
 expect_eq 33 "$(count 'main;middle(long);leaf(double, double, double, double, long);shop:text')" "text: $(<folded.txt)"
 expect_eq 45 "$(count '[unknown];shop:plain')" "plain, without stacks: $(<folded.txt)"

@@ -90,6 +90,6 @@ for optimisation in -O0 -O2; do
   span jump:inner n=1 {
     span jump:inner n=2 {
     } /* jump:inner */
-  } /* jump:inner, ended by what lies around it */
+  } /* jump:inner, ended by its enclosing call */
 } /* jump:outer */' "$(tree jump.penna | grep -v -e 'thread is named' -e "exit\.$")" "the replay of longjmp, $optimisation"
 done

@@ -54,7 +54,7 @@ build_c many -Wall -Wextra -Wshadow -Werror -O2
 run penna record -o m.penna -k alloc --free-stacks -- ./many
 expect_eq done "$out" "many"
 expect_match "$err" '[0-9]+ LOST'
-expect_match "$err" 'lost: [0-9]+ allocation events, as they were in more pools of memory than can be told apart'
+expect_match "$err" 'lost: [0-9]+ allocation events, as they were in more memory pools than can be distinguished'
 penna export csv m.penna >m.csv
 [ "$(grep -c ',pool_alloc,' m.csv)" = 256 ] || fail "pools: $(grep -c ',pool_alloc,' m.csv)"
 [ "$(grep -c ',pool_free,.*main' m.csv)" = 256 ] || fail "frees of pools with stacks: $(grep -c ',pool_free,' m.csv)"

@@ -54,7 +54,7 @@ expect_eq 1 "$(count_of all.penna last)" "allocations in a recording below its l
 # --ring: the end is there whatever came before it; also of a program that crashes, or whose recording is ended.
 run penna record -k alloc --ring 10s --keep 1 -o ring.penna ./steps work 3000000
 expect_eq "0 done" "$status $out" "status and output with --ring"
-expect_match "$err" '^penna: 1 snapshot was taken; [0-9,]+ allocation events before, between and behind them were thrown away'
+expect_match "$err" '^penna: 1 snapshot was taken; [0-9,]+ allocation events before, between and after them were thrown away'
 expect_eq "0 1" "$(count_of ring.penna first) $(count_of ring.penna last)" "allocations at the beginning and at the end"
 run penna record -k alloc --ring 200ms -o time.penna ./steps sleep
 expect_eq 1 "$(count_of time.penna last)" "allocations at the end"

@@ -44,7 +44,7 @@ for function, made in ('small_blocks', 48e6), ('medium_blocks', 80e6), ('large_b
     assert abs(float(row['total_live_bytes']) / (made / 2) - 1) < 0.4, (function, row)
 PYTHON
 run penna report s.penna sizes
-expect_match "$out" '^of a sample alone: [0-9,]+ allocations recorded'
+expect_match "$out" '^from the sample only: [0-9,]+ allocations recorded'
 # All numbers of a table are of the sample, or all are estimates; numbers that a sample cannot give are omitted.
 run penna report s.penna lifetimes --json
 expect_eq True "$(/usr/bin/python3 -c 'import json, sys

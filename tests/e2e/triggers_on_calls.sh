@@ -191,7 +191,7 @@ expect_eq 1 "$(calls_of main)" "calls of main"
 [ "$(calls_of after)" -lt 10000 ] || fail "after: $(calls_of after) calls"
 for name in 'stray exits' 'unwound calls' 'missing chunks' 'lost calls'; do expect_eq 0 "$(counter "$name")" "$name"; done
 [ "$(counter 'thrown away')" -gt 4000000 ] || fail "thrown away: $(counter 'thrown away')"
-expect_match "$(penna info flight.penna)" '^left out +[0-9,]+ events before, between and behind snapshots'
+expect_match "$(penna info flight.penna)" '^left out +[0-9,]+ events before, between and after snapshots'
 expect_match "$(penna info flight.penna)" '^options .*trigger=trouble@snapshot'
 expect_missing "$(penna replay flight.penna)" "not left at the end"
 took=$(penna report calls flight.penna --format csv | awk -F, '$NF ~ /main/ { print $2 }')

@@ -18,9 +18,9 @@ build_c shop -fpatchable-function-entry=8
 recorded() { run penna record -f -o shop.penna "$@" -- ./shop; }
 
 recorded -e 'shpo:*'
-expect_contains "$err" "-e 'shpo:*' met no point (did you mean 'shop:sold'?)"
+expect_contains "$err" "-e 'shpo:*' matched no point (did you mean 'shop:sold'?)"
 recorded -e 'nothing:like:it'
-expect_contains "$err" "-e 'nothing:like:it' met no point (see: penna list)"
+expect_contains "$err" "-e 'nothing:like:it' matched no point (see: penna list)"
 recorded -A 'chekout@arg1'
 expect_contains "$err" "no function of the program or its libraries matches -A 'chekout' (did you mean 'checkout'?)"
 recorded -T 'chekout@stack'

@@ -71,7 +71,7 @@ expect_eq "125 " "$status $out" "a condition that cannot be read"
 # Impossible requests are reported.
 run penna record -k points --where 'rows >' -o bad.penna -- ./rows
 expect_eq 125 "$status" "status of a condition that cannot be read"
-expect_contains "$err" "the condition 'rows >' cannot be read: behind 'rows >' a number or a quoted string is expected here"
+expect_contains "$err" "the condition 'rows >' cannot be read: after 'rows >' a number or a quoted string is expected here"
 [ ! -e bad.penna ] || fail "a recording was left"
 run penna record -k points --where 'rwos > 5' -o none.penna -- ./rows
 expect_contains "$err" "--where 'rwos > 5' filtered out nothing: no point has such arguments"

@@ -82,7 +82,7 @@ def main():
     options.add_argument('--case', action='append', choices=NAMES)
     options.add_argument('-v', '--verbose', action='store_true')
     chosen = options.parse_args()
-    run.heed_signals()
+    run.install_signal_handlers()
     failed = ran = 0
     for name in chosen.case or NAMES:
         plain = []

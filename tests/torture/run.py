@@ -266,7 +266,7 @@ def self_test():
     return 1 if wrong else 0
 
 
-def heed_signals():
+def install_signal_handlers():
     """A process started in the background ignores these, and then each program here would too."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
@@ -291,7 +291,7 @@ def main():
     if chosen.list or chosen.list_ways:
         print(*(CASES if chosen.list else WAYS), sep='\n')
         return 0
-    heed_signals()
+    install_signal_handlers()
     if chosen.self_test:
         return self_test()
     if not PENNA.exists():

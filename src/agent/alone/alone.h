@@ -25,14 +25,14 @@ using Fork = int (*)();
 extern __attribute__((visibility("hidden"))) Fork program_fork;
 int entered_fork();
 // Whether the program's unwinder can find the agent's frames, or does not exist. Otherwise nothing may be hooked.
-inline bool is_unwinder_told() {
+inline bool unwinder_finds_agent() {
   return reinterpret_cast<uintptr_t>(program_find_frame) != program_function("_Unwind_Find_FDE") ||
          program_find_frame == nullptr;
 }
 inline constexpr bool kAlone = true;
 #else
 inline void begin_alone(const char*) {}
-inline bool is_unwinder_told() { return true; }
+inline bool unwinder_finds_agent() { return true; }
 inline constexpr bool kAlone = false;
 #endif
 

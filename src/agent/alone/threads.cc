@@ -19,7 +19,7 @@ ThreadSlot penna_thread_slots[kMostThreads + kThreadProbes];
 namespace {
 
 // Shared by all threads for which there is no room. They record nothing, and count what is lost.
-ThreadSlot nobodys;
+ThreadSlot shared_slot;
 
 uint32_t home_of(uintptr_t pointer) { return static_cast<uint32_t>(pointer * kThreadMix >> (64 - kThreadBits)); }
 
@@ -55,7 +55,7 @@ void fill(uint32_t number, uintptr_t pointer, uint32_t tid, bool is_own) {
     ThreadState* const state = its.state;
     its = {};
     its.cursor = kNoChunk;
-    if (state != nullptr) give_thread_state(state);
+    if (state != nullptr) return_thread_state(state);
   }
   penna_thread_keys[number].tid = tid;
   __atomic_store_n(&penna_thread_keys[number].pointer, pointer, __ATOMIC_RELEASE);
@@ -70,9 +70,9 @@ Thread* make(uintptr_t pointer, uint32_t tid) {
     fill(i, pointer, tid, false);
     return &penna_thread_slots[i].thread;
   }
-  nobodys.thread.cursor = kNoChunk;
-  nobodys.thread.muted = kNoRoom;
-  return &nobodys.thread;
+  shared_slot.thread.cursor = kNoChunk;
+  shared_slot.thread.muted = kNoRoom;
+  return &shared_slot.thread;
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ inline Chain chain_of(uintptr_t resume) {
 
 // libc's hook (glibc's sysdeps/x86_64/_mcount.S) loads the caller's address from where this hook finds it, and then
 // calls the inner function. 0: the code looks different.
-inline uintptr_t called_behind(uintptr_t hook, const uint8_t* load, uintptr_t load_bytes) {
+inline uintptr_t called_after(uintptr_t hook, const uint8_t* load, uintptr_t load_bytes) {
   constexpr uintptr_t kMost = 96, kCallBytes = 5;
   const auto* const code = reinterpret_cast<const uint8_t*>(hook);
   for (uintptr_t at = 0; at < kMost; ++at) {
@@ -85,11 +85,11 @@ inline uintptr_t called_behind(uintptr_t hook, const uint8_t* load, uintptr_t lo
 
 inline uintptr_t called_by_mcount(uintptr_t hook) {
   constexpr uint8_t kAboveFrame[] = {0x48, 0x8b, 0x7d, 0x08};  // mov 8(%rbp), %rdi
-  return called_behind(hook, kAboveFrame, sizeof kAboveFrame);
+  return called_after(hook, kAboveFrame, sizeof kAboveFrame);
 }
 inline uintptr_t called_by_fentry(uintptr_t hook) {
   constexpr uint8_t kAboveReturn[] = {0x48, 0x8b, 0x7c, 0x24, 0x48};  // mov 72(%rsp), %rdi
-  return called_behind(hook, kAboveReturn, sizeof kAboveReturn);
+  return called_after(hook, kAboveReturn, sizeof kAboveReturn);
 }
 
 }  // namespace penna::agent

@@ -407,7 +407,7 @@ FUNCTION penna_return_trampolines, 4096
         .endr
         .cfi_endproc
         .if . - penna_return_trampolines != (TRAMPOLINES + MAX_PROBES) * TRAMPOLINE_BYTES
-        .error "a trampoline has not its size"
+        .error "a trampoline has the wrong size"
         .endif
 
 /* Where every function that was entered above returns: rsp - 8 holds the address in its trampoline. No separate symbol:

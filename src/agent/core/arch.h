@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Selects the header of the target processor, for everything in the agent that is not limited to one folder.
 //
-// An arch header defines: kMachine; the relocation types kJumpSlot, kGlobDat and kWord; behind_mark(function) and
+// An arch header defines: kMachine; the relocation types kJumpSlot, kGlobDat and kWord; after_mark(function) and
 // kEntryMark; copy_many() and fill_many(); PENNA_PASS_ON(name, before); optionally PENNA_FIRST_GLIBC.
 #pragma once
 

@@ -19,7 +19,7 @@ inline constexpr unsigned kJumpSlot = R_X86_64_JUMP_SLOT, kGlobDat = R_X86_64_GL
 
 // endbr64, which may be the first instruction of a function.
 inline constexpr uint8_t kEntryMark[4] = {0xf3, 0x0f, 0x1e, 0xfa};
-inline uintptr_t behind_mark(uintptr_t function) {
+inline uintptr_t after_mark(uintptr_t function) {
   const auto* code = reinterpret_cast<const volatile uint8_t*>(function);
   for (size_t i = 0; i < sizeof kEntryMark; ++i)
     if (code[i] != kEntryMark[i]) return function;
@@ -28,7 +28,7 @@ inline uintptr_t behind_mark(uintptr_t function) {
 
 // The function that a direct call (e8 rel32) calls; `resume`: its return address, after five bytes of code or more. 0:
 // there is no such call before it.
-inline uintptr_t called_in_front_of(uintptr_t resume) {
+inline uintptr_t called_before(uintptr_t resume) {
   constexpr uint8_t kCall = 0xe8;
   const auto* const code = reinterpret_cast<const uint8_t*>(resume);
   int32_t distance;

@@ -11,7 +11,7 @@ __attribute__((visibility("default"))) penna_attachment* penna_agent_attachment;
 namespace penna::agent {
 
 penna_attachment* attachment;
-bool came_late;
+bool loaded_late;
 
 namespace {
 
@@ -39,7 +39,7 @@ bool note(penna_change_kind kind, uintptr_t address, const void* before, const v
   __builtin_memcpy(change->before, before, bytes);
   __builtin_memcpy(change->after, after, bytes);
   uintptr_t start = 0;
-  change->is_marked = mark_if_it_may_go(address, &start);
+  change->is_marked = mark_if_unloadable(address, &start);
   change->in_module = static_cast<uint32_t>(address - start);
   return finish_change(change, address), true;
 }

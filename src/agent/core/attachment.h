@@ -18,7 +18,7 @@ namespace penna::agent {
 #pragma GCC visibility push(hidden)
 extern penna_attachment* attachment;  // null: the process was started with the agent
 // The agent was loaded after libc: no symbol is bound to it. Known once libc's functions are (real.h).
-extern bool came_late;
+extern bool loaded_late;
 #pragma GCC visibility pop
 
 // Whether changes are only noted now, for the recorder to write while all threads are stopped.
@@ -28,11 +28,11 @@ inline bool holds_writes() {
 }
 
 // Whether code may be changed in any way: no other thread runs, or will when the change is written.
-inline bool may_write_at_leisure() { return __libc_single_threaded != 0 || holds_writes(); }
+inline bool may_write_freely() { return __libc_single_threaded != 0 || holds_writes(); }
 
 // Defined in modules.cc, which nothing here includes: marks the module that contains an address
 // (penna_change::is_marked). False: it cannot be unloaded, or cannot be marked. *start: where it begins.
-bool mark_if_it_may_go(uintptr_t address, uintptr_t* start);
+bool mark_if_unloadable(uintptr_t address, uintptr_t* start);
 
 // Called before the change. False: the journal is full, and the change must not be made.
 bool note_code(uintptr_t address, const uint8_t* before, const uint8_t* after, uint32_t bytes);

@@ -212,12 +212,12 @@ bool start() {
   if (attachment == nullptr) start_call_patches(config, forked);
   if (attachment != nullptr && !forked) {
     enter_libc_functions(config.classes);
-    if (!is_unwinder_told()) return false;
+    if (!unwinder_finds_agent()) return false;
   }
   enter_functions(config, forked);
   if (attachment != nullptr) {
     start_call_patches(config, forked);
-    if ((config.classes & class_bit(PENNA_CALLS)) != 0 && !forked) lead_hooks_to_ours();
+    if ((config.classes & class_bit(PENNA_CALLS)) != 0 && !forked) redirect_hooks();
   }
   channel->start_cost_ticks = penna_now() - began;
   if (!forked && !system_calls_filtered) channel->start_cpu_ns = processor_ns();
@@ -325,14 +325,15 @@ PENNA_EXPORT penna_attach_answer penna_agent_attach(const char* socket_path, pen
   thread.cursor = kNoChunk;
   libc_was_ready = true;
   if (armed() == 0) after_fork_or_start();
-  if (last_meeting.channel != nullptr || armed() != kStarted || !came_late) return PENNA_ATTACH_AGAIN;
+  if (last_meeting.channel != nullptr || armed() != kStarted || !loaded_late) return PENNA_ATTACH_AGAIN;
   begin_attachment(shared);
   mark_return_links_stale(0, UINTPTR_MAX);  // from an earlier recording: modules may have changed since
   describe_agent(shared);
   if (shared->refusals != 0) system_calls_filtered = true;
   set_agent_path(agent_path);
   if (!set_recorder_socket(socket_path)) return PENNA_ATTACH_REFUSED;
-  if (!start()) return process.channel != nullptr && !is_unwinder_told() ? PENNA_ATTACH_UNWINDER : PENNA_ATTACH_REFUSED;
+  if (!start())
+    return process.channel != nullptr && !unwinder_finds_agent() ? PENNA_ATTACH_UNWINDER : PENNA_ATTACH_REFUSED;
   call_refusals |= shared->refusals & ~PENNA_CALLS_FILTERED;
   close_chunk();
   release_thread_state();

@@ -77,8 +77,8 @@ bool is_expected(uint32_t what, const char* name) {
   return what == kDeepBinding || (what == kCallHooks ? is_call_hook(name) : is_module_end(name));
 }
 
-uintptr_t definition_behind_ours(const char* name) {
-  if (came_late) return DynamicSymbols(*libc_map()).find(name).address;
+uintptr_t next_definition_after_agent(const char* name) {
+  if (loaded_late) return DynamicSymbols(*libc_map()).find(name).address;
   return reinterpret_cast<uintptr_t>(next_definition(name));
 }
 
@@ -98,7 +98,7 @@ bool lead_to_ours(const ModuleFacts& module, const link_map& map, void* handle, 
     const uintptr_t now = *reinterpret_cast<const uintptr_t*>(pointer);
     if (now == mine) return;
     if (now == 0 && is_module_end(name)) return (void)write_pointer(module.start, pointer, mine);
-    const uintptr_t theirs = definition_behind_ours(name);
+    const uintptr_t theirs = next_definition_after_agent(name);
     const bool is_filled = !module.holds(now);
     if (theirs != 0 && theirs == (is_filled ? now : scope.find(name, nullptr).address))
       any |= write_pointer(module.start, pointer, mine);
@@ -126,23 +126,23 @@ void lead_new_modules(ModuleVisitor visitor, void* opened, uint32_t what) {
 }  // namespace
 
 void expect_deep_binding() {
-  if (!came_late) __atomic_store_n(&expected, kDeepBinding, __ATOMIC_RELAXED);
+  if (!loaded_late) __atomic_store_n(&expected, kDeepBinding, __ATOMIC_RELAXED);
 }
 
 // Also fills lazily bound pointers that were mapped before the first such dlopen: they would get the same value later.
-void lead_deep_bindings_to_ours(void* opened) {
+void redirect_deep_bindings(void* opened) {
   if (const uint32_t what = __atomic_load_n(&expected, __ATOMIC_RELAXED); what != kNothing)
     lead_new_modules(ModuleVisitor::kDeepBinding, opened, what);
 }
 
-void lead_hooks_to_ours() {
+void redirect_hooks() {
   __atomic_store_n(&expected, kCallHooks, __ATOMIC_RELAXED);
-  lead_deep_bindings_to_ours(nullptr);
+  redirect_deep_bindings(nullptr);
 }
 
 void expect_module_ends() { __atomic_store_n(&module_ends_expected, 1, __ATOMIC_RELAXED); }
 
-void lead_module_ends_to_ours(void* opened) {
+void redirect_module_ends(void* opened) {
   if (__atomic_load_n(&module_ends_expected, __ATOMIC_RELAXED) != 0)
     lead_new_modules(ModuleVisitor::kModuleEnds, opened, kModuleEnds);
 }

@@ -14,17 +14,17 @@ void expect_deep_binding();
 
 // Called after a dlopen, with its handle; null: unknown. The library's constructors have run with libc's functions. Not
 // in signal handlers.
-void lead_deep_bindings_to_ours(void* opened);
+void redirect_deep_bindings(void* opened);
 
 // If the agent was loaded late, everything else is patched in place. Only the hooks that compilers call (-pg,
 // -finstrument-functions) are redirected in this way: in the modules that are loaded, and from here on in those that
 // are loaded later. Not in signal handlers.
-void lead_hooks_to_ours();
+void redirect_hooks();
 
 // The same for the function by which destructors of modules with points announce that they are unloaded. Not at once:
 // until the recorder has written what is planned, modules come and go unnoticed, and something else may lie where one
 // was. So before the first dlclose from then on, and after each dlopen. Not in signal handlers.
 void expect_module_ends();
-void lead_module_ends_to_ours(void* opened);
+void redirect_module_ends(void* opened);
 
 }  // namespace penna::agent

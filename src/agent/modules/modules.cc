@@ -206,7 +206,7 @@ void remember(const dl_find_object& found) {
   module.build_id_bytes = 0;
   module.marked = false;
   for (uint8_t& visit : module.visits) visit = kNoVisit;
-  module.stays = !dlopen_was_called && (!came_late || is_never_unloaded(*found.dlfo_link_map));
+  module.stays = !dlopen_was_called && (!loaded_late || is_never_unloaded(*found.dlfo_link_map));
   module.generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
   module.bias = found.dlfo_link_map->l_addr;
   const Extent extent = extent_of(found);
@@ -356,7 +356,7 @@ bool module_at(uintptr_t pc, ModuleFacts* facts) {
   return true;
 }
 
-bool mark_if_it_may_go(uintptr_t address, uintptr_t* start) {
+bool mark_if_unloadable(uintptr_t address, uintptr_t* start) {
   const uint32_t number = number_of(address);
   if (number == kNone) return false;
   *start = modules[number].start;

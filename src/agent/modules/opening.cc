@@ -52,7 +52,7 @@ void enter_functions(const penna_config& config, bool forked) {
   for (uint32_t i = 0; i < kModuleSubscribers; ++i)
     if (const auto start = module_subscribers[i].start; start != nullptr && start(config, forked)) want |= 1u << i;
   wanted = want;
-  if (wanted != 0 && !forked) enter_new(nullptr, may_write_at_leisure() ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
+  if (wanted != 0 && !forked) enter_new(nullptr, may_write_freely() ? PENNA_UNLESS_NOTHING : PENNA_UNLESS_RUNNING);
 }
 
 // Modules that another thread has opened, and that were not visited, may be in use, unless that dlopen has not returned

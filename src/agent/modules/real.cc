@@ -40,7 +40,7 @@ void* find_late(const char* name) {
 // The condition variables of glibc's oldest version have another layout. clockwait was added later and exists only
 // once.
 void* find(const char* name) {
-  if (came_late) return find_late(name);
+  if (loaded_late) return find_late(name);
   if (text_begins(name, "pthread_cond_", 13) && !text_begins(name, "pthread_cond_clockwait", 22))
     if (void* versioned = next_definition(name, "GLIBC_2.3.2")) return versioned;
   return next_definition(name);
@@ -71,7 +71,7 @@ bool resolve_real_functions() {
     return seen == kDone;
   hold_modules_from_here_on();
   note_linked_modules();
-  came_late = is_behind_libc();
+  loaded_late = is_behind_libc();
 #define PENNA_REAL(name) real.name = reinterpret_cast<decltype(real.name)>(find(#name));
 #define PENNA_REAL_UNDECLARED(name, ...) PENNA_REAL(name)
 #include "agent/modules/real.inc"

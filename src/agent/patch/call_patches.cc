@@ -86,7 +86,7 @@ void patch_module(const penna_patch_question& question, const Plan& plan, const 
 // `scope_of(i)`: the scope in which the names of the i-th module are looked up.
 template <typename ScopeOf>
 void patch_modules_as(const Plan& plan, const Questions& questions, ScopeOf&& scope_of) {
-  const bool alone = may_write_at_leisure();
+  const bool alone = may_write_freely();
   for (uint32_t i = 0; i < questions.count; ++i) {
     const bool sound = plan.head != nullptr && plan.holds(plan.nears[i], questions.list[i]);
     if (sound)
@@ -141,7 +141,7 @@ void refuse_instead(bool when) {
 
 // All questions share one piece of near memory. It becomes executable before the first function leads there.
 EnterInstead enter_instead_as(const Plan& plan, const Questions& questions, uintptr_t* originals) {
-  const bool alone = may_write_at_leisure();
+  const bool alone = may_write_freely();
   const NearRoom all{questions.list[0].near, page_up(uint64_t{questions.count} * questions.list[0].near_bytes)};
   uint64_t used = 0;
   bool fit = true;
@@ -199,7 +199,7 @@ bool is_sound(const penna_patch& patch, const penna_patch_question& question, co
 // All of a module's lock functions or none: a lock must not be recorded as taken and never as released.
 EnterInstead enter_locks_as(const Plan& plan, const penna_patch_question& question, const penna_near& near,
                             const LockEntrance& entrance) {
-  const bool alone = may_write_at_leisure();
+  const bool alone = may_write_freely();
   const penna_patch* const first = plan.patches + near.first;
   const penna_patch* const end = first + near.patches;
   bool fit = true;
@@ -265,11 +265,11 @@ bool patch_function(uintptr_t function) {
   if (!lock) return false;
   // Before the request: whatever its outcome, this function is not asked about again.
   if (!remember_entered_function(function)) return true;
-  const bool alone = may_write_at_leisure();
+  const bool alone = may_write_freely();
   ask(
       1,
       [&](Questions& questions) {
-        const NearRoom room = reserve_near_function(module.start, module.end, behind_mark(function), alone);
+        const NearRoom room = reserve_near_function(module.start, module.end, after_mark(function), alone);
         questions.list[questions.count++] = question_about(module, room, function);
       },
       [&](const Plan& plan, const Questions& questions) { patch_function_as(plan, questions.list[0], alone); });

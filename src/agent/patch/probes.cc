@@ -102,7 +102,7 @@ void arm_all(const Plan& plan, const penna_patch_question& question, const penna
   const bool usable = use_near(question, filled ? near : penna_near{}) && filled;
   if (first == end) return;
   if (usable) mark_written(question.start);
-  CodeWriter writer(question, may_write_at_leisure());
+  CodeWriter writer(question, may_write_freely());
   for (const penna_patch* patch = first; patch != end; ++patch) {
     const bool done = usable && arm(*patch, probe_of(*patch, question, near), question.start, writer);
     count(done ? &penna_counters::sites_armed : &penna_counters::sites_refused);

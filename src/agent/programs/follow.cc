@@ -106,7 +106,7 @@ class HeldProgram {
 template <typename Start, typename Look, typename Told>
 int with_our_environment(const char* name, char* const* from, Start start, Look look, Told tell) {
   // Libc functions that are patched call one another.
-  if (!following() || (came_late && has_our_variables(from))) return start(from);
+  if (!following() || (loaded_late && has_our_variables(from))) return start(from);
   ProgramToStart program;
   program.path = name != nullptr ? name : "";
   if (program_refused()) {
@@ -117,7 +117,7 @@ int with_our_environment(const char* name, char* const* from, Start start, Look 
   }
   const ExecEnvironment size = exec_environment_size(from, program.runtime);
   // The child of libc's own posix_spawn, which reaches the hooks only if the agent was loaded late, has 32 KiB.
-  const size_t most_pointers = came_late ? 1024 : 16384, most_bytes = came_late ? 4096 : 65536;
+  const size_t most_pointers = loaded_late ? 1024 : 16384, most_bytes = loaded_late ? 4096 : 65536;
   if (program.takes_variables() && (size.pointers > most_pointers || size.bytes > most_bytes))
     program.why = PENNA_START_TOO_MUCH;  // better not followed than a stack overflow
   auto told = tell(program);
@@ -223,7 +223,7 @@ auto with_our_command(const char* command, Start start) {
 using namespace penna::agent;
 
 PENNA_EXPORT int execve(const char* path, char* const argv[], char* const envp[]) {
-  const LimitsAsAsked limits;
+  const RequestedLimits limits;
   return exec_with_ours(
       path, envp, [=](char* const* e) { return real.execve(path, argv, e); },
       [=](ProgramToStart* program) { look_at_program(path, envp, program); });
@@ -232,7 +232,7 @@ PENNA_EXPORT int execve(const char* path, char* const argv[], char* const envp[]
 PENNA_EXPORT int execv(const char* path, char* const argv[]) { return execve(path, argv, environ); }
 
 PENNA_EXPORT int execvpe(const char* file, char* const argv[], char* const envp[]) {
-  const LimitsAsAsked limits;
+  const RequestedLimits limits;
   return exec_with_ours(
       file, envp, [=](char* const* e) { return real.execvpe(file, argv, e); },
       [=](ProgramToStart* program) { look_at_program_by_name(file, envp, program); });
@@ -241,7 +241,7 @@ PENNA_EXPORT int execvpe(const char* file, char* const argv[], char* const envp[
 PENNA_EXPORT int execvp(const char* file, char* const argv[]) { return execvpe(file, argv, environ); }
 
 PENNA_EXPORT int fexecve(int fd, char* const argv[], char* const envp[]) {
-  const LimitsAsAsked limits;
+  const RequestedLimits limits;
   return exec_with_ours(
       "", envp, [=](char* const* e) { return real.fexecve(fd, argv, e); },
       [=](ProgramToStart* program) { look_at_program_by_descriptor(fd, envp, program); });

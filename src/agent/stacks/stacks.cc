@@ -32,7 +32,7 @@ uint64_t pool_head;
 constexpr uint64_t kPointerMask = (uint64_t{1} << 48) - 1;
 
 ThreadState* take_state() {
-  uint64_t head = __atomic_load_n(&pool_head, __ATOMIC_ACQUIRE);  // pairs with the release below and in give_state()
+  uint64_t head = __atomic_load_n(&pool_head, __ATOMIC_ACQUIRE);  // pairs with the release below and in return_state()
   while ((head & kPointerMask) != 0) {
     auto* state = reinterpret_cast<ThreadState*>(head & kPointerMask);
     // A state is never unmapped, so this reads a state even if another thread takes it first.
@@ -43,7 +43,7 @@ ThreadState* take_state() {
   return static_cast<ThreadState*>(map_kept(sizeof(ThreadState)));
 }
 
-void give_state(ThreadState* state) {
+void return_state(ThreadState* state) {
   uint64_t head = __atomic_load_n(&pool_head, __ATOMIC_RELAXED);
   uint64_t mine;
   do {
@@ -67,7 +67,7 @@ bool prepare_walker() {
 // Pseudo parents that stand for "the outermost frame, where the walk ended this way": they have no node.
 constexpr uint32_t kMarkers = UINT32_MAX - 15;
 
-constexpr penna_stack_end told_as(unwind::End end) {
+constexpr penna_stack_end stack_end_of(unwind::End end) {
   switch (end) {
     case unwind::End::complete: return PENNA_STACK_COMPLETE;
     case unwind::End::depth_limit: return PENNA_STACK_DEPTH_LIMIT;
@@ -182,7 +182,7 @@ struct Hooks {
     if (__builtin_expect(parent == 0 && pc < 16, 0)) return kMarkers + static_cast<uint32_t>(pc);
     Key key = key_of(parent, pc);
     if (__builtin_expect(parent >= kMarkers, 0))
-      key = {key.pc_generation, 0, told_as(static_cast<unwind::End>(parent - kMarkers))};
+      key = {key.pc_generation, 0, stack_end_of(static_cast<unwind::End>(parent - kMarkers))};
     return find_or_add(key);
   }
   uint32_t parent_of(uint32_t id, uintptr_t pc) const {
@@ -209,7 +209,7 @@ void count_truncated(unwind::End end) {
   if (end == unwind::End::tree_full)
     __atomic_fetch_add(&process.channel->counters.stack_tree_full, 1, __ATOMIC_RELAXED);
   else
-    __atomic_fetch_add(&process.channel->counters.stacks_truncated[told_as(end)], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&process.channel->counters.stacks_truncated[stack_end_of(end)], 1, __ATOMIC_RELAXED);
 }
 
 }  // namespace
@@ -241,13 +241,13 @@ void release_thread_state() {
   ThreadState* state = thread.state;
   if (state == nullptr) return;
   thread.state = nullptr;
-  give_thread_state(state);
+  return_thread_state(state);
 }
 
-void give_thread_state(ThreadState* state) {
+void return_thread_state(ThreadState* state) {
   state->memory.stacks = {};  // the next thread has another stack
   state->memory.forget();
-  give_state(state);
+  return_state(state);
 }
 
 void forget_unwind_rules() {

@@ -24,7 +24,7 @@ void forget_last_stack();
 void release_thread_state();
 // The same for a thread that has ended without calling it.
 struct ThreadState;
-void give_thread_state(ThreadState* state);
+void return_thread_state(ThreadState* state);
 
 // Code was unmapped: cached rules must not be used for what is mapped in its place.
 void forget_unwind_rules();

@@ -67,7 +67,7 @@ Result<> show(const Recording& recording, const GraphOptions& options, Output& o
   if (std::string chosen = chosen_text(options.input, recording); !chosen.empty())
     report.head.push_back(std::move(chosen));
   PENNA_TRY(select_report_rows(report, options.table));
-  tell_lost_files(report, names);
+  add_lost_files(report, names);
   add_health(report, recording, examine(recording, summary, analyses, names));
   write_report(report, options.table, output);
   return ok();

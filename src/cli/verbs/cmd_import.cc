@@ -37,7 +37,7 @@ Session session_of(const StreamImport& stream) {
 }
 
 // What was read, and everything that was not: a stream may have been cut off or damaged on its way.
-void say_what_came(const std::string& path, const StreamSummary& summary) {
+void print_summary(const std::string& path, const StreamSummary& summary) {
   EventCounts events = summary.events, lost = summary.lost;
   say(fmt::format("{}: {}, written by {}", path, events_text(events),
                   plural_text(static_cast<int64_t>(summary.threads), "thread", "threads")));
@@ -49,7 +49,7 @@ void say_what_came(const std::string& path, const StreamSummary& summary) {
   if (summary.cut_bytes != 0) say("the last record is incomplete: the stream was cut off");
 }
 
-void say_what_came(const std::string& path, const RtraceSummary& summary) {
+void print_summary(const std::string& path, const RtraceSummary& summary) {
   say(fmt::format("{}: {}", path, events_text(summary.events)));
   const auto lines = [](uint64_t count) { return plural_text(static_cast<int64_t>(count), "line", "lines"); };
   if (summary.other_resources != 0)
@@ -67,7 +67,7 @@ Result<> import_stream(const ImportOptions& options, const std::string& output, 
   RecordingWriter writer = PENNA_TRY(RecordingWriter::create(output, {.overwrite = options.force}));
   const StreamSummary summary = stream->write(writer, session_of(*stream));
   PENNA_TRY(writer.finish());
-  say_what_came(output, summary);
+  print_summary(output, summary);
   return ok();
 }
 
@@ -81,7 +81,7 @@ Result<> import_rtrace(const ImportOptions& options, const std::string& output, 
   session.options.push_back(kImportedFromStream);
   const RtraceSummary summary = trace->write(writer, session);
   PENNA_TRY(writer.finish());
-  say_what_came(output, summary);
+  print_summary(output, summary);
   return ok();
 }
 

@@ -151,7 +151,7 @@ class RecordRun {
   void follow_to_the_end();
   void leave_processes();
   void close_file();
-  void say_what_came() const;
+  void print_summary() const;
   void stay_with_page();
   int end();
 
@@ -172,8 +172,8 @@ class RecordRun {
   std::optional<SocketDirectory> directory_;
   std::string socket_path_;
   // These two know at the end which options matched no function.
-  const std::shared_ptr<AskedFunctions> asked_by_filters_ = std::make_shared<AskedFunctions>();
-  const std::shared_ptr<AskedFunctions> asked_for_values_ = std::make_shared<AskedFunctions>();
+  const std::shared_ptr<RequestedFunctions> asked_by_filters_ = std::make_shared<RequestedFunctions>();
+  const std::shared_ptr<RequestedFunctions> asked_for_values_ = std::make_shared<RequestedFunctions>();
   PatchRequests requests_;
   std::unique_ptr<Carrier> carrier_;
   Inject* inject_ = nullptr;           // the carrier, where that is how we come in
@@ -396,7 +396,7 @@ std::string RecordRun::way_to_calls() const {
   return "no calls: " + record_all_calls(session_);
 }
 
-void RecordRun::say_what_came() const {
+void RecordRun::print_summary() const {
   if (options_.quiet) return;
   if (!without_locks_.empty()) say(without_locks_);
   if (!without_values_.empty()) say(without_values_);
@@ -473,7 +473,7 @@ int cmd_record(const RecordOptions& options) {
   run.leave_processes();
   run.close_file();
   // The recording is complete. What remains is to report what is in it, and what is not.
-  run.say_what_came();
+  run.print_summary();
   if (options.short_report && run.is_complete()) print_short_report(run.path());
   return run.end();
 }

@@ -193,7 +193,7 @@ Report closing_of(const Recording& recording, Names& names, const ReplayOptions&
     closing.tail.push_back(several + ".");
   if (std::string chosen = chosen_text(options.input, recording); !chosen.empty())
     closing.tail.push_back(std::move(chosen));
-  tell_lost_files(closing, names);
+  add_lost_files(closing, names);
   add_health(closing, recording, examine(recording, summarize(recording), Analyses{}, names));
   return closing;
 }

@@ -183,7 +183,7 @@ Result<Report> make_report(const Recording& recording, const ReportOptions& opti
   PENNA_TRY(select_report_rows(report, options.table));
   limit_stacks(report, options.frames.value_or(which.frames));
   if (which.does_take(kTakesAllocations)) advise_on_names(report, names);
-  if (!which.is_of_health) tell_lost_files(report, names);
+  if (!which.is_of_health) add_lost_files(report, names);
   // After the rows: only now is it known which names were missing.
   if (!which.is_of_health) add_health(report, recording, examine(recording, summary, analyses, names));
   return report;

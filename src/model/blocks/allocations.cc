@@ -108,7 +108,7 @@ void Allocations::visit(const Event& event, BlockRecord& block) {
     case BlockOp::kNone: return;
     case BlockOp::kAllocated: return maps ? mapped(event, block) : allocated(event, block);
     case BlockOp::kFreed: return maps ? unmapped(event, block) : freed(event, block);
-    case BlockOp::kKept: return take_back(event, block.address);
+    case BlockOp::kKept: return undo_free(event, block.address);
   }
 }
 
@@ -256,8 +256,8 @@ void Allocations::freed(const Event& event, const BlockRecord& free) {
   last.freed_at = event.time;
   const SampleWeight weight = scale_.weigh(last.block.size);
   totals.frees_by_family[family_of(free)] += weight.blocks;
-  last.is_told = last.block.slot == kNoSlot;
-  if (last.is_told) return;
+  last.is_reported = last.block.slot == kNoSlot;
+  if (last.is_reported) return;
   totals.frees += weight.blocks;
   remove_live(event.process, last.block);
   report_live(event.process, event.time);
@@ -359,8 +359,8 @@ void Allocations::take_part(const Event& event, const MappedPart& part, bool by_
 // The thread's last free is final: nothing can take it back now.
 void Allocations::settle(uint32_t thread) {
   LastOfThread& last = threads_[thread];
-  if (last.is_told) return;
-  last.is_told = true;
+  if (last.is_reported) return;
+  last.is_reported = true;
   if (options_.observer == nullptr) return;
   StackOfProcess from;
   if (last.freed_from != 0) from = first_like(recording_.threads()[thread].process, last.freed_from);
@@ -373,17 +373,17 @@ void Allocations::finish() {
 
 // This thread's FREE just before, by realloc, did not happen. Nearly always this was known then (Event::undone), or the
 // FREE is missing (lost): in both cases nothing was counted.
-void Allocations::take_back(const Event& event, uint64_t address) {
+void Allocations::undo_free(const Event& event, uint64_t address) {
   HeapTotals& totals = totals_[event.process];
   LastOfThread& last = threads_[event.thread];
   ++totals.failed_reallocs;
   if (last.freed == Freed::kNothing || last.freed_address != address) return settle(event.thread);
-  if (options_.unmatched != nullptr) options_.unmatched->taken_back(event, address, last.freed == Freed::kUnmatched);
+  if (options_.unmatched != nullptr) options_.unmatched->undone(event, address, last.freed == Freed::kUnmatched);
   uint64_t blocks = 1;
   if (last.freed == Freed::kOwn) {
     blocks = scale_.weigh(last.block.size).blocks;
     if (last.block.slot != kNoSlot) totals.frees -= blocks;
-    last.is_told = true;
+    last.is_reported = true;
     add_live(event, address, last.block);
   } else if (last.freed == Freed::kInherited) {
     --totals.inherited_frees;

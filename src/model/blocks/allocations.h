@@ -174,9 +174,9 @@ class Allocations {
     uint16_t flags = 0;       // kOwn: penna_map_flag, for mappings
     uint32_t freed_from = 0;  // its stack
     uint64_t freed_address = 0;
-    HeapBlock block;        // kOwn: the freed block
-    uint64_t freed_at = 0;  // ticks
-    bool is_told = true;    // kOwn: reported to the observer
+    HeapBlock block;          // kOwn: the freed block
+    uint64_t freed_at = 0;    // ticks
+    bool is_reported = true;  // kOwn: reported to the observer
   };
   void visit(const Event& event, BlockRecord& block);
   void mapped(const Event& event, BlockRecord& told);
@@ -188,7 +188,7 @@ class Allocations {
   void report_live(uint32_t process, uint64_t time);
   void freed(const Event& event, const BlockRecord& free);
   void freed_unknown(const Event& event, const BlockRecord& free);
-  void take_back(const Event& event, uint64_t address);
+  void undo_free(const Event& event, uint64_t address);
   uint32_t slot_of(const Event& event, const BlockRecord& told);
   StackOfProcess first_like(uint32_t process, uint32_t stack) const;
   void end_processes(uint64_t time);

@@ -42,8 +42,8 @@ Result<BlockFamily> BlockFamily::find(const Recording& recording, const std::str
   if (name == "heap") return family;
   if (name == "maps" || name == "maps:file" || name == "maps:anonymous") {
     family.space_ = BlockSpace::kMaps;
-    if (name != "maps") family.flags_asked_ = PENNA_MAP_FILE | kMapOfUnknown;
-    if (name == "maps:file") family.flags_due_ = PENNA_MAP_FILE;
+    if (name != "maps") family.flag_mask_ = PENNA_MAP_FILE | kMapOfUnknown;
+    if (name == "maps:file") family.flag_value_ = PENNA_MAP_FILE;
     return family;
   }
   if (name.starts_with(kPoolPrefix)) {

@@ -28,7 +28,7 @@ class BlockFamily {
     return block.space == space_ && (space_ != BlockSpace::kPool || has_pool(process, block.pool));
   }
   // For a block that has() accepts: it passes the restriction to files or anonymous mappings, if any.
-  bool counts(const BlockRecord& block) const { return (block.flags & flags_asked_) == flags_due_; }
+  bool counts(const BlockRecord& block) const { return (block.flags & flag_mask_) == flag_value_; }
 
   BlockSpace space() const { return space_; }
   bool is_heap() const { return space_ == BlockSpace::kHeap; }
@@ -45,7 +45,7 @@ class BlockFamily {
   }
 
   BlockSpace space_ = BlockSpace::kHeap;
-  uint16_t flags_asked_ = 0, flags_due_ = 0;  // penna_map_flag
+  uint16_t flag_mask_ = 0, flag_value_ = 0;  // penna_map_flag
   std::string name_ = "heap";
   std::vector<uint64_t> pools_;  // process, id; sorted
 };

@@ -15,14 +15,14 @@ uint64_t less(uint64_t a, uint64_t b) { return a < b ? 0 : a - b; }
 
 struct HeapForest::Heap {
   // The lifetimes of freed blocks: from the first allocation to the last free at this address.
-  struct Grave {
+  struct FreedBlock {
     uint64_t allocated, freed;
   };
   Blocks blocks;
   const Heap* parent = nullptr;                     // whose heap it started with; null = empty or unknown
   uint64_t began = 0;                               // ticks
   uint64_t first_fork = UINT64_MAX, last_fork = 0;  // of its children, in ticks; the first less the slack
-  NumberMap<Grave> graves;                          // only while children may need it
+  NumberMap<FreedBlock> freed_blocks;               // only while children may need it
   NumberMap<uint64_t> inherited_freed;              // address -> when
 };
 
@@ -61,7 +61,7 @@ bool HeapForest::erase(uint32_t process, uint64_t address, uint64_t time, HeapBl
   heap.blocks.erase(found);
   // Children look for blocks that were allocated before the fork and freed after it.
   if (time >= heap.first_fork && old.time <= heap.last_fork) {
-    auto [grave, added] = heap.graves.try_emplace(address, Heap::Grave{old.time, time});
+    auto [grave, added] = heap.freed_blocks.try_emplace(address, Heap::FreedBlock{old.time, time});
     if (!added) grave.value() = {std::min(grave->second.allocated, old.time), std::max(grave->second.freed, time)};
   }
   return true;
@@ -84,8 +84,9 @@ bool HeapForest::was_live(const Heap& heap, uint64_t address, uint64_t time) con
   const Heap* at = &heap;
   for (; at != nullptr; time = at->began, at = at->parent) {
     if (auto block = at->blocks.find(address); block != at->blocks.end() && block->second.time <= time) return true;
-    if (auto grave = at->graves.find(address);
-        grave != at->graves.end() && grave->second.allocated <= time && grave->second.freed >= less(time, fork_slack_))
+    if (auto grave = at->freed_blocks.find(address); grave != at->freed_blocks.end() &&
+                                                     grave->second.allocated <= time &&
+                                                     grave->second.freed >= less(time, fork_slack_))
       return true;
     if (auto freed = at->inherited_freed.find(address);
         freed != at->inherited_freed.end() && freed->second < less(time, fork_slack_))

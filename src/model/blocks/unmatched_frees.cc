@@ -30,7 +30,7 @@ void UnmatchedFrees::unmatched(const Event& event, const BlockRecord& free) {
 }
 
 // The free before it, if any, is forgotten: the block that the failed realloc was passed most likely exists.
-void UnmatchedFrees::taken_back(const Event& event, uint64_t address, bool is_unmatched) {
+void UnmatchedFrees::undone(const Event& event, uint64_t address, bool is_unmatched) {
   allocated(event.process, address);
   if (is_unmatched) --rows_[last_[event.thread]].frees;
 }

@@ -42,7 +42,7 @@ class UnmatchedFrees {
   void freed(uint32_t process, uint64_t address, uint32_t stack) { freed_[process].insert_or_assign(address, stack); }
   void unmatched(const Event& event, const BlockRecord& free);  // before its freed()
   // This thread's last free did not happen. It was counted here if `is_unmatched`.
-  void taken_back(const Event& event, uint64_t address, bool is_unmatched);
+  void undone(const Event& event, uint64_t address, bool is_unmatched);
 
   std::vector<UnmatchedFree> rows() const;  // blocks freed twice first, then most frees first
 

@@ -70,7 +70,7 @@ void Calls::finish() {
     thread->finish(Observer{*this, *thread});
     CallCounts counts = thread->matcher.counts();
     // Exits of a forked thread outside of all its calls leave calls of the parent: they are inherited, not stray.
-    if (counts.outer_exits != 0 && goes_on_after_fork(recording_, number)) {
+    if (counts.outer_exits != 0 && continues_after_fork(recording_, number)) {
       counts.inherited = std::exchange(counts.outer_exits, 0);
       counts.stray_exits -= counts.inherited;
     }

@@ -123,17 +123,17 @@ bool ThreadCursor::next_own() {
   while (at_ < refs_.size()) {
     const ChunkRef& ref = refs_[at_++];
     // Also for unwanted chunks: a gap in the numbers is a lost chunk.
-    is_behind_loss_ |= ref.sequence > last_sequence_ + 1;
+    after_loss_ |= ref.sequence > last_sequence_ + 1;
     last_sequence_ = ref.sequence;
     if (!wanted(ref)) continue;
     if (auto done = read(ref); !done) {
       if (unreadable_++ == 0) first_error_ = done.error().text;
-      is_behind_loss_ = true;
+      after_loss_ = true;
       continue;
     }
     records_ = RecordCursor(bytes_);
     // The count continues from chunk to chunk: a change means a loss since the last chunk read.
-    is_behind_loss_ |= records_.header().events_discarded != discarded_;
+    after_loss_ |= records_.header().events_discarded != discarded_;
     discarded_ = records_.header().events_discarded;
     in_chunk_ = true;
     ++chunks_;

@@ -93,7 +93,7 @@ class ThreadCursor {
       while (records_.next(event_.record)) {
         if (event_.record.time > event_.time) event_.time = event_.record.time;
         if (!passes() || (selection_ != nullptr && event_.record.kind == PENNA_KIND_POINT && !is_selected())) continue;
-        event_.after_loss = std::exchange(is_behind_loss_, false);
+        event_.after_loss = std::exchange(after_loss_, false);
         event_.undone = is_free_by_realloc(event_.record) && is_taken_back();
         return true;
       }
@@ -160,7 +160,7 @@ class ThreadCursor {
   std::unique_ptr<SiftedChunks> sifted_;       // null: chunks are read unsifted
   bool in_chunk_ = false;
   bool in_range_ = false;  // the whole chunk is
-  bool is_behind_loss_ = false;
+  bool after_loss_ = false;
   uint64_t last_sequence_ = 0, discarded_ = 0;  // of the previous chunk
   Event event_;
   std::array<CallEvent, 256> calls_;  // of next_calls()

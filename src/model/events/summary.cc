@@ -173,12 +173,12 @@ std::string snapshots_text(uint64_t snapshots, const EventCounts& thrown_away) {
     return "no snapshot was taken" +
            (all ? std::string(", and there was nothing to keep") : fmt::format(": {} were thrown away", events));
   return fmt::format("{} taken; {}", plural_text(static_cast<int64_t>(snapshots), "snapshot was", "snapshots were"),
-                     all ? "all events were kept" : events + " before, between and behind them were thrown away");
+                     all ? "all events were kept" : events + " before, between and after them were thrown away");
 }
 
 uint64_t Summary::total_lost() const { return sum_of(lost); }
 
-bool goes_on_after_fork(const Recording& recording, uint32_t thread) {
+bool continues_after_fork(const Recording& recording, uint32_t thread) {
   const RecordedThread& first = recording.threads()[thread];
   const Process& own = recording.processes()[first.process].process;
   if (own.after_exec || first.serial != 1) return false;

@@ -22,7 +22,7 @@ std::string events_text(const EventCounts& counts);
 
 // For --thread while recording: how many threads got a matching name too late.
 std::string late_threads_text(uint64_t threads);
-// "2 snapshots were taken; 1,204 calls before, between and behind them were thrown away".
+// "2 snapshots were taken; 1,204 calls before, between and after them were thrown away".
 std::string snapshots_text(uint64_t snapshots, const EventCounts& thrown_away);
 
 struct ThreadSummary {
@@ -84,7 +84,7 @@ std::string process_name(const Process& process);
 inline constexpr int kMostAncestors = 16;
 
 // Whether a thread starts out inside functions that its process's parent entered: the first one after a fork.
-bool goes_on_after_fork(const Recording& recording, uint32_t thread);
+bool continues_after_fork(const Recording& recording, uint32_t thread);
 
 // How long, in ticks, the parent may have gone on after the fork before its child's first sign of life: a child reports
 // its beginning once it runs, which on a busy machine is late.

@@ -44,7 +44,7 @@ void ConditionWaits::woke(uint32_t condition, uint32_t thread, uint64_t time, bo
 }
 
 void ConditionWaits::ended(uint32_t condition, uint32_t thread, uint32_t lock, bool timed_out, uint64_t released,
-                           uint32_t given_back_by) {
+                           uint32_t released_by) {
   ConditionStats& stats = all_[condition];
   State& state = states_[condition];
   stats.lock = lock;
@@ -53,7 +53,7 @@ void ConditionWaits::ended(uint32_t condition, uint32_t thread, uint32_t lock, b
   stats.spurious += !timed_out && state.woken == 0;
   const Broadcast& broadcast = state.broadcast;
   if (!timed_out && broadcast.woken != 0 && wait.begin <= broadcast.time && released > broadcast.time &&
-      given_back_by != broadcast.thread)
+      released_by != broadcast.thread)
     ++state.broadcast.queued;
   leave(thread, !timed_out);
 }

@@ -26,9 +26,9 @@ class ConditionWaits {
   void requested(uint32_t condition, uint32_t thread, uint64_t time, uint64_t locked, uint32_t given = kNoIndex);
   // `elsewhere`: a thread waits in another process that shares the condition.
   void woke(uint32_t condition, uint32_t thread, uint64_t time, bool everybody, bool elsewhere = false);
-  // `released`: when the mutex was last released, by the thread `given_back_by`; 0: never.
+  // `released`: when the mutex was last released, by the thread `released_by`; 0: never.
   void ended(uint32_t condition, uint32_t thread, uint32_t lock, bool timed_out, uint64_t released,
-             uint32_t given_back_by);
+             uint32_t released_by);
   // The thread stopped waiting in a way that was not recorded.
   void dropped(uint32_t thread);
   // Counting starts over.

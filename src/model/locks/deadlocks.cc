@@ -48,7 +48,7 @@ class DeadlockFinder {
     place_.assign(graph_.size(), kNoIndex);
     for (uint32_t i = 0; i < found_.waiting.size(); ++i) place_[found_.waiting[i].thread] = i;
     find_cycles();
-    mark_behind();
+    mark_blocked();
     return std::move(found_);
   }
 
@@ -97,7 +97,7 @@ class DeadlockFinder {
     }
   }
   // Backwards from the deadlocks: every thread that directly or indirectly waits for a thread in one.
-  void mark_behind() {
+  void mark_blocked() {
     Graph waiters(graph_.size());
     for (uint32_t thread = 0; thread < graph_.size(); ++thread)
       for (const uint32_t holder : graph_[thread]) waiters[holder].push_back(thread);

@@ -216,7 +216,7 @@ void HolderTracker::request(const Event& event, LockStep& step) {
   if (its == event.process) return;
   const SyncObject& object = objects_[step.object];
   if (const uint32_t* same = index_.peek(its, lock_kind(object.sync), object.address))
-    hold.stack_there = hold_of(thread, *same).stack;
+    hold.holder_stack = hold_of(thread, *same).stack;
 }
 
 // The owner of a lock in memory that processes share; kNoIndex: there may be none. A fork also copies held locks: an

@@ -49,8 +49,8 @@ struct LockHold {
   bool learned = false;  // known only from a waiter: `since` is unknown
   bool waited = false;   // taken at the end of a wait
   uint64_t since = 0;
-  uint32_t own_stack = 0;    // same as `stack`, unless only the preceding request had it
-  uint32_t stack_there = 0;  // learned, for a thread of another process: where that took it; a stack of its process
+  uint32_t own_stack = 0;     // same as `stack`, unless only the preceding request had it
+  uint32_t holder_stack = 0;  // learned, for a thread of another process: where that took it; a stack of its process
 };
 
 // Requested, and not yet acquired.

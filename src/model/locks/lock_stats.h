@@ -101,13 +101,13 @@ using LockFilter = std::function<bool(const LockStats&)>;  // empty: all
 
 // What a thread waited for, or what ended its wait.
 enum class OtherSide : uint8_t {
-  kHeld,      // a holder, by the stack that took the lock
-  kGaveBack,  // a holder, by the stack that released the lock: where it was taken is unknown
-  kUnknown,   // a holder of which at most the thread is known
-  kNobody,    // the lock was free: the waiter had been woken, or another one overtook it
-  kWoke,      // for objects without holder: the thread that posted, signalled, arrived last or ended
-  kTimeout,   // the wait was not ended by any thread
-  kBroken,    // it ended with an error: interrupted by a signal, or cancelled
+  kHeld,         // a holder, by the stack that took the lock
+  kReleased,     // a holder, by the stack that released the lock: where it was taken is unknown
+  kUnknown,      // a holder of which at most the thread is known
+  kFree,         // the lock was free: the waiter had been woken, or another one overtook it
+  kWoke,         // for objects without holder: the thread that posted, signalled, arrived last or ended
+  kTimeout,      // the wait was not ended by any thread
+  kInterrupted,  // it ended with an error: interrupted by a signal, or cancelled
 };
 
 // The waits of one stack for one lock, split by the stacks of its holders.
@@ -155,7 +155,7 @@ struct WaitStack {
 struct HoldGroup {
   uint32_t lock = 0;  // index
   uint32_t stack = 0;
-  bool gave_back = false;  // the stack is where it was released; where it was taken is unknown
+  bool stack_is_release = false;  // the stack is where it was released; where it was taken is unknown
   bool many_threads = false;
   uint32_t thread = kNoIndex;  // of the longest
   uint64_t open = 0;           // of the holds: still open when the recording ended

@@ -31,7 +31,7 @@ void Locks::requested(const Event& event, const LockStep& step) {
   counted(index, event.thread).queued_waits += ledger_.waiting(index) > 2;
   if (kind == LockKind::kCondition)
     conditions_.requested(states_[index].condition, event.thread, event.time, locked_since_[event.thread],
-                          given_last_[event.thread]);
+                          last_released_[event.thread]);
 }
 
 void Locks::waited(const Event& event, const LockStep& step) {
@@ -128,7 +128,7 @@ std::vector<WaitLedger::Charge> Locks::holds_between(State& state, uint64_t begi
     passed = one.end;
   }
   if (!all_known) recent.grow();
-  if (all_known) *rest = {OtherSide::kNobody};
+  if (all_known) *rest = {OtherSide::kFree};
   return holds;
 }
 
@@ -151,7 +151,7 @@ WaitLedger::Other Locks::other_side(uint32_t index, uint64_t begin, const LockRe
   const State& state = states_[index];
   if (has_holder(lock.kind)) return {OtherSide::kUnknown, 0, owner};
   if (read.end == PENNA_WAIT_TIMEOUT) return {OtherSide::kTimeout};
-  if (read.end == PENNA_WAIT_ERROR) return {OtherSide::kBroken};
+  if (read.end == PENNA_WAIT_ERROR) return {OtherSide::kInterrupted};
   if (lock.kind == LockKind::kJoin) return {OtherSide::kWoke, 0, owner};
   if (state.woken < begin || state.waker == kNoIndex)
     return can_be_of_many(lock.kind) ? posted_elsewhere(lock, begin) : WaitLedger::Other{};
@@ -219,7 +219,7 @@ void Locks::end_wait(uint32_t index, uint32_t thread, uint64_t begin, uint64_t n
     if (wait.parts.empty() && owner != kNoIndex) find_sharers(index, owner, begin);
     charge_sharers(index, thread, counted_from, now);
   }
-  if (has_holder(lock.kind) && !wait.parts.empty()) rest = {OtherSide::kNobody};
+  if (has_holder(lock.kind) && !wait.parts.empty()) rest = {OtherSide::kFree};
   ledger_.end(thread, index, end, rest, groups_);
 }
 

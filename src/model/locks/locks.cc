@@ -32,7 +32,7 @@ Locks::Locks(const HolderTracker& tracker, const LockOptions& options)
       parents_(process_parents(recording_)),
       forked_(recording_),
       locked_since_(recording_.threads().size()),
-      given_last_(recording_.threads().size(), kNoIndex),
+      last_released_(recording_.threads().size(), kNoIndex),
       ledger_(recording_),
       conditions_(recording_.threads().size()),
       joined_(recording_.threads().size()),
@@ -274,7 +274,7 @@ void Locks::released(const Event& event, const LockStep& step) {
   // It had been taken before the recording: all waiters waited for this thread.
   if (is_free)
     ledger_.charge(
-        index, {read.stack != 0 ? OtherSide::kGaveBack : OtherSide::kUnknown, read.stack, event.thread, kNoIndex, 0},
+        index, {read.stack != 0 ? OtherSide::kReleased : OtherSide::kUnknown, read.stack, event.thread, kNoIndex, 0},
         event.time);
 }
 
@@ -295,29 +295,30 @@ void Locks::end_hold(const Hold& hold, uint64_t time, uint32_t stack) {
   state.recent.add(state.last);
   count_hold(groups_[by.group], hold, time, false);
   locked_since_[hold.thread] = hold.since;
-  given_last_[hold.thread] = hold.lock;
+  last_released_[hold.thread] = hold.lock;
 }
 
 // The other side of waits for this hold. `stack`: where it is released; 0: unknown.
 WaitLedger::Other Locks::holder(State& state, const Hold& hold, uint32_t stack) {
-  const OtherSide side = hold.stack != 0 ? OtherSide::kHeld : stack != 0 ? OtherSide::kGaveBack : OtherSide::kUnknown;
+  const OtherSide side = hold.stack != 0 ? OtherSide::kHeld : stack != 0 ? OtherSide::kReleased : OtherSide::kUnknown;
   return {side, hold.stack != 0 ? hold.stack : stack, hold.thread, group_of(state, hold, stack), hold.since};
 }
 
 // The holds of one lock and one stack form a group: the stack that took it, or if unknown, the one that released it.
 uint32_t Locks::group_of(State& state, const Hold& hold, uint32_t stack) {
-  const bool gave_back = hold.stack == 0 && stack != 0;
-  const uint32_t shown = gave_back ? stack : hold.stack;
+  const bool stack_is_release = hold.stack == 0 && stack != 0;
+  const uint32_t shown = stack_is_release ? stack : hold.stack;
   // Fast path: a lock is taken in the same place again.
-  if (state.group != kNoIndex && groups_[state.group].stack == shown && groups_[state.group].gave_back == gave_back)
+  if (state.group != kNoIndex && groups_[state.group].stack == shown &&
+      groups_[state.group].stack_is_release == stack_is_release)
     return state.group;
-  const auto [found, added] = (gave_back ? given_groups_ : taken_groups_)
+  const auto [found, added] = (stack_is_release ? release_groups_ : taken_groups_)
                                   .try_emplace(pair_key(hold.lock, shown), static_cast<uint32_t>(groups_.size()));
   if (added) {
     HoldGroup& group = groups_.emplace_back();
     group.lock = hold.lock;
     group.stack = shown;
-    group.gave_back = gave_back;
+    group.stack_is_release = stack_is_release;
     group.thread = hold.thread;
   }
   return state.group = found->second;

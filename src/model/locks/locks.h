@@ -160,11 +160,11 @@ class Locks {
   ForkedLocks forked_;
   std::vector<LockStats> locks_;
   LockStats of_others_;
-  std::vector<State> states_;           // of locks_
-  std::vector<uint64_t> locked_since_;  // by thread: since when it had held the lock that it released last
-  std::vector<uint32_t> given_last_;    // by thread: that lock; kNoIndex: none
+  std::vector<State> states_;            // of locks_
+  std::vector<uint64_t> locked_since_;   // by thread: since when it had held the lock that it released last
+  std::vector<uint32_t> last_released_;  // by thread: that lock; kNoIndex: none
   std::vector<HoldGroup> groups_;
-  NumberMap<uint32_t> taken_groups_, given_groups_;  // lock, stack -> group
+  NumberMap<uint32_t> taken_groups_, release_groups_;  // lock, stack -> group
   WaitLedger ledger_;
   ConditionWaits conditions_;
   std::vector<uint64_t> joined_;  // by thread: when it was joined; 0: not yet

@@ -78,7 +78,7 @@ void WaitChains::operator()(const Event& event, const LockStep& step) {
   if (step.asked.is_open()) {
     end_wait(event.thread, step.asked, event.time, step.read.end, true, step.mutex);
   } else if (op == LockOp::kWaited || op == LockOp::kConditionWaited) {
-    end_unasked(event, step);
+    end_without_request(event, step);
   }
   if (op == LockOp::kReleased && step.read.stack != 0 && step.released) place(step, event.time);
   if (op == LockOp::kWoke || (op == LockOp::kReleased && (step.released || !knows_holder(step.read.sync))))
@@ -153,7 +153,8 @@ uint32_t WaitChains::holder_link(uint32_t object, Flow& flow) {
   }
   const uint32_t link =
       link_of({object, hold.stack, next, LinkKind::kHeld, is_cut}, waiter, waiter_stack, hold.thread, wait_stack);
-  if (links_[link].holder == hold.thread && links_[link].stack_there == 0) links_[link].stack_there = hold.stack_there;
+  if (links_[link].holder == hold.thread && links_[link].holder_stack == 0)
+    links_[link].holder_stack = hold.holder_stack;
   return link;
 }
 
@@ -281,7 +282,7 @@ void WaitChains::end_woken(uint32_t thread, const OpenWait& wait, uint64_t time,
   wait_time_ += blocked;
   const bool is_woken = waker.thread != kNoIndex && waker.time >= wait.begin && end != PENNA_WAIT_TIMEOUT;
   uint64_t left = blocked;
-  LinkKind kind = LinkKind::kNobodyKnown;
+  LinkKind kind = LinkKind::kUnknownWaker;
   if (end == PENNA_WAIT_TIMEOUT && is_over) kind = LinkKind::kTimedOut;
   if (end == PENNA_WAIT_GOT && !is_over) kind = LinkKind::kNotWoken;
   uint32_t longest = kNoIndex;
@@ -313,7 +314,7 @@ void WaitChains::end_woken(uint32_t thread, const OpenWait& wait, uint64_t time,
 }
 
 // The wait has no request in the recording (LOCK_REQUEST is missing): all of it is charged to the lock's last holder.
-void WaitChains::end_unasked(const Event& event, const LockStep& step) {
+void WaitChains::end_without_request(const Event& event, const LockStep& step) {
   waits_ += !step.resumed;
   const LockRecord& read = step.read;
   const OpenWait wait{step.object, read.op == LockOp::kConditionWaited ? PENNA_SYNC_CONDITION : read.sync, read.stack,

@@ -29,7 +29,7 @@ enum class LinkKind : uint8_t {
   kFree,           // no thread has it, or none is known: being handed over
   kWoken,          // a thread woke the waiter: the stack is where it did so
   kTimedOut,       // no thread did
-  kNobodyKnown,    // it is over, but what ended it is unknown: another process, a cancellation
+  kUnknownWaker,   // it is over, but what ended it is unknown: another process, a cancellation
   kNotWoken,       // still waiting, or was at the time
 };
 
@@ -43,7 +43,7 @@ struct ChainLink {
   // First seen:
   uint32_t waiter = kNoIndex, waiter_stack = 0;
   uint32_t holder = kNoIndex, holder_wait_stack = 0;
-  uint32_t stack_there = 0;                         // of a holder of another process, if known: LockHold's
+  uint32_t holder_stack = 0;                        // of a holder of another process, if known: LockHold's
   bool more_waiters = false, more_holders = false;  // other threads were seen as well
   uint64_t time = 0;                                // ticks that threads were blocked in this link
   uint64_t times = 0;                               // how often it occurred: holds, wakes
@@ -124,7 +124,7 @@ class WaitChains {
   void woke(const Event& event, const LockStep& step);
   void charge_retaken(uint32_t thread, const OpenWait& wait, uint64_t woken, uint64_t time, uint32_t mutex);
   uint64_t end_retaken(uint32_t thread, const OpenWait& wait, uint64_t woken, uint64_t time, uint32_t mutex);
-  void end_unasked(const Event& event, const LockStep& step);
+  void end_without_request(const Event& event, const LockStep& step);
   Unplaced* unplaced_of(Flow& flow);
   void count_time(Flow& flow);
   void place(const LockStep& step, uint64_t time);

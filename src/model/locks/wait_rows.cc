@@ -64,7 +64,7 @@ void WaitRows::begin_wait(const Event& event, const LockStep& step) {
     if (wait.other != kNoIndex || hold.thread == event.thread) return;
     const bool is_elsewhere = tracker_.recording().threads()[hold.thread].process != event.process;
     wait.other = hold.thread;
-    wait.other_stack = is_elsewhere ? hold.stack_there : hold.stack;
+    wait.other_stack = is_elsewhere ? hold.holder_stack : hold.stack;
     wait.side = wait.other_stack != 0 ? OtherSide::kHeld : OtherSide::kUnknown;
   });
 }
@@ -153,11 +153,11 @@ void WaitRows::released(const Event& event, const LockStep& step) {
       if (wait.other != event.thread || wait.other_stack != 0) continue;
       wait.other_stack = step.hold.stack != 0 ? step.hold.stack : read.stack;
       wait.side = step.hold.stack != 0 ? OtherSide::kHeld
-                  : read.stack != 0    ? OtherSide::kGaveBack
+                  : read.stack != 0    ? OtherSide::kReleased
                                        : OtherSide::kUnknown;
     }
   }
-  if (!step.hold.learned) give_hold(step.object, step.hold, event.time, read.stack, false);
+  if (!step.hold.learned) report_hold(step.object, step.hold, event.time, read.stack, false);
   if (step.object < contended_.size() && tracker_.holder(step.object).thread == kNoIndex)
     contended_[step.object].past_begin = contended_[step.object].past_end = 0;
 }
@@ -172,7 +172,7 @@ uint64_t WaitRows::longest_wait(uint32_t object, const LockHold& hold, uint64_t 
   return longest;
 }
 
-void WaitRows::give_hold(uint32_t object, const LockHold& hold, uint64_t end, uint32_t release_stack, bool open) {
+void WaitRows::report_hold(uint32_t object, const LockHold& hold, uint64_t end, uint32_t release_stack, bool open) {
   if (!on_hold_) return;
   const SyncObject& of = tracker_.objects()[object];
   HoldRow row;
@@ -203,7 +203,7 @@ uint64_t WaitRows::end_of(uint32_t thread) const {
 void WaitRows::finish() {
   for (uint32_t object = 0; object < tracker_.objects().size(); ++object) {
     tracker_.for_each_holder(object, [&](const LockHold& hold) {
-      if (!hold.learned) give_hold(object, hold, end_of(hold.thread), 0, true);
+      if (!hold.learned) report_hold(object, hold, end_of(hold.thread), 0, true);
     });
   }
   for (uint32_t thread = 0; thread < waiting_.size(); ++thread)
@@ -211,7 +211,7 @@ void WaitRows::finish() {
       finish_wait(thread, wait, end_of(thread), WaitEnd::kOpen);
 }
 
-size_t WaitRows::open_before(uint64_t time) const {
+size_t WaitRows::count_open_before(uint64_t time) const {
   size_t count = 0;
   for (uint32_t thread = 0; on_wait_ && thread < waiting_.size(); ++thread) {
     const OpenWait& wait = tracker_.wait_of(thread);
@@ -251,7 +251,7 @@ class RowWalk {
  private:
   WaitRows make_rows() {
     const auto give = [this](const Row& row) {
-      if (is_behind_ && row.begin < options_.end && open_ != 0) --open_;
+      if (past_range_ && row.begin < options_.end && open_ != 0) --open_;
       const bool overlaps = row.begin < options_.end && (row.end > options_.begin || row.begin >= options_.begin);
       if (!stopped_ && overlaps && takes_thread(recording_, row.thread)) stopped_ = !on_row_(row);
     };
@@ -269,8 +269,8 @@ class RowWalk {
   // After the range, only the ends of what began in it are read. (What is counted may have been given up without a
   // row.)
   bool is_done() {
-    is_behind_ = true;
-    if (open_ == 0) open_ = rows_.open_before(options_.end);
+    past_range_ = true;
+    if (open_ == 0) open_ = rows_.count_open_before(options_.end);
     return open_ == 0;
   }
 
@@ -278,7 +278,7 @@ class RowWalk {
   RowOptions options_;
   const std::function<bool(const Row&)>& on_row_;
   bool stopped_ = false;
-  bool is_behind_ = false;
+  bool past_range_ = false;
   size_t open_ = 0;  // how many rows the range began and not ended, at the last count
   HolderTracker tracker_;
   WaitRows rows_;

@@ -38,7 +38,7 @@ struct WaitRow {
   uint32_t stack = 0;  // where it waited; 0: unknown
   // For locks, the holder when the wait began, or the first to release it since then; otherwise the thread that ended
   // the wait.
-  OtherSide side = OtherSide::kUnknown;  // what is known about that thread: kHeld, kGaveBack, kWoke or kUnknown
+  OtherSide side = OtherSide::kUnknown;  // what is known about that thread: kHeld, kReleased, kWoke or kUnknown
   uint32_t other = kNoIndex;             // thread; kNoIndex: unknown
   uint32_t other_stack = 0;              // a stack of its process: where it took, released or woke; 0: unknown
 };
@@ -68,7 +68,7 @@ class WaitRows {
   // No more events: reports the rows that are still open.
   void finish();
   // Number of waits, or holds, that began before this time and have not ended.
-  size_t open_before(uint64_t time) const;
+  size_t count_open_before(uint64_t time) const;
 
  private:
   struct Waiting {
@@ -92,7 +92,7 @@ class WaitRows {
   void end_wait(const Event& event, const LockStep& step);
   void finish_wait(uint32_t thread, const OpenWait& wait, uint64_t end, WaitEnd how);
   void released(const Event& event, const LockStep& step);
-  void give_hold(uint32_t object, const LockHold& hold, uint64_t end, uint32_t release_stack, bool open);
+  void report_hold(uint32_t object, const LockHold& hold, uint64_t end, uint32_t release_stack, bool open);
   uint64_t longest_wait(uint32_t object, const LockHold& hold, uint64_t end) const;
   uint64_t end_of(uint32_t thread) const;
 

@@ -59,7 +59,7 @@ class StackFold {
   bool shows(FrameRole role);
   State state() const { return state_; }
   // No frame was the user's: show them all.
-  bool met_library_only() const { return state_ == State::kOutside; }
+  bool saw_only_library() const { return state_ == State::kOutside; }
 
  private:
   State state_;

@@ -160,7 +160,7 @@ void Names::name_by_place(const CodePlace& place, NameFrame* frame) {
 }
 
 void Names::judge(const CodePlace& place, NameFrame* frame) const {
-  frame->is_way = is_way_of_language(frame->function);
+  frame->is_wrapper = is_way_of_language(frame->function);
   if (style_.library != nullptr)
     frame->role = style_.library->role(frame->function, frame->file, place.known() ? map_.path(place.module) : "");
   if (!style_.has_short_names) return;
@@ -246,7 +246,7 @@ const NameFrame* Names::origin(uint32_t process, uint32_t stack, bool (*is_way_t
     if (frames.back().is_agents) continue;
     for (const NameFrame& one : frames) {
       last = &one;
-      if (one.is_way) continue;
+      if (one.is_wrapper) continue;
       if (innermost == nullptr) innermost = &one;
       if (one.role != FrameRole::kOwn) continue;
       if (own == nullptr) own = &one;
@@ -268,7 +268,7 @@ const NameFrame* Names::named_caller(uint32_t process, uint32_t stack, const Nam
   bool is_behind = false;
   for (auto node = recording_.stack_node(process, stack); node; node = recording_.stack_node(process, node->parent)) {
     for (const NameFrame& one : this->frame(process, node->pc, node->generation)) {
-      if (is_behind && one.named && !one.is_way && !is_way_too(one.function))
+      if (is_behind && one.named && !one.is_wrapper && !is_way_too(one.function))
         return is_file_of_libc(map_.file_name(one.module)) ? frame : &one;
       if (is_behind && !one.named && one.module != frame->module) return frame;
       is_behind |= &one == frame;

@@ -34,7 +34,7 @@ struct NameFrame {
   // For the outermost: a function of Penna itself, such as the one that calls the function of a pthread_once(). No
   // stack shows it.
   bool is_agents = false;
-  bool is_way = false;  // the language's own way to allocate, lock or wait
+  bool is_wrapper = false;  // the language's own way to allocate, lock or wait
   FrameRole role = FrameRole::kOwn;
   std::string whole{};  // the full name if it is shortened
 

@@ -85,7 +85,7 @@ uint32_t SameStacks::number_of(uint32_t process, uint32_t stack) {
     number = inside_of(number, *step->second);
     known_.insert_or_assign(step->first, number);
   }
-  return !folds_ || StackFold(number.fold).met_library_only() ? number.whole : number.shown;
+  return !folds_ || StackFold(number.fold).saw_only_library() ? number.whole : number.shown;
 }
 
 bool SameStacks::is_other(uint32_t process, uint32_t stack) {

@@ -55,7 +55,7 @@ TimelineLine Timeline::stray_exit(const Event& event) {
   TimelineLine stray = line(LineKind::kStrayExit, event.time);
   stray.record = &event.record;
   if (matcher_.depth() != 0) return stray;
-  if (!forked_) forked_ = goes_on_after_fork(recording_, thread_);
+  if (!forked_) forked_ = continues_after_fork(recording_, thread_);
   stray.inherited = *forked_;
   return stray;
 }

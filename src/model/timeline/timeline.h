@@ -172,7 +172,7 @@ class Timeline {
   std::vector<Kept> arguments_;  // of open calls, outermost first
   DecodedPoint decoded_;
   std::vector<Kept> result_;    // of the innermost call, which is about to end: zero or one
-  std::optional<bool> forked_;  // goes_on_after_fork(), once it was needed
+  std::optional<bool> forked_;  // continues_after_fork(), once it was needed
   uint64_t last_time_ = 0;
   CallMatcher matcher_;
   HolderTracker held_;

@@ -40,7 +40,7 @@ std::vector<Missing> missing_blocks(const Recording& recording, const HealthRepo
                     true, fewer});
   if (health.target.ended_at_once != 0)
     list.push_back({plural_text(health.target.ended_at_once, "call has", "calls have") +
-                        " ended blocks at once (mi_heap_destroy, arenas of jemalloc), and nobody tells which",
+                        " ended blocks at once (mi_heap_destroy, arenas of jemalloc); which blocks is unknown",
                     false, fewer});
   const bool has_range = reads_range(recording);
   if (health.unmatched_frees != 0 && !has_range)

@@ -259,7 +259,7 @@ void say_recorder(const HealthReport& report, Sentences& say) {
 // C and C++ compilers emit it on request; run-time code generators, such as Java, leave it out.
 std::string no_rule_advice(const std::vector<std::string>& files) {
   const bool generated = std::find(files.begin(), files.end(), kGeneratedCode) != files.end();
-  const std::string what_made_it = "what made it while the program ran left it out, and their callers are not known";
+  const std::string what_made_it = "the run-time code generator left it out, so their callers are unknown";
   if (!generated) return "build it with -fasynchronous-unwind-tables, if it is C or C++";
   return files.size() == 1
              ? what_made_it

@@ -19,14 +19,14 @@ struct Cause {
 // In the order of penna_loss.
 constexpr Cause kCauses[PENNA_LOSS_COUNT] = {
     {PENNA_CALLS,
-     "as more pairs of caller and function were met than can be followed: choose fewer functions (-F), or without "
+     "as there were more caller/function pairs than can be tracked: choose fewer functions (-F), or without "
      "--libcalls"},
     {PENNA_CALLS,
-     "as the code of their functions does not tell where their return address lies: build it with -pg -mfentry, or "
+     "as the code of their functions does not show where the return address is: build it with -pg -mfentry, or "
      "-finstrument-functions"},
     {PENNA_CALLS,
      "whose ends were not seen: an exception left them through an unwinder that does not show at which frame it is"},
-    {PENNA_ALLOC, "as they were in more pools of memory than can be told apart (256)"},
+    {PENNA_ALLOC, "as they were in more memory pools than can be distinguished (256)"},
     {PENNA_ALLOC, "as more sampled blocks were live than can be remembered: record with a larger --sample-bytes"},
 };
 

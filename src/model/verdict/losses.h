@@ -23,7 +23,7 @@ struct Losses {
   EventCounts without_chunk() const;
 };
 
-// "4 calls, as more pairs of caller and function were met than can be followed: choose fewer functions (-F)". One per
+// "4 calls, as there were more caller/function pairs than can be tracked: choose fewer functions (-F)". One per
 // cause.
 std::vector<std::string> loss_texts(const Losses& losses);
 

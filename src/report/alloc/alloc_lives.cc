@@ -103,7 +103,7 @@ struct FreedByItem : AllocationItem, FreedBlocks {
   const FreedBy& freer;
   Names& names;
   const RecordedThread& thread() const { return recording.threads()[freer.thread]; }
-  bool is_of_many() const { return freer.processes.size() > 1; }
+  bool has_several_processes() const { return freer.processes.size() > 1; }
 };
 
 Columns<FreedByItem> freed_by_columns(const AllocationRows& rows, bool shows_place) {
@@ -111,10 +111,12 @@ Columns<FreedByItem> freed_by_columns(const AllocationRows& rows, bool shows_pla
   columns.add(freed_columns());
   columns.add(
       {{{"freed_by_tid", "TID", CellKind::kNumber, false, true},
-        [](const FreedByItem& item) { return item.is_of_many() ? Cell{} : Cell{int64_t{item.thread().tid}}; }},
+        [](const FreedByItem& item) {
+          return item.has_several_processes() ? Cell{} : Cell{int64_t{item.thread().tid}};
+        }},
        {{"freed_by", "FREED BY", CellKind::kText},
         [](const FreedByItem& item) {
-          if (item.is_of_many())
+          if (item.has_several_processes())
             return Cell{freer_label(item.recording, item.freer.thread, item.freer.processes.size())};
           return Cell{thread_label(item.recording, item.thread().process, item.thread().tid)};
         }},
@@ -223,7 +225,7 @@ Table table_of_decades(const BlockLifetimes& lives) {
 
 std::string no_free_stacks_text(const Allocations& heap) {
   if (heap.family().space() == BlockSpace::kMaps)
-    return "The stacks of these unmappings are not known: it says which thread it was.";
+    return "The stacks of these unmappings are unknown; the thread is shown instead.";
   return "Stacks of frees were not recorded: penna record --free-stacks records them, too.";
 }
 

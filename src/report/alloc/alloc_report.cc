@@ -216,7 +216,7 @@ std::string temporary_text(const Allocations& heap) {
 // larger error.
 std::string sample_text(const Allocations& heap) {
   const uint64_t samples = heap.total().samples;
-  if (!heap.is_estimated()) return fmt::format("of a sample alone: {} recorded", counted(samples, "allocation"));
+  if (!heap.is_estimated()) return fmt::format("from the sample only: {} recorded", counted(samples, "allocation"));
   return fmt::format(
       "estimated from a sample of {}: in 19 cases of 20, sums of bytes are right to {:.1f} %, those of a part of them "
       "to "

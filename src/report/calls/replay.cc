@@ -227,7 +227,7 @@ bool ReplayPrinter::titles() {
   const std::string columns = style_.columns != nullptr ? style_.columns->titles
                               : without_tid_            ? fmt::format("{:>14} {:>12}", "TIME", "DURATION")
                                                         : fmt::format("{:>14} {:>12} {:>8}", "TIME", "DURATION", "TID");
-  if (without_tid_ && !std::exchange(told_, true) &&
+  if (without_tid_ && !std::exchange(reported_, true) &&
       !sink_(tinted(cut_middle(no_room_text({"TID"}), style_.text.width), Tint::kDim, style_.text) + "\n"))
     return false;
   return sink_(tinted(columns + (columns.empty() ? "EVENT" : "  EVENT"), Tint::kBold, style_.text) + "\n");
@@ -322,7 +322,7 @@ std::string ReplayPrinter::event_text(const TimelineLine& line) {
     case LineKind::kSpanBegin: return point_text(line, "span") + " {";
     case LineKind::kSpanEnd:
       return fmt::format("}} /* {}{} */", span_name(line),
-                         line.end == CallEnd::kUnwound ? ", ended by what lies around it"
+                         line.end == CallEnd::kUnwound ? ", ended by its enclosing call"
                          : line.end == CallEnd::kOpen  ? ", not ended"
                                                        : "");
     case LineKind::kAllocation: return allocation_text(line);

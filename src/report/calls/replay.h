@@ -83,9 +83,9 @@ class ReplayPrinter {
   TextSink sink_;
   uint64_t begin_ = 0;  // ticks at which the recording's time is 0
   DecodedPoint point_;
-  std::string line_;   // under construction
-  bool without_tid_;   // for lack of room
-  bool told_ = false;  // the user has been told so
+  std::string line_;       // under construction
+  bool without_tid_;       // for lack of room
+  bool reported_ = false;  // the user has been told so
 };
 
 // Calls and spans whose beginnings and ends do not match, counted line by line.

@@ -45,10 +45,10 @@ std::string chain_text(const WaitTexts& texts, const WaitChains& chains, uint32_
     text += (text.empty() ? "" : " <- ") + object_text(texts, link);
     const bool join = sync_of(texts, link) == PENNA_SYNC_JOIN;
     if (link.kind == LinkKind::kFree && !join) text += " (handed over)";
-    if (link.kind == LinkKind::kUnknownHolder) text += " (who has it is not known)";
+    if (link.kind == LinkKind::kUnknownHolder) text += " (holder unknown)";
     if (link.kind == LinkKind::kTimedOut) text += " (timed out)";
     if (link.kind == LinkKind::kNotWoken) text += " (not woken yet)";
-    if (link.kind == LinkKind::kNobodyKnown) text += " (who ended the wait is not known)";
+    if (link.kind == LinkKind::kUnknownWaker) text += " (waker unknown)";
     if (link.kind == LinkKind::kWoken) text += fmt::format(" (woken by {})", holder_text(texts, link));
     if ((link.kind == LinkKind::kHeld || link.kind == LinkKind::kReleased) && !join && link.object != kNoIndex)
       text += fmt::format(" (held by {})", holder_text(texts, link));
@@ -76,29 +76,29 @@ void describe_link(const WaitTexts& texts, const ChainLink& link, std::vector<Ta
       } else {
         // A lock in shared memory may be held by a thread of another process; the stack is then in that process's
         // table.
-        const bool there = link.stack == 0 && link.stack_there != 0;
+        const bool there = link.stack == 0 && link.holder_stack != 0;
         texts.add_stack(details, holder + has + "it, taken in",
                         there ? texts.recording().threads()[link.holder].process : process,
-                        there ? link.stack_there : link.stack);
+                        there ? link.holder_stack : link.stack);
       }
       break;
-    case LinkKind::kReleased: texts.add_stack(details, holder + has + "it, given back in", process, link.stack); break;
+    case LinkKind::kReleased: texts.add_stack(details, holder + has + "it, released in", process, link.stack); break;
     case LinkKind::kWoken:
       texts.add_stack(details, holder + (link.more_holders ? " end the wait, in" : " ends the wait, in"), process,
                       link.stack);
       break;
     case LinkKind::kFree:
       details.push_back({sync_of(texts, link) == PENNA_SYNC_JOIN ? "it is not known which thread that is"
-                                                                 : "nobody has it any more: it is being handed over",
+                                                                 : "no thread holds it: it is being handed over",
                          ""});
       break;
     case LinkKind::kUnknownHolder:
       details.push_back(
           {"it is not known which thread has it: one of another process, or one that was not recorded", ""});
       break;
-    case LinkKind::kTimedOut: details.push_back({"nobody ends the wait: it times out", ""}); break;
+    case LinkKind::kTimedOut: details.push_back({"no thread ends the wait: it times out", ""}); break;
     case LinkKind::kNotWoken: details.push_back({"it is not known yet who ends the wait", ""}); break;
-    case LinkKind::kNobodyKnown:
+    case LinkKind::kUnknownWaker:
       details.push_back({"it is not known who ended the wait: another process, or it was cancelled", ""});
       break;
   }

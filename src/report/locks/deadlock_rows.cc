@@ -106,7 +106,7 @@ std::vector<std::string> deadlock_sentences(const Deadlocks& found, const WaitTe
     sentences.push_back(cycle_text(found, found.cycles[i], texts));
   if (found.cycles.size() > kMostSentences)
     sentences.push_back(fmt::format("{} deadlocks in all.", count_text(static_cast<int64_t>(found.cycles.size()))));
-  add_count(sentences, found, StuckThread::Why::kBehind, "behind a deadlock");
+  add_count(sentences, found, StuckThread::Why::kBehind, "for a deadlocked thread");
   add_count(sentences, found, StuckThread::Why::kHolderEnded, "for a lock that is held by a thread that has ended");
   add_count(sentences, found, StuckThread::Why::kElsewhere,
             "for a lock that was held by another thread when their process was forked");

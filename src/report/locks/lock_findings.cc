@@ -112,7 +112,7 @@ void add_ends(const Recording& recording, const Locks& locks, const LockNames& n
   });
   add(&LockStats::owner_died, [&](const LockStats& lock) {
     return fmt::format(
-        "A thread that held {} died{}: who took it next was told so (EOWNERDEAD).", name(lock),
+        "A thread that held {} died{}: the next thread to take it got EOWNERDEAD.", name(lock),
         lock.owner_died == 1 ? "" : fmt::format(", {} times", count_text(static_cast<int64_t>(lock.owner_died))));
   });
 }
@@ -129,7 +129,7 @@ void add_conditions(const Recording& recording, const Locks& locks, const LockNa
   add_worst(
       locks, wanted, [](const ConditionStats& one, const LockStats&) { return one.unheard; },
       [&](const ConditionStats& one) {
-        return fmt::format("{} of {} of {} came when nobody waited for it.", number_text(one.unheard),
+        return fmt::format("{} of {} of {} came while no thread waited for it.", number_text(one.unheard),
                            plural_text(static_cast<int64_t>(one.signals + one.broadcasts), "signal or broadcast",
                                        "signals and broadcasts"),
                            name(one));
@@ -197,7 +197,7 @@ std::string worst_other(const Recording& recording, const Locks& locks, const Lo
     if (name == name_of(*lock)) name = fmt::format("{} {}", lock_kind_name(lock->kind), name);
     const std::string plural = lock_kind_name(lock->kind) + std::string(lock->kind == LockKind::kFutex ? "es" : "s");
     if (alike.count > 1) name = fmt::format("{} {} {}", alike.count, plural, name_of(*lock));
-    return fmt::format(" {} waited {} for {}, which nobody is known to hold{}.", count_of_threads(alike.threads.size()),
+    return fmt::format(" {} waited {} for {}, whose holder is unknown{}.", count_of_threads(alike.threads.size()),
                        time_text(recording, alike.time), name,
                        lock->kind == LockKind::kFutex
                            ? ": if a lock of the program's own waits so, record it with --lock-functions"
@@ -218,7 +218,7 @@ void add_lost(const Recording& recording, const Locks& locks, const LockNames& n
     const LostWakeup& one = lost[i];
     const std::string name = name_of.in_sentence(locks.all()[locks.conditions()[one.condition].index]);
     findings.push_back(fmt::format(
-        "Lost wake-up? {} still waits for {}; {} had signalled it {} before that wait began, when nobody waited{}.",
+        "Lost wake-up? {} still waits for {}; {} had signalled it {} before that wait began, while no thread waited{}.",
         name_of.thread(one.thread), name, name_of.thread(one.signaller),
         time_text(recording, one.begin - one.signalled),
         one.while_locked ? ", while the thread held the mutex and was on its way to wait" : ""));
@@ -266,9 +266,9 @@ std::string other_side_text(const Locks& locks, const WaitPair& pair, const Lock
   const std::string place = name_of.place(other_process(locks.all()[pair.lock], pair), pair.other_stack);
   if (!place.empty()) return place;
   switch (pair.side) {
-    case OtherSide::kNobody: return "nobody: it was free";
+    case OtherSide::kFree: return "none: it was free";
     case OtherSide::kTimeout: return "nobody: timed out";
-    case OtherSide::kBroken: return "nobody: interrupted or cancelled";
+    case OtherSide::kInterrupted: return "nobody: interrupted or cancelled";
     default: return pair.other_thread == kNoIndex ? "unknown" : name_of.thread(pair.other_thread);
   }
 }
@@ -292,8 +292,8 @@ std::string worst_lock(const Recording& recording, const Locks& locks, const Loc
   text += fmt::format(", {} of it while ", share >= 99.95 ? "all" : percent_text(share));
   switch (main.pair->side) {
     case OtherSide::kHeld: return text + other + " held it.";
-    case OtherSide::kGaveBack: return text + fmt::format("it was held by who gave it back in {}.", other);
-    case OtherSide::kNobody: return text + "nobody held it: waking up takes longer than they hold it.";
+    case OtherSide::kReleased: return text + fmt::format("it was held by the thread that released it in {}.", other);
+    case OtherSide::kFree: return text + "nobody held it: waking up takes longer than they hold it.";
     default: return text + (main.pair->other_thread == kNoIndex ? "it is not known who held it." : other + " held it.");
   }
 }
@@ -305,7 +305,7 @@ std::string lock_verdict(const Recording& recording, const Locks& locks, const L
   if (worst == nullptr || worst->wait.sum() == 0) {
     const LockCounts counts = locks.counts(wanted);
     std::string text =
-        counts.locks == 0 && wanted ? "Of these none is a lock that somebody holds."
+        counts.locks == 0 && wanted ? "None of these is a lock with a holder."
         : counts.locks == 0
             ? "No locks were recorded, but other waits."
             : fmt::format("{} taken {}, and never waited for.", plural_text(static_cast<int64_t>(counts.locks), "lock"),

@@ -27,7 +27,7 @@ struct MainHolder {
 };
 // By index of the lock in Locks::all(). The pointers are into `locks`.
 std::vector<MainHolder> main_holders(const Locks& locks);
-// "flush (flush.cc:31)", "nobody: it was free", "unknown".
+// "flush (flush.cc:31)", "none: it was free", "unknown".
 std::string other_side_text(const Locks& locks, const WaitPair& pair, const LockNames& name_of);
 
 }  // namespace penna

@@ -42,7 +42,7 @@ std::string_view class_of(std::string_view function) {
 
 // By name, as nothing else distinguishes a wrapper from the code to blame. Known libraries by the prefixes of their
 // functions, C++ wrappers by the usual names of their classes. A wrong guess only moves the place one caller out.
-bool is_way_to_lock(std::string_view function) {
+bool is_lock_wrapper(std::string_view function) {
   constexpr std::string_view kFunctions[] = {
       "uv_mutex_",    "uv_rwlock_",      "uv_cond_",       "uv_sem_",        "uv_barrier_",   "uv_once",
       "g_mutex_",     "g_rw_lock",       "g_cond_",        "g_rec_mutex_",   "CRYPTO_THREAD", "PyThread_",
@@ -102,16 +102,16 @@ std::string LockNames::in_block(const LockBlock& block, uint64_t address) const 
 
 // The innermost frame that is not a way to lock, or its nearest caller with a name.
 std::string LockNames::place(uint32_t process, uint32_t stack) const {
-  const NameFrame* origin = stack == 0 ? nullptr : names_.origin(process, stack, is_way_to_lock);
+  const NameFrame* origin = stack == 0 ? nullptr : names_.origin(process, stack, is_lock_wrapper);
   if (origin == nullptr) return "";
-  origin = names_.named_caller(process, stack, origin, is_way_to_lock);
+  origin = names_.named_caller(process, stack, origin, is_lock_wrapper);
   if (origin->line == 0) return origin->function;
   return fmt::format("{} ({}:{})", origin->function, base_name(origin->file), origin->line);
 }
 
 std::string LockNames::function(uint32_t process, uint32_t stack) const {
-  const NameFrame* origin = stack == 0 ? nullptr : names_.origin(process, stack, is_way_to_lock);
-  return origin == nullptr ? "" : names_.named_caller(process, stack, origin, is_way_to_lock)->function;
+  const NameFrame* origin = stack == 0 ? nullptr : names_.origin(process, stack, is_lock_wrapper);
+  return origin == nullptr ? "" : names_.named_caller(process, stack, origin, is_lock_wrapper)->function;
 }
 
 std::string LockNames::thread(uint32_t index) const {

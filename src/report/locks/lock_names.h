@@ -16,7 +16,7 @@
 namespace penna {
 
 // Functions of libraries and classes through which programs lock and wait: their caller is the one that took the lock.
-bool is_way_to_lock(std::string_view function);
+bool is_lock_wrapper(std::string_view function);
 
 class LockNames {
  public:

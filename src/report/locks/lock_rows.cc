@@ -32,10 +32,10 @@ void add_unseen(const Recording& recording, std::vector<std::string>& head) {
   if (has_library(recording, "libgomp.so"))
     head.push_back(
         "What OpenMP's threads wait for inside libgomp is not seen, but its locks: 'penna record -k calls --libcalls' "
-        "tells the time in GOMP_barrier.");
+        "shows the time in GOMP_barrier.");
   if (has_library(recording, "libQt5Core.so") || has_library(recording, "libQt6Core.so"))
     head.push_back(
-        "Of Qt's QMutex only waits are seen, as futexes that nobody is known to hold: who takes a free one calls no "
+        "Of Qt's QMutex only waits are seen, as futexes that nobody is known to hold: taking a free one calls no "
         "function.");
 }
 

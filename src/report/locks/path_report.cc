@@ -84,7 +84,7 @@ Report path_report(const CriticalPath& path, const WaitTexts& texts) {
   report.head.push_back(
       fmt::format("Critical path of {0}, from {1} to {2}: {3}. {4} of it ran {0} itself, {5} others for which it "
                   "waited; {6} it waited "
-                  "for nobody who is known to have run.",
+                  "with no known running thread.",
                   texts.thread(path.thread), timestamp_text(texts.since_start(path.begin)),
                   timestamp_text(texts.since_start(path.end)), time(path.end - path.begin), time(itself), time(others),
                   time(waited)));

@@ -124,7 +124,7 @@ Table wait_sums_table(const Recording& recording, WaitSums sums, WaitsBy by, boo
   for (const auto& [name, sum] : sums.sorted()) items.push_back({recording, name, sum, all.time});
   Table table;
   table.key = of_holders ? "waits" : "other_waits";
-  if (!of_holders) table.title = "Waits for what nobody holds";
+  if (!of_holders) table.title = "Waits for objects without a holder";
   sum_columns(by, of_holders).fill(table, std::move(items));
   return table;
 }

@@ -18,12 +18,12 @@ namespace {
 const char* side_name(OtherSide side) {
   switch (side) {
     case OtherSide::kHeld: return "held";
-    case OtherSide::kGaveBack: return "gave back";
+    case OtherSide::kReleased: return "gave back";
     case OtherSide::kUnknown: return "unknown";
-    case OtherSide::kNobody: return "nobody";
+    case OtherSide::kFree: return "nobody";
     case OtherSide::kWoke: return "woke";
     case OtherSide::kTimeout: return "timeout";
-    case OtherSide::kBroken: return "interrupted";
+    case OtherSide::kInterrupted: return "interrupted";
   }
   return "";
 }
@@ -37,18 +37,16 @@ std::string other_title(const Locks& locks, const WaitPair& pair, const LockName
   const bool known = pair.other_thread != kNoIndex;
   switch (pair.side) {
     case OtherSide::kHeld: return fmt::format("held by {}, taken in", thread);
-    case OtherSide::kGaveBack:
-      return fmt::format("held by {}, given back in (where it was taken is not known)", thread);
-    case OtherSide::kNobody: return "held by nobody: it had been given back, the thread was not there yet";
+    case OtherSide::kReleased: return fmt::format("held by {}, released in (where it was taken is not known)", thread);
+    case OtherSide::kFree: return "not held: already released, the thread had not resumed yet";
     case OtherSide::kTimeout: return "until it timed out";
-    case OtherSide::kBroken: return "until it was interrupted or cancelled";
+    case OtherSide::kInterrupted: return "until it was interrupted or cancelled";
     case OtherSide::kWoke:
       if (lock.kind == LockKind::kJoin) return known ? fmt::format("until {} ended", thread) : "until the thread ended";
       return fmt::format("woken by {}{}", thread, pair.other_stack != 0 ? ", in" : "");
     case OtherSide::kUnknown: break;
   }
-  if (!has_holder(lock.kind))
-    return pair.open != 0 ? "still waiting when the recording ended" : "who woke it is not known";
+  if (!has_holder(lock.kind)) return pair.open != 0 ? "still waiting when the recording ended" : "waker unknown";
   return known ? fmt::format("held by {}, where it was taken is not known", thread) : "who held it is not known";
 }
 
@@ -94,7 +92,7 @@ Columns<HoldItem> hold_columns() {
        Fill::kWhenShown},
       {{"stack_of", "STACK OF", CellKind::kText, false, true},
        [](const HoldItem& item) {
-         return Cell{std::string(item.group.stack == 0 ? "" : item.group.gave_back ? "gave back" : "taken")};
+         return Cell{std::string(item.group.stack == 0 ? "" : item.group.stack_is_release ? "gave back" : "taken")};
        }},
       {{"lock", "LOCK", CellKind::kText, true},
        [](const HoldItem& item) { return item.name_of(item.lock); },
@@ -107,9 +105,9 @@ Columns<HoldItem> hold_columns() {
 void describe_hold(TableRow& row, HoldItem& item) {
   set_stack_of_wait(row, item, item.lock.process, item.group.stack, item.names);
   if (item.group.stack == 0)
-    row.details = {{"(where is not recorded: nobody waited for it)", ""}};
-  else if (item.group.gave_back)
-    row.details.insert(row.details.begin(), {"(given back in; where it was taken is not known)", ""});
+    row.details = {{"(stack not recorded: no thread waited for it)", ""}};
+  else if (item.group.stack_is_release)
+    row.details.insert(row.details.begin(), {"(released in; where it was taken is not known)", ""});
 }
 
 Table holds_table(const Recording& recording, const Locks& locks, const LockChoice& choice, Names& names,
@@ -196,7 +194,7 @@ Table waits_table(const Recording& recording, const Locks& locks, const LockChoi
   for (const WaitPair* pair : shown) items.emplace_back(StackItem(recording, locks, names, name_of, pair->lock), *pair);
   Table table;
   table.key = of_holders ? "waits" : "other_waits";
-  if (!of_holders) table.title = "Waits for what nobody holds";
+  if (!of_holders) table.title = "Waits for objects without a holder";
   table.details_key = "stack";
   table.other_key = "other_stack";
   table.details_in_row = true;

@@ -3,7 +3,7 @@
 //
 // Why 128 bits: no authority hands out numbers to machines that do not know each other. A recording has its random
 // identity; its threads, processes and calls have a hash of that and the number that `penna sql` shows. A stack's id is
-// a hash of its contents (build IDs, addresses in the files, names), so that equal stacks of any recordings are one row.
+// a hash of its contents (build IDs, addresses in the files, names): equal stacks of any recordings are one row.
 // Invariant: the same recording gives the same ids, at any time and on any machine.
 #pragma once
 

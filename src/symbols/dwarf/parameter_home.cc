@@ -30,8 +30,8 @@ ValueWord named_register(const Dwarf_Op& op) {
 
 bool same(const ValueWord& a, const ValueWord& b) { return a.place == b.place && a.number == b.number; }
 
-ParameterHome home_of_pieces(std::span<const Dwarf_Op> ops) {
-  ParameterHome home;
+ParameterLocation home_of_pieces(std::span<const Dwarf_Op> ops) {
+  ParameterLocation home;
   size_t count = 0;
   for (size_t i = 0; i < ops.size(); ++i) {
     const ValueWord word = named_register(ops[i]);
@@ -41,13 +41,13 @@ ParameterHome home_of_pieces(std::span<const Dwarf_Op> ops) {
     home.words[count++] = word;
     if (piece) ++i;
   }
-  home.kind = ParameterHome::Kind::kRegisters;
+  home.kind = ParameterLocation::Kind::kRegisters;
   return home;
 }
 
 }  // namespace
 
-ParameterHome home_of(Dwarf_Die* parameter, uint64_t entry) {
+ParameterLocation home_of(Dwarf_Die* parameter, uint64_t entry) {
   Dwarf_Attribute attribute;
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
@@ -56,10 +56,10 @@ ParameterHome home_of(Dwarf_Die* parameter, uint64_t entry) {
       ::dwarf_getlocation_addr(&attribute, entry, &ops, &count, 1) != 1 || count == 0) {
     return {};
   }
-  ParameterHome home;
+  ParameterLocation home;
   // The frame's own memory: without optimisation all parameters are stored there first.
   if (ops[0].atom == DW_OP_fbreg && (count == 1 || (count == 2 && ops[1].atom == DW_OP_deref))) {
-    home.kind = ParameterHome::Kind::kMemory;
+    home.kind = ParameterLocation::Kind::kMemory;
     return home;
   }
   if (count == 1 && ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
@@ -68,15 +68,15 @@ ParameterHome home_of(Dwarf_Die* parameter, uint64_t entry) {
     home.words[0] = argument_register(base);
     // On the stack; or at the address in an argument register, like values passed by invisible reference.
     if (base == kRsp)
-      home.kind = ParameterHome::Kind::kMemory;
+      home.kind = ParameterLocation::Kind::kMemory;
     else if (home.words[0].place == PENNA_VALUE_INTEGER && ops[0].number == 0)
-      home.kind = ParameterHome::Kind::kBehind;
+      home.kind = ParameterLocation::Kind::kBehind;
     return home;
   }
   return home_of_pieces({ops, count});
 }
 
-bool ParameterHome::confirms(const ValuePlace& place) const {
+bool ParameterLocation::confirms(const ValuePlace& place) const {
   switch (kind) {
     case Kind::kUnknown: return place.kind == ValuePlace::Kind::kNothing;
     case Kind::kMemory: return true;
@@ -93,7 +93,7 @@ bool ParameterHome::confirms(const ValuePlace& place) const {
   return same(words[0], wanted[0]) && same(words[1], wanted[1]);
 }
 
-bool ParameterHome::contradicts(const ValuePlace& place) const {
+bool ParameterLocation::contradicts(const ValuePlace& place) const {
   return (kind == Kind::kRegisters || kind == Kind::kBehind) && !confirms(place);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ParameterHome: where DWARF says a parameter is at the first instruction of its function (DW_AT_location, DWARF 5,
+// ParameterLocation: where DWARF says a parameter is at the first instruction of its function (DW_AT_location, DWARF 5,
 // 2.6).
 //
 // Why: nothing else shows whether a compiler changed a function that has no outside callers.
@@ -15,7 +15,7 @@
 
 namespace penna {
 
-struct ParameterHome {
+struct ParameterLocation {
   enum class Kind : uint8_t {
     kUnknown,    // none, a constant, an expression
     kRegisters,  // the value is in words[0], or in words[0] and words[1]; only argument registers
@@ -31,6 +31,6 @@ struct ParameterHome {
   bool contradicts(const ValuePlace& place) const;
 };
 
-ParameterHome home_of(Dwarf_Die* parameter, uint64_t entry);
+ParameterLocation home_of(Dwarf_Die* parameter, uint64_t entry);
 
 }  // namespace penna

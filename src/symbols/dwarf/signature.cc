@@ -22,7 +22,7 @@ struct Parameter {
   Dwarf_Die die{};
   DwarfType type;
   std::string name;
-  ParameterHome home;
+  ParameterLocation home;
   std::optional<Passing> passing;   // nullopt: its type is not fully known
   std::optional<ValuePlace> place;  // according to the ABI; nullopt: unknown
 };
@@ -147,20 +147,21 @@ std::optional<ValuePlace> stated_place(const Parameter& parameter) {
     return std::nullopt;
   ValuePlace place;
   place.words = parameter.home.words;
-  if (parameter.home.kind == ParameterHome::Kind::kBehind && parameter.passing->by_reference) {
+  if (parameter.home.kind == ParameterLocation::Kind::kBehind && parameter.passing->by_reference) {
     place.kind = ValuePlace::Kind::kBehind;
     return place;
   }
   const bool one_word = parameter.passing->words == 1 && !parameter.passing->memory && !parameter.passing->by_reference;
-  if (parameter.home.kind != ParameterHome::Kind::kRegisters || !one_word) return std::nullopt;
+  if (parameter.home.kind != ParameterLocation::Kind::kRegisters || !one_word) return std::nullopt;
   place.kind = ValuePlace::Kind::kRegisters;
   return place;
 }
 
 bool all_in_memory(const Function& function) {
   return !function.parameters.empty() &&
-         std::all_of(function.parameters.begin(), function.parameters.end(),
-                     [](const Parameter& parameter) { return parameter.home.kind == ParameterHome::Kind::kMemory; });
+         std::all_of(function.parameters.begin(), function.parameters.end(), [](const Parameter& parameter) {
+           return parameter.home.kind == ParameterLocation::Kind::kMemory;
+         });
 }
 
 // Optimised functions list their calls (DWARF 5, 3.3.1.3), or with DWARF 4 as a GNU extension.

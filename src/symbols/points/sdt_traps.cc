@@ -8,7 +8,7 @@
 namespace penna {
 namespace {
 
-constexpr const char* kLosesRest = "loses that argument and all behind it";
+constexpr const char* kLosesRest = "loses that argument and all that follow";
 constexpr const char* kScriptRefused = "refuses a script that reads an argument of the probe";
 constexpr const char* kLeftOut = "leaves the argument out";
 constexpr const char* kRefuses = "refuses to attach";
@@ -51,14 +51,14 @@ std::vector<SdtTrapFacts> make_facts() {
        kRegisterOrStack},
       {"argument-size",
        "the size of an argument is missing, or none of 1, 2, 4, 8",
-       {{"gdb", "loses that argument and all behind it, but where only the size is missing"},
+       {{"gdb", "loses that argument and all that follow, but where only the size is missing"},
         {"bpftrace", "aborts, or refuses the script"},
         {"perf", "refuses every event of the file when it is above 8"},
         {"libbpf", kRefuses}},
        "Pass a pointer to what is larger than 8 bytes; write the size and the sign in front of each operand."},
       {"unknown-operand",
        "an argument is written in a way that is no register, no register + decimal number, and no decimal constant",
-       {{"gdb", "may lose that argument and all behind it"},
+       {{"gdb", "may lose that argument and all that follow"},
         {"bpftrace", "may refuse a script that reads an argument of the probe"},
         {"perf", "leaves the argument out, or refuses the event"},
         {"libbpf", kRefuses}},
@@ -89,7 +89,7 @@ std::vector<SdtTrapFacts> make_facts() {
        "Put the note into the section group of its code (section flag \"?\" of the assembler), so that the linker "
        "drops both or none."},
       {"duplicate-site",
-       "several notes tell of the same probe at the same place",
+       "several notes describe the same probe at the same place",
        {{"perf", "refuses the event"}, {"gdb", "lists it as often"}},
        "Write the note once for each copy of the code: put it into the section group of its function (section flag "
        "\"?\")."},

@@ -91,7 +91,7 @@ TEST_F(LockWatch, APairTellsOnce) {
   stacks_of(9, lock), stacks_of(9, outer), stacks_of(9, other);
   holds(outer);
   EXPECT_EQ(stacks_of(100, lock), 1);
-  holds_no_more(outer);
+  note_release(outer);
   holds(other);
   EXPECT_EQ(stacks_of(100, lock), 1);
   EXPECT_EQ(stacks_of(100, other), 0) << "taking the same lock again is not a lock order";
@@ -100,14 +100,14 @@ TEST_F(LockWatch, APairTellsOnce) {
 TEST_F(LockWatch, HoldsEndInAnyOrder) {
   for (uint64_t i = 0; i < 5; ++i) holds_since(lock + i * 8, 100 + i);
   EXPECT_EQ(held_since(lock + 16), 102u);
-  holds_no_more(lock + 8);
+  note_release(lock + 8);
   EXPECT_EQ(thread.held_count, 4u);
   EXPECT_EQ(held_since(lock + 8), UINT64_MAX);
   EXPECT_EQ(held_since(lock + 16), 102u);
   EXPECT_EQ(held_since(lock), 100u);
-  holds_no_more(lock + 32), holds_no_more(lock), holds_no_more(lock + 24), holds_no_more(lock + 16);
+  note_release(lock + 32), note_release(lock), note_release(lock + 24), note_release(lock + 16);
   EXPECT_EQ(thread.held_count, 0u);
-  holds_no_more(lock);  // taken before recording began
+  note_release(lock);  // taken before recording began
   EXPECT_EQ(thread.held_count, 0u);
 }
 
@@ -115,7 +115,7 @@ TEST_F(LockWatch, MoreThanItRemembersAreForgotten) {
   for (uint64_t i = 0; i < 3 * kMostHeld; ++i) holds_since(lock + i * 8, i + 1);
   EXPECT_EQ(held_since(lock), UINT64_MAX);
   EXPECT_EQ(held_since(lock + (3 * kMostHeld - 1) * 8), 3 * kMostHeld);
-  for (uint64_t i = 3 * kMostHeld; i-- > 0;) holds_no_more(lock + i * 8);
+  for (uint64_t i = 3 * kMostHeld; i-- > 0;) note_release(lock + i * 8);
   EXPECT_LE(thread.held_count, 3 * kMostHeld);
 }
 

@@ -63,7 +63,7 @@ TEST(AttachRefusal, EachReason) {
   facts = usual();
   facts.is_static = true;
   EXPECT_EQ(refusal(facts), "");
-  facts.why_not_alone = "has no symbols";
+  facts.why_no_standalone_agent = "has no symbols";
   expect(facts, "statically linked and has no symbols, so it can have no agent");
   facts = usual();
   facts.is_musl = true;

@@ -220,35 +220,35 @@ TEST(ChunkFilter, AForkedChildIsJudgedByWhatItsParentHadOpen) {
   EXPECT_EQ(child.calls_left_out(), 1u);
 }
 
-TEST(OpenThen, RemembersAFewTimesOfAFewThreads) {
-  OpenThen then;
-  for (uint64_t i = 1; i <= OpenThen::kMostTimes + 1; ++i) then.note(1, 10 * i, {i});
+TEST(RecentOpenCalls, RemembersAFewTimesOfAFewThreads) {
+  RecentOpenCalls then;
+  for (uint64_t i = 1; i <= RecentOpenCalls::kMostTimes + 1; ++i) then.note(1, 10 * i, {i});
   EXPECT_EQ(then.at(1, 19), nullptr) << "forgotten";
   ASSERT_NE(then.at(1, 35), nullptr);
   EXPECT_EQ(then.at(1, 35)->front(), 3u);
-  then.note(1, 1000, std::vector<uint64_t>(OpenThen::kMostCalls + 1));
+  then.note(1, 1000, std::vector<uint64_t>(RecentOpenCalls::kMostCalls + 1));
   EXPECT_EQ(then.at(1, 1000), nullptr) << "over the limit, a lookup must not find an older entry";
-  for (uint32_t thread = 2; thread < 2 * OpenThen::kMostThreads; ++thread) then.note(thread, 2000, {});
+  for (uint32_t thread = 2; thread < 2 * RecentOpenCalls::kMostThreads; ++thread) then.note(thread, 2000, {});
   EXPECT_EQ(then.at(1, 50), nullptr);
 }
 
-TEST(OpenThen, KeepsWithinTheBudgetOfAllProcesses) {
+TEST(RecentOpenCalls, KeepsWithinTheBudgetOfAllProcesses) {
   const auto budget = std::make_shared<Budget>(Budget::Limits{1, 1, 4096});
   {
-    OpenThen then(budget);
+    RecentOpenCalls then(budget);
     then.note(1, 10, std::vector<uint64_t>(100, 7));
     ASSERT_NE(then.at(1, 10), nullptr);
-    OpenThen moved = std::move(then);
+    RecentOpenCalls moved = std::move(then);
     EXPECT_NE(moved.at(1, 10), nullptr);
     moved.note(1, 20, std::vector<uint64_t>(1000, 7));
     EXPECT_EQ(moved.at(1, 20), nullptr) << "without room, a lookup must not find the previous entry";
     moved.note(2, 30, std::vector<uint64_t>(300, 7));
     EXPECT_NE(moved.at(2, 30), nullptr) << "memory was not returned to the budget";
-    OpenThen another(budget);
+    RecentOpenCalls another(budget);
     another.note(1, 40, std::vector<uint64_t>(300, 7));
     EXPECT_EQ(another.at(1, 40), nullptr);
   }
-  OpenThen later(budget);
+  RecentOpenCalls later(budget);
   for (uint64_t i = 0; i < 1000; ++i) later.note(1, i, std::vector<uint64_t>(30, 7));
   EXPECT_NE(later.at(1, 999), nullptr) << "evicted entries must return their memory";
 }

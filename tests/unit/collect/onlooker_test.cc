@@ -217,7 +217,7 @@ TEST_F(OnlookerTest, WhatStatesOfHostileThreadsGrowToIsBounded) {
       for (uint64_t sequence = 0; sequence < 16; ++sequence) {
         const auto chunk = deep_chunk(serial, sequence);
         const ChunkSummary summary = sink.scan(chunk);
-        sink.throw_away(chunk, summary);
+        sink.discard(chunk, summary);
         filter.apply(chunk);
         filter.preview(chunk);
         most = std::max(most, budget->state_bytes());

@@ -43,7 +43,7 @@ void spoil() {
 }  // namespace
 
 uint32_t after_fork_or_start() { return armed(); }
-bool mark_if_it_may_go(uintptr_t, uintptr_t*) { return false; }
+bool mark_if_unloadable(uintptr_t, uintptr_t*) { return false; }
 void ensure_module(uintptr_t) {}
 uint32_t current_stack(const unwind::Registers& caller) {
   spoil();

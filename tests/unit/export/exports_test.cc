@@ -193,7 +193,7 @@ TEST(Exports, Folded) {
             "main;work(int) 1000\nmain;work(int);grow;helper 2000064\n");
   EXPECT_EQ(folded(recording, {FoldedWeight::kAllocs, false}), "main;work(int) 1\nmain;work(int);grow;helper 2\n");
   EXPECT_EQ(folded(recording, {FoldedWeight::kWait, false}), "[unknown] 5000\ntake_lock 2700\n");
-  EXPECT_EQ(folded(recording, {FoldedWeight::kWaitByHolder, false}), "[nobody: it was free] 100\n[unknown] 2600\n");
+  EXPECT_EQ(folded(recording, {FoldedWeight::kWaitByHolder, false}), "[none: it was free] 100\n[unknown] 2600\n");
 }
 
 using Files = std::map<std::string, std::string>;

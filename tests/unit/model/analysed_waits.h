@@ -23,7 +23,7 @@ struct AnalysedWaits {
     static constexpr const char* kSides[] = {"held", "gave back", "unknown", "nobody", "woke", "timeout", "broken"};
     std::vector<std::string> all;
     for (const WaitPair& pair : locks.pairs())
-      if (pair.time != 0 || pair.side != OtherSide::kNobody)
+      if (pair.time != 0 || pair.side != OtherSide::kFree)
         all.push_back(std::to_string(pair.stack) + " x " + std::to_string(pair.other_stack) + " " +
                       kSides[static_cast<int>(pair.side)] + ": " + std::to_string(pair.waits) + " " +
                       std::to_string(pair.time) + " " + std::to_string(pair.longest));

@@ -320,7 +320,7 @@ TEST(Health, TellsWhatTheAnalysesCouldNotMatch) {
   EXPECT_THAT(report.sentences, says("1 freed block had been allocated before"));
   EXPECT_THAT(report.sentences, says("1 block was allocated at the address"));
   EXPECT_THAT(report.sentences, says("2 allocations have no stack"));
-  EXPECT_THAT(report.sentences, says("1 lock was given back by a thread that had not taken it"));
+  EXPECT_THAT(report.sentences, says("1 lock was released by a thread that had not acquired it"));
   EXPECT_THAT(report.sentences, says("1 lock was taken while another thread"));
   EXPECT_THAT(report.sentences, says("1 point hit is not described"));
   EXPECT_THAT(examine_only(recording).sentences, Not(says("freed block")));

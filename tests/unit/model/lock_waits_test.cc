@@ -354,10 +354,10 @@ TEST_F(Waits, AWaitWithoutARequestIsChargedToAllItsHolders) {
     return uint64_t{0};
   };
   EXPECT_EQ(charged(2, OtherSide::kHeld, 1), 8u);
-  EXPECT_EQ(charged(2, OtherSide::kNobody, 0), 1u);
+  EXPECT_EQ(charged(2, OtherSide::kFree, 0), 1u);
   EXPECT_EQ(charged(3, OtherSide::kHeld, 1), 7u);
   EXPECT_EQ(charged(3, OtherSide::kHeld, 2), 19u);
-  EXPECT_EQ(charged(3, OtherSide::kNobody, 0), 3u);
+  EXPECT_EQ(charged(3, OtherSide::kFree, 0), 3u);
 }
 
 // The thread of a hold without a stack is known, and is not charged with what nothing is known of.

@@ -108,7 +108,7 @@ TEST_F(WaitChainsTest, WhereAThreadOfAnotherProcessTookALockIsKnown) {
   Chained seen(build, 100);
   EXPECT_EQ(seen.worst().holder, 0u);
   EXPECT_EQ(seen.worst().stack, 0u);  // a number of its own process
-  EXPECT_EQ(seen.worst().stack_there, 31u);
+  EXPECT_EQ(seen.worst().holder_stack, 31u);
   EXPECT_EQ(seen.worst().time, 80u);
 }
 
@@ -222,7 +222,7 @@ TEST_F(WaitChainsTest, AWaitThatIsOverWasEndedBySomebody) {
   request(thread(1), condition, 11, 100);
   thread(1).cond_wait(kMutex, kCondition, 100, 300, PENNA_WAIT_ERROR, 11);
   Chained over(build);
-  EXPECT_EQ(over.worst().kind, LinkKind::kNobodyKnown);
+  EXPECT_EQ(over.worst().kind, LinkKind::kUnknownWaker);
 
   RecordingBuilder other;
   request(other.thread(other.process(100), 1), condition, 11, 100);

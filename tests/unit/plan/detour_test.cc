@@ -195,7 +195,7 @@ TEST_F(Detours, WhatIsDoubtfulIsRefused) {
       {"detour_short", "returns in its first instructions"},
       {"detour_tiny", "returns in its first instructions"},
       {"detour_calls_register", "calls through a register in its first instructions"},
-      {"detour_shared", "may be entered behind its first instruction by a branch from elsewhere"},
+      {"detour_shared", "may be entered after its first instruction by a branch from other code"},
       {"detour_loops", "branches into its own first instructions"},
       {"detour_pointer", "jumps through a pointer in its first instructions"},
       {"detour_trap", "has a breakpoint or a trap in its first instructions"},
@@ -215,7 +215,7 @@ TEST_F(Detours, OtherCodeThatLeadsInsideIsSeen) {
   with_alias.push_back({one.start + 1, one.end});
   std::sort(with_alias.begin(), with_alias.end(), [](auto& a, auto& b) { return a.start < b.start; });
   EXPECT_STREQ(offer("detour_entered").refusal,
-               "may be entered behind its first instruction by a branch from elsewhere");
+               "may be entered after its first instruction by a branch from other code");
   EXPECT_STREQ(DetourFinder(file_, with_alias).find({&one, 1})[0].refusal,
                "has another symbol within its first instructions");
 }
@@ -228,7 +228,7 @@ TEST_F(Detours, UnnamedNeighbourIsReadWhereItsStartIsKnown) {
   const DetourOffer gap = offer("detour_beside_gap");
   EXPECT_TRUE(gap.site.has_value()) << gap.refusal;
   for (const char* name : {"detour_beside_unknown", "detour_beside_branch", "detour_beside_branching_gap"})
-    EXPECT_STREQ(offer(name).refusal, "may be entered behind its first instruction by a branch from elsewhere") << name;
+    EXPECT_STREQ(offer(name).refusal, "may be entered after its first instruction by a branch from other code") << name;
 }
 
 // In a file of 300 MB there is one for many a function.
@@ -236,7 +236,7 @@ TEST_F(Detours, ANumberThatLooksLikeABranchIsNone) {
   const DetourOffer number = offer("detour_far_number");
   EXPECT_TRUE(number.site.has_value()) << number.refusal;
   EXPECT_STREQ(offer("detour_far_bytes").refusal,
-               "may be entered behind its first instruction by a branch from elsewhere");
+               "may be entered after its first instruction by a branch from other code");
 }
 
 TEST_F(Detours, AnyBytesAreSafe) {

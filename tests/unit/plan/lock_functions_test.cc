@@ -177,7 +177,7 @@ TEST(LockFunctions, AllOrNone) {
   EXPECT_EQ(refusal("part.c",
                     "__asm__(\".globl own_lock.part.0\\n.type own_lock.part.0, @function\\nown_lock.part.0: ret\\n"
                     ".size own_lock.part.0, 1\");\n"),
-            "own_lock.part.0 is a part of a function that the compiler has taken apart");
+            "own_lock.part.0 is a part of a function that the compiler has split");
   EXPECT_EQ(refusal("untried.c", ""), "own_try is no function of this file, as own_lock is");
   const OwnLock half{"half", named("own_lock"), named("gone"), {}, PENNA_ANSWER_NONE};
   const LockFunctions functions = functions_of(build_text("gcc -O1 -fPIC -shared", "half.c", kOwn), false, {half});
@@ -202,7 +202,7 @@ TEST(LockFunctions, BehindWhatIsPrepared) {
   const LockFunctions taken = functions_of(program, false, {own}, {{lock, 0}});
   EXPECT_TRUE(taken.found.empty());
   ASSERT_EQ(taken.refused.size(), 1u);
-  EXPECT_EQ(taken.refused[0].reason, "is entered already, to record its calls (-F)");
+  EXPECT_EQ(taken.refused[0].reason, "is already patched to record its calls (-F)");
 }
 
 }  // namespace

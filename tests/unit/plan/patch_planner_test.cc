@@ -96,7 +96,7 @@ TEST(PatchPlanner, OneFunctionThatDlsymHasFound) {
     EXPECT_EQ(plan_of(planner, {one}).patches.size(), 0u);
   ASSERT_EQ(planner.refused().size(), 4u);
   EXPECT_EQ(planner.refused()[1].reason, "returns twice, or looks at its caller");
-  EXPECT_EQ(planner.refused()[2].reason, "is no function that its file names");
+  EXPECT_EQ(planner.refused()[2].reason, "is not a function that its file names");
   EXPECT_EQ(planner.refused()[3].name, "plain");
 
   PatchPlanner without({});  // nobody has asked for calls into libraries

@@ -100,8 +100,8 @@ TEST_F(ProbeWindows, InFrontOfIt) {
 
 TEST_F(ProbeWindows, WhereSomethingMayLand) {
   for (const char* nop : {&probe_both_nop, &probe_table_nop, &probe_taken_nop})
-    EXPECT_EQ(refusal(*nop), "has code beside it that may be entered from elsewhere");
-  EXPECT_EQ(refusal(probe_cramped_nop), "has other code right behind the way that it is on");
+    EXPECT_EQ(refusal(*nop), "has adjacent code that may be entered from elsewhere");
+  EXPECT_EQ(refusal(probe_cramped_nop), "is followed by other code after a jump or return");
 }
 
 TEST_F(ProbeWindows, OtherProbes) {

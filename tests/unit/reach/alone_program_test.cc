@@ -15,9 +15,9 @@ namespace {
 // This test is linked dynamically.
 TEST(AloneProgram, IsNoneThatADynamicLinkerHasLoaded) {
   EXPECT_FALSE(is_alone(::getpid()));
-  EXPECT_NE(why_not_alone("/proc/self/exe"), "");
-  EXPECT_NE(why_not_alone("/nowhere"), "");
-  EXPECT_EQ(why_not_alone("/proc/self/status"), "has a program file that cannot be read");
+  EXPECT_NE(why_no_standalone_agent("/proc/self/exe"), "");
+  EXPECT_NE(why_no_standalone_agent("/nowhere"), "");
+  EXPECT_EQ(why_no_standalone_agent("/proc/self/status"), "has a program file that cannot be read");
 }
 
 TEST(AloneProgram, CountsItsTableFromWhereItLies) {

@@ -103,7 +103,7 @@ TEST_F(LockReports, HowWaitsForLocksEndedIsAFinding) {
   thread(2).waited(kLock, 2500, 3000, take_, 1001, PENNA_WAIT_OWNER_DIED);
   const std::vector<std::string> found = findings();
   EXPECT_THAT(found, Contains("1 of 2 waits for counter_lock ended by time-out."));
-  EXPECT_THAT(found, Contains("A thread that held counter_lock died: who took it next was told so (EOWNERDEAD)."));
+  EXPECT_THAT(found, Contains("A thread that held counter_lock died: the next thread to take it got EOWNERDEAD."));
 }
 
 TEST_F(LockReports, ShortWaitsCountAmongTimedOutOnes) {
@@ -119,8 +119,8 @@ TEST_F(LockReports, FindingsSayOfWhichProcessTheyAre) {
   const uint32_t other = build_.process(101);
   for (ThreadBuilder* one : {&thread(1), &build_.thread(other, 1)}) one->wake(kCondition, 1000);
   const std::vector<std::string> found = findings();
-  EXPECT_THAT(found, Contains(HasSubstr("of pid 100 came when nobody waited")));
-  EXPECT_THAT(found, Contains(HasSubstr("of pid 101 came when nobody waited")));
+  EXPECT_THAT(found, Contains(HasSubstr("of pid 100 came while no thread waited")));
+  EXPECT_THAT(found, Contains(HasSubstr("of pid 101 came while no thread waited")));
 }
 
 TEST_F(LockReports, WaitsShowBothStacks) {
@@ -139,7 +139,7 @@ TEST_F(LockReports, WaitsShowBothStacks) {
       main (app.c:10) [program]
  500 us      1   500 us  counter_lock  take_lock (app.c:40) [program]
       main (app.c:10) [program]
-    held by nobody: it had been given back, the thread was not there yet
+    not held: already released, the thread had not resumed yet
 )");
 }
 
@@ -236,10 +236,10 @@ TEST_F(LockReports, OthersAreTheirOwnTable) {
   open();
   EXPECT_EQ(
       report_text(waits_report(*recording_, *locks_, *names_)),
-      R"(No locks were recorded, but other waits. 1 thread waited 5.00 us for the semaphore first used in take_lock (app.c:40) (0x700), which nobody is known to hold.
+      R"(No locks were recorded, but other waits. 1 thread waited 5.00 us for the semaphore first used in take_lock (app.c:40) (0x700), whose holder is unknown.
 No lock was waited for.
 
-Waits for what nobody holds
+Waits for objects without a holder
    WAIT  WAITS      MAX  KIND       WHAT                                WAITED IN
 20.0 us      1  20.0 us  join       threads that were joined            take_lock (app.c:40) [program]
       main (app.c:10) [program]
@@ -292,12 +292,12 @@ TEST_F(LockReports, Conditions) {
   end.end_ticks = 10'000;
   build_.end(end);
   const std::vector<std::string> all = findings();
-  EXPECT_THAT(all, Contains("2 of 3 signals and broadcasts of ready came when nobody waited for it."));
+  EXPECT_THAT(all, Contains("2 of 3 signals and broadcasts of ready came while no thread waited for it."));
   EXPECT_THAT(all,
               Contains("Thundering herd: after 1 of 1 broadcast of ready, all but one of the threads that woke up (4 "
                        "on average) waited for counter_lock again."));
   EXPECT_THAT(all, Contains("Lost wake-up? tid 1002 still waits for ready; tid 1001 had signalled it 12 ns before that "
-                            "wait began, when nobody waited."));
+                            "wait began, while no thread waited."));
 }
 
 // A program with thousands of them has a page that can be read, too.

@@ -259,7 +259,7 @@ Waits by stack
     held by main (tid 1001), where it was taken is not known
  100 ns      1   100 ns  counter_lock  take_lock (app.c:40) [program]
       (no unwind information further out)
-    held by nobody: it had been given back, the thread was not there yet
+    not held: already released, the thread had not resumed yet
 
 Condition variables (time until signalled and locked again; if others held the mutex meanwhile, that is a wait for the mutex)
    WAIT  WAITS      P99      MAX  STILL WAITING  TIMEOUTS  SIGNALS  BROADCASTS  UNHEARD  MUTEX         CONDITION
@@ -289,9 +289,9 @@ lost alloc                     0  events that could not be recorded
 lost locks                     0  events that could not be recorded
 lost points                    0  events that could not be recorded
 lost for pairs                 0  of them: no trampoline for caller and function
-lost for shape                 0  of them: where the function returns to is not known
+lost for shape                 0  of these: return address unknown
 lost for unwinders             0  of them: exits by exceptions, not shown
-lost for pools                 0  of them: in more pools than can be told apart
+lost for pools                 0  of them: in too many pools
 lost for samples               0  of them: more sampled blocks than can be remembered
 lost in handler                0  came while the agent itself was at work
 blocked ns                     0  threads waited for room
@@ -318,7 +318,7 @@ unknown records                0  of a kind that this version does not know
 refused processes              0  whose memory could not be mapped or trusted
 unannounced processes          0  whose description is missing
 snapshots                      0  taken where a function was entered (-T FUNC@snapshot)
-thrown away                    0  events before, between and behind snapshots
+thrown away                    0  events before, between and after snapshots
 processes without end          0  still running, or their end is missing
 events not written             0  the file could not take them
 missing chunks                 0  numbers that no chunk in the file has
@@ -330,14 +330,14 @@ inherited exits                0  of functions that were open when the process w
 unwound calls                  1  ended by the exit of an outer function: their own is missing
 calls too deep                 0  beyond the depth that is followed
 unmatched frees                0  of blocks whose allocation was not recorded
-inherited frees                0  of blocks that were there when the process was forked
+inherited frees                0  of blocks inherited at the fork
 replaced blocks                0  allocated twice without a free in between
 allocations without stack      0  whose caller is not known
 inherited unlocks              0  of locks that were held when the process was forked
 unmatched unlocks              0  by a thread that was not seen to take the lock
 missed unlocks                 0  taken while another thread seemed to hold it
 malformed points               0  values that do not fit their description
-points without site            0  passes of a point that nobody described
+points without site            0  hits of a point without a description
 
 1 call ended with an outer function, because the exit is missing: their time ends there.
 )");

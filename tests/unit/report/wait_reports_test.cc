@@ -128,7 +128,7 @@ TEST_F(WaitReports, ADeadlockComesFirst) {
       order(),
       testing::StartsWith(
           R"(Deadlock of 2 threads: one (tid 1001) waits for mutex `ready`, two (tid 1002) waits for mutex `counter_lock`.
-1 thread waits behind a deadlock.
+1 thread waits for a deadlocked thread.
 2 locks are taken in both orders: a deadlock is possible. (2 locks, 2 orders seen)
 
 Deadlocks
@@ -199,7 +199,7 @@ TEST_F(WaitReports, ACriticalPathAddsUp) {
   const CriticalPath path = critical_path(*history_, 0, 1000, 101'000);
   EXPECT_EQ(
       report_text(path_report(path, texts())),
-      R"(Critical path of one (tid 1001), from 0.000001000 to 0.000101000: 100 us. 20.0 us of it ran one (tid 1001) itself, 79.0 us others for which it waited; 1.00 us it waited for nobody who is known to have run.
+      R"(Critical path of one (tid 1001), from 0.000001000 to 0.000101000: 100 us. 20.0 us of it ran one (tid 1001) itself, 79.0 us others for which it waited; 1.00 us it waited with no known running thread.
 
    TIME   SHARE  COUNT  THREAD          WHAT
 79.0 us  79.0 %      1  two (tid 1002)  ran, holding mutex `counter_lock`

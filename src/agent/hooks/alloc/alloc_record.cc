@@ -41,7 +41,7 @@ bool write_chosen_free(void* block, penna_alloc_family family, const unwind::Hoo
   return true;
 }
 
-void take_back_free(void* block) {
+void cancel_free(void* block) {
   // Back into the set, or its free would not be recorded.
   if (process.sample_bytes != 0) keep_sample(block);
   write_record(PENNA_KIND_REALLOC_FAILED, penna_free{tagged(block, PENNA_FAMILY_REALLOC)}, PENNA_ALLOC, penna_now());

@@ -66,7 +66,7 @@ __attribute__((always_inline)) inline bool record_free(void* block, penna_alloc_
 }
 
 // Cancels the FREE of family realloc that was recorded just before.
-void take_back_free(void* block);
+void cancel_free(void* block);
 
 // Calls call(), the real function, which may be, or reach, a function of a patched allocator
 // (hooks/entered_allocators.cc): what this thread allocates and frees meanwhile is part of this event. (An exception
@@ -90,7 +90,7 @@ template <typename Call>
 __attribute__((always_inline)) inline void* record_realloc(void* block, size_t size, Call&& call) {
   const bool freed = block != nullptr && record_free(block, PENNA_FAMILY_REALLOC);
   void* result = guarded(call);
-  if (result == nullptr && freed && size != 0) take_back_free(block);
+  if (result == nullptr && freed && size != 0) cancel_free(block);
   return record_alloc(result, size, PENNA_FAMILY_REALLOC);
 }
 

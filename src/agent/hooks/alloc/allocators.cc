@@ -27,7 +27,7 @@ namespace {
 
 uintptr_t entered_modules[kMostAllocators];  // start of the module that uses this set of hooks; 0: unused
 
-bool layered;  // behind_a_layer()
+bool layered;  // is_layered()
 
 enum class Part : uint8_t { kNothing, kNotReplaced, kAll };
 
@@ -63,7 +63,7 @@ bool shows_native_interface(const DynamicSymbols& symbols) {
 }
 
 // The runtime of a sanitizer may have to come first (penna/detail/preload.h).
-bool stands_before_us(const link_map& map) {
+bool precedes_agent(const link_map& map) {
   const link_map* const ours = our_map();
   for (const link_map* other = &map; other != nullptr; other = other->l_next)
     if (other == ours) return true;
@@ -71,7 +71,7 @@ bool stands_before_us(const link_map& map) {
 }
 
 constexpr char kInstallHooks[] = "__sanitizer_install_malloc_and_free_hooks";
-bool sanitizer_tells;
+bool sanitizer_reports;
 
 // Which functions of a module to patch. In the program: all, exported or not, because the recorder knows its symbols.
 // The same in a library before the agent from which the program gets its malloc. In a linked library after the agent:
@@ -79,13 +79,13 @@ bool sanitizer_tells;
 // operator delete and free. In a library that was opened: all, because nothing in the agent calls its malloc. If the
 // agent was loaded too late to interpose any: all of every library, libc included.
 Part part_to_enter(const link_map& map, const ModuleFacts& module) {
-  if (sanitizer_tells && DynamicSymbols(map).find(kInstallHooks).address != 0) return Part::kNothing;
+  if (sanitizer_reports && DynamicSymbols(map).find(kInstallHooks).address != 0) return Part::kNothing;
   if (&map == _r_debug.r_map) return Part::kAll;
   if (is_system_part(map, module)) return Part::kNothing;
   const DynamicSymbols symbols(map);
   const bool shows_one = symbols.find("malloc").address != 0, is_native = shows_native_interface(symbols);
   if (!shows_one) return is_native || may_hide_allocator(symbols, module) ? Part::kAll : Part::kNothing;
-  if (!module.stays || stands_before_us(map) || attachment != nullptr) return Part::kAll;
+  if (!module.stays || precedes_agent(map) || attachment != nullptr) return Part::kAll;
   if (!is_native && symbols.find("_Znwm").address == 0 && symbols.find("free_sized").address == 0)
     return Part::kNothing;
   return symbols.find("free").address == symbols.find("_ZdlPv").address ? Part::kAll : Part::kNotReplaced;
@@ -112,7 +112,7 @@ bool is_known_allocator(const link_map& map) {
 
 // Whether the hooks call another library than libc, for example one that was preloaded to count or to check. Its
 // functions may call each other through the dynamic linker, and thus the hooks again.
-bool behind_a_layer() {
+bool is_layered() {
   const link_map* libc = libc_map();
   const uintptr_t functions[] = {
       reinterpret_cast<uintptr_t>(real.malloc),         reinterpret_cast<uintptr_t>(real.calloc),
@@ -182,10 +182,10 @@ void listen_to_sanitizer(bool allocations) {
   if (runtime.dlfo_link_map != _r_debug.r_map)
     leave_out_of_stacks(reinterpret_cast<uintptr_t>(runtime.dlfo_map_start),
                         reinterpret_cast<uintptr_t>(runtime.dlfo_map_end));
-  if (sanitizer_tells || !allocations) return;
+  if (sanitizer_reports || !allocations) return;
   using Told = void (*)(const volatile void*, size_t);
   using RecordedFree = void (*)(const volatile void*);
-  sanitizer_tells =
+  sanitizer_reports =
       reinterpret_cast<int (*)(Told, RecordedFree)>(install.address)(sanitizer_allocated, sanitizer_frees) != 0;
 }
 
@@ -195,7 +195,7 @@ bool start_allocators(const penna_config& config, bool forked) {
   const bool wanted = (config.classes & class_bit(PENNA_ALLOC)) != 0 && (config.plans & PENNA_PLANS_ALLOCATORS) != 0;
   thread.in_allocator = 0;
   if (!forked) listen_to_sanitizer((config.classes & class_bit(PENNA_ALLOC)) != 0);
-  layered = (config.classes & class_bit(PENNA_ALLOC)) != 0 && behind_a_layer();
+  layered = (config.classes & class_bit(PENNA_ALLOC)) != 0 && is_layered();
   if (layered) note_entered(true);
   if (wanted && forked) note_entered(any_entered());
   if (wanted) look_for_thread_cache();

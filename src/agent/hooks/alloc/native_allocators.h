@@ -104,7 +104,7 @@ struct NativeHooks {
     const Word block = call<kWhich>(all);
     const size_t bytes = all.bytes<kSize, kCount>();
     if (block == 0 && was_told && bytes != 0 && kFailure == kStays)
-      take_back_free(reinterpret_cast<void*>(all.at<kBlock>()));
+      cancel_free(reinterpret_cast<void*>(all.at<kBlock>()));
     record_native_alloc(block, bytes, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
     return block;
   }
@@ -151,7 +151,7 @@ struct NativeHooks {
     if (static_cast<int>(error) == 0)
       record_native_alloc(*reinterpret_cast<Word*>(a), b * c, PENNA_FAMILY_REALLOC, unwind::HookFrame::here());
     else if (was_told)
-      take_back_free(reinterpret_cast<void*>(block));
+      cancel_free(reinterpret_cast<void*>(block));
     return error;
   }
   // A string with its terminating zero. kGiven: the argument that is returned unless it is null, like realpath's

@@ -33,7 +33,7 @@ void look_for_thread_cache() {
 }
 
 bool empties_thread_cache(uintptr_t caller_pc) {
-  return caller_pc - code_start < code_bytes && called_in_front_of(caller_pc) == reinterpret_cast<uintptr_t>(real.free);
+  return caller_pc - code_start < code_bytes && called_before(caller_pc) == reinterpret_cast<uintptr_t>(real.free);
 }
 
 }  // namespace penna::agent

@@ -53,18 +53,18 @@ bool found_by_anyone(const char* name, uintptr_t caller) {
 }
 
 // Visits what a dlopen has loaded. `handle`: null if unknown.
-void look_at_what_came(const Opening& opening, void* handle) {
+void visit_opened(const Opening& opening, void* handle) {
   if (code_refused()) return;
   settle_passed_opens(nullptr, nullptr);
-  lead_deep_bindings_to_ours(handle);
-  lead_module_ends_to_ours(handle);
+  redirect_deep_bindings(handle);
+  redirect_module_ends(handle);
   patch_new_modules(handle);
   opening.enter(handle);
 }
 
 // Called after each dlopen; set by libpenna-etrace.so as long as it has found nothing to record.
 void (*when_opened)();
-void tell_who_waits() {
+void notify_waiter() {
   if (const auto look = __atomic_load_n(&when_opened, __ATOMIC_ACQUIRE)) look();
 }
 
@@ -78,20 +78,20 @@ void* open_in_stay(const Opening& opening, const char* name, int mode) {
   const auto change = ScopeChange::begin(mode);
   void* handle = real.dlopen(name, mode);
   if (handle != nullptr) change.end(handle);
-  if (handle != nullptr) look_at_what_came(opening, handle);
+  if (handle != nullptr) visit_opened(opening, handle);
   return handle;
 }
 
 void* open_seen(const char* name, int mode) {
   const auto opening = Opening::begin();
   void* handle = open_in_stay(opening, name, mode);
-  if (modules_were_left()) look_at_what_came(opening, nullptr);
+  if (modules_were_left()) visit_opened(opening, nullptr);
   return handle;
 }
 
 void* open_and_look(const char* name, int mode) {
   void* const handle = open_seen(name, mode);
-  if (handle != nullptr) tell_who_waits();
+  if (handle != nullptr) notify_waiter();
   return handle;
 }
 
@@ -107,8 +107,8 @@ void* open_unseen(int mode, const uintptr_t* return_slot) {
 void see_opened_modules(const uintptr_t* return_slot) {
   Opening earliest;
   if (!settle_passed_opens(return_slot, &earliest)) return;
-  look_at_what_came(earliest, nullptr);
-  tell_who_waits();
+  visit_opened(earliest, nullptr);
+  notify_waiter();
 }
 
 // Called by the wrapper of dlopen below, which jumps to what this returns.
@@ -126,7 +126,7 @@ extern "C" __attribute__((visibility("hidden"))) void* penna_agent_before_dlopen
 PENNA_PASS_ON(dlopen, penna_agent_before_dlopen);
 
 extern "C" __attribute__((visibility("default"))) void penna_agent_when_opened(void (*look)()) {
-  __atomic_store_n(&penna::agent::when_opened, look, __ATOMIC_RELEASE);  // pairs with tell_who_waits()
+  __atomic_store_n(&penna::agent::when_opened, look, __ATOMIC_RELEASE);  // pairs with notify_waiter()
 }
 
 extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
@@ -135,9 +135,9 @@ extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
   bool unloaded = false;
   // The filter forbids system calls that forgetting modules may need.
   if ((call_refusals & kRefusesRecording) != 0) return real.dlclose(handle);
-  if (!code_refused()) lead_module_ends_to_ours(nullptr);
+  if (!code_refused()) redirect_module_ends(nullptr);
   const int error = close_in_stay(handle, &unloaded);
   // Another thread may have loaded a module at the same address, which was mistaken for the one forgotten just now.
-  if (unloaded || modules_were_left()) look_at_what_came(Opening::begin(), nullptr);
+  if (unloaded || modules_were_left()) visit_opened(Opening::begin(), nullptr);
   return error;
 }

@@ -215,7 +215,7 @@ void record_condition_end(const LockCall* call, penna_wait_end end) {
 
 // When the lock is free, the function still has to wake others: whether any wait was determined before.
 void record_entered_release(const LockCall* call, const unwind::HookFrame* hook) {
-  if (call->state == kGivingWaited) shall_record_end(call->lock);
+  if (call->state == kGivingWaited) request_end_record(call->lock);
   record_released(call->lock, call->begin, hook);
 }
 

@@ -26,7 +26,7 @@ void record_released_at(uint64_t lock, uint64_t time, const unwind::HookFrame* h
     write_lock_at(PENNA_KIND_UNLOCK_AT, lock, current_stack(hook->caller()), time);
   else if (since != 0)
     write_lock(PENNA_KIND_UNLOCK, lock, time);
-  holds_no_more(lock);
+  note_release(lock);
 }
 
 }  // namespace penna::agent

@@ -264,7 +264,7 @@ void record_released_at(uint64_t lock, uint64_t time, const unwind::HookFrame* h
 __attribute__((always_inline)) inline void record_released(uint64_t lock, uint64_t time,
                                                            const unwind::HookFrame* hook) {
   if (wants_end(lock) || has_lock_options()) return record_released_at(lock, time, hook);
-  holds_no_more(lock);
+  note_release(lock);
   write_lock(PENNA_KIND_UNLOCK, lock, time);
 }
 
@@ -275,7 +275,7 @@ __attribute__((always_inline)) inline int release(uint64_t lock, Unlock unlock) 
   const bool untold = wants_end(lock);
   const int answer = unlock();
   if (__builtin_expect(answer != 0, 0)) return answer;
-  if (untold) shall_record_end(lock);
+  if (untold) request_end_record(lock);
   record_released(lock, now, unwind::HookFrame::here());
   return 0;
 }

@@ -82,7 +82,7 @@ __attribute__((always_inline)) inline bool wants_end(uint64_t lock) {
   return __builtin_expect(__atomic_load_n(state_of_lock(lock), __ATOMIC_RELAXED) == kContendedUnrecorded, 0);
 }
 // The release should record a stack, whatever waiters have recorded since the lock was free.
-inline void shall_record_end(uint64_t lock) {
+inline void request_end_record(uint64_t lock) {
   __atomic_store_n(state_of_lock(lock), kContendedUnrecorded, __ATOMIC_RELAXED);
 }
 // The release has recorded its stack.
@@ -102,7 +102,7 @@ inline void holds_since(uint64_t lock, uint64_t ticks) {
 // The value given to holds_since(); UINT64_MAX if the hold is unknown.
 uint64_t held_since(uint64_t lock);
 void holds_no_more_of_others(uint64_t lock);
-__attribute__((always_inline)) inline void holds_no_more(uint64_t lock) {
+__attribute__((always_inline)) inline void note_release(uint64_t lock) {
   const uint32_t count = thread.held_count;
   if (__builtin_expect(count != 0 && thread.held[(count - 1) % kMostHeld] == lock, 1))
     thread.held_count = count - 1;

@@ -25,7 +25,7 @@ PENNA_EXPORT int pthread_mutex_unlock(pthread_mutex_t* lock) {
   const int answer = real.pthread_mutex_unlock(lock);
   if (__builtin_expect(answer > 0, 0)) return answer;  // an error; tested as != 0, gcc would keep the 0 to return it
   if (wants_end(mutex_word(lock))) return record_mutex_released(lock, now);
-  holds_no_more(mutex_word(lock));
+  note_release(mutex_word(lock));
   write_lock(PENNA_KIND_UNLOCK, mutex_word(lock), now);
   return 0;
 }

@@ -87,7 +87,7 @@ int limits(pid_t pid, __rlimit_resource resource, const rlimit64* wanted, rlimit
 }  // namespace
 
 // The hard limit stays: once lowered, it could not be raised again.
-LimitsAsAsked::LimitsAsAsked() {
+RequestedLimits::RequestedLimits() {
   rlimit64 now{};
   if (soft.asked == soft.real || (call_refusals & kRefusesStart) != 0) return;
   if (real_limits(0, RLIMIT_AS, nullptr, &now) != 0 || now.rlim_cur != soft.real) return;
@@ -95,7 +95,7 @@ LimitsAsAsked::LimitsAsAsked() {
   lowered_ = real_limits(0, RLIMIT_AS, &now, nullptr) == 0;
 }
 
-LimitsAsAsked::~LimitsAsAsked() {
+RequestedLimits::~RequestedLimits() {
   rlimit64 now{};
   const int error = errno;
   if (lowered_ && real_limits(0, RLIMIT_AS, nullptr, &now) == 0) {

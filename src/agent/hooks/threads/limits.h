@@ -6,12 +6,12 @@ namespace penna::agent {
 
 // For the duration of an exec, the limit is what the program asked for: the new program has none of the agent's
 // memory. If the exec fails, it is raised again.
-class LimitsAsAsked {
+class RequestedLimits {
  public:
-  LimitsAsAsked();
-  ~LimitsAsAsked();
-  LimitsAsAsked(const LimitsAsAsked&) = delete;
-  LimitsAsAsked& operator=(const LimitsAsAsked&) = delete;
+  RequestedLimits();
+  ~RequestedLimits();
+  RequestedLimits(const RequestedLimits&) = delete;
+  RequestedLimits& operator=(const RequestedLimits&) = delete;
 
  private:
   bool lowered_ = false;
