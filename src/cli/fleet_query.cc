@@ -174,8 +174,8 @@ class TableLines : public Lines {
   Table table_;
 };
 
-// The query's names are those of the tables; NULL is what a join finds nothing for; of a cluster's tables, the second one
-// of a join is asked for once. Nothing is changed.
+// The query's names are those of the tables; NULL is what a join finds nothing for; of a cluster's tables, the second
+// one of a join is asked for once. Nothing is changed.
 FleetAnswer ask(FleetServer& server, const std::string& query, Lines& lines) {
   std::string text = query;
   while (!text.empty() && (text.back() == ';' || text.back() == ' ' || text.back() == '\n')) text.pop_back();

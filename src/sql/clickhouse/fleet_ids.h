@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // FleetIds: what the numbers of one recording's tables are called among those of all.
 //
-// Why 128 bits: nobody hands out numbers to machines that do not know one another. A recording has its identity, which
-// is random; its threads, processes and calls a hash of that and the number that `penna sql` shows. A stack is called by
-// its contents (build-ids, addresses in the files, names), so that the same one of any number of recordings is one row.
+// Why 128 bits: nobody hands out numbers to machines that do not know one another. A recording has its identity, a
+// random one; its threads, processes and calls a hash of that and the number that `penna sql` shows. A stack is called
+// by its contents (build-ids, addresses in the files, names), so that the same one of any number of recordings is one
+// row.
 // Invariant: the same recording gives the same ids, whenever and wherever it is asked.
 #pragma once
 

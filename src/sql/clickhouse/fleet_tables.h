@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables of tables.h as ClickHouse has them, for the recordings of many machines, and the statements that make them.
+// The tables of tables.h as ClickHouse has them, for recordings of many machines, and the statements that make them.
 //
 // Each table X is two: X_rows, which takes what is pushed, and X, a view of it with the columns that `penna sql` shows.
 // In a cluster both are Distributed over those of the shards. Why a view: a block that was sent twice, because nobody
