@@ -48,7 +48,7 @@ const std::vector<FleetReport>& reports() {
        "family = 'heap'",
        "function",
        {{"self_bytes", "BYTES", CellKind::kBytes},
-        {"self_count", "COUNT", CellKind::kCount},
+        {"count", "COUNT", CellKind::kCount},
         {"largest_bytes", "LARGEST", CellKind::kBytes},
         kHosts,
         {"function", "FUNCTION", CellKind::kText, true}},

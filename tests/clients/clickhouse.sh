@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # ClickHouse servers for tests, from Debian's package; sourced behind e2e/common.sh. Each is on 127.0.0.1 with free ports of its own, keeps all
 # in ./ch$N, and ends with the script. They are the shards of the cluster "penna". Users: default, without a password; ada, with "secret".
+#   clickhouse_database=NAME   before: what the cluster is asked for, if not penna
 #   clickhouse N         starts N of them: url[1] ... url[N]
 #   clickhouse_start I   starts one that was killed again;  clickhouse_kill I   kill -9
 #   ask I QUERY [DB]     what server I says, asked by curl
@@ -21,7 +22,7 @@ clickhouse_configure() { # I SHARDS...: the shards' native ports
   local here=$work/ch$1 port shards=''
   for port in "${@:2}"; do
     shards+="<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>$port</port>
-      <default_database>penna</default_database></replica></shard>"
+      <default_database>${clickhouse_database:-penna}</default_database></replica></shard>"
   done
   mkdir -p "$here"/{data,tmp,files,schemas}
   cat >"$here/config.xml" <<XML

@@ -9,10 +9,8 @@ cp -r "$PENNA_SOURCE/examples" .
 cp examples/demo/orders.cc .
 build_c orders -O2 -finstrument-functions -finstrument-functions-exclude-file-list=/usr/
 for host in a b c; do penna record -q -o $host.penna -- ./orders >/dev/null; done
+clickhouse_database=shards # as on the page
 clickhouse 2
-# The database of the page's cluster is not the one of the others.
-sed -i 's#<default_database>penna<#<default_database>shards<#g' ch*/config.xml
-for shard in 1 2; do clickhouse_kill $shard; clickhouse_start $shard; done
 count=0
 while read -r command; do
   command=${command//http:\/\/127.0.0.1:8123/${url[1]}} command=${command//http:\/\/127.0.0.1:8124/${url[2]}}

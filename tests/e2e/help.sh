@@ -42,6 +42,7 @@ penna export rtrace app.penna old.rtrace
 sql_engine
 # A server for those that ask one.
 . "$PENNA_SOURCE/tests/clients/clickhouse.sh"
+clickhouse_database=d1 # of the example with a cluster, below
 clickhouse 2
 export XDG_STATE_HOME=$work/state HOME=$work
 echo secret >~/.penna-password
