@@ -19,7 +19,8 @@ class FollowedRecordingTest : public testing::Test {
  protected:
   FollowedRecordingTest() : path_(directory_.file("a.penna")), writer_(std::move(*RecordingWriter::create(path_))) {
     EXPECT_TRUE(writer_.write_session(sample_session()));
-    EXPECT_TRUE(writer_.write_process({.number = 0, .pid = 100, .start_ticks = kBegin}));
+    EXPECT_TRUE(
+        writer_.write_process({.number = 0, .pid = 100, .executable = {}, .command = {}, .start_ticks = kBegin}));
     followed_.emplace(std::move(*FollowedRecording::open(path_)));
   }
 
