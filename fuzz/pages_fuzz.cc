@@ -176,7 +176,7 @@ void one_by_one(Decisions& decide, const FakeChannel& fake, ChannelMap map, cons
   if (decide.one_in(8)) patience.begin(decide.one_in(2) ? 0 : 1);
   drain.finish(writer, decide.one_in(2), EndKind::kUnknown, 0, decide.border());
   heap.check();
-  if (flight) flight->discard_all(writer);
+  if (flight) flight->end(writer, decide.border());
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i)
     if ((sink->counts().thrown_away[i] | sink->counts().stored[i]) >> 48 != 0) std::abort();  // implausible counts
   (void)unrecorded_summary(programs.unrecorded(), programs.untold());
