@@ -120,7 +120,7 @@ class WaitScan : public Scan {
     return kEnds[static_cast<size_t>(how)];
   }
   static const char* side_text(OtherSide side) {
-    constexpr const char* kSides[] = {"held", "stack_is_release", "unknown", "nobody", "woke", "timeout", "broken"};
+    constexpr const char* kSides[] = {"held", "gave_back", "unknown", "nobody", "woke", "timeout", "broken"};
     return kSides[static_cast<size_t>(side)];
   }
 

@@ -170,11 +170,14 @@ Result<Parsed<PushOptions>> parse_push(const Arguments& arguments) {
       "What could not be sent is sent by the next 'penna push' without words.",
       "penna push");
   parser.words("[REC...]", options.recordings, "recordings, default the newest *.penna here");
+  parser.section("The server");
   parser.text("--to", options.server.url, "URL", "the server: http://HOST:8123 or https://HOST:8443");
+  parser.section("The recordings");
   parser.values("--label", options.labels, "NAME=VALUE",
                 "of the recordings: service (default the program's name), host (default the machine's), or any other; "
                 "may be repeated",
                 parse_label);
+  parser.section("The server");
   parser.value("--give-up", options.give_up, "TIME", "after so long without an answer, as 10min; default 60s",
                ParseDuration{"--give-up"});
   add_server_options(parser, options.server);

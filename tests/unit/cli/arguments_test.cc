@@ -256,7 +256,7 @@ TEST(WrongWords, TheWordThatIsNeitherInTheListNorAFileIsBlamed) {
   EXPECT_EQ(refused(parse_info, {"a", "b", "c"}), "unexpected argument 'b': write penna info [REC]");
   EXPECT_EQ(refused(parse_list, {}), "BIN|PID|REC is missing: write penna list BIN|PID|REC");
   EXPECT_EQ(refused(parse_ctl, {"12", "offf"}),
-            "there is no command 'offf' (did you mean 'off'?): choose from on, off, stop");
+            "there is no command 'offf' (did you mean 'off'?): choose from on, off, snapshot, stop");
   EXPECT_EQ(refused(parse_ctl, {"twelve", "on"}), "'twelve' is no process number");
   EXPECT_THAT(refused(parse_ctl, {"12", "on"}), StartsWith("write penna ctl 12 on PATTERN"));
   EXPECT_THAT(refused(parse_import, {"rtrac", "x"}), StartsWith("there is no format 'rtrac' (did you mean 'rtrace'?)"));

@@ -169,10 +169,10 @@ TEST(Health, TellsWhatTheTargetLost) {
   const HealthReport report = examine_only(recording);
   EXPECT_THAT(report.lost, ElementsAre(110, 4, 0, 0));
   EXPECT_THAT(report.sentences, says("Lost: 5 calls, as threads held all of the pool's memory"));
-  EXPECT_THAT(report.sentences, says("Lost: 20 calls, as more pairs of caller and function were met than"));
-  EXPECT_THAT(report.sentences, says("Lost: 25 calls, as the code of their functions does not tell where"));
+  EXPECT_THAT(report.sentences, says("Lost: 20 calls, as there were more caller/function pairs than"));
+  EXPECT_THAT(report.sentences, says("Lost: 25 calls, as the code of their functions does not show where"));
   EXPECT_THAT(report.sentences, says("Lost: 5 calls, whose ends were not seen: an exception left them"));
-  EXPECT_THAT(report.sentences, says("Lost: 2 allocation events, as they were in more pools of memory"));
+  EXPECT_THAT(report.sentences, says("Lost: 2 allocation events, as they were in more memory pools"));
   EXPECT_THAT(report.sentences, says("Lost: 2 allocation events, as more sampled blocks were live"));
   EXPECT_THAT(report.sentences, says("1 event of what was lost came in signal handlers"));
   EXPECT_THAT(report.sentences, says("2 records were reserved and never written"));
@@ -261,8 +261,8 @@ TEST(Health, ShortStacksAmongCompleteOnesAreAnUpperBound) {
   const HealthReport report = examine_with_names(build);
   EXPECT_EQ(report.truncated_stacks[PENNA_STACK_NO_RULE], 7u);
   EXPECT_TRUE(report.no_rule_at_most);
-  EXPECT_THAT(report.sentences,
-              says("Up to 7 stacks end short, in code without unwind information (generated code): what made it "));
+  EXPECT_THAT(report.sentences, says("Up to 7 stacks end short, in code without unwind information (generated code): "
+                                     "the run-time code generator "));
   EXPECT_THAT(report.sentences, Not(says("-fasynchronous-unwind-tables")))
       << "generated code cannot be rebuilt with that option";
 }

@@ -70,7 +70,10 @@ class NamedFunctions : public SymbolSource {
  public:
   std::vector<SourceFrame> code(const NamedFile&, uint64_t address) override {
     std::vector<SourceFrame> frames;
-    for (const std::string& name : functions.at(address >> 8)) frames.push_back({name, "app.cc", 1, true});
+    for (const std::string& name : functions.at(address >> 8)) {
+      const bool is_std = name.starts_with("std::");
+      frames.push_back({name, is_std ? "/usr/include/c++/12/bits/stl_vector.h" : "app.cc", 1, true});
+    }
     return frames;
   }
   std::optional<DataSymbol> data(const NamedFile&, uint64_t) override { return std::nullopt; }

@@ -73,7 +73,7 @@ TEST_F(Families, MappingsByKind) {
   EXPECT_THAT(report_text(leaks_report(*recording_, *heap_, *names_)),
               HasSubstr("8.19 kB in 2 mappings not unmapped at the end, of 12.3 kB in 2 mappings of the family maps"));
   EXPECT_THAT(report_text(freers_report(*recording_, *heap_, *lives_, *names_)),
-              HasSubstr("The stacks of these unmappings are not known"));
+              HasSubstr("The stacks of these unmappings are unknown"));
   BlockSizes sizes;
   EXPECT_THAT(report_text(sizes_report(*recording_, *heap_, sizes)), Not(HasSubstr("WASTE")));
 }

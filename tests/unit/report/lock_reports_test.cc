@@ -73,15 +73,15 @@ TEST_F(LockReports, FutexesThatCostMoreThanTheWorstLockAreNamedBesideIt) {
   open();
   const std::string head = locks_report(*recording_, *locks_, *names_).head[0];
   EXPECT_THAT(head,
-              HasSubstr("held it. 2 threads waited 26.0 ms for 2 futexes first used in take_lock (app.c:40), which "
-                        "nobody is known to hold: if a lock"));
+              HasSubstr("held it. 2 threads waited 26.0 ms for 2 futexes first used in take_lock (app.c:40), whose "
+                        "holder is unknown: if a lock"));
   EXPECT_THAT(head, HasSubstr("1 thread lost 8.50 ms"));
 }
 TEST_F(LockReports, FutexesThatCostLessThanTheWorstLockAreNot) {
   contended();
   thread(3).waited(ThreadBuilder::of_sync(PENNA_SYNC_FUTEX, 0x700), 20'000'000, 36'000'000, take_);
   open();
-  EXPECT_THAT(locks_report(*recording_, *locks_, *names_).head[0], Not(HasSubstr("nobody is known to hold")));
+  EXPECT_THAT(locks_report(*recording_, *locks_, *names_).head[0], Not(HasSubstr("whose holder is unknown")));
 }
 
 // At one place of a stack there may be another condition each time.
@@ -92,7 +92,7 @@ TEST_F(LockReports, WhatSaysTheSameIsSaidOnce) {
   }
   const std::vector<std::string> found = findings();
   EXPECT_EQ(std::count_if(found.begin(), found.end(),
-                          [](const std::string& one) { return one.find("came when nobody") != one.npos; }),
+                          [](const std::string& one) { return one.find("came while no thread") != one.npos; }),
             1);
   EXPECT_THAT(found, Contains("The same of 2 more condition variables."));
 }
