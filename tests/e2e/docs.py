@@ -60,8 +60,8 @@ def example_of(lines):
 
 
 def untested_examples(page, text, scripts):
-    return [f'{example}: no script runs this block: doc_block {page} {example}' for _, _, lines in blocks(text)
-            if (example := example_of(lines)) and f'doc_block {page} {example}' not in scripts]
+    return [f'{example}: no script runs this block: doc_block {page} {example}' for _, about, lines in blocks(text)
+            if about != 'screen' and (example := example_of(lines)) and f'doc_block {page} {example}' not in scripts]
 
 
 def wrong_sources(text, read):
@@ -204,7 +204,7 @@ def check(source, copy, names):
         wrong += [f'{page.name}: {each}' for each in wrong_tables(text, runner)]
         wrong += [f'{page.name}:{each}' for each in wrong_sources(text, lambda file: (copy / file).read_text())]
         wrong += [f'{page.name}: {each}' for each in untested_examples(page.name, text, scripts)]
-        wrong += late_result(text) if page.name == 'README.md' else []
+        wrong += late_result(text) if page == copy / 'README.md' else []
         for number, command, shown in commands(text):
             count += 1
             shown = [line for line in shown if not re.search(r'\bpython:\w+', line) or re.search(r'\bpython:\w+', line)[0] in probes]

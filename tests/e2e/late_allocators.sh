@@ -114,7 +114,7 @@ expect_missing "$err" "not recorded"
 for i in 1 2 3 4 5; do cp plugin.so "plugin$i.so"; done
 record five 6 ./opener ./plugin{1,2,3,4,5}.so ./plugin1.so
 expect_blocks five 5
-expect_contains "$err" "blocks of the allocator that is part of plugin5.so are not recorded: its malloc is of a fifth allocator"
+expect_contains "$err" "blocks of the allocator that is part of plugin5.so are not recorded: its malloc belongs to a fifth allocator"
 
 # A constructor's thread may be running in it; so may threads in the program's own allocator, if they started before us.
 record starter 1 ./opener ./starter.so

@@ -40,7 +40,11 @@ NOINLINE void sort_by_customer(std::vector<Order>& orders) {
 NOINLINE void fill_index(std::map<std::string, std::vector<int>>& index, const std::vector<Order>& orders) {
   for (const Order& order : orders) index[order.customer].push_back(order.number);
 }
-NOINLINE void keep(const Order& order) { kept->push_back(std::make_shared<Order>(order)); }
+static std::mutex kept_mutex;
+NOINLINE void keep(const Order& order) {
+  const std::lock_guard<std::mutex> guard(kept_mutex);
+  kept->push_back(std::make_shared<Order>(order));
+}
 NOINLINE void each(const std::vector<Order>& orders, const std::function<void(const Order&)>& visit) {
   for (const Order& order : orders) visit(order);
 }
