@@ -104,7 +104,7 @@ without(hold['hold_ns'], seen['flushed'], 'held by flush')
 within(hold['waited_ns'], seen['paid'], 'others waited for flush')
 about = tables['locks']['about'][0]
 assert about.startswith('2 threads lost ') and 'waiting for ledger, ' in about and 'while flush (waits.c:' in about, about
-assert any(note.startswith('1 of 2 signals and broadcasts of ready came when nobody') for note in tables['locks']['notes']), tables['locks']['notes']
+assert any(note.startswith('1 of 2 signals and broadcasts of ready came while no thread') for note in tables['locks']['notes']), tables['locks']['notes']
 CHECK
 
 run penna report waits.penna waits --lock ledger --min-wait 10ms --frames 2

@@ -48,7 +48,7 @@ blamed "penna help: there is no verb 'recrod' (did you mean 'record'?)" help rec
 blamed "penna config: there is no verb 'recrod' (did you mean 'record'?)" config recrod
 blamed "penna: there is no verb and no program 'recrod'; did you mean 'penna record'?" recrod
 blamed "penna completion: there is no shell 'bsh' (did you mean 'bash'?): choose from bash, zsh, fish" completion bsh
-blamed "penna ctl: there is no command 'stopp' (did you mean 'stop'?): choose from on, off, stop" ctl $$ stopp
+blamed "penna ctl: there is no command 'stopp' (did you mean 'stop'?): choose from on, off, snapshot, stop" ctl $$ stopp
 blamed "penna graph: no function that was called has the name 'laef' (did you mean 'leaf'?)" graph laef rec.penna
 
 # Names in a namespace: the scope may be left out, as in the pattern that is meant.
