@@ -177,7 +177,7 @@ await lines.txt "^$((last + 50))\$"
 "$PENNA" record -f -q -o again.penna -k alloc -p "$child" --duration 100ms || fail "it cannot be recorded again"
 touch end
 await lines.txt '^status 3$'
-expect_match "$(penna report alloc it.penna --by process 2>/dev/null || penna report alloc it.penna)" 'main'
+expect_match "$(penna report alloc it.penna -n 0)" 'main \(goes_on.c'
 
 # The recorder is killed at some moment of the beginning: the program runs to its end.
 rm -f end
