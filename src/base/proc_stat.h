@@ -42,4 +42,13 @@ inline pid_t parent_of(pid_t pid) {
   return std::sscanf(fields.c_str(), "%*c %d", &parent) == 1 ? parent : 0;
 }
 
+// `pid`, or its nearest ancestor for which matches(pid_t) holds. 0: none.
+template <typename Matches>
+pid_t nearest_ancestor(pid_t pid, Matches&& matches) {
+  constexpr int kMostParents = 64;
+  for (int i = 0; i < kMostParents && pid > 1; ++i, pid = parent_of(pid))
+    if (matches(pid)) return pid;
+  return 0;
+}
+
 }  // namespace penna

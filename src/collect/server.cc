@@ -23,6 +23,7 @@
 
 #include "base/command_line.h"
 #include "base/file.h"
+#include "base/proc_stat.h"
 #include "collect/arrivals.h"
 #include "collect/budget.h"
 #include "collect/clocks.h"
@@ -243,12 +244,11 @@ void Server::make_room_for(uint32_t pid) {
 // Whether it is a program that a recorded one has started, or a recorded process that has exec'd: shown by its
 // ancestors, or by the process that it was forked from.
 bool Server::is_part_of_it(uint32_t pid) const {
-  constexpr int kMostParents = 64;
-  const auto self = static_cast<uint32_t>(::getpid());
-  uint32_t one = pid;
-  for (int i = 0; i < kMostParents && one > 1; ++i, one = static_cast<uint32_t>(parent_of(static_cast<pid_t>(one))))
-    if (one == self || invited_.count(one) != 0 || living_.count(one) != 0) return true;
-  return shares_doorbell(pid, doorbell_.fd());
+  const auto is_ours = [&](pid_t one) {
+    const auto number = static_cast<uint32_t>(one);
+    return one == ::getpid() || invited_.count(number) != 0 || living_.count(number) != 0;
+  };
+  return nearest_ancestor(static_cast<pid_t>(pid), is_ours) != 0 || shares_doorbell(pid, doorbell_.fd());
 }
 
 // For a process that has changed its user, the kernel must also identify the sender of the answer: the process that

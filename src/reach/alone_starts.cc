@@ -113,11 +113,8 @@ void AloneStarts::understand(const std::string& said) {
 }
 
 bool AloneStarts::owns(uint32_t pid) const {
-  constexpr int kMostParents = 64;
-  auto one = static_cast<pid_t>(pid);
-  for (int i = 0; i < kMostParents && one > 1; ++i, one = parent_of(one))
-    if (programs_.count(static_cast<uint32_t>(one)) != 0) return true;
-  return false;
+  const auto has_agent = [&](pid_t one) { return programs_.count(static_cast<uint32_t>(one)) != 0; };
+  return nearest_ancestor(static_cast<pid_t>(pid), has_agent) != 0;
 }
 
 Result<Restored> AloneStarts::give_back(pid_t pid, const std::function<void()>& serve) {

@@ -212,11 +212,11 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
 
 // Of one of the processes, or of one that these have forked: then it is that of the nearest ancestor.
 std::optional<Journal> Patients::journal_of(pid_t pid) const {
-  constexpr int kMostParents = 64;
-  pid_t one = pid;
-  for (int i = 0; i < kMostParents && one > 1; ++i, one = parent_of(one))
-    if (const auto found = patients_.find(one); found != patients_.end() && found->second.journal)
-      return found->second.journal->of(pid);
+  const auto has_journal = [&](pid_t one) {
+    const auto found = patients_.find(one);
+    return found != patients_.end() && found->second.journal;
+  };
+  if (const pid_t one = nearest_ancestor(pid, has_journal); one != 0) return patients_.at(one).journal->of(pid);
   for (const auto& [parent, patient] : patients_)  // it has ended
     if (patient.journal) {
       const auto state = patient.journal->of(pid).state();
