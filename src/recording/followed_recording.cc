@@ -45,7 +45,7 @@ bool FollowedRecording::read(uint64_t most_bytes) {
     const auto ref = file_.block_at(at_);
     if (!ref || ref->end() > file_.size() || ref->type() == BlockType::kIndex) return false;
     Block block{*ref, {}};
-    const bool is_known = ref->header.type != 0 && ref->type() <= BlockType::kNames && ref->type() != BlockType::kNames;
+    const bool is_known = ref->header.type != 0 && ref->type() < BlockType::kNames;
     if (is_known && !file_.read_payload(*ref, stored_, block.payload)) return false;
     at_ = ref->end();
     bytes += block.payload.size();
@@ -62,17 +62,16 @@ bool FollowedRecording::read(uint64_t most_bytes) {
 void FollowedRecording::split(const Block& block) {
   const bool whole = block.ref.type() == BlockType::kChunk;
   for (ByteSpan rest = block.payload; rest.size() >= sizeof(penna_chunk);) {
-    penna_chunk header;
-    std::memcpy(&header, rest.data(), sizeof header);
-    const uint64_t bytes = whole ? rest.size() : header.content_bits / 8;
-    if (bytes < sizeof header || bytes > PENNA_CHUNK_BYTES || bytes > rest.size()) return;
+    const ByteSpan bytes = whole ? rest : first_piece(rest);
+    if (bytes.empty() || bytes.size() > PENNA_CHUNK_BYTES) return;
+    const penna_chunk header = header_of(bytes);
     fresh_.push_back({block.ref.header.process,
                       header.thread_serial,
                       header.tid,
                       header.sequence,
                       whole,
-                      {rest.begin(), rest.begin() + static_cast<ptrdiff_t>(bytes)}});
-    rest = rest.subspan(bytes);
+                      {bytes.begin(), bytes.end()}});
+    rest = rest.subspan(bytes.size());
   }
 }
 
@@ -129,16 +128,9 @@ void FollowedRecording::take_in(const Block& block) {
       for (Site& site : sites) live_.add_site(process_of(number), std::move(site));
       break;
     }
-    case BlockType::kStacks: {
-      uint64_t first = 0;
-      if (payload.size() < sizeof first) break;
-      std::memcpy(&first, payload.data(), sizeof first);
-      std::vector<penna_stack_node> nodes((payload.size() - sizeof first) / sizeof(penna_stack_node));
-      if (first > UINT32_MAX || nodes.empty()) break;
-      std::memcpy(nodes.data(), payload.data() + sizeof first, nodes.size() * sizeof(penna_stack_node));
-      live_.add_stacks(process_of(number), static_cast<uint32_t>(first), nodes);
+    case BlockType::kStacks:
+      if (const auto run = decode_stacks(payload)) live_.add_stacks(process_of(number), run->first, run->nodes);
       break;
-    }
     default: break;
   }
 }

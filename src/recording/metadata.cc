@@ -414,6 +414,16 @@ std::optional<Process> decode_process(ByteSpan payload, uint32_t number) {
   process.number = number;
   return fields.ok() ? std::optional(std::move(process)) : std::nullopt;
 }
+std::optional<StackRun> decode_stacks(ByteSpan payload) {
+  uint64_t first = 0;
+  if (payload.size() < sizeof first) return {};
+  std::memcpy(&first, payload.data(), sizeof first);
+  payload = payload.subspan(sizeof first);
+  if (first > UINT32_MAX || payload.size() % sizeof(penna_stack_node) != 0) return {};
+  StackRun run{static_cast<uint32_t>(first), std::vector<penna_stack_node>(payload.size() / sizeof(penna_stack_node))};
+  if (!run.nodes.empty()) std::memcpy(run.nodes.data(), payload.data(), payload.size());
+  return run;
+}
 std::optional<ProcessEnd> decode_process_end(ByteSpan payload, uint32_t number, uint32_t version) {
   Getter fields(payload, version);
   ProcessEnd end;

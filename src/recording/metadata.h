@@ -47,6 +47,12 @@ std::optional<ProcessEnd> decode_process_end(ByteSpan payload, uint32_t number, 
 std::optional<CollectorHealth> decode_collector(ByteSpan payload, uint32_t version = layout::kVersion);
 // Frames never refer to a missing text.
 std::optional<FileNames> decode_names(ByteSpan payload);
+// Stack nodes with consecutive ids.
+struct StackRun {
+  uint32_t first = 0;  // id of the first node
+  std::vector<penna_stack_node> nodes;
+};
+std::optional<StackRun> decode_stacks(ByteSpan payload);
 // Appends the entries; false if one of them is inconsistent (those before it are kept).
 bool decode_entries(ByteSpan payload, std::vector<Thread>& threads);
 bool decode_entries(ByteSpan payload, std::vector<Module>& modules);

@@ -163,25 +163,19 @@ bool Recording::State::take_in(const BlockRef& block, ByteSpan payload) {
 }
 
 bool Recording::State::take_in_stacks(uint32_t process, ByteSpan payload) {
-  uint64_t first = 0;
-  if (payload.size() < sizeof first) return false;
-  std::memcpy(&first, payload.data(), sizeof first);
-  payload = payload.subspan(sizeof first);
-  if (first > UINT32_MAX || payload.size() % sizeof(penna_stack_node) != 0) return false;
-  std::vector<penna_stack_node> nodes(payload.size() / sizeof(penna_stack_node));
-  if (!nodes.empty()) std::memcpy(nodes.data(), payload.data(), payload.size());
-  gathered[process].stacks.add(static_cast<uint32_t>(first), nodes);
-  return true;
+  const std::optional<StackRun> run = decode_stacks(payload);
+  if (run) gathered[process].stacks.add(run->first, run->nodes);
+  return run.has_value();
 }
 
 // The pieces of chunks that threads were still filling, one after the other. False if something that is not a piece
 // follows.
 bool Recording::State::take_in_pieces(const BlockRef& block, ByteSpan payload) {
   while (payload.size() >= sizeof(penna_chunk)) {
-    const penna_chunk piece = header_of(payload);
-    const uint64_t bytes = piece.content_bits / 8;
-    if (bytes < sizeof piece || bytes > PENNA_CHUNK_BYTES || bytes > payload.size()) return false;
-    const ChunkSummary summary = scan_chunk(payload.first(bytes));
+    const ByteSpan bytes = first_piece(payload);
+    if (bytes.empty()) return false;
+    const penna_chunk piece = header_of(bytes);
+    const ChunkSummary summary = scan_chunk(bytes);
     ChunkRef chunk;
     chunk.sequence = piece.sequence;
     chunk.time_begin = summary.time_begin;
@@ -193,10 +187,10 @@ bool Recording::State::take_in_pieces(const BlockRef& block, ByteSpan payload) {
     chunk.raw_bytes = block.header.raw_bytes;
     chunk.stored_bytes = block.header.stored_bytes;
     chunk.piece_at = block.header.raw_bytes - static_cast<uint32_t>(payload.size());
-    chunk.piece_bytes = static_cast<uint32_t>(bytes);
+    chunk.piece_bytes = static_cast<uint32_t>(bytes.size());
     gathered[block.header.process].tids.emplace(piece.thread_serial, piece.tid);
     pieces.push_back({block.header.process, piece.thread_serial, chunk});
-    payload = payload.subspan(bytes);
+    payload = payload.subspan(bytes.size());
   }
   return payload.empty();
 }

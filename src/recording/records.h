@@ -52,6 +52,15 @@ inline penna_chunk header_of(std::span<const uint8_t> chunk) {
   return header;
 }
 
+// The piece of an open chunk at the start of a kOpen block's payload: its header says how long it is. Empty: no piece
+// starts there.
+inline std::span<const uint8_t> first_piece(std::span<const uint8_t> payload) {
+  if (payload.size() < sizeof(penna_chunk)) return {};
+  const uint64_t bytes = header_of(payload).content_bits / 8;
+  const bool is_piece = bytes >= sizeof(penna_chunk) && bytes <= PENNA_CHUNK_BYTES && bytes <= payload.size();
+  return payload.first(is_piece ? bytes : 0);
+}
+
 // A record in place. Valid as long as the chunk's bytes.
 struct Record {
   uint32_t kind = 0;  // penna_kind; both forms of a call come as PENNA_KIND_CALL_ENTRY and _EXIT; may be unknown
