@@ -5,9 +5,16 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/count_text.h"
 #include "recording/records.h"
 
 namespace penna {
+
+std::string RecordingCopy::missing_text() const {
+  if (unreadable_ == 0) return {};
+  return plural_text(static_cast<int64_t>(unreadable_), "block of events", "blocks of events") +
+         " could not be read, and are missing";
+}
 
 uint32_t RecordingCopy::number_of(const Recording& from, uint32_t process) const {
   return first_number_ + from.processes()[process].process.number;

@@ -33,8 +33,9 @@ class RecordingCopy {
 
   // All processes of `from` with what is known of them, numbered behind those that were added before.
   Result<> add(const Recording& from, const CopiedTime& time = {});
-  // Chunks of all of them that could not be read: they are missing in the copy as they are in the recording.
-  uint64_t unreadable() const { return unreadable_; }
+  // Chunks of all of them that could not be read: they are missing in the copy as they are in the recording. A sentence;
+  // empty: none.
+  std::string missing_text() const;
 
  private:
   using Sinks = std::vector<std::unique_ptr<ChunkSink>>;  // by process

@@ -99,7 +99,7 @@ std::string kinds_note(const Recording& recording, uint32_t all) {
                        : fmt::format("of {}, no {} were recorded", recording.path(), fmt::join(kinds, ", "));
 }
 
-Result<uint64_t> merge(const std::vector<Recording>& recordings, RecordingWriter& writer) {
+Result<std::string> merge(const std::vector<Recording>& recordings, RecordingWriter& writer) {
   const Session session = session_of(recordings);
   PENNA_TRY(writer.write_session(session));
   RecordingCopy copy(writer);
@@ -114,7 +114,7 @@ Result<uint64_t> merge(const std::vector<Recording>& recordings, RecordingWriter
   }
   PENNA_TRY(writer.write_collector(health));
   PENNA_TRY(writer.finish());
-  return copy.unreadable();
+  return copy.missing_text();
 }
 
 Result<std::vector<Recording>> open_all(const MergeOptions& options, const std::string& output) {
@@ -170,13 +170,11 @@ int cmd_merge(const MergeOptions& options) {
   if (!recordings) return fail("merge", recordings.error().text);
   Result<RecordingWriter> writer = RecordingWriter::create(options.output, {.overwrite = options.force});
   if (!writer) return fail(writer.error().text);
-  const Result<uint64_t> unreadable = merge(*recordings, *writer);
-  if (!unreadable) return fail(unreadable.error().text);
+  const Result<std::string> missing = merge(*recordings, *writer);
+  if (!missing) return fail(missing.error().text);
   say(fmt::format("{}: {}, {} recordings", options.output, bytes_text(static_cast<int64_t>(writer->file_bytes())),
                   recordings->size()));
-  if (*unreadable != 0)
-    say(fmt::format("{} could not be read, and are missing",
-                    plural_text(static_cast<int64_t>(*unreadable), "block of events", "blocks of events")));
+  if (!missing->empty()) say(*missing);
   return 0;
 }
 

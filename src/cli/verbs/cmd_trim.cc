@@ -6,7 +6,6 @@
 
 #include <filesystem>
 
-#include "base/count_text.h"
 #include "base/say.h"
 #include "cli/input.h"
 #include "cli/options/standard_input.h"
@@ -24,9 +23,9 @@ std::string output_of(const TrimOptions& options, const Recording& recording) {
   return std::filesystem::path(recording.path()).filename().replace_extension(".trimmed.penna").string();
 }
 
-// Whole chunks are copied. That some of their events lie outside of the range is the reader's to see: the copy says
+// Returns what is missing, as a sentence. Whole chunks are copied. That some of their events lie outside of the range is the reader's to see: the copy says
 // that it is of this range, as a recording that was made with -r does.
-Result<uint64_t> trim(const TrimOptions& options, const Recording& recording, RecordingWriter& writer) {
+Result<std::string> trim(const TrimOptions& options, const Recording& recording, RecordingWriter& writer) {
   const CallRules* const rules = call_rules(recording);
   Session session = recording.session();
   session.options.push_back("range=" + options.input.filter.range->text);
@@ -35,7 +34,7 @@ Result<uint64_t> trim(const TrimOptions& options, const Recording& recording, Re
   PENNA_TRY(copy.add(recording, rules == nullptr ? CopiedTime{} : CopiedTime{rules->begin, rules->end}));
   PENNA_TRY(writer.write_collector(recording.collector()));
   PENNA_TRY(writer.finish());
-  return copy.unreadable();
+  return copy.missing_text();
 }
 
 }  // namespace
@@ -71,13 +70,11 @@ int cmd_trim(const TrimOptions& options) {
     return fail("trim", fmt::format("{} is the recording itself: choose another output with -o", output));
   Result<RecordingWriter> writer = RecordingWriter::create(output, {.overwrite = options.force});
   if (!writer) return fail(writer.error().text);
-  const Result<uint64_t> unreadable = trim(options, *recording, *writer);
-  if (!unreadable) return fail(unreadable.error().text);
+  const Result<std::string> missing = trim(options, *recording, *writer);
+  if (!missing) return fail(missing.error().text);
   say(fmt::format("{}: {} of {}", output, bytes_text(static_cast<int64_t>(writer->file_bytes())),
                   bytes_text(static_cast<int64_t>(recording->file_bytes()))));
-  if (*unreadable != 0)
-    say(fmt::format("{} could not be read, and are missing",
-                    plural_text(static_cast<int64_t>(*unreadable), "block of events", "blocks of events")));
+  if (!missing->empty()) say(*missing);
   return 0;
 }
 
