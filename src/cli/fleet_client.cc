@@ -2,7 +2,6 @@
 // See fleet_client.h. The protocol: https://clickhouse.com/docs/interfaces/http
 #include "cli/fleet_client.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/loaded_library.h"
 #include "base/printable.h"
 #include "cli/installed_library.h"
 #include "sql/clickhouse/http_client.h"
@@ -24,15 +24,16 @@ namespace {
 
 using CallHttp = decltype(&penna_call_http);
 
-// Never unloaded.
 Result<CallHttp> load_client() {
   const std::string path = PENNA_TRY(installed_library(kHttpClientModule));
-  void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  void* const entry = module != nullptr ? ::dlsym(module, kHttpClientEntry) : nullptr;
-  if (entry == nullptr)
+  LoadedLibrary module(path);
+  if (!module)
     return Error{
-        fmt::format("cannot load what speaks HTTP ({}): install libcpp-httplib0.11, or what is newer", ::dlerror())};
-  return reinterpret_cast<CallHttp>(entry);
+        fmt::format("cannot load what speaks HTTP ({}): install libcpp-httplib0.11, or what is newer", module.error())};
+  CallHttp call = nullptr;
+  module.find(call, kHttpClientEntry);
+  if (call == nullptr) return Error{fmt::format("{} is no HTTP client of Penna's: install penna again", path)};
+  return call;
 }
 
 // The first line of a file that only its owner can read.
@@ -54,26 +55,6 @@ Result<std::string> read_secret(const std::string& path) {
   text.resize(std::min(text.find_first_of("\r\n"), text.size()));
   if (text.empty()) return Error{fmt::format("{} is empty: its first line is the password or token", path)};
   return text;
-}
-
-std::string base64(std::string_view text) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string coded;
-  for (size_t i = 0; i < text.size(); i += 3) {
-    uint32_t bits = 0;
-    for (size_t k = 0; k < 3; ++k) bits = bits << 8 | (i + k < text.size() ? static_cast<uint8_t>(text[i + k]) : 0);
-    for (size_t k = 0; k < 4; ++k) coded += k > text.size() - i ? '=' : kDigits[bits >> (18 - 6 * k) & 63];
-  }
-  return coded;
-}
-
-std::string url_encoded(std::string_view text) {
-  std::string coded;
-  for (const char c : text) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
-    plain ? void(coded += c) : void(coded += fmt::format("%{:02X}", static_cast<unsigned char>(c)));
-  }
-  return coded;
 }
 
 // "Code: 60, e.displayText() = DB::Exception: Table ... doesn't exist., e.what() = DB::Exception", and of newer servers
@@ -102,12 +83,14 @@ bool is_one_of(const Codes& codes, int code) {
 
 class HttpFleetServer : public FleetServer {
  public:
-  HttpFleetServer(CallHttp call, std::string address, const ServerOptions& options, std::string authorization)
+  HttpFleetServer(CallHttp call, std::string address, const ServerOptions& options, std::string password,
+                  std::string token)
       : call_(call),
         address_(std::move(address)),
         database_(options.database),
         user_(options.user),
-        authorization_(std::move(authorization)) {}
+        password_(std::move(password)),
+        token_(std::move(token)) {}
 
   const std::string& name() const override { return address_; }
   const std::string& database() const override { return database_; }
@@ -115,11 +98,10 @@ class HttpFleetServer : public FleetServer {
   FleetAnswer ask(const FleetRequest& request) override {
     HttpCall call;
     call.server = address_;
-    call.path = "/?";
-    for (const auto& [name, value] : request.settings) call.path += fmt::format("{}={}&", name, url_encoded(value));
-    if (!request.data.empty()) call.path += "query=" + url_encoded(request.query);
+    call.parameters = request.settings;
+    if (!request.data.empty()) call.parameters.emplace_back("query", request.query);
     call.body = request.data.empty() ? std::string_view(request.query) : request.data;
-    call.headers.emplace_back("Authorization", authorization_);
+    call.user = user_, call.password = password_, call.token = token_;
     call.take = request.take;
     HttpReply reply;
     call_(&call, &reply);
@@ -153,23 +135,19 @@ class HttpFleetServer : public FleetServer {
   }
 
   CallHttp call_;
-  std::string address_, database_, user_, authorization_;
+  std::string address_, database_, user_, password_, token_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<FleetServer>> open_fleet_server(const ServerOptions& options) {
   std::string address = PENNA_TRY(server_address(options.url));
-  std::string authorization;
-  if (!options.token_file.empty()) {
-    authorization = "Bearer " + PENNA_TRY(read_secret(options.token_file));
-  } else {
-    const std::string password = options.password_file.empty() ? "" : PENNA_TRY(read_secret(options.password_file));
-    authorization = "Basic " + base64(options.user + ":" + password);
-  }
+  std::string password, token;
+  if (!options.password_file.empty()) password = PENNA_TRY(read_secret(options.password_file));
+  if (!options.token_file.empty()) token = PENNA_TRY(read_secret(options.token_file));
   const CallHttp call = PENNA_TRY(load_client());
   return std::unique_ptr<FleetServer>(
-      std::make_unique<HttpFleetServer>(call, std::move(address), options, std::move(authorization)));
+      std::make_unique<HttpFleetServer>(call, std::move(address), options, std::move(password), std::move(token)));
 }
 
 bool is_version_from(const std::string& version, int major, int minor) {

@@ -41,10 +41,13 @@ extern "C" __attribute__((visibility("default"))) void penna_call_http(const Htt
   client.set_read_timeout(call->answer_seconds);
   client.set_write_timeout(call->answer_seconds);
   client.set_follow_location(false);
+  if (call->token.empty())
+    client.set_basic_auth(call->user, call->password);
+  else
+    client.set_bearer_token_auth(call->token);
   httplib::Request request;
   request.method = "POST";
-  request.path = call->path;
-  for (const auto& [name, value] : call->headers) request.headers.emplace(name, value);
+  request.path = httplib::append_query_params("/", {call->parameters.begin(), call->parameters.end()});
   request.body = std::string(call->body);
   int status = 0;
   request.response_handler = [&](const httplib::Response& response) {

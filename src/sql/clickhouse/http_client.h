@@ -14,9 +14,9 @@
 namespace penna {
 
 struct HttpCall {
-  std::string server;  // "https://ch1.example:8443"
-  std::string path;    // with its query
-  std::vector<std::pair<std::string, std::string>> headers;
+  std::string server;                                           // "https://ch1.example:8443"
+  std::vector<std::pair<std::string, std::string>> parameters;  // of the query string
+  std::string user, password, token;                            // the token, if there is one, is used instead
   std::string_view body;
   int connect_seconds = 10, answer_seconds = 300;
   std::function<bool(std::string_view)> take;  // of an answer with status 200; none: it is in `body`
