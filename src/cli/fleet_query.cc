@@ -46,31 +46,23 @@ class Lines {
 
  private:
   bool line(std::string_view text) {
-    cells_.clear();
-    for (;;) {
-      const size_t tab = std::min(text.find('\t'), text.size());
-      const std::string_view cell = text.substr(0, tab);
-      cell == "\\N" ? cells_.emplace_back() : cells_.emplace_back(unescaped_cell(cell));
-      if (tab == text.size()) break;
-      text.remove_prefix(tab + 1);
-    }
+    std::vector<std::optional<std::string>> cells = tab_separated_cells(text);
     if (++lines_ == 1) {
-      for (const auto& cell : cells_) names_.push_back(cell.value_or(""));
+      for (const auto& cell : cells) names_.push_back(cell.value_or(""));
       return true;
     }
     if (lines_ == 2) {
-      for (const auto& cell : cells_) shapes_.push_back(shape_of(cell.value_or("")));
+      for (const auto& cell : cells) shapes_.push_back(shape_of(cell.value_or("")));
       shapes_.resize(names_.size(), Shape::kText);
       begin(names_);
       return true;
     }
-    cells_.resize(names_.size());
-    return row(cells_);
+    cells.resize(names_.size());
+    return row(cells);
   }
 
   std::string text_;
   std::vector<std::string> names_;
-  std::vector<std::optional<std::string>> cells_;
   uint64_t lines_ = 0;
 };
 

@@ -16,11 +16,12 @@ namespace {
 
 constexpr int kNoTable = 60, kNoDatabase = 81;  // ErrorCodes.cpp
 
-// How many days rows are kept. `may_pass`: of an error, whether it is of a kind that passes.
-Result<uint32_t> ask_setup(FleetServer& server, bool* may_pass) {
-  const FleetAnswer answer = server.ask(
-      {fmt::format("SELECT format, keep_days FROM {}.fleet_setup ORDER BY format DESC LIMIT 1", server.database())});
-  *may_pass = answer.outcome == FleetAnswer::Outcome::kAway || answer.outcome == FleetAnswer::Outcome::kUnknown;
+FleetRequest setup_request(const FleetServer& server) {
+  return {fmt::format("SELECT format, keep_days FROM {}.fleet_setup ORDER BY format DESC LIMIT 1", server.database())};
+}
+
+// How many days rows are kept, from the answer to setup_request().
+Result<uint32_t> keep_days_of(const FleetServer& server, const FleetAnswer& answer) {
   const std::vector<std::vector<std::string>> rows =
       answer.is_done() ? tab_separated(answer.text) : std::vector<std::vector<std::string>>{};
   if (answer.code == kNoTable || answer.code == kNoDatabase || (answer.is_done() && rows.empty()))
@@ -46,7 +47,7 @@ class Push {
   }
 
   Result<> run() {
-    keep_days_ = PENNA_TRY(check());
+    keep_days_ = PENNA_TRY(keep_days_of(server_, ask_again(setup_request(server_))));
     ids_.emplace(source_);
     if (PENNA_TRY(is_there())) {
       done_.was_there = true;
@@ -61,28 +62,24 @@ class Push {
  private:
   using Outcome = FleetAnswer::Outcome;
 
-  // Of a query that may be asked twice.
-  Result<std::string> ask(const std::string& query) {
+  // A request that may be carried out twice: until there is an answer, or no more patience.
+  FleetAnswer ask_again(const FleetRequest& request) {
     for (unsigned tries = 1;; ++tries) {
-      // In a cluster, both sides of an IN are asked of all shards.
-      FleetAnswer answer = server_.ask({query, {}, {{"distributed_product_mode", "global"}}});
-      if (answer.is_done()) return std::move(answer.text);
-      if (answer.outcome == Outcome::kRefused || !care_.wait(tries, answer.text)) return Error{answer.text};
+      FleetAnswer answer = server_.ask(request);
+      if (answer.is_done() || answer.outcome == Outcome::kRefused || !care_.wait(tries, answer.text)) return answer;
     }
+  }
+  Result<std::string> ask(const std::string& query) {
+    // In a cluster, both sides of an IN are asked of all shards.
+    FleetAnswer answer = ask_again({query, {}, {{"distributed_product_mode", "global"}}});
+    if (!answer.is_done()) return Error{std::move(answer.text)};
+    return std::move(answer.text);
   }
   std::string rows_of(const FleetTable& table) const {
     return fmt::format("{}.{}_rows", server_.database(), table.name);
   }
   std::string where_ours() const {
     return fmt::format("service = {} AND host = {}", fleet_quoted(labels_.service), fleet_quoted(labels_.host));
-  }
-
-  Result<uint32_t> check() {
-    for (unsigned tries = 1;; ++tries) {
-      bool may_pass = false;
-      Result<uint32_t> days = ask_setup(server_, &may_pass);
-      if (days || !may_pass || !care_.wait(tries, days.error().text)) return days;
-    }
   }
 
   // Is all of it there? Also looks whether a part of it is.
@@ -237,15 +234,13 @@ class Push {
   }
 
   Result<> make_void(uint64_t number, uint16_t day) {
-    for (unsigned tries = 1;; ++tries) {
-      const FleetAnswer answer =
-          server_.ask({fmt::format("INSERT INTO {}.void_block (shard, day, block) VALUES ({}, toDate({}), {})",
-                                   server_.database(), shard_of(ids_->recording()), day, number),
-                       {},
-                       {{"insert_distributed_sync", "1"}}});
-      if (answer.is_done()) return ok();
-      if (answer.outcome == Outcome::kRefused || !care_.wait(tries, answer.text)) return Error{answer.text};
-    }
+    const FleetAnswer answer =
+        ask_again({fmt::format("INSERT INTO {}.void_block (shard, day, block) VALUES ({}, toDate({}), {})",
+                               server_.database(), shard_of(ids_->recording()), day, number),
+                   {},
+                   {{"insert_distributed_sync", "1"}}});
+    if (!answer.is_done()) return Error{answer.text};
+    return ok();
   }
 
   FleetServer& server_;
@@ -263,10 +258,7 @@ class Push {
 
 }  // namespace
 
-Result<uint32_t> check_fleet(FleetServer& server) {
-  bool may_pass = false;
-  return ask_setup(server, &may_pass);
-}
+Result<uint32_t> check_fleet(FleetServer& server) { return keep_days_of(server, server.ask(setup_request(server))); }
 
 Result<std::pair<std::string, std::string>> parse_label(const std::string& text) {
   constexpr size_t kMost = 200;

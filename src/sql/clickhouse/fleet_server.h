@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,8 +44,8 @@ class FleetServer {
 
 // The rows of an answer in TabSeparated: unescaped; NULL is "\\N".
 std::vector<std::vector<std::string>> tab_separated(std::string_view text);
-// One cell of it.
-std::string unescaped_cell(std::string_view cell);
+// The cells of one of its lines; NULL is empty.
+std::vector<std::optional<std::string>> tab_separated_cells(std::string_view line);
 // A text in the server's quotes.
 std::string fleet_quoted(std::string_view text);
 
