@@ -24,8 +24,8 @@ std::string output_of(const TrimOptions& options, const Recording& recording) {
   return std::filesystem::path(recording.path()).filename().replace_extension(".trimmed.penna").string();
 }
 
-// Whole chunks are copied. That some of their events lie outside of the range is the reader's to see: the copy says
-// that it is of this range, as a recording that was made with -r does.
+// Copies whole chunks, some events of which lie outside of the range. Readers leave those out: the copy states its
+// range, like a recording that was made with -r.
 Result<uint64_t> trim(const TrimOptions& options, const Recording& recording, RecordingWriter& writer) {
   const CallRules* const rules = call_rules(recording);
   Session session = recording.session();
