@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// recorder_cost [--rounds N] REC...: what the recorder pays for each event, in one thread and in memory.
+// recorder_cost [--rounds N] REC...: the recorder's cost per event, on one thread and in memory.
 //
-// Why apart from recording_bench: the chunks are those of recordings, of programs as they are; and each step on the way
-// of a chunk stands alone, so that what a change gives is seen. One round under callgrind counts instructions.
-// Invariant: every step gets the same chunks in every round; a figure is the median of the rounds, in processor time of
-// this thread, of as many rounds of each step by turns.
+// Why separate from recording_bench: its chunks come from recordings of real programs, and it measures each step of a
+// chunk's way separately, which shows what a change gains. One round under callgrind counts instructions.
+// Invariant: every step gets the same chunks in every round; the steps take turns, and all run the same number of
+// rounds. A figure is the median of the rounds, in this thread's processor time.
 #include <time.h>
 #include <unistd.h>
 
@@ -69,7 +69,7 @@ Work of_recording(const std::string& path) {
   return counted(path.substr(path.rfind('/') + 1), std::move(chunks));
 }
 
-// The steps of a chunk's way. Whatever they need is made once.
+// The steps of a chunk's way through the recorder. What they need is created once.
 class Way {
  public:
   explicit Way(const Work& work)
@@ -82,7 +82,7 @@ class Way {
     ::unlink((path_ + "-fast").c_str());
   }
 
-  // As a chunk comes and goes: it is copied out of a pool, and its place there is zeroed.
+  // Copies each chunk out of a pool and zeroes its place there, as the recorder does.
   void take_over() {
     for (const auto& chunk : work_.chunks) {
       uint8_t* const place = pool_.data() + at_++ % kPool * PENNA_CHUNK_BYTES;
@@ -97,7 +97,7 @@ class Way {
   void columns() {
     for (const auto& chunk : work_.chunks) PENNA_CHECK(encoder_.encode(chunk, out_));
   }
-  // All that follows the copy, into a file that is there already. Gives the bytes of its chunks.
+  // Everything after the copy, into a file that is created at the first call. Returns the bytes of the chunks in it.
   uint64_t store(Packing packing) {
     auto& writer = writers_[packing == Packing::kFast];
     if (!writer) {

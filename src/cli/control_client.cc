@@ -20,11 +20,11 @@ namespace {
 
 // Sends one request to the control socket at `path` and reads its answer, one line.
 //
-// Both are lines of text, which collect/control_server.h describes. A process named the path, and
-// may be hostile: neither how long an answer takes nor how long it is may be left to it.
+// Both are lines of text, as described in collect/control_server.h. The process that named the path may be hostile: the
+// time and the length of an answer are limited.
 Result<std::string> ask(const std::string& path, const std::string& line) {
   const Fd socket = PENNA_TRY(connect_to_recorder(path));
-  const timeval patience{60, 0};  // a socket that a process names may be anybody's
+  const timeval patience{60, 0};  // any process may listen on a socket that a process names
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   const std::string text = line + "\n";
@@ -34,7 +34,7 @@ Result<std::string> ask(const std::string& path, const std::string& line) {
   char bytes[1024];
   while (answer.size() < 65536) {
     const ssize_t got = ::recv(socket.get(), bytes, sizeof bytes, 0);
-    if (got < 0 && errno == EINTR) continue;  // as where this process is one of those that are recorded, and asked
+    if (got < 0 && errno == EINTR) continue;  // as when this process is itself recorded, and the request reaches it
     if (got <= 0) break;
     answer.append(bytes, static_cast<size_t>(got));
   }

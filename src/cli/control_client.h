@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Requests to a recorder that runs: those of penna ctl, and of the page that shows a recording meanwhile.
+// Requests to a running recorder: those of penna ctl, and of the page that shows its recording.
 //
-// Invariant: an answer is believed no further than that it is a number or a sentence: who listens may be anybody.
+// Invariant: an answer is untrusted, and read only as a number or a sentence: any process may be listening.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct SwitchedPoints {
 
 // Switches the points of one pattern, in one process or in all.
 Result<SwitchedPoints> switch_points(const Recorder& recorder, bool on, const std::string& pattern);
-// Stores what a recorder of the newest events has (penna record --keep).
+// Stores what a recorder that keeps only the newest events has (penna record --keep).
 Result<> take_snapshot(const Recorder& recorder);
-// Returns when the recording is complete and its processes are left.
+// Returns when the recording is complete and the recorder has left its processes.
 Result<> stop_recording(const Recorder& recorder);
 
 }  // namespace penna

@@ -71,9 +71,9 @@ std::string words_of(std::string_view body) {
   return std::string(body);
 }
 
-// Of ErrorCodes.cpp: troubles of a server that pass. Of the first nothing was stored; of the others nobody can tell.
+// From ErrorCodes.cpp: temporary errors of a server. After kTooBusy nothing was stored; after kBroken that is unknown.
 constexpr int kNoSpace = 243;
-constexpr std::array kTooBusy = {202, 252, kNoSpace};  // queries at once, parts
+constexpr std::array kTooBusy = {202, 252, kNoSpace};  // too many concurrent queries, too many parts
 constexpr std::array kBroken = {3,   32,  33,  74,  75,  76,  99,  100, 101, 102, 159, 160,  203, 209,
                                 210, 236, 241, 242, 279, 289, 319, 394, 425, 439, 999, 1000, 1002};
 template <typename Codes>

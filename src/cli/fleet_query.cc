@@ -25,7 +25,7 @@ Shape shape_of(std::string_view type) {
   return type.starts_with("Float") || type.starts_with("Decimal") ? Shape::kReal : Shape::kText;
 }
 
-// Takes an answer in pieces, and gives its lines to whoever writes them.
+// Takes an answer in pieces, and passes its lines on to the writer.
 class Lines {
  public:
   virtual ~Lines() = default;
@@ -129,7 +129,7 @@ class TableLines : public Lines {
   explicit TableLines(size_t most) : most_(most) {}
 
   bool write(const TableOptions& options, Output& output) {
-    if (table_.columns.empty()) return true;  // a statement that gives no rows
+    if (table_.columns.empty()) return true;  // a statement that returns no rows
     table_.rows_left_out = left_out_;
     table_.how_to_choose = "the query chooses";
     if (!table_.rows.empty()) return print_table(table_, style_of(options, output), output.sink());

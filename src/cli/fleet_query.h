@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A query to a ClickHouse server, and its rows in the formats that `penna sql` has.
+// A query to a ClickHouse server, and its rows in the formats of `penna sql`.
 //
-// Invariant: what is written is complete, or the server's own words say why not: an answer begins when the query is
-// over.
+// Invariant: what is written is complete, or the error has the server's reason: an answer starts only once the query
+// has finished.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace penna {
 
-// False: nobody reads on. The error is the server's.
+// False: the output is no longer being read. The error is the server's.
 Result<bool> write_fleet_answer(FleetServer& server, const std::string& query, const TableOptions& options,
                                 Output& output);
 // All rows of an answer; the cells are whole numbers where the column is one, else text.

@@ -19,7 +19,7 @@ struct FleetReport {
   const char* title;
   const char* select;  // its columns, as below
   const char* table;
-  const char* where;  // besides the choice; "": nothing
+  const char* where;  // in addition to the choice; "": nothing
   const char* group;
   std::vector<TableColumn> columns;
   const char* note;  // below the table; "": none
@@ -109,7 +109,7 @@ const FleetReport* find_report_of_server(const std::string& name) {
   return found == reports().end() ? nullptr : &*found;
 }
 
-// Which rows: of these labels and days.
+// The condition that selects rows by label and day.
 std::string choice_of(const ReportOptions& options, const std::string& recording) {
   std::string text = "1";
   for (const auto& [name, value] : options.labels) {
@@ -124,7 +124,7 @@ std::string choice_of(const ReportOptions& options, const std::string& recording
   return text;
 }
 
-// Of what the report is: "3 recordings of 2 hosts, of the labels service=shop, of 2026-11-20..21."
+// What the report covers: "3 recordings of 2 hosts, of the labels service=shop, of 2026-11-20..21."
 Result<std::string> head_of(FleetServer& server, const ReportOptions& options) {
   const auto rows =
       PENNA_TRY(fleet_rows(server, fmt::format("SELECT count(), uniqExact(host), sum(lost) FROM recording WHERE {}",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reports of what was pushed to a server: one query each, whose sums the server makes.
+// Reports on what was pushed to a server: one query each, summed up by the server.
 //
-// Why not the analyses of `penna report`: a day of a thousand machines is more than anybody would fetch to add it up.
-// Invariant: a report here gives what the columns of the same name give of each recording, added up.
+// Why not the analyses of `penna report`: a day of a thousand machines is too much to fetch and add up.
+// Invariant: a column here is the sum of `penna report`'s column of the same name over the recordings.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace penna {
 
 // "calls, alloc, leaks, waits, holds or points".
 std::string fleet_report_names();
-// Whether a server can answer what is asked for.
+// Whether a server can answer the request.
 Result<> check_fleet_report(const ReportOptions& options);
 Result<Report> make_fleet_report(FleetServer& server, const ReportOptions& options);
 

@@ -90,7 +90,7 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
       running = false;
     }
     if ((fds[6].revents & POLLIN) != 0) return {status, false, running};
-    // The user insists on an end that the program refuses: we end as if it had ended, and let it run.
+    // The user insists on the end, and the program has survived the signals: we end as if it had ended, and let it run.
     if (const int outlived = running ? signals.outlived() : 0; outlived != 0) {
       if (!quiet) say("the command survived the signals sent to end it: it keeps running, unrecorded");
       return {outlived, true};

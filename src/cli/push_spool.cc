@@ -66,11 +66,11 @@ Result<PushSpool> PushSpool::open(const std::string& name) {
   PushSpool spool;
   const std::string directory = PENNA_TRY(spool_directory());
   spool.path_ = fmt::format("{}/{}{}", directory, name, kEnding);
-  // A lock of its own: the note itself is replaced when it changes.
+  // A separate lock file, because the note itself is replaced when it changes.
   const std::string lock = fmt::format("{}/{}.lock", directory, name);
   struct stat held {
   }, named{};
-  do {  // until it is the lock of this name: whoever had it may have removed it
+  do {  // until it is the lock of this name: its last holder may have removed it
     spool.lock_ = Fd(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!spool.lock_) return Error{fmt::format("cannot write {}: {}", lock, errno_text(errno))};
     if (::flock(spool.lock_.get(), LOCK_EX | LOCK_NB) != 0)

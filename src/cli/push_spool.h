@@ -2,9 +2,9 @@
 // What is to be pushed and has not arrived yet: a small file for each recording and server, in the user's
 // $XDG_STATE_HOME/penna/push.
 //
-// Why only a note of it: the recording is on disk already, and gives the same blocks each time.
-// Invariant: a note is there before anything is sent, and goes when the server has all; who holds it holds a lock, so
-// that a recording is pushed by one process at a time. Notes are this user's alone.
+// Why only a note: the recording itself is on disk, and yields the same blocks each time.
+// Invariant: a note exists before anything is sent, and is removed when the server has everything; its holder has a
+// lock, so that one process at a time pushes a recording. Notes are accessible to this user only.
 #pragma once
 
 #include <string>
@@ -26,8 +26,8 @@ struct PushNote {
 
 class PushSpool {
  public:
-  // A note of this name ("0123...ef-89ab...": the recording, then the server), which is this process's alone until it
-  // is destroyed. `is_new`: there was none.
+  // The note of this name ("0123...ef-89ab...": the recording, then the server), locked for this process until it is
+  // destroyed. `is_new`: there was none.
   static Result<PushSpool> open(const std::string& name);
   // The names of all notes.
   static Result<std::vector<std::string>> names();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where state that outlives a run is kept (XDG Base Directory Specification): a console's history, recordings to push.
 //
-// Invariant: the directory is the user's alone.
+// Invariant: only the user can access the directory.
 #pragma once
 
 #include <string>

@@ -21,8 +21,8 @@ namespace {
 
 constexpr int kNice = 10;
 
-// In the child of a process with threads: nothing but system calls. The session stays: a nice value counts among the
-// processes of one session, where the kernel groups by these.
+// Runs in the child of a multithreaded process: only system calls are allowed. It stays in our session: where the
+// kernel schedules by session (autogroup), nice values count only among the processes of one session.
 [[noreturn]] void become_viewer(pid_t parent, char* const* words, const sigset_t& mask) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(0);

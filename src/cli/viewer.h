@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Viewer: penna view in a process of its own, over the recording that is being made (penna record --view).
+// Viewer: runs penna view in a separate process, on the recording in progress (penna record --view).
 //
-// Why a process: it reads the file as anybody may, and whatever happens to it, the recording and the program go on.
+// Why a process: it reads the file like any other reader, and whatever happens to it, the recording and the program go
+// on.
 // Invariant: it has a lower priority than the program; Ctrl-C in the terminal does not reach it; it ends with us.
 #pragma once
 
@@ -18,7 +19,8 @@ namespace penna {
 
 class Viewer {
  public:
-  // `mask`: that we were started with. Its address and errors come on standard error. Call from the thread that stays.
+  // `mask`: the signal mask that we were started with. Prints the address and errors to standard error. Call from a
+  // thread that lives as long as this process.
   static Result<Viewer> start(const std::string& recording, bool no_open, const sigset_t& mask);
   Viewer(Viewer&& other) noexcept : pid_(std::exchange(other.pid_, 0)), pidfd_(std::move(other.pidfd_)) {}
   Viewer& operator=(Viewer&&) = delete;

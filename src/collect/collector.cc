@@ -33,7 +33,7 @@ uint64_t clock_ns(clockid_t clock) {
 uint64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 uint64_t monotonic_coarse_ns() { return clock_ns(CLOCK_MONOTONIC_COARSE); }
 
-// The target reports ticks; the two readings tell how long a tick is. More than 10 us per record is not plausible.
+// The target reports ticks; the two readings give the length of a tick. More than 10 us per record is not plausible.
 uint64_t record_cost_ps(const ClockTriplet& began, const ClockTriplet& ended, uint64_t ticks) {
   if (ended.ticks <= began.ticks || ended.monotonic_ns <= began.monotonic_ns) return 0;
   const double ns_per_tick =
@@ -180,7 +180,8 @@ void Collector::run() {
   }
   for (size_t i = 0; i < drains_.size(); ++i)
     end_process(i, EndKind::kStopped, 0, end_ticks(), false, processor_ns(drains_[i]->pid()));
-  // They have handed over all that was open. What their processes write from now on is not part of the recording.
+  // They have handed over everything that was open. What their processes write from now on is not part of the
+  // recording.
   drains_.clear();
   take_snapshot_if_due();
   finish_if_due();

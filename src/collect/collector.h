@@ -74,18 +74,18 @@ class Collector {
   // The recording ends when such a function is entered (FunctionTraits::finish): the caller must then stop() it. Call
   // before start().
   Result<> set_finish(CallRules functions);
-  // The same when its file has this size; what is written behind all else makes it larger. Call before start().
+  // Likewise when its file has reached this size; what is written at the end makes it larger. Call before start().
   Result<> set_most_bytes(uint64_t bytes);
   int finished_fd() const { return finished_.get(); }  // readable from then on; -1: nothing was set
 
   // Selects the threads whose events are stored, besides events that those are paired with. Call before start().
   void set_threads(ThreadChoice wanted) { wanted_ = std::make_shared<const ThreadChoice>(std::move(wanted)); }
 
-  // Programs that other processes than the recorded ones have started are not missed. Call before start().
+  // Programs started by processes that are not recorded are not reported as missing. Call before start().
   void leave_others() { leaves_others_ = true; }
 
-  // How often what is in open chunks is written, at least; of a recording that somebody looks at meanwhile it is more
-  // often than once in kOpenMs. Call before start().
+  // The longest time between writes of what is in open chunks; for a recording that is viewed meanwhile it is shorter
+  // than kOpenMs. Call before start().
   void write_open_chunks_every(int ms) { open_ms_ = ms; }
 
   // See Session::time_shift. Call before start().
@@ -168,7 +168,7 @@ class Collector {
   std::unique_ptr<FinishWatch> finish_;     // or this one, forwarding to it
   Fd finished_;
   uint64_t most_bytes_ = UINT64_MAX;  // of the file
-  uint64_t full_ticks_ = UINT64_MAX;  // when it had so many
+  uint64_t full_ticks_ = UINT64_MAX;  // when it had reached that size
   std::shared_ptr<const ThreadChoice> wanted_;
   std::shared_ptr<StoreCounts> counts_ = std::make_shared<StoreCounts>();
   std::mutex mutex_;  // guards news_, told_to_stop_ and held_
@@ -184,7 +184,7 @@ class Collector {
   std::map<uint32_t, RecentOpenCalls> left_open_;  // by pid: for processes that have ended
   StartedPrograms programs_;
   bool leaves_others_ = false;
-  std::set<uint32_t> pids_;  // of the processes that came, when others are left
+  std::set<uint32_t> pids_;  // of the processes that connected, with leave_others()
   CollectorHealth health_;
   ClockTriplet began_ = read_clocks();
   Patience patience_;

@@ -8,7 +8,8 @@
 //   answer    ok 0 0 0 0
 //
 //   request   stop PID all               the recording ends
-//   answer    ok 0 0 0 0, and the connection is closed once the recording is complete and its processes are left
+//   answer    ok 0 0 0 0, and the connection is closed once the recording is complete and the recorder has left
+//             its processes
 //
 // `yourself`: this recorder runs inside the program that it records and never stops its processes, because the program
 // would notice; the client makes the change itself, and then reports it:

@@ -68,7 +68,7 @@ bool FlightRecorder::take_snapshot_if_due(RecordingWriter& writer) {
   return true;
 }
 
-// Chunks stand in the order in which they came, a thread that slept for long behind others that are newer.
+// Chunks are in order of arrival: one of a thread that slept for long comes after newer ones of other threads.
 void FlightRecorder::end(RecordingWriter& writer, uint64_t ticks) {
   newest_ = std::max(newest_, ticks);
   snapshots_ += takes_the_end_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // FlightRecorder: keeps the newest chunks of all processes in memory, and stores them in the recording when a function
-// is entered, somebody asks for it, or the recording ends.
+// is entered, on request, or when the recording ends.
 //
 // Why an onlooker: it sees each record once, in time (entry_watch.h).
 // Invariant: the chunks that it keeps take at most `bytes`, whatever targets do; each is stored or counted as
@@ -24,7 +24,7 @@ struct SnapshotRules {
   CallRules functions;         // FunctionTraits::snapshot marks them; the rest of the rules is ignored. No `ask`: none
   uint64_t bytes = 0;          // of memory, at most; 0: no flight recorder
   uint64_t ticks = 0;          // of time, at least, as far as the bytes allow; 0: no limit
-  bool takes_the_end = false;  // the end of the recording is one, too
+  bool takes_the_end = false;  // the end of the recording triggers one, too
 };
 
 // One per recording; all on the collector's thread.
@@ -49,7 +49,7 @@ class FlightRecorder final : public EntryWatch {
   // being filled.
   bool take_snapshot_if_due(RecordingWriter& writer);
   bool wants(const penna_chunk& chunk) const { return chunk.time_begin <= due_time_; }
-  // No chunk comes any more, and the recording ends at `ticks`: what is kept is stored, or thrown away.
+  // No more chunks come, and the recording ends at `ticks`: what is kept is stored, or thrown away.
   void end(RecordingWriter& writer, uint64_t ticks);
 
   uint64_t snapshots() const { return snapshots_; }

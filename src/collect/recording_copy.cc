@@ -49,7 +49,8 @@ Result<> RecordingCopy::describe(const Recording& from, uint32_t process) {
   return copy_stacks(from, process);
 }
 
-// Numbers without a node are not written: nobody refers to them. A node whose parent is missing keeps one that is.
+// Ids without a node are not written: nothing refers to them. A node whose parent is missing gets a parent id that has
+// no node.
 Result<> RecordingCopy::copy_stacks(const Recording& from, uint32_t process) {
   constexpr size_t kRun = 4096;
   std::vector<penna_stack_node> run;
@@ -70,7 +71,7 @@ Result<> RecordingCopy::copy_stacks(const Recording& from, uint32_t process) {
   return flush();
 }
 
-// In the order of the file, which is that of time. What is described in them is written already.
+// In file order, which is time order. What they describe has been written already.
 Result<> RecordingCopy::copy_chunks(const Recording& from, const CopiedTime& time, const Sinks& sinks) {
   std::vector<const ChunkRef*> chunks;
   for (const ChunkRef& chunk : from.chunks()) chunks.push_back(&chunk);
@@ -98,7 +99,7 @@ Result<> RecordingCopy::copy_chunks(const Recording& from, const CopiedTime& tim
   return ok();
 }
 
-// What the sink has counted is of the chunks that are copied; all else is as it was.
+// The sink's counts are those of the copied chunks; everything else stays as it was.
 Result<> RecordingCopy::end_process(const Recording& from, uint32_t process, ChunkSink& sink) {
   const RecordedProcess& recorded = from.processes()[process];
   const auto take_over = [&sink](const Health& was, uint32_t serial) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// RecordingCopy: writes what is in recordings, or a part of it, into another one.
+// RecordingCopy: copies recordings, or parts of them, into another one.
 //
-// Why on the level of blocks and chunks: a copy must hold what the file holds, also what no reader understands.
-// Invariant: of each recording, the descriptions of a process come before its chunks, and those of a thread in their
+// Why at the level of blocks and chunks: a copy must contain what the file contains, even what no reader understands.
+// Invariant: in each recording, a process's descriptions come before its chunks, and a thread's chunks keep their
 // order; each chunk that is left out is counted in the thread's health (Health::skipped). Memory: one chunk.
 #pragma once
 
@@ -18,8 +18,8 @@
 
 namespace penna {
 
-// Ticks, [begin, end). Chunks with no record in it are left out, but for the calls that are open behind them; others
-// come whole.
+// Ticks, [begin, end). Chunks without a record in this range are left out, except for the calls that are open after
+// them; others are copied whole.
 struct CopiedTime {
   uint64_t begin = 0, end = std::numeric_limits<uint64_t>::max();
   bool any() const { return begin != 0 || end != std::numeric_limits<uint64_t>::max(); }
@@ -28,10 +28,10 @@ struct CopiedTime {
 
 class RecordingCopy {
  public:
-  // The caller writes the session before, and the collector's health and the end behind all.
+  // The caller writes the session first, and the collector's health and the end last.
   explicit RecordingCopy(RecordingWriter& writer) : writer_(writer) {}
 
-  // All processes of `from` with what is known of them, numbered behind those that were added before.
+  // Adds all processes of `from` with their descriptions, numbered after those that were added before.
   Result<> add(const Recording& from, const CopiedTime& time = {});
   // Chunks of all of them that could not be read: they are missing in the copy as they are in the recording. A sentence;
   // empty: none.
@@ -46,7 +46,7 @@ class RecordingCopy {
   uint32_t number_of(const Recording& from, uint32_t process) const;
 
   RecordingWriter& writer_;
-  uint32_t first_number_ = 0;  // of the processes of the recording that is added
+  uint32_t first_number_ = 0;  // of the processes of the recording being added
   uint64_t unreadable_ = 0;
 };
 

@@ -314,9 +314,9 @@ void Server::hear(int fd) {
   if (!receive_hello(fd, &hello, &memory, &sender) || (peer.of_other_user && sender != peer.pid)) return;
   if (introducer_ != 0 && peer.pid == introducer_) peer.pid = hello.pid;
   if (announces_start(hello)) {
-    // Who is not part of the recording cannot make us trace it.
+    // A process that is not part of the recording cannot make us trace it.
     if (!on_start_ || !is_part_of_it(peer.pid)) return;
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);  // it is not ours any more
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);  // on_start_ owns it from here on
     on_start_({std::move(peer.socket), peer.pid, hello.parent, hello.after_exec == PENNA_HELLO_SPAWNS});
   } else if (hello.after_exec == PENNA_HELLO_ASKS)
     answer(peer, memory);

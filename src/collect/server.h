@@ -55,10 +55,10 @@ class Server {
   size_t living() const { return living_.size(); }  // recorded processes that have not ended
   // A process that is not our descendant, whatever its user: we have attached to it.
   void invite(uint32_t pid) { invited_.insert(pid); }
-  // Of those that would meet us, only those that were invited, or the first one; programs that these exec, too.
+  // Admits only processes that were invited, or the first one, and programs that these exec.
   void leave_others() { leaves_others_ = true; }
   uint64_t left_others() const { return left_others_.size(); }  // processes
-  // A process of ours that introduces others in their place.
+  // Our own process that connects on behalf of others.
   void set_introducer(uint32_t pid) { introducer_ = pid; }
   std::vector<uint32_t> living_pids() const;
   bool is_living(uint32_t pid) const { return living_.count(pid) != 0; }

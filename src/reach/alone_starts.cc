@@ -18,7 +18,7 @@
 namespace penna {
 namespace {
 
-constexpr uint64_t kSurgeon = 0;  // of epoll; numbers of starts begin with 1
+constexpr uint64_t kSurgeon = 0;  // the surgeon's epoll data; starts are numbered from 1
 
 void watch(const Fd& epoll, int fd, uint64_t number) {
   epoll_event event{};
@@ -34,7 +34,7 @@ AloneStarts::AloneStarts(std::string agent, std::string socket_path)
 
 bool AloneStarts::has_surgeon() {
   if (surgeon_ || is_closed_) return surgeon_.has_value();
-  // Forked from us: what it needs lives as long as it does.
+  // The surgeon is forked from us: what it needs lives as long as it does.
   const auto watch_them = std::make_shared<StartWatch>(Patients(agent_, socket_path_));
   auto surgeon = Surgeon::start({[watch_them](const Surgeon::Order& order) { return watch_them->carry_out(order); },
                                  [watch_them] { watch_them->put_all_back(); },
@@ -47,7 +47,7 @@ bool AloneStarts::has_surgeon() {
 }
 
 void AloneStarts::announce(Server::AnnouncedStart start) {
-  // What is not kept is closed, and so goes on.
+  // A connection that is not kept is closed, and its thread continues.
   if (is_closed_ || coming_.size() >= kMost || !has_surgeon()) return;
   const uint64_t number = next_++;
   if (!surgeon_->send({StartWatch::kWatch,
@@ -68,7 +68,7 @@ void AloneStarts::work() {
       hear(events[i].data.u64);
 }
 
-// The agent that waits says that there was no exec. Its connection also ends by the exec.
+// The waiting agent reports that there was no exec. An exec closes its connection.
 void AloneStarts::hear(uint64_t number) {
   const auto found = coming_.find(number);
   if (found == coming_.end() || !found->second) return;
@@ -78,7 +78,7 @@ void AloneStarts::hear(uint64_t number) {
   if (got == 0) found->second.reset();
 }
 
-// One text: more are reported again.
+// Receives one message: epoll reports further ones again.
 void AloneStarts::hear_surgeon() {
   std::string said;
   if (surgeon_->receive(&said)) return understand(said);
@@ -131,7 +131,7 @@ Result<Restored> AloneStarts::give_back(pid_t pid, const std::function<void()>& 
 Restored AloneStarts::leave(const Carrier::Living& living, const std::function<void()>& serve) {
   is_closed_ = true;
   const bool was_busy = is_busy();
-  // Those that wait for us go on.
+  // Threads that wait for us continue.
   coming_.clear();
   const auto owned = [&] {
     std::vector<uint32_t> pids = living();
@@ -139,7 +139,8 @@ Restored AloneStarts::leave(const Carrier::Living& living, const std::function<v
     return pids;
   };
   Restored all = leave_all(owned, [&](pid_t pid) { return give_back(pid, serve); });
-  // Of nobody: the surgeon may be bringing the agent to somebody, who needs our answer.
+  // No process has pid 0: this waits for the surgeon, which may be bringing the agent into a process that needs our
+  // answer.
   if (was_busy) (void)give_back(0, serve);
   surgeon_.reset();
   return all;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// AloneStarts: programs that no dynamic linker loads and that recorded processes start. Each is held at its beginning,
-// and the agent comes to it alone, as to one that penna starts.
+// AloneStarts: programs that no dynamic linker loads and that recorded processes start. Each is held at its start and
+// gets the standalone agent, like one that penna starts.
 //
-// How: the agent in the process announces the start (penna/detail/starts.h), and waits until a surgeon of
-// ours traces it (start_watch.h). The surgeon is started when the first one is announced.
-// Invariant: nobody waits for us longer than the agent's patience; a start that we cannot follow goes on unrecorded,
-// and why is told.
+// How: the agent in the starting process announces the start (penna/detail/starts.h), and waits until our surgeon
+// traces its thread (start_watch.h). The surgeon is started at the first announcement.
+// Invariant: no process waits for us longer than the agent's timeout; a start that we cannot follow continues
+// unrecorded, and the reason is reported.
 #pragma once
 
 #include <cstdint>
@@ -34,14 +34,14 @@ class AloneStarts {
   void announce(Server::AnnouncedStart start);
   int fd() const { return epoll_.get(); }  // readable when there is something for work()
   void work();
-  bool is_busy() const { return !coming_.empty(); }  // some are on their way
-  // Is it one of them, or has it come from one?
+  bool is_busy() const { return !coming_.empty(); }  // some starts are in progress
+  // Whether it is one of these programs, or descends from one.
   bool owns(uint32_t pid) const;
   bool has_any() const { return !programs_.empty(); }
 
-  // As a carrier's, of those that it owns. From here on no start is followed.
+  // Like a carrier's leave(), for the processes that this owns. From here on no start is followed.
   Restored leave(const Carrier::Living& living, const std::function<void()>& serve);
-  // Why programs were not recorded, each reason once, as words behind "a program ".
+  // Why programs were not recorded, each reason once, as words that follow "a program ".
   const std::set<std::string>& refused() const { return refused_; }
 
  private:
@@ -58,8 +58,8 @@ class AloneStarts {
   std::optional<Surgeon> surgeon_;
   bool is_closed_ = false;            // no more: the recording ends, or the surgeon is gone
   uint64_t next_ = 1;                 // number of a start
-  std::map<uint64_t, Fd> coming_;     // by number: the agent that waits; none: it does not any more
-  std::set<uint32_t> programs_;       // that have the agent
+  std::map<uint64_t, Fd> coming_;     // by number: the waiting agent's socket; none: it no longer waits
+  std::set<uint32_t> programs_;       // those that have the agent
   std::set<std::string> refused_;     // reasons
   std::optional<std::string> given_;  // the surgeon's answer to kGiveBack
 };

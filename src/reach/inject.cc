@@ -56,7 +56,7 @@ Result<std::unique_ptr<Inject>> Inject::launch(const std::vector<std::string>& c
   return inject;
 }
 
-// What the surgeon answers: of a process that was given back, numbers; else a sentence, or nothing.
+// The surgeon's answer: numbers for a process that was restored; else a sentence, or nothing.
 std::string Inject::carry_out(const Surgeon::Order& order) {
   if (order.what == kWatch) {
     const auto watched = HeldStart::watch(order.pid);
@@ -64,7 +64,7 @@ std::string Inject::carry_out(const Surgeon::Order& order) {
   }
   if (order.what == kBringIn && !launched_) return patients_.bring_in(order.pid);
   if (order.what == kBringIn) {
-    // If we are killed meanwhile, the surgeon is through with it before it notices.
+    // If we are killed meanwhile, the surgeon finishes this before it notices.
     const auto held = HeldStart::hold(order.pid);
     if (!held) return fmt::format("process {} {}", order.pid, held.error().text);
     std::string trouble = patients_.bring_in(order.pid);

@@ -2,7 +2,7 @@
 // The carrier of penna record -p: loads the agent into running processes, and removes it again. Also into programs that
 // we start and that no dynamic linker loads: these are held at their start until the agent is in.
 //
-// How: see patients.h. All of that does a surgeon (surgeon.h), so that our death leaves nothing half done.
+// How: see patients.h. A surgeon does all of it (surgeon.h), so that nothing is left half done if we die.
 // Invariant: the processes are never signalled and never ended.
 #pragma once
 
@@ -33,7 +33,7 @@ class Inject : public Carrier {
   static Result<std::unique_ptr<Inject>> launch(const std::vector<std::string>& command, const std::string& agent,
                                                 const std::string& socket_path, const sigset_t& signals);
 
-  // Those of the first that is recorded, or shall be.
+  // Those of the first process that is recorded, or will be.
   pid_t pid() const override { return processes_.front().pid; }
   const std::vector<std::string>& command() const override { return processes_.front().command; }
   // Of the first that has not ended.

@@ -36,15 +36,15 @@ namespace {
 constexpr useconds_t kAwaitGuestUs = 200;
 constexpr const char* kCannotGiveAgent = "could not be given the agent: has it ended?";
 
-// Of the program that the process is now.
-// AT_RANDOM and AT_BASE differ from one exec to the next, where addresses are randomized.
+// Identifies the program that the process runs now: AT_RANDOM and AT_BASE differ from one exec to the next, where
+// addresses are randomized.
 std::string program_mark(pid_t pid) {
   const auto auxv = read_file(fmt::format("/proc/{}/auxv", pid), 4096);
   return auxv ? *auxv : std::string();
 }
 
-// The memfd that the process has made as descriptor `fd`, opened anew. Checked, because the process may have closed it
-// and opened a file of its own in its place. The guest closes that descriptor once the agent is loaded.
+// The memfd that the process has created as descriptor `fd`, opened here, too. Checked, because the process may have
+// closed it and opened a file of its own in its place. The guest closes that descriptor once the agent is loaded.
 Fd open_memory_file(pid_t pid, int fd) {
   Fd file(::open(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), O_WRONLY | O_CLOEXEC));
   struct stat status {};
@@ -58,20 +58,20 @@ Fd open_memory_file(pid_t pid, int fd) {
 struct Start {
   GuestTexts texts;
   std::optional<Residue> residue;
-  std::string agent;                // what is loaded of its file; empty: it is there already
+  std::string agent;                // the part of its file that is loaded; empty: it is loaded already
   GuestPlace place;                 // found or made
   uint32_t refusals = 0;            // penna_attachment::refusals
-  Fd agent_file;                    // made: where `agent` belongs
-  std::optional<AloneAgent> alone;  // the agent, where it has to be loaded by us
+  Fd agent_file;                    // made: where `agent` is written
+  std::optional<AloneAgent> alone;  // the standalone agent, if we have to load it
   uint64_t base = 0, frames = 0;    // alone: where it is; map_frames()
   uint64_t attach() const { return residue ? residue->attach : alone->attach_at(base); }
 };
 
 bool may_map(const std::optional<int64_t>& got) { return got && (*got > 0 || *got < -4095); }  // 0 cannot be mapped
 
-// A memfd of the process's, which we have open, too. Words behind "process N "; empty: it is made.
+// Creates a memfd in the process that we have open, too. Returns words that follow "process N "; empty: success.
 std::string make_agent_file(const Target& target, BorrowedThread& thread, Start* start, int* made) {
-  // In memory that is zero and will be the guest's.
+  // Its name goes into memory that is zero and will be the guest's.
   if (!target.memory.write(start->place.memory, AloneAgent::kMemoryFile, sizeof AloneAgent::kMemoryFile))
     return "has ended meanwhile";
   const auto fd = thread.call(SYS_memfd_create, {start->place.memory, MFD_CLOEXEC, 0, 0, 0, 0});
@@ -81,7 +81,7 @@ std::string make_agent_file(const Target& target, BorrowedThread& thread, Start*
   return start->agent_file ? "" : kCannotGiveAgent;
 }
 
-// The agent's memory, where no dynamic linker will map it. Words behind "process N "; empty: it is done.
+// Maps the agent's memory, where no dynamic linker would. Returns words that follow "process N "; empty: success.
 std::string map_alone(const Target& target, BorrowedThread& thread, Start* start) {
   start->frames = map_frames(thread, *target.alone, memory_ranges(target.pid));
   if (start->frames == 0 && target.alone->told.frame_bytes != 0)
@@ -93,8 +93,8 @@ std::string map_alone(const Target& target, BorrowedThread& thread, Start* start
   return trouble;
 }
 
-// Memory for the guest, and a memfd for the agent where it is not there yet. Words behind "process N "; empty: it is
-// done.
+// Maps memory for the guest, and creates a memfd for the agent unless it is loaded already. Returns words that follow
+// "process N "; empty: success.
 std::string bring_guest(const Target& target, BorrowedThread& thread, Start* start) {
   constexpr uint64_t kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
   const auto code = thread.call(SYS_mmap, {0, Guest::kCodeBytes, PROT_READ | PROT_EXEC, kPrivate, ~uint64_t{0}, 0});
@@ -117,14 +117,14 @@ std::string bring_guest(const Target& target, BorrowedThread& thread, Start* sta
   return prepared ? "" : "could not be prepared: has it ended?";
 }
 
-// By the way in which an agent that is alone knows threads.
+// Whether a standalone agent can identify this thread.
 bool is_known_thread(const Target& target, const BorrowedThread& thread) {
   const uint64_t pointer = thread.state().thread_pointer();
   return target.memory.word(pointer) == pointer &&
          target.memory.get<uint32_t>(pointer + target.needs.tid_at).value_or(0) != 0;
 }
 
-// The thread is ours for a moment. Words behind "process N "; empty: the guest runs.
+// Runs while the thread is borrowed. Returns words that follow "process N "; empty: the guest runs.
 std::string start_guest(const Target& target, BorrowedThread& thread, Start* start) {
   if (target.alone && !is_known_thread(target, thread)) return "has threads that its libc does not know of";
   if (start->place.memory == 0) {
@@ -142,7 +142,8 @@ std::string start_guest(const Target& target, BorrowedThread& thread, Start* sta
   return tid && *tid > 0 ? "" : "may not start a thread";
 }
 
-// Lets the guest begin. Here, because copying the agent takes milliseconds: the borrowed thread is back at its work.
+// Lets the guest begin. Copying the agent takes milliseconds, so it is done here, when the borrowed thread is back at
+// its work.
 std::string let_guest_go(const Target& target, const Start& start) {
   const std::string& agent = start.alone ? start.alone->image_at(start.base) : start.agent;
   if (start.agent_file && !write_all(start.agent_file, agent)) return kCannotGiveAgent;
@@ -154,12 +155,12 @@ std::string let_guest_go(const Target& target, const Start& start) {
 
 }  // namespace
 
-// A sentence; empty: the process is recorded.
+// Returns a sentence; empty: the process is recorded.
 std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
   const auto sentence = [pid](const std::string& words) { return fmt::format("process {} {}", pid, words); };
-  // Milestones: 1. nobody else is at it, 2. it can be understood, 3. its filters allow it, 4. what an earlier
-  // recorder left is renewed, 5. the guest loads the agent, which plans, 6. what it has planned is written while
-  // all threads are stopped.
+  // Milestones: 1. no other recorder is working on it, 2. it can be understood, 3. its filters allow it, 4. what an
+  // earlier recorder left is renewed, 5. the guest loads the agent, which plans, 6. what it has planned is written
+  // while all threads are stopped.
   patient.turn = lock_target(pid);
   if (!patient.turn) return sentence(kTargetBusy);
   auto target = examine(pid);
@@ -210,7 +211,7 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
   return written ? "" : written.error().text;
 }
 
-// Of one of the processes, or of one that these have forked: then it is that of the nearest ancestor.
+// The journal of one of the processes; for one that they have forked, that of the nearest ancestor.
 std::optional<Journal> Patients::journal_of(pid_t pid) const {
   const auto has_journal = [&](pid_t one) {
     const auto found = patients_.find(one);
@@ -232,13 +233,13 @@ std::string Patients::bring_in(pid_t pid) {
   for (int i = 0; i < kMostPrograms; ++i) {
     const std::string before = program_mark(pid);
     trouble = bring_in_once(pid, patient);
-    // By exec, while we came: nothing of what we did is left.
+    // If it has exec'd meanwhile, nothing of what we did is left.
     if (trouble.empty() || before == program_mark(pid)) break;
     patient = {};
   }
   if (trouble.empty()) return {};
   if (patient.turn && is_alone(pid)) trouble += "; --via breakpoint can record it";
-  Restored given_up;  // what is told is the trouble
+  Restored given_up;  // only the trouble is reported
   restore_family(pid, &given_up);
   patients_.erase(pid);
   return trouble;
@@ -254,18 +255,18 @@ std::string Patients::give_back(pid_t pid) const {
                      restored->stopped_ns, restored->waiting);
 }
 
-// What is still changed there and in all that descend from it: the recorder may not have met those that were forked
-// just now.
+// Restores what is still changed in the process and its descendants: those forked just now may not have connected to
+// the recorder.
 void Patients::restore_family(pid_t pid, Restored* all) const {
   if (const auto journal = journal_of(pid)) {
     const auto restored = journal->put_back();
-    if (restored && restored->other_programs == 0) all->add(*restored);  // of other programs, recorded ones are told
+    if (restored && restored->other_programs == 0) all->add(*restored);  // other programs are reported if recorded
   }
   for (const pid_t child : children_of(pid)) restore_family(child, all);
 }
 
 void Patients::put_all_back() const {
-  Restored given_up;  // there is nobody to tell
+  Restored given_up;  // no one is left to report it to
   for (const auto& [pid, patient] : patients_)
     if (patient.journal) restore_family(pid, &given_up);
 }

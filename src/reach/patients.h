@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Patients: the processes that the agent was brought into, in the surgeon that does it (surgeon.h): in, and out again.
+// Patients: the processes that the agent is brought into, and removed from again. Lives in the surgeon (surgeon.h).
 //
 // How: the agent comes as a memfd, so that the process needs no file of ours. One of its threads, wherever it was,
-// makes the few system calls that start a guest thread (guest.h), which loads the agent and lets it meet us; then every
-// thread is stopped for the moment in which what the agent has planned is written (journal.h).
-// Invariant: until the guest runs, nothing has changed in the process but memory and a descriptor of its own; from then
-// on the journal says what has. The process is never signalled and never ended.
+// makes the few system calls that start a guest thread (guest.h), which loads the agent and has it connect to us; then
+// all threads are stopped for the moment in which the changes that the agent has planned are written (journal.h).
+// Invariant: until the guest runs, nothing in the process has changed except for separate memory and a descriptor; from
+// then on the journal lists the changes. The process is never signalled and never ended.
 #pragma once
 
 #include <sys/types.h>
@@ -26,7 +26,7 @@ namespace penna {
 
 // How far the agent is brought in.
 enum class InjectUntil : uint8_t {
-  kPlanned,  // the agent has come, and has noted what it wants changed: nothing is recorded, nothing to be left
+  kPlanned,  // the agent is loaded, and has noted what it wants changed: nothing is recorded, nothing needs restoring
   kWritten,
 };
 
@@ -36,17 +36,17 @@ class Patients {
   Patients(std::string agent, std::string socket_path, InjectUntil until = InjectUntil::kWritten)
       : agent_(std::move(agent)), socket_path_(std::move(socket_path)), until_(until) {}
 
-  // A sentence; empty: the process is recorded, by the program that it is by then.
+  // Returns a sentence; empty: the process is recorded, as the program that it runs by then.
   std::string bring_in(pid_t pid);
-  // The process and those that it has forked since: numbers for parse_restored(), or a sentence.
+  // Restores the process and those that it has forked since. Returns numbers for parse_restored(), or a sentence.
   std::string give_back(pid_t pid) const;
-  // Of all; who was to do it is dead.
+  // Restores all of them: the recorder, which was to order it, is dead.
   void put_all_back() const;
 
  private:
   struct AttachedProcess {
-    Fd turn;                         // ours, as long as the recording lasts
-    std::optional<Journal> journal;  // once the guest has come
+    Fd turn;                         // held as long as the recording lasts
+    std::optional<Journal> journal;  // once the guest has been let go
   };
   std::string bring_in_once(pid_t pid, AttachedProcess& patient) const;
   std::optional<Journal> journal_of(pid_t pid) const;
@@ -57,11 +57,11 @@ class Patients {
   std::map<pid_t, AttachedProcess> patients_;
 };
 
-// What give_back() has answered. The error is its sentence.
+// Reads give_back()'s answer. The error is its sentence.
 Result<Restored> parse_restored(const std::string& answer);
 
-// In the recorder: gives back every process that is living, until a round meets nobody new: one may fork right before
-// it is reached, and its child then has our changes.
+// In the recorder: restores every living process, until a round finds no new one: a process may fork right before it is
+// reached, and its child then has our changes.
 Restored leave_all(const Carrier::Living& living, const std::function<Result<Restored>(pid_t)>& give_back);
 
 }  // namespace penna

@@ -54,7 +54,7 @@ void take_start_variables(pid_t pid) {
     const std::string begin = memory->part(entry, kSocketBytes);
     if (begin == kSocket) {
       is_ours = true;
-      const char met = PENNA_SOCKET_MET;  // who asks for the path finds it (find_recorder.h)
+      const char met = PENNA_SOCKET_MET;  // a search for the path finds this (find_recorder.h)
       memory->write(entry, &met, sizeof met);
     } else {
       kept.push_back(entry);

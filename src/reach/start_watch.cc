@@ -34,7 +34,7 @@ Fd listen_for_stops() {
   return Fd(::signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-// By the id that the process itself knows it by; 0: it has none such.
+// The thread that the process itself knows by this id; 0: there is none.
 pid_t thread_known_as(pid_t pid, uint32_t id) {
   const std::vector<pid_t> threads = threads_of(pid);
   const auto found = std::find_if(threads.begin(), threads.end(), [&](pid_t one) { return own_id(pid, one) == id; });
@@ -63,7 +63,7 @@ std::string StartWatch::watch(const Surgeon::Order& order) {
   return fmt::format("{} {}", kWatched, number);
 }
 
-// It waits for us, in a system call of the agent's that begins anew.
+// The thread waits for us, in a system call of the agent's that is restarted.
 std::string StartWatch::release(uint64_t number) {
   for (auto one = starts_.begin(); one != starts_.end();) {
     if (one->second != number) {
@@ -108,7 +108,7 @@ void StartWatch::handle(int socket, pid_t thread, int status) {
   }
   const Stop stop{WSTOPSIG(status), status >> 16};
   if (stop.event == PTRACE_EVENT_EXEC) {
-    // Another thread than the first takes its number.
+    // If another thread than the first execs, it takes over the first one's id.
     const auto before = starts_.find(told_by_event(thread));
     const auto& its = before != starts_.end() ? before : found;
     const uint64_t number = its != starts_.end() ? its->second : 0;
@@ -136,7 +136,8 @@ void StartWatch::follow_child(int socket, pid_t parent) {
   handle(socket, child, status);
 }
 
-// It is stopped at its exec. Empty: it is recorded; else why not, behind "process N ". It goes on in any case.
+// The process is stopped at its exec. Returns the reason why it is not recorded, as words that follow "process N ";
+// empty: it is recorded. It continues in any case.
 std::string StartWatch::hold(pid_t pid) {
   std::string why_not = why_no_standalone_agent(fmt::format("/proc/{}/exe", pid));
   if (auxiliary_value(pid, AT_SECURE) != 0) why_not = "has other privileges than who started it";

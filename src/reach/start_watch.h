@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// StartWatch: in a surgeon, threads of recorded processes that are about to start programs which no dynamic linker
-// loads (AloneStarts). Each is traced until its exec; there the program is held, gets the agent, and goes on.
+// StartWatch: watches, in a surgeon, threads of recorded processes that are about to start programs which no dynamic
+// linker loads (AloneStarts). Each is traced until its exec; there the program is held, gets the agent, and continues.
 //
-// Why traced in advance: nothing of ours is in such a program. Its exec is the last moment at which it can be held
-// before its own code.
-// Invariant: a thread is traced only between its announcement and its exec; who becomes no program is let go of.
+// Why traced in advance: such a program has no code of ours. Its exec is the last moment at which it can be held before
+// its own code runs.
+// Invariant: a thread is traced only between its announcement and its exec; one that does not exec is released.
 #pragma once
 
 #include <sys/types.h>
@@ -22,11 +22,11 @@ namespace penna {
 
 class StartWatch {
  public:
-  // Orders. Numbers are the recorder's names for starts.
+  // Orders. A number is the recorder's name for a start.
   static constexpr char kWatch = 'w';     // pid: of the process; words: number, its thread's id there, is it a child's?
   static constexpr char kRelease = 'r';   // words: number
   static constexpr char kGiveBack = 'g';  // pid
-  // What is said, as the first letter; a number follows it, but for kGiveBack's answer.
+  // The first letter of each message; a number follows it, except in kGiveBack's answer.
   static constexpr char kWatched = 'w';  // "w NUMBER TROUBLE": it is traced, or not, and why
   static constexpr char kCame = 'c';     // "c NUMBER PID TROUBLE": it has become a program
   static constexpr char kNothing = 'n';  // "n NUMBER": it has ended, or was released
@@ -44,9 +44,9 @@ class StartWatch {
   std::string hold(pid_t pid);
 
   Patients patients_;
-  Fd signals_;                        // tells of stops
+  Fd signals_;                        // reports stops
   std::map<pid_t, uint64_t> starts_;  // by thread: the number of its start
-  std::map<pid_t, int> early_;        // children that stopped before we heard of their birth
+  std::map<pid_t, int> early_;        // children that stopped before their birth was reported
 };
 
 }  // namespace penna

@@ -76,9 +76,9 @@ bool Compressor::State::zstd(std::span<const uint8_t> raw, std::vector<uint8_t>&
   return true;
 }
 
-// One frame, but a zstd block of its own for each column: their symbols have nothing in common. Each brings tables
-// along, which take as long as what they are for: in a hurry, all are one block. Behind it, the low bits as they are
-// when they look like noise: zstd would only find out the same, more slowly.
+// One frame, but a separate zstd block for each column: their symbols have nothing in common. Each block has its own
+// tables, which take as long as the data that they are for: in a hurry, all columns are one block. The low bits follow
+// uncompressed if they look like noise: zstd would only find out the same, more slowly.
 bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
   constexpr size_t kWorthABlock = 512;
   const std::span<const uint8_t> all(column_bytes);

@@ -2,7 +2,7 @@
 // Compression of block payloads.
 //
 // Why level 1: the recorder shares the machine with its target. Why two ways to pack columns: where events come faster
-// than they can be packed well, the program waits for whoever packs (docs/decisions/0047).
+// than they can be packed well, the program waits for the packing (docs/decisions/0047).
 // Invariant: decompress(compress(x)) == x, bit by bit, and a stored payload is never longer than the raw one.
 #pragma once
 
@@ -28,11 +28,11 @@ class Compressor {
   // Fills `stored` (reused) and returns the codec used; kNone if nothing else helps or the expansion limit forbids it.
   layout::Codec compress(layout::BlockType type, std::span<const uint8_t> raw, std::vector<uint8_t>& stored);
 
-  // From now on chunks are packed in half the time, and become up to a half larger; or small again. A reader sees no
+  // From now on chunks are packed in half the time, and are up to a half larger; false: small again. A reader sees no
   // difference.
   void hurry(bool wanted);
 
-  // Of the chunk before: see ColumnEncoder. Without columns, those of none.
+  // The encoder of the previous chunk: see ColumnEncoder. Without columns, it has encoded none.
   const ColumnEncoder& encoder() const;
 
  private:

@@ -38,13 +38,13 @@ inline constexpr size_t column_capacity(size_t column) {
   return (column == static_cast<size_t>(Column::kBits) ? 10 : 2) * kMaxChunkWords + 256;
 }
 
-// Where columns are put together, and what they are then. About 300 KiB.
+// Where the columns are built, and their joined form. About 300 KiB.
 class ColumnMemory {
  public:
   ColumnMemory() : bytes_(kTotal) {}
   uint8_t* begin_of(size_t column) { return bytes_.data() + kBegins[column]; }
 
-  // Table and columns, of which each ends at `ends`.
+  // Writes the table and the columns, each of which ends at its place in `ends`.
   void join(const std::array<uint8_t*, kColumnCount>& ends, std::vector<uint8_t>& out) {
     std::array<uint32_t, kColumnCount> sizes;
     size_t total = kColumnTable;
@@ -72,9 +72,9 @@ class ColumnMemory {
   std::vector<uint8_t> bytes_;
 };
 
-// The ends of all columns, for a loop to keep in registers: bytes that are written may be anything, also the ends
-// themselves, as long as these stand in memory. So one that is on the stack, and never given to a function that is not
-// inlined, is several times as fast.
+// The ends of all columns, for a loop to keep in registers: a byte that is written may alias anything, even the ends
+// themselves, as long as these are in memory. So a ColumnWriter on the stack that is never passed to a function that is
+// not inlined is several times as fast.
 class ColumnWriter {
  public:
   static constexpr bool kWrites = true;
@@ -90,7 +90,7 @@ class ColumnWriter {
     end_[index(column)] += values.size();
   }
   [[gnu::always_inline]] void number(Column column, uint64_t& value) {
-    // Times are small or not as the clock decides, which no processor foresees; of others most are.
+    // Whether a time is small depends on the clock, which no branch predictor foresees; most other numbers are small.
     const bool is_time = column == Column::kEntryTimes || column == Column::kExitTimes ||
                          column == Column::kAllocTimes || column == Column::kOtherTimes;
     if (!is_time && value < 32)
@@ -108,7 +108,7 @@ class ColumnWriter {
     PENNA_CHECK(kEncoderMakesNumbersInRange);
   }
 
-  // The last bits are written; where each column ends.
+  // Writes the last bits. Returns where each column ends.
   [[gnu::always_inline]] std::array<uint8_t*, kColumnCount> finish() {
     std::memcpy(end_[index(Column::kBits)], &bits_, sizeof bits_);
     end_[index(Column::kBits)] += (bit_count_ + 7) / 8;
@@ -152,8 +152,8 @@ class ColumnWriter {
   uint32_t bit_count_ = 0;
 };
 
-// The bytes from `begin` to `end`, all below 16, become nibbles, the low one first. Gives the new end. Writes one byte
-// behind `end`.
+// Packs the bytes from `begin` to `end`, all below 16, into nibbles, the low one first. Returns the new end. Writes one
+// byte past `end`.
 inline uint8_t* pack_nibbles(uint8_t* begin, uint8_t* end) {
   *end = 0;
   const auto pairs = static_cast<size_t>(end - begin + 1) / 2;
@@ -161,7 +161,7 @@ inline uint8_t* pack_nibbles(uint8_t* begin, uint8_t* end) {
   return begin + pairs;
 }
 
-// The code bytes of one column that are left.
+// The remaining code bytes of one column.
 struct CodeLane {
   const uint8_t* at = nullptr;
   const uint8_t* end = nullptr;

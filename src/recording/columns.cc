@@ -20,7 +20,7 @@ using namespace columns;
 
 namespace {
 
-// Numbers in the order in which they were seen; most that come again are left out.
+// Numbers in order of appearance; most repetitions are left out.
 class SeenNumbers {
  public:
   void clear() {
@@ -68,8 +68,8 @@ static uint32_t time_shift(std::span<const uint8_t> chunk, uint64_t time_begin) 
   return static_cast<uint32_t>(__builtin_ctzll(bits));
 }
 
-// Puts one record after the other into columns: each function takes the record at `at`, in `words` words that are left,
-// and gives its length in words. All of them are parts of one loop, for the sake of ColumnWriter.
+// Puts one record after the other into columns: each function takes the record at `at`, with `words` words left, and
+// returns its length in words. All of them are inlined into one loop, for the sake of ColumnWriter.
 namespace {
 
 class Taking {
@@ -151,14 +151,14 @@ class Taking {
 
 }  // namespace
 
-// Of a record without columns of its own.
+// For a record without dedicated columns.
 [[gnu::noinline]] void ColumnEncoder::State::see(uint64_t header, const uint8_t* payload) {
   const uint32_t kind = penna_header_kind(header);
   (classify(kind) == PENNA_LOCKS ? lock_words : call_pcs).add(word_at(payload));
   if (kind == PENNA_KIND_COND_WAIT && penna_header_words(header) >= 3) lock_words.add(word_at(payload + 8));
 }
 
-// Where each column ends.
+// Returns where each column ends.
 [[gnu::flatten]] std::array<uint8_t*, kColumnCount> ColumnEncoder::State::take_apart(std::span<const uint8_t> chunk) {
   Taking taking(model, memory);
   auto shift = static_cast<uint8_t>(model.time_shift);
@@ -255,7 +255,7 @@ class Decoder {
 
   static uint64_t word_of(const Call& call, penna_tag tag) { return penna_call_header(tag, call.pc, call.time); }
 
-  // A run of calls, most of what most chunks hold, while they are many.
+  // A run of calls, as long as enough are left: they are most of what most chunks hold.
   void calls() {
     CallColumnReader io(io_);
     CallColumnModel model(model_);

@@ -70,7 +70,7 @@ class ColumnEncoder {
   bool encode(std::span<const uint8_t> chunk, std::vector<uint8_t>& out);
 
   // From the chunk encoded last: the pcs of its calls, and the words of its lock records with addresses. All that
-  // occur, few of them more than once.
+  // occur; few are repeated.
   std::span<const uint64_t> call_pcs() const;
   std::span<const uint64_t> lock_words() const;
 

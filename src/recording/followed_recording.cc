@@ -37,8 +37,8 @@ bool FollowedRecording::is_finished() const {
          in_place->finished == 1;
 }
 
-// What is no whole block yet may become one. What never does is waited for: when the recording has ended, all of it is
-// read by who knows damage.
+// An incomplete block may yet become complete. One that never does is waited for: once the recording has ended, all of
+// it is read by code that handles damage.
 bool FollowedRecording::read(uint64_t most_bytes) {
   file_.look_again();
   for (uint64_t bytes = 0; bytes < most_bytes;) {
@@ -58,7 +58,7 @@ bool FollowedRecording::read(uint64_t most_bytes) {
   return true;
 }
 
-// Into chunks: a block has one, or pieces of several, one behind the other.
+// Splits a block into chunks: it has one, or pieces of several, one after the other.
 void FollowedRecording::split(const Block& block) {
   const bool whole = block.ref.type() == BlockType::kChunk;
   for (ByteSpan rest = block.payload; rest.size() >= sizeof(penna_chunk);) {
@@ -153,7 +153,7 @@ bool FollowedRecording::give(const Use& use) {
   return !parts.empty();
 }
 
-// A thread's chunks may be written in another order: a piece of the next one before the whole of the last.
+// A thread's chunks may be written out of order: a piece of the next one before the whole of the previous one.
 void FollowedRecording::meet(Part part, const Use& use) {
   Place& place = place_of({part.process, part.serial}, part.tid);
   const bool is_old =
@@ -170,7 +170,7 @@ void FollowedRecording::meet(Part part, const Use& use) {
   }
 }
 
-// What was thrown away never comes.
+// Chunks that were thrown away never come.
 void FollowedRecording::wait_no_longer(const Use& use) {
   constexpr uint32_t kPatience = 3;
   for (auto& [key, place] : places_) {
@@ -182,8 +182,8 @@ void FollowedRecording::wait_no_longer(const Use& use) {
   }
 }
 
-// Leaves of a whole chunk what was not in its pieces. Where a filter has worked on them, they do not end where a record
-// does: then those up to the time of the last one are known.
+// Removes from a whole chunk what was in its pieces. If a filter has changed them, they do not end where a record does:
+// then the records up to the time of the last one count as known.
 void FollowedRecording::cut_known(const Place& place, Bytes* chunk) {
   RecordCursor cursor(*chunk);
   Record record;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// FollowedRecording: reads a recording while it is written, each block once.
+// FollowedRecording: reads a recording while it is being written, each block once.
 //
-// Why not Recording::open() again and again: that reads all of it. Here what was appended is read, and what it
-// describes is told by a LiveRecording, where an index once given stays.
+// Why not Recording::open() again and again: that reads all of it. This reads what was appended, and puts its
+// descriptions into a LiveRecording, where an index, once assigned, stays valid.
 // Usage:  while (!followed.is_finished()) { followed.read(kMost); followed.describe(now); followed.give(use); }
-// Invariant: the records of a thread come in their order, each once, be it in a piece of an open chunk or in the whole
-// one; where some are missing, it is said. They come one turn late: what another thread has described by then is known.
+// Invariant: a thread's records come in order, each once, in a piece of an open chunk or in the whole one; missing
+// records are marked. They come one turn late, so that what other threads have described by then is known.
 // Not thread-safe, but read() does not touch recording().
 #pragma once
 
@@ -29,20 +29,20 @@ class FollowedRecording {
 
   const Recording& recording() const { return live_.recording(); }
 
-  // Reads what was appended, blocks of at most so many bytes in all, and one more. True: there is more by now.
+  // Reads what was appended: blocks of at most `most_bytes` in all, and one more. True: there is more by now.
   bool read(uint64_t most_bytes);
-  // Its end was written: Recording::open() gives all of it.
+  // Its end has been written: Recording::open() reads all of it.
   bool is_finished() const;
 
   struct Records {
     uint32_t thread = 0;  // index into recording().threads()
-    bool gap = false;     // records of the thread are missing in front of these
+    bool gap = false;     // records of the thread are missing before these
     std::vector<uint8_t> chunk;
   };
-  // Makes part of recording() what was read of descriptions. `now`: of this machine. True: what was made of modules and
-  // processes (Names) must be made anew.
+  // Adds the descriptions that were read to recording(). `now`: this machine's clocks. True: what was derived from
+  // modules and processes (Names) must be rebuilt.
   bool describe(const ClockTriplet& now);
-  // Gives the records that had been read before describe() was called last. False: there were none.
+  // Passes on the records that had been read before the last call of describe(). False: there were none.
   bool give(const std::function<void(const Records&)>& use);
 
  private:
@@ -63,8 +63,8 @@ class FollowedRecording {
     uint32_t thread = 0;  // index
     bool begun = false, whole = false;
     uint64_t sequence = 0;
-    size_t bytes = 0;     // of that chunk, as far as it was given
-    uint64_t time = 0;    // of the last record that was given
+    size_t bytes = 0;     // of that chunk, as far as it was passed on
+    uint64_t time = 0;    // of the last record that was passed on
     uint32_t waited = 0;  // turns, for the chunk before those in `early`
     std::deque<Part> early;
   };
@@ -84,7 +84,7 @@ class FollowedRecording {
   std::string path_;
   BlockFile file_;
   uint64_t at_ = layout::kBlocksAt;
-  std::vector<Block> described_;       // read, and not taken in
+  std::vector<Block> described_;       // read, but not yet taken in
   std::vector<Part> fresh_, waiting_;  // read; the same, before the last describe()
   Bytes stored_;
   LiveRecording live_;

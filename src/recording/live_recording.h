@@ -26,11 +26,11 @@ class LiveRecording {
   uint32_t add_process(const Process& process);
   uint32_t add_thread(uint32_t process, uint32_t serial, uint32_t tid);
 
-  // What was not known when it was made: where it lies, and what its first block says.
+  // Sets what was unknown at construction: its path, and what its first block says.
   void describe(const std::string& path, const Session& session);
   // A later reading than that of the start: from here on ticks are converted by the two.
   void set_clock(const ClockTriplet& now);
-  // The same by all readings, in any order.
+  // The same with all readings, in any order.
   void set_clocks(std::vector<ClockTriplet> clocks);
   void name_thread(uint32_t thread, const std::string& name);
   void add_module(uint32_t process, Module module);

@@ -117,8 +117,8 @@ class RecordCursor {
     uint32_t records = 0, unknown = 0;    // of all kinds; of kinds that this version does not know
     uint64_t low = UINT64_MAX, high = 0;  // times
   };
-  // Goes over all that is left. `visit(kind, record)` is told of every record that is no compact call; record() gives
-  // it.
+  // Goes over all remaining records. Calls `visit(kind, record)` for every record that is not a compact call; record()
+  // returns it.
   template <typename Visit>
   Tally pass_all(Visit&& visit);
 
@@ -194,8 +194,8 @@ inline size_t RecordCursor::next_calls(std::span<CallEvent> out, uint64_t floor,
   return count;
 }
 
-// Bytes that a committed record of each kind has at least, with its header; no record is of kind 0, and a PAD none to
-// show.
+// The minimum size in bytes of a committed record of each kind, with its header; no record has kind 0, and a PAD is not
+// reported.
 inline constexpr std::array<uint16_t, 64> kRecordBytes = [] {
   std::array<uint16_t, 64> bytes{};
   bytes.fill(sizeof(uint64_t));
@@ -216,7 +216,7 @@ inline Record RecordCursor::full_record(uint64_t header, size_t at) const {
   return record;
 }
 
-// A committed full record of possible size that is no PAD; else false, and pass_over() says what it is.
+// A committed full record of plausible size that is no PAD; else false, and pass_over() finds out what it is.
 inline bool RecordCursor::next_full(uint64_t header, Record& record) {
   const uint32_t kind = penna_header_kind(header);
   const size_t bytes = size_t{penna_header_words(header)} * 8;
@@ -226,7 +226,7 @@ inline bool RecordCursor::next_full(uint64_t header, Record& record) {
   return true;
 }
 
-// What a record of each kind adds to counts by class that stand side by side in one word.
+// What a record of each kind adds to the counts by class, which are side by side in one word.
 inline constexpr uint32_t kCountBits = 16;
 inline constexpr std::array<uint64_t, 64> kCountOfKind = [] {
   static_assert(PENNA_CLASS_COUNT * kCountBits <= 64 && PENNA_CHUNK_BYTES / 8 < 1 << kCountBits);
@@ -236,12 +236,12 @@ inline constexpr std::array<uint64_t, 64> kCountOfKind = [] {
   return counts;
 }();
 
-// The first and the last of the times in headers, which are the upper kBits of a Word. They are in the order of their
-// differences to the earliest that penna_extend_time() gives; what stands below them decides only between equal ones.
+// The first and the last of the times in headers, which are the upper kBits of a Word. They are ordered by their
+// difference from the earliest time that penna_extend_time() returns; the bits below only decide between equal times.
 template <typename Word, uint32_t kBits>
 class TimesOfHeaders {
  public:
-  // No time is before 0 but a false one, which then is the latest of all.
+  // No time is before 0, except an invalid one, which is then the latest of all.
   explicit TimesOfHeaders(uint64_t begin)
       : begin_(begin), earliest_(begin >= uint64_t{1} << (kBits - 4) ? begin - (uint64_t{1} << (kBits - 4)) : 0) {}
   void add(uint64_t header) {
@@ -260,8 +260,8 @@ class TimesOfHeaders {
   Word least_ = static_cast<Word>(UINT64_MAX), most_ = 0;
 };
 
-// Where the next record is, how many there were and their times stand in registers: in memory, each record would wait
-// for the one before.
+// The position of the next record, the counts and the times are kept in registers: in memory, each record would wait
+// for the previous one.
 template <typename Visit>
 RecordCursor::Tally RecordCursor::pass_all(Visit&& visit) {
   TimesOfHeaders<uint32_t, PENNA_CALL_TIME_BITS> call_times(header_.time_begin);

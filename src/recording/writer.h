@@ -66,8 +66,8 @@ class RecordingWriter {
   Result<> write_chunk(uint32_t process, std::span<const uint8_t> chunk, const ChunkSummary& summary);
   // Whether other chunks wait for the next one to be written: see Packing::kAuto.
   void chunks_wait(bool they_do);
-  // Pieces of chunks that are still being filled, as layout.h says. Of no account when the chunks come, and so not kept
-  // when it fails.
+  // Pieces of chunks that are still being filled, as layout.h says. Superseded when the chunks come, and so not kept if
+  // the write fails.
   Result<> write_open_pieces(uint32_t process, std::span<const uint8_t> pieces);
   Result<> write_health(uint32_t process, std::span<const Health> health);
   Result<> write_collector(const CollectorHealth& health);

@@ -31,13 +31,13 @@ class Counters : public AllocationObserver {
   void count(Kind kind, int64_t time) { ++counts_[kind][step_of(time)]; }
   void on_allocated(const Event& event, const HeapBlock&) override { count(kAllocations, time_ns_(event.time)); }
   void on_live(uint32_t process, uint64_t time, uint64_t bytes, uint64_t blocks) override;
-  // From here on of a recording that is at least so long: steps are joined until there is room.
+  // The recording is at least this long from here on: steps are merged until there is room.
   void grow(int64_t length);
-  // Nothing is counted in it.
+  // With the same steps, and nothing counted.
   Counters empty_copy() const { return Counters(step_ns_, process_bytes_.size(), time_ns_, 0); }
   // Adds the counts of another one of the same recording; live bytes are not counted in parts.
   void add(const Counters& other);
-  // All is counted, so far. Before the first answer.
+  // Call when everything so far has been counted, and before the first answer.
   void finish();
 
   // The form stored in an index. False: not the counters of such a recording.

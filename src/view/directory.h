@@ -23,7 +23,7 @@ struct DirectoryEntry {
 class Directory {
  public:
   explicit Directory(ViewSource& data);
-  // JSON: those whose names hold `text`, upper and lower case alike; the longest total first.
+  // JSON: those whose names hold `text`, ignoring case; the longest total first.
   std::string find(std::string_view text, const NameIds& ids) const;
 
  private:

@@ -12,7 +12,7 @@ std::shared_ptr<const Summary> FollowedData::summary() const {
   return summary_;
 }
 
-// Its metadata tell all but what came: that was counted as it did.
+// The metadata give everything except the events: these were counted as they came.
 void FollowedData::settle(uint64_t now_ticks) {
   tracks_.settle(now_ticks);
   auto summary = std::make_shared<Summary>(summarize(recording_));
@@ -29,7 +29,7 @@ void FollowedData::settle(uint64_t now_ticks) {
     summary->last_time = std::max(summary->last_time, thread.last_time);
   }
   const bool any = summary->first_time != 0;
-  // A program that waits is seen to do so.
+  // Time also passes for a program that waits.
   if (any) summary->last_time = std::max(summary->last_time, now_ticks);
   summary->duration_ns = any ? recording_.time().duration_ns(summary->first_time, summary->last_time) : 0;
   const std::lock_guard hold(mutex_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// FollowedData: a recording that is still written, as the page looks at it.
+// FollowedData: a recording that is still being written, as the page sees it.
 //
 // Usage:  use_names(names); add(thread, chunk, gap)…; settle(now); then questions may be answered.
 // Invariant: the ids of threads are indices of the recording, which does not change them.
@@ -19,7 +19,7 @@ class FollowedData : public ViewSource {
   // It must outlive this, and grows.
   explicit FollowedData(const Recording& recording) : recording_(recording), tracks_(recording, ids_) {}
 
-  // As of GrowingTracks.
+  // See GrowingTracks.
   void use_names(Names& names) { tracks_.use_names(names); }
   void add(uint32_t thread, std::span<const uint8_t> chunk, bool gap) { tracks_.add(thread, chunk, gap); }
   void settle(uint64_t now_ticks);

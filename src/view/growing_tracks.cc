@@ -8,8 +8,8 @@
 namespace penna {
 namespace {
 
-constexpr int64_t kFirstLength = 5'000'000'000;  // ns: finer steps than of a short run are of no use
-// Times of a clock that was read once more differ from those before by less than this.
+constexpr int64_t kFirstLength = 5'000'000'000;  // ns: steps finer than those of a short run are useless
+// A new reading of the clock changes times by less than this.
 constexpr int64_t kClockStep = 100'000;
 
 template <typename T>
@@ -60,7 +60,7 @@ void GrowingTracks::add(uint32_t thread, std::span<const uint8_t> chunk, bool ga
 void GrowingTracks::line(Growing& thread, const TimelineLine& line) {
   Track& track = thread.track;
   counters_.grow(words_->time_ns(line.time) + 1);
-  // Whoever does something waits no more.
+  // A thread that does something no longer waits.
   if (line.kind != LineKind::kThreadName && line.kind != LineKind::kLost) thread.wait.reset();
   switch (line.kind) {
     case LineKind::kLeave:
@@ -100,7 +100,7 @@ void GrowingTracks::slice(Track& track, const TimelineLine& line) {
   ++kept_;
 }
 
-// Into the first row from `depth` on that has room: which one.
+// Puts it into the first row from `depth` on that has room, and returns that row.
 uint32_t GrowingTracks::put(Track& track, uint32_t depth, int64_t start, int64_t end, uint32_t name, uint8_t flags) {
   for (;; ++depth) {
     if (track.rows.size() <= depth) track.rows.resize(depth + 1);
@@ -156,7 +156,7 @@ void GrowingTracks::settle(uint64_t now_ticks) {
   for (Growing& thread : threads_) show_open(thread, now_ticks);
 }
 
-// A quarter of each row, so that it is not done all the time. Sums of time are differences: those that stay are right.
+// Drops a quarter of each row, so that this is rare. Sums of time are differences, so the remaining ones stay right.
 void GrowingTracks::drop_oldest() {
   kept_ = 0;
   for (Growing& thread : threads_) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// GrowingTracks: the tracks of a recording that is still written, extended by what came.
+// GrowingTracks: the tracks of a recording that is still being written, extended as records come.
 //
-// Why not the tracks of a finished one: those are made at once, of all of it.
-// Invariant: what a thread is in the middle of (open calls, a wait) is drawn up to now, as without a known end; it is
-// drawn anew when more has come. Of very many calls the newest are kept, and the others counted as left out.
+// Why not the tracks of a finished one: those are made at once, from the whole recording.
+// Invariant: what a thread is in the middle of (open calls, a wait) is drawn up to now, without a known end, and
+// redrawn when more has come. Of very many calls, the newest are kept, and the others are counted as left out.
 // Memory: that of the tracks (tracks.h), of kMost calls and points.
 #pragma once
 
@@ -29,11 +29,11 @@ class GrowingTracks : public TrackStore {
   GrowingTracks(const Recording& recording, NameIds& ids, uint64_t most = kMost);
   static constexpr uint64_t kMost = 8'000'000;
 
-  // Before records of processes and modules that it has not met: names as they are called now.
+  // Call before adding records of processes and modules that are new: `names` must know them.
   void use_names(Names& names);
-  // The next records of a thread. `gap`: some are missing in front of them, and with them which calls are open.
+  // The next records of a thread. `gap`: some are missing before them, and so it is unknown which calls are open.
   void add(uint32_t thread, std::span<const uint8_t> chunk, bool gap);
-  // All of it was added that happened until now: before the first answer.
+  // Call when everything that has happened until now was added, and before the first answer.
   void settle(uint64_t now_ticks);
 
   const EventCounts& events(uint32_t thread) const { return threads_[thread].events; }
@@ -61,7 +61,7 @@ class GrowingTracks : public TrackStore {
   struct Growing {
     Track track;
     std::unique_ptr<Timeline> timeline;
-    std::vector<uint32_t> open_rows;   // whose last slice is that of an open call
+    std::vector<uint32_t> open_rows;   // rows whose last slice is that of an open call
     std::optional<TimelineLine> wait;  // that has begun
     bool shows_wait = false;           // as the last of track.waits
     EventCounts events{};

@@ -120,7 +120,7 @@ class Server {
     response.set_content(answer.body, answer.type);
   }
 
-  // As long as somebody listens: a line of comment, where nothing happens, shows whether he does.
+  // Sends events as long as the client listens: if nothing happens, a comment line shows whether it does.
   void send_events(httplib::Response& response) {
     if (++listeners_ > kMostListeners) {
       --listeners_;

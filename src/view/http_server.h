@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The loopback server of `penna view`, in a separate module that is loaded on demand.
 //
-// Why apart: the HTTP library brings TLS and compression libraries along, which no other verb shall load (4 ms at each
-// start). What it serves is decided by whoever loads it: it knows no recording.
-// Invariant: it listens on 127.0.0.1 alone, and answers nothing but GET and HEAD with the right token and Host. Where
-// there is something to be done, POST does it, when the page itself asks for it: with its Origin, and no body.
+// Why separate: the HTTP library brings TLS and compression libraries along, which no other verb should load (4 ms at
+// each start). What it serves is decided by its loader: it knows nothing about recordings.
+// Invariant: it listens on 127.0.0.1 only, and answers only GET and HEAD with the right token and Host. If there are
+// actions, it also answers POST, but only from the page itself: with its Origin, and no body.
 #pragma once
 
 #include <csignal>
@@ -32,8 +32,8 @@ struct HttpService {
   std::function<void(uint16_t port)> ready;                                          // it listens
   // Of POST /TOKEN/act/NAME?…, on several threads at once. None: POST is refused.
   std::function<HttpAnswer(const std::string& name, const HttpParameters&)> act{};
-  // What GET /TOKEN/events sends on, as server-sent events: one line of text each. Waits a moment for the next one
-  // behind *seen, and says which it is; "": none has come. None: there is no such page.
+  // What GET /TOKEN/events sends, as server-sent events: one line of text each. Waits a moment for the next one after
+  // *seen, and updates *seen; "": none has come. None: there is no such page.
   std::function<std::string(uint64_t* seen)> next_event{};
 };
 

@@ -117,7 +117,7 @@ Result<IndexFile> IndexFile::create(const std::string& path) {
   if (const Fd there = open_existing(path); there ? !is_own_index(there, &header) : errno != ENOENT)
     return Error{fmt::format("{} is there, and no index of yours", path)};
   const std::string directory = directory_of(path);
-  // Of the cache, perhaps; that of the recording is there. What cannot be made cannot be written in.
+  // The cache's may be missing; the recording's exists. If it cannot be created, writing in it fails, too.
   if (::access(directory.c_str(), F_OK) != 0) (void)make_private_directories(directory);
   Fd file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!file) return Error{fmt::format("cannot write {}: {}", path, errno_text(errno))};

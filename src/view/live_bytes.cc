@@ -27,7 +27,7 @@ void LiveBytes::allocate(NumberMap<Block>& blocks, uint64_t address, uint64_t ti
       blocks.erase(found);
       return;
     }
-    // It was freed, and that is still to come.
+    // It was freed, but that record is yet to come.
     if (!other.freed) changes_.push_back({time, -static_cast<int64_t>(other.bytes)});
     other = {time, bytes, false};
   }

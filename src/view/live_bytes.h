@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// LiveBytes: how many bytes of the heap are live, of a recording that is still written.
+// LiveBytes: how many bytes of the heap are live, in a recording that is still being written.
 //
-// Why not Allocations: that takes the events of all threads in the order of time, which is known when all have come.
-// Here those of a thread come in their order, and a free may come before its allocation.
+// Why not Allocations: that needs the events of all threads in time order, which is known only when all have come. Here
+// each thread's events come in order, but a free may come before its allocation.
 // Invariant: a block counts from its allocation to its free, whichever came first; what was allocated before the
-// recording counts nowhere. Not thread-safe.
+// recording is not counted. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ namespace penna {
 
 class LiveBytes {
  public:
-  // Of a thread, in its order.
+  // The next line of a thread.
   void line(const TimelineLine& line, const SampleScale& scale);
-  // The sum after each change since the last time, in the order of time.
+  // Visits the sum after each change since the last call, in time order.
   void changes(const std::function<void(uint64_t ticks, uint64_t bytes)>& visit);
 
  private:
@@ -39,7 +39,7 @@ class LiveBytes {
 
   std::vector<NumberMap<Block>> blocks_;  // by process, address
   std::vector<Change> changes_;
-  uint64_t last_freed_ = 0, last_bytes_ = 0;  // address; taken back by a realloc that fails
+  uint64_t last_freed_ = 0, last_bytes_ = 0;  // address; a realloc that fails takes it back
   int64_t now_ = 0;
 };
 

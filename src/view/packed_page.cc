@@ -2,7 +2,7 @@
 // See packed_page.h. The data, compressed by zlib and written in base64:
 //
 //   0     4               4+H
-//   |  H  | index: JSON   | answer | answer | ...    offsets count from behind the index
+//   |  H  | index: JSON   | answer | answer | ...    offsets count from the end of the index
 #include "view/packed_page.h"
 
 #include <fmt/core.h>

@@ -42,7 +42,7 @@ class PartQuestions {
   std::string answer(const std::string& question, Parameters& in, const ViewSelection& of);
   // The points with most hits, for a caller that asks every question (packed_page.h).
   std::vector<std::string> points_to_ask(size_t most);
-  // As it is called where it has none; of one that came behind the question, too.
+  // Its name, or a substitute if it has none; also for a thread that came after the question.
   std::string thread_name(uint32_t thread) const;
 
  private:

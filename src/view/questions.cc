@@ -59,8 +59,8 @@ constexpr EventKind kEventKinds[] = {{PENNA_CALLS, "calls", "penna record --all-
                                      {PENNA_LOCKS, "locks", "penna record -k locks CMD"},
                                      {PENNA_POINTS, "points", "penna record -k points CMD"}};
 
-// "Calls: 2.9 M calls of 491 functions": the first table of a kind is titled by what there is of it. Of calls and
-// blocks, it is also told what its first row is about.
+// "Calls: 2.9 M calls of 491 functions": the first table of a kind is titled by what there is of it. For calls and
+// blocks, it also says what its first row is about.
 void write_sentence(JsonWriter& json, const Table& table) {
   const bool tells_all = table.key == "locks" || table.key == "points";
   const char* const most = table.key == "calls"                           ? "longest in "

@@ -62,10 +62,10 @@ class Questions {
   Questions(ViewSource& data, Tables tables, Readers readers);
 
   HttpAnswer answer(const std::string& name, const HttpParameters& parameters);
-  // Lets data grow while nothing is answered from its tracks.
+  // Runs `change`, which extends data, while nothing is answered from its tracks.
   void grow(const std::function<void()>& change);
 
-  // For who asks all there is (packed_page.h).
+  // For a caller that asks every question (packed_page.h).
   static constexpr uint32_t kMostNames = 50'000;  // of one answer
   std::vector<TableName> tables_to_ask() const { return tables_(*data_.summary()); }
   static std::vector<std::string> weights_to_ask(const Summary& summary);
@@ -97,7 +97,7 @@ class Questions {
 
   // Reading a separate part must not block the timeline. Both are locked in this order.
   std::mutex readers_mutex_;  // guards summary_, highlights_ and parts_; one of the readers works at a time
-  std::mutex mutex_;          // guards data_, but for its summary, and directory_
+  std::mutex mutex_;          // guards data_, except its summary, and directory_
   ViewSource& data_;
   const Tables tables_;
   Readers readers_;

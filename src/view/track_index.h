@@ -4,8 +4,8 @@
 //
 // Why names as they were recorded: their text depends on symbols, which may become available later.
 // Calls and points of whole chunks are not stored but read from the recording again, if a view is that fine: for most
-// chunks, only the calls open at their beginning are needed for that. Not where stacks are switched, where what is left
-// out depends on earlier events (-F, -r), or where a chunk begins with a call's values.
+// chunks, only the calls open at their beginning are needed for that. Exceptions: stacks are switched, what is left out
+// depends on earlier events (-F, -r), or a chunk begins with a call's values.
 // Invariant: the trees hold what make_tracks() would, with one difference: calls on several stacks of a thread are
 // assigned to rows as they begin.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// TrackWords: what a track holds of a timeline's line: its times, and names by number.
+// TrackWords: what a track stores of a timeline's line: its times, and names by number.
 //
-// Invariant: a name is looked up once for each function, and not for each call. Not thread-safe.
+// Invariant: a name is looked up once per function, not once per call. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace penna {
 
 class TrackWords {
  public:
-  // All must outlive it. Processes and threads that come later are met.
+  // All must outlive it. Handles processes and threads that appear later.
   TrackWords(const Recording& recording, const CodeMap& map, Names& names, NameIds& ids)
       : recording_(recording), map_(map), words_(recording, names), ids_(ids) {}
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ViewData: a recording as the page sees it, and the results computed from it once.
 //
-// For a small recording these are all its tracks, in memory, at the first question for one; a larger one has an index,
-// built by separate threads meanwhile (view_index.h).
+// A small recording has all its tracks in memory, made at the first question for one; a larger one has an index, built
+// by separate threads meanwhile (view_index.h).
 // Invariant: all of it is of one recording, which does not change. Not thread-safe, one question at a time, except for
 // start(), prepare() and state().
 #pragma once
@@ -48,13 +48,13 @@ class ViewData : public ViewSource {
   std::shared_ptr<const Summary> summary() const override { return summary_; }
 
   bool is_small() const override { return !needs_index(); }
-  // Begins with the index, where there is to be one, and does not wait for it.
+  // Starts building the index, if there is to be one, and does not wait for it.
   void start();
   std::optional<std::string> prepare() override;
   TrackStore& store() override;
   bool renew() override;
   State state() const override;
-  // What was read for the tracks and could not be; empty before prepare(), and of an index that was there.
+  // What was read for the tracks and what could not be; empty before prepare(), and for an existing index.
   const WalkReport& walk() const { return walk_; }
 
  private:

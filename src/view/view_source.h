@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// ViewSource: what questions are answered from: a recording, its summary and its tracks. Two there are: a finished one
-// (view_data.h), and one that is still written (followed_data.h).
+// ViewSource: what questions are answered from: a recording, its summary and its tracks. There are two: a finished one
+// (view_data.h), and one that is still being written (followed_data.h).
 //
-// Invariant: a summary that was given stays as it is; a recording that grows has another one the next time. Not
-// thread-safe, but for summary(), prepare(), is_ready() and state().
+// Invariant: a returned summary does not change; a growing recording returns another one the next time. Not
+// thread-safe, except for summary(), prepare(), is_ready() and state().
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ class ViewSource {
   NameIds& ids() { return ids_; }
   virtual TrackStore& store() = 0;
 
-  // More may come: nothing that was worked out stays true.
+  // More may come: nothing that was computed stays true.
   virtual bool is_growing() const { return false; }
-  // It has no index, and all of it is read in no time.
+  // It has no index, and reading all of it takes almost no time.
   virtual bool is_small() const { return true; }
-  // Waits until store() may be asked. The sentence says why it never may.
+  // Waits until store() may be used. A sentence says why it never may.
   virtual std::optional<std::string> prepare() { return {}; }
-  // Still so: renew() may have come between.
+  // Whether it still is: renew() may have been called meanwhile.
   bool is_ready() const { return state().is_ready; }
-  // After an answer from store(): true, when its index turned out to be damaged, and is to be made again by prepare().
+  // After an answer from store(): true if its index turned out to be damaged, and prepare() must rebuild it.
   virtual bool renew() { return false; }
   struct State {
     uint64_t events = 0;  // that were read for the index

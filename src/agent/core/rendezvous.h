@@ -40,11 +40,11 @@ bool room_for_channel();
 // the answer, or -1. Waits up to PENNA_PLAN_SECONDS, because the recorder reads files of any size to answer.
 long ask_recorder(const char* socket_path, long questions);
 
-// This thread is about to become a program that no dynamic linker loads; `spawns`: to start one in a new process. The
-// recorder traces it from here on, to hold that program at its beginning. The connection, which an exec closes; -1: it
-// does not. Waits at most PENNA_ANSWER_SECONDS.
+// Announces that this thread is about to exec a program that no dynamic linker loads; `spawns`: to start one in a new
+// process. From then on the recorder traces the thread, to hold that program at its start. Returns the connection,
+// which an exec closes; -1: the recorder does not trace it. Waits at most PENNA_ANSWER_SECONDS.
 long announce_start(const char* socket_path, bool spawns);
-// There was no exec. Nobody traces the thread any more when this returns.
+// Call if there was no exec. When this returns, no process traces the thread any more.
 void take_back_start(long socket);
 
 }  // namespace penna::agent

@@ -77,8 +77,8 @@ class SpawnReport {
   const pid_t* pid_;
 };
 
-// A program that no dynamic linker loads: the recorder holds it at its beginning, as nothing else would bring the agent
-// there (announce_start()). Its environment has our variables until then.
+// A program that no dynamic linker loads: the recorder holds it at its start and brings the agent, because nothing else
+// would (announce_start()). Until then its environment has our variables.
 class HeldProgram {
  public:
   HeldProgram(const ProgramToStart& program, bool spawns)
@@ -91,7 +91,7 @@ class HeldProgram {
     take_back_start(connection_);
     expect_process(-1);
   }
-  // A child of this one has become the program.
+  // A child of this process has become the program.
   void worked() const {
     if (connection_ >= 0) sys(SYS_close, connection_);
   }
@@ -102,7 +102,7 @@ class HeldProgram {
 
 // Calls start(environment) with our variables added to `from`; it returns 0 or, if it succeeds, not at all. The new
 // environment is on the stack: a successful exec never returns, and a spawn has copied it. look(&program): inspects
-// what is started. told(program): reports it to the recorder.
+// what is started. tell(program): reports it to the recorder.
 template <typename Start, typename Look, typename Told>
 int with_our_environment(const char* name, char* const* from, Start start, Look look, Told tell) {
   // Libc functions that are patched call one another.

@@ -17,7 +17,7 @@ namespace penna::agent {
 struct ProgramToStart {
   penna_start_why why = PENNA_START_EXPECTED;
   bool is_there = true;       // false: no program will be started
-  bool may_be_held = false;   // no dynamic linker loads it, and nothing stands against tracing its exec
+  bool may_be_held = false;   // no dynamic linker loads it, and nothing prevents tracing its exec
   const char* path = "";      // its path; for a descriptor, its name in /proc
   char runtime[128] = {};     // to be loaded before the agent; empty: nothing
   char path_found[512] = {};  // room for `path`

@@ -11,7 +11,8 @@
 
 namespace penna::agent {
 
-// `pid`: 0 if unknown. `ticks`: before the start. Also counts what is left alone because of a seccomp filter.
+// `pid`: 0 if unknown. `ticks`: before the start. Also counts programs that are not followed because of a seccomp
+// filter.
 void report_start(uint32_t pid, penna_start_why why, const char* path, uint64_t ticks);
 
 // Programs that are started but not recorded, because that would kill them (call_filters.h).

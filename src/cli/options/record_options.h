@@ -32,7 +32,7 @@ struct RecordOptions : RecordSettings {
   bool dry_run = false;  // say what would be changed in them, and change nothing
   Format dry_run_format = Format::kTable;
   std::optional<uint64_t> duration_ns;               // then the recording ends
-  std::optional<uint64_t> max_bytes;                 // of the file: then, too
+  std::optional<uint64_t> max_bytes;                 // of the file: the recording ends then, too
   std::optional<uint64_t> ring_ns;                   // only the newest events are kept
   bool no_follow = false;                            // processes that recorded ones start are not recorded
   std::string output;                                // empty: CMD.PID.penna in the current directory
@@ -51,7 +51,7 @@ struct RecordOptions : RecordSettings {
   std::optional<uint32_t> max_overhead;              // percent of the program's own time that recording calls may cost
   bool quiet = false;                                // print only errors
   std::optional<LiveForm> live;                      // shown on standard output meanwhile
-  bool view = false, no_open = false;                // penna view shows it meanwhile; and starts no browser
+  bool view = false, no_open = false;                // penna view shows it meanwhile; it starts no browser
   ColorMode color = ColorMode::kAuto;
   bool short_report = false;     // penna CMD: print a short report afterwards
   bool optional_values = false;  // do not report that -A, -R or -T matched no function

@@ -83,7 +83,7 @@ std::string date_before(uint32_t days) {
   return fmt::format("{:04}-{:02}-{:02}", date.tm_year + 1900, date.tm_mon + 1, date.tm_mday);
 }
 
-// Drops days that are too old: of servers that do not do so themselves.
+// Drops days that are too old, on servers that do not do so themselves.
 Result<> expire_one(const FleetOptions& options, const std::string& url) {
   const std::unique_ptr<FleetServer> server = PENNA_TRY(open(options, url));
   const uint32_t days = PENNA_TRY(check_fleet(*server));

@@ -20,7 +20,7 @@
 namespace penna {
 namespace {
 
-// Options of a session that say nothing of what is in it.
+// False for options that say nothing about what is in the recording.
 bool is_about_content(const std::string& option) {
   constexpr std::string_view kOthers[] = {"on-full=", "pool=", "ring=", "max-size=", "no-follow"};
   return std::none_of(std::begin(kOthers), std::end(kOthers),
@@ -34,9 +34,9 @@ std::set<std::string> options_of(const Session& session) {
   return options;
 }
 
-// Seconds from the one start to the other by three clocks, which differ when the machine was started anew in between.
+// Compares the seconds between the two starts by three clocks: they differ if the machine was rebooted in between.
 bool is_of_one_boot(const Recording& a, const Recording& b) {
-  constexpr double kSlack = 0.01;   // of the distance: the rate of the ticks is that of one recording
+  constexpr double kSlack = 0.01;   // of the distance: the tick rate is that of one recording
   constexpr double kMoment = 0.01;  // between reading one clock and the next
   constexpr double kSetClock = 5;   // by which the time of day may have been set meanwhile
   const Session &one = a.session(), &other = b.session();
@@ -78,7 +78,8 @@ CollectorHealth added(CollectorHealth sum, const Recording& recording) {
   return sum;
 }
 
-// That of the first to begin, of all their kinds. Kinds that only some have are told of.
+// The session of the recording that began first, with the event kinds of all. Kinds that only some recordings have are
+// noted (kinds_note()).
 Session session_of(const std::vector<Recording>& recordings) {
   const auto first = std::min_element(recordings.begin(), recordings.end(), [](const Recording& a, const Recording& b) {
     return a.session().start.ticks < b.session().start.ticks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna merge: recordings of one machine as one, on one clock.
+// penna merge: combines recordings of one machine into one, on one clock.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ struct MergeOptions {
 Result<Parsed<MergeOptions>> parse_merge(const Arguments& arguments);
 int cmd_merge(const MergeOptions& options);
 
-// Why `b` cannot be told on the clock of `a`, or was recorded with other options, as a sentence about both; empty: it
-// can join it.
+// Why `b` cannot be placed on the clock of `a`, or that it was recorded with other options, as a sentence about both;
+// empty: they can be merged.
 std::string why_apart(const Recording& a, const Recording& b);
 
 }  // namespace penna

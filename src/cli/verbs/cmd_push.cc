@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Waits longer from time to time, until the server has said nothing for too long.
+// Waits longer with each attempt, until the server has not answered for too long.
 class RetryPause {
  public:
   explicit RetryPause(uint64_t ns) : most_(ns) {}
@@ -61,7 +61,7 @@ std::string fit_for_label(std::string text) {
   return text.empty() ? "unknown" : printable(text);
 }
 
-// What the options say, and of the machine and the program where they say nothing.
+// The labels from the options; if they lack host or service, the machine's and the program's names.
 LabelList labels_of(const PushOptions& options, const Recording& recording) {
   LabelList labels = options.labels;
   const auto add = [&](const char* name, const std::string& value) {
@@ -95,7 +95,7 @@ std::string done_text(const std::string& path, const FleetServer& server, const 
   return text;
 }
 
-// With a note of it in `spool`, which stays unless all has arrived.
+// Pushes with a note in `spool`, which stays until everything has arrived.
 Result<> push(SqlSource& source, PushNote note, PushSpool& spool, const PushOptions& options) {
   const std::unique_ptr<FleetServer> server = PENNA_TRY(open_fleet_server(note.server));
   RetryPause retry(options.give_up ? options.give_up->value : 60'000'000'000);
@@ -110,7 +110,7 @@ Result<> push(SqlSource& source, PushNote note, PushSpool& spool, const PushOpti
   PushDone done;
   const Result<> pushed = push_recording(*server, source, order, care, done);
   if (!pushed && spool.is_new() && done.blocks == 0 && !retry.is_over()) {
-    spool.remove();  // refused, and will be
+    spool.remove();  // refused, and would be again
     return pushed.error();
   }
   if (!pushed)
@@ -145,10 +145,10 @@ Result<> push_file(const std::string& path, const PushOptions& options) {
   return push(source, note, spool, options);
 }
 
-// What a note says.
+// Pushes what a note describes.
 Result<> push_noted(const std::string& name, const PushOptions& options) {
   PushSpool spool = PENNA_TRY(PushSpool::open(name));
-  if (spool.is_new()) return ok();  // somebody else has finished it
+  if (spool.is_new()) return ok();  // another process has finished it
   const PushNote note = PENNA_TRY(spool.read());
   const Result<SqlSources> sources = open_sql_sources(options.input, {note.recording});
   if (!sources)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna push: recordings into the tables of a ClickHouse server.
+// penna push: sends recordings to the tables of a ClickHouse server.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@
 namespace penna {
 
 struct PushOptions {
-  InputOptions input;                   // of which symbols alone are used
-  ServerOptions server;                 // without a URL: what was begun is finished
+  InputOptions input;                   // only its symbol options are used
+  ServerOptions server;                 // without a URL: unfinished pushes are continued
   std::vector<std::string> recordings;  // none, with a URL: the newest here
   std::vector<std::pair<std::string, std::string>> labels;
   std::optional<Duration> give_up;  // after so long without an answer

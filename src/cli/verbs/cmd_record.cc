@@ -110,7 +110,7 @@ std::optional<std::chrono::steady_clock::time_point> end_of_recording(const Reco
   return std::chrono::steady_clock::now() + std::chrono::nanoseconds(*options.duration_ns);
 }
 
-constexpr int kViewedMs = 100;  // between two times that what threads are filling is written, for who looks on
+constexpr int kViewedMs = 100;  // between writes of chunks that threads are still filling, for an observer
 
 // With -T FUNC@snapshot or --keep only the last events before a snapshot are kept, with --ring those before the end;
 // without, nothing is thrown away.
@@ -176,9 +176,9 @@ class RecordRun {
   const std::shared_ptr<RequestedFunctions> asked_for_values_ = std::make_shared<RequestedFunctions>();
   PatchRequests requests_;
   std::unique_ptr<Carrier> carrier_;
-  Inject* inject_ = nullptr;           // the carrier, where that is how we come in
+  Inject* inject_ = nullptr;           // the carrier, if we come in that way
   CallIn call_ = call_in;              // for penna ctl and --max-overhead
-  std::optional<AloneStarts> starts_;  // none: by breakpoints they are met like all others
+  std::optional<AloneStarts> starts_;  // none with breakpoints, which meet these programs like all others
   Session session_;
   std::optional<RecordingWriter> writer_;
   std::string path_;
@@ -292,7 +292,7 @@ Result<> RecordRun::prepare_live_view() {
   return live_->start();
 }
 
-// --view: a process of its own looks at the file, so that nothing that it does can harm the recording.
+// --view: a separate process reads the file, so that nothing that it does can harm the recording.
 Result<> RecordRun::start_viewer() {
   if (!options_.view) return ok();
   collector_->write_open_chunks_every(kViewedMs);
@@ -328,7 +328,7 @@ bool RecordRun::start(CarrierError* error) {
   return runs;
 }
 
-// While somebody waits for a process, which may wait for us.
+// Called while a step waits for a process that may be waiting for us.
 void RecordRun::serve() {
   serve_for_a_moment(*server_);
   if (starts_) starts_->work();
@@ -352,7 +352,7 @@ void RecordRun::leave_processes() {
   for (const std::string& sentence : restored_.notes) collector_->note(sentence, false);
 }
 
-// With the last notes, which stop() writes.
+// Includes the last notes, which stop() writes.
 void RecordRun::close_file() {
   if (!server_->has_met(static_cast<uint32_t>(carrier_->pid()))) {
     const std::string& program = carrier_->command()[0];
@@ -419,7 +419,7 @@ void RecordRun::print_summary() const {
   if (is_given_back && some_go_on_) say(restored_text(restored_));
 }
 
-// The page goes on with the finished recording, until Ctrl-C.
+// The page continues with the finished recording until Ctrl-C.
 void RecordRun::stay_with_page() {
   if (!viewer_) return;
   if (!options_.quiet && viewer_->is_running()) say("the page shows the recording until Ctrl-C");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna trim: a part of a recording, by time, as a recording.
+// penna trim: copies a time range of a recording into a new recording.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace penna {
 
 struct TrimOptions {
-  InputOptions input;  // with a range of time
+  InputOptions input;  // with a time range
   std::string output;  // empty: NAME.trimmed.penna here
   bool force = false;
 };

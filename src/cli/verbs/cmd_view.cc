@@ -55,7 +55,7 @@ Result<ServeHttp> load_server() {
   return entry;
 }
 
-// A recording that nobody writes, and what is known of it.
+// A recording that no process is writing, and what answers questions about it.
 class FinishedView {
  public:
   FinishedView(const ViewOptions& options, Recording recording, const std::function<void(Recording&)>& number)
@@ -88,18 +88,19 @@ class FinishedView {
   const std::unique_ptr<SymbolSource> symbols_;
   Names names_;
   const std::unique_ptr<ProgressObserver> observer_;
-  std::optional<Progress> progress_;  // of the thread that makes the index
+  std::optional<Progress> progress_;  // used by the thread that builds the index
   ViewData data_;
   Questions questions_;
 };
 
-// Do options leave out a part of it? What depends on all that came before is told of a finished recording.
+// Whether options leave out a part that depends on all earlier events: then the recording is not followed, but shown
+// like a finished one.
 bool leaves_out(const Recording& recording) {
   const Selection* const selection = recording.selection();
   return selection != nullptr && (selection->calls || selection->conditions || !selection->threads.empty());
 }
 
-// The recording that the page is of: followed, as long as somebody writes it, and then finished.
+// The recording that the page shows: followed while a process writes it, and then finished.
 class Shown {
  public:
   explicit Shown(const ViewOptions& options) : options_(options) {}
@@ -122,7 +123,7 @@ class Shown {
     return finished ? finished->answer(name, parameters) : followed_->answer(name, parameters);
   }
   HttpAnswer act(const std::string& name, const HttpParameters& parameters) { return followed_->act(name, parameters); }
-  // *seen: 1 when the end was told.
+  // *seen: 1 once the end has been reported.
   std::string next_event(uint64_t* seen) {
     std::unique_lock hold(mutex_);
     changed_.wait_for(hold, *seen == 1 ? kIdle : kMoment,
@@ -146,7 +147,7 @@ class Shown {
     const std::lock_guard hold(mutex_);
     return finished_;
   }
-  // Nothing more will come. What threads are called stays.
+  // Nothing more will be written. Threads keep their ids.
   void finish() {
     Result<Recording> recording = open_input(options_.input);
     std::shared_ptr<FinishedView> finished;
@@ -166,11 +167,11 @@ class Shown {
   std::condition_variable changed_;
   std::shared_ptr<FinishedView> finished_;
   std::string trouble_;
-  std::unique_ptr<FollowedView> followed_;  // its thread ends before all else
+  std::unique_ptr<FollowedView> followed_;  // its thread ends before everything else is destroyed
 };
 
 Result<> serve(const ViewOptions& options, Recording recording) {
-  // Blocked before a thread is started, so that all have it so.
+  // Blocked before any thread is started, so that all threads inherit this.
   const sigset_t endings = ending_signals();
   sigset_t before;
   ::sigprocmask(SIG_BLOCK, &endings, &before);

@@ -64,7 +64,7 @@ FollowedView::~FollowedView() {
   if (thread_.joinable()) thread_.join();
 }
 
-// What there is by now is shown at once.
+// What has been written so far is shown at once.
 void FollowedView::start() {
   while (step()) {
   }
@@ -127,7 +127,7 @@ std::string FollowedView::news() {
   });
 }
 
-// Of all processes that live: what there is, and whether it is on in one of them.
+// The points of all live processes, and whether each is on in at least one of them.
 std::string FollowedView::points() {
   std::map<std::string, bool> points;
   for (const ProcessSummary& process : data_.summary()->processes) {

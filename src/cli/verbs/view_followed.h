@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// FollowedView: the page over a recording that is still written: it reads what is appended, tells the page so, and
-// hands on to the recorder what the page asks for.
+// FollowedView: the page's view of a recording that is still being written: it reads what is appended, notifies the
+// page, and passes the page's requests on to the recorder.
 //
 // Usage:  FollowedView view(…); view.start(); answer() …; is_over(), and then number() of the finished recording.
-// Invariant: only its own thread makes anything grow, and never while a question is answered from it.
+// Invariant: only its own thread extends the data, and never while a question is being answered from it.
 #pragma once
 
 #include <atomic>
@@ -25,12 +25,12 @@
 
 namespace penna {
 
-// Is somebody writing it? Who that is, as the recording says and the system confirms; 0: nobody.
+// The process that is writing the recording, as the recording says and the system confirms; 0: none.
 pid_t writer_of(const Recording& recording);
 
 class FollowedView {
  public:
-  // `writer`: writer_of(). `over`: called once, by its thread, when nothing more will come.
+  // `writer`: writer_of(). `over`: called once, by its thread, when nothing more will be written.
   FollowedView(FollowedRecording followed, const ViewOptions& options, pid_t writer, std::function<void()> over);
   ~FollowedView();
   FollowedView(const FollowedView&) = delete;
@@ -38,11 +38,11 @@ class FollowedView {
   void start();
 
   HttpAnswer answer(const std::string& name, const HttpParameters& parameters);
-  // "points", "snapshot", "stop": as penna ctl.
+  // "points", "snapshot", "stop": like those of penna ctl.
   HttpAnswer act(const std::string& name, const HttpParameters& parameters);
   // What is new for the page, as JSON.
   std::string news();
-  // Gives the threads of a recording that is opened now the ids that they have here.
+  // Gives the threads of a newly opened recording the ids that they have here.
   void number(Recording& recording);
 
  private:

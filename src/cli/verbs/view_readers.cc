@@ -24,7 +24,7 @@ struct Source {
   std::function<void(Recording&)> number;
 };
 
-// The options by which that part is read, but for its thread.
+// The options for reading that part, except for its threads.
 InputOptions options_of(const Source& source, const ViewSelection& of) {
   const InputOptions& input = source.input;
   InputOptions chosen = input;
@@ -50,7 +50,7 @@ Result<Recording> open_part(const Source& source, const InputOptions& options, c
   return part;
 }
 
-// As `penna report` reads these words: page and command line cannot tell different numbers.
+// As `penna report` reads these words: page and command line cannot show different numbers.
 Result<Report> report_of(const Source& source, const ReportRequest& request) {
   Arguments words = {fmt::format("-n{}", request.rows)};
   if (!request.table.empty()) words.push_back(request.table);

@@ -14,7 +14,7 @@ namespace penna {
 // The tables of `penna report` for which there are events; drawings are left out, because the page draws by itself.
 std::vector<TableName> view_tables(const Summary& summary);
 // All must outlive the result. `before`: the recording that it is compared with; empty: none.
-// `number`: gives the threads of a part that was opened anew their ids (Recording::number_threads), if they need any.
+// `number`: gives the threads of a newly opened part their ids (Recording::number_threads), if needed.
 Questions::Readers view_readers(const InputOptions& input, const std::string& path, const std::string& before = "",
                                 const std::function<void(Recording&)>& number = {});
 

@@ -41,7 +41,7 @@ std::string_view without_arguments(std::string_view plain) {
   return begin == std::string_view::npos ? plain : plain.substr(0, begin);
 }
 
-// What stands behind the last "::" of that: "pay".
+// What follows the last "::" of that: "pay".
 std::string_view name_alone(std::string_view plain) {
   const std::string_view name = without_arguments(plain);
   const size_t colons = name.rfind("::");
@@ -60,7 +60,7 @@ std::string_view without_parameters(std::string_view name) {
   return name.substr(last_word(name));
 }
 
-// A glob is of whole names.
+// A glob is matched against whole names.
 std::string_view name_for_pattern(std::string_view name, std::string_view pattern) {
   if (pattern.find('(') != std::string_view::npos) return name;
   const std::string_view plain = without_parameters(name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // FunctionPattern: which functions a user means: "pay" or "shop::pay" for all of that name with any parameters,
 // "shop::pay(int)" for one, "shop::*" for a glob over whole names, "/^shop::(pay|book)/" for a regular expression that
-// is searched in the name with its parameters or without.
+// is searched for in the name with or without its parameters.
 // Invariant: a function name printed by a report, shortened or not, matches that function when passed back unchanged.
 #pragma once
 
@@ -28,7 +28,8 @@ class FunctionPattern {
 // names keep what precedes them.
 std::string_view without_parameters(std::string_view name);
 
-// What of a name is compared with a pattern that met nothing: scope and parameters only where the pattern has some.
+// The part of a name to compare with a pattern that matched nothing: with scope and parameters only if the pattern has
+// them.
 std::string_view name_for_pattern(std::string_view name, std::string_view pattern);
 
 }  // namespace penna

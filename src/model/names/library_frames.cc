@@ -32,8 +32,8 @@ bool is_of_language(std::string_view function) {
   return begins_with_any(function, kBeginnings);
 }
 
-// What a user's own file adds to namespace std, as std::hash<Order>: the language's templates are in folders that are
-// called so. Where the file is not known, as without debug information, it counts as the language's.
+// What a user's own file adds to namespace std, such as std::hash<Order>: the language's own templates are in
+// directories with the names below. If the file is unknown, as without debug information, it counts as the language's.
 bool is_added_by_user(std::string_view function, std::string_view file) {
   constexpr std::string_view kFolders[] = {"/c++/", "libstdc++", "libcxx"};
   return function.starts_with("std::") && !file.empty() &&
@@ -41,7 +41,7 @@ bool is_added_by_user(std::string_view function, std::string_view file) {
                       [&](std::string_view folder) { return file.find(folder) != std::string_view::npos; });
 }
 
-// What is inside of an allocator, and its entrances.
+// An allocator's internals and its entry points.
 bool is_of_allocator(std::string_view function) {
   constexpr std::string_view kFunctions[] = {
       "malloc",        "calloc",       "realloc",       "free",           "cfree",        "memalign",

@@ -25,7 +25,7 @@ void add_text(std::string& text, std::string_view more) {
   text += more;
 }
 
-// All that the rows of one stack say which those of its parent do not.
+// Everything in a stack's rows that is not in its parent's.
 std::string contents_of(Names& names, uint32_t process, const StackNode& node, const FleetId& parent) {
   std::string text;
   add_number(text, parent.high);

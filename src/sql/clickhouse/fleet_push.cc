@@ -93,7 +93,7 @@ class Push {
     for (const std::vector<std::string>& row : tab_separated(text)) {
       if (row.size() != 3) return Error{fmt::format("{} gives an answer that makes no sense", server_.name())};
       there.emplace_back(row[0], row[1]);
-      // Begun from elsewhere: no number that may have been used is used again.
+      // The push was begun elsewhere: a number that may have been used must not be used again.
       if (!order_.begun)
         attempt_ = std::max(attempt_, static_cast<uint32_t>(std::strtoul(row[2].c_str(), nullptr, 10)) + 1);
     }
@@ -146,7 +146,7 @@ class Push {
     return ok();
   }
 
-  // Of a dictionary: the keys of rows that the server lacks, or will forget before those that lead to them.
+  // For a dictionary: the keys of rows that the server lacks, or will drop before the rows that refer to them.
   Result<std::set<FleetId>> unknown_keys(const FleetTable& table) {
     std::vector<FleetId> keys;
     const bool is_symbol = table.source->table == SqlTable::kSymbol;
@@ -157,7 +157,7 @@ class Push {
     } else {
       keys = ids_->stacks();
     }
-    // Frames go before their stack: what stands in `stack` has them.
+    // Frames are sent before their stack: every stack in `stack` has them.
     const std::string rows = fmt::format("{}.{}_rows", server_.database(), is_symbol ? "symbol" : "stack");
     std::set<FleetId> unknown(keys.begin(), keys.end());
     constexpr size_t kAtOnce = 4000;  // a query has at most 256 KiB
@@ -193,7 +193,7 @@ class Push {
       return ok();
     }
     if (!is_fresh_ && !is_dictionary) {
-      // An earlier push may have sent it, without an answer.
+      // An earlier push may have sent it without getting an answer.
       for (uint32_t attempt = 0; attempt < attempt_; ++attempt)
         PENNA_TRY(make_void(block_number(block.checksum(), attempt), day));
       is_fresh_ = true;
@@ -203,7 +203,7 @@ class Push {
       if (answer.is_done()) break;
       if (answer.outcome == Outcome::kRefused || !care_.wait(tries, answer.text)) return Error{answer.text};
       if (answer.outcome == Outcome::kAway) continue;
-      if (is_dictionary) continue;  // there, equal rows are one
+      if (is_dictionary) continue;  // in a dictionary, equal rows are one
       if (PENNA_TRY(is_stored(table, block, day))) break;
       PENNA_TRY(make_void(block_number(block.checksum(), attempt_), day));
       PENNA_TRY(care_.note(attempt_ + 1));
@@ -220,7 +220,7 @@ class Push {
     done_.bytes += data.size();
     std::vector<std::string> names;
     for (const std::string& name : row_columns(table)) names.push_back(fmt::format("`{}`", name));
-    // Of a Distributed table: the answer comes when the shard has it.
+    // For a Distributed table: the answer comes once the shard has the block.
     return server_.ask({fmt::format("INSERT INTO {} ({}) FORMAT Native", rows_of(table), fmt::join(names, ", ")),
                         data,
                         {{"insert_distributed_sync", "1"}}});

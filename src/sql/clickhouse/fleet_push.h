@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // FleetPush: a recording on its way to a ClickHouse server, each row exactly once.
 //
-// A block of rows has its checksum as its key. It is sent, and is there when the server says so. When nobody says
-// anything, the server is asked for the key; if it is not there, the number that it was sent with is declared void, and
-// it goes again with another one: should the first come to life later, no view shows it. Blocks go one after the other,
-// so of a push that was ended by a crash only the first that is missing can still be under way.
-// Invariant: a row is visible once or, until the push is over, not at all; and `recording` has its row last.
+// The key of a block of rows is its checksum. A block is stored once the server acknowledges it. If no answer comes,
+// the server is queried for the key; if it does not have it, the number that the block was sent with is declared void,
+// and the block is sent again with another one: if the first one arrives later after all, no view shows it. Blocks are
+// sent one at a time, so after a push that ended in a crash only the first missing block can still be in flight.
+// Invariant: a row is visible once or, until the push is over, not at all; and `recording` gets its row last.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ struct PushOrder {
   uint16_t today = 0;    // days since 1970
 };
 
-// What a push asks of whoever started it.
+// What a push asks of its caller.
 struct PushCare {
-  // Must be on disk before it returns: the number may be used now.
+  // Must put the number on disk before it returns: the number may be used from then on.
   std::function<Result<>(uint32_t attempt)> note;
-  // Before the same is tried again, for the `tries`th time in a row; false: no more. `why`: a sentence.
+  // Called before the same is tried again, for the `tries`th time in a row; false: give up. `why`: a sentence.
   std::function<bool(unsigned tries, const std::string& why)> wait;
 };
 
@@ -45,14 +45,14 @@ struct PushDone {
   uint64_t repeated = 0;       // blocks that were sent again
 };
 
-// The error is a sentence; whatever has arrived stays, and another push of the same recording goes on from there.
-// `done` is right then, too.
+// The error is a sentence; whatever has arrived stays, and another push of the same recording continues from there.
+// `done` is valid then, too.
 Result<> push_recording(FleetServer& server, SqlSource& source, const PushOrder& order, const PushCare& care,
                         PushDone& done);
 
-// "service=checkout", as --label has it.
+// "service=checkout", as given to --label.
 Result<std::pair<std::string, std::string>> parse_label(const std::string& text);
-// Whether the tables are there, and are ours. Gives how many days rows are kept; 0: for ever.
+// Checks that the tables exist, and are ours. Returns how many days rows are kept; 0: forever.
 Result<uint32_t> check_fleet(FleetServer& server);
 
 }  // namespace penna

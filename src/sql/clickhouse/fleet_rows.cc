@@ -101,7 +101,7 @@ class BlockWriter {
     return key == "recording.id" || (key == "key" && table_.source->table == SqlTable::kRecording);
   }
 
-  // Of a row of a dictionary.
+  // The key of a dictionary's row.
   FleetId key_of(const RowBatch& batch, size_t row) const {
     if (table_.source->table != SqlTable::kSymbol) {
       const FleetId* const stack = ids_.stack(batch.numbers(0)[row]);
@@ -119,7 +119,7 @@ class BlockWriter {
     }
     return {0, XXH3_64bits(text.data(), text.size())};
   }
-  // Stacks of several processes can be one: its rows are those of the first.
+  // Stacks of several processes can be equal: only the rows of the first are used.
   bool is_new(const FleetId& key, int64_t number) {
     const auto [found, is_first] = owners_.try_emplace(key, number);
     if (is_first) wanted_[key] = key != FleetId{} && wants_(key);
@@ -134,7 +134,7 @@ class BlockWriter {
   uint8_t shard_;
   ScanRequest request_;
   std::vector<ScanPart> parts_;
-  uint32_t utc_ = UINT32_MAX;  // the column that tells the day
+  uint32_t utc_ = UINT32_MAX;  // the column that determines the day
   uint64_t count_ = 0;
   std::map<uint16_t, RowBlock> open_;
   std::map<FleetId, int64_t> owners_;

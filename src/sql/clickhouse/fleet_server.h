@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// FleetServer: a ClickHouse server as those see it who ask it something: a query goes there, bytes come back.
+// FleetServer: a ClickHouse server as its clients see it: a query goes out, bytes come back.
 //
-// Why an interface: how it is reached (HTTP, in a module that is loaded when it is needed) is not the business of who
-// asks, and tests stand in for a server that fails at a bad moment.
-// Invariant: an outcome says what is certain: kDone, it was done; kRefused, it was not; kUnknown, nobody can tell.
+// Why an interface: clients need not know how it is reached (HTTP, in a module that is loaded on demand), and tests can
+// replace it by a server that fails at a bad moment.
+// Invariant: an outcome says what is certain: kDone, it was done; kRefused, it was not; kUnknown, it is uncertain.
 #pragma once
 
 #include <functional>
@@ -25,12 +25,12 @@ struct FleetRequest {
 struct FleetAnswer {
   enum class Outcome {
     kDone,
-    kRefused,  // the server has said no, in `text`: asking again is of no use
-    kAway,     // nobody answered, or it has no room for it: nothing was done, and may be later
-    kUnknown,  // it broke off, or the server is in trouble that passes
+    kRefused,  // the server refused it, see `text`: asking again is useless
+    kAway,     // no answer, or no room for it: nothing was done, but may be later
+    kUnknown,  // the connection broke, or the server has a temporary problem
   } outcome = Outcome::kDone;
   std::string text;  // of kDone the answer; else a sentence
-  int code = 0;      // the server's number of the error; 0: none
+  int code = 0;      // the server's error number; 0: none
   bool is_done() const { return outcome == Outcome::kDone; }
 };
 

@@ -22,13 +22,13 @@ FleetOrder order_of(const SqlTableDescription& table) {
   return is_one_of(table.name, {"stack", "frame", "symbol"}) ? FleetOrder::kDictionary : FleetOrder::kRecording;
 }
 
-// Of a dictionary, what only one recording knows; and the machine's name, in whose place the label stands.
+// In a dictionary, what is specific to one recording; and the machine's name, which the label replaces.
 bool is_left_out(const SqlTableDescription& table, std::string_view column) {
   if (order_of(table) == FleetOrder::kDictionary) return is_one_of(column, {"recording", "process"});
   return table.table == SqlTable::kRecording && column == "host";
 }
 
-// Columns that rows are ordered by cannot be NULL, and are not.
+// Columns that rows are ordered by cannot be NULL, and never are.
 bool is_always_there(const SqlTableDescription& table, const SqlColumn& column) {
   const std::string_view name = column.name;
   if (std::string_view(column.key) == "key" || is_one_of(name, {"recording", "process"})) return true;
@@ -69,7 +69,7 @@ FleetTable label_table() {
 
 std::vector<FleetTable> make_tables() {
   std::vector<FleetTable> tables = {label_table()};
-  // A stack is known when it is there: its frames are sent before.
+  // A stack counts as known once it is stored, so its frames are sent first.
   for (const SqlTable which : {SqlTable::kFrame, SqlTable::kStack, SqlTable::kSymbol})
     tables.push_back(table_of(which));
   for (const SqlTableDescription& table : sql_tables())
@@ -90,8 +90,8 @@ std::string order_by(const FleetTable& table) {
   return table.name == "stack" ? "id" : table.name == "frame" ? "stack, level" : "row";
 }
 
-// What X_rows has besides the columns of the view. `shard`: by which a row is sent to one; `row`: which one of its
-// table and recording, or in `symbol` a hash of it; `block`: in which it came, and `attempt`: at which time of trying.
+// The columns of X_rows in addition to the view's. `shard`: determines a row's shard; `row`: the row's number in its
+// table and recording, or in `symbol` its hash; `block`: the block that it came in, and `attempt`: its number.
 constexpr std::string_view kBefore = "shard UInt8, day Date";
 constexpr std::string_view kLabels = "service String, host String";
 constexpr std::string_view kBehind = "row UInt64, block UInt64, attempt UInt32";
@@ -111,7 +111,7 @@ std::string rows_statement(const FleetSetup& setup, const FleetTable& table) {
       "CREATE TABLE IF NOT EXISTS {}.{}_rows ({}) ENGINE = ReplacingMergeTree({}) PARTITION BY {} ORDER BY ({})",
       setup.shards_database(), table.name, columns_text(table, false), shared ? "day" : "attempt",
       shared ? "tuple()" : "day", order_by(table));
-  // A stack that is known is not sent again while the rows that lead to it can still come.
+  // A known stack is not sent again while rows that refer to it can still come, so it is kept twice as long.
   if (setup.keep_days != 0 && setup.knows_ttl)
     text += fmt::format(" TTL day + INTERVAL {} DAY", shared ? setup.keep_days * 2 : setup.keep_days);
   return text;
@@ -132,7 +132,7 @@ std::string distributed(const FleetSetup& setup, const std::string& name, const 
   return fmt::format("CREATE TABLE IF NOT EXISTS {0}.{1} ({2}) ENGINE = Distributed({3}, {4}, {1}, shard)",
                      setup.database, name, columns, setup.cluster, setup.shards_database());
 }
-// One that only is read from: it needs no key.
+// A table that is only read from: it needs no sharding key.
 std::string distributed_view(const FleetSetup& setup, const FleetTable& table) {
   return fmt::format("CREATE TABLE IF NOT EXISTS {0}.{1} ({2}) ENGINE = Distributed({3}, {4}, {1})", setup.database,
                      table.name, columns_text(table, true), setup.cluster, setup.shards_database());

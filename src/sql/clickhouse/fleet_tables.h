@@ -2,9 +2,9 @@
 // The tables of tables.h in ClickHouse, for the recordings of many machines, and the statements that create them.
 //
 // Each table X is two: X_rows, which takes what is pushed, and X, a view of it with the columns that `penna sql` shows.
-// In a cluster both are Distributed over those of the shards. Why a view: a block that was sent twice, because nobody
-// could tell whether it had arrived, is one that counts; see push.h.
-// Invariant: what an id leads to is found by that one column, whatever recording it is from: ids are 128 bits.
+// In a cluster both are Distributed over the shards' tables. Why a view: of a block that was sent twice, because it was
+// uncertain whether it had arrived, only one counts; see fleet_push.h.
+// Invariant: what an id refers to is found by that one column, whatever recording it is from: ids are 128 bits.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace penna {
 
-// Of the tables themselves; a server with another number is refused.
+// The version of the tables themselves; a server with another number is refused.
 inline constexpr int kFleetFormat = 1;
 
 struct FleetColumn {
@@ -39,10 +39,10 @@ struct FleetTable {
   std::string name;
   const SqlTableDescription* source = nullptr;  // null: the table `label`
   FleetOrder order = FleetOrder::kRecording;
-  std::vector<FleetColumn> columns;  // of the view; service, host and day are behind them, unless it is a dictionary
+  std::vector<FleetColumn> columns;  // of the view; service, host and day follow, unless it is a dictionary
 };
-// In the order in which they are sent: what others lead to comes first, and `recording` last, so that a recording that
-// stands there is there whole.
+// In the order in which they are sent: what others refer to comes first, and `recording` last, so that a recording that
+// is listed there is complete.
 const std::vector<FleetTable>& fleet_tables();
 const FleetTable& fleet_table(SqlTable table);
 
@@ -53,7 +53,7 @@ struct FleetSetup {
   bool knows_ttl = true;   // servers before 19.6 do not
   std::string shards_database() const { return cluster.empty() ? database : database + "_shard"; }
 };
-// Each makes something that is not there yet; to be run on every server.
+// Each creates something that does not exist yet; to be run on every server.
 std::vector<std::string> fleet_statements(const FleetSetup& setup);
 
 // All columns of X_rows as "`a`, `b`", in the order in which blocks have them.

@@ -7,7 +7,7 @@
 namespace penna {
 namespace {
 
-// Before anything was sent?
+// Whether it occurs before anything was sent.
 bool is_before(httplib::Error error) {
   using httplib::Error;
   return error == Error::Connection || error == Error::BindIPAddress || error == Error::SSLConnection ||

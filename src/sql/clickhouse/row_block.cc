@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See row_block.h. The format: https://clickhouse.com/docs/interfaces/formats/Native; a block is the numbers of its
-// columns and rows, then for each column its name, its type and its values; of a nullable one in front of these a byte
-// for each row, 1 = NULL.
+// columns and rows, then for each column its name, its type and its values; in a nullable column, the values are
+// preceded by a byte for each row, 1 = NULL.
 #include "sql/clickhouse/row_block.h"
 
 #include <xxhash.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// RowBlock: rows of one table and one day on their way to ClickHouse, in its format Native.
+// RowBlock: rows of one table and one day on their way to ClickHouse, in its Native format.
 //
-// Why by columns, as the batches are: the server takes them apart fastest so, and what is the same in all rows costs
-// nothing to write. Why of one day: the server then stores a block whole or not at all, as it is of one partition.
-// Invariant: the checksum is of what the rows say, and not of how often they were sent.
+// Why by columns, like the batches: the server parses these fastest, and what is the same in all rows costs nothing to
+// write. Why of one day: the server then stores a block whole or not at all, because it belongs to one partition.
+// Invariant: the checksum covers the contents of the rows, and not how often they were sent.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct FleetLabels {
   std::string service, host;
 };
 
-// What the server is told to be the block with this checksum when it is sent for the `attempt`th time.
+// The number under which the block with this checksum is sent in the `attempt`th attempt.
 uint64_t block_number(uint64_t checksum, uint32_t attempt);
 
 class RowBlock {
@@ -30,7 +30,7 @@ class RowBlock {
 
   explicit RowBlock(const FleetTable& table) : table_(&table), columns_(table.columns.size()) {}
 
-  // A row: one of these for each column, in their order, between begin_row() and the next.
+  // For each row: begin_row(), then one of these for each column, in order.
   void begin_row(uint64_t row, uint8_t shard);
   void id(size_t column, const FleetId& value);
   void number(size_t column, int64_t value);
@@ -43,14 +43,14 @@ class RowBlock {
 
   // XXH3 of its rows.
   uint64_t checksum() const;
-  // As Native; `labels` are not written for a dictionary.
+  // In Native format; `labels` are not written for a dictionary.
   std::string native(const FleetLabels& labels, uint16_t day, uint32_t attempt) const;
 
  private:
   struct Column {
     std::string nulls, data;
   };
-  // Whether the column has a place for NULLs; then this row has a value.
+  // The column to append this row's value to; a nullable one gets the mark for not NULL.
   Column& value_in(size_t column);
 
   const FleetTable* table_;

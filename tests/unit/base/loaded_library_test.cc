@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a library has and what it lacks.
+// LoadedLibrary: symbols that a library has, and symbols that it lacks.
 #include "base/loaded_library.h"
 
 #include <gmock/gmock.h>

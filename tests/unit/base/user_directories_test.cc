@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where files of the user's own live, and with which rights they are made.
+// The user's own directories: where they are, and the modes that they are created with.
 #include "base/user_directories.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// RecordingCopy: a copy holds what the recording holds, a second recording joins it under other numbers, and what a time leaves out is
-// counted.
+// RecordingCopy: a copy contains what the recording contains, a second recording is added under other numbers, and what
+// a time range leaves out is counted.
 #include "collect/recording_copy.h"
 
 #include <gtest/gtest.h>

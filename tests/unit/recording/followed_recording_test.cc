@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// FollowedRecording: each record comes once and in its order, whatever part of the file is there, and in which form.
+// FollowedRecording: each record comes once and in order, whatever part of the file is written, and in whatever form.
 #include "recording/followed_recording.h"
 
 #include <gmock/gmock.h>

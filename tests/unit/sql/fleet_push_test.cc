@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using Outcome = FleetAnswer::Outcome;
 
-// Takes a block in Native apart.
+// Parses a block in Native format.
 class NativeReader {
  public:
   explicit NativeReader(std::string_view data) : data_(data) {
@@ -70,12 +70,12 @@ class NativeReader {
   std::string_view data_;
 };
 
-// As much of ClickHouse as a push asks for.
+// As much of ClickHouse as a push needs.
 class FakeServer : public FleetServer {
  public:
   enum class Way { kPass, kAnswerLost, kNever, kLate, kAway };
 
-  std::vector<Way> ways;  // of the INSERTs that come, over and over
+  std::vector<Way> ways;  // of the INSERTs that come, repeated in rotation
   size_t inserts = 0;
   std::string setup = "1\t30\n";
   std::set<uint64_t> voids;
@@ -92,7 +92,7 @@ class FakeServer : public FleetServer {
   const std::string& name() const override { return name_; }
   const std::string& database() const override { return database_; }
 
-  // What was under way arrives after all.
+  // What was in flight arrives after all.
   void let_late_ones_in() {
     for (const auto& [table, data] : late_) store(table, data);
     late_.clear();
@@ -238,7 +238,7 @@ TEST_F(FleetPushTest, APushThatWasEndedGoesOnWhereverThatWas) {
     server = FakeServer();
     noted = 0;
     begun = false;
-    // The last that is sent comes late: whoever goes on cannot know of it.
+    // The last one that is sent arrives late: the push that continues cannot know of it.
     server.ways.assign(after, Way::kPass);
     server.ways.back() = Way::kLate;
     patience = 1;
@@ -287,7 +287,7 @@ TEST(FleetTables, EveryColumnOfTheDescriptionIsThereOrOfOneRecordingAlone) {
                                                                    : table.name == "recording" && name == "host";
       EXPECT_EQ(names.contains(name), !left_out) << table.name << "." << name;
     }
-    // None of those that the fleet adds is one that it has.
+    // None of the columns that the fleet adds exists already.
     for (const char* own : {"shard", "day", "service", "host", "row", "block", "attempt"})
       EXPECT_FALSE(names.contains(own)) << table.name << "." << own;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GrowingTracks, LiveBytes: records that come in pieces give what a finished recording gives, and what is open up to now.
+// GrowingTracks, LiveBytes: records that come in pieces give what a finished recording gives, and what is open up to
+// now is shown.
 #include "view/growing_tracks.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +18,7 @@ constexpr PixelView kView{0, 10'000, 10'000};
 
 class GrowingTracksTest : public testing::Test {
  protected:
-  // The recording's chunks one by one, each settled behind.
+  // Adds the recording's chunks one by one, and settles after each.
   GrowingTracks& grow(uint64_t now, uint64_t most = GrowingTracks::kMost) {
     recording_.emplace(build.open());
     names_ = std::make_unique<Names>(*recording_, symbols_);
@@ -88,11 +89,11 @@ TEST(LiveBytes, AFreeMayComeBeforeItsAllocation) {
   line(LineKind::kAllocation, 0x20, 40, 7);
   line(LineKind::kAllocation, 0x10, 30, 100);
   EXPECT_THAT(changes(), ElementsAre(Pair(30, 100), Pair(40, 107), Pair(50, 7)));
-  // The place is taken again before its free is told.
+  // The address is allocated again before its free is reported.
   line(LineKind::kAllocation, 0x20, 70, 3);
   line(LineKind::kFree, 0x20, 60);
   EXPECT_EQ(changes().back(), std::make_pair(uint64_t{70}, uint64_t{3}));
-  // A block of which nothing is known counts nowhere, nor does a realloc that fails.
+  // An unknown block is not counted, nor is a realloc that fails.
   line(LineKind::kFree, 0x99, 80);
   line(LineKind::kFree, 0x20, 90);
   line(LineKind::kReallocFailed, 0x20, 91);
