@@ -33,8 +33,7 @@ class RecordingCopy {
 
   // Adds all processes of `from` with their descriptions, numbered after those that were added before.
   Result<> add(const Recording& from, const CopiedTime& time = {});
-  // Chunks of all of them that could not be read: they are missing in the copy as they are in the recording. A sentence;
-  // empty: none.
+  // How many chunks could not be read, and are missing in the copy as in the recording. A sentence; empty: none.
   std::string missing_text() const;
 
  private:

@@ -23,8 +23,8 @@ std::string output_of(const TrimOptions& options, const Recording& recording) {
   return std::filesystem::path(recording.path()).filename().replace_extension(".trimmed.penna").string();
 }
 
-// Returns what is missing, as a sentence. Whole chunks are copied. That some of their events lie outside of the range is the reader's to see: the copy says
-// that it is of this range, as a recording that was made with -r does.
+// Copies whole chunks. The copy says that it is of this range, as a recording made with -r does, so readers leave out
+// events outside of it. Returns what is missing, as a sentence.
 Result<std::string> trim(const TrimOptions& options, const Recording& recording, RecordingWriter& writer) {
   const CallRules* const rules = call_rules(recording);
   Session session = recording.session();
