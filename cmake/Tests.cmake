@@ -9,7 +9,7 @@ function(penna_e2e_test name)
   endif()
   set(test ${PENNA_TEST_PREFIX}e2e.${name})
   add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/${name}.sh)
-  set_tests_properties(${test} PROPERTIES LABELS ${PENNA_TEST_PREFIX}e2e TIMEOUT 240
+  set_tests_properties(${test} PROPERTIES LABELS ${PENNA_TEST_PREFIX}e2e TIMEOUT 900
     ENVIRONMENT "PENNA=${CMAKE_BINARY_DIR}/bin/penna;PENNA_SOURCE=${CMAKE_SOURCE_DIR}")
 endfunction()
 

@@ -8,7 +8,7 @@
 #   doc_block PAGE WORD       the code block of docs/PAGE that contains WORD
 #   copy_of_pages             ./copy: README.md, docs and examples without the rest of the tree; an installed Penna in PATH
 #   start FILE CMD...         in the background until the script ends; sets $pid. FILE, empty at first, gets its output
-#   await FILE REGEX          waits until a line of the file matches, or fails after ten seconds
+#   await FILE REGEX          waits until a line of the file matches, or fails after a minute
 #   need PACKAGE...           installs missing Debian packages, or fails
 #   npm_packages NAME@VERSION...   the same for npm: installed in $modules, cached for the next time
 #   sql_engine                installs what penna sql needs
@@ -71,8 +71,8 @@ start() {
 }
 
 await() {
-  local i
-  for ((i = 0; i < 500; ++i)); do
+  local end=$((SECONDS + 60))
+  while ((SECONDS < end)); do
     ! grep -Eq "$2" "$1" 2>/dev/null || return 0
     sleep 0.02
   done

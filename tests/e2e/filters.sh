@@ -19,7 +19,7 @@ F void inner(int i) {
   leaf(i);
   free(malloc(10));
   PENNA_EVENT(shop, inner, PENNA_ARG(i, i));
-  if (i == 500) pause(250);
+  if (i == 500) pause(500);
 }
 F void outer(int i) {
   inner(i);
@@ -27,7 +27,7 @@ F void outer(int i) {
 }
 F void thrower(int i) { leaf(i), throw std::runtime_error("x"); }
 F void catcher(int i) { try { thrower(i); } catch (std::exception&) {} }
-F void sleeper() { pause(250); leaf(1); }
+F void sleeper() { pause(500); leaf(1); }
 F int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 F void work() {
   for (int i = 0; i < 20000; i++) outer(i);
@@ -109,7 +109,7 @@ both --paths-to pause
 both --paths-to leaf --hide work
 both --paths-to fib --depth 4 -T fib@on
 both -F outer --paths-to pause
-both --paths-to pause --min-time 120ms
+both --paths-to pause --min-time 300ms
 both --paths-to in_two
 both --module 'one.so'
 expect_eq 2000 "$(penna report calls some.penna --format csv | grep in_one | cut -d, -f1)" "calls in a plugin that was loaded twice"
@@ -118,11 +118,11 @@ both --source 'one.c' --source two.c
 both -T fib@off
 both -T fib@on
 both -T tune@on -T pause@off
-both --min-time 120ms
+both --min-time 300ms
 expect_eq "main
 |   shop::sleeper()
 |   |   shop::pause(int)" "$(penna replay --tree some.penna | grep -A 2 '^main' | head -n 3)" "the long calls of the main thread"
-both --min-time 120ms -F outer -F pause
+both --min-time 300ms -F outer -F pause
 
 # What is no call stays: allocations, points, their number.
 penna record -f -q -o some.penna -F nothing -- ./calls
@@ -161,7 +161,7 @@ expect_eq 1 "$(penna replay all.penna -F tune | grep -c 'tune()')" "lines of a r
 
 # Time: nothing of any kind outside; calls that reach over its ends are cut there.
 middle=$(penna replay --merge all.penna | awk '/sleeper\(\)/ && !found++ { print $1 }')
-range="${middle}s+10ms" # the pause takes 250
+range="${middle}s+10ms" # the pause takes 500
 run penna report calls all.penna -r "$range" --format csv
 expect_eq "main shop::pause(int) shop::sleeper()" "$(tail -n +2 <<<"$out" | awk -F, '{ print $NF }' | tr -d '"' | sort | xargs)" "functions in the middle of a pause"
 expect_eq "10000000" "$(grep -F main <<<"$out" | cut -d, -f2 | sed -E 's/^(9999999|1000000[01])$/10000000/')" "its length"

@@ -131,7 +131,14 @@ expect_eq 0 "$status" "export of nothing"
 # ---- the Firefox Profiler --------------------------------------------------------------------------------------------------------
 npm_packages @firefox-devtools/profiler-cli@0.10.0 node@24
 profiler() { HOME=$work "$modules/node/bin/node" "$modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js" "$@"; }
-run profiler load shop.json
+# Its command line gives its daemon half a second to start, and says that it may be tried again.
+for _ in {1..20}; do
+  run profiler load shop.json
+  [[ $err == *'did not become ready'* ]] || break
+  pkill -f -- "$work/.profiler-cli" || true
+  pid=$(sed -nE 's/.* as pid ([0-9]+).*/\1/p' <<<"$err")
+  [ -z "$pid" ] || kill "$pid" || true
+done
 expect_eq 0 "$status" "the Firefox Profiler loads the file: $err"
 profiled() { run profiler "$@"; expect_eq 0 "$status" "profiler-cli $*: $err"; }
 profiled profile info

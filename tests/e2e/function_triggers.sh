@@ -37,7 +37,7 @@ F int fib(int n) { leaf(n); return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 F void deep(int n) { n > 0 ? deep(n - 1) : goal(1); asm volatile(""); }
 F void* work(void* name) {
   if (name != nullptr) pthread_setname_np(pthread_self(), static_cast<char*>(name));
-  for (int i = 0; i < 6000; i++) way(i);
+  for (int i = 0; i < 1500; i++) way(i);
   for (int i = 0; i < 20; i++) catches(i);
   fib(10);
   return nullptr;
@@ -50,7 +50,7 @@ int main() {
   pthread_create(&first, nullptr, work, one), pthread_join(first, nullptr);
   pthread_create(&second, nullptr, work, two), pthread_join(second, nullptr);
   lands();
-  deep(5000);
+  deep(2000);
   if (fork() == 0) born(), _exit(0);
   wait(nullptr);
   last();

@@ -42,4 +42,4 @@ done
 
 run "$PENNA" record -f -o full.penna -k calls --libcalls -- ./app full
 expect_eq '3 19' "$status $out"
-expect_match "$err" 'functions in .*plugin.so are not entered: [0-9]+ of their places have no free memory'
+expect_match "$err" 'functions in .*plugin.so are not entered: [0-9]+ places have no free memory within reach of a jump'

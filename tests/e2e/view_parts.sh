@@ -87,7 +87,8 @@ by_thread = [ask(f'live_heap?by=function&px=1&t0={end - 1}&thread={one["id"]}')[
 assert sum(by_thread) == leaks, by_thread
 
 # Time order: the same time as of the flame graph, but for rounding; a thread by itself, or each below its name.
-for part in ('', '&thread=1', f'&t0={end // 3}&t1={end // 2}'):
+called = [row['time_ns'] for row in rows]
+for part in ('', '&thread=1', f'&t0={called[100]}&t1={called[200]}'):
     merged, ordered = ask('flame?weight=time' + part), ask('flame?weight=time&time_order=1&px=10000' + part)
     assert abs(merged['total'] - ordered['total']) <= 400 and merged['total'] > 0, (part, merged['total'], ordered['total'])
     assert len(ordered['name']) > (0 if part else 5) and all(parent < at for at, parent in enumerate(ordered['parent']))

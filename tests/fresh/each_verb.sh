@@ -61,6 +61,15 @@ expect_contains "$err" "'shop:paid' names no point of"
 expect_eq "0 $untraced" "$status $out" "status and output of what penna ctl switched"
 verb 'shop:paid' report switched.penna points
 
+# No server is there: both say so, and keep what they have.
+for words in 'push --to http://127.0.0.1:9 --give-up 1s orders.penna' 'fleet init http://127.0.0.1:9'; do
+  read -ra words <<<"$words"
+  verbs+=("${words[0]}")
+  run penna "${words[@]}"
+  expect_eq 1 "$status" "exit status of penna ${words[*]}; it says: $err"
+  expect_contains "$err" '127.0.0.1:9'
+done
+
 # A program of the system: its allocations, its locks, its functions by name and its calls into libraries.
 cmake=$(command -v cmake)
 verb 'allocation events' record -o cmake.penna -k alloc,locks -- "$cmake" --help

@@ -25,7 +25,7 @@ export function withBrowser(recording = {}) {
   shared.open = async (hash = '', { mayFail = false, query = '', ...options } = {}) => {
     const context = await shared.browser.newContext({ viewport: { width: 1280, height: 800 }, permissions: ['clipboard-read', 'clipboard-write'], ...options });
     const page = await context.newPage(), said = [];
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(60_000);
     page.on('pageerror', (error) => said.push(String(error)));
     page.on('console', (message) => ['error', 'warning'].includes(message.type()) && said.push(message.text()));
     page.on('request', (request) => request.url().startsWith(shared.server.url) || request.url().startsWith('data:') || said.push(`asks ${request.url()}`));

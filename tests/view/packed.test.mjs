@@ -30,7 +30,7 @@ async function open(content, hash = '') {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   await context.route('**', (route) => (route.request().url().startsWith('file:') ? route.continue() : route.abort()));
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(60_000);
   page.on('pageerror', (error) => said.push(String(error)));
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && said.push(message.text()));
   const url = pathToFileURL(file).href;

@@ -13,7 +13,7 @@ export async function withServed(address, use) {
   try {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, permissions: ['clipboard-read', 'clipboard-write'] });
     const page = await context.newPage(), said = [];
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(120_000);
     page.on('pageerror', (error) => said.push(String(error)));
     page.on('console', (message) => ['error', 'warning'].includes(message.type()) && said.push(message.text()));
     page.on('request', (request) => /^data:/.test(request.url()) || request.url().startsWith(address) || said.push(`asks ${request.url()}`));
