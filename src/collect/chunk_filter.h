@@ -43,6 +43,8 @@ class ChunkFilter {
   // The same for a piece of a chunk that is still being filled: what was added since the last piece. It comes again
   // with the whole chunk, which is filtered as if no piece had been seen; so nothing is counted.
   std::span<const uint8_t> preview(std::span<const uint8_t> piece);
+  // The next piece of this thread's open chunk begins where the chunk does.
+  void preview_again(uint32_t serial) { ahead_.erase(serial); }
 
   // Whether all earlier chunks of its thread have arrived, if that matters.
   bool is_next(const penna_chunk& header) const;

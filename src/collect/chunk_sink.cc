@@ -131,6 +131,24 @@ void ChunkSink::describe_open(RecordingWriter& writer, const penna_chunk& header
   if (partly_) catch_up(writer, header);
 }
 
+void ChunkSink::write_copy(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary) {
+  catch_up(writer, header_of(chunk));
+  (void)writer.write_chunk(process_, chunk, summary);
+  count(chunk, summary);
+}
+
+void ChunkSink::begin_file() {
+  for (auto& [serial, part] : parts_) {
+    part.calls.begin_file();
+    part.left_out = part.next;
+  }
+  for (auto& [serial, of_thread] : health_) {
+    const Health before = std::exchange(of_thread, {});
+    of_thread.lost = before.lost;
+    of_thread.blocked_ticks = before.blocked_ticks;
+  }
+}
+
 // A chunk out of sequence is late, or an earlier one is missing: then it is unknown which calls are open.
 void ChunkSink::follow(std::span<const uint8_t> chunk, bool is_stored) {
   const penna_chunk header = header_of(chunk);

@@ -59,6 +59,15 @@ class ChunkSink {
   // Call before storing a scanned piece of a chunk that is still being filled: writes what it describes. The caller
   // stores the piece; nothing is counted, as the whole chunk will come.
   void describe_open(RecordingWriter& writer, const penna_chunk& header);
+  // Whether all earlier chunks of its thread were stored or discarded.
+  bool is_next(const penna_chunk& header) {
+    return header.sequence == share_.state_of(parts_, header.thread_serial)->second.next;
+  }
+  // A scanned copy of such a chunk, into a file that ends here: the chunk itself goes elsewhere, or is discarded.
+  void write_copy(RecordingWriter& writer, std::span<const uint8_t> chunk, const ChunkSummary& summary);
+  // What comes next goes into another file, which has nothing of what came before. The counts of what was stored begin
+  // anew, those of losses do not.
+  void begin_file();
 
   // By thread serial; 0 means no thread, and all threads beyond the budget. The caller fills in what store() does not
   // count.

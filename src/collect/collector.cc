@@ -50,6 +50,11 @@ Collector::Collector(RecordingWriter writer, Doorbell& doorbell, std::vector<Whe
       conditions_(std::make_shared<const std::vector<Where>>(std::move(conditions))),
       rules_(std::move(rules)),
       doorbell_(doorbell) {
+  files_ = snapshots.files;
+  if (files_.create) {
+    store_ = std::make_unique<DescriptionStore>(&thread_exists);
+    writer_ = RecordingWriter::into(*store_);
+  }
   if (snapshots.bytes != 0) flight_ = std::make_unique<FlightRecorder>(std::move(snapshots));
 }
 
@@ -61,6 +66,10 @@ Result<> Collector::start(void (*on_thread)()) {
   if (flight_) {
     flight_->forward_to(onlooker_);
     onlooker_ = flight_.get();
+  }
+  for (auto& watch : watches_) {
+    watch->forward_to(onlooker_);
+    onlooker_ = watch.get();
   }
   if (finish_) {
     finish_->forward_to(onlooker_);
@@ -183,6 +192,7 @@ void Collector::run() {
   // They have handed over everything that was open. What their processes write from now on is not part of the
   // recording.
   drains_.clear();
+  if (store_ && flight_->takes_the_end()) flight_->ask({"the recording ended", end_ticks(), true});
   take_snapshot_if_due();
   finish_if_due();
   if (flight_) flight_->end(writer_, end_ticks());
@@ -193,17 +203,15 @@ void Collector::run() {
   totals_.stored = counts_->stored;
   totals_.torn = counts_->torn;
   totals_.raw_bytes = counts_->raw_bytes;
-  totals_.thrown_away = health_.thrown_away = counts_->thrown_away;
-  totals_.snapshots = health_.snapshots = flight_ ? flight_->snapshots() : 0;
-  health_.chunks = counts_->chunks;
-  health_.processes = totals_.processes;
-  health_.raw_bytes = totals_.raw_bytes;
+  health_ = health_so_far();
+  totals_.thrown_away = health_.thrown_away;
+  totals_.snapshots = health_.snapshots;
+  totals_.snapshots_suppressed = health_.snapshots_suppressed;
   health_.points_left_out = totals_.points_left_out;
   health_.calls_left_out = totals_.calls_left_out;
   health_.events_left_out = totals_.events_left_out;
   health_.others_left_out = totals_.others_left_out;
   health_.late_threads = totals_.late_threads;
-  health_.cpu_ns = thread_cpu_ns();
   note_unrecorded();
   note_limits();
   (void)writer_.write_collector(health_);
@@ -420,9 +428,59 @@ bool Collector::ask_for_snapshot() {
 
 // Chunks that are still being filled belong to the snapshot, too.
 void Collector::take_snapshot_if_due() {
-  if (flight_ && asked_for_snapshot_.exchange(false)) flight_->ask(penna_now());
-  if (!flight_ || !flight_->take_snapshot_if_due(writer_)) return;
-  for (auto& drain : drains_) drain->write_open_chunks(writer_);
+  if (!flight_) return;
+  if (asked_for_snapshot_.exchange(false)) flight_->ask({"asked for by penna ctl", penna_now(), true});
+  if (store_) {
+    if (flight_->is_due()) write_snapshot();
+    forget_gone();
+  } else if (flight_->take_snapshot_if_due(writer_)) {
+    for (auto& drain : drains_) drain->write_open_chunks(writer_);
+  }
+}
+
+// A file that is complete in itself. What comes next is kept for another one.
+void Collector::write_snapshot() {
+  Result<RecordingWriter> file = files_.create();
+  if (!file) {
+    flight_->could_not_store();
+    add_note("a snapshot could not be written: " + file.error().text, 0);
+    return;
+  }
+  for (auto& drain : drains_) drain->drain_full(writer_);
+  store_->tell(*file);
+  flight_->store_in(*file, writer_);
+  for (auto& drain : drains_) drain->copy_open_chunks(*file);
+  // A stack is in the tree before the event that refers to it.
+  for (auto& drain : drains_) drain->write_new_stacks(writer_);
+  const ClockTriplet now = read_clocks();
+  for (auto& drain : drains_) drain->write_state(*file, now.ticks);
+  store_->tell_rest(*file);
+  (void)file->write_clock(now);
+  CollectorHealth health = health_so_far();
+  health.snapshots = 1;
+  health.snapshot_cause = flight_->cause().text;
+  health.snapshot_ticks = flight_->cause().ticks;
+  for (auto& drain : drains_) drain->begin_file();
+  counts_->stored = {};
+  counts_->chunks = counts_->raw_bytes = counts_->torn = 0;
+  files_.take(std::move(*file), std::move(health));
+}
+
+void Collector::forget_gone() {
+  for (const uint32_t process : flight_->take_gone()) store_->forget(process);
+}
+
+// As far as it is known before the end.
+CollectorHealth Collector::health_so_far() const {
+  CollectorHealth health = health_;
+  health.chunks = counts_->chunks;
+  health.raw_bytes = counts_->raw_bytes;
+  health.processes = totals_.processes;
+  health.thrown_away = counts_->thrown_away;
+  health.snapshots = flight_ ? flight_->snapshots() : 0;
+  health.snapshots_suppressed = flight_ ? flight_->suppressed() : 0;
+  health.cpu_ns = thread_cpu_ns();
+  return health;
 }
 
 Result<> Collector::make_finished_fd() {

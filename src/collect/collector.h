@@ -25,6 +25,7 @@
 #include "collect/doorbell.h"
 #include "collect/process_drain.h"
 #include "collect/started_programs.h"
+#include "recording/description_store.h"
 #include "recording/writer.h"
 
 namespace penna {
@@ -47,7 +48,7 @@ struct CollectorTotals {
   uint64_t unrecorded_unreported = 0;         // further ones, of which only the number is known
   uint64_t abandoned_chunks = 0;              // chunks that were abandoned at a stop request
   std::vector<std::string> limits;            // those of its budget that were reached
-  uint64_t snapshots = 0;
+  uint64_t snapshots = 0, snapshots_suppressed = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> thrown_away{};  // before and between them
   uint32_t costliest_pid = 0;
   ProcessEnd costliest;  // the process with the highest share of time spent on recording
@@ -57,7 +58,7 @@ class Collector {
  public:
   // `conditions`: which points are stored; none: all. `rules`: which calls, and which time range; rough, with a range
   // relative to the start of the first process; `snapshots`: what is stored only if a function is entered. The
-  // functions in both are called on the collector's thread.
+  // functions in both are called on the collector's thread. With SnapshotRules::files, nothing goes to `writer`.
   Collector(RecordingWriter writer, Doorbell& doorbell, std::vector<Where> conditions = {}, CallRules rules = {},
             SnapshotRules snapshots = {});
   ~Collector();
@@ -76,6 +77,10 @@ class Collector {
   Result<> set_finish(CallRules functions);
   // Likewise when its file has reached this size; what is written at the end makes it larger. Call before start().
   Result<> set_most_bytes(uint64_t bytes);
+  // An onlooker that calls ask_for() on the collector's thread. Call before start().
+  void add_watch(std::unique_ptr<PassingOnlooker> watch) { watches_.push_back(std::move(watch)); }
+  // A snapshot for this cause; for watches. There is a flight recorder.
+  void ask_for(SnapshotCause cause) { flight_->ask(std::move(cause)); }
   int finished_fd() const { return finished_.get(); }  // readable from then on; -1: nothing was set
 
   // Selects the threads whose events are stored, besides events that those are paired with. Call before start().
@@ -147,6 +152,9 @@ class Collector {
   void note_unrecorded();
   void note_limits();
   void take_snapshot_if_due();
+  void write_snapshot();
+  void forget_gone();
+  CollectorHealth health_so_far() const;
   Result<> make_finished_fd();
   void finish_if_due();
   void finish_if_full();
@@ -156,6 +164,8 @@ class Collector {
   int until_open_chunks_ms() const;
   void look_at_open_chunks();
 
+  std::unique_ptr<DescriptionStore> store_;  // if snapshots are files of their own: where writer_ writes
+  SnapshotFiles files_;
   RecordingWriter writer_;
   std::shared_ptr<const std::vector<Where>> conditions_;
   CallRules rules_;
@@ -164,8 +174,9 @@ class Collector {
   uint32_t time_shift_ = 0;
   std::function<void(RecordingWriter&)> last_words_;
   Onlooker* onlooker_ = nullptr;
-  std::unique_ptr<FlightRecorder> flight_;  // if set, this is the onlooker,
-  std::unique_ptr<FinishWatch> finish_;     // or this one, forwarding to it
+  std::vector<std::unique_ptr<PassingOnlooker>> watches_;  // conditions of snapshots; forwarding to each other, and to
+  std::unique_ptr<FlightRecorder> flight_;                 // if set, this is the onlooker,
+  std::unique_ptr<FinishWatch> finish_;                    // or this one, forwarding to it
   Fd finished_;
   uint64_t most_bytes_ = UINT64_MAX;  // of the file
   uint64_t full_ticks_ = UINT64_MAX;  // when it had reached that size

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/hash.h"
@@ -33,23 +32,36 @@ class EntryWatch : public PassingOnlooker {
   void ended(const ProcessEnd& end) override;
 
  protected:
-  virtual void entered(uint32_t process, uint64_t pc, uint64_t ticks) = 0;
+  struct Entry {
+    uint32_t process = 0;
+    uint32_t serial = 0, tid = 0;  // of the thread
+    uint64_t pc = 0, ticks = 0;
+  };
+  virtual void entered(const Entry& entry) = 0;
+  // left() is called too.
+  void want_exits() { wants_exits_ = true; }
+  // Such a function has returned. Only if it was known as one: after its entry was reported.
+  virtual void left(const Entry&) {}
+  // The thread has lost events: exits may be among them.
+  virtual void lost(uint32_t /*process*/, uint32_t /*serial*/) {}
 
  private:
   static constexpr size_t kMaxUnplaced = 4096;
-  struct Watched {              // a process
-    NumberMap<bool> functions;  // by pc: whether it is waited for; only those that are certain
-    std::vector<std::pair<uint64_t, uint64_t>> unplaced;  // pcs outside of all known modules, with their ticks
+  struct Watched {                // a process
+    NumberMap<bool> functions;    // by pc: whether it is waited for; only those that are certain
+    std::vector<Entry> unplaced;  // of pcs outside of all known modules
     std::array<uint64_t, 64>
         others{};  // cache of pcs that do not count, checked before `functions`: most calls are to few functions
   };
-  void look_at(uint32_t process, Watched& watched, uint64_t pc, uint64_t ticks);
+  void look_at(Watched& watched, const Entry& entry);
+  void look_at_exit(Watched& watched, const Entry& entry);
   void remember(Watched& watched, uint64_t pc, bool wanted);
   void forget(Watched& watched);
   void learn(uint32_t process, Watched& watched, const Record& record);
 
   CallRules functions_;
   bool FunctionTraits::*which_;
+  bool wants_exits_ = false;
   size_t most_functions_;
   std::map<uint32_t, Watched> watched_;
   size_t known_ = 0;  // functions of all processes
@@ -65,11 +77,11 @@ class FinishWatch final : public EntryWatch {
   uint64_t pc() const { return pc_; }
 
  private:
-  void entered(uint32_t process, uint64_t pc, uint64_t ticks) override {
-    if (is_over() && ticks >= ticks_) return;
-    ticks_ = ticks;
-    process_ = process;
-    pc_ = pc;
+  void entered(const Entry& entry) override {
+    if (is_over() && entry.ticks >= ticks_) return;
+    ticks_ = entry.ticks;
+    process_ = entry.process;
+    pc_ = entry.pc;
   }
   uint64_t ticks_ = 0, pc_ = 0;
   uint32_t process_ = 0;

@@ -15,7 +15,7 @@ void FlightRecorder::keep(RecordingWriter& writer, const std::shared_ptr<ChunkSi
   bytes_ += kept_.back().bytes();
   ++shares_[sink.get()].chunks;
   // While a snapshot is due, everything older is stored first, so that a thread's chunks are in the file in order.
-  if (due_ || wants(header)) return store_kept(writer);
+  if ((due_ && !own_files_) || wants(header)) return store_kept(writer);
   newest_ = std::max(newest_, header.time_end);
   while (!kept_.empty() && (bytes_ > most_bytes_ || is_too_old(kept_.front()))) throw_oldest_away(writer);
 }
@@ -41,15 +41,20 @@ FlightRecorder::Kept FlightRecorder::take_oldest() {
 void FlightRecorder::release(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink) {
   const auto share = shares_.find(sink.get());
   if (--share->second.chunks != 0) return;
-  if (share->second.ended) sink->finish(writer);
+  if (share->second.ended) end_of_process(writer, *sink);
   shares_.erase(share);
+}
+
+void FlightRecorder::end_of_process(RecordingWriter& writer, ChunkSink& sink) {
+  sink.finish(writer);
+  gone_.push_back(sink.process());
 }
 
 void FlightRecorder::ended(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink) {
   if (const auto share = shares_.find(sink.get()); share != shares_.end())
     share->second.ended = true;
   else
-    sink->finish(writer);
+    end_of_process(writer, *sink);
 }
 
 void FlightRecorder::store_oldest(RecordingWriter& writer) {
@@ -62,6 +67,13 @@ void FlightRecorder::store_kept(RecordingWriter& writer) {
   while (!kept_.empty()) store_oldest(writer);
 }
 
+void FlightRecorder::store_in(RecordingWriter& file, RecordingWriter& elsewhere) {
+  due_ = false;
+  newest_ = std::max(newest_, cause_.ticks);
+  while (!kept_.empty() && is_too_old(kept_.front())) throw_oldest_away(elsewhere);
+  store_kept(file);
+}
+
 bool FlightRecorder::take_snapshot_if_due(RecordingWriter& writer) {
   if (!std::exchange(due_, false)) return false;
   store_kept(writer);
@@ -71,19 +83,30 @@ bool FlightRecorder::take_snapshot_if_due(RecordingWriter& writer) {
 // Chunks are in order of arrival: one of a thread that slept for long comes after newer ones of other threads.
 void FlightRecorder::end(RecordingWriter& writer, uint64_t ticks) {
   newest_ = std::max(newest_, ticks);
-  snapshots_ += takes_the_end_;
+  snapshots_ += takes_the_end_ && !own_files_;
   while (!kept_.empty()) {
-    if (takes_the_end_ && !is_too_old(kept_.front()))
+    if (takes_the_end_ && !own_files_ && !is_too_old(kept_.front()))
       store_oldest(writer);
     else
       throw_oldest_away(writer);
   }
 }
 
-void FlightRecorder::entered(uint32_t, uint64_t, uint64_t ticks) {
-  due_time_ = std::max(due_time_, ticks);
+void FlightRecorder::ask(SnapshotCause cause) {
+  const bool is_soon = snapshots_ != 0 && cause.ticks < cause_.ticks + again_ticks_;
+  if (!due_ && is_soon && !cause.is_asked) {
+    ++suppressed_;
+    return;
+  }
+  due_time_ = std::max(due_time_, cause.ticks);
+  if (!due_) cause_ = std::move(cause);
   snapshots_ += !due_;
   due_ = true;
+}
+
+void FlightRecorder::could_not_store() {
+  due_ = false;
+  --snapshots_;
 }
 
 }  // namespace penna

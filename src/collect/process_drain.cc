@@ -11,13 +11,10 @@
 #include "penna/clock.h"
 
 namespace penna {
-namespace {
 
 bool thread_exists(uint32_t pid, uint32_t tid) {
   return ::access(fmt::format("/proc/{}/task/{}", pid, tid).c_str(), F_OK) == 0;
 }
-
-}  // namespace
 
 // Calls look(chunk) for each chunk that is not free, while there is time; returns the first that was not visited. A
 // thread takes a chunk and opens it right away, so few are found unopened: if a process claims many, the rest is
@@ -272,6 +269,31 @@ void ProcessDrain::write_open_chunks(RecordingWriter& writer) {
   write_new_stacks(writer);
 }
 
+void ProcessDrain::copy_open_chunks(RecordingWriter& file) {
+  std::vector<uint8_t> copy;
+  each_taken([&](uint32_t chunk) {
+    const size_t bytes = channel_.copy_committed(chunk, buffer_.data());
+    penna_chunk header = header_of(buffer_);
+    // Nothing in it; or on its way, or behind one that is.
+    if (bytes <= sizeof header || header.content_bits != 0 || is_unfinished_[chunk] || !sink_->is_next(header)) return;
+    header.content_bits = uint64_t{bytes} * 8;
+    copy.assign(buffer_.begin(), buffer_.begin() + static_cast<ptrdiff_t>(bytes));
+    std::memcpy(copy.data(), &header, sizeof header);
+    if (filter_) filter_->preview_again(header.thread_serial);
+    const std::span<const uint8_t> left = left_of_open(file, copy);
+    const ChunkSummary summary = sink_->scan(left);
+    sink_->forget();
+    sink_->write_copy(file, left, summary);
+  });
+}
+
+void ProcessDrain::write_state(RecordingWriter& file, uint64_t ticks) {
+  read_losses();
+  sink_->write_health(file);
+  (void)file.write_process_end(
+      {number_, ticks, EndKind::kStopped, 0, channel_.counters(), recorded_processor_ns(ticks), {}});
+}
+
 // The part of a piece that the filter leaves, with its descriptions written.
 std::span<const uint8_t> ProcessDrain::left_of_open(RecordingWriter& writer, std::span<uint8_t> piece) {
   (void)sink_->round_and_scan(piece);
@@ -373,6 +395,14 @@ uint64_t ProcessDrain::recorded_processor_ns(uint64_t end_ticks) const {
   return used + static_cast<uint64_t>(static_cast<double>(rest) * ns_per_tick_);
 }
 
+void ProcessDrain::read_losses() {
+  const penna_counters counters = channel_.counters();
+  Health& health = sink_->health(0);
+  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) health.lost[i] = lost_[i] = counters.lost[i];
+  std::copy_n(std::begin(counters.lost_for), lost_for_.size(), lost_for_.begin());
+  health.blocked_ticks = counters.blocked_ticks;
+}
+
 void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int code, uint64_t end_ticks) {
   read_starts(gone);
   if (!gone) look_at_threads();
@@ -403,16 +433,12 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
 
   if (const std::vector<Thread> quiet = quiet_.all(); !quiet.empty()) (void)writer.write_threads(number_, quiet);
 
-  penna_counters counters = channel_.counters();
-  Health& process_health = sink_->health(0);
-  for (int i = 0; i < PENNA_CLASS_COUNT; ++i) process_health.lost[i] = lost_[i] = counters.lost[i];
-  std::copy_n(std::begin(counters.lost_for), lost_for_.size(), lost_for_.begin());
-  process_health.blocked_ticks = counters.blocked_ticks;
+  read_losses();
   if (flight_ != nullptr)
     flight_->ended(writer, sink_);
   else
     sink_->finish(writer);
-  end_ = {number_, end_ticks, how, code, counters, recorded_processor_ns(end_ticks), {}};
+  end_ = {number_, end_ticks, how, code, channel_.counters(), recorded_processor_ns(end_ticks), {}};
   if (!channel_.calls_at_once()) hooks_.call_ns = 0;
   if (ns_per_tick_ != 0) end_.costs = costs_.costs(ns_per_tick_, hooks_);
   (void)writer.write_process_end(end_);

@@ -29,6 +29,9 @@
 
 namespace penna {
 
+// As far as /proc says: a later thread may have the same id.
+bool thread_exists(uint32_t pid, uint32_t tid);
+
 class ProcessDrain {
  public:
   // `filter`: for this process; null: everything is stored. `sink`: where chunks go; null: it creates its own.
@@ -58,6 +61,15 @@ class ProcessDrain {
 
   // Writes what was added to open chunks since the last call: if the recorder dies, that much is in the file.
   void write_open_chunks(RecordingWriter& writer);
+
+  // For a snapshot in a file of its own: copies of what is in open chunks, which come again when they are full. Their
+  // stacks are complete in the process's tree before.
+  void copy_open_chunks(RecordingWriter& file);
+  void write_new_stacks(RecordingWriter& writer);
+  // What a file says that ends while the process goes on: its health, and that it has not ended.
+  void write_state(RecordingWriter& file, uint64_t ticks);
+  // ChunkSink::begin_file().
+  void begin_file() { sink_->begin_file(); }
 
   // Notes which threads the process has, recorded or not. Does nothing if it is in another pid namespace, or is our own
   // process.
@@ -123,7 +135,7 @@ class ProcessDrain {
   std::unordered_map<uint32_t, uint64_t> first_sequences();
   size_t open_end(uint32_t chunk, size_t begin);
   void write_missing_stacks(RecordingWriter& writer);
-  void write_new_stacks(RecordingWriter& writer);
+  void read_losses();
   void write_stacks(RecordingWriter& writer, uint32_t first, std::span<const penna_stack_node> nodes);
 
   ChannelMap channel_;

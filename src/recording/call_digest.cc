@@ -104,6 +104,13 @@ void CallDigest::lose() {
   beyond_ = 0;
 }
 
+// Calls that were given an end for the sake of a reader are as open as the others.
+void CallDigest::begin_file() {
+  exits_.clear();
+  for (Open& open : stack_) open.state = State::kOut;
+  stacks_.each_waiting([](Open& open) { open.state = State::kOut; });
+}
+
 void CallDigest::forget() {
   free_memory(stack_);
   stacks_ = {};

@@ -30,6 +30,8 @@ class CallDigest {
   std::vector<uint64_t> open_calls() const;  // of the running stack, outermost first
   // Chunks are missing here or out of order: whether the open calls are still open is unknown.
   void lose();
+  // What comes next goes into another file, which has nothing of what came before.
+  void begin_file();
   // No room for the open calls.
   void forget();
   size_t bytes() const;

@@ -96,6 +96,7 @@ class Putter {
   void later_number(T value) {
     number(value);
   }
+  void later_text(std::string_view value) { text(value); }
   void later_numbers(const std::vector<uint32_t>& values) {
     const size_t count = std::min(values.size(), kMaxListBytes / sizeof(uint32_t));
     number(static_cast<uint32_t>(count));
@@ -178,6 +179,9 @@ class Getter {
   template <typename T>
   void later_number(T& value) {
     if (in_.remaining() >= sizeof(T)) value = in_.get<T>();
+  }
+  void later_text(std::string& text) {
+    if (in_.remaining() >= sizeof(uint32_t)) text = in_.string();
   }
   void later_numbers(std::vector<uint32_t>& values) {
     if (in_.remaining() < sizeof(uint32_t)) return;
@@ -268,6 +272,9 @@ void collector_fields(A& a, V& health) {
   a.later_number(health.finish_pc);
   a.later_number(health.others_left_out);
   a.later_number(health.late_threads);
+  a.later_text(health.snapshot_cause);
+  a.later_number(health.snapshot_ticks);
+  a.later_number(health.snapshots_suppressed);
 }
 
 // Counters up to `unknown` are as old as the format; later ones are appended.

@@ -215,6 +215,10 @@ struct CollectorHealth {
   uint64_t finish_pc = 0;        // of the function
   uint64_t others_left_out = 0;  // events of threads not chosen by --tid and --thread
   uint64_t late_threads = 0;     // chosen only after events of theirs had been left out
+  // Of a snapshot that is a file of its own (--on):
+  std::string snapshot_cause;         // what it was taken for; empty: this is no such file
+  uint64_t snapshot_ticks = 0;        // when
+  uint64_t snapshots_suppressed = 0;  // causes since the start for which none was taken, too soon after the last one
 };
 
 }  // namespace penna

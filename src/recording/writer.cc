@@ -25,6 +25,7 @@
 #include "base/output_file.h"
 #include "recording/block.h"
 #include "recording/codec.h"
+#include "recording/description_store.h"
 #include "recording/metadata.h"
 #include "recording/names_block.h"
 
@@ -110,8 +111,9 @@ struct RecordingWriter::State {
     compressor.hurry(packing == Packing::kFast);
   }
 
-  // Unset: nowhere(), which counts and writes nothing.
+  // Unset: nowhere() and into(), which count and write nothing.
   Fd fd;
+  DescriptionStore* store = nullptr;
   std::string path;
   Compressor compressor;
   Packing packing;
@@ -294,6 +296,12 @@ RecordingWriter RecordingWriter::nowhere() {
   return RecordingWriter(std::make_unique<State>(Fd(), "", WriterOptions{}));
 }
 
+RecordingWriter RecordingWriter::into(DescriptionStore& store) {
+  RecordingWriter writer = nowhere();
+  writer.state_->store = &store;
+  return writer;
+}
+
 RecordingWriter::RecordingWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 RecordingWriter::RecordingWriter(RecordingWriter&&) noexcept = default;
 RecordingWriter& RecordingWriter::operator=(RecordingWriter&&) noexcept = default;
@@ -303,23 +311,29 @@ Result<> RecordingWriter::write_session(const Session& session) {
   return state_->metadata(BlockType::kSession, 0, encode_session(session));
 }
 Result<> RecordingWriter::write_clock(const ClockTriplet& clock) {
+  if (state_->store != nullptr) return state_->store->add_clock(clock), ok();
   return state_->metadata(BlockType::kClock, 0, encode_clock(clock));
 }
 Result<> RecordingWriter::write_process(const Process& process) {
+  if (state_->store != nullptr) return state_->store->add_process(process), ok();
   return state_->metadata(BlockType::kProcess, process.number, encode_process(process));
 }
 Result<> RecordingWriter::write_process_end(const ProcessEnd& end) {
+  if (state_->store != nullptr) return state_->store->add_end(end), ok();
   if (state_->seen) state_->seen->end(end.number);
   return state_->metadata(BlockType::kProcessEnd, end.number, encode_process_end(end));
 }
 Result<> RecordingWriter::write_threads(uint32_t process, std::span<const Thread> threads) {
+  if (state_->store != nullptr) return state_->store->add_threads(process, threads), ok();
   return state_->entries(BlockType::kThread, process, threads);
 }
 Result<> RecordingWriter::write_modules(uint32_t process, std::span<const Module> modules) {
+  if (state_->store != nullptr) return state_->store->add_modules(process, modules), ok();
   if (state_->seen) state_->seen->add_modules(process, modules);
   return state_->entries(BlockType::kModule, process, modules);
 }
 Result<> RecordingWriter::write_sites(uint32_t process, std::span<const Site> sites) {
+  if (state_->store != nullptr) return state_->store->add_sites(process, sites), ok();
   if (state_->seen) state_->seen->add_sites(process, sites);
   return state_->entries(BlockType::kSite, process, sites);
 }
@@ -355,6 +369,7 @@ std::vector<SeenFile> RecordingWriter::seen_code() {
 // stay, as ids are counted from the first.
 Result<> RecordingWriter::write_stacks(uint32_t process, uint32_t first_id, std::span<const penna_stack_node> nodes) {
   Result<> result = ok();
+  if (state_->store != nullptr) return state_->store->add_stacks(process, first_id, nodes), ok();
   if (state_->seen) state_->seen->add_stacks(process, nodes);
   while (!nodes.empty()) {
     auto part = nodes.first(std::min(nodes.size(), kStackBlockNodes));

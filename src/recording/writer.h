@@ -22,6 +22,8 @@
 
 namespace penna {
 
+class DescriptionStore;
+
 enum class Packing : uint8_t {
   kAuto,   // small, except while chunks wait to be written
   kSmall,  // always
@@ -44,6 +46,8 @@ class RecordingWriter {
   static Result<RecordingWriter> create(const std::string& path, const WriterOptions& options = {});
   // Accepts everything and stores nothing: for callers that only observe.
   static RecordingWriter nowhere();
+  // The same, but `store`, which must outlive it, gets the clocks and what describes processes.
+  static RecordingWriter into(DescriptionStore& store);
   RecordingWriter(RecordingWriter&&) noexcept;
   RecordingWriter& operator=(RecordingWriter&&) noexcept;
   ~RecordingWriter();  // without finish(): the file stays as after a crash

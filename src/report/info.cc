@@ -64,6 +64,18 @@ std::string finish_text(const Recording& recording, const Summary& summary) {
   return text;
 }
 
+// When and why a flight recorder has made this file.
+std::string snapshot_text(const Recording& recording) {
+  const CollectorHealth& health = recording.collector();
+  if (health.snapshot_cause.empty()) return {};
+  std::string text =
+      fmt::format("{}, {}", date_text(recording.time().realtime_ns(health.snapshot_ticks)), health.snapshot_cause);
+  if (health.snapshots_suppressed != 0)
+    text += fmt::format("; before that, {} came too soon after another",
+                        plural_text(static_cast<int64_t>(health.snapshots_suppressed), "cause"));
+  return text;
+}
+
 // What was lost, in the target or on the way into the file. If the file is incomplete the numbers are minima.
 std::string lost_text(const Recording& recording, const Summary& summary) {
   EventCounts unwritten{};
@@ -113,6 +125,7 @@ Table facts(const Recording& recording, const Summary& summary) {
   facts.add("lost", lost_text(recording, summary));
   facts.add("left out", left_out_text(recording.collector()));
   facts.add("ended", finish_text(recording, summary));
+  facts.add("snapshot", snapshot_text(recording));
   facts.add("state", state_text(recording));
   facts.add("host", session.host);
   facts.add("kernel", session.kernel);

@@ -8,6 +8,7 @@
 
 #include "collect/process_drain.h"
 #include "fake_channel.h"
+#include "recording/description_store.h"
 #include "recording/reader.h"
 
 namespace penna::flight_recorder_test {
@@ -23,7 +24,7 @@ uint64_t leave(uint64_t number, uint64_t time) { return penna_call_header(PENNA_
 class FlightRecorderTest : public testing::Test {
  protected:
   static constexpr uint64_t kBytes = 1 << 20, kEnd = 1 << 30;
-  explicit FlightRecorderTest(uint64_t ticks = 0, bool takes_the_end = false) {
+  explicit FlightRecorderTest(uint64_t ticks = 0, bool takes_the_end = false, SnapshotFiles files = {}) {
     char folder[] = "/tmp/penna-flight-XXXXXX";
     folder_ = ::mkdtemp(folder);
     writer_.emplace(*RecordingWriter::create(path()));
@@ -31,6 +32,8 @@ class FlightRecorderTest : public testing::Test {
     rules.bytes = kBytes;
     rules.ticks = ticks;
     rules.takes_the_end = takes_the_end;
+    rules.files = std::move(files);
+    rules.again_ticks = rules.files.create ? 1000 : 0;
     rules.functions.ask = [](uint32_t, uint64_t pc, uint64_t) {
       FunctionTraits traits;
       traits.snapshot = pc == (kUpper << 32 | kTrouble);
@@ -173,6 +176,103 @@ TEST_F(RingTest, AFunctionLetsTheNewestInBefore) {
   const Recording recording = finish();
   EXPECT_EQ(flight_->snapshots(), 2u) << "the end is one, too";
   EXPECT_FALSE(recording.chunks(0).empty());
+}
+
+// --on: as Collector::write_snapshot() does it.
+class OwnFilesTest : public FlightRecorderTest {
+ protected:
+  OwnFilesTest() : FlightRecorderTest(0, false, {[] { return RecordingWriter::nowhere(); }, {}}) {
+    writer_.emplace(RecordingWriter::into(store_));
+    EXPECT_TRUE(writer_->write_process({.number = 0, .pid = static_cast<uint32_t>(::getpid())}));
+  }
+  Recording snapshot() {
+    const std::string file_path = folder_ + "/snapshot.penna";
+    RecordingWriter file = *RecordingWriter::create(file_path, {.overwrite = true});
+    store_.tell(file);
+    flight_->store_in(file, *writer_);
+    drain_->copy_open_chunks(file);
+    drain_->write_new_stacks(*writer_);
+    drain_->write_state(file, kEnd);
+    store_.tell_rest(file);
+    drain_->begin_file();
+    EXPECT_TRUE(file.finish());
+    auto recording = Recording::open(file_path);
+    EXPECT_TRUE(recording);
+    ::unlink(file_path.c_str());
+    return std::move(*recording);
+  }
+  static uint64_t calls_in(const Recording& recording) {
+    uint64_t sum = 0;
+    for (const ChunkRef& chunk : recording.chunks()) sum += chunk.events[PENNA_CALLS];
+    return sum;
+  }
+
+  DescriptionStore store_{[](uint32_t, uint32_t) { return true; }};
+};
+
+// Months, in which nothing grows: each file has what came since the last one, and says what it lacks.
+TEST_F(OwnFilesTest, EachSnapshotHasWhatCameSinceTheLast) {
+  for (uint64_t round = 1; round <= 1000; ++round) {
+    for (uint32_t thread = 1; thread <= 3; ++thread) full_chunk(thread, 1, 10);
+    fake_.write_chunk(2, 4, 0, {entry(2, 0)});  // open all the time
+    flight_->ask({"cause", clock_ * 2000});
+    ASSERT_TRUE(flight_->is_due());
+    const Recording recording = snapshot();
+    EXPECT_FALSE(flight_->is_due());
+    ASSERT_EQ(calls_in(recording), 3 * 20u + 1);
+    ASSERT_EQ(recording.threads().size(), 4u);
+    for (uint32_t thread = 0; thread < 3; ++thread) {
+      ASSERT_EQ(recording.chunks(thread).size(), 1u);
+      ASSERT_EQ(recording.chunks(thread)[0].sequence, round - 1);
+      ASSERT_EQ(recording.threads()[thread].health.skipped, round - 1);
+      ASSERT_EQ(recording.threads()[thread].health.stored[PENNA_CALLS], 20u);
+    }
+    ASSERT_EQ(flight_->bytes(), 0u);
+    ASSERT_EQ(store_.processes(), 1u);
+    ASSERT_EQ(store_.threads(), 0u) << "none has a name";
+  }
+  EXPECT_EQ(flight_->snapshots(), 1000u);
+}
+
+TEST_F(OwnFilesTest, CallsThatAreOpenAreInEachFile) {
+  fake_.write_chunk(1, 1, 0, {entry(7, 0)});
+  fake_.hand_over(1, 1);
+  drain_->drain(*writer_, 10);
+  next_[1] = 1;
+  for (int round = 0; round < 3; ++round) {
+    full_chunk(1, 1, 10);
+    flight_->ask({"cause", clock_ * 2000, true});
+    const Recording recording = snapshot();
+    EXPECT_EQ(calls_in(recording), 21u) << "the entry of the open call, and ten calls";
+  }
+}
+
+TEST_F(OwnFilesTest, ACauseThatComesTooSoonIsCounted) {
+  full_chunk(1, 1, 10);
+  flight_->ask({"first", 5000});
+  (void)snapshot();
+  flight_->ask({"second", 5999});
+  EXPECT_FALSE(flight_->is_due());
+  EXPECT_EQ(flight_->suppressed(), 1u);
+  flight_->ask({"by the user", 5999, true});
+  EXPECT_TRUE(flight_->is_due());
+  EXPECT_EQ(flight_->cause().text, "by the user");
+  flight_->could_not_store();
+  flight_->ask({"third", 6000});
+  EXPECT_FALSE(flight_->is_due());
+  flight_->ask({"fourth", 7000});
+  EXPECT_TRUE(flight_->is_due());
+}
+
+TEST_F(OwnFilesTest, ProcessesThatAreGoneAreTold) {
+  full_chunk(1, 1, 10);
+  drain_->finish(*writer_, true, EndKind::kExited, 0, kEnd);
+  EXPECT_TRUE(flight_->take_gone().empty()) << "its events are kept";
+  flight_->ask({"cause", kEnd});
+  RecordingWriter file = RecordingWriter::nowhere();
+  flight_->store_in(file, *writer_);
+  EXPECT_EQ(flight_->take_gone(), std::vector<uint32_t>{0});
+  EXPECT_TRUE(flight_->take_gone().empty());
 }
 
 }  // namespace
