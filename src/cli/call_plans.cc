@@ -27,6 +27,13 @@ constexpr auto kDecidingActions = {TriggerAction::kOn,     TriggerAction::kOff, 
                                    TriggerAction::kDepth,  TriggerAction::kTime,    TriggerAction::kNotrace,
                                    TriggerAction::kFinish, TriggerAction::kSnapshot};
 
+std::vector<FunctionPattern> deciding_functions(const RecordOptions& options) {
+  std::vector<FunctionPattern> functions = triggered(options.filter, kDecidingActions);
+  for (const SnapshotCondition& condition : options.on)
+    if (condition.kind == SnapshotCondition::Kind::kCall) functions.emplace_back(condition.pattern);
+  return functions;
+}
+
 template <typename Patterns>
 bool any_matches(const Patterns& patterns, const std::string& text) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const auto& one) { return one.matches(text); });
@@ -74,7 +81,7 @@ void add_value_requests(const RecordOptions& options, const std::shared_ptr<Requ
     stack.function = function.text();
     list.emplace_back(std::move(stack), ValueRequest::kStack);
   }
-  std::vector<FunctionPattern> entered = triggered(options.filter, kDecidingActions);
+  std::vector<FunctionPattern> entered = deciding_functions(options);
   for (const ValueRequest& request : list) entered.push_back(request.function);
   // Without -F only functions prepared by compilers are patched. Named functions must be hooked too, however they were
   // compiled.
@@ -158,7 +165,7 @@ PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr
   std::vector<FunctionPattern> deciding = filter.callers;
   for (const auto* patterns : {&filter.hidden, &filter.targets})
     deciding.insert(deciding.end(), patterns->begin(), patterns->end());
-  for (FunctionPattern& function : triggered(filter, kDecidingActions)) deciding.push_back(std::move(function));
+  for (FunctionPattern& function : deciding_functions(options)) deciding.push_back(std::move(function));
   for (const FunctionPattern& pattern : filter.functions)
     filters->add(fmt::format("-F '{}'", pattern.text()), pattern.text());
   // Called for each function of each planned file; `name` is demangled.

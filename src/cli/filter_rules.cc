@@ -205,6 +205,14 @@ CallRules watched_functions(const FilterOptions& options, TriggerAction action) 
   return rules;
 }
 
+CallRules rules_for(FunctionPattern function) {
+  FunctionChoice choice;
+  choice.snapshots.push_back(std::move(function));
+  CallRules rules;
+  ask_chooser(std::move(choice), make_symbol_source(), rules);
+  return rules;
+}
+
 bool needs_clock(const FilterOptions& options) {
   return options.min_time || options.range || !triggered(options, {TriggerAction::kTime}).empty();
 }

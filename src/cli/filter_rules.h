@@ -19,6 +19,8 @@ CallRules reading_rules(const FilterOptions& options, const Recording& recording
 // Rules that only name the functions that trigger an action while recording, a snapshot or the end: they leave no call
 // out.
 CallRules watched_functions(const FilterOptions& options, TriggerAction action);
+// Such rules for the functions of one pattern: FunctionTraits::snapshot.
+CallRules rules_for(FunctionPattern function);
 // Whether they contain times, so that the clock's rate matters.
 bool needs_clock(const FilterOptions& options);
 // The rules for recording: rough, and relative: `begin` and `end` count from the start of the first process.

@@ -15,6 +15,7 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/hex_text.h"
 #include "cli/settings_files.h"
 #include "cli/state_home.h"
 
@@ -41,9 +42,17 @@ void take(const Setting& setting, PushNote& note) {
 
 }  // namespace
 
-std::string push_note_name(const std::string& identity, const std::string& address, const std::string& database) {
-  const std::string place = address + " " + database;
-  return fmt::format("{}-{:016x}", identity, XXH3_64bits(place.data(), place.size()));
+std::string push_note_name(const Recording& recording, const ServerOptions& server) {
+  const Result<std::string> address = server_address(server.url);
+  const std::string place = (address ? *address : server.url) + " " + server.database;
+  const auto identity = recording.identity();
+  return fmt::format("{}-{:016x}", hex_text(identity), XXH3_64bits(place.data(), place.size()));
+}
+
+void forget_push(const std::string& recording, const ServerOptions& server) {
+  const Result<Recording> opened = Recording::open(recording);
+  Result<PushSpool> spool = opened ? PushSpool::open(push_note_name(*opened, server)) : Error{};
+  if (spool) spool->remove();
 }
 
 Result<std::vector<std::string>> PushSpool::names() {

@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "cli/options/server_options.h"
+#include "recording/reader.h"
 #include "sql/clickhouse/fleet_push.h"
 
 namespace penna {
@@ -46,6 +47,9 @@ class PushSpool {
   bool is_new_ = false;
 };
 
-std::string push_note_name(const std::string& identity, const std::string& address, const std::string& database);
+// Of the note for a recording and a server.
+std::string push_note_name(const Recording& recording, const ServerOptions& server);
+// The recording is about to be deleted: it will not be pushed any more.
+void forget_push(const std::string& recording, const ServerOptions& server);
 
 }  // namespace penna

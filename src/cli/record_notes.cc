@@ -66,6 +66,16 @@ std::string what_snapshots_did(const std::vector<std::string>& unmet, const Coll
   return text;
 }
 
+std::string what_files_are(const RecordingTimes& times, const std::string& how_long, const CollectorTotals& totals) {
+  std::string text = fmt::format("{}: {}", how_long, times.files);
+  if (totals.snapshots_suppressed != 0)
+    text += fmt::format("; conditions were met {} more, too soon after a snapshot (--on-again)",
+                        plural_text(static_cast<int64_t>(totals.snapshots_suppressed), "time"));
+  if (times.snapshots && !times.snapshots->empty())
+    text += fmt::format("; no function that was called matches {}", fmt::join(*times.snapshots, ", "));
+  return text;
+}
+
 // Programs that were started and not recorded, a line each if they are few; a build starts thousands.
 std::vector<std::string> lines_of_unrecorded(const CollectorTotals& totals) {
   constexpr size_t kFew = 2;
@@ -99,9 +109,16 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
     lost_sum = add_counts(lost_sum, lost[i]);
     on_disk_lost += writer.lost()[i];
   }
-  say(fmt::format("{}: {}, {:.3f} s, {} process{}", times.path, bytes_text(static_cast<int64_t>(writer.file_bytes())),
-                  ns / 1e9, totals.processes, totals.processes == 1 ? "" : "es"));
-  say(fmt::format("{}; {}{}", stored_sum == 0 ? "no events" : events_text(stored),
+  const std::string how_long =
+      fmt::format("{:.3f} s, {} process{}", ns / 1e9, totals.processes, totals.processes == 1 ? "" : "es");
+  if (times.files.empty())
+    say(fmt::format("{}: {}, {}", times.path, bytes_text(static_cast<int64_t>(writer.file_bytes())), how_long));
+  else
+    say(what_files_are(times, how_long, totals));
+  say(fmt::format("{}; {}{}",
+                  !times.files.empty() ? events_text(totals.thrown_away) + " not kept"
+                  : stored_sum == 0    ? "no events"
+                                       : events_text(stored),
                   lost_sum == 0 ? "0 lost" : fmt::format("{} LOST ({})", count_text(lost_sum), events_text(lost)),
                   totals.torn == 0 ? "" : fmt::format(", {} torn", totals.torn)));
   if (!times.conditions.empty() && totals.sites_with_condition != 0) say(what_conditions_did(times.conditions, totals));
@@ -114,7 +131,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   if (totals.full)
     say(fmt::format("the recording has ended at its --max-size{}",
                     times.goes_on ? "; the program keeps running, unrecorded" : ""));
-  if (times.snapshots) say(what_snapshots_did(*times.snapshots, totals));
+  if (times.snapshots && times.files.empty()) say(what_snapshots_did(*times.snapshots, totals));
   if (!times.refused.empty()) say(times.refused);
   if (!times.overhead.empty()) say(times.overhead);
   if (const Slowdown slowdown(totals.costliest); slowdown.is_much())
@@ -144,7 +161,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   if (!unrecorded.empty()) say(unrecorded);
   for (const std::string& line : lines_of_unrecorded(totals)) say(line);
   if (!times.way_to_calls.empty()) say(times.way_to_calls);
-  say(fmt::format("next: penna report {}", times.path));
+  if (!times.path.empty()) say(fmt::format("next: penna report {}", times.path));
 }
 
 std::string file_of_command(const std::string& command) {

@@ -32,6 +32,7 @@ struct RecordingTimes {
   bool waits = true;         // --on-full=block
   std::string way_to_calls;  // where there should be some; empty: there are, or none were wanted
   std::string others;        // what --no-follow did; empty: not asked for
+  std::string files;         // what --on did: `path` is the newest snapshot, or empty; empty: there is one recording
 };
 
 // File, time and events; losses; cost; what was not recorded; the next command.

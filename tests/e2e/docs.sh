@@ -5,6 +5,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need 'python3.11-dbg|python3.13-dbg' sqlite3 babeltrace2 heaptrack uftrace valgrind graphviz golang-go
 sql_engine
+export XDG_CONFIG_HOME=$work/config # pages save queries
 
 copy_of_pages
 # If mounting is permitted, the tree is hidden: a page that uses files from it fails.

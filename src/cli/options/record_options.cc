@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 
 #include "cli/options/standard_input.h"
 #include "cli/options/wrong_words.h"
@@ -48,6 +49,32 @@ Result<> check(const RecordOptions& options) {
   if (!options.lock_functions.empty() && (options.classes & (1u << PENNA_LOCKS)) == 0)
     return Error{"--lock-functions is about locks: add locks to -k"};
   return check_settings(options);
+}
+
+Result<> check_on(RecordOptions& options) {
+  constexpr uint64_t kUsualRingNs = 60'000'000'000;
+  if (options.on.empty())
+    return options.on_again_ns || options.keep_snapshots != RecordOptions().keep_snapshots
+               ? Result<>(Error{"--on-again and --keep-snapshots are for --on CONDITION"})
+               : ok();
+  for (const SnapshotCondition& condition : options.on)
+    if (const penna_event_class needed = class_of(condition);
+        needed != PENNA_NO_CLASS && (options.classes & 1u << needed) == 0)
+      return Error{
+          fmt::format("--on '{}' is about {}: add {} to -k", condition.text, kClassNames[needed], kClassNames[needed])};
+  if (!options.ring_ns) options.ring_ns = kUsualRingNs;
+  if (!options.on_again_ns) options.on_again_ns = options.ring_ns;
+  return ok();
+}
+
+// A push at the end of a recording makes its user wait: not for a minute.
+Result<> check_push(PushTarget& push) {
+  constexpr uint64_t kPatienceNs = 10'000'000'000;
+  PENNA_TRY(check_push_target(push));
+  if (push.server.url.empty() && (!push.labels.empty() || push.give_up))
+    return Error{"--label and --give-up are for --push URL: without it, nothing is pushed"};
+  if (!push.give_up) push.give_up = Duration{kPatienceNs, "10s"};
+  return ok();
 }
 
 // The pids in the given order, each once.
@@ -113,6 +140,24 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                "recording ends, however it does",
                ParseShortTime{"--ring"});
   parser.either({"--ring", "--max-size"});
+  std::vector<std::vector<SnapshotCondition>> on;
+  parser.values(
+      "--on", on, "CONDITION",
+      "with --ring (default 60s): each time that CONDITION is met, store the newest events in a file of their "
+      "own, REC.1.penna, REC.2.penna, ...: 'wait > 100ms', 'wait(LOCK) > 100ms', 'span(NAME) > 1s', "
+      "'call(FUNCTION) > 1s', 'rss > +100MB', 'live > 500MB', 'point(PROVIDER:NAME)', crash, end (of the "
+      "recording); joined by ||; may be repeated",
+      parse_snapshot_conditions);
+  parser.value("--on-again", options.on_again_ns, "TIME",
+               "with --on: from one snapshot to the next, at least; what is met earlier is counted; default --ring's "
+               "TIME",
+               ParseShortTime{"--on-again"});
+  parser.number("--keep-snapshots", options.keep_snapshots, "N",
+                "with --on: keep the newest N snapshots, and delete older ones, first those that --push has sent; "
+                "default 10",
+                1, 100'000);
+  parser.either({"--on", "--max-size"});
+  parser.either({"--on", "--view"});
   parser.flag("--no-follow", options.no_follow,
               "record only the process that is started or attached to, and none that it starts");
   parser.section("What to record");
@@ -197,6 +242,15 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
       "--stack-depth", options.stack_depth, "N",
       "minimum number of innermost frames kept per stack; deeper stacks keep up to twice as many; default 256", 1,
       PENNA_MAX_STACK_DEPTH);
+  parser.section("A server");
+  parser.text(
+      "--push", options.push.server.url, "URL",
+      "push the recording to this ClickHouse server at its end, as penna push --to URL does; if the server does "
+      "not answer for 10 s (--give-up), the next 'penna push' goes on");
+  add_label_option(parser, options.push);
+  parser.value("--give-up", options.push.give_up, "TIME", "after so long without an answer, as 1min; default 10s",
+               ParseDuration{"--give-up"});
+  add_server_options(parser, options.push.server);
   parser.section("Output");
   bool live = false, tree = false, all = false;
   parser.flag(
@@ -234,6 +288,11 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   options.stacked_points = stacked_points(options.filter);
   // --point-stacks is the pattern that matches every point.
   if (point_stacks) options.stacked_points = {"*"};
+  for (std::vector<SnapshotCondition>& conditions : on)
+    options.on.insert(options.on.end(), std::make_move_iterator(conditions.begin()),
+                      std::make_move_iterator(conditions.end()));
+  PENNA_TRY(check_on(options));
+  PENNA_TRY(check_push(options.push));
   PENNA_TRY(check(options));
   // The recording's description of how it was made: readers apply it again, and penna info shows it.
   options.filter_words = filter_words(options.filter);
@@ -244,6 +303,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   if (options.libcalls) options.filter_words.emplace_back("libcalls");
   if (options.all_functions) options.filter_words.emplace_back(kAllFunctionsWord);
   if (options.ring_ns) options.filter_words.push_back(fmt::format("ring={}ns", *options.ring_ns));
+  for (const SnapshotCondition& condition : options.on) options.filter_words.push_back("on=" + condition.text);
   if (max_size) options.filter_words.push_back("max-size=" + max_size->text);
   if (options.no_follow) options.filter_words.emplace_back("no-follow");
   return parsed;

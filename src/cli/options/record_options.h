@@ -12,6 +12,8 @@
 #include "cli/options/arguments.h"
 #include "cli/options/filter_options.h"
 #include "cli/options/own_locks.h"
+#include "cli/options/push_options.h"
+#include "cli/options/snapshot_conditions.h"
 #include "cli/options/table_options.h"
 #include "cli/options/thread_options.h"
 #include "collect/settings.h"
@@ -47,11 +49,15 @@ struct RecordOptions : RecordSettings {
   std::vector<OwnLock> lock_functions;               // of a program's own locks
   bool auto_arguments = false;                       // those of all functions whose types are known
   std::optional<uint32_t> keep_mib;                  // of newest events in memory, until a snapshot
+  std::vector<SnapshotCondition> on;                 // snapshots are files of their own, and taken for these
+  uint32_t keep_snapshots = 10;                      // of these files, at most
+  std::optional<uint64_t> on_again_ns;               // from one snapshot to the next, at least
   bool all_functions = false;                        // calls of all functions are recorded, however they were built
   std::optional<uint32_t> max_overhead;              // percent of the program's own time that recording calls may cost
   bool quiet = false;                                // print only errors
   std::optional<LiveForm> live;                      // shown on standard output meanwhile
   bool view = false, no_open = false;                // penna view shows it meanwhile; it starts no browser
+  PushTarget push;                                   // where the recording is pushed at its end
   ColorMode color = ColorMode::kAuto;
   bool short_report = false;     // penna CMD: print a short report afterwards
   bool optional_values = false;  // do not report that -A, -R or -T matched no function

@@ -14,7 +14,8 @@ constexpr Example kRecordExamples[] = {
     {"penna record ./app", "everything it does: calls, allocations, locks, points"},
     {"penna record --all-functions ./app", "calls of all functions, however it was built"},
     {"penna record -o pay.penna -k calls -F 'shop::*' ./app", "only calls of some functions"},
-    {"penna record -p PID --duration 1s", "a process that runs, which is left as it was"}};
+    {"penna record -p PID --duration 1s", "a process that runs, which is left as it was"},
+    {"penna record --ring 60s --on 'wait > 100ms || crash' ./app", "the last minute, each time that happens"}};
 
 constexpr const char* kReportCommon[] = {"-n",      "-s",       "--by",   "-F",       "--thread", "--pid",
                                          "--range", "--frames", "--lock", "--format", "-i"};

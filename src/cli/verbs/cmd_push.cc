@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "base/count_text.h"
-#include "base/hex_text.h"
 #include "base/printable.h"
 #include "base/say.h"
 #include "cli/fleet_client.h"
@@ -30,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 // Waits longer with each attempt, until the server has not answered for too long.
 class RetryPause {
  public:
-  explicit RetryPause(uint64_t ns) : most_(ns) {}
+  RetryPause(uint64_t ns, bool quiet) : most_(ns), quiet_(quiet) {}
 
   bool wait(unsigned tries, const std::string& why) {
     const Clock::time_point now = Clock::now();
@@ -39,7 +38,7 @@ class RetryPause {
       is_over_ = true;
       return false;
     }
-    if (tries == 2) say(fmt::format("{}; trying again", why));
+    if (tries == 2 && !quiet_) say(fmt::format("{}; trying again", why));
     constexpr std::chrono::milliseconds kFirst{100}, kMost{10'000};
     const auto pause = std::min<std::chrono::milliseconds>(kFirst * (1U << std::min(tries - 1, 10U)), kMost);
     std::this_thread::sleep_for(std::min<Clock::duration>(pause, since_ + most_ - now));
@@ -50,6 +49,7 @@ class RetryPause {
 
  private:
   std::chrono::nanoseconds most_;
+  bool quiet_;
   bool is_over_ = false;
   Clock::time_point since_{};
 };
@@ -63,7 +63,7 @@ std::string fit_for_label(std::string text) {
 
 // The labels from the options; if they lack host or service, the machine's and the program's names.
 LabelList labels_of(const PushOptions& options, const Recording& recording) {
-  LabelList labels = options.labels;
+  LabelList labels = options.target.labels;
   const auto add = [&](const char* name, const std::string& value) {
     const auto has = [&](const auto& label) { return label.first == name; };
     if (std::none_of(labels.begin(), labels.end(), has)) labels.emplace_back(name, fit_for_label(value));
@@ -98,7 +98,7 @@ std::string done_text(const std::string& path, const FleetServer& server, const 
 // Pushes with a note in `spool`, which stays until everything has arrived.
 Result<> push(SqlSource& source, PushNote note, PushSpool& spool, const PushOptions& options) {
   const std::unique_ptr<FleetServer> server = PENNA_TRY(open_fleet_server(note.server));
-  RetryPause retry(options.give_up ? options.give_up->value : 60'000'000'000);
+  RetryPause retry(options.target.give_up ? options.target.give_up->value : 60'000'000'000, options.quiet);
   PushOrder order{note.labels, note.attempt, !spool.is_new(),
                   static_cast<uint16_t>(std::chrono::system_clock::now().time_since_epoch() / std::chrono::hours(24))};
   PENNA_TRY(spool.write(note));
@@ -118,14 +118,8 @@ Result<> push(SqlSource& source, PushNote note, PushSpool& spool, const PushOpti
                              plural_text(static_cast<int64_t>(done.blocks + done.blocks_before), "block"),
                              source.recording().path())};
   spool.remove();
-  say(done_text(source.recording().path(), *server, done));
+  if (!options.quiet) say(done_text(source.recording().path(), *server, done));
   return ok();
-}
-
-std::string note_name(const SqlSource& source, const ServerOptions& server) {
-  const auto identity = source.recording().identity();
-  const Result<std::string> address = server_address(server.url);
-  return push_note_name(hex_text(identity), address ? *address : server.url, server.database);
 }
 
 Result<> push_file(const std::string& path, const PushOptions& options) {
@@ -136,11 +130,11 @@ Result<> push_file(const std::string& path, const PushOptions& options) {
   PushNote note;
   std::error_code error;
   note.recording = std::filesystem::absolute(source.recording().path(), error).string();
-  note.server = options.server;
+  note.server = options.target.server;
   for (std::string* file : {&note.server.password_file, &note.server.token_file})
     if (!file->empty()) *file = std::filesystem::absolute(*file, error).string();
   note.labels = labels_of(options, source.recording());
-  PushSpool spool = PENNA_TRY(PushSpool::open(note_name(source, options.server)));
+  PushSpool spool = PENNA_TRY(PushSpool::open(push_note_name(source.recording(), options.target.server)));
   if (!spool.is_new()) note.attempt = PENNA_TRY(spool.read()).attempt;
   return push(source, note, spool, options);
 }
@@ -154,7 +148,7 @@ Result<> push_noted(const std::string& name, const PushOptions& options) {
   if (!sources)
     return Error{fmt::format("{} (it was to be pushed to {}: to give that up, remove {})", sources.error().text,
                              note.server.url, spool.path())};
-  if (note_name(*(*sources)[0], note.server) != name)
+  if (push_note_name((*sources)[0]->recording(), note.server) != name)
     return Error{fmt::format("{} is another recording than the one that was to be pushed: to give that up, remove {}",
                              note.recording, spool.path())};
   return push(*(*sources)[0], note, spool, options);
@@ -171,26 +165,21 @@ Result<Parsed<PushOptions>> parse_push(const Arguments& arguments) {
       "penna push");
   parser.words("[REC...]", options.recordings, "recordings, default the newest *.penna here");
   parser.section("The server");
-  parser.text("--to", options.server.url, "URL", "the server: http://HOST:8123 or https://HOST:8443");
+  parser.text("--to", options.target.server.url, "URL", "the server: http://HOST:8123 or https://HOST:8443");
   parser.section("The recordings");
-  parser.values("--label", options.labels, "NAME=VALUE",
-                "of the recordings: service (default the program's name), host (default the machine's), or any other; "
-                "may be repeated",
-                parse_label);
+  add_label_option(parser, options.target);
   parser.section("The server");
-  parser.value("--give-up", options.give_up, "TIME", "after so long without an answer, as 10min; default 60s",
+  parser.value("--give-up", options.target.give_up, "TIME", "after so long without an answer, as 10min; default 60s",
                ParseDuration{"--give-up"});
-  add_server_options(parser, options.server);
+  add_server_options(parser, options.target.server);
   add_symbol_options(parser, options.input);
+  parser.section("Output");
+  parser.flag("-q,--quiet", options.quiet, "print only errors");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
-  PENNA_TRY(check_server_options(options.server));
-  if (options.server.url.empty() && !(options.recordings.empty() && options.labels.empty()))
+  PENNA_TRY(check_push_target(options.target));
+  if (options.target.server.url.empty() && !(options.recordings.empty() && options.target.labels.empty()))
     return Error{"--to is missing, which says where to: penna push --to http://HOST:8123 REC"};
-  std::sort(options.labels.begin(), options.labels.end());
-  for (size_t i = 1; i < options.labels.size(); ++i)
-    if (options.labels[i].first == options.labels[i - 1].first)
-      return Error{fmt::format("the label {} is given twice", options.labels[i].first)};
   return parsed;
 }
 
@@ -199,10 +188,10 @@ int cmd_push(const PushOptions& options) {
   const auto note = [&](const Result<>& pushed) {
     if (!pushed) status = fail("push", pushed.error().text);
   };
-  if (options.server.url.empty()) {
+  if (options.target.server.url.empty()) {
     const Result<std::vector<std::string>> names = PushSpool::names();
     if (!names) return fail("push", names.error().text);
-    if (names->empty()) say("there is nothing left to push");
+    if (names->empty() && !options.quiet) say("there is nothing left to push");
     for (const std::string& name : *names) note(push_noted(name, options));
     return status;
   }

@@ -34,9 +34,11 @@
 #include "cli/record_notes.h"
 #include "cli/shown_names.h"
 #include "cli/signal_relay.h"
+#include "cli/snapshot_shelf.h"
+#include "cli/snapshot_watches.h"
+#include "cli/verb_process.h"
 #include "cli/verbs.h"
 #include "cli/verbs/cmd_report.h"
-#include "cli/viewer.h"
 #include "collect/clocks.h"
 #include "collect/collector.h"
 #include "collect/control_server.h"
@@ -52,16 +54,25 @@
 namespace penna {
 namespace {
 
-// CMD.PID.penna in the current directory, or with the requested stem; with a number if that exists and may not be
-// overwritten. An explicit -o is used as is, and fails if the file exists, unless forced.
-Result<RecordingWriter> create_recording(const RecordOptions& options, const std::vector<std::string>& command,
-                                         pid_t pid) {
-  const WriterOptions how{.overwrite = options.force, .remembers_code = !options.no_names, .packing = options.packing};
-  if (!options.output.empty()) return RecordingWriter::create(options.output, how);
+WriterOptions writer_options(const RecordOptions& options) {
+  return {.overwrite = options.force, .remembers_code = !options.no_names, .packing = options.packing};
+}
+
+// CMD.PID in the current directory, or with the requested stem: a recording's name without ".penna".
+std::string base_name(const RecordOptions& options, const std::vector<std::string>& command, pid_t pid) {
   std::string name = std::filesystem::path(command[0]).filename().string();
   if (!options.pids.empty()) name = name.substr(0, name.find(' '));  // a process title: "redis-server *:6379"
   const std::string stem = !options.stem.empty() ? options.stem : (name.empty() ? "recording" : name) + ".";
-  const std::string base = stem + std::to_string(pid);
+  return stem + std::to_string(pid);
+}
+
+// base_name(), with a number if that exists and may not be overwritten. An explicit -o is used as is, and fails if the
+// file exists, unless forced.
+Result<RecordingWriter> create_recording(const RecordOptions& options, const std::vector<std::string>& command,
+                                         pid_t pid) {
+  const WriterOptions how = writer_options(options);
+  if (!options.output.empty()) return RecordingWriter::create(options.output, how);
+  const std::string base = base_name(options, command, pid);
   std::string path = base + ".penna";
   for (int i = 1; !options.force && is_taken(path); ++i) path = fmt::format("{}.{}.penna", base, i);
   return RecordingWriter::create(path, how);
@@ -114,15 +125,18 @@ constexpr int kViewedMs = 100;  // between writes of chunks that threads are sti
 
 // With -T FUNC@snapshot or --keep only the last events before a snapshot are kept, with --ring those before the end;
 // without, nothing is thrown away.
-SnapshotRules snapshots_of(const RecordOptions& options) {
+SnapshotRules snapshots_of(const RecordOptions& options, double ticks_per_ns) {
   constexpr uint32_t kUsualMib = 64;
   SnapshotRules rules;
   rules.functions = watched_functions(options.filter, TriggerAction::kSnapshot);
-  rules.takes_the_end = options.ring_ns.has_value();
-  const bool are_due = rules.functions.ask || rules.takes_the_end;
+  const auto is_end = [](const SnapshotCondition& one) { return one.kind == SnapshotCondition::Kind::kEnd; };
+  rules.takes_the_end =
+      options.on.empty() ? options.ring_ns.has_value() : std::any_of(options.on.begin(), options.on.end(), is_end);
+  const bool are_due = rules.functions.ask || rules.takes_the_end || !options.on.empty();
   rules.bytes = uint64_t{options.keep_mib.value_or(are_due ? kUsualMib : 0)} << 20;
-  if (options.ring_ns)
-    rules.ticks = static_cast<uint64_t>(static_cast<double>(*options.ring_ns) * measure_ticks_per_ns());
+  if (options.ring_ns) rules.ticks = static_cast<uint64_t>(static_cast<double>(*options.ring_ns) * ticks_per_ns);
+  if (!options.on.empty())
+    rules.again_ticks = static_cast<uint64_t>(static_cast<double>(*options.on_again_ns) * ticks_per_ns);
   return rules;
 }
 
@@ -141,6 +155,7 @@ class RecordRun {
   Result<> open_meeting_place();
   Result<> prepare_carrier();
   Result<> create_file();
+  Result<> prepare_shelf();
   Result<> prepare_collector();
   Result<> listen();
   Result<> prepare_live_view();
@@ -152,7 +167,10 @@ class RecordRun {
   void leave_processes();
   void close_file();
   void print_summary() const;
+  void stay_with(VerbProcess& other);
   void stay_with_page();
+  void stay_with_shelf();
+  void start_push();
   int end();
 
   bool is_complete() const { return closed_; }  // the file
@@ -186,13 +204,14 @@ class RecordRun {
   double ticks_per_ns_ = 1;
   CallRules rules_;
   SnapshotRules snapshots_;
+  std::optional<SnapshotShelf> shelf_;  // with --on
   std::optional<Collector> collector_;
   std::unique_ptr<Server> server_;
   std::optional<PatchPlanner> planner_;
   std::optional<ControlServer> control_;
   std::unique_ptr<SymbolSource> symbols_;
   std::optional<LiveView> live_;
-  std::optional<Viewer> viewer_;
+  std::optional<VerbProcess> viewer_, pusher_;
   std::unique_ptr<Silencer> silencer_;
   // Known once the recording has ended:
   Outcome outcome_;
@@ -238,10 +257,26 @@ Result<> RecordRun::prepare_carrier() {
 // Before the program starts, so that a full or read-only disk is noticed first.
 Result<> RecordRun::create_file() {
   use_more_descriptors();
+  if (!options_.on.empty()) return prepare_shelf();
   writer_.emplace(PENNA_TRY(create_recording(options_, carrier_->command(), carrier_->pid())));
   path_ = writer_->path();
   session_ = describe_session(options_, carrier_->command());
   (void)writer_->write_session(session_);
+  return ok();
+}
+
+// With --on, each snapshot is a file, and there is no other.
+Result<> RecordRun::prepare_shelf() {
+  session_ = describe_session(options_, carrier_->command());
+  std::string base =
+      options_.output.empty() ? base_name(options_, carrier_->command(), carrier_->pid()) : options_.output;
+  if (constexpr std::string_view kEnding = ".penna"; base.ends_with(kEnding)) base.resize(base.size() - kEnding.size());
+  ShelfPlan plan{base,          writer_options(options_), options_.keep_snapshots,
+                 options_.push, options_.quiet,           signals_->before(),
+                 session_};
+  PENNA_TRY(SnapshotShelf::check(plan));
+  shelf_.emplace(std::move(plan));
+  writer_.emplace(RecordingWriter::nowhere());
   return ok();
 }
 
@@ -250,10 +285,17 @@ Result<> RecordRun::prepare_collector() {
   start_ = read_clocks();
   ticks_per_ns_ = clock_rate(filter());
   rules_ = recording_rules(filter(), ticks_per_ns_);
-  snapshots_ = snapshots_of(options_);
+  const bool has_ring = options_.ring_ns.has_value();
+  const double ring_rate = has_ring ? measure_ticks_per_ns() : 1;
+  snapshots_ = snapshots_of(options_, ring_rate);
+  if (shelf_)
+    snapshots_.files = {
+        [this] { return shelf_->create(); },
+        [this](RecordingWriter file, CollectorHealth health) { shelf_->take(std::move(file), std::move(health)); }};
   collector_.emplace(std::move(*writer_), *doorbell_, options_.conditions, rules_, snapshots_);
   collector_->set_time_shift(time_shift_of(options_));
-  if (!options_.no_names)
+  add_watches(*collector_, options_, ring_rate);
+  if (!options_.no_names && !shelf_)
     collector_->set_last_words([this](RecordingWriter& writer) { write_last_names(writer, session_); });
   if (options_.threads.any()) collector_->set_threads(options_.threads);
   if (options_.max_bytes) PENNA_TRY(collector_->set_most_bytes(*options_.max_bytes));
@@ -296,7 +338,10 @@ Result<> RecordRun::prepare_live_view() {
 Result<> RecordRun::start_viewer() {
   if (!options_.view) return ok();
   collector_->write_open_chunks_every(kViewedMs);
-  viewer_.emplace(PENNA_TRY(Viewer::start(path_, options_.no_open, signals_->before())));
+  std::vector<std::string> words = {"view", "--no-progress"};
+  if (options_.no_open) words.emplace_back("--no-open");
+  words.insert(words.end(), {"--", path_});
+  viewer_.emplace(PENNA_TRY(VerbProcess::start(std::move(words), signals_->before())));
   return ok();
 }
 
@@ -320,7 +365,7 @@ bool RecordRun::start(CarrierError* error) {
   const bool runs = carrier_->start(error);
   if (!runs) {
     (void)collector_->stop();
-    remove_own_file(path_);
+    if (!path_.empty()) remove_own_file(path_);
   }
   if (inject_ != nullptr)
     for (const std::string& sentence : inject_->refused()) say(sentence);
@@ -380,6 +425,10 @@ void RecordRun::close_file() {
   if (live_) live_->finish();
   closed_ = closed.has_value();
   if (!closed) say(closed.error().text);
+  if (!shelf_) return;
+  shelf_->finish_files();
+  path_ = shelf_->newest();
+  closed_ = !path_.empty();
 }
 
 void RecordRun::say_unmet_points() const {
@@ -389,6 +438,7 @@ void RecordRun::say_unmet_points() const {
 
 // Printed if calls were wanted and there are none, though no filter leaves them out. A short report says it by itself.
 std::string RecordRun::way_to_calls() const {
+  if (shelf_) return {};  // nobody counts what is in several files
   const CollectorTotals& totals = collector_->totals();
   const bool wanted = (options_.classes & 1u << PENNA_CALLS) != 0 && !options_.all_functions && !options_.short_report;
   if (!wanted || totals.processes == 0 || totals.stored[PENNA_CALLS] != 0 || !filter_text(filter()).empty()) return {};
@@ -409,25 +459,54 @@ void RecordRun::print_summary() const {
   if (snapshots_.bytes != 0)
     without_snapshot = snapshots_.functions.unmet ? snapshots_.functions.unmet() : std::vector<std::string>{};
   print_closing_lines(
-      {path_, start_, end_, options_.conditions, unmet_conditions(path_, options_.conditions), filter_text(filter()),
-       unmet, thread_text(options_.threads), unmet_threads(path_, options_.threads), outcome_.goes_on, refused_,
+      {path_, start_, end_, options_.conditions,
+       closed_ ? unmet_conditions(path_, options_.conditions) : std::vector<std::string>{}, filter_text(filter()),
+       unmet, thread_text(options_.threads),
+       closed_ ? unmet_threads(path_, options_.threads) : std::vector<std::string>{}, outcome_.goes_on, refused_,
        silencer_ ? silencer_->summary() : std::string{}, without_snapshot, options_.on_full == PENNA_ON_FULL_BLOCK,
-       way_to_calls(), others_},
+       way_to_calls(), others_, shelf_ ? shelf_->summary() : std::string{}},
       *collector_, unrecorded_);
   for (const std::string& sentence : restored_.notes) say(sentence);
   const bool is_given_back = !pids_.empty() || choice_.comes_alone || (starts_ && starts_->has_any());
   if (is_given_back && some_go_on_) say(restored_text(restored_));
 }
 
+// Waits until it has ended, or a signal tells us to.
+void RecordRun::stay_with(VerbProcess& other) {
+  while (other.is_running() && !signals_->told_to_end()) {
+    pollfd fds[] = {{signals_->fd(), POLLIN, 0}, {other.pidfd(), POLLIN, 0}};
+    (void)::poll(fds, std::size(fds), -1);
+  }
+  other.end();
+}
+
 // The page continues with the finished recording until Ctrl-C.
 void RecordRun::stay_with_page() {
   if (!viewer_) return;
   if (!options_.quiet && viewer_->is_running()) say("the page shows the recording until Ctrl-C");
-  while (viewer_->is_running() && !signals_->told_to_end()) {
-    pollfd fds[] = {{signals_->fd(), POLLIN, 0}, {viewer_->pidfd(), POLLIN, 0}};
+  stay_with(*viewer_);
+}
+
+// Until what it has not pushed is pushed, or noted.
+void RecordRun::stay_with_shelf() {
+  bool is_over = false;
+  while (!is_over) {
+    pollfd fds[] = {{signals_->fd(), POLLIN, 0}, {shelf_->ended_fd(), POLLIN, 0}};
     (void)::poll(fds, std::size(fds), -1);
+    is_over = (fds[1].revents & POLLIN) != 0;
+    if (signals_->told_to_end()) shelf_->hurry();
   }
-  viewer_->end();
+}
+
+// --push: whatever the server does, the recording is on disk, and the program's status is the result.
+void RecordRun::start_push() {
+  if (shelf_) return shelf_->begin_last_push();
+  if (!closed_ || options_.push.server.url.empty()) return;
+  Result<VerbProcess> pusher = VerbProcess::start(push_words(options_.push, path_, options_.quiet), signals_->before());
+  if (pusher)
+    pusher_.emplace(std::move(*pusher));
+  else
+    say(pusher.error().text);
 }
 
 // The recorder is gone: no process waits for it, new programs do not look for it, and a signal that ends us leaves
@@ -438,9 +517,12 @@ int RecordRun::end() {
   server_.reset();
   directory_.reset();
   doorbell_.reset();
+  start_push();
   // Our child continues unrecorded: we stay, because its parent expects the program's signals and status from us.
   if (outcome_.goes_on && carrier_->is_child()) outcome_.status = follow_unrecorded(*carrier_, *signals_);
   stay_with_page();
+  if (pusher_) stay_with(*pusher_);
+  if (shelf_) stay_with_shelf();
   signals_->end();
   return end_like(outcome_.status);
 }

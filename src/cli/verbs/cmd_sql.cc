@@ -16,6 +16,7 @@
 #include "cli/input.h"
 #include "cli/options/terminal.h"
 #include "cli/output.h"
+#include "cli/saved_queries.h"
 #include "cli/sql_console.h"
 #include "cli/sql_engine.h"
 #include "cli/sql_output.h"
@@ -118,6 +119,39 @@ bool is_recording(const std::string& word) {
          word.find_first_of(" \n\t") == std::string::npos;
 }
 
+Result<> check_save(const SqlOptions& options) {
+  PENNA_TRY(check_query_name(options.save));
+  if (!options.query && options.file.empty())
+    return Error{fmt::format("there is no query to save: penna sql --save {} 'SELECT ...'", options.save)};
+  if (!options.recordings.empty())
+    return Error{fmt::format("--save takes a query and no recording: leave out {}", options.recordings[0])};
+  return ok();
+}
+
+int save(const SqlOptions& options) {
+  const Result<std::string> query = query_of(options);
+  if (!query) return fail("sql", query.error().text);
+  const Result<std::string> path = save_query(options.save, *query);
+  if (!path) return fail("sql", path.error().text);
+  say(fmt::format("{} is saved: penna sql {}", options.save, options.save));
+  return 0;
+}
+
+// A name and the beginning of its query in each line.
+int list_saved(const SqlOptions& options) {
+  constexpr size_t kShown = 60;
+  Result<Output> file = open_output_of(options);
+  if (!file) return fail("sql", file.error().text);
+  for (const std::string& name : saved_query_names()) {
+    std::string query = saved_query(name).value_or("");
+    std::replace(query.begin(), query.end(), '\n', ' ');
+    query = without_end(printable(query));
+    if (query.size() > kShown) query = query.substr(0, kShown) + "...";
+    (void)file->write(fmt::format("{:<20} {}\n", name, query));
+  }
+  return finish_output(*file);
+}
+
 }  // namespace
 
 Result<Parsed<SqlOptions>> parse_sql(const Arguments& arguments) {
@@ -129,14 +163,18 @@ Result<Parsed<SqlOptions>> parse_sql(const Arguments& arguments) {
       "others, without an import. By DuckDB, which --install gets.",
       "penna sql");
   parser.words("[REC...] ['QUERY']", words,
-               "recordings, default the newest *.penna here, and the query; without one it is read from standard "
-               "input, at a terminal with history and completion");
+               "recordings, default the newest *.penna here, and the query, or the name of a saved one; without one it "
+               "is read from standard input, at a terminal with history and completion");
   add_input_options(parser, options.input);
   add_thread_options(parser, options.input.threads);
   parser.section("Query");
   parser.text("-f,--file", options.file, "FILE", "the query is in FILE; - is standard input");
   parser.text("--at", options.server.url, "URL",
               "ask the tables of this ClickHouse server, which recordings were pushed to, in its own SQL");
+  parser.text("--save", options.save, "NAME",
+              "save the query, and do not run it: 'penna sql NAME [REC...]' does, and --at URL too; an earlier one of "
+              "that name is replaced");
+  parser.flag("--saved", options.show_saved, "list the saved queries, which are files in $XDG_CONFIG_HOME/penna/sql");
   parser.flag("--install", options.install, "get DuckDB, by npm, into $XDG_DATA_HOME/penna, and end");
   parser.section("Output");
   enum class Way { kTable, kCsv, kJson, kParquet } way = Way::kTable;
@@ -156,16 +194,18 @@ Result<Parsed<SqlOptions>> parse_sql(const Arguments& arguments) {
   options.table.format = way == Way::kCsv ? Format::kCsv : way == Way::kJson ? Format::kJson : Format::kTable;
   options.parquet = way == Way::kParquet;
   for (const std::string& word : words) {
-    if (is_recording(word)) {
+    const std::optional<std::string> saved = ::access(word.c_str(), F_OK) == 0 ? std::nullopt : saved_query(word);
+    if (!saved && is_recording(word)) {
       options.recordings.push_back(word);
     } else if (!options.query) {
-      options.query = word;
+      options.query = saved.value_or(word);
     } else {
       return Error{fmt::format("there are two queries, '{}' and '{}': write one, with ; between its statements",
                                *options.query, word)};
     }
   }
   if (!options.input.recording.empty()) options.recordings.insert(options.recordings.begin(), options.input.recording);
+  if (!options.save.empty()) PENNA_TRY(check_save(options));
   if (options.query && !options.file.empty()) return Error{"there is a query and a --file: leave out one"};
   if (options.parquet && (options.output.empty() || options.output == "-"))
     return Error{"parquet is a file: name it, as in 'penna sql --format parquet -o calls.parquet ...'"};
@@ -183,6 +223,8 @@ int cmd_sql(const SqlOptions& options) {
     say(fmt::format("DuckDB {} is {}", kDuckVersion, *path));
     return 0;
   }
+  if (options.show_saved) return list_saved(options);
+  if (!options.save.empty()) return save(options);
   if (!options.server.url.empty()) return ask_server(options);
   const Result<DuckApi> api = load_sql_engine();
   if (!api) return fail("sql", api.error().text);

@@ -23,6 +23,8 @@ struct SqlOptions {
   bool parquet = false;
   std::string output;  // empty or "-": standard output
   bool install = false;
+  std::string save;         // the query is saved under this name, and not run
+  bool show_saved = false;  // the saved ones are listed
 };
 
 Result<Parsed<SqlOptions>> parse_sql(const Arguments& arguments);
