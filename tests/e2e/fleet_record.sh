@@ -51,6 +51,7 @@ full=http://127.0.0.1:$(<full.port)
 run penna record -q --push "$full" --give-up 1ms --label host=b -o b.penna -- sh -c './orders 300 >/dev/null; exit 5'
 expect_eq "5 1" "$status $(wc -l <<<"$err")" "status, and lines of words"
 expect_match "$err" "^penna push: $full is too busy: Too many parts \(300\).*; 0 blocks of b.penna arrived, and 'penna push' goes on from there"
+: >room.disk
 run penna push --give-up 1ms
 expect_eq 125 "$status" "a server whose disk is full"
 expect_match "$err" "$full is full: Cannot reserve 1.00 MiB, not enough space.*; 0 blocks of .*b.penna arrived"
@@ -83,12 +84,22 @@ is_there away.1.penna away
 
 # A recording that a newer version has made is refused in one sentence, and nothing of it is sent.
 cp a.penna newer.penna
-/usr/bin/python3 - newer.penna <<'PYTHON'
-import sys
-with open(sys.argv[1], 'r+b') as file:
-    file.seek(8)
-    file.write((99).to_bytes(4, 'little'))
-PYTHON
+cat >newer.c <<'PROGRAM'
+#include <stdint.h>
+#include <stdio.h>
+#include <xxhash.h>
+int main(int count, char **words) { /* the file's header: version at 8, checksum of what is before it at 120 */
+  FILE *file = fopen(words[count - 1], "r+b");
+  uint8_t header[120];
+  if (!file || fread(header, sizeof header, 1, file) != 1) return 1;
+  header[8] = 99;
+  uint64_t sum = XXH3_64bits(header, sizeof header);
+  rewind(file);
+  return fwrite(header, sizeof header, 1, file) != 1 || fwrite(&sum, sizeof sum, 1, file) != 1 || fclose(file) != 0;
+}
+PROGRAM
+build_c newer -lxxhash
+./newer newer.penna
 run penna push --to "$at" newer.penna
 expect_eq "125 1" "$status $(wc -l <<<"$err")" "status of a newer recording, and lines of words"
 expect_match "$err" 'newer.penna has format 99 and this penna reads formats'

@@ -515,6 +515,7 @@ int RecordRun::end() {
   silencer_.reset();
   control_.reset();
   server_.reset();
+  collector_.reset();  // and its lock on the file, which says that it is still recorded
   directory_.reset();
   doorbell_.reset();
   start_push();
