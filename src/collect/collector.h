@@ -3,7 +3,7 @@
 //
 // Why a thread: targets must never wait for the recorder's other work (accepting processes, waiting for children).
 // Invariant: only this thread uses the writer between start() and stop(). It sleeps on the doorbell, and once a second
-// writes the content of open chunks: a recorder that is killed loses no more than that. With an onlooker, it also
+// writes the content of open chunks: a recorder that is killed loses no more than that. With an observer, it also
 // checks open chunks every kLookMs.
 #pragma once
 
@@ -69,16 +69,16 @@ class Collector {
   // everything is drained, but not at a hurried stop. Call before start().
   void set_last_words(std::function<void(RecordingWriter&)> last_words) { last_words_ = std::move(last_words); }
 
-  // Sets an onlooker until the collector has stopped. Call before start().
-  void set_onlooker(Onlooker& onlooker) { onlooker_ = &onlooker; }
+  // Sets an observer until the collector has stopped. Call before start().
+  void set_observer(Observer& observer) { observer_ = &observer; }
 
   // The recording ends when such a function is entered (FunctionTraits::finish): the caller must then stop() it. Call
   // before start().
   Result<> set_finish(CallRules functions);
   // Likewise when its file has reached this size; what is written at the end makes it larger. Call before start().
   Result<> set_most_bytes(uint64_t bytes);
-  // An onlooker that calls ask_for() on the collector's thread. Call before start().
-  void add_watch(std::unique_ptr<PassingOnlooker> watch) { watches_.push_back(std::move(watch)); }
+  // An observer that calls ask_for() on the collector's thread. Call before start().
+  void add_watch(std::unique_ptr<ForwardingObserver> watch) { watches_.push_back(std::move(watch)); }
   // A snapshot for this cause; for watches. There is a flight recorder.
   void ask_for(SnapshotCause cause) { flight_->ask(std::move(cause)); }
   int finished_fd() const { return finished_.get(); }  // readable from then on; -1: nothing was set
@@ -145,7 +145,7 @@ class Collector {
   void apply(News& news);
   bool drain_all();
   ProcessDrain* drained_parent(const Process& child);
-  void begin_for_onlooker(const Process& process, ProcessDrain* parent);
+  void begin_for_observer(const Process& process, ProcessDrain* parent);
   void inherit(const Process& child, ProcessDrain& drain, const ProcessDrain* parent);
   void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone, uint64_t processor_ns);
   void add_note(std::string sentence, uint32_t missed);
@@ -173,10 +173,11 @@ class Collector {
   Doorbell& doorbell_;
   uint32_t time_shift_ = 0;
   std::function<void(RecordingWriter&)> last_words_;
-  Onlooker* onlooker_ = nullptr;
-  std::vector<std::unique_ptr<PassingOnlooker>> watches_;  // conditions of snapshots; forwarding to each other, and to
-  std::unique_ptr<FlightRecorder> flight_;                 // if set, this is the onlooker,
-  std::unique_ptr<FinishWatch> finish_;                    // or this one, forwarding to it
+  Observer* observer_ = nullptr;
+  std::vector<std::unique_ptr<ForwardingObserver>>
+      watches_;                             // conditions of snapshots; forwarding to each other, and to
+  std::unique_ptr<FlightRecorder> flight_;  // if set, this is the observer,
+  std::unique_ptr<FinishWatch> finish_;     // or this one, forwarding to it
   Fd finished_;
   uint64_t most_bytes_ = UINT64_MAX;  // of the file
   uint64_t full_ticks_ = UINT64_MAX;  // when it had reached that size

@@ -58,7 +58,7 @@ void EntryWatch::learn(uint32_t process, Watched& watched, const Record& record)
 }
 
 void EntryWatch::records(uint32_t process, std::span<const uint8_t> chunk) {
-  if (!functions_.ask) return PassingOnlooker::records(process, chunk);
+  if (!functions_.ask) return ForwardingObserver::records(process, chunk);
   Watched& watched = watched_[process];
   const penna_chunk header = header_of(chunk);
   RecordCursor in(chunk);
@@ -73,7 +73,7 @@ void EntryWatch::records(uint32_t process, std::span<const uint8_t> chunk) {
     else if (record.kind == PENNA_KIND_LOST)
       lost(process, header.thread_serial);
   }
-  PassingOnlooker::records(process, chunk);
+  ForwardingObserver::records(process, chunk);
 }
 
 void EntryWatch::ended(const ProcessEnd& end) {
@@ -81,7 +81,7 @@ void EntryWatch::ended(const ProcessEnd& end) {
     forget(found->second);
     watched_.erase(found);
   }
-  PassingOnlooker::ended(end);
+  ForwardingObserver::ended(end);
 }
 
 }  // namespace penna

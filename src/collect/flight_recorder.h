@@ -3,7 +3,7 @@
 // condition is met (condition_watch.h), on request, or when the recording ends: in the recording, or each time in a
 // file of its own.
 //
-// Why an onlooker: it sees each record once, in time (entry_watch.h).
+// Why an observer: it sees each record once, in time (entry_watch.h).
 // Invariant: the chunks that it keeps take at most `bytes`, whatever targets do; each is stored or counted as
 // discarded.
 #pragma once

@@ -92,7 +92,7 @@ Result<std::vector<PlannedChange>> changes_of(const Target& process, pid_t copy)
   if (!there) return Error{"could not be copied: the copy has ended"};
   const auto residue = find_residue(*there);
   const auto planned = residue ? Journal(copy, residue->attachment, 0, {}).planned() : Error{"has no agent"};
-  if (!planned) return Error{"could not be copied: the copy was not entered"};
+  if (!planned) return Error{"could not be copied: the copy did not start"};
   Changes changes;
   for (const penna_change& one : *planned) {
     const bool is_code = one.kind == PENNA_CHANGED_CODE;
@@ -113,7 +113,7 @@ Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& sta
   ProcessCopy copy = PENNA_TRY(ProcessCopy::make(process.pid));
   // Another thread may have been in the middle of dlopen: in the copy, it never leaves it.
   const auto memory = RemoteMemory::open(copy.pid());
-  *again = memory && !process.alone && !list_libraries(copy.pid(), *memory);
+  *again = memory && !process.standalone && !list_libraries(copy.pid(), *memory);
   if (*again) {
     PENNA_TRY(copy.end());
     return Error{"could not be copied: it is always loading libraries"};

@@ -45,10 +45,10 @@
 #include "collect/doorbell.h"
 #include "collect/server.h"
 #include "collect/settings.h"
-#include "reach/alone_starts.h"
 #include "reach/ask_process.h"
 #include "reach/inject.h"
 #include "reach/silencer.h"
+#include "reach/standalone_starts.h"
 #include "report/frames.h"
 
 namespace penna {
@@ -194,9 +194,9 @@ class RecordRun {
   const std::shared_ptr<RequestedFunctions> asked_for_values_ = std::make_shared<RequestedFunctions>();
   PatchRequests requests_;
   std::unique_ptr<Carrier> carrier_;
-  Inject* inject_ = nullptr;           // the carrier, if we come in that way
-  CallIn call_ = call_in;              // for penna ctl and --max-overhead
-  std::optional<AloneStarts> starts_;  // none with breakpoints, which meet these programs like all others
+  Inject* inject_ = nullptr;                // the carrier, if we come in that way
+  CallIn call_ = call_in;                   // for penna ctl and --max-overhead
+  std::optional<StandaloneStarts> starts_;  // none with breakpoints, which meet these programs like all others
   Session session_;
   std::optional<RecordingWriter> writer_;
   std::string path_;
@@ -330,7 +330,7 @@ Result<> RecordRun::prepare_live_view() {
   live_.emplace(*options_.live, wants_color(options_.color, 1), session_, start_, *symbols_, 1,
                 name_style({}, Format::kTable),
                 LiveFilter::make(live_rules(filter(), ticks_per_ns_), options_.conditions, options_.threads));
-  collector_->set_onlooker(live_->onlooker());
+  collector_->set_observer(live_->observer());
   return live_->start();
 }
 
@@ -346,8 +346,8 @@ Result<> RecordRun::start_viewer() {
 }
 
 Result<> RecordRun::start_collector() {
-  Onlooker* const onlooker = live_ ? &live_->onlooker() : nullptr;
-  silencer_ = PENNA_TRY(Silencer::make(options_.max_overhead, *server_, *collector_, onlooker, function_namer()));
+  Observer* const observer = live_ ? &live_->observer() : nullptr;
+  silencer_ = PENNA_TRY(Silencer::make(options_.max_overhead, *server_, *collector_, observer, function_namer()));
   if (silencer_) silencer_->call_by(call_);
   return collector_->start();
 }

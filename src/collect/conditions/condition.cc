@@ -14,7 +14,7 @@
 
 namespace penna {
 
-std::unique_ptr<PassingOnlooker> watch_for(const SnapshotCondition& condition, ConditionHelp help) {
+std::unique_ptr<ForwardingObserver> watch_for(const SnapshotCondition& condition, ConditionHelp help) {
   using Kind = SnapshotCondition::Kind;
   switch (condition.kind) {
     case Kind::kWait: return watch_waits(condition, std::move(help));

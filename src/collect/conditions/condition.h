@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The conditions of penna record --on, and the onlookers that watch for them.
+// The conditions of penna record --on, and the observers that watch for them.
 //
-// Why onlookers: they see each record once, in time, even in chunks that are still being filled. Each goes over the
+// Why observers: they see each record once, in time, even in chunks that are still being filled. Each goes over the
 // records by itself: a condition costs the recorder something, and the program nothing.
 // Invariant: what a watch keeps is bounded, whatever targets do; nothing is kept of threads or processes that are gone.
 #pragma once
@@ -13,7 +13,7 @@
 #include <string>
 
 #include "collect/flight_recorder.h"
-#include "collect/onlooker.h"
+#include "collect/observer.h"
 #include "filter/call_sieve.h"
 #include "filter/where.h"
 
@@ -53,7 +53,7 @@ struct ConditionHelp {
 };
 
 // Not for kEnd.
-std::unique_ptr<PassingOnlooker> watch_for(const SnapshotCondition& condition, ConditionHelp help);
+std::unique_ptr<ForwardingObserver> watch_for(const SnapshotCondition& condition, ConditionHelp help);
 
 // From /proc.
 std::optional<uint64_t> resident_bytes(uint32_t pid);

@@ -34,7 +34,7 @@ class WaitWatch final : public RecordWatch {
     const uint64_t now = penna_now();
     for (const OpenTimes::Long& one : waits_.take_overdue(now, [&](const auto& thread) { return lives(thread); }))
       tell(one.thread, fmt::format("has waited {} for a lock", time_text(one.ticks, help_.ticks_per_ns)), now);
-    PassingOnlooker::up_to_date();
+    ForwardingObserver::up_to_date();
   }
 
  private:
@@ -64,7 +64,7 @@ class SpanWatch final : public SiteWatch {
     const uint64_t now = penna_now();
     for (const OpenTimes::Long& one : spans_.take_overdue(now, [&](const auto& thread) { return lives(thread); }))
       tell(one.thread, fmt::format("has been in it for {}", time_text(one.ticks, help_.ticks_per_ns)), now);
-    PassingOnlooker::up_to_date();
+    ForwardingObserver::up_to_date();
   }
 
  private:
@@ -133,13 +133,13 @@ class CallWatch final : public EntryWatch {
 
 }  // namespace
 
-std::unique_ptr<PassingOnlooker> watch_waits(const SnapshotCondition& condition, ConditionHelp help) {
+std::unique_ptr<ForwardingObserver> watch_waits(const SnapshotCondition& condition, ConditionHelp help) {
   return std::make_unique<WaitWatch>(condition, std::move(help));
 }
-std::unique_ptr<PassingOnlooker> watch_spans(const SnapshotCondition& condition, ConditionHelp help) {
+std::unique_ptr<ForwardingObserver> watch_spans(const SnapshotCondition& condition, ConditionHelp help) {
   return std::make_unique<SpanWatch>(condition, std::move(help));
 }
-std::unique_ptr<PassingOnlooker> watch_calls(const SnapshotCondition& condition, ConditionHelp help) {
+std::unique_ptr<ForwardingObserver> watch_calls(const SnapshotCondition& condition, ConditionHelp help) {
   return std::make_unique<CallWatch>(condition, std::move(help));
 }
 

@@ -45,7 +45,7 @@ class Threshold {
   bool is_growth_, is_first_, was_above_ = false;
 };
 
-class RssWatch final : public PassingOnlooker {
+class RssWatch final : public ForwardingObserver {
  public:
   RssWatch(const SnapshotCondition& condition, ConditionHelp help)
       : condition_(condition), help_(std::move(help)), every_(static_cast<uint64_t>(kEveryNs * help_.ticks_per_ns)) {}
@@ -53,11 +53,11 @@ class RssWatch final : public PassingOnlooker {
   void began(const Process& process) override {
     const auto one = processes_.try_emplace(process.number, Watched{process.pid, Threshold(condition_)}).first;
     look(one->second, penna_now());
-    PassingOnlooker::began(process);
+    ForwardingObserver::began(process);
   }
   void ended(const ProcessEnd& end) override {
     processes_.erase(end.number);
-    PassingOnlooker::ended(end);
+    ForwardingObserver::ended(end);
   }
   void up_to_date() override {
     const uint64_t now = penna_now();
@@ -65,7 +65,7 @@ class RssWatch final : public PassingOnlooker {
       last_ = now;
       for (auto& [number, one] : processes_) look(one, now);
     }
-    PassingOnlooker::up_to_date();
+    ForwardingObserver::up_to_date();
   }
 
  private:
@@ -101,7 +101,7 @@ class LiveWatch final : public RecordWatch {
       heap.aged = now;
       heap.older = std::exchange(heap.early, {});
     }
-    PassingOnlooker::up_to_date();
+    ForwardingObserver::up_to_date();
   }
 
  private:
@@ -187,21 +187,21 @@ class LiveWatch final : public RecordWatch {
   std::map<uint32_t, Heap> heaps_;  // by process
 };
 
-class CrashWatch final : public PassingOnlooker {
+class CrashWatch final : public ForwardingObserver {
  public:
   CrashWatch(SnapshotCondition condition, ConditionHelp help)
       : condition_(std::move(condition)), help_(std::move(help)) {}
 
   void began(const Process& process) override {
     pids_.began(process);
-    PassingOnlooker::began(process);
+    ForwardingObserver::began(process);
   }
   void ended(const ProcessEnd& end) override {
     if (end.how == EndKind::kSignaled && !is_asked_for(end.code))
       help_.tell({fmt::format("{}: process {} was ended by {}", condition_.text, pids_.pid(end.number), name(end.code)),
                   end.end_ticks});
     pids_.ended(end.number);
-    PassingOnlooker::ended(end);
+    ForwardingObserver::ended(end);
   }
 
  private:
@@ -221,14 +221,14 @@ class CrashWatch final : public PassingOnlooker {
 
 }  // namespace
 
-std::unique_ptr<PassingOnlooker> watch_rss(const SnapshotCondition& condition, ConditionHelp help) {
+std::unique_ptr<ForwardingObserver> watch_rss(const SnapshotCondition& condition, ConditionHelp help) {
   if (!help.resident_bytes) help.resident_bytes = resident_bytes;
   return std::make_unique<RssWatch>(condition, std::move(help));
 }
-std::unique_ptr<PassingOnlooker> watch_live(const SnapshotCondition& condition, ConditionHelp help) {
+std::unique_ptr<ForwardingObserver> watch_live(const SnapshotCondition& condition, ConditionHelp help) {
   return std::make_unique<LiveWatch>(condition, std::move(help));
 }
-std::unique_ptr<PassingOnlooker> watch_crashes(const SnapshotCondition& condition, ConditionHelp help) {
+std::unique_ptr<ForwardingObserver> watch_crashes(const SnapshotCondition& condition, ConditionHelp help) {
   return std::make_unique<CrashWatch>(condition, std::move(help));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RecordWatch: an onlooker that picks records of some kinds; the base of most watches.
+// RecordWatch: an observer that picks records of some kinds; the base of most watches.
 //
 // Invariant: compact calls, which are most records, are passed over without being decoded.
 #pragma once
@@ -12,7 +12,7 @@
 
 #include "collect/conditions/condition.h"
 #include "collect/conditions/open_times.h"
-#include "collect/onlooker.h"
+#include "collect/observer.h"
 #include "penna/clock.h"
 #include "recording/records.h"
 
@@ -40,7 +40,7 @@ class KnownPids {
   std::map<uint32_t, uint32_t> pids_;  // by number
 };
 
-class RecordWatch : public PassingOnlooker {
+class RecordWatch : public ForwardingObserver {
  public:
   RecordWatch(const SnapshotCondition& condition, ConditionHelp help, std::initializer_list<uint32_t> kinds)
       : condition_(condition), help_(std::move(help)) {
@@ -49,7 +49,7 @@ class RecordWatch : public PassingOnlooker {
 
   void began(const Process& process) override {
     pids_.began(process);
-    PassingOnlooker::began(process);
+    ForwardingObserver::began(process);
   }
   void records(uint32_t process, std::span<const uint8_t> chunk) override {
     const penna_chunk header = header_of(chunk);
@@ -57,12 +57,12 @@ class RecordWatch : public PassingOnlooker {
     RecordCursor(chunk).pass_all([&](uint32_t kind, auto&& record) {
       if (kind < 64 && (wanted_ >> kind & 1) != 0) see(thread, record());
     });
-    PassingOnlooker::records(process, chunk);
+    ForwardingObserver::records(process, chunk);
   }
   void ended(const ProcessEnd& end) override {
     forget(end.number);
     pids_.ended(end.number);
-    PassingOnlooker::ended(end);
+    ForwardingObserver::ended(end);
   }
 
  protected:

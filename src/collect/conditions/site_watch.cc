@@ -77,7 +77,7 @@ class PointWatch final : public SiteWatch {
 
 }  // namespace
 
-std::unique_ptr<PassingOnlooker> watch_points(const SnapshotCondition& condition, ConditionHelp help) {
+std::unique_ptr<ForwardingObserver> watch_points(const SnapshotCondition& condition, ConditionHelp help) {
   return std::make_unique<PointWatch>(condition, std::move(help));
 }
 

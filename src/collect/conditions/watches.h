@@ -8,12 +8,12 @@
 
 namespace penna {
 
-std::unique_ptr<PassingOnlooker> watch_waits(const SnapshotCondition& condition, ConditionHelp help);
-std::unique_ptr<PassingOnlooker> watch_spans(const SnapshotCondition& condition, ConditionHelp help);
-std::unique_ptr<PassingOnlooker> watch_calls(const SnapshotCondition& condition, ConditionHelp help);
-std::unique_ptr<PassingOnlooker> watch_points(const SnapshotCondition& condition, ConditionHelp help);
-std::unique_ptr<PassingOnlooker> watch_live(const SnapshotCondition& condition, ConditionHelp help);
-std::unique_ptr<PassingOnlooker> watch_rss(const SnapshotCondition& condition, ConditionHelp help);
-std::unique_ptr<PassingOnlooker> watch_crashes(const SnapshotCondition& condition, ConditionHelp help);
+std::unique_ptr<ForwardingObserver> watch_waits(const SnapshotCondition& condition, ConditionHelp help);
+std::unique_ptr<ForwardingObserver> watch_spans(const SnapshotCondition& condition, ConditionHelp help);
+std::unique_ptr<ForwardingObserver> watch_calls(const SnapshotCondition& condition, ConditionHelp help);
+std::unique_ptr<ForwardingObserver> watch_points(const SnapshotCondition& condition, ConditionHelp help);
+std::unique_ptr<ForwardingObserver> watch_live(const SnapshotCondition& condition, ConditionHelp help);
+std::unique_ptr<ForwardingObserver> watch_rss(const SnapshotCondition& condition, ConditionHelp help);
+std::unique_ptr<ForwardingObserver> watch_crashes(const SnapshotCondition& condition, ConditionHelp help);
 
 }  // namespace penna

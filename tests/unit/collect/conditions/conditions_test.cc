@@ -96,7 +96,7 @@ class WatchTest : public testing::Test {
   double ticks_per_ns_ = 1;
   std::vector<std::string> causes_, notes_;
   std::map<uint32_t, std::optional<uint64_t>> resident_;
-  std::unique_ptr<PassingOnlooker> watch_;
+  std::unique_ptr<ForwardingObserver> watch_;
 };
 
 constexpr uint64_t lock_word(uint64_t address, uint64_t sync = PENNA_SYNC_MUTEX) { return address | sync << 56; }
