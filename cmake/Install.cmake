@@ -22,7 +22,7 @@ install(TARGETS penna etrace functracer mutex_trace mutex_ft2csv RUNTIME COMPONE
 install(TARGETS penna_etrace penna_functracer LIBRARY COMPONENT runtime)
 install(TARGETS penna_point penna_recorder penna_agent EXPORT Penna
   LIBRARY COMPONENT library NAMELINK_COMPONENT dev INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(TARGETS penna_agent_alone LIBRARY COMPONENT library)
+install(TARGETS penna_agent_standalone LIBRARY COMPONENT library)
 install(TARGETS penna_http penna_http_client LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
 install(EXPORT Penna NAMESPACE Penna:: FILE PennaTargets.cmake DESTINATION ${packages} COMPONENT dev)
 

@@ -17,9 +17,9 @@
 #include "base/file.h"
 #include "base/proc_stat.h"
 #include "cli/record_notes.h"
-#include "reach/alone_program.h"
 #include "reach/call_filters.h"
 #include "reach/find_recorder.h"
+#include "reach/standalone_program.h"
 #include "reach/stopped_process.h"
 #include "symbols/elf/elf_facts.h"
 

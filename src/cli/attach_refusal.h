@@ -29,7 +29,7 @@ struct ProcessFacts {
   bool filters_calls = false;     // seccomp
   bool may_read_filters = false;  // the filter then decides
   bool is_static = false, is_musl = false;
-  std::string why_no_standalone_agent;  // for a static program: alone_program.h
+  std::string why_no_standalone_agent;  // for a static program: standalone_program.h
 };
 
 // Error: there is no such process, as a sentence.

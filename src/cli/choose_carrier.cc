@@ -6,9 +6,9 @@
 
 #include "breakpoint/breakpoint_carrier.h"
 #include "cli/record_notes.h"
-#include "reach/alone_program.h"
 #include "reach/inject.h"
 #include "reach/launch.h"
+#include "reach/standalone_program.h"
 #include "symbols/elf/elf_facts.h"
 
 namespace penna {
@@ -16,7 +16,7 @@ namespace {
 
 // Why the program cannot have an agent, although breakpoints can record it: "uses musl". Empty: it can have one, or
 // cannot be recorded at all (32 bits, another machine, higher privileges than ours). *is_static: no dynamic linker
-// loads it, so it needs the stand-alone agent.
+// loads it, so it needs the standalone agent.
 std::string why_no_agent(const std::string& program, bool* is_static) {
   const auto facts = read_elf_facts(program);
   if (!facts || !facts->is_elf || facts->bits != 64 || facts->machine_name != "x86-64" || facts->setuid) return "";

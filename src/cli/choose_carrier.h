@@ -15,7 +15,7 @@ namespace penna {
 
 struct CarrierChoice {
   bool by_breakpoints = false;
-  bool comes_alone = false;  // the stand-alone agent, for a started program that nothing can be preloaded into
+  bool comes_alone = false;  // the standalone agent, for a started program that nothing can be preloaded into
   std::string reason;        // a sentence for the user; empty: the usual way, or requested
 };
 

@@ -13,9 +13,9 @@
 #include "collect/control_server.h"
 #include "collect/doorbell.h"
 #include "collect/server.h"
-#include "reach/alone_starts.h"
 #include "reach/carrier.h"
 #include "reach/silencer.h"
+#include "reach/standalone_starts.h"
 
 namespace penna {
 
@@ -31,8 +31,8 @@ struct Outcome {
 struct Served {
   Server& server;
   ControlServer& control;
-  Silencer* silencer;   // null: no limit was asked for
-  AloneStarts* starts;  // null: none are followed
+  Silencer* silencer;        // null: no limit was asked for
+  StandaloneStarts* starts;  // null: none are followed
   const Doorbell& doorbell;
   int finished_fd;  // Collector::finished_fd()
   const std::string& socket_path;

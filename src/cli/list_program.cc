@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "cli/point_listing.h"
 #include "plan/call_sites.h"
-#include "reach/alone_program.h"
+#include "reach/standalone_program.h"
 #include "report/facts.h"
 #include "report/frames.h"
 #include "report/units.h"

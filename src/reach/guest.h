@@ -24,7 +24,7 @@ namespace penna {
 
 // Addresses and offsets in the process that the guest needs.
 struct GuestNeeds {
-  uint64_t dlopen = 0, dlsym = 0, dlerror = 0, ctype_init = 0;  // 0: not needed (alone_program.h)
+  uint64_t dlopen = 0, dlsym = 0, dlerror = 0, ctype_init = 0;  // 0: not needed (standalone_program.h)
   // For struct pthread, and for link_map: nptl's own descriptions for debuggers (libthread_db).
   uint32_t pthread_bytes = 0, tid_at = 0, dtv_at = 0, tls_offset_at = 0;
   int64_t rseq_at = 0;               // from the thread pointer; 0: libc does not register rseq

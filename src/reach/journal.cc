@@ -50,7 +50,7 @@ size_t count_modules(const std::vector<MemoryRange>& ranges, const Places& place
   return files.size();
 }
 
-// A stand-alone agent's table of threads. Empty: it claims more than there can be.
+// A standalone agent's table of threads. Empty: it claims more than there can be.
 std::string thread_keys(const RemoteMemory& memory, const penna_attachment& head) {
   constexpr uint32_t kMostThreads = 1 << 20;
   const uint64_t threads = head.thread_count <= kMostThreads ? head.thread_count : 0;
@@ -88,7 +88,7 @@ uint64_t slot_of(const RemoteMemory& memory, const penna_attachment& head, uint6
   return 0;
 }
 
-// An agent that is alone knows threads by what libc has noted of them. Is that so for all that there are? (0: it is
+// A standalone agent knows threads by what libc has noted of them. Is that so for all that there are? (0: it is
 // just ending.)
 bool knows_threads(pid_t pid, const RemoteMemory& memory, const StoppedProcess& process, const penna_attachment& head) {
   return head.threads == 0 ||

@@ -36,7 +36,7 @@ class Journal {
     its.unwinder_ = unwinder_;
     return its;
   }
-  // For a program entered by a stand-alone agent: the functions of its unwinder.
+  // For a program entered by a standalone agent: the functions of its unwinder.
   void set_unwinder(std::vector<RemoteRange> functions) { unwinder_ = std::move(functions); }
 
   enum class State {

@@ -22,10 +22,10 @@
 #include "base/memory_ranges.h"
 #include "base/proc_stat.h"
 #include "penna/patch_plan.h"
-#include "reach/alone_agent.h"
 #include "reach/call_filters.h"
 #include "reach/guest.h"
 #include "reach/residue.h"
+#include "reach/standalone_agent.h"
 #include "reach/stop_thread.h"
 #include "reach/target.h"
 #include "reach/turn.h"
@@ -58,13 +58,13 @@ Fd open_memory_file(pid_t pid, int fd) {
 struct Start {
   GuestTexts texts;
   std::optional<Residue> residue;
-  std::string agent;                // the part of its file that is loaded; empty: it is loaded already
-  GuestPlace place;                 // found or made
-  uint32_t refusals = 0;            // penna_attachment::refusals
-  Fd agent_file;                    // made: where `agent` is written
-  std::optional<AloneAgent> alone;  // the standalone agent, if we have to load it
-  uint64_t base = 0, frames = 0;    // alone: where it is; map_frames()
-  uint64_t attach() const { return residue ? residue->attach : alone->attach_at(base); }
+  std::string agent;                          // the part of its file that is loaded; empty: it is loaded already
+  GuestPlace place;                           // found or made
+  uint32_t refusals = 0;                      // penna_attachment::refusals
+  Fd agent_file;                              // made: where `agent` is written
+  std::optional<StandaloneAgent> standalone;  // the standalone agent, if we have to load it
+  uint64_t base = 0, frames = 0;              // standalone: where it is; map_frames()
+  uint64_t attach() const { return residue ? residue->attach : standalone->attach_at(base); }
 };
 
 bool may_map(const std::optional<int64_t>& got) { return got && (*got > 0 || *got < -4095); }  // 0 cannot be mapped
@@ -72,7 +72,7 @@ bool may_map(const std::optional<int64_t>& got) { return got && (*got > 0 || *go
 // Creates a memfd in the process that we have open, too. Returns words that follow "process N "; empty: success.
 std::string make_agent_file(const Target& target, BorrowedThread& thread, Start* start, int* made) {
   // Its name goes into memory that is zero and will be the guest's.
-  if (!target.memory.write(start->place.memory, AloneAgent::kMemoryFile, sizeof AloneAgent::kMemoryFile))
+  if (!target.memory.write(start->place.memory, StandaloneAgent::kMemoryFile, sizeof StandaloneAgent::kMemoryFile))
     return "has ended meanwhile";
   const auto fd = thread.call(SYS_memfd_create, {start->place.memory, MFD_CLOEXEC, 0, 0, 0, 0});
   if (!fd || *fd < 0) return "may not make a memfd, by which the agent would come";
@@ -82,13 +82,13 @@ std::string make_agent_file(const Target& target, BorrowedThread& thread, Start*
 }
 
 // Maps the agent's memory, where no dynamic linker would. Returns words that follow "process N "; empty: success.
-std::string map_alone(const Target& target, BorrowedThread& thread, Start* start) {
-  start->frames = map_frames(thread, *target.alone, memory_ranges(target.pid));
-  if (start->frames == 0 && target.alone->told.frame_bytes != 0)
+std::string map_standalone(const Target& target, BorrowedThread& thread, Start* start) {
+  start->frames = map_frames(thread, *target.standalone, memory_ranges(target.pid));
+  if (start->frames == 0 && target.standalone->told.frame_bytes != 0)
     return "has no free memory near its code for its unwind information";
   int made = -1;
   std::string trouble = make_agent_file(target, thread, start, &made);
-  if (trouble.empty()) trouble = start->alone->map(thread, made, &start->base);
+  if (trouble.empty()) trouble = start->standalone->map(thread, made, &start->base);
   if (made >= 0) thread.call(SYS_close, {static_cast<uint64_t>(made), 0, 0, 0, 0, 0});
   return trouble;
 }
@@ -105,8 +105,8 @@ std::string bring_guest(const Target& target, BorrowedThread& thread, Start* sta
   if (!may_map(memory)) return "has too little memory left for the agent";
   start->place.memory = static_cast<uint64_t>(*memory);
   int agent_fd = -1;
-  if (!start->residue && target.alone) {
-    if (std::string trouble = map_alone(target, thread, start); !trouble.empty()) return trouble;
+  if (!start->residue && target.standalone) {
+    if (std::string trouble = map_standalone(target, thread, start); !trouble.empty()) return trouble;
   } else if (!start->residue) {
     if (std::string trouble = make_agent_file(target, thread, start, &agent_fd); !trouble.empty()) return trouble;
   }
@@ -126,7 +126,7 @@ bool is_known_thread(const Target& target, const BorrowedThread& thread) {
 
 // Runs while the thread is borrowed. Returns words that follow "process N "; empty: the guest runs.
 std::string start_guest(const Target& target, BorrowedThread& thread, Start* start) {
-  if (target.alone && !is_known_thread(target, thread)) return "has threads that its libc does not know of";
+  if (target.standalone && !is_known_thread(target, thread)) return "has threads that its libc does not know of";
   if (start->place.memory == 0) {
     if (std::string trouble = bring_guest(target, thread, start); !trouble.empty()) return trouble;
   } else if (!Guest(start->place).prepare_again(target.memory, start->residue->attach, start->texts)) {
@@ -145,10 +145,10 @@ std::string start_guest(const Target& target, BorrowedThread& thread, Start* sta
 // Lets the guest begin. Copying the agent takes milliseconds, so it is done here, when the borrowed thread is back at
 // its work.
 std::string let_guest_go(const Target& target, const Start& start) {
-  const std::string& agent = start.alone ? start.alone->image_at(start.base) : start.agent;
+  const std::string& agent = start.standalone ? start.standalone->image_at(start.base) : start.agent;
   if (start.agent_file && !write_all(start.agent_file, agent)) return kCannotGiveAgent;
-  if (target.alone && (!describe_program_to_agent(target.memory, start.base, *target.alone, start.frames) ||
-                       !Guest(start.place).set_attach(target.memory, start.attach())))
+  if (target.standalone && (!describe_program_to_agent(target.memory, start.base, *target.standalone, start.frames) ||
+                            !Guest(start.place).set_attach(target.memory, start.attach())))
     return "has ended";
   return Guest(start.place).go(target.memory) ? "" : "has ended";
 }
@@ -170,22 +170,23 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
   Start start{{socket_path_, agent_}, find_residue(*target), {}, {}, *refusals, {}, {}};
   const auto journal_of = [&](uint64_t attachment) {
     Journal journal(pid, attachment, target->code.sigreturn, target->system_code);
-    if (target->alone) journal.set_unwinder(target->alone->unwinder);
+    if (target->standalone) journal.set_unwinder(target->standalone->unwinder);
     return journal;
   };
   if (start.residue && start.residue->attachment != 0) {
     const Guest before = Guest::of(target->memory, start.residue->attachment);
     if (before.is_running(target->memory)) return sentence("is just being attached to by another recorder");
-    const auto renewed = renew(pid, target->memory, *start.residue, journal_of(start.residue->attachment),
-                               target->alone ? alone_agent_file(agent_) : agent_, target->needs.tls_offset_at);
+    const auto renewed =
+        renew(pid, target->memory, *start.residue, journal_of(start.residue->attachment),
+              target->standalone ? standalone_agent_file(agent_) : agent_, target->needs.tls_offset_at);
     if (!renewed) return renewed.error().text;
     start.place = before.place();
   }
-  if (start.residue && target->alone) start.base = start.residue->agent.bias;
-  if (!start.residue && target->alone) {
-    auto agent = AloneAgent::load(agent_);
+  if (start.residue && target->standalone) start.base = start.residue->agent.bias;
+  if (!start.residue && target->standalone) {
+    auto agent = StandaloneAgent::load(agent_);
     if (!agent) return agent.error().text;
-    start.alone = std::move(*agent);
+    start.standalone = std::move(*agent);
   } else if (!start.residue) {
     auto agent = loaded_part(agent_);
     if (!agent) return agent.error().text;
@@ -206,7 +207,7 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
     if (std::chrono::steady_clock::now() > end) return sentence("does not let the agent be loaded: a lock is held");
   }
   if (until_ == InjectUntil::kPlanned) return patient.journal.reset(), "";
-  if (!target->alone) name_agent(pid, target->memory, agent_);
+  if (!target->standalone) name_agent(pid, target->memory, agent_);
   const auto written = patient.journal->write_all();
   return written ? "" : written.error().text;
 }
@@ -238,7 +239,7 @@ std::string Patients::bring_in(pid_t pid) {
     patient = {};
   }
   if (trouble.empty()) return {};
-  if (patient.turn && is_alone(pid)) trouble += "; --via breakpoint can record it";
+  if (patient.turn && is_standalone(pid)) trouble += "; --via breakpoint can record it";
   Restored given_up;  // only the trouble is reported
   restore_family(pid, &given_up);
   patients_.erase(pid);

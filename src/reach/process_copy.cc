@@ -41,8 +41,8 @@ std::string make_copy(pid_t pid, Made* made) {
   if (!target) return target.error().text;
   const auto refusals = judge_call_filters(pid, target->code.system_call, true);
   if (!refusals) return refusals.error().text;
-  const uint64_t exit_function =
-      target->alone ? target->alone->function("_exit") : RemoteSymbols(target->memory, *target->libc).find("_exit");
+  const uint64_t exit_function = target->standalone ? target->standalone->function("_exit")
+                                                    : RemoteSymbols(target->memory, *target->libc).find("_exit");
   if (exit_function == 0) return "has a libc without _exit";
   std::optional<BorrowedThread::Child> child;
   const std::string trouble = with_borrowed_thread(*target, [&](BorrowedThread& thread) -> std::string {

@@ -113,7 +113,7 @@ Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& sta
   ProcessCopy copy = PENNA_TRY(ProcessCopy::make(process.pid));
   // Another thread may have been in the middle of dlopen: in the copy, it never leaves it.
   const auto memory = RemoteMemory::open(copy.pid());
-  *again = memory && !process.alone && !list_libraries(copy.pid(), *memory);
+  *again = memory && !process.standalone && !list_libraries(copy.pid(), *memory);
   if (*again) {
     PENNA_TRY(copy.end());
     return Error{"could not be copied: it is always loading libraries"};

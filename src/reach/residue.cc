@@ -12,9 +12,9 @@
 
 #include "base/file.h"
 #include "base/memory_ranges.h"
-#include "reach/alone_agent.h"
 #include "reach/arch.h"
 #include "reach/guest.h"
+#include "reach/standalone_agent.h"
 
 namespace penna {
 namespace {
@@ -113,10 +113,10 @@ bool write_changed(const RemoteMemory& memory, const Pristine& part) {
   return true;
 }
 
-std::optional<Residue> find_alone_residue(const Target& target) {
-  const uint64_t base = find_alone_agent(target.memory, memory_ranges(target.pid));
+std::optional<Residue> find_standalone_residue(const Target& target) {
+  const uint64_t base = find_standalone_agent(target.memory, memory_ranges(target.pid));
   if (base == 0) return {};
-  Residue residue{alone_library(target.memory, base), 0, 0, 0};
+  Residue residue{standalone_library(target.memory, base), 0, 0, 0};
   const RemoteSymbols symbols(target.memory, residue.agent);
   residue.attach = symbols.find("penna_agent_attach");
   residue.attachment_at = symbols.find("penna_agent_attachment");
@@ -127,7 +127,7 @@ std::optional<Residue> find_alone_residue(const Target& target) {
 }  // namespace
 
 std::optional<Residue> find_residue(const Target& target) {
-  if (target.alone) return find_alone_residue(target);
+  if (target.standalone) return find_standalone_residue(target);
   const RemoteMemory& memory = target.memory;
   for (const RemoteLibrary& one : target.libraries) {
     const bool is_named = one.name.ends_with("/libpenna-agent.so");
@@ -180,28 +180,29 @@ Result<> renew(pid_t pid, const RemoteMemory& memory, const Residue& residue, co
         fmt::format("process {} has threads that wait in functions which the last recording has entered: try "
                     "again once they have returned, or use --via breakpoint",
                     pid)};
-  const bool is_alone = residue.agent.map == 0;  // then its threads' variables are among its own
-  const auto offset = is_alone ? std::optional<int64_t>(0) : memory.get<int64_t>(residue.agent.map + tls_offset_at);
+  const bool is_standalone = residue.agent.map == 0;  // then its threads' variables are among its own
+  const auto offset =
+      is_standalone ? std::optional<int64_t>(0) : memory.get<int64_t>(residue.agent.map + tls_offset_at);
   std::string thread_image;
   for (const Elf64_Phdr& header : segments_of(file))
     if (header.p_type == PT_TLS) thread_image = bytes_of(file, header);
-  if (!is_alone && (!offset || *offset <= 0 || thread_image.empty()))
+  if (!is_standalone && (!offset || *offset <= 0 || thread_image.empty()))
     return Error{fmt::format("process {} does not say where the agent's thread-local variables are", pid)};
-  const uint64_t told_at = is_alone ? RemoteSymbols(memory, residue.agent).find("penna_agent_alone") : 0;
+  const uint64_t told_at = is_standalone ? RemoteSymbols(memory, residue.agent).find("penna_agent_standalone") : 0;
   return journal.while_unused(
       [&](const RemoteMemory&, const StoppedProcess& process, const penna_attachment& now) -> std::string {
         if (memory.word(now.in_linker) != 0) return "loading a library";
         std::vector<Pristine> parts = variables_of(memory, residue.agent, file);
         keep(now.real, now.real_bytes, &parts);
         keep(residue.attachment_at, 8, &parts);
-        if (told_at != 0) keep(told_at, sizeof(penna_alone), &parts);
+        if (told_at != 0) keep(told_at, sizeof(penna_standalone), &parts);
         keep(now.link_count_at, 4, &parts);
         keep(now.links, now.trampoline_bytes / PENNA_TRAMPOLINE_BYTES * PENNA_LINK_BYTES, &parts);
         for (const Pristine& part : parts)
           if (!write_changed(memory, part)) return "out of reach";
         for (const StoppedThread& one : process.threads()) {
           const uint64_t thread = one.state.thread_pointer();
-          if (thread == 0 || is_alone) continue;
+          if (thread == 0 || is_standalone) continue;
           std::vector<Pristine> own{{thread - static_cast<uint64_t>(*offset), thread_image}};
           keep(thread + static_cast<uint64_t>(now.thread_kept), 4, &own);
           for (const Pristine& part : own) write_changed(memory, part);

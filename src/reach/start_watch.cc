@@ -15,8 +15,8 @@
 
 #include "base/auxiliary_vector.h"
 #include "base/file.h"
-#include "reach/alone_program.h"
 #include "reach/held_start.h"
+#include "reach/standalone_program.h"
 #include "reach/start_variables.h"
 #include "reach/stop_thread.h"
 #include "reach/traced.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // StartWatch: watches, in a surgeon, threads of recorded processes that are about to start programs which no dynamic
-// linker loads (AloneStarts). Each is traced until its exec; there the program is held, gets the agent, and continues.
+// linker loads (StandaloneStarts). Each is traced until its exec; there the program is held, gets the agent, and
+// continues.
 //
 // Why traced in advance: such a program has no code of ours. Its exec is the last moment at which it can be held before
 // its own code runs.

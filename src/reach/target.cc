@@ -33,12 +33,12 @@ BorrowedCode find_code(const Target& target) {
   return code;
 }
 
-Result<Target> examine_alone(Target target, const RemoteLibrary& program) {
-  target.alone = PENNA_TRY(look_at_alone_program(target.pid, target.memory, program));
+Result<Target> examine_standalone(Target target, const RemoteLibrary& program) {
+  target.standalone = PENNA_TRY(examine_standalone_program(target.pid, target.memory, program));
   target.libraries.push_back(program);
-  target.libraries.back().bias = target.alone->told.bias;
+  target.libraries.back().bias = target.standalone->told.bias;
   target.libc = &target.libraries.back();
-  target.needs.tid_at = static_cast<uint32_t>(target.alone->told.tid_at);
+  target.needs.tid_at = static_cast<uint32_t>(target.standalone->told.tid_at);
   target.system_code = code_of(target.memory, *target.libc);
   target.code = find_code(target);
   if (!target.code.is_enough()) return Error{"has a libc whose code Penna does not know"};
@@ -49,8 +49,8 @@ Result<Target> try_to_examine(pid_t pid) {
   auto memory = RemoteMemory::open(pid);
   if (!memory) return Error{"may not be traced, or has ended"};
   Target target{pid, std::move(*memory), {}, nullptr, nullptr, {}, {}, {}, {}};
-  if (const RemoteLibrary program = program_of(pid, target.memory); is_alone(target.memory, program))
-    return examine_alone(std::move(target), program);
+  if (const RemoteLibrary program = program_of(pid, target.memory); is_standalone(target.memory, program))
+    return examine_standalone(std::move(target), program);
   target.libraries = PENNA_TRY(list_libraries(pid, target.memory));
   for (const RemoteLibrary& one : target.libraries) {
     if (file_name(one.name) == "libc.so.6") target.libc = &one;
@@ -134,15 +134,15 @@ std::optional<std::string> work_with(const Target& target, pid_t thread, bool ev
 
 }  // namespace
 
-bool is_alone(pid_t pid) {
+bool is_standalone(pid_t pid) {
   const auto memory = RemoteMemory::open(pid);
-  return memory && is_alone(*memory, program_of(pid, *memory));
+  return memory && is_standalone(*memory, program_of(pid, *memory));
 }
 
 Result<Target> examine(pid_t pid) {
   constexpr int kMostLooks = 2000;
   auto target = try_to_examine(pid);
-  for (int i = 0; i < kMostLooks && !target && ::kill(pid, 0) == 0 && !is_alone(pid); ++i, ::usleep(kLookAgainUs))
+  for (int i = 0; i < kMostLooks && !target && ::kill(pid, 0) == 0 && !is_standalone(pid); ++i, ::usleep(kLookAgainUs))
     target = try_to_examine(pid);
   return target;
 }

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "base/result.h"
-#include "reach/alone_program.h"
 #include "reach/borrowed_thread.h"
 #include "reach/guest.h"
 #include "reach/remote_libraries.h"
 #include "reach/remote_memory.h"
+#include "reach/standalone_program.h"
 
 namespace penna {
 
@@ -31,11 +31,11 @@ struct Target {
   std::vector<RemoteRange> system_code;  // of those two
   GuestNeeds needs;
   BorrowedCode code;
-  std::optional<AloneProgram> alone;  // for a program without a dynamic linker: then it is its own libc
+  std::optional<StandaloneProgram> standalone;  // for a program without a dynamic linker: then it is its own libc
 };
 
 // Whether it runs a program that no dynamic linker has loaded.
-bool is_alone(pid_t pid);
+bool is_standalone(pid_t pid);
 
 // Waits for a process that is just starting. The error is text to follow "process N ".
 Result<Target> examine(pid_t pid);

@@ -18,7 +18,7 @@ for file in bin/{penna,etrace,functracer,mutex_trace,mutex_ft2csv} include/penna
     share/doc/penna/{README.md,LICENSE,docs/points.md,examples/points.c}; do
   [ -f "$prefix/$file" ] || fail "$file is not installed"
 done
-for file in libpenna.so "libpenna.so.$version" libpenna-agent.so libpenna-agent-alone.so libpenna-etrace.so libpenna-functracer.so pkgconfig/penna.pc \
+for file in libpenna.so "libpenna.so.$version" libpenna-agent.so libpenna-agent-standalone.so libpenna-etrace.so libpenna-functracer.so pkgconfig/penna.pc \
     cmake/Penna/Penna{Config,ConfigVersion,Targets}.cmake; do
   [ -f "$lib/$file" ] || fail "$file is not installed in $lib"
 done

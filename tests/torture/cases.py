@@ -213,7 +213,7 @@ CASES |= {
     'setuid_child': Case(['/bin/sh', '-c', '{bin}/show_ids x; echo $?'], user='nobody', setuid=True),
     'other_user': program('show_ids', 'argument', user='nobody'),
     'static': program('show_ids_static', 'argument', silent=EACH),
-    # The stand-alone agent is loaded into them while they are held at their start.
+    # The standalone agent is loaded into them while they are held at their start.
     **{'_'.join(('closed', name, *more)): program(f'closed_{name}', *more, kinds=('alloc', 'locks', 'all'), silent=('calls', 'points', 'locks'))
        for name, *more in (('exit_ways', 'return', '7'), ('exit_ways', 'thread', '9'), ('exit_ways', 'main-first', '9'), ('die_by', 'SEGV'),
                            ('die_by', 'TERM'), ('threads',), ('exceptions',), ('exceptions_pie',), ('signals', 'busy'), ('fork_threads', '50'),

@@ -117,7 +117,7 @@ struct penna_attachment {
    * `thread_bytes` each, which contain these two. */
   uint64_t threads, thread_slots;
   uint32_t thread_count, thread_bytes;
-  int64_t tid_at; /* penna_alone::tid_at */
+  int64_t tid_at; /* penna_standalone::tid_at */
   /* The program's function that finds unwind information (_Unwind_Find_FDE), before which the agent offers its own; 0:
    * it has none. Restored last. In a slot: 8 and 4 bytes that are not 0 while a hooked function, of locks or of
    * allocators, runs on behalf of the agent, and may be left by an exception. */
@@ -129,7 +129,7 @@ enum { PENNA_THREAD_KEY_BYTES = 16 };
 
 /* What the recorder passes to a standalone agent, which the recorder loads instead of a dynamic linker, before the
  * agent's first instruction. Lies in the agent. */
-struct penna_alone {
+struct penna_standalone {
   int64_t tid_at, errno_at; /* from the thread pointer: where libc has the thread's id, and errno; 4 bytes each */
   uint64_t program, program_end, bias;
   uint64_t phdrs, phdr_count;   /* of the program */
@@ -139,7 +139,7 @@ struct penna_alone {
   /* glibc's function that passes the blocks of an ended thread's cache to free once more; 0: none */
   uint64_t cache_end, cache_end_bytes;
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_alone) == 104, "penna_alone is 104 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_standalone) == 104, "penna_standalone is 104 bytes");
 enum { PENNA_TRAMPOLINE_BYTES = 16, PENNA_TRAMPOLINE_RETURNS = 4, PENNA_LINK_BYTES = 32 };
 
 static inline struct penna_change* penna_changes_of(struct penna_attachment* attachment) {
@@ -152,16 +152,16 @@ static inline struct penna_change* penna_changes_of(struct penna_attachment* att
 enum penna_attach_answer {
   PENNA_ATTACHED = 0,
   PENNA_ATTACH_AGAIN = 1,    /* this process is or was recorded by other means */
-  PENNA_ATTACH_UNWINDER = 3, /* alone: _Unwind_Find_FDE cannot be entered */
+  PENNA_ATTACH_UNWINDER = 3, /* standalone: _Unwind_Find_FDE cannot be entered */
   PENNA_ATTACH_REFUSED = 2   /* the recorder does not answer, or there is no memory for a channel */
 };
 
 /* The program's functions that such an agent looks for: a list, ended by an empty name. */
-struct penna_alone_symbol {
+struct penna_standalone_symbol {
   char name[32];
   uint64_t address; /* run-time; 0: the program has none */
 };
-PENNA_STATIC_ASSERT(sizeof(struct penna_alone_symbol) == 40, "penna_alone_symbol is 40 bytes");
+PENNA_STATIC_ASSERT(sizeof(struct penna_standalone_symbol) == 40, "penna_standalone_symbol is 40 bytes");
 
 #ifdef __cplusplus
 extern "C" {
@@ -170,8 +170,8 @@ enum penna_attach_answer penna_agent_attach(const char* socket_path, struct penn
                                             const char* agent_path);
 extern struct penna_attachment* penna_agent_attachment; /* the last one; null: none yet */
 /* Only in the standalone agent. */
-extern struct penna_alone penna_agent_alone;
-extern struct penna_alone_symbol penna_agent_symbols[];
+extern struct penna_standalone penna_agent_standalone;
+extern struct penna_standalone_symbol penna_agent_symbols[];
 #ifdef __cplusplus
 }
 #endif

@@ -129,10 +129,10 @@
         jne     1b
 .endm
 
-/* rdx: the distance of `thread` from the thread pointer. In the standalone agent (alone/thread_x86_64.S) it also
+/* rdx: the distance of `thread` from the thread pointer. In the standalone agent (standalone/thread_x86_64.S) it also
  * clobbers rax, and what KEEP has stored below the stack pointer is preserved. */
 .macro THREAD_OFFSET
-#ifdef PENNA_ALONE
+#ifdef PENNA_STANDALONE
         lea     -64(%rsp), %rsp
         .cfi_adjust_cfa_offset 64
         call    penna_thread_offset
@@ -258,7 +258,7 @@ penna_call_enter:
         RECORD_ELSEWHERE TAG_EXIT, .Lenter_left
 .Lenter_unarmed:
         cmpl    $0, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
-        jne     .Lenter_alone                   /* not zero: the recorder was met, but does not want calls */
+        jne     .Lenter_standalone                   /* not zero: the recorder was met, but does not want calls */
         KEEP
         jmp     .Lenter_asks
 
@@ -302,7 +302,7 @@ penna_call_enter:
         jmp     .Lenter_chained
 .Lenter_passes:
         GIVE_BACK
-.Lenter_alone:
+.Lenter_standalone:
         ret
         .cfi_endproc
 .size __fentry__, . - __fentry__
@@ -335,7 +335,7 @@ penna_call_mcount:
         RECORD  TAG_ENTRY, 91f, 92f
 .Lmcount:
         GIVE_BACK
-.Lmcount_alone:
+.Lmcount_standalone:
         ret
         RECORD_ELSEWHERE TAG_ENTRY, .Lmcount
 
@@ -354,7 +354,7 @@ penna_call_mcount:
         RECORD_ELSEWHERE TAG_EXIT, .Lmcount_left
 .Lmcount_unarmed:
         cmpl    $0, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
-        jne     .Lmcount_alone
+        jne     .Lmcount_standalone
         KEEP
 .Lmcount_asks:
 .Lmcount_unknown:

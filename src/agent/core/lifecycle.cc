@@ -10,8 +10,6 @@
 #include <sys/un.h>
 #include <time.h>
 
-#include "agent/alone/alone.h"
-#include "agent/alone/threads.h"
 #include "agent/calls/call_values.h"
 #include "agent/core/attachment.h"
 #include "agent/core/call_filters.h"
@@ -37,6 +35,8 @@
 #include "agent/patch/probes.h"
 #include "agent/programs/starts.h"
 #include "agent/stacks/stacks.h"
+#include "agent/standalone/standalone.h"
+#include "agent/standalone/threads.h"
 #include "penna/detail/join.h"
 
 namespace penna::agent {
@@ -237,7 +237,7 @@ void describe_agent(penna_attachment* shared) {
   shared->real_before = reinterpret_cast<uintptr_t>(&real_before);
   shared->real_bytes = sizeof real;
   shared->in_linker = reinterpret_cast<uintptr_t>(&threads_in_linker);
-#ifdef PENNA_ALONE
+#ifdef PENNA_STANDALONE
   describe_threads(shared);
 #else
   const auto from_thread = [](const void* variable) {
@@ -320,7 +320,7 @@ PENNA_EXPORT penna_join penna_agent_join(const char* socket_path) {
 PENNA_EXPORT penna_attach_answer penna_agent_attach(const char* socket_path, penna_attachment* shared,
                                                     const char* agent_path) {
   using namespace penna::agent;
-  begin_alone(agent_path);
+  begin_standalone(agent_path);
   thread = {};
   thread.cursor = kNoChunk;
   libc_was_ready = true;

@@ -56,7 +56,7 @@ struct ThreadState;  // thread_state.h: the larger part, allocated from a pool
 // Thread::cursor: {chunk number, offset of the next record}; an offset at or past the end means: take a new chunk.
 inline constexpr uint64_t kNoChunk = PENNA_NO_CHUNK;
 
-// Thread::muted of all threads for which there is no room (alone/threads.h): their events are lost, and counted.
+// Thread::muted of all threads for which there is no room (standalone/threads.h): their events are lost, and counted.
 inline constexpr uint32_t kNoRoom = 2;
 
 inline constexpr uint32_t kMostHeld = 8;  // a power of two
@@ -86,9 +86,9 @@ struct Thread {
   uint64_t fork_ticks;                  // when fork was called; 0: not forking, or by a bare system call
 };
 
-// Without a dynamic linker each access calls penna_thread_offset (alone/threads.h), as it would otherwise call the
+// Without a dynamic linker each access calls penna_thread_offset (standalone/threads.h), as it would otherwise call the
 // linker.
-#ifdef PENNA_ALONE
+#ifdef PENNA_STANDALONE
 #define PENNA_TLS_MODEL __attribute__((tls_model("global-dynamic")))
 #else
 #define PENNA_TLS_MODEL __attribute__((tls_model("initial-exec")))

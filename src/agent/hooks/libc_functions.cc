@@ -2,12 +2,12 @@
 // See libc_functions.h.
 #include "agent/hooks/libc_functions.h"
 
-#include "agent/alone/alone.h"
 #include "agent/core/state.h"
 #include "agent/modules/loader.h"
 #include "agent/modules/modules.h"
 #include "agent/modules/real.h"
 #include "agent/patch/call_patches.h"
+#include "agent/standalone/standalone.h"
 
 extern "C" {  // hooks, which no header declares
 void __longjmp_chk(__jmp_buf_tag*, int);
@@ -132,8 +132,8 @@ void add_unwinder(LibcFunctions& functions) { PENNA_ADD(_Unwind_Backtrace); }
 
 // Standalone agent: the lookup by which the program's unwinder finds our frames; and fork, which libc otherwise
 // reports.
-void add_alone([[maybe_unused]] LibcFunctions& functions) {
-#ifdef PENNA_ALONE
+void add_standalone([[maybe_unused]] LibcFunctions& functions) {
+#ifdef PENNA_STANDALONE
   functions.add("fork", &entered_fork, program_fork);
   functions.add("_Unwind_Find_FDE", &find_frame, program_find_frame);
 #endif
@@ -159,13 +159,13 @@ void enter(const LibcFunctions& functions, const link_map* map) {
 void enter_libc_functions(uint32_t classes) {
   LibcFunctions functions, unwinders;
   // Always needed: modules, filters and programs concern all kinds.
-  if (!kAlone) add_loader(functions);
+  if (!kStandalone) add_loader(functions);
   add_system_calls(functions);
   add_starts(functions);
-  add_alone(functions);
-  if (!kAlone && (classes & class_bit(PENNA_ALLOC)) != 0) add_maps(functions);
-  if (!kAlone && (classes & class_bit(PENNA_LOCKS)) != 0) add_locks(functions);
-  if (!kAlone && (classes & class_bit(PENNA_CALLS)) != 0) add_calls(functions), add_unwinder(unwinders);
+  add_standalone(functions);
+  if (!kStandalone && (classes & class_bit(PENNA_ALLOC)) != 0) add_maps(functions);
+  if (!kStandalone && (classes & class_bit(PENNA_LOCKS)) != 0) add_locks(functions);
+  if (!kStandalone && (classes & class_bit(PENNA_CALLS)) != 0) add_calls(functions), add_unwinder(unwinders);
   if (functions.count != 0) enter(functions, libc_map());
   if (unwinders.count != 0) enter(unwinders, map_of(unwinders.list[0].entered.function));
 }

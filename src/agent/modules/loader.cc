@@ -41,7 +41,7 @@ bool is_kernels(const link_map& map) { return map.l_addr != 0 && map.l_addr == g
 
 bool is_ours(const link_map* map) { return map == our_map(); }
 
-#ifdef PENNA_ALONE
+#ifdef PENNA_STANDALONE
 const link_map* libc_map() { return _r_debug.r_map; }
 #else
 const link_map* libc_map() { return map_of(reinterpret_cast<uintptr_t>(&__errno_location)); }

@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include <sys/single_threaded.h>
 
-#include "agent/alone/alone.h"
 #include "agent/core/text.h"
 #include "agent/modules/dynamic_symbols.h"
 #include "agent/modules/loader.h"
 #include "agent/modules/scopes.h"
+#include "agent/standalone/standalone.h"
 
 extern "C" char** environ;
 
@@ -29,7 +29,7 @@ uint32_t progress;
 // No definition follows the agent's: libc's own, the default one of several versions; if it has none, the first one
 // found.
 void* find_late(const char* name) {
-#ifdef PENNA_ALONE
+#ifdef PENNA_STANDALONE
   return reinterpret_cast<void*>(program_function(name));
 #endif
   DynamicSymbols::Found found = DynamicSymbols(*libc_map()).find(name);

@@ -109,7 +109,7 @@ ENTRY penna_point_reserve_entry
         STEP_IN
         testl   $POINTS_BIT, _ZN5penna5agent7processE + PROCESS_ARMED(%rip)
         jz      .Lnot_armed
-#ifdef PENNA_ALONE
+#ifdef PENNA_STANDALONE
         mov     %rax, %r10
         call    penna_thread_offset
         xchg    %rax, %r10

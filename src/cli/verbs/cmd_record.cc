@@ -43,10 +43,10 @@
 #include "collect/doorbell.h"
 #include "collect/server.h"
 #include "collect/settings.h"
-#include "reach/alone_starts.h"
 #include "reach/ask_process.h"
 #include "reach/inject.h"
 #include "reach/silencer.h"
+#include "reach/standalone_starts.h"
 #include "report/frames.h"
 
 namespace penna {
@@ -176,9 +176,9 @@ class RecordRun {
   const std::shared_ptr<RequestedFunctions> asked_for_values_ = std::make_shared<RequestedFunctions>();
   PatchRequests requests_;
   std::unique_ptr<Carrier> carrier_;
-  Inject* inject_ = nullptr;           // the carrier, if we come in that way
-  CallIn call_ = call_in;              // for penna ctl and --max-overhead
-  std::optional<AloneStarts> starts_;  // none with breakpoints, which meet these programs like all others
+  Inject* inject_ = nullptr;                // the carrier, if we come in that way
+  CallIn call_ = call_in;                   // for penna ctl and --max-overhead
+  std::optional<StandaloneStarts> starts_;  // none with breakpoints, which meet these programs like all others
   Session session_;
   std::optional<RecordingWriter> writer_;
   std::string path_;

@@ -4,12 +4,12 @@
 
 #include <link.h>
 
-#include "agent/alone/alone.h"
 #include "agent/core/arch.h"
 #include "agent/core/attachment.h"
 #include "agent/modules/loader.h"
 #include "agent/modules/modules.h"
 #include "agent/modules/real.h"
+#include "agent/standalone/standalone.h"
 
 namespace penna::agent {
 namespace {
@@ -21,9 +21,9 @@ uintptr_t code_start, code_bytes;
 
 void look_for_thread_cache() {
   if (attachment == nullptr) return;
-#ifdef PENNA_ALONE
-  code_start = penna_agent_alone.cache_end;
-  code_bytes = penna_agent_alone.cache_end_bytes;
+#ifdef PENNA_STANDALONE
+  code_start = penna_agent_standalone.cache_end;
+  code_bytes = penna_agent_standalone.cache_end_bytes;
 #else
   ModuleFacts libc;
   if (!module_at(reinterpret_cast<uintptr_t>(real.free), &libc)) return;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // See threads.h. The slow path of thread_x86_64.S.
-#include "agent/alone/threads.h"
+#include "agent/standalone/threads.h"
 
 #include <errno.h>
 
-#include "agent/alone/alone.h"
 #include "agent/core/signal_block.h"
 #include "agent/core/sys.h"
 #include "agent/stacks/stacks.h"
+#include "agent/standalone/standalone.h"
 
 namespace penna::agent {
 
@@ -26,7 +26,7 @@ uint32_t home_of(uintptr_t pointer) { return static_cast<uint32_t>(pointer * kTh
 // As libc has stored it in the thread's control block; 0: the thread is just ending.
 uint32_t noted_tid(uintptr_t pointer) {
   uint32_t tid;
-  __builtin_memcpy(&tid, reinterpret_cast<const void*>(pointer + static_cast<uintptr_t>(penna_agent_alone.tid_at)),
+  __builtin_memcpy(&tid, reinterpret_cast<const void*>(pointer + static_cast<uintptr_t>(penna_agent_standalone.tid_at)),
                    sizeof tid);
   return tid;
 }
@@ -94,7 +94,7 @@ void describe_threads(penna_attachment* shared) {
   shared->thread_slots = reinterpret_cast<uintptr_t>(penna_thread_slots);
   shared->thread_count = kMostThreads + kThreadProbes;
   shared->thread_bytes = sizeof(ThreadSlot);
-  shared->tid_at = penna_agent_alone.tid_at;
+  shared->tid_at = penna_agent_standalone.tid_at;
   shared->cursor = offsetof(Thread, cursor);
   shared->lock_call = offsetof(Thread, lock_call);
   shared->in_allocator = offsetof(Thread, in_allocator);

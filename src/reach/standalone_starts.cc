@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See alone_starts.h.
-#include "reach/alone_starts.h"
+// See standalone_starts.h.
+#include "reach/standalone_starts.h"
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -29,10 +29,10 @@ void watch(const Fd& epoll, int fd, uint64_t number) {
 
 }  // namespace
 
-AloneStarts::AloneStarts(std::string agent, std::string socket_path)
+StandaloneStarts::StandaloneStarts(std::string agent, std::string socket_path)
     : agent_(std::move(agent)), socket_path_(std::move(socket_path)), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
 
-bool AloneStarts::has_surgeon() {
+bool StandaloneStarts::has_surgeon() {
   if (surgeon_ || is_closed_) return surgeon_.has_value();
   // The surgeon is forked from us: what it needs lives as long as it does.
   const auto watch_them = std::make_shared<StartWatch>(Patients(agent_, socket_path_));
@@ -46,7 +46,7 @@ bool AloneStarts::has_surgeon() {
   return true;
 }
 
-void AloneStarts::announce(Server::AnnouncedStart start) {
+void StandaloneStarts::announce(Server::AnnouncedStart start) {
   // A connection that is not kept is closed, and its thread continues.
   if (is_closed_ || coming_.size() >= kMost || !has_surgeon()) return;
   const uint64_t number = next_++;
@@ -58,7 +58,7 @@ void AloneStarts::announce(Server::AnnouncedStart start) {
   coming_[number] = std::move(start.socket);
 }
 
-void AloneStarts::work() {
+void StandaloneStarts::work() {
   epoll_event events[16];
   const int count = ::epoll_wait(epoll_.get(), events, 16, 0);
   for (int i = 0; i < count; ++i)
@@ -69,7 +69,7 @@ void AloneStarts::work() {
 }
 
 // The waiting agent reports that there was no exec. An exec closes its connection.
-void AloneStarts::hear(uint64_t number) {
+void StandaloneStarts::hear(uint64_t number) {
   const auto found = coming_.find(number);
   if (found == coming_.end() || !found->second) return;
   char byte;
@@ -79,7 +79,7 @@ void AloneStarts::hear(uint64_t number) {
 }
 
 // Receives one message: epoll reports further ones again.
-void AloneStarts::hear_surgeon() {
+void StandaloneStarts::hear_surgeon() {
   std::string said;
   if (surgeon_->receive(&said)) return understand(said);
   surgeon_.reset();
@@ -88,7 +88,7 @@ void AloneStarts::hear_surgeon() {
   refused_.insert("was to be held at its start by a process of Penna's that has been killed");
 }
 
-void AloneStarts::understand(const std::string& said) {
+void StandaloneStarts::understand(const std::string& said) {
   std::istringstream words(said);
   char what = 0;
   words >> what;
@@ -112,12 +112,12 @@ void AloneStarts::understand(const std::string& said) {
     coming_.erase(found);
 }
 
-bool AloneStarts::owns(uint32_t pid) const {
+bool StandaloneStarts::owns(uint32_t pid) const {
   const auto has_agent = [&](pid_t one) { return programs_.count(static_cast<uint32_t>(one)) != 0; };
   return nearest_ancestor(static_cast<pid_t>(pid), has_agent) != 0;
 }
 
-Result<Restored> AloneStarts::give_back(pid_t pid, const std::function<void()>& serve) {
+Result<Restored> StandaloneStarts::give_back(pid_t pid, const std::function<void()>& serve) {
   given_.reset();
   if (surgeon_) surgeon_->send({StartWatch::kGiveBack, pid, {}});
   while (surgeon_ && !given_) {
@@ -128,7 +128,7 @@ Result<Restored> AloneStarts::give_back(pid_t pid, const std::function<void()>& 
   return parse_restored(*given_);
 }
 
-Restored AloneStarts::leave(const Carrier::Living& living, const std::function<void()>& serve) {
+Restored StandaloneStarts::leave(const Carrier::Living& living, const std::function<void()>& serve) {
   is_closed_ = true;
   const bool was_busy = is_busy();
   // Threads that wait for us continue.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See alone_agent.h. References: the ELF gABI; the x86-64 psABI, relocations.
-#include "reach/alone_agent.h"
+// See standalone_agent.h. References: the ELF gABI; the x86-64 psABI, relocations.
+#include "reach/standalone_agent.h"
 
 #include <fmt/core.h>
 #include <sys/mman.h>
@@ -15,11 +15,11 @@
 namespace penna {
 namespace {
 
-constexpr uint64_t kAlonePage = 4096;
-constexpr char kAloneFile[] = "libpenna-agent-alone.so";
+constexpr uint64_t kPage = 4096;
+constexpr char kStandaloneFile[] = "libpenna-agent-standalone.so";
 
-uint64_t page_down(uint64_t address) { return address & ~(kAlonePage - 1); }
-uint64_t page_up(uint64_t address) { return page_down(address + kAlonePage - 1); }
+uint64_t page_down(uint64_t address) { return address & ~(kPage - 1); }
+uint64_t page_up(uint64_t address) { return page_down(address + kPage - 1); }
 
 int protection_of(const GElf_Phdr& segment) {
   return ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) | ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
@@ -45,13 +45,15 @@ std::optional<uint64_t> symbol_of(const ElfFile& file, std::string_view wanted) 
 
 }  // namespace
 
-std::string alone_agent_file(const std::string& agent) { return agent.substr(0, agent.rfind('/') + 1) + kAloneFile; }
+std::string standalone_agent_file(const std::string& agent) {
+  return agent.substr(0, agent.rfind('/') + 1) + kStandaloneFile;
+}
 
-Result<AloneAgent> AloneAgent::load(const std::string& path) {
-  const std::string alone = alone_agent_file(path);
-  const ElfFile file = PENNA_TRY(ElfFile::open(alone));
-  const Error damaged{fmt::format("{} is not as it was built: install it again", alone)};
-  AloneAgent agent;
+Result<StandaloneAgent> StandaloneAgent::load(const std::string& path) {
+  const std::string file_path = standalone_agent_file(path);
+  const ElfFile file = PENNA_TRY(ElfFile::open(file_path));
+  const Error damaged{fmt::format("{} is not as it was built: install it again", file_path)};
+  StandaloneAgent agent;
   for (const GElf_Phdr& segment : file.segments()) {
     if (segment.p_type != PT_LOAD) continue;
     const auto bytes = file.bytes_at(segment.p_vaddr, segment.p_filesz);
@@ -81,7 +83,7 @@ Result<AloneAgent> AloneAgent::load(const std::string& path) {
   return agent;
 }
 
-std::string AloneAgent::map(BorrowedThread& thread, int descriptor, uint64_t* base) const {
+std::string StandaloneAgent::map(BorrowedThread& thread, int descriptor, uint64_t* base) const {
   const char* const kNoMemory = "has too little memory left for the agent";
   const auto room =
       map_memory(thread, 0, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -96,7 +98,7 @@ std::string AloneAgent::map(BorrowedThread& thread, int descriptor, uint64_t* ba
   return {};
 }
 
-std::string AloneAgent::image_at(uint64_t base) const {
+std::string StandaloneAgent::image_at(uint64_t base) const {
   std::string image = image_;
   for (const Relocation& one : relocations_) {
     const uint64_t value = base + one.value;
@@ -105,22 +107,22 @@ std::string AloneAgent::image_at(uint64_t base) const {
   return image;
 }
 
-uint64_t find_alone_agent(const RemoteMemory& memory, const std::vector<MemoryRange>& ranges) {
-  const std::string name = fmt::format("/memfd:{} (deleted)", AloneAgent::kMemoryFile);
+uint64_t find_standalone_agent(const RemoteMemory& memory, const std::vector<MemoryRange>& ranges) {
+  const std::string name = fmt::format("/memfd:{} (deleted)", StandaloneAgent::kMemoryFile);
   for (const MemoryRange& range : ranges) {
     if (range.name != name) continue;
-    const RemoteLibrary library = alone_library(memory, range.start);
-    if (library.phdrs != 0 && RemoteSymbols(memory, library).find("penna_agent_alone") != 0) return range.start;
+    const RemoteLibrary library = standalone_library(memory, range.start);
+    if (library.phdrs != 0 && RemoteSymbols(memory, library).find("penna_agent_standalone") != 0) return range.start;
   }
   return 0;
 }
 
-RemoteLibrary alone_library(const RemoteMemory& memory, uint64_t base) {
+RemoteLibrary standalone_library(const RemoteMemory& memory, uint64_t base) {
   RemoteLibrary library;
   const auto header = memory.get<Elf64_Ehdr>(base);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return library;
   library.bias = base;
-  library.name = AloneAgent::kMemoryFile;
+  library.name = StandaloneAgent::kMemoryFile;
   library.phdrs = base + header->e_phoff;
   library.phdr_count = header->e_phnum;
   for (uint32_t i = 0; i < library.phdr_count; ++i)
@@ -132,7 +134,7 @@ RemoteLibrary alone_library(const RemoteMemory& memory, uint64_t base) {
 
 // Below the program, else far above it, beyond the growth of its heap: the agent looks for room likewise
 // (near_ranges.h).
-uint64_t map_frames(BorrowedThread& thread, const AloneProgram& program, const std::vector<MemoryRange>& ranges) {
+uint64_t map_frames(BorrowedThread& thread, const StandaloneProgram& program, const std::vector<MemoryRange>& ranges) {
   constexpr uint64_t kReach = uint64_t{1} << 30, kHeapRoom = 256 << 20, kStep = 1 << 20, kLowest = 64 << 10;
   const uint64_t bytes = page_up(program.told.frame_bytes), start = program.told.program;
   if (bytes == 0) return 0;
@@ -141,7 +143,7 @@ uint64_t map_frames(BorrowedThread& thread, const AloneProgram& program, const s
                         [&](const MemoryRange& one) { return one.start < at + bytes && at < one.end; });
   };
   std::vector<uint64_t> places;
-  for (uint64_t below = bytes + kAlonePage; below < kReach && below + kLowest < start; below += kStep)
+  for (uint64_t below = bytes + kPage; below < kReach && below + kLowest < start; below += kStep)
     places.push_back(start - below);
   for (uint64_t above = kHeapRoom; above < kReach; above += kStep)
     places.push_back(page_up(program.told.program_end) + above);
@@ -156,13 +158,13 @@ uint64_t map_frames(BorrowedThread& thread, const AloneProgram& program, const s
   return 0;
 }
 
-bool describe_program_to_agent(const RemoteMemory& memory, uint64_t base, const AloneProgram& program,
+bool describe_program_to_agent(const RemoteMemory& memory, uint64_t base, const StandaloneProgram& program,
                                uint64_t frames) {
-  const RemoteSymbols symbols(memory, alone_library(memory, base));
-  const uint64_t alone_at = symbols.find("penna_agent_alone"), list_at = symbols.find("penna_agent_symbols");
+  const RemoteSymbols symbols(memory, standalone_library(memory, base));
+  const uint64_t alone_at = symbols.find("penna_agent_standalone"), list_at = symbols.find("penna_agent_symbols");
   if (alone_at == 0 || list_at == 0) return false;
-  penna_alone told = program.told;
-  const auto before = memory.get<penna_alone>(alone_at);
+  penna_standalone told = program.told;
+  const auto before = memory.get<penna_standalone>(alone_at);
   // The agent was attached here before.
   if (frames == 0 && told.frame_bytes != 0) {
     if (!before || before->frame_bytes != told.frame_bytes) return false;
@@ -175,7 +177,7 @@ bool describe_program_to_agent(const RemoteMemory& memory, uint64_t base, const 
   }
   constexpr uint32_t kMostSymbols = 1000;
   for (uint32_t i = 0; i < kMostSymbols; ++i) {
-    auto one = memory.get<penna_alone_symbol>(list_at + i * sizeof(penna_alone_symbol));
+    auto one = memory.get<penna_standalone_symbol>(list_at + i * sizeof(penna_standalone_symbol));
     if (!one) return false;
     if (one->name[0] == '\0') break;
     one->address = program.function(std::string(one->name, strnlen(one->name, sizeof one->name)));

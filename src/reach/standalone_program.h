@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// AloneProgram: a running program that no dynamic linker has loaded, as far as a stand-alone agent needs to know it
-// (penna_alone in penna/detail/attach.h). Of its libc only the places of a thread's id and of errno are needed.
+// StandaloneProgram: a running program that no dynamic linker has loaded, as far as a standalone agent needs to know it
+// (penna_standalone in penna/detail/attach.h). Of its libc only the places of a thread's id and of errno are needed.
 //
 // Why from its file's symbols: nothing in its memory has names.
 // Invariant: looking changes nothing. Anything uncertain is an error: then the program can be recorded by breakpoints.
@@ -19,8 +19,8 @@
 
 namespace penna {
 
-struct AloneProgram {
-  penna_alone told{};                         // except `frames`, the address for `made_frames`
+struct StandaloneProgram {
+  penna_standalone told{};                    // except `frames`, the address for `made_frames`
   std::map<std::string, uint64_t> functions;  // run-time addresses
   std::string
       made_frames;  // table of unwind information for a program without one, except for its address; may be empty
@@ -33,16 +33,17 @@ struct AloneProgram {
 };
 
 // Whether the program was not loaded by a dynamic linker.
-bool is_alone(const RemoteMemory& memory, const RemoteLibrary& program);
+bool is_standalone(const RemoteMemory& memory, const RemoteLibrary& program);
 
-// Whether the stand-alone agent can be loaded into a program of this file. Empty: it can; else the reason, as text to
+// Whether the standalone agent can be loaded into a program of this file. Empty: it can; else the reason, as text to
 // follow "process N " or "./program ".
 std::string why_no_standalone_agent(const std::string& file);
 
 // The error is text to follow "process N ".
-Result<AloneProgram> look_at_alone_program(pid_t pid, const RemoteMemory& memory, const RemoteLibrary& program);
+Result<StandaloneProgram> examine_standalone_program(pid_t pid, const RemoteMemory& memory,
+                                                     const RemoteLibrary& program);
 
 // The table for the address `at`, from which its distances count.
-std::string frames_at(const AloneProgram& program, uint64_t at);
+std::string frames_at(const StandaloneProgram& program, uint64_t at);
 
 }  // namespace penna

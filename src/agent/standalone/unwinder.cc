@@ -10,9 +10,9 @@
 #include <link.h>
 #include <stdint.h>
 
-#include "agent/alone/alone.h"
 #include "agent/modules/loader.h"
 #include "agent/modules/own_code.h"
+#include "agent/standalone/standalone.h"
 #include "unwind/program_headers.h"
 
 namespace penna::agent {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The stand-alone agent in running programs that no dynamic linker loaded: allocations, locks, calls and points with
+# The standalone agent in running programs that no dynamic linker loaded: allocations, locks, calls and points with
 # stacks; exceptions and thread cancellation unwind through it; and its changes are reverted.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need musl-tools

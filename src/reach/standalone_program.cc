@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See alone_program.h. References: ELF handling for thread-local storage, variant II; LSB core, 10.6.2 (.eh_frame_hdr);
-// proc_pid_stat(5); musl's pthread_impl.h; glibc's nptl/descr.h.
-#include "reach/alone_program.h"
+// See standalone_program.h. References: ELF handling for thread-local storage, variant II; LSB core, 10.6.2
+// (.eh_frame_hdr); proc_pid_stat(5); musl's pthread_impl.h; glibc's nptl/descr.h.
+#include "reach/standalone_program.h"
 
 #include <elf.h>
 #include <fmt/core.h>
@@ -120,7 +120,7 @@ std::string make_frames(const ElfFile& file, uint64_t bias) {
   return rows.empty() ? std::string() : table;
 }
 
-Result<> find_frames(const ElfFile& file, AloneProgram* program) {
+Result<> find_frames(const ElfFile& file, StandaloneProgram* program) {
   for (const GElf_Phdr& segment : file.segments())
     if (segment.p_type == PT_GNU_EH_FRAME) return program->told.frames = segment.p_vaddr + program->told.bias, ok();
   program->made_frames = make_frames(file, program->told.bias);
@@ -138,7 +138,7 @@ bool has_header(const RemoteMemory& memory, uint64_t start) {
 
 }  // namespace
 
-bool is_alone(const RemoteMemory& memory, const RemoteLibrary& program) {
+bool is_standalone(const RemoteMemory& memory, const RemoteLibrary& program) {
   constexpr uint32_t kMostHeaders = 128;
   for (uint32_t i = 0; i < std::min(program.phdr_count, kMostHeaders); ++i) {
     const auto header = memory.get<Elf64_Phdr>(program.phdrs + i * sizeof(Elf64_Phdr));
@@ -154,13 +154,14 @@ std::string why_no_standalone_agent(const std::string& path) {
   return places ? std::string() : places.error().text;
 }
 
-Result<AloneProgram> look_at_alone_program(pid_t pid, const RemoteMemory& memory, const RemoteLibrary& library) {
+Result<StandaloneProgram> examine_standalone_program(pid_t pid, const RemoteMemory& memory,
+                                                     const RemoteLibrary& library) {
   const auto file = ElfFile::open(fmt::format("/proc/{}/exe", pid));
   if (!file) return Error{"has a program file that cannot be read"};
   const Symbols symbols = symbols_of(*file);
   const LibcPlaces places = PENNA_TRY(find_places(*file, symbols));
-  AloneProgram program;
-  penna_alone& told = program.told;
+  StandaloneProgram program;
+  penna_standalone& told = program.told;
   told.tid_at = places.tid_at;
   told.errno_at = places.errno_at;
   told.phdrs = library.phdrs;
@@ -197,7 +198,7 @@ Result<AloneProgram> look_at_alone_program(pid_t pid, const RemoteMemory& memory
   return program;
 }
 
-std::string frames_at(const AloneProgram& program, uint64_t at) {
+std::string frames_at(const StandaloneProgram& program, uint64_t at) {
   const std::string& made = program.made_frames;
   std::string table = made.substr(0, kHeadBytes);
   for (size_t word = kHeadBytes; word + 8 <= made.size(); word += 8) {

@@ -11,7 +11,7 @@
         .set    SLOT_KEYS, 20                   /* bytes of a slot / bytes of a key */
         .set    KEY_TID, 8
         .set    THREAD_BITS, 14
-        .set    ALONE_TID_AT, 0
+        .set    STANDALONE_TID_AT, 0
 
 .macro SAVE register
         push    %\register
@@ -43,7 +43,7 @@ penna_thread_offset:
         lea     penna_thread_keys(%rip), %rdx
         cmp     %rcx, (%rdx, %rax)
         jne     .Lother
-        mov     penna_agent_alone + ALONE_TID_AT(%rip), %rcx
+        mov     penna_agent_standalone + STANDALONE_TID_AT(%rip), %rcx
         mov     %fs:(%rcx), %ecx
         cmp     %ecx, KEY_TID(%rdx, %rax)
         jne     .Lother

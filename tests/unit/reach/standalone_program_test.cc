@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
-#include "reach/alone_program.h"
+#include "reach/standalone_program.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstring>
 
-#include "reach/alone_agent.h"
+#include "reach/standalone_agent.h"
 #include "reach/target.h"
 
 namespace penna {
 namespace {
 
 // This test is linked dynamically.
-TEST(AloneProgram, IsNoneThatADynamicLinkerHasLoaded) {
-  EXPECT_FALSE(is_alone(::getpid()));
+TEST(StandaloneProgram, IsNoneThatADynamicLinkerHasLoaded) {
+  EXPECT_FALSE(is_standalone(::getpid()));
   EXPECT_NE(why_no_standalone_agent("/proc/self/exe"), "");
   EXPECT_NE(why_no_standalone_agent("/nowhere"), "");
   EXPECT_EQ(why_no_standalone_agent("/proc/self/status"), "has a program file that cannot be read");
 }
 
-TEST(AloneProgram, CountsItsTableFromWhereItLies) {
-  AloneProgram program;
+TEST(StandaloneProgram, CountsItsTableFromWhereItLies) {
+  StandaloneProgram program;
   constexpr uint64_t kCode = 0x401000, kEntry = 0x480000, kAt = 0x3f0000;
   program.made_frames = std::string(16, 'h');
   for (const uint64_t address : {kCode, kEntry})
@@ -35,17 +35,17 @@ TEST(AloneProgram, CountsItsTableFromWhereItLies) {
   EXPECT_EQ(table.substr(0, 16), program.made_frames.substr(0, 16));
 }
 
-TEST(AloneProgram, FindsItsFunctionsByName) {
-  AloneProgram program;
+TEST(StandaloneProgram, FindsItsFunctionsByName) {
+  StandaloneProgram program;
   program.functions["malloc"] = 7;
   EXPECT_EQ(program.function("malloc"), 7u);
   EXPECT_EQ(program.function("free"), 0u);
 }
 
-TEST(AloneAgent, LiesBesideTheOther) {
-  EXPECT_EQ(alone_agent_file("/usr/lib/libpenna-agent.so"), "/usr/lib/libpenna-agent-alone.so");
-  EXPECT_EQ(alone_agent_file("libpenna-agent.so"), "libpenna-agent-alone.so");
-  EXPECT_FALSE(AloneAgent::load("/nowhere/libpenna-agent.so"));
+TEST(StandaloneAgent, LiesBesideTheOther) {
+  EXPECT_EQ(standalone_agent_file("/usr/lib/libpenna-agent.so"), "/usr/lib/libpenna-agent-standalone.so");
+  EXPECT_EQ(standalone_agent_file("libpenna-agent.so"), "libpenna-agent-standalone.so");
+  EXPECT_FALSE(StandaloneAgent::load("/nowhere/libpenna-agent.so"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// AloneStarts: programs that no dynamic linker loads and that recorded processes start. Each is held at its start and
-// gets the standalone agent, like one that penna starts.
+// StandaloneStarts: programs that no dynamic linker loads and that recorded processes start. Each is held at its start
+// and gets the standalone agent, like one that penna starts.
 //
 // How: the agent in the starting process announces the start (penna/detail/starts.h), and waits until our surgeon
 // traces its thread (start_watch.h). The surgeon is started at the first announcement.
@@ -24,12 +24,12 @@
 
 namespace penna {
 
-class AloneStarts {
+class StandaloneStarts {
  public:
   // `agent`: path of the library.
-  AloneStarts(std::string agent, std::string socket_path);
-  AloneStarts(const AloneStarts&) = delete;
-  AloneStarts& operator=(const AloneStarts&) = delete;
+  StandaloneStarts(std::string agent, std::string socket_path);
+  StandaloneStarts(const StandaloneStarts&) = delete;
+  StandaloneStarts& operator=(const StandaloneStarts&) = delete;
 
   void announce(Server::AnnouncedStart start);
   int fd() const { return epoll_.get(); }  // readable when there is something for work()

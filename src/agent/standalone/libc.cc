@@ -12,11 +12,11 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 
-#include "agent/alone/alone.h"
 #include "agent/core/lifecycle.h"
 #include "agent/core/state.h"
 #include "agent/core/text.h"
 #include "agent/modules/own_code.h"
+#include "agent/standalone/standalone.h"
 #include "penna/detail/attach.h"
 #include "unwind/arch.h"
 #include "unwind/module.h"
@@ -27,7 +27,7 @@ extern "C" void* __libc_stack_end;
 #define PENNA_OURS extern "C" __attribute__((visibility("hidden"), used))
 
 extern "C" {
-__attribute__((visibility("default"))) penna_alone penna_agent_alone;
+__attribute__((visibility("default"))) penna_standalone penna_agent_standalone;
 }
 
 namespace penna::agent {
@@ -58,8 +58,8 @@ void describe(OwnModule* module, uintptr_t start) {
 
 }  // namespace
 
-void begin_alone(const char* our_path) {
-  const penna_alone& told = penna_agent_alone;
+void begin_standalone(const char* our_path) {
+  const penna_standalone& told = penna_agent_standalone;
   OwnModule& program = modules[kProgram];
   program.start = told.program;
   program.end = told.program_end;
@@ -98,7 +98,7 @@ int entered_fork() {
 }
 
 uintptr_t program_function(const char* name) {
-  for (const penna_alone_symbol* one = penna_agent_symbols; one->name[0] != '\0'; ++one)
+  for (const penna_standalone_symbol* one = penna_agent_symbols; one->name[0] != '\0'; ++one)
     if (text_begins(one->name, name, text_length(name) + 1)) return one->address;
   return 0;
 }
@@ -112,7 +112,7 @@ using namespace penna::agent;
 extern "C" {
 #define PENNA_REAL(name) {#name, 0},
 #define PENNA_REAL_UNDECLARED(name, ...) PENNA_REAL(name)
-__attribute__((visibility("default"))) penna_alone_symbol penna_agent_symbols[] = {
+__attribute__((visibility("default"))) penna_standalone_symbol penna_agent_symbols[] = {
 #include "agent/modules/real.inc"
     {"_Unwind_Find_FDE", 0}, {"fork", 0}, {"", 0}};
 #undef PENNA_REAL_UNDECLARED
@@ -126,7 +126,8 @@ __attribute__((visibility("hidden"))) char __libc_single_threaded;
 __attribute__((visibility("hidden"))) r_debug _r_debug = {1, &modules[kProgram].map, 0, r_debug::RT_CONSISTENT, 1};
 
 PENNA_OURS int* __errno_location() noexcept {
-  return reinterpret_cast<int*>(penna::unwind::thread_pointer() + static_cast<uintptr_t>(penna_agent_alone.errno_at));
+  return reinterpret_cast<int*>(penna::unwind::thread_pointer() +
+                                static_cast<uintptr_t>(penna_agent_standalone.errno_at));
 }
 
 PENNA_OURS int _dl_find_object(void* address, dl_find_object* found) noexcept {
@@ -145,9 +146,9 @@ PENNA_OURS int _dl_find_object(void* address, dl_find_object* found) noexcept {
 
 PENNA_OURS unsigned long getauxval(unsigned long what) noexcept {
   switch (what) {
-    case AT_PHDR: return penna_agent_alone.phdrs;
-    case AT_PHNUM: return penna_agent_alone.phdr_count;
-    case AT_SYSINFO_EHDR: return penna_agent_alone.vdso;
+    case AT_PHDR: return penna_agent_standalone.phdrs;
+    case AT_PHNUM: return penna_agent_standalone.phdr_count;
+    case AT_SYSINFO_EHDR: return penna_agent_standalone.vdso;
     default: return 0;
   }
 }

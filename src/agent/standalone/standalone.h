@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The standalone agent, for a program that has no dynamic linker: started by a recorder that has loaded it
-// (penna_alone).
+// (penna_standalone).
 //
 // Invariant: empty functions in the other agent, which a dynamic linker loads.
 #pragma once
@@ -11,9 +11,9 @@
 
 namespace penna::agent {
 
-#ifdef PENNA_ALONE
+#ifdef PENNA_STANDALONE
 // Makes modules known. `our_path` must stay valid.
-void begin_alone(const char* our_path);
+void begin_standalone(const char* our_path);
 // The program's function of that name, as the recorder has found it; 0: none.
 uintptr_t program_function(const char* name);
 // The hook of _Unwind_Find_FDE. program_find_frame is the original; null: the program has none.
@@ -29,11 +29,11 @@ inline bool unwinder_finds_agent() {
   return reinterpret_cast<uintptr_t>(program_find_frame) != program_function("_Unwind_Find_FDE") ||
          program_find_frame == nullptr;
 }
-inline constexpr bool kAlone = true;
+inline constexpr bool kStandalone = true;
 #else
-inline void begin_alone(const char*) {}
+inline void begin_standalone(const char*) {}
 inline bool unwinder_finds_agent() { return true; }
-inline constexpr bool kAlone = false;
+inline constexpr bool kStandalone = false;
 #endif
 
 }  // namespace penna::agent
