@@ -68,7 +68,7 @@ class Heap {
 };
 
 // Sees everything, keeps nothing.
-class Watcher final : public Onlooker {
+class Watcher final : public Observer {
  public:
   void began(const Process&) override {}
   void records(uint32_t, std::span<const uint8_t> chunk) override { (void)scan_chunk(chunk); }
@@ -159,7 +159,7 @@ void one_by_one(Decisions& decide, const FakeChannel& fake, ChannelMap map, cons
   if (decide.one_in(2)) filter = std::make_unique<ChunkFilter>(0, conditions, rules.any() ? &rules : nullptr, budget);
   ProcessDrain drain(std::move(map), 0, 1, std::move(filter), sink, budget);
   const bool looked_on = flight != nullptr || decide.one_in(2);
-  if (looked_on) drain.set_onlooker(flight ? static_cast<Onlooker*>(flight.get()) : &watcher);
+  if (looked_on) drain.set_observer(flight ? static_cast<Observer*>(flight.get()) : &watcher);
   if (flight) {
     drain.set_flight_recorder(flight.get());
     flight->began({});
@@ -179,7 +179,7 @@ void one_by_one(Decisions& decide, const FakeChannel& fake, ChannelMap map, cons
   if (flight) flight->end(writer, decide.border());
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i)
     if ((sink->counts().thrown_away[i] | sink->counts().stored[i]) >> 48 != 0) std::abort();  // implausible counts
-  (void)unrecorded_summary(programs.unrecorded(), programs.untold());
+  (void)unrecorded_summary(programs.unrecorded(), programs.unreported());
   CollectorHealth health;
   health.event_cost_ps[0] = drain.record_cost_ticks() + drain.start_cost_ticks();
   (void)writer.write_collector(health);
@@ -230,7 +230,7 @@ void all_at_once(Decisions& decide, const FakeChannel& fake, ChannelMap map, con
   if (decide.one_in(3)) snapshots = {rules_of(decide), 256 << 10};
   if (!snapshots.functions.ask) snapshots.bytes = 0;
   Collector collector(new_writer(path), *doorbell, conditions_of(decide), rules_of(decide), std::move(snapshots));
-  if (decide.one_in(2)) collector.set_onlooker(watcher);
+  if (decide.one_in(2)) collector.set_observer(watcher);
   if (!collector.start()) std::abort();
   {
     Hammer hammer(decide.word());

@@ -208,7 +208,7 @@ Result<> show_live(const EtraceOptions& options, const Signals& signals, LiveSes
   const std::string library = PENNA_TRY(installed_library("libpenna-etrace.so"));
   symbols.set_program([&](const std::string& path) { return is_executable_of(view.recording(), path); });
   Collector collector(std::move(live.writer), live.doorbell);
-  collector.set_onlooker(view.onlooker());
+  collector.set_observer(view.observer());
   const auto server = PENNA_TRY(Server::listen(live.socket_path, config_for(live.settings), live.doorbell, collector));
   TraceLink link;
   PENNA_TRY(link.make(live.socket_path));

@@ -125,7 +125,7 @@ Result<> listen_and_show(const EtraceOptions& options) {
     shown = show(*socket, signals, reader);
   // A connection that breaks leaves processes open; without an end their last calls would not be shown.
   for (const uint32_t process : reader.open_processes())  // what was open in them when we last received something
-    view.onlooker().ended({.number = process});
+    view.observer().ended({.number = process});
   view.finish();
   return shown;
 }

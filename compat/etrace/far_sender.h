@@ -35,7 +35,7 @@ class FarSender {
   FarSender(const FarSender&) = delete;
   FarSender& operator=(const FarSender&) = delete;
 
-  Onlooker& onlooker() { return feed_; }
+  Observer& observer() { return feed_; }
   const Recording& recording() const { return live_.recording(); }  // for its own thread
   Result<> start();
   // Returns when all is sent, or the other side has taken nothing for five seconds.

@@ -24,7 +24,7 @@ std::vector<SourceFrame> SentNames::code(const NamedFile& file, uint64_t address
 
 void FarView::records(uint32_t process, std::span<const uint8_t> chunk, uint64_t calls, uint64_t others) {
   view_.left_out(process, header_of(chunk).thread_serial, calls, others);
-  view_.onlooker().records(process, chunk);
+  view_.observer().records(process, chunk);
 }
 
 }  // namespace penna

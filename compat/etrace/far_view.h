@@ -42,13 +42,13 @@ class SentNames : public SymbolSource {
 class FarView : public WireListener {
  public:
   FarView(LiveView& view, SentNames& names) : view_(view), names_(names) {}
-  void began(const Process& process) override { view_.onlooker().began(process); }
+  void began(const Process& process) override { view_.observer().began(process); }
   void records(uint32_t process, std::span<const uint8_t> chunk, uint64_t calls, uint64_t others) override;
   void name(std::string_view path, uint64_t address, std::string_view name) override {
     names_.add(path, address, name);
   }
-  void ended(const ProcessEnd& end) override { view_.onlooker().ended(end); }
-  void up_to_date() override { view_.onlooker().up_to_date(); }
+  void ended(const ProcessEnd& end) override { view_.observer().ended(end); }
+  void up_to_date() override { view_.observer().up_to_date(); }
 
  private:
   LiveView& view_;

@@ -53,7 +53,7 @@ class WireListener {
  public:
   virtual ~WireListener() = default;
   virtual void began(const Process& process) = 0;
-  // Like Onlooker::records(); this many calls and other events are missing before them.
+  // Like Observer::records(); this many calls and other events are missing before them.
   virtual void records(uint32_t process, std::span<const uint8_t> chunk, uint64_t calls, uint64_t others) = 0;
   virtual void name(std::string_view path, uint64_t address, std::string_view name) = 0;
   virtual void ended(const ProcessEnd& end) = 0;

@@ -146,7 +146,7 @@ bool ChannelMemory::make(const ChannelOwner& owner, Fd* file) {
   return true;
 }
 
-Result<ChannelMemory> ChannelMemory::meet(const std::string& socket_path, const ChannelOwner& owner) {
+Result<ChannelMemory> ChannelMemory::connect(const std::string& socket_path, const ChannelOwner& owner) {
   const Error unmet{fmt::format("process {} could not be introduced to the recorder", owner.pid)};
   ChannelMemory channel;
   std::array<Fd, 2> pages;

@@ -30,7 +30,7 @@ struct ChannelOwner {
 class ChannelMemory {
  public:
   // The error is a sentence: the recorder is gone, or refuses the process.
-  static Result<ChannelMemory> meet(const std::string& socket_path, const ChannelOwner& owner);
+  static Result<ChannelMemory> connect(const std::string& socket_path, const ChannelOwner& owner);
 
   const penna_config& config() const { return config_; }
   penna_channel& head() { return *reinterpret_cast<penna_channel*>(memory_.data()); }

@@ -69,7 +69,7 @@ class Guardian {
   void set_breakpoints(TracedProcess& process, pid_t thread, uint64_t start_ticks);
   const FilePlan& plan_of(TracedProcess& process, const TracedModule& module);
   void plan_module(TracedProcess& process, pid_t thread, const TracedModule& module);
-  bool meet_recorder(TracedProcess& process, ThreadLog& log, const ChannelOwner& owner);
+  bool connect_to_recorder(TracedProcess& process, ThreadLog& log, const ChannelOwner& owner);
   TracedProcess* fork_process(TracedThread& parent, pid_t pid, ThreadLog& log, uint64_t now);
 
   // guardian_events.cc

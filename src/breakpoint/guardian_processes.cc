@@ -12,8 +12,8 @@
 
 namespace penna {
 
-bool Guardian::meet_recorder(TracedProcess& process, ThreadLog& log, const ChannelOwner& owner) {
-  auto channel = ChannelMemory::meet(plan_.socket_path, owner);
+bool Guardian::connect_to_recorder(TracedProcess& process, ThreadLog& log, const ChannelOwner& owner) {
+  auto channel = ChannelMemory::connect(plan_.socket_path, owner);
   if (!channel) return false;
   process.writer().emplace(std::move(*channel));
   process.announce_modules(log, penna_now());
@@ -56,7 +56,7 @@ Result<TracedProcess*> Guardian::begin_program(pid_t pid, uint64_t start_ticks) 
   owner.pid = pid;
   owner.parent = parent_of(pid);
   owner.start_ticks = start_ticks;
-  if (!meet_recorder(*process, threads_.at(pid).own_log, owner))
+  if (!connect_to_recorder(*process, threads_.at(pid).own_log, owner))
     return Error{fmt::format("process {} could not be introduced to the recorder", pid)};
   return process.get();
 }
@@ -80,7 +80,7 @@ TracedProcess* Guardian::fork_process(TracedThread& parent, pid_t pid, ThreadLog
     return process.get();
   }
   if (parent.process->writer()) parent.process->writer()->close(parent.own_log);  // so that open calls are known
-  if (!meet_recorder(*process, log, owner)) ++unfollowed_;
+  if (!connect_to_recorder(*process, log, owner)) ++unfollowed_;
   return process.get();
 }
 

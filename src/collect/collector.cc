@@ -23,7 +23,7 @@ namespace {
 // How many chunks of one process are drained before the next process.
 constexpr size_t kTurn = 64;
 constexpr size_t kMostNotes = 1000;
-constexpr int kLookMs = 20;  // between looks at open chunks, with an onlooker
+constexpr int kLookMs = 20;  // between looks at open chunks, with an observer
 
 uint64_t clock_ns(clockid_t clock) {
   timespec now{};
@@ -59,12 +59,12 @@ Collector::~Collector() {
 
 Result<> Collector::start(void (*on_thread)()) {
   if (flight_) {
-    flight_->forward_to(onlooker_);
-    onlooker_ = flight_.get();
+    flight_->forward_to(observer_);
+    observer_ = flight_.get();
   }
   if (finish_) {
-    finish_->forward_to(onlooker_);
-    onlooker_ = finish_.get();
+    finish_->forward_to(observer_);
+    observer_ = finish_.get();
   }
   start_ = read_clocks();  // the thread may not be scheduled before the program has run for a while
   try {
@@ -172,11 +172,11 @@ void Collector::run() {
     // Everything announced before stop() has been applied by now: take_news() has seen both under one lock.
     if (stopping) break;
     write_open_chunks_sometimes();
-    if (onlooker_ != nullptr) look_at_open_chunks();
+    if (observer_ != nullptr) look_at_open_chunks();
     take_snapshot_if_due();
     finish_if_due();
     finish_if_full();
-    if (!worked) doorbell_.wait(bell, onlooker_ != nullptr ? kLookMs : until_open_chunks_ms());
+    if (!worked) doorbell_.wait(bell, observer_ != nullptr ? kLookMs : until_open_chunks_ms());
   }
   for (size_t i = 0; i < drains_.size(); ++i)
     end_process(i, EndKind::kStopped, 0, end_ticks(), false, processor_ns(drains_[i]->pid()));
@@ -189,7 +189,7 @@ void Collector::run() {
   const ClockTriplet ended = read_clocks();
   (void)writer_.write_clock(ended);
   health_.event_cost_ps[PENNA_LOCKS] = record_cost_ps(began_, ended, record_cost_ticks_);
-  if (onlooker_ != nullptr) onlooker_->up_to_date();
+  if (observer_ != nullptr) observer_->up_to_date();
   totals_.stored = counts_->stored;
   totals_.torn = counts_->torn;
   totals_.raw_bytes = counts_->raw_bytes;
@@ -222,7 +222,7 @@ void Collector::add_note(std::string sentence, uint32_t missed) {
 
 void Collector::note_unrecorded() {
   totals_.unrecorded = programs_.unrecorded();
-  totals_.unrecorded_unreported = leaves_others_ ? 0 : programs_.untold();
+  totals_.unrecorded_unreported = leaves_others_ ? 0 : programs_.unreported();
   if (leaves_others_)
     std::erase_if(totals_.unrecorded, [&](const UnrecordedProgram& one) { return pids_.count(one.pid) == 0; });
   for (size_t i = 0; i < totals_.unrecorded.size() && health_.notes.size() < kMostNotes - 1; ++i)
@@ -271,10 +271,10 @@ void Collector::apply(News& news) {
       ++totals_.processes;
       if (leaves_others_) pids_.insert(news.process.pid);
       (void)writer_.write_process(news.process);
-      const bool needs_parent = onlooker_ != nullptr || news.drain->filter() != nullptr;
+      const bool needs_parent = observer_ != nullptr || news.drain->filter() != nullptr;
       ProcessDrain* const parent = needs_parent && news.process.forked_by != 0 ? drained_parent(news.process) : nullptr;
-      if (onlooker_ != nullptr) begin_for_onlooker(news.process, parent);
-      news.drain->set_onlooker(onlooker_);
+      if (observer_ != nullptr) begin_for_observer(news.process, parent);
+      news.drain->set_observer(observer_);
       news.drain->set_flight_recorder(flight_.get());
       news.drain->set_started_programs(&programs_);
       news.drain->set_patience(&patience_);
@@ -317,9 +317,9 @@ ProcessDrain* Collector::drained_parent(const Process& child) {
 }
 
 // The parent's events before the fork come first: the child's calls are nested in those that were open there.
-void Collector::begin_for_onlooker(const Process& process, ProcessDrain* parent) {
+void Collector::begin_for_observer(const Process& process, ProcessDrain* parent) {
   if (parent != nullptr) parent->show_open_chunks(writer_);
-  onlooker_->began(process);
+  observer_->began(process);
 }
 
 void Collector::inherit(const Process& child, ProcessDrain& drain, const ProcessDrain* parent) {
@@ -407,7 +407,7 @@ void Collector::look_at_open_chunks() {
   const uint64_t now = clock_ns(CLOCK_MONOTONIC);
   if (now - last_look_ns_ < uint64_t{kLookMs} * 1'000'000) return;
   for (auto& drain : drains_) drain->show_open_chunks(writer_);
-  onlooker_->up_to_date();
+  observer_->up_to_date();
   last_look_ns_ = now;
 }
 

@@ -3,7 +3,7 @@
 //
 // Why a thread: targets must never wait for the recorder's other work (accepting processes, waiting for children).
 // Invariant: only this thread uses the writer between start() and stop(). It sleeps on the doorbell, and once a second
-// writes the content of open chunks: a recorder that is killed loses no more than that. With an onlooker, it also
+// writes the content of open chunks: a recorder that is killed loses no more than that. With an observer, it also
 // checks open chunks every kLookMs.
 #pragma once
 
@@ -68,8 +68,8 @@ class Collector {
   // everything is drained, but not at a hurried stop. Call before start().
   void set_last_words(std::function<void(RecordingWriter&)> last_words) { last_words_ = std::move(last_words); }
 
-  // Sets an onlooker until the collector has stopped. Call before start().
-  void set_onlooker(Onlooker& onlooker) { onlooker_ = &onlooker; }
+  // Sets an observer until the collector has stopped. Call before start().
+  void set_observer(Observer& observer) { observer_ = &observer; }
 
   // The recording ends when such a function is entered (FunctionTraits::finish): the caller must then stop() it. Call
   // before start().
@@ -140,7 +140,7 @@ class Collector {
   void apply(News& news);
   bool drain_all();
   ProcessDrain* drained_parent(const Process& child);
-  void begin_for_onlooker(const Process& process, ProcessDrain* parent);
+  void begin_for_observer(const Process& process, ProcessDrain* parent);
   void inherit(const Process& child, ProcessDrain& drain, const ProcessDrain* parent);
   void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone, uint64_t processor_ns);
   void add_note(std::string sentence, uint32_t missed);
@@ -163,8 +163,8 @@ class Collector {
   Doorbell& doorbell_;
   uint32_t time_shift_ = 0;
   std::function<void(RecordingWriter&)> last_words_;
-  Onlooker* onlooker_ = nullptr;
-  std::unique_ptr<FlightRecorder> flight_;  // if set, this is the onlooker,
+  Observer* observer_ = nullptr;
+  std::unique_ptr<FlightRecorder> flight_;  // if set, this is the observer,
   std::unique_ptr<FinishWatch> finish_;     // or this one, forwarding to it
   Fd finished_;
   uint64_t most_bytes_ = UINT64_MAX;  // of the file

@@ -51,7 +51,7 @@ void EntryWatch::learn(uint32_t process, Watched& watched, const Record& record)
 }
 
 void EntryWatch::records(uint32_t process, std::span<const uint8_t> chunk) {
-  if (!functions_.ask) return PassingOnlooker::records(process, chunk);
+  if (!functions_.ask) return ForwardingObserver::records(process, chunk);
   Watched& watched = watched_[process];
   RecordCursor in(chunk);
   Record record;
@@ -61,7 +61,7 @@ void EntryWatch::records(uint32_t process, std::span<const uint8_t> chunk) {
     else if (record.kind == PENNA_KIND_MODULE)
       learn(process, watched, record);
   }
-  PassingOnlooker::records(process, chunk);
+  ForwardingObserver::records(process, chunk);
 }
 
 void EntryWatch::ended(const ProcessEnd& end) {
@@ -69,7 +69,7 @@ void EntryWatch::ended(const ProcessEnd& end) {
     forget(found->second);
     watched_.erase(found);
   }
-  PassingOnlooker::ended(end);
+  ForwardingObserver::ended(end);
 }
 
 }  // namespace penna

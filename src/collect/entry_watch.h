@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// EntryWatch: an onlooker that waits for functions to be entered, in any process and thread.
+// EntryWatch: an observer that waits for functions to be entered, in any process and thread.
 //
-// Why an onlooker: it sees each record once, in time, even in chunks that are still being filled.
+// Why an observer: it sees each record once, in time, even in chunks that are still being filled.
 // Invariant: every entry of such a function is reported once, whenever its module is described; at most
 // `most_functions` functions are remembered.
 #pragma once
@@ -15,14 +15,14 @@
 
 #include "base/hash.h"
 #include "collect/budget.h"
-#include "collect/onlooker.h"
+#include "collect/observer.h"
 #include "filter/call_sieve.h"
 #include "recording/records.h"
 
 namespace penna {
 
 // One per recording; all on the collector's thread.
-class EntryWatch : public PassingOnlooker {
+class EntryWatch : public ForwardingObserver {
  public:
   // `functions`: their traits; the rest of the rules is ignored; without `ask` there is none. `which`: the trait to
   // wait for.

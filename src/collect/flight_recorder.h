@@ -2,7 +2,7 @@
 // FlightRecorder: keeps the newest chunks of all processes in memory, and stores them in the recording when a function
 // is entered, on request, or when the recording ends.
 //
-// Why an onlooker: it sees each record once, in time (entry_watch.h).
+// Why an observer: it sees each record once, in time (entry_watch.h).
 // Invariant: the chunks that it keeps take at most `bytes`, whatever targets do; each is stored or counted as
 // discarded.
 #pragma once

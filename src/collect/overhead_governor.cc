@@ -39,7 +39,7 @@ std::vector<SilenceOrder> OverheadGovernor::take_orders() {
   return std::exchange(orders_, {});
 }
 
-void OverheadGovernor::give(SilenceOrder order) {
+void OverheadGovernor::issue(SilenceOrder order) {
   {
     const std::lock_guard lock(*mutex_);
     orders_.push_back(std::move(order));
@@ -52,7 +52,7 @@ void OverheadGovernor::began(const Process& process) {
   Watched& watched = watched_[process.number];
   watched.pid = static_cast<pid_t>(process.pid);
   watched.began_ns = clock_(watched.pid);
-  PassingOnlooker::began(process);
+  ForwardingObserver::began(process);
 }
 
 void OverheadGovernor::records(uint32_t process, std::span<const uint8_t> chunk) {
@@ -68,7 +68,7 @@ void OverheadGovernor::records(uint32_t process, std::span<const uint8_t> chunk)
   }
   const uint64_t now_ns = watched.pid != 0 ? clock_(watched.pid) : 0;
   if (now_ns >= watched.began_ns + kWindowNs) decide(watched, now_ns);
-  PassingOnlooker::records(process, chunk);
+  ForwardingObserver::records(process, chunk);
 }
 
 void OverheadGovernor::count(Watched& watched, uint64_t pc) {
@@ -118,7 +118,7 @@ void OverheadGovernor::decide(Watched& watched, uint64_t now_ns) {
     watched.silenced.insert(pc);
     order.functions.push_back({pc, count, mine / own, *module});
   }
-  if (!order.functions.empty()) give(std::move(order));
+  if (!order.functions.empty()) issue(std::move(order));
 }
 
 void OverheadGovernor::ended(const ProcessEnd& end) {
@@ -126,7 +126,7 @@ void OverheadGovernor::ended(const ProcessEnd& end) {
     counted_ -= found->second.calls.size();
     watched_.erase(found);
   }
-  PassingOnlooker::ended(end);
+  ForwardingObserver::ended(end);
 }
 
 }  // namespace penna

@@ -2,7 +2,7 @@
 // OverheadGovernor: finds the functions whose calls cost more than a share of the program's time, so that they are no
 // longer recorded.
 //
-// Why an onlooker: it sees each call, even in chunks that are still being filled. It counts, and decides whenever a
+// Why an observer: it sees each call, even in chunks that are still being filled. It counts, and decides whenever a
 // process has used 10 ms of processor time; decisions are orders for another thread, because carrying them out takes a
 // moment.
 // Invariant: a function is ordered to be silenced once per process; the remaining calls are within the limit, as far as
@@ -23,7 +23,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "collect/clocks.h"
-#include "collect/onlooker.h"
+#include "collect/observer.h"
 #include "recording/module_map.h"
 
 namespace penna {
@@ -42,7 +42,7 @@ struct SilenceOrder {
   std::vector<BusyFunction> functions;
 };
 
-class OverheadGovernor final : public PassingOnlooker {
+class OverheadGovernor final : public ForwardingObserver {
  public:
   // `limit`: cost of recording calls / processor time without it. `call_ns`: what recording a call costs; 0: measure it
   // now.
@@ -80,7 +80,7 @@ class OverheadGovernor final : public PassingOnlooker {
   void count(Watched& watched, uint64_t pc);
   static const Module* module_at(const Watched& watched, uint64_t pc);
   void decide(Watched& watched, uint64_t now_ns);
-  void give(SilenceOrder order);
+  void issue(SilenceOrder order);
 
   double limit_, call_ns_;
   Fd event_;

@@ -51,9 +51,9 @@ ProcessDrain::ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, st
       sink_(sink ? std::move(sink) : std::make_shared<ChunkSink>(number)),
       filter_(std::move(filter)) {}
 
-void ProcessDrain::set_onlooker(Onlooker* onlooker) {
-  onlooker_ = onlooker;
-  if (onlooker != nullptr) fresh_.emplace(number_, *onlooker, budget_);
+void ProcessDrain::set_observer(Observer* observer) {
+  observer_ = observer;
+  if (observer != nullptr) fresh_.emplace(number_, *observer, budget_);
 }
 
 size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
@@ -103,11 +103,11 @@ void ProcessDrain::read_starts(bool gone) {
   for (uint32_t i = 0; i < PENNA_STARTS && channel_.next_start(gone, &start); ++i) {
     const uint32_t own = channel_.geometry().pid;
     if (start.pid == own)
-      programs_->told(start, pid_);
+      programs_->add(start, pid_);
     else if (own == pid_)
-      programs_->told(start, start.pid);
+      programs_->add(start, start.pid);
     else if (start.why != PENNA_START_EXPECTED && start.why != PENNA_START_FAILED)
-      programs_->told(start, 0);
+      programs_->add(start, 0);
   }
 }
 
@@ -305,7 +305,7 @@ void ProcessDrain::show_open_chunks(RecordingWriter& writer) {
 
 void ProcessDrain::write_stacks(RecordingWriter& writer, uint32_t first, std::span<const penna_stack_node> nodes) {
   (void)writer.write_stacks(number_, first, nodes);
-  if (onlooker_ != nullptr) onlooker_->stacks(number_, first, nodes);
+  if (observer_ != nullptr) observer_->stacks(number_, first, nodes);
 }
 
 // Writes the nodes that were incomplete before and are complete now.
@@ -418,7 +418,7 @@ void ProcessDrain::finish(RecordingWriter& writer, bool gone, EndKind how, int c
   (void)writer.write_process_end(end_);
   if (!fresh_) return;
   fresh_->finish();
-  onlooker_->ended(end_);
+  observer_->ended(end_);
 }
 
 }  // namespace penna

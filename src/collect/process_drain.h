@@ -20,7 +20,7 @@
 #include "collect/chunk_sink.h"
 #include "collect/event_costs.h"
 #include "collect/flight_recorder.h"
-#include "collect/onlooker.h"
+#include "collect/observer.h"
 #include "collect/quiet_threads.h"
 #include "collect/started_programs.h"
 #include "recording/records.h"
@@ -35,8 +35,8 @@ class ProcessDrain {
   ProcessDrain(ChannelMap channel, uint32_t number, uint32_t pid, std::unique_ptr<ChunkFilter> filter = nullptr,
                std::shared_ptr<ChunkSink> sink = nullptr, std::shared_ptr<Budget> budget = nullptr);
 
-  // Sets an onlooker from here on. May be null.
-  void set_onlooker(Onlooker* onlooker);
+  // Sets an observer from here on. May be null.
+  void set_observer(Observer* observer);
   // Diverts chunks there. Call before the first chunk; may be null.
   void set_flight_recorder(FlightRecorder* recorder) { flight_ = recorder; }
 
@@ -63,7 +63,7 @@ class ProcessDrain {
   // process.
   void look_at_threads();
 
-  // Passes what was added to open chunks since the last call to the onlooker.
+  // Passes what was added to open chunks since the last call to the observer.
   void show_open_chunks(RecordingWriter& writer);
 
   // Takes the chunks of threads that are gone, if few chunks are left for others.
@@ -148,13 +148,13 @@ class ProcessDrain {
   std::shared_ptr<ChunkSink> sink_;
   std::unique_ptr<ChunkFilter> filter_;
   uint32_t descriptions_ = 0;  // number of channel descriptions that the filter has learnt
-  Onlooker* onlooker_ = nullptr;
+  Observer* observer_ = nullptr;
   FlightRecorder* flight_ = nullptr;
   StartedPrograms* programs_ = nullptr;
   const Patience* patience_ = nullptr;
   uint64_t stops_at_ = UINT64_MAX;
   uint64_t left_behind_ = 0;
-  std::optional<FreshRecords> fresh_;  // for the onlooker
+  std::optional<FreshRecords> fresh_;  // for the observer
   uint32_t nodes_written_ = 0;
   std::vector<uint32_t> nodes_missing_;  // ids below nodes_written_ that were not complete yet
   std::array<uint64_t, PENNA_CLASS_COUNT> lost_{};

@@ -43,7 +43,7 @@ const Why& why_of(uint32_t why) { return kWhys[why < kWhys.size() ? why : 0]; }
 
 }  // namespace
 
-void StartedPrograms::told(const penna_start& start, uint32_t pid) {
+void StartedPrograms::add(const penna_start& start, uint32_t pid) {
   if (start.why == PENNA_START_UNREACHED) {
     if (forked_.size() < kMost)
       forked_.push_back({"", pid, start.why});
@@ -129,16 +129,16 @@ std::string unrecorded_sentence(const UnrecordedProgram& program) {
                      program.pid == 0 ? std::string{} : fmt::format(" (pid {})", program.pid), why_of(program.why).one);
 }
 
-std::string unrecorded_summary(const std::vector<UnrecordedProgram>& programs, uint64_t untold) {
+std::string unrecorded_summary(const std::vector<UnrecordedProgram>& programs, uint64_t unreported) {
   std::array<size_t, kWhys.size()> counts{};
   for (const UnrecordedProgram& program : programs) ++counts[program.why < counts.size() ? program.why : 0];
   std::vector<std::string> parts;
   for (uint32_t why = 0; why < counts.size(); ++why)
     if (counts[why] != 0) parts.push_back(fmt::format("{} {}", counts[why], why_of(why).many));
-  if (untold != 0)
-    parts.push_back(count_text(static_cast<int64_t>(bounded_count(untold))) + " of which nothing else is known");
+  if (unreported != 0)
+    parts.push_back(count_text(static_cast<int64_t>(bounded_count(unreported))) + " of which nothing else is known");
   return fmt::format(
-      "{} programs{} were not recorded: {}", count_text(static_cast<int64_t>(add_counts(programs.size(), untold))),
+      "{} programs{} were not recorded: {}", count_text(static_cast<int64_t>(add_counts(programs.size(), unreported))),
       counts[PENNA_START_UNREACHED] != 0 ? " and processes" : " that were started", fmt::join(parts, ", "));
 }
 

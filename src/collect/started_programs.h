@@ -27,18 +27,18 @@ struct UnrecordedProgram {
 class StartedPrograms {
  public:
   // `pid`: in the recorder's pid namespace; 0: unknown.
-  void told(const penna_start& start, uint32_t pid);
+  void add(const penna_start& start, uint32_t pid);
   // The program that this process runs has connected, and existed at `ticks`.
   void met(uint32_t pid, uint64_t ticks);
   // This process ended or gave up before the recorder answered. `is_recorded`: it is recorded, unless it was about to
   // exec a program.
   void left_unanswered(uint32_t pid, bool is_recorded);
   // Starts that could not be reported for lack of room.
-  void add_unreported(uint64_t untold) { unreported_ = add_counts(unreported_, untold); }
+  void add_unreported(uint64_t unreported) { unreported_ = add_counts(unreported_, unreported); }
 
   // In the order in which they were started; then forked children.
   std::vector<UnrecordedProgram> unrecorded() const;
-  uint64_t untold() const { return unreported_; }
+  uint64_t unreported() const { return unreported_; }
 
  private:
   struct Start {
@@ -56,6 +56,6 @@ class StartedPrograms {
 // "/bin/busybox (pid 7) was not recorded: it is statically linked".
 std::string unrecorded_sentence(const UnrecordedProgram& program);
 // "12 programs were not recorded: 7 as they are static, ...".
-std::string unrecorded_summary(const std::vector<UnrecordedProgram>& programs, uint64_t untold);
+std::string unrecorded_summary(const std::vector<UnrecordedProgram>& programs, uint64_t unreported);
 
 }  // namespace penna

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <vector>
 
-#include "collect/onlooker.h"
+#include "collect/observer.h"
 
 namespace penna {
 
@@ -39,7 +39,7 @@ struct LiveBatch {
   size_t described = 0;  // bytes of the descriptions kept
 };
 
-class LiveFeed : public Onlooker {
+class LiveFeed : public Observer {
  public:
   static constexpr size_t kMaxBytes = 16 << 20;
 

@@ -96,7 +96,7 @@ void LiveFilter::add(LiveRecords records, std::vector<LiveRecords>& out) {
   // A gap: which calls are open is now unknown. An empty chunk carries the counts on.
   if (records.calls_dropped + records.others_dropped != 0) {
     thread->sieve.lose();
-    give(key, *thread, out);
+    release(key, *thread, out);
     std::vector<uint8_t> nothing(sizeof(penna_chunk));
     penna_chunk header = header_of(records.chunk);
     header.content_bits = sizeof header * 8;
@@ -106,13 +106,13 @@ void LiveFilter::add(LiveRecords records, std::vector<LiveRecords>& out) {
   thread->sieve.add(records.chunk);
   held_ += records.chunk.size() + kCutBytes;
   thread->waiting.push_back({std::move(records.chunk)});
-  give(key, *thread, out);
+  release(key, *thread, out);
   cut_decided(*thread);
   if (held_ > kMostHeld) drop(key, *thread, out);
 }
 
 // Takes what is decided, in order: one chunk in, one decision out.
-void LiveFilter::give(Key key, Thread& thread, std::vector<LiveRecords>& out) {
+void LiveFilter::release(Key key, Thread& thread, std::vector<LiveRecords>& out) {
   while (thread.sieve.ready()) {
     Waiting waiting = std::move(thread.waiting.front());
     thread.waiting.pop_front();
@@ -148,7 +148,7 @@ void LiveFilter::drop(Key key, Thread& thread, std::vector<LiveRecords>& out) {
   thread.sieve.lose();
   uint64_t calls = 0, others = 0;
   std::vector<LiveRecords> given;
-  give(key, thread, given);
+  release(key, thread, given);
   for (const LiveRecords& one : given) {
     RecordCursor in(one.chunk);
     Record record;
@@ -169,7 +169,7 @@ void LiveFilter::wait_until(uint64_t ticks, std::vector<LiveRecords>& out) {
   for (auto& [key, thread] : threads_) {
     if (thread->waiting.empty()) continue;
     thread->sieve.wait_until(ticks);
-    give(key, *thread, out);
+    release(key, *thread, out);
   }
 }
 
@@ -179,7 +179,7 @@ void LiveFilter::end(uint32_t process, std::vector<LiveRecords>& out) {
   auto last = first;
   for (; last != threads_.end() && last->first.first == process; ++last) {
     last->second->sieve.finish();
-    give(last->first, *last->second, out);
+    release(last->first, *last->second, out);
   }
   threads_.erase(first, last);
   points_.erase(process);

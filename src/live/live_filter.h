@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LiveFilter: applies the filters to the records that an onlooker receives, before everything that shows them.
+// LiveFilter: applies the filters to the records that an observer receives, before everything that shows them.
 //
 // Why the recorder's filter is not enough: it works on whole chunks, and keeps what only a later one decides.
 // Invariant: the records of a thread stay in order; after a call of unknown length they wait, at most kMostHeld bytes
@@ -53,7 +53,7 @@ class LiveFilter {
   using Key = std::pair<uint32_t, uint32_t>;  // process number, thread serial
 
   LiveFilter(CallRules rules, std::vector<Where> conditions, ThreadChoice threads);
-  void give(Key key, Thread& thread, std::vector<LiveRecords>& out);
+  void release(Key key, Thread& thread, std::vector<LiveRecords>& out);
   void cut_decided(Thread& thread);
   void drop(Key key, Thread& thread, std::vector<LiveRecords>& out);
   void select_points(uint32_t process, std::vector<uint8_t>& chunk);

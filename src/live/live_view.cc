@@ -107,7 +107,7 @@ void LiveView::run() {
     more = feed_.take(next);
     // Taken before the next batch is shown: everything that happened until then is in it or before it.
     const uint64_t now = penna_now();
-    meet(next);
+    learn(next);
     show(batch);
     if (!is_nice && std::chrono::steady_clock::now() - began > kEager) {
       // Only for this thread: on Linux a nice value belongs to a thread, see setpriority(2).
@@ -128,7 +128,7 @@ void LiveView::run() {
 
 // Takes the descriptions from a batch: processes, stacks, modules, sites and names, which records of other threads in
 // the same batch may use.
-void LiveView::meet(const LiveBatch& batch) {
+void LiveView::learn(const LiveBatch& batch) {
   if (output_.is_over()) return;
   if (!batch.records.empty()) live_.set_clock(read_clocks());
   for (const Process& process : batch.began) {
@@ -249,7 +249,7 @@ bool LiveView::advance(Stream& stream) {
   return true;
 }
 
-void LiveView::give(Stream& stream) {
+void LiveView::show_next(Stream& stream) {
   Shown& thread = *stream.thread;
   if (!forks_.empty()) {
     hand_on_calls(thread, stream.event);
@@ -315,7 +315,7 @@ void LiveView::inherit(Shown& thread, const Event& event) {
 // Trees are per thread: within a batch, each thread's part stays together.
 void LiveView::one_after_the_other(std::vector<Stream>& streams) {
   for (Stream& stream : streams)
-    while (advance(stream)) give(stream);
+    while (advance(stream)) show_next(stream);
 }
 
 // A k-way merge, as each thread's records are in order: O(n log threads).
@@ -327,7 +327,7 @@ void LiveView::by_time(std::vector<Stream>& streams) {
   std::make_heap(heap.begin(), heap.end(), later);
   while (!heap.empty()) {
     std::pop_heap(heap.begin(), heap.end(), later);
-    give(*heap.back());
+    show_next(*heap.back());
     if (advance(*heap.back())) {
       std::push_heap(heap.begin(), heap.end(), later);
     } else {

@@ -4,7 +4,7 @@
 // Why a separate thread: neither the program nor the collector ever waits for a terminal or a pipe.
 // Invariant: what comes faster than it can be shown is not shown, and counted in a line; memory is bounded regardless.
 // A line appears 100 ms after its event, unless the view is behind, or a filter must first see how long a call is.
-// Usage: collector.set_onlooker(view.onlooker()); view.start(); ... collector.stop(); view.finish();
+// Usage: collector.set_observer(view.observer()); view.start(); ... collector.stop(); view.finish();
 #pragma once
 
 #include <map>
@@ -38,8 +38,8 @@ class LiveView {
   LiveView(const LiveView&) = delete;
   LiveView& operator=(const LiveView&) = delete;
 
-  Onlooker& onlooker() { return feed_; }
-  // Like LiveFeed::left_out(): for callers that forward to the onlooker what they received.
+  Observer& observer() { return feed_; }
+  // Like LiveFeed::left_out(): for callers that forward to the observer what they received.
   void left_out(uint32_t process, uint32_t thread_serial, uint64_t calls, uint64_t others) {
     feed_.left_out(process, thread_serial, calls, others);
   }
@@ -54,7 +54,7 @@ class LiveView {
   using Key = std::pair<uint32_t, uint32_t>;
 
   void run();
-  void meet(const LiveBatch& batch);
+  void learn(const LiveBatch& batch);
   void show(LiveBatch& batch);
   void sift(LiveBatch& batch);
   void describe(const LiveRecords& records);
@@ -67,7 +67,7 @@ class LiveView {
   void one_after_the_other(std::vector<Stream>& streams);
   void by_time(std::vector<Stream>& streams);
   bool advance(Stream& stream);
-  void give(Stream& stream);
+  void show_next(Stream& stream);
   bool line(Shown& thread, const TimelineLine& line);
   bool may_show() const;
   void report_missing();

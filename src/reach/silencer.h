@@ -25,9 +25,9 @@ class Silencer {
   using NameOf = std::function<std::string(const Module& module, uint64_t pc)>;
 
   // `percent`: how much of the program's own time recording calls may cost; none: returns null, nothing to do. `next`:
-  // the onlooker to forward to; may be null. Call before the collector starts; the others must outlive this.
+  // the observer to forward to; may be null. Call before the collector starts; the others must outlive this.
   static Result<std::unique_ptr<Silencer>> make(std::optional<uint32_t> percent, Server& server, Collector& collector,
-                                                Onlooker* next, NameOf name_of);
+                                                Observer* next, NameOf name_of);
 
   void call_by(CallIn call) { call_ = std::move(call); }
 

@@ -146,15 +146,15 @@ bool FollowedRecording::describe(const ClockTriplet& now) {
   return new_modules || processes_.size() != processes;
 }
 
-bool FollowedRecording::give(const Use& use) {
+bool FollowedRecording::deliver(const Use& use) {
   const std::vector<Part> parts = std::exchange(waiting_, std::exchange(fresh_, {}));
-  for (const Part& part : parts) meet(part, use);
+  for (const Part& part : parts) handle(part, use);
   wait_no_longer(use);
   return !parts.empty();
 }
 
 // A thread's chunks may be written out of order: a piece of the next one before the whole of the previous one.
-void FollowedRecording::meet(Part part, const Use& use) {
+void FollowedRecording::handle(Part part, const Use& use) {
   Place& place = place_of({part.process, part.serial}, part.tid);
   const bool is_old =
       place.begun && (part.sequence < place.sequence || (part.sequence == place.sequence && place.whole));
@@ -166,7 +166,7 @@ void FollowedRecording::meet(Part part, const Use& use) {
   while (!place.early.empty() && place.early.front().sequence <= place.sequence + (place.whole ? 1 : 0)) {
     Part early = std::move(place.early.front());
     place.early.pop_front();
-    meet(std::move(early), use);
+    handle(std::move(early), use);
   }
 }
 

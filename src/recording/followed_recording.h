@@ -3,7 +3,7 @@
 //
 // Why not Recording::open() again and again: that reads all of it. This reads what was appended, and puts its
 // descriptions into a LiveRecording, where an index, once assigned, stays valid.
-// Usage:  while (!followed.is_finished()) { followed.read(kMost); followed.describe(now); followed.give(use); }
+// Usage:  while (!followed.is_finished()) { followed.read(kMost); followed.describe(now); followed.deliver(use); }
 // Invariant: a thread's records come in order, each once, in a piece of an open chunk or in the whole one; missing
 // records are marked. They come one turn late, so that what other threads have described by then is known.
 // Not thread-safe, but read() does not touch recording().
@@ -43,7 +43,7 @@ class FollowedRecording {
   // modules and processes (Names) must be rebuilt.
   bool describe(const ClockTriplet& now);
   // Passes on the records that had been read before the last call of describe(). False: there were none.
-  bool give(const std::function<void(const Records&)>& use);
+  bool deliver(const std::function<void(const Records&)>& use);
 
  private:
   struct Block {
@@ -76,7 +76,7 @@ class FollowedRecording {
   uint32_t process_of(uint32_t number);
   Place& place_of(const Key& key, uint32_t tid);
   void split(const Block& block);
-  void meet(Part part, const Use& use);
+  void handle(Part part, const Use& use);
   static void hand_over(Place& place, Part& part, bool gap, const Use& use);
   static void cut_known(const Place& place, Bytes* chunk);
   void wait_no_longer(const Use& use);

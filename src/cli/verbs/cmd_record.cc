@@ -288,7 +288,7 @@ Result<> RecordRun::prepare_live_view() {
   live_.emplace(*options_.live, wants_color(options_.color, 1), session_, start_, *symbols_, 1,
                 name_style({}, Format::kTable),
                 LiveFilter::make(live_rules(filter(), ticks_per_ns_), options_.conditions, options_.threads));
-  collector_->set_onlooker(live_->onlooker());
+  collector_->set_observer(live_->observer());
   return live_->start();
 }
 
@@ -301,8 +301,8 @@ Result<> RecordRun::start_viewer() {
 }
 
 Result<> RecordRun::start_collector() {
-  Onlooker* const onlooker = live_ ? &live_->onlooker() : nullptr;
-  silencer_ = PENNA_TRY(Silencer::make(options_.max_overhead, *server_, *collector_, onlooker, function_namer()));
+  Observer* const observer = live_ ? &live_->observer() : nullptr;
+  silencer_ = PENNA_TRY(Silencer::make(options_.max_overhead, *server_, *collector_, observer, function_namer()));
   if (silencer_) silencer_->call_by(call_);
   return collector_->start();
 }

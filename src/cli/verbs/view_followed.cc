@@ -86,7 +86,7 @@ bool FollowedView::step() {
   questions_.grow([&] {
     const ClockTriplet now = read_clocks();
     if (followed_.describe(now)) name_anew();
-    (void)followed_.give(
+    (void)followed_.deliver(
         [&](const FollowedRecording::Records& records) { data_.add(records.thread, records.chunk, records.gap); });
     data_.settle(now.ticks);
     const std::lock_guard hold(mutex_);

@@ -32,7 +32,7 @@ TEST(Collector, TheFirstClockIsThatOfItsStart) {
   ::unlink(path.c_str());
 }
 
-struct ProcessOrder : Onlooker {
+struct ProcessOrder : Observer {
   std::vector<std::string> seen;
   void began(const Process& process) override { seen.push_back("began " + std::to_string(process.number)); }
   void records(uint32_t process, std::span<const uint8_t>) override {
@@ -44,14 +44,14 @@ struct ProcessOrder : Onlooker {
 };
 
 // The recorder may have had no processor until all have ended. Of the parent, one chunk is full and one is open.
-TEST(Collector, AnOnlookerSeesWhatAParentDidBeforeItsChild) {
+TEST(Collector, AnObserverSeesWhatAParentDidBeforeItsChild) {
   const std::string path = testing::TempDir() + "/penna-order-" + std::to_string(::getpid());
   auto doorbell = Doorbell::create();
   auto writer = RecordingWriter::create(path, {.overwrite = true});
   ASSERT_TRUE(doorbell && writer);
   ProcessOrder order;
   Collector collector(std::move(*writer), *doorbell);
-  collector.set_onlooker(order);
+  collector.set_observer(order);
   const auto pid = static_cast<uint32_t>(::getpid());
   FakeChannel parent, child;
   for (const FakeChannel* one : {&parent, &child}) {

@@ -41,7 +41,7 @@ class FlightRecorderTest : public testing::Test {
     fake_.seal();
     drain_.emplace(*ChannelMap::map(fake_.memory()), 0, static_cast<uint32_t>(::getpid()), nullptr,
                    std::make_shared<ChunkSink>(0, counts_, true));
-    drain_->set_onlooker(&*flight_);
+    drain_->set_observer(&*flight_);
     drain_->set_flight_recorder(&*flight_);
   }
   ~FlightRecorderTest() override {

@@ -26,20 +26,20 @@ std::string all(const StartedPrograms& programs) {
 
 TEST(StartedPrograms, WhoMeetsIsRecordedInWhateverOrderIsHeardOfIt) {
   StartedPrograms programs;
-  programs.told(start(10, PENNA_START_EXPECTED, "/a"), 5);
+  programs.add(start(10, PENNA_START_EXPECTED, "/a"), 5);
   programs.met(5, 20);
   programs.met(6, 21);
-  programs.told(start(11, PENNA_START_EXPECTED, "/b"), 6);
+  programs.add(start(11, PENNA_START_EXPECTED, "/b"), 6);
   EXPECT_EQ(all(programs), "");
 }
 
 TEST(StartedPrograms, AMeetingIsOfTheLastStartBeforeIt) {
   StartedPrograms programs;
   programs.met(5, 20);
-  programs.told(start(30, PENNA_START_STATIC, "/still"), 5);
+  programs.add(start(30, PENNA_START_STATIC, "/still"), 5);
   EXPECT_EQ(all(programs),
             "/still (pid 5) was not recorded: it is statically linked, and the agent could not come to it\n");
-  programs.told(start(40, PENNA_START_EXPECTED, "/again"), 5);
+  programs.add(start(40, PENNA_START_EXPECTED, "/again"), 5);
   programs.met(5, 50);
   EXPECT_EQ(programs.unrecorded().size(), 1U);
   EXPECT_EQ(programs.unrecorded()[0].path, "/still");
@@ -47,16 +47,16 @@ TEST(StartedPrograms, AMeetingIsOfTheLastStartBeforeIt) {
 
 TEST(StartedPrograms, WhatDidNotStartIsNothing) {
   StartedPrograms programs;
-  programs.told(start(1, PENNA_START_FAILED, "/never"), 5);
-  programs.told(start(2, PENNA_START_MUSL, "/never"), 5);
-  programs.told(start(3, PENNA_START_FAILED, "/never"), 5);
+  programs.add(start(1, PENNA_START_FAILED, "/never"), 5);
+  programs.add(start(2, PENNA_START_MUSL, "/never"), 5);
+  programs.add(start(3, PENNA_START_FAILED, "/never"), 5);
   EXPECT_EQ(all(programs), "");
 }
 
 TEST(StartedPrograms, TheyAreToldInTheirOrder) {
   StartedPrograms programs;
-  programs.told(start(9, PENNA_START_BITS, "/late"), 3);
-  programs.told(start(4, PENNA_START_MUSL, "/early"), 8);
+  programs.add(start(9, PENNA_START_BITS, "/late"), 3);
+  programs.add(start(4, PENNA_START_MUSL, "/early"), 8);
   EXPECT_EQ(programs.unrecorded()[0].path, "/early");
   EXPECT_EQ(unrecorded_summary(programs.unrecorded(), 2),
             "4 programs that were started were not recorded: 1 32-bit, 1 with musl as libc, 2 of which nothing else is "
@@ -65,7 +65,7 @@ TEST(StartedPrograms, TheyAreToldInTheirOrder) {
 
 TEST(StartedPrograms, ForkedChildrenAreToldWhateverTheyBecome) {
   StartedPrograms programs;
-  programs.told(start(5, PENNA_START_UNREACHED, ""), 7);
+  programs.add(start(5, PENNA_START_UNREACHED, ""), 7);
   programs.met(7, 9);  // the program that it has become
   EXPECT_EQ(
       all(programs),
@@ -78,7 +78,7 @@ TEST(StartedPrograms, ForkedChildrenAreToldWhateverTheyBecome) {
 
 TEST(StartedPrograms, WhoGaveUpIsToldAsWhatItWasToBecome) {
   StartedPrograms programs;
-  programs.told(start(5, PENNA_START_EXPECTED, "/late"), 7);
+  programs.add(start(5, PENNA_START_EXPECTED, "/late"), 7);
   programs.left_unanswered(7, true);
   programs.left_unanswered(8, true);   // it had asked something
   programs.left_unanswered(9, false);  // a forked child
@@ -96,7 +96,7 @@ TEST(StartedPrograms, WhatIsNotKnownIsCountedUpToALimit) {
   programs.add_unreported(kMostCounted);
   programs.add_unreported(kMostCounted);
   EXPECT_EQ(
-      unrecorded_summary({}, programs.untold()),
+      unrecorded_summary({}, programs.unreported()),
       "at least 9,007,199,254,740,992 programs that were started were not recorded: at least 9,007,199,254,740,992 "
       "of which nothing else is known");
 }
@@ -107,11 +107,11 @@ TEST(StartedPrograms, UntrustedStartsAreBounded) {
   hostile.why = 999;
   hostile.path_bytes = 65535;
   for (uint32_t i = 0; i < 100'000; ++i) {
-    programs.told(hostile, i);
+    programs.add(hostile, i);
     programs.met(i + 1'000'000, 5);
   }
   EXPECT_EQ(programs.unrecorded().size(), 65'536U);
-  EXPECT_EQ(programs.untold(), 100'000U - 65'536U);
+  EXPECT_EQ(programs.unreported(), 100'000U - 65'536U);
   EXPECT_NE(unrecorded_sentence(programs.unrecorded()[0]).find("was not recorded: it ended before"), std::string::npos);
 }
 

@@ -49,7 +49,7 @@ class FollowedRecordingTest : public testing::Test {
     while (followed_->read(kMost)) {
     }
     (void)followed_->describe({kBegin, 0, 0});
-    (void)followed_->give([&](const FollowedRecording::Records& records) {
+    (void)followed_->deliver([&](const FollowedRecording::Records& records) {
       if (records.gap) times.push_back(0);
       RecordCursor cursor(records.chunk);
       for (Record record; cursor.next(record);) times.push_back(record.time - kBegin);

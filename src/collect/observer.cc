@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See onlooker.h.
-#include "collect/onlooker.h"
+// See observer.h.
+#include "collect/observer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,7 +15,7 @@ bool FreshRecords::open_chunk(std::span<const uint8_t> chunk, size_t end) {
   if (found->first == 0) return false;
   Position& position = found->second;
   if (header.sequence != position.sequence) return false;
-  give(position, chunk.first(end));
+  pass_on(position, chunk.first(end));
   return true;
 }
 
@@ -25,9 +25,9 @@ void FreshRecords::full_chunk(std::span<const uint8_t> chunk, size_t end) {
   // Beyond the budget, all threads share serial 0: positions in chunks of different threads cannot be distinguished.
   if (found->first == 0) {
     std::vector<uint8_t> of_others(chunk.begin(), chunk.begin() + static_cast<ptrdiff_t>(end));
-    reinterpret_cast<penna_chunk*>(of_others.data())->thread_serial = 0;  // onlookers keep states by serial too
+    reinterpret_cast<penna_chunk*>(of_others.data())->thread_serial = 0;  // observers keep states by serial too
     Position whole;
-    give(whole, of_others);
+    pass_on(whole, of_others);
     return;
   }
   Position& position = found->second;
@@ -36,10 +36,10 @@ void FreshRecords::full_chunk(std::span<const uint8_t> chunk, size_t end) {
     wait(position, chunk.first(end));
     return;
   }
-  give(position, chunk.first(end));
+  pass_on(position, chunk.first(end));
   ++position.sequence;
   position.offset = 0;
-  give_waiting(position, false);
+  pass_on_waiting(position, false);
 }
 
 // Without room for it, waiting ends.
@@ -47,10 +47,10 @@ void FreshRecords::wait(Position& position, std::span<const uint8_t> chunk) {
   const uint64_t sequence = header_of(chunk).sequence;
   if (position.waiting.count(sequence) != 0) return;
   if (position.waiting.size() >= kMaxWaiting || !share_.take_waiting(chunk.size())) {
-    give_waiting(position, true);
+    pass_on_waiting(position, true);
     if (sequence < position.sequence) return;
     position.offset = 0;
-    give(position, chunk);
+    pass_on(position, chunk);
     position.sequence = sequence + 1;
     position.offset = 0;
     return;
@@ -59,7 +59,7 @@ void FreshRecords::wait(Position& position, std::span<const uint8_t> chunk) {
   position.waiting.try_emplace(sequence, chunk.begin(), chunk.end());
 }
 
-void FreshRecords::give(Position& position, std::span<const uint8_t> chunk) {
+void FreshRecords::pass_on(Position& position, std::span<const uint8_t> chunk) {
   penna_chunk header = header_of(chunk);
   const size_t from = std::max(position.offset, sizeof header);
   if (chunk.size() <= from) return;
@@ -68,16 +68,16 @@ void FreshRecords::give(Position& position, std::span<const uint8_t> chunk) {
   fresh_.resize(header.content_bits / 8);
   std::memcpy(fresh_.data(), &header, sizeof header);
   std::memcpy(fresh_.data() + sizeof header, chunk.data() + from, chunk.size() - from);
-  onlooker_.records(process_, fresh_);
+  observer_.records(process_, fresh_);
 }
 
 // Passes on the chunks whose turn it is; or all, if the one that they wait for never arrives.
-void FreshRecords::give_waiting(Position& position, bool all) {
+void FreshRecords::pass_on_waiting(Position& position, bool all) {
   while (!position.waiting.empty()) {
     const auto next = position.waiting.begin();
     if (next->first != position.sequence && !all) return;
     if (next->first != position.sequence) position.offset = 0;
-    give(position, next->second);
+    pass_on(position, next->second);
     position.sequence = next->first + 1;
     position.offset = 0;
     share_.give_waiting_back(next->second.size());
@@ -87,7 +87,7 @@ void FreshRecords::give_waiting(Position& position, bool all) {
 }
 
 void FreshRecords::finish() {
-  for (auto& [serial, position] : positions_) give_waiting(position, true);
+  for (auto& [serial, position] : positions_) pass_on_waiting(position, true);
 }
 
 }  // namespace penna

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // FreshRecords and the checks of open chunks: every committed record once, in order, however its chunk arrives.
-#include "collect/onlooker.h"
+#include "collect/observer.h"
 
 #include <gtest/gtest.h>
 
@@ -8,14 +8,14 @@
 #include "fake_channel.h"
 #include "recording/records.h"
 
-namespace penna::onlooker_test {
+namespace penna::observer_test {
 namespace {
 
 // Entries of different functions, told apart by the upper half.
 constexpr uint64_t call(uint64_t number) { return number << 32 | 4096 | PENNA_TAG_ENTRY; }
 const uint64_t kBusy = penna_full_header(PENNA_KIND_LOCK, 2, 1024) | PENNA_TAG_BUSY;
 
-struct Seen : Onlooker {
+struct Seen : Observer {
   std::vector<uint64_t> calls;  // numbers, as they came
   int ends = 0;
   void began(const Process&) override {}
@@ -30,17 +30,17 @@ struct Seen : Onlooker {
 };
 using Calls = std::vector<uint64_t>;
 
-class OnlookerTest : public testing::Test {
+class ObserverTest : public testing::Test {
  protected:
-  OnlookerTest() {
-    char folder[] = "/tmp/penna-onlooker-XXXXXX";
+  ObserverTest() {
+    char folder[] = "/tmp/penna-observer-XXXXXX";
     folder_ = ::mkdtemp(folder);
     writer_.emplace(*RecordingWriter::create(folder_ + "/r.penna"));
     fake_.seal();
     drain_.emplace(*ChannelMap::map(fake_.memory()), 0, static_cast<uint32_t>(::getpid()));
-    drain_->set_onlooker(&seen_);
+    drain_->set_observer(&seen_);
   }
-  ~OnlookerTest() override {
+  ~ObserverTest() override {
     ::unlink((folder_ + "/r.penna").c_str());
     ::rmdir(folder_.c_str());
   }
@@ -55,7 +55,7 @@ class OnlookerTest : public testing::Test {
   std::optional<ProcessDrain> drain_;
 };
 
-TEST_F(OnlookerTest, OpenChunkIsSeenAsItGrows) {
+TEST_F(ObserverTest, OpenChunkIsSeenAsItGrows) {
   fake_.write_chunk(3, 7, 0, {call(1), call(2)});
   drain_->show_open_chunks(*writer_);
   EXPECT_EQ(seen_.calls, (Calls{1, 2}));
@@ -71,7 +71,7 @@ TEST_F(OnlookerTest, OpenChunkIsSeenAsItGrows) {
   EXPECT_EQ(seen_.calls, (Calls{1, 2, 3, 4}));
 }
 
-TEST_F(OnlookerTest, WhatLiesBehindARecordBeingWrittenWaits) {
+TEST_F(ObserverTest, WhatLiesBehindARecordBeingWrittenWaits) {
   fake_.write_chunk(0, 7, 0, {call(1), kBusy, 42, call(2)});
   drain_->show_open_chunks(*writer_);
   EXPECT_EQ(seen_.calls, (Calls{1}));
@@ -80,7 +80,7 @@ TEST_F(OnlookerTest, WhatLiesBehindARecordBeingWrittenWaits) {
   EXPECT_EQ(seen_.calls, (Calls{1, 0, 2}));
 }
 
-TEST_F(OnlookerTest, AChunkIsNotSeenBeforeTheOneInFrontOfIt) {
+TEST_F(ObserverTest, AChunkIsNotSeenBeforeTheOneInFrontOfIt) {
   fake_.write_chunk(0, 7, 0, {call(1)});
   fake_.hand_over(0, 1);
   fake_.write_chunk(1, 7, 1, {call(2)});
@@ -92,7 +92,7 @@ TEST_F(OnlookerTest, AChunkIsNotSeenBeforeTheOneInFrontOfIt) {
 }
 
 // The collector stores a full chunk while the one in front of it still waits for a record.
-TEST_F(OnlookerTest, AChunkThatOvertookAnotherIsSeenBehindIt) {
+TEST_F(ObserverTest, AChunkThatOvertookAnotherIsSeenBehindIt) {
   fake_.write_chunk(0, 7, 0, {call(1), kBusy, 42});
   fake_.hand_over(0, 3);
   fake_.write_chunk(1, 7, 1, {call(2)});
@@ -104,7 +104,7 @@ TEST_F(OnlookerTest, AChunkThatOvertookAnotherIsSeenBehindIt) {
   EXPECT_EQ(seen_.calls, (Calls{1, 0, 2}));
 }
 
-TEST_F(OnlookerTest, AtTheEndEverythingIsSeen) {
+TEST_F(ObserverTest, AtTheEndEverythingIsSeen) {
   fake_.write_chunk(0, 7, 0, {call(1)});
   drain_->show_open_chunks(*writer_);
   fake_.write_chunk(2, 8, 5, {call(9)});  // its first five were lost
@@ -132,7 +132,7 @@ std::vector<uint8_t> chunk_of(uint32_t serial, uint64_t sequence, uint64_t numbe
   return chunk;
 }
 
-TEST_F(OnlookerTest, HostileThreadsAreBounded) {
+TEST_F(ObserverTest, HostileThreadsAreBounded) {
   constexpr uint32_t kThreads = Budget::kThreads + 1000;
   Seen seen;
   FreshRecords fresh(0, seen);
@@ -147,7 +147,7 @@ TEST_F(OnlookerTest, HostileThreadsAreBounded) {
   EXPECT_EQ(seen.calls.back(), 2u) << "threads seen earlier must not lose events";
 }
 
-TEST_F(OnlookerTest, WaitingHostileChunksAreBounded) {
+TEST_F(ObserverTest, WaitingHostileChunksAreBounded) {
   auto budget = std::make_shared<Budget>();
   Seen seen;
   FreshRecords one(0, seen, budget), other(1, seen, budget);
@@ -171,7 +171,7 @@ TEST_F(OnlookerTest, WaitingHostileChunksAreBounded) {
   EXPECT_GE(seen.calls.size(), size_t{kSerials}) << "at least the first threads are shown";
 }
 
-TEST_F(OnlookerTest, WhatIsKeptOfHostileThreadsIsBounded) {
+TEST_F(ObserverTest, WhatIsKeptOfHostileThreadsIsBounded) {
   constexpr uint32_t kThreads = Budget::kThreads + 1000;
   auto budget = std::make_shared<Budget>();
   CallRules rules;
@@ -203,7 +203,7 @@ std::vector<uint8_t> deep_chunk(uint32_t serial, uint64_t sequence) {
   return chunk;
 }
 
-TEST_F(OnlookerTest, WhatStatesOfHostileThreadsGrowToIsBounded) {
+TEST_F(ObserverTest, WhatStatesOfHostileThreadsGrowToIsBounded) {
   constexpr size_t kMost = 4 << 20;
   auto budget = std::make_shared<Budget>(Budget::Limits{Budget::kThreads, kMost, Budget::kWaitingBytes});
   CallRules rules;
@@ -231,7 +231,7 @@ TEST_F(OnlookerTest, WhatStatesOfHostileThreadsGrowToIsBounded) {
 }
 
 // While a record in it is being written it waits; a hostile thread gives it away again and again.
-TEST_F(OnlookerTest, AChunkThatWaitsIsNotTakenTwice) {
+TEST_F(ObserverTest, AChunkThatWaitsIsNotTakenTwice) {
   fake_.write_chunk(0, static_cast<uint32_t>(::gettid()), 0, {call(1), kBusy, 42});
   for (int i = 0; i < 1000; ++i) {
     fake_.hand_over(0, 3);
@@ -241,4 +241,4 @@ TEST_F(OnlookerTest, AChunkThatWaitsIsNotTakenTwice) {
 }
 
 }  // namespace
-}  // namespace penna::onlooker_test
+}  // namespace penna::observer_test

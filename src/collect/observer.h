@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Onlooker: sees events while they are being recorded; and FreshRecords, which passes every record on exactly once.
+// Observer: sees events while they are being recorded; and FreshRecords, which passes every record on exactly once.
 //
-// Why: chunks reach the collector when they are full, which may take hours. An onlooker wants their contents now, and
+// Why: chunks reach the collector when they are full, which may take hours. An observer wants their contents now, and
 // later only what was added. A thread's chunks are identified by their sequence number, records in a chunk by their
 // offset.
 // Invariant: each committed record of a thread is passed on at most once, in the order in which the thread wrote them.
@@ -21,9 +21,9 @@
 namespace penna {
 
 // Called on the collector's thread, which targets may be waiting for: copy and return.
-class Onlooker {
+class Observer {
  public:
-  virtual ~Onlooker() = default;
+  virtual ~Observer() = default;
   virtual void began(const Process& process) = 0;
   // `chunk`: a penna_chunk that contains only the new records, for a RecordCursor. `process`: by its number.
   virtual void records(uint32_t process, std::span<const uint8_t> chunk) = 0;
@@ -34,11 +34,11 @@ class Onlooker {
   virtual void up_to_date() = 0;
 };
 
-// An onlooker that forwards everything to another one.
-class PassingOnlooker : public Onlooker {
+// An observer that forwards everything to another one.
+class ForwardingObserver : public Observer {
  public:
   // May be null. Call before the collector starts.
-  void forward_to(Onlooker* next) { next_ = next; }
+  void forward_to(Observer* next) { next_ = next; }
 
   void began(const Process& process) override {
     if (next_ != nullptr) next_->began(process);
@@ -57,14 +57,14 @@ class PassingOnlooker : public Onlooker {
   }
 
  private:
-  Onlooker* next_ = nullptr;
+  Observer* next_ = nullptr;
 };
 
 // For one process.
 class FreshRecords {
  public:
-  FreshRecords(uint32_t process, Onlooker& onlooker, std::shared_ptr<Budget> budget = nullptr)
-      : process_(process), onlooker_(onlooker), share_(std::move(budget)) {}
+  FreshRecords(uint32_t process, Observer& observer, std::shared_ptr<Budget> budget = nullptr)
+      : process_(process), observer_(observer), share_(std::move(budget)) {}
 
   // A copy of a chunk that its thread is still filling, up to `end`. False: not passed on, because an earlier one has
   // not arrived yet.
@@ -85,12 +85,12 @@ class FreshRecords {
     size_t offset = 0;      // of its first record that has not been passed on
     std::map<uint64_t, std::vector<uint8_t>> waiting;
   };
-  void give(Position& position, std::span<const uint8_t> chunk);
+  void pass_on(Position& position, std::span<const uint8_t> chunk);
   void wait(Position& position, std::span<const uint8_t> chunk);
-  void give_waiting(Position& position, bool all);
+  void pass_on_waiting(Position& position, bool all);
 
   uint32_t process_;
-  Onlooker& onlooker_;
+  Observer& observer_;
   Budget::Share share_;
   std::map<uint32_t, Position> positions_;  // by thread serial; serial 0 is unused
   size_t waiting_bytes_ = 0;                // of all threads
