@@ -147,7 +147,7 @@ bool ChannelMemory::make(const ChannelOwner& owner, Fd* file) {
 }
 
 Result<ChannelMemory> ChannelMemory::connect(const std::string& socket_path, const ChannelOwner& owner) {
-  const Error unmet{fmt::format("process {} could not be introduced to the recorder", owner.pid)};
+  const Error unmet{fmt::format("could not connect process {} to the recorder", owner.pid)};
   ChannelMemory channel;
   std::array<Fd, 2> pages;
   // The same exchange as an agent's ("Rendezvous"), by a process that represents another one: the server knows its

@@ -57,7 +57,7 @@ Result<TracedProcess*> Guardian::begin_program(pid_t pid, uint64_t start_ticks) 
   owner.parent = parent_of(pid);
   owner.start_ticks = start_ticks;
   if (!connect_to_recorder(*process, threads_.at(pid).own_log, owner))
-    return Error{fmt::format("process {} could not be introduced to the recorder", pid)};
+    return Error{fmt::format("could not connect process {} to the recorder", pid)};
   return process.get();
 }
 
@@ -125,7 +125,8 @@ void Guardian::become_program(TracedThread& thread) {
 std::string Guardian::await_program(pid_t pid) {
   // Not stopped: it waits for its start, and the exec is reported as an event.
   if (!traced(PTRACE_SEIZE, pid, 0, kTraceOptions))
-    return fmt::format("may not trace what is started: {}; see /proc/sys/kernel/yama/ptrace_scope", errno_text(errno));
+    return fmt::format("cannot trace the started program: {}; see /proc/sys/kernel/yama/ptrace_scope",
+                       errno_text(errno));
   add_thread(pid, nullptr);
   return {};
 }
@@ -166,7 +167,7 @@ std::vector<std::string> Guardian::notes() const {
   };
   add(unreturned_, "call", "calls",
       "returned to where no breakpoint can be: their ends, and what they allocated, are not recorded");
-  add(unfollowed_, "forked process", "forked processes", "could not be introduced to the recorder, and not recorded");
+  add(unfollowed_, "forked process", "forked processes", "could not connect to the recorder, and were not recorded");
   if (wants_allocators_ && !has_allocator_)
     notes.push_back("no allocations are recorded: no symbol malloc was found; is the program stripped?");
   return notes;

@@ -86,7 +86,7 @@ std::string why_not_permitted(const ProcessFacts& process, uid_t user) {
     case 2: return "may not be traced: /proc/sys/kernel/yama/ptrace_scope is 2; run penna as root (CAP_SYS_PTRACE)";
     case 3: return "may not be traced by anybody: /proc/sys/kernel/yama/ptrace_scope is 3, until the next boot";
     default:
-      return "may not be traced: it has made itself undumpable, or it is in a container that has more rights than "
+      return "may not be traced: it is not dumpable, or it is in a container that has more rights than "
              "penna; run penna as root, outside of containers";
   }
 }
@@ -129,16 +129,15 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, 
   if (process.leader != process.pid)
     return fmt::format("{} is a thread of process {}: use -p {}", process.pid, process.leader, process.leader);
   if (process.pid == self) return sentence("is this penna itself");
-  if (process.kernel_thread) return sentence("is a thread of the kernel, which has no program");
-  if (process.state == 'Z' || process.state == 'X')
-    return sentence("has ended: only its parent still has to wait for it");
+  if (process.kernel_thread) return sentence("is a kernel thread");
+  if (process.state == 'Z' || process.state == 'X') return sentence("has ended: it is a zombie");
   if (process.tracer != 0)
-    return sentence(fmt::format("is traced by process {} already: end that tracer first", process.tracer));
+    return sentence(fmt::format("is already traced by process {}: end that tracer first", process.tracer));
   // Attaching would have to resume it, but its owner has stopped it.
   if (process.state == 'T')
-    return sentence(fmt::format("is stopped: let it run first, with: kill -CONT {}", process.pid));
+    return sentence(fmt::format("is stopped: resume it first, with: kill -CONT {}", process.pid));
   if (!process.permitted) return sentence(why_not_permitted(process, user));
-  if (process.bits == 32) return sentence("is a 32-bit program, and Penna's agent is for 64 bits");
+  if (process.bits == 32) return sentence("is a 32-bit program: Penna records 64-bit programs only");
   if (!by_breakpoints && process.is_static && !process.why_no_standalone_agent.empty())
     return sentence(fmt::format("is statically linked and {}, so it can have no agent: record it with --via breakpoint",
                                 process.why_no_standalone_agent));
@@ -148,11 +147,11 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, 
   // allows; here we only check whether it can be read.
   if (process.filters_calls && by_breakpoints)
     return sentence(
-        "has a filter of system calls (seccomp), which might end it for one that breakpoints need: start it with penna "
+        "has a seccomp filter, which may kill it for a system call that breakpoints need: start it with penna "
         "record");
   if (process.filters_calls && !process.may_read_filters)
     return sentence(
-        "has a filter of system calls (seccomp), which might end it for one that attaching needs, and only root may "
+        "has a seccomp filter, which may kill it for a system call that attaching needs, and which only root may "
         "read it: run penna as root (CAP_SYS_ADMIN), outside of containers, or start the program with penna record");
   return {};
 }
@@ -170,8 +169,8 @@ std::string why_not_attached(pid_t pid, bool by_breakpoints) {
   if (!refusal.empty()) return refusal;
   const auto recorder = find_recorder(pid);
   if (recorder && connect_to_recorder(recorder->control)) {
-    if (recorder->asked_pid == 0) return fmt::format("process {} is a recorder of Penna's", pid);
-    return fmt::format("process {} is recorded already: penna ctl {} changes what is recorded of it", pid, pid);
+    if (recorder->asked_pid == 0) return fmt::format("process {} is a penna recorder", pid);
+    return fmt::format("process {} is already being recorded: penna ctl {} changes what is recorded", pid, pid);
   }
   return {};
 }

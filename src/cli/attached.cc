@@ -24,12 +24,12 @@ std::string restored_text(const Restored& restored) {
                                 plural_text(static_cast<int64_t>(restored.places), "place"),
                                 plural_text(static_cast<int64_t>(restored.modules), "module")));
   if (restored.kept != 0)
-    parts.push_back(fmt::format("{} left alone, as something else has changed them since",
+    parts.push_back(fmt::format("{} left alone: something else has changed them since",
                                 plural_text(static_cast<int64_t>(restored.kept), "place")));
   if (restored.waiting != 0)
     parts.push_back(
-        fmt::format("{} kept until the next recording, for threads that wait in functions which were "
-                    "entered: they only tell unwinders the way",
+        fmt::format("{} kept until the next recording, for threads that still wait in hooked "
+                    "functions: they only guide unwinders",
                     plural_text(static_cast<int64_t>(restored.waiting), "place")));
   const auto others = static_cast<int64_t>(restored.other_programs);
   if (others != 0)

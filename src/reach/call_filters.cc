@@ -38,7 +38,7 @@ Mode mode_of(const std::string& path) {
 Mode mode_of(pid_t pid, pid_t thread) { return mode_of(fmt::format("/proc/{}/task/{}/status", pid, thread)); }
 
 constexpr const char* kUnreadable =
-    "has a filter of system calls (seccomp) that penna may not read, and might be ended by one that attaching needs: "
+    "has a seccomp filter that penna may not read, and that may kill it for a system call that attaching needs: "
     "run penna as root (CAP_SYS_ADMIN), outside of containers, or start the program with penna record";
 
 // Adds all filters of a stopped thread. False: they cannot be read. Index 0 is the filter installed last; ENOENT ends
@@ -140,14 +140,14 @@ Result<uint32_t> judge_call_filters(pid_t pid, uint64_t system_call, bool copied
     any = any || mode != Mode::kNone;
     if (mode == Mode::kStrict)
       return Error{
-          "has forbidden itself all system calls but read, write and exit (seccomp's strict mode): start it "
+          "is in seccomp's strict mode, which allows only read, write and exit: start it "
           "with penna record"};
   }
   if (!any) return 0u;
   std::vector<Filter> filters;
   {
     auto process = StoppedProcess::stop(pid);
-    if (!process) return Error{"cannot be stopped to read its filter of system calls: " + process.error().text};
+    if (!process) return Error{"cannot be stopped to read its seccomp filter: " + process.error().text};
     for (const StoppedThread& one : process->threads())
       if (mode_of(pid, one.id) != Mode::kNone && !add_filters(one.id, &filters)) return Error{kUnreadable};
   }
@@ -156,7 +156,7 @@ Result<uint32_t> judge_call_filters(pid_t pid, uint64_t system_call, bool copied
   for (const Filter& filter : filters)
     if (const char* name = needed_and_refused(filter, system_call, copied, &refusals); name != nullptr)
       return Error{
-          fmt::format("has a filter of system calls (seccomp) that refuses {}, which {} needs: start it with "
+          fmt::format("has a seccomp filter that refuses {}, which {} needs: start it with "
                       "penna record, or without the filter",
                       name, copied ? "a dry run" : "attaching")};
   return refusals;

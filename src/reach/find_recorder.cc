@@ -135,7 +135,7 @@ Result<Recorder> find_recorder(int pid) {
   if (const auto recorder = recorder_by_tracer(pid)) return *recorder;
   if (records_itself(pid))
     return Error{fmt::format(
-        "process {} records itself, but its recorder is out of reach: run penna ctl as the same user, and where the "
+        "process {} records itself, but its recorder cannot be reached: run penna ctl as the same user, and where the "
         "program sees the same network and the same files",
         pid)};
   return Error{fmt::format("process {} is neither recorded nor a recorder; start it with: penna record -- CMD", pid)};

@@ -167,7 +167,7 @@ Result<GuestNeeds> find_guest_needs(const RemoteMemory& memory, const std::vecto
   needs.pthread_bytes = size_at != 0 ? memory.get<uint32_t>(size_at).value_or(0) : 0;
   if (!tid || !dtv || !offset || needs.pthread_bytes == 0 || needs.pthread_bytes > kMostPthread ||
       needs.ctype_init == 0)
-    return Error{"has a libc that does not describe its threads, as glibc does for debuggers"};
+    return Error{"has a libc without the thread descriptions that glibc has for debuggers"};
   needs.tid_at = *tid;
   needs.dtv_at = *dtv;
   needs.tls_offset_at = *offset;
@@ -270,9 +270,9 @@ std::optional<std::string> Guest::outcome(const RemoteMemory& memory) const {
   switch (words->answer) {
     case PENNA_ATTACHED: return "";
     case PENNA_ATTACH_UNWINDER:
-      return "has an unwinder (_Unwind_Find_FDE) that cannot be told of the agent: record it with --via breakpoint";
-    case PENNA_ATTACH_AGAIN: return "was recorded before, by another way: start it anew";
-    default: return "could not meet the recorder: it has no socket, or too little memory for the event buffer";
+      return "has an unwinder that cannot find the agent's frames (_Unwind_Find_FDE): record it with --via breakpoint";
+    case PENNA_ATTACH_AGAIN: return "was recorded another way before: restart it";
+    default: return "could not connect to the recorder: no socket, or too little memory for the event buffer";
   }
 }
 

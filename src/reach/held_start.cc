@@ -50,7 +50,7 @@ bool await_exec(pid_t pid) {
 Result<> HeldStart::watch(pid_t pid) {
   if (traced(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC)) return ok();
   return Error{
-      fmt::format("may not trace what is started: {}; see /proc/sys/kernel/yama/ptrace_scope", errno_text(errno))};
+      fmt::format("cannot trace the started program: {}; see /proc/sys/kernel/yama/ptrace_scope", errno_text(errno))};
 }
 
 // The process is stopped at its exec.
@@ -61,7 +61,7 @@ Result<HeldStart> HeldStart::place(pid_t pid) {
   HeldStart held(pid, PENNA_TRY(RemoteMemory::open(pid)), in_file + (entry - file->header().e_entry));
   if (!held.memory_.read(held.at_, held.before_.data(), held.before_.size()) ||
       !held.memory_.write(held.at_, &kBreakpointByte, sizeof kBreakpointByte))
-    return Error{"is laid out in memory as no linker does it"};
+    return Error{"has an unknown memory layout"};
   return held;
 }
 
@@ -88,7 +88,7 @@ Result<HeldStart> HeldStart::hold(pid_t pid) { return await_exec(pid) ? hold_at_
 Result<HeldStart> HeldStart::hold_at_exec(pid_t pid) {
   auto held = place(pid);
   if (held && !(traced(PTRACE_CONT, pid, 0, 0) && held->await()))
-    held = Error{held->put_back() ? "has not begun its own code for too long" : kHasEnded};
+    held = Error{held->put_back() ? "did not reach its own code in time" : kHasEnded};
   traced(PTRACE_DETACH, pid, 0, 0);
   return held;
 }

@@ -182,7 +182,7 @@ Result<> Journal::while_stopped(const Attempt& attempt) const {
   for (int i = 0; i < kMostTries; ++i, ::usleep(kBetweenTriesUs)) {
     StoppedProcess process = PENNA_TRY(stop_patiently(pid_));
     const auto changes = Changes::read(memory, attachment_);
-    if (!changes) return Error{fmt::format("process {} has become another program, which is not recorded", pid_)};
+    if (!changes) return Error{fmt::format("process {} has executed another program, which is not recorded", pid_)};
     obstacle = attempt(memory, process, *changes);
     process.let_go();
     longest_stop_ =
@@ -218,7 +218,7 @@ Result<std::vector<penna_change>> Journal::planned() const {
 Result<> Journal::write_all() const {
   return while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be changed";
-    if (!knows_threads(pid_, memory, process, changes.head)) return "one that its libc does not know of";
+    if (!knows_threads(pid_, memory, process, changes.head)) return "unknown to its libc";
     for (const Changes::Place& one : changes.places) Changes::write(memory, one);
     set_state(memory, PENNA_ATTACH_RUNS);
     return "";

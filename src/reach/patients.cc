@@ -34,7 +34,7 @@ namespace penna {
 namespace {
 
 constexpr useconds_t kAwaitGuestUs = 200;
-constexpr const char* kCannotGiveAgent = "could not be given the agent: has it ended?";
+constexpr const char* kCannotGiveAgent = "could not load the agent: has it ended?";
 
 // Identifies the program that the process runs now: AT_RANDOM and AT_BASE differ from one exec to the next, where
 // addresses are randomized.
@@ -75,7 +75,7 @@ std::string make_agent_file(const Target& target, BorrowedThread& thread, Start*
   if (!target.memory.write(start->place.memory, StandaloneAgent::kMemoryFile, sizeof StandaloneAgent::kMemoryFile))
     return "has ended meanwhile";
   const auto fd = thread.call(SYS_memfd_create, {start->place.memory, MFD_CLOEXEC, 0, 0, 0, 0});
-  if (!fd || *fd < 0) return "may not make a memfd, by which the agent would come";
+  if (!fd || *fd < 0) return "may not create a memfd, which the agent is loaded from";
   *made = static_cast<int>(*fd);
   start->agent_file = open_memory_file(target.pid, *made);
   return start->agent_file ? "" : kCannotGiveAgent;
@@ -98,7 +98,7 @@ std::string map_standalone(const Target& target, BorrowedThread& thread, Start* 
 std::string bring_guest(const Target& target, BorrowedThread& thread, Start* start) {
   constexpr uint64_t kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
   const auto code = thread.call(SYS_mmap, {0, Guest::kCodeBytes, PROT_READ | PROT_EXEC, kPrivate, ~uint64_t{0}, 0});
-  if (!may_map(code)) return "may not map memory that can be executed";
+  if (!may_map(code)) return "may not map executable memory";
   start->place.code = static_cast<uint64_t>(*code);
   const auto memory = thread.call(
       SYS_mmap, {0, Guest::kMemoryBytes, PROT_READ | PROT_WRITE, kPrivate | MAP_NORESERVE, ~uint64_t{0}, 0});
@@ -126,7 +126,7 @@ bool is_known_thread(const Target& target, const BorrowedThread& thread) {
 
 // Runs while the thread is borrowed. Returns words that follow "process N "; empty: the guest runs.
 std::string start_guest(const Target& target, BorrowedThread& thread, Start* start) {
-  if (target.standalone && !is_known_thread(target, thread)) return "has threads that its libc does not know of";
+  if (target.standalone && !is_known_thread(target, thread)) return "has threads that its libc did not create";
   if (start->place.memory == 0) {
     if (std::string trouble = bring_guest(target, thread, start); !trouble.empty()) return trouble;
   } else if (!Guest(start->place).prepare_again(target.memory, start->residue->attach, start->texts)) {
@@ -175,7 +175,7 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
   };
   if (start.residue && start.residue->attachment != 0) {
     const Guest before = Guest::of(target->memory, start.residue->attachment);
-    if (before.is_running(target->memory)) return sentence("is just being attached to by another recorder");
+    if (before.is_running(target->memory)) return sentence("is being attached to by another recorder");
     const auto renewed =
         renew(pid, target->memory, *start.residue, journal_of(start.residue->attachment),
               target->standalone ? standalone_agent_file(agent_) : agent_, target->needs.tls_offset_at);

@@ -23,7 +23,7 @@ namespace penna {
 namespace {
 
 constexpr char kMakeCopy = 'm', kEndCopy = 'e';  // orders
-constexpr const char* kStays = "keeps a zombie of the copy that was made of it";
+constexpr const char* kStays = "has not reaped its copy, which stays a zombie";
 
 // In the surgeon.
 struct Made {

@@ -92,7 +92,7 @@ Result<std::vector<PlannedChange>> changes_of(const Target& process, pid_t copy)
   if (!there) return Error{"could not be copied: the copy has ended"};
   const auto residue = find_residue(*there);
   const auto planned = residue ? Journal(copy, residue->attachment, 0, {}).planned() : Error{"has no agent"};
-  if (!planned) return Error{"could not be copied: the copy was not entered"};
+  if (!planned) return Error{"could not be copied: the copy did not start"};
   Changes changes;
   for (const penna_change& one : *planned) {
     const bool is_code = one.kind == PENNA_CHANGED_CODE;

@@ -96,8 +96,8 @@ std::optional<Result<>> call_in_thread(pid_t pid, const RemoteCode& code) {
   if (ran == Ran::kHome) return ok();
   const bool restored = ran != Ran::kGone && saved.restore(thread);
   traced(PTRACE_DETACH, thread, 0, 0);
-  if (ran == Ran::kTooLong) return Error{fmt::format("what was run in process {} did not end", pid)};
-  if (ran == Ran::kFaulted) return Error{fmt::format("what was run in process {} did not end as it should", pid)};
+  if (ran == Ran::kTooLong) return Error{fmt::format("the code run in process {} did not return", pid)};
+  if (ran == Ran::kFaulted) return Error{fmt::format("the code run in process {} did not return as expected", pid)};
   if (ran == Ran::kGone || !restored) return Error{fmt::format("process {} ended meanwhile", pid)};
   return ok();
 }
@@ -112,7 +112,7 @@ Result<> call_in(pid_t pid, const RemoteCode& code) {
     if (result) return *result;
     ::usleep(kLongestPauseUs);
   }
-  return Error{fmt::format("process {} is still at an earlier request; try again", pid)};
+  return Error{fmt::format("process {} is still busy with an earlier request; try again", pid)};
 }
 
 }  // namespace penna

@@ -147,7 +147,7 @@ Result<std::string> loaded_part(const std::string& agent) {
   size_t bytes = sizeof(Elf64_Ehdr);
   for (const Elf64_Phdr& segment : segments_of(file))
     if (segment.p_type == PT_LOAD) bytes = std::max<size_t>(bytes, segment.p_offset + segment.p_filesz);
-  if (bytes > file.size()) return Error{fmt::format("{} is cut off: install it again", agent)};
+  if (bytes > file.size()) return Error{fmt::format("{} is truncated: reinstall Penna", agent)};
   std::string part(reinterpret_cast<const char*>(file.data()), bytes);
   Elf64_Ehdr header;  // its sections are not mapped
   std::memcpy(&header, part.data(), sizeof header);
@@ -172,12 +172,12 @@ Result<> renew(pid_t pid, const RemoteMemory& memory, const Residue& residue, co
   const Mapping file = PENNA_TRY(load_file(agent));
   const auto head = memory.get<penna_attachment>(residue.attachment);
   if (!head || head->magic != PENNA_ATTACH_MAGIC || !has_code_of(memory, residue.agent.bias, file))
-    return Error{fmt::format("process {} was recorded by another version of Penna: start it anew", pid)};
+    return Error{fmt::format("process {} was recorded by another version of Penna: restart it", pid)};
   // Its recorder was killed, and so was the surgeon.
   if (head->state != PENNA_ATTACH_LEFT) PENNA_TRY(journal.put_back());
   if (!journal.finish_putting_back())
     return Error{
-        fmt::format("process {} has threads that wait in functions which the last recording has entered: try "
+        fmt::format("process {} has threads that still wait in functions hooked by the last recording: try "
                     "again once they have returned, or use --via breakpoint",
                     pid)};
   const bool is_standalone = residue.agent.map == 0;  // then its threads' variables are among its own

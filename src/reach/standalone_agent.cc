@@ -52,7 +52,7 @@ std::string standalone_agent_file(const std::string& agent) {
 Result<StandaloneAgent> StandaloneAgent::load(const std::string& path) {
   const std::string file_path = standalone_agent_file(path);
   const ElfFile file = PENNA_TRY(ElfFile::open(file_path));
-  const Error damaged{fmt::format("{} is not as it was built: install it again", file_path)};
+  const Error damaged{fmt::format("{} is damaged: reinstall Penna", file_path)};
   StandaloneAgent agent;
   for (const GElf_Phdr& segment : file.segments()) {
     if (segment.p_type != PT_LOAD) continue;
@@ -93,7 +93,7 @@ std::string StandaloneAgent::map(BorrowedThread& thread, int descriptor, uint64_
     const uint64_t start = page_down(segment.address), end = page_up(segment.address + segment.file_bytes);
     if (!is_mapped(map_memory(thread, *base + start, end - start, segment.protection, MAP_PRIVATE | MAP_FIXED,
                               descriptor, start)))
-      return (segment.protection & PROT_EXEC) != 0 ? "may not map memory that can be executed" : kNoMemory;
+      return (segment.protection & PROT_EXEC) != 0 ? "may not map executable memory" : kNoMemory;
   }
   return {};
 }

@@ -78,16 +78,16 @@ std::optional<LibcPlaces> places_of_musl(const ElfFile& file, const Symbols& sym
 }
 
 Result<LibcPlaces> find_places(const ElfFile& file, const Symbols& symbols) {
-  if (file.header().e_machine != kMachineOfFiles) return Error{"is not a program of x86-64"};
+  if (file.header().e_machine != kMachineOfFiles) return Error{"is not an x86-64 program"};
   if (symbols.find("runtime.g0") != nullptr || file.section(".go.buildinfo") != nullptr)
-    return Error{"is a program of Go, whose threads are not libc's"};
+    return Error{"is a Go program, whose threads libc does not manage"};
   if (file.section(".symtab") == nullptr) return Error{"has no symbols (it was stripped)"};
   const bool throws = symbols.find("_Unwind_RaiseException") != nullptr;
   if (symbols.find("__unw_step") != nullptr || (throws && symbols.find("_Unwind_Find_FDE") == nullptr))
-    return Error{"has an unwinder that Penna does not know: it knows libgcc's"};
+    return Error{"has an unknown unwinder: Penna supports libgcc's"};
   if (const auto found = places_of_glibc(file, symbols)) return *found;
   if (const auto found = places_of_musl(file, symbols)) return *found;
-  return Error{"has a libc that Penna does not know: it knows glibc since 2.34, and musl 1.2"};
+  return Error{"has an unsupported libc: Penna supports glibc 2.34 and later, and musl 1.2"};
 }
 
 template <typename Value>
@@ -149,7 +149,7 @@ bool is_standalone(const RemoteMemory& memory, const RemoteLibrary& program) {
 
 std::string why_no_standalone_agent(const std::string& path) {
   const auto file = ElfFile::open(path);
-  if (!file) return "has a program file that cannot be read";
+  if (!file) return "runs a program file that cannot be read";
   const auto places = find_places(*file, symbols_of(*file));
   return places ? std::string() : places.error().text;
 }
@@ -157,7 +157,7 @@ std::string why_no_standalone_agent(const std::string& path) {
 Result<StandaloneProgram> examine_standalone_program(pid_t pid, const RemoteMemory& memory,
                                                      const RemoteLibrary& library) {
   const auto file = ElfFile::open(fmt::format("/proc/{}/exe", pid));
-  if (!file) return Error{"has a program file that cannot be read"};
+  if (!file) return Error{"runs a program file that cannot be read"};
   const Symbols symbols = symbols_of(*file);
   const LibcPlaces places = PENNA_TRY(find_places(*file, symbols));
   StandaloneProgram program;
@@ -185,8 +185,7 @@ Result<StandaloneProgram> examine_standalone_program(pid_t pid, const RemoteMemo
       told.cache_end = symbol->st_value + told.bias;
       told.cache_end_bytes = symbol->st_size;
     }
-  if (!has_header(memory, told.program) || told.stack_end == 0)
-    return Error{"is laid out in memory as no linker does it"};
+  if (!has_header(memory, told.program) || told.stack_end == 0) return Error{"has an unknown memory layout"};
   PENNA_TRY(find_frames(*file, &program));
   for (const auto& [name, symbol] : symbols.all) {
     if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC) continue;

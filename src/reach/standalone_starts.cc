@@ -85,7 +85,7 @@ void StandaloneStarts::hear_surgeon() {
   surgeon_.reset();
   is_closed_ = true;
   coming_.clear();
-  refused_.insert("was to be held at its start by a process of Penna's that has been killed");
+  refused_.insert("could not be held at its start: Penna's helper process was killed");
 }
 
 void StandaloneStarts::understand(const std::string& said) {
@@ -124,7 +124,7 @@ Result<Restored> StandaloneStarts::give_back(pid_t pid, const std::function<void
     work();
     serve();
   }
-  if (!given_) return Error{"the process of Penna's that was to put everything back has been killed"};
+  if (!given_) return Error{"Penna's helper process, which restores everything, was killed"};
   return parse_restored(*given_);
 }
 

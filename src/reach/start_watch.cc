@@ -140,7 +140,7 @@ void StartWatch::follow_child(int socket, pid_t parent) {
 // empty: it is recorded. It continues in any case.
 std::string StartWatch::hold(pid_t pid) {
   std::string why_not = why_no_standalone_agent(fmt::format("/proc/{}/exe", pid));
-  if (auxiliary_value(pid, AT_SECURE) != 0) why_not = "has other privileges than who started it";
+  if (auxiliary_value(pid, AT_SECURE) != 0) why_not = "has other privileges than its parent";
   if (!why_not.empty()) return traced(PTRACE_DETACH, pid, 0, 0), why_not;
   const auto held = HeldStart::hold_at_exec(pid);
   if (!held) return held.error().text;

@@ -81,7 +81,7 @@ Result<Surgeon> Surgeon::start(Work work) {
 }
 
 Result<std::string> Surgeon::tell(const Order& order, const std::function<void()>& serve) const {
-  const Error gone{"the process of Penna's that was to do this has been killed; try again"};
+  const Error gone{"Penna's helper process was killed; try again"};
   if (!send(order)) return gone;
   pollfd answered{socket_.get(), POLLIN, 0};
   while (::poll(&answered, 1, serve ? 0 : -1) <= 0)

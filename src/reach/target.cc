@@ -41,7 +41,7 @@ Result<Target> examine_standalone(Target target, const RemoteLibrary& program) {
   target.needs.tid_at = static_cast<uint32_t>(target.standalone->told.tid_at);
   target.system_code = code_of(target.memory, *target.libc);
   target.code = find_code(target);
-  if (!target.code.is_enough()) return Error{"has a libc whose code Penna does not know"};
+  if (!target.code.is_enough()) return Error{"has a libc whose code Penna does not recognize"};
   return target;
 }
 
@@ -62,7 +62,7 @@ Result<Target> try_to_examine(pid_t pid) {
     if (one != nullptr)
       for (const RemoteRange& range : code_of(target.memory, *one)) target.system_code.push_back(range);
   if (!target.system_code.empty()) target.code = find_borrowed_code(target.memory, target.system_code.front());
-  if (!target.code.is_enough()) return Error{"has a libc whose code Penna does not know"};
+  if (!target.code.is_enough()) return Error{"has a libc whose code Penna does not recognize"};
   return target;
 }
 
@@ -158,7 +158,7 @@ std::string with_borrowed_thread(const Target& target, const BorrowedWork& work)
   for (int i = 0; i < kMostBorrowTries; ++i, ::usleep(kLookAgainUs)) {
     const std::vector<pid_t> threads = threads_of(target.pid);
     if (threads.empty()) return "has ended";
-    if (threads.size() > 1 && says_single_threaded(target)) return "has threads that its libc does not know of";
+    if (threads.size() > 1 && says_single_threaded(target)) return "has threads that its libc did not create";
     // Sleeping threads last: if we are killed meanwhile, a system call that the kernel would have continued ends.
     for (const bool even_asleep : {false, true})
       for (const pid_t thread : threads)

@@ -16,6 +16,6 @@ namespace penna {
 Fd lock_target(pid_t pid);
 
 // To follow "process N ", if the turn could not be taken.
-inline constexpr const char* kTargetBusy = "is being attached to or given back by another penna record";
+inline constexpr const char* kTargetBusy = "is being attached to or restored by another penna record";
 
 }  // namespace penna

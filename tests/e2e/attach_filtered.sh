@@ -60,13 +60,13 @@ recorded list
 recorded kill $keyctl
 recorded errno $keyctl
 recorded tsync $keyctl
-refused "has a filter of system calls (seccomp) that refuses memfd_create" kill $memfd_create
-refused "has a filter of system calls (seccomp) that refuses memfd_create" errno $memfd_create
-refused "has a filter of system calls (seccomp) that refuses memfd_create" tsync $memfd_create
-refused "has a filter of system calls (seccomp) that refuses memfd_create" thread $memfd_create
-refused "has a filter of system calls (seccomp) that refuses futex" thread $futex
-refused "has a filter of system calls (seccomp) that refuses membarrier" kill $membarrier
-refused "has a filter of system calls (seccomp) that refuses" only
+refused "has a seccomp filter that refuses memfd_create" kill $memfd_create
+refused "has a seccomp filter that refuses memfd_create" errno $memfd_create
+refused "has a seccomp filter that refuses memfd_create" tsync $memfd_create
+refused "has a seccomp filter that refuses memfd_create" thread $memfd_create
+refused "has a seccomp filter that refuses futex" thread $futex
+refused "has a seccomp filter that refuses membarrier" kill $membarrier
+refused "has a seccomp filter that refuses" only
 refused "has forbidden itself all system calls but read, write and exit (seccomp's strict mode)" strict
 
 # A filter installed during recording: from then on we make no call that it kills for.

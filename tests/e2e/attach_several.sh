@@ -61,7 +61,7 @@ wait "$recorder" || status=$?
 kill -CONT "$b"
 expect_eq 0 "$status" "status of the recorder"
 said=$(<recorder.txt)
-expect_contains "$said" "process $b is stopped: let it run first, with: kill -CONT $b"
+expect_contains "$said" "process $b is stopped: resume it first, with: kill -CONT $b"
 expect_contains "$said" 'there is no process 4194305'
 expect_match "$said" 'it.penna: .* 2 processes'
 expect_contains "$said" 'verified'

@@ -17,7 +17,7 @@ TEST(StandaloneProgram, IsNoneThatADynamicLinkerHasLoaded) {
   EXPECT_FALSE(is_standalone(::getpid()));
   EXPECT_NE(why_no_standalone_agent("/proc/self/exe"), "");
   EXPECT_NE(why_no_standalone_agent("/nowhere"), "");
-  EXPECT_EQ(why_no_standalone_agent("/proc/self/status"), "has a program file that cannot be read");
+  EXPECT_EQ(why_no_standalone_agent("/proc/self/status"), "runs a program file that cannot be read");
 }
 
 TEST(StandaloneProgram, CountsItsTableFromWhereItLies) {
