@@ -78,6 +78,24 @@ Result<SwitchedPoints> switch_points(const Recorder& recorder, bool on, const st
   return SwitchedPoints{1, done.matched, done.changed, done.refused};
 }
 
+Result<RecordedKinds> recorded_kinds(const Recorder& recorder) {
+  const std::string answer = PENNA_TRY(ask(recorder.control, "kinds 0 all"));
+  if (answer.rfind("error ", 0) == 0) return Error{answer.substr(6)};
+  std::istringstream words(answer);
+  std::string good;
+  RecordedKinds kinds;
+  if (!(words >> good >> kinds.recorded >> kinds.off) || good != "ok")
+    return Error{"the recorder's answer is not understood; is it another version?"};
+  return kinds;
+}
+
+Result<> switch_kinds(const Recorder& recorder, bool on, const std::string& kinds) {
+  const char* const way = on ? "kinds-on" : "kinds-off";
+  const std::string answer = PENNA_TRY(ask(recorder.control, fmt::format("{} 0 {}", way, kinds)));
+  PENNA_TRY(read_answer(answer));
+  return ok();
+}
+
 Result<> take_snapshot(const Recorder& recorder) { return tell(recorder, "snapshot"); }
 Result<> stop_recording(const Recorder& recorder) { return tell(recorder, "stop"); }
 

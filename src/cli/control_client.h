@@ -18,6 +18,13 @@ struct SwitchedPoints {
 
 // Switches the points of one pattern, in one process or in all.
 Result<SwitchedPoints> switch_points(const Recorder& recorder, bool on, const std::string& pattern);
+// What a recording takes, and of these what is switched off now, as bits of event classes.
+struct RecordedKinds {
+  uint32_t recorded = 0, off = 0;
+};
+Result<RecordedKinds> recorded_kinds(const Recorder& recorder);
+// Switches kinds of event for the whole recording: "calls,locks".
+Result<> switch_kinds(const Recorder& recorder, bool on, const std::string& kinds);
 // Stores what a recorder that keeps only the newest events has (penna record --keep).
 Result<> take_snapshot(const Recorder& recorder);
 // Returns when the recording is complete and the recorder has left its processes.

@@ -52,7 +52,8 @@ ChunkCut ChunkFilter::sift_calls(std::span<const uint8_t> chunk) {
   auto& thread = share_.state_of(threads_, header.thread_serial)->second;
   const bool begins = thread == nullptr && header.thread_serial == 1 && header.sequence == 0;
   if (!thread)
-    thread = std::make_unique<Thread>(Thread{CallSieve(rules_, process_, forked_ && header.thread_serial == 1)});
+    thread = std::make_unique<Thread>(
+        Thread{CallSieve(rules_, process_, is_late_ || (forked_ && header.thread_serial == 1))});
   // It arrived after a later chunk: its calls are kept unchanged, because their surrounding calls are unknown.
   if (header.sequence < thread->next) return {};
   // One is missing: from here on it is unknown which calls are open.
@@ -95,6 +96,17 @@ void ChunkFilter::leave_out_others(std::span<const uint8_t> chunk, ChunkCut& cut
   if (count != 0) threads_.at(in.header().thread_serial)->was_left_out = true;
 }
 
+void ChunkFilter::leave_out_switched(std::span<const uint8_t> chunk, ChunkCut& cut) {
+  RecordCursor in(chunk);
+  Record record;
+  while (in.next(record)) {
+    const size_t offset = static_cast<size_t>(record.payload - chunk.data()) - sizeof(uint64_t);
+    if (!rules_.switches->leaves_out(record) || cut.leaves_out(offset)) continue;
+    cut.leave_out(offset);
+    ++switched_out_;
+  }
+}
+
 void ChunkFilter::weigh() {
   if (points_ && !share_.weigh(weight_, points_->bytes())) points_->forget();
 }
@@ -114,6 +126,7 @@ std::span<const uint8_t> ChunkFilter::sift(std::span<const uint8_t> chunk) {
   ChunkCut cut;
   if (has_rules()) cut = sift_calls(chunk);
   if (points_) points_left_out_ += points_->sift(chunk, cut);
+  if (is_switched(PENNA_ALLOC) || is_switched(PENNA_LOCKS)) leave_out_switched(chunk, cut);
   weigh();
   // A chunk without an end time was still open; apply() then computes the times from what is left.
   if (!cut.changes() && header_of(chunk).time_end != 0) return chunk;
@@ -137,13 +150,13 @@ std::span<const uint8_t> ChunkFilter::preview(std::span<const uint8_t> piece) {
     ahead.thread->next = header.sequence;
   }
   if (points_) points_->set_open_spans(header.thread_serial, std::move(ahead.spans));
-  const auto counts = std::tuple(points_left_out_, others_left_out_, late_threads_);
+  const auto counts = std::tuple(points_left_out_, switched_out_, others_left_out_, late_threads_);
   // The thread's state after the last piece replaces its real one for the moment: the whole chunk will be filtered from
   // where the last whole one ended.
   std::swap(state->second, ahead.thread);
   const std::span<const uint8_t> left = sift(piece);
   std::swap(state->second, ahead.thread);
-  std::tie(points_left_out_, others_left_out_, late_threads_) = counts;
+  std::tie(points_left_out_, switched_out_, others_left_out_, late_threads_) = counts;
   if (!points_) return left;
   ahead.spans = points_->open_spans(header.thread_serial);
   points_->set_open_spans(header.thread_serial, std::move(spans));
@@ -159,6 +172,12 @@ bool ChunkFilter::is_next(const penna_chunk& header) const {
 uint64_t ChunkFilter::calls_left_out() const {
   uint64_t sum = 0;
   for (const auto& [serial, thread] : threads_) sum += thread ? thread->sieve.calls_left_out() : 0;
+  return sum;
+}
+
+uint64_t ChunkFilter::switched_out() const {
+  uint64_t sum = switched_out_;
+  for (const auto& [serial, thread] : threads_) sum += thread ? thread->sieve.calls_switched_out() : 0;
   return sum;
 }
 

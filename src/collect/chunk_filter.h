@@ -35,6 +35,13 @@ class ChunkFilter {
   ChunkFilter(const ChunkFilter&) = delete;
   ChunkFilter& operator=(const ChunkFilter&) = delete;
 
+  // What is switched while recording; must outlive it. `is_late`: its process has written before, so nothing is known
+  // about calls that are open. Call before the first chunk.
+  void set_switches(std::shared_ptr<const KindSwitches> switches, bool is_late = false) {
+    rules_.switches = std::move(switches);
+    is_late_ = is_late;
+  }
+
   // Learns the sites and modules that a chunk describes.
   void learn(std::span<const uint8_t> chunk);
   // The remaining part of a chunk: the chunk itself, or a buffer that is valid until the next call. The descriptions of
@@ -57,13 +64,15 @@ class ChunkFilter {
   const RecentOpenCalls& open_then() const { return open_then_; }
   RecentOpenCalls take_open_then() { return std::move(open_then_); }
 
-  bool has_rules() const { return rules_.any() || selection_; }  // it then needs chunks in order
+  // It then needs chunks in order.
+  bool has_rules() const { return rules_.any() || selection_ || is_switched(PENNA_CALLS); }
   uint64_t points_left_out() const { return points_left_out_; }
   uint64_t sites_matched() const { return points_ ? points_->sites_matched() : 0; }
   uint64_t calls_left_out() const;
   uint64_t events_left_out() const;
   uint64_t others_left_out() const { return others_left_out_; }  // events of unwanted threads
-  uint64_t late_threads() const { return late_threads_; }        // wanted threads that had already lost some events
+  uint64_t switched_out() const;  // events that began while their kind was off; a call counts once
+  uint64_t late_threads() const { return late_threads_; }  // wanted threads that had already lost some events
   size_t threads() const { return threads_.size(); }
 
  private:
@@ -83,6 +92,8 @@ class ChunkFilter {
     std::unique_ptr<Thread> thread;
     PointSelection::OpenSpans spans;
   };
+  bool is_switched(uint32_t event_class) const { return rules_.switches && rules_.switches->any(event_class); }
+  void leave_out_switched(std::span<const uint8_t> chunk, ChunkCut& cut);
   std::span<const uint8_t> sift(std::span<const uint8_t> chunk);
   void weigh();
   ChunkCut sift_calls(std::span<const uint8_t> chunk);
@@ -91,11 +102,12 @@ class ChunkFilter {
 
   uint32_t process_;
   bool forked_;  // and the calls it continues in are unknown
+  bool is_late_ = false;
   std::vector<uint64_t> inherited_;
   uint64_t inherited_ticks_ = 0;
   RecentOpenCalls open_then_;
   std::optional<PointSelection> points_;
-  uint64_t points_left_out_ = 0;
+  uint64_t points_left_out_ = 0, switched_out_ = 0;
   std::optional<ThreadSelection> selection_;
   uint64_t others_left_out_ = 0, late_threads_ = 0;
   CallRules rules_;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -105,8 +106,10 @@ std::unique_ptr<ChunkFilter> Collector::make_filter(const Process& process) {
     rules_have_start_ = true;
   }
   if (conditions_->empty() && !rules_.any() && !wanted_) return nullptr;
-  return std::make_unique<ChunkFilter>(process.number, conditions_, rules_.any() ? &rules_ : nullptr, budget_,
-                                       process.forked_by != 0, wanted_);
+  auto filter = std::make_unique<ChunkFilter>(process.number, conditions_, rules_.any() ? &rules_ : nullptr, budget_,
+                                              process.forked_by != 0, wanted_);
+  filter->set_switches(switches_);
+  return filter;
 }
 
 void Collector::add(Process process, ChannelMap channel) {
@@ -156,6 +159,37 @@ void Collector::note(std::string sentence, bool refused, uint32_t missed) {
   news.refused = refused;
   news.missed = missed;
   tell(std::move(news));
+}
+
+void Collector::switch_kinds(uint32_t classes, bool on) {
+  if (on)
+    kinds_off_.fetch_and(~classes, std::memory_order_relaxed);
+  else
+    kinds_off_.fetch_or(classes, std::memory_order_relaxed);
+  News news{};
+  news.kind = News::kSwitch;
+  news.missed = classes;
+  news.on = on;
+  tell(std::move(news));
+  const uint64_t mine = ++switches_told_;
+  std::unique_lock hold(mutex_);
+  switched_.wait_for(hold, std::chrono::seconds(1), [&] { return switches_done_ >= mine; });
+}
+
+// No chunk that was drained so far has a later event, so the same time holds for all processes.
+void Collector::apply_switch(uint32_t classes, bool on) {
+  const ClockTriplet now = read_clocks();
+  const double seconds = static_cast<double>(now.monotonic_ns - start_.monotonic_ns) / 1e9;
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i) {
+    if ((classes >> i & 1) == 0 || !switches_->add(i, on, now.ticks)) continue;
+    add_note(fmt::format("{} were switched {} after {:.3f} s{}", kClassNouns[i].many, on ? "on again" : "off", seconds,
+                         on ? "" : ": what began from then on is not recorded"),
+             on ? 0 : 1u << i);
+  }
+  for (auto& drain : drains_) drain->set_switches(switches_);
+  const std::lock_guard hold(mutex_);
+  ++switches_done_;
+  switched_.notify_all();
 }
 
 Result<> Collector::stop(bool hurried) {
@@ -240,6 +274,10 @@ void Collector::note_unrecorded() {
 }
 
 void Collector::note_limits() {
+  if (totals_.switched_out != 0)
+    add_note(fmt::format("{} began while their kind was switched off",
+                         totals_.switched_out == 1 ? "1 event" : fmt::format("{} events", totals_.switched_out)),
+             0);
   const uint32_t missed = totals_.abandoned_chunks != 0 ? kNoteOfAllClasses | kNoteOfHalf : 0;
   if (totals_.abandoned_chunks != 0)
     totals_.limits.push_back(fmt::format(
@@ -290,6 +328,7 @@ void Collector::apply(News& news) {
       if (news.process.after_exec) programs_.met(news.process.pid, news.process.start_ticks);
       inherit(news.process, *news.drain, parent);
       news.drain->stop_at(end_ticks());
+      if (switches_->any()) news.drain->set_switches(switches_);
       drains_.push_back(std::move(news.drain));
       break;
     }
@@ -311,6 +350,7 @@ void Collector::apply(News& news) {
       health_.refused_channels += news.refused ? 1 : 0;
       add_note(std::move(news.sentence), news.missed);
       break;
+    case News::kSwitch: apply_switch(news.missed, news.on); break;
   }
 }
 
@@ -387,6 +427,7 @@ void Collector::end_process(size_t index, EndKind how, int code, uint64_t ticks,
     totals_.calls_left_out += filter->calls_left_out();
     totals_.events_left_out += filter->events_left_out();
     totals_.others_left_out += filter->others_left_out();
+    totals_.switched_out += filter->switched_out();
     totals_.late_threads += filter->late_threads();
   }
   health_.max_backlog = std::max(health_.max_backlog, drain.max_backlog());

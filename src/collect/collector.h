@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -40,6 +41,7 @@ struct CollectorTotals {
   uint64_t sites_with_condition = 0;
   uint64_t calls_left_out = 0, events_left_out = 0;  // by rules about calls, and about time
   uint64_t others_left_out = 0, late_threads = 0;    // by --tid and --thread (types.h)
+  uint64_t switched_out = 0;                         // began while their kind was off
   bool finished = false;                             // by -T FUNC@finish
   bool full = false;                                 // its file has reached its limit
   uint64_t restricted_processes = 0;          // processes that forbade themselves a system call that recording needs
@@ -108,6 +110,10 @@ class Collector {
   // Adds a sentence to the recording's health. `refused`: it concerns a refused process. `missed`: which events are
   // missing because of it, as bits like CollectorHealth::missed_by_notes.
   void note(std::string sentence, bool refused, uint32_t missed = 0);
+  // Kinds of event, as bits: what begins from now on is left out, or kept again; a note says when. Returns once that
+  // holds, or after a second if the collector is busy. Any thread.
+  void switch_kinds(uint32_t classes, bool on);
+  uint32_t kinds_off() const { return kinds_off_.load(std::memory_order_relaxed); }  // any thread
   // What a flight recorder keeps is stored soon. False: there is none, all events are. Any thread.
   bool ask_for_snapshot();
   // Drains everything, ends processes that are still alive as kStopped, and closes the recording. Returns errors of the
@@ -126,14 +132,14 @@ class Collector {
  private:
   static constexpr int kOpenMs = 500;  // between checks of open chunks: what is older than a second is in the file
   struct News {
-    enum Kind { kAdd, kEnd, kLeft, kNote } kind;
+    enum Kind { kAdd, kEnd, kLeft, kNote, kSwitch } kind;
     Process process;
     std::unique_ptr<ProcessDrain> drain;
     uint32_t number = 0;
     EndKind how = EndKind::kUnknown;
     int code = 0;
     std::string sentence;
-    bool refused = false;
+    bool refused = false, on = false;
     uint32_t missed = 0;
     uint64_t ticks = 0, processor_ns = 0;
   };
@@ -149,6 +155,7 @@ class Collector {
   void inherit(const Process& child, ProcessDrain& drain, const ProcessDrain* parent);
   void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone, uint64_t processor_ns);
   void add_note(std::string sentence, uint32_t missed);
+  void apply_switch(uint32_t classes, bool on);
   void note_unrecorded();
   void note_limits();
   void take_snapshot_if_due();
@@ -174,16 +181,20 @@ class Collector {
   uint32_t time_shift_ = 0;
   std::function<void(RecordingWriter&)> last_words_;
   Observer* observer_ = nullptr;
-  std::vector<std::unique_ptr<ForwardingObserver>>
-      watches_;                             // conditions of snapshots; forwarding to each other, and to
-  std::unique_ptr<FlightRecorder> flight_;  // if set, this is the observer,
-  std::unique_ptr<FinishWatch> finish_;     // or this one, forwarding to it
+  // Each that is set forwards to the one before it; the last is the observer.
+  std::unique_ptr<FlightRecorder> flight_;
+  std::vector<std::unique_ptr<ForwardingObserver>> watches_;  // conditions of snapshots
+  std::unique_ptr<FinishWatch> finish_;
   Fd finished_;
   uint64_t most_bytes_ = UINT64_MAX;  // of the file
   uint64_t full_ticks_ = UINT64_MAX;  // when it had reached that size
   std::shared_ptr<const ThreadChoice> wanted_;
+  std::shared_ptr<KindSwitches> switches_ = std::make_shared<KindSwitches>();  // of the collector's thread
+  std::atomic<uint32_t> kinds_off_{0};
+  uint64_t switches_told_ = 0, switches_done_ = 0;  // the first is of the thread that serves requests
+  std::condition_variable switched_;
   std::shared_ptr<StoreCounts> counts_ = std::make_shared<StoreCounts>();
-  std::mutex mutex_;  // guards news_, told_to_stop_ and held_
+  std::mutex mutex_;  // guards news_, told_to_stop_, held_ and switches_done_
   // Other threads only append here and never wait for the collector's work: mutex_ is held only for a push or a swap.
   std::vector<News> news_;
   uint64_t told_to_stop_ = UINT64_MAX;  // when

@@ -15,13 +15,14 @@
 
 #include "base/file.h"
 #include "collect/control_request.h"
+#include "collect/settings.h"
 
 namespace penna {
 namespace {
 
 struct Request {
   bool on = false, done = false;  // done: a report of the client, not a request
-  bool stop = false, snapshot = false;
+  bool stop = false, snapshot = false, tells_kinds = false, switches_kinds = false;
   uint32_t pid = 0;
   std::string pattern;
 };
@@ -33,10 +34,13 @@ Result<Request> parse(const std::string& line) {
   words >> what >> request.pid >> request.pattern;
   // A client may be another version: anything not understood is an error, never half a request.
   request.done = what.starts_with("was-");
-  request.on = what == "on" || what == "was-on";
+  request.on = what == "on" || what == "was-on" || what == "kinds-on";
+  request.tells_kinds = what == "kinds";
+  request.switches_kinds = what == "kinds-on" || what == "kinds-off";
   request.stop = what == "stop";
   request.snapshot = what == "snapshot";
-  if (!words || !(request.on || request.stop || request.snapshot || what == "off" || what == "was-off"))
+  if (!words || !(request.on || request.stop || request.snapshot || request.tells_kinds || request.switches_kinds ||
+                  what == "off" || what == "was-off"))
     return Error{"this recorder does not understand the request; is it another version?"};
   return request;
 }
@@ -104,6 +108,21 @@ void ControlServer::note(uint32_t pid, bool on, const std::string& pattern) {
                    false);
 }
 
+std::string ControlServer::switch_kinds(bool on, const std::string& kinds) {
+  std::vector<std::string> names;
+  std::istringstream words(kinds);
+  for (std::string name; std::getline(words, name, ',');) names.push_back(name);
+  const auto classes = classes_of(names);
+  if (!classes) return "error " + classes.error().text;
+  if ((*classes & 1u << PENNA_POINTS) != 0) return "error points are switched by their names: penna ctl PID off '*'";
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
+    if ((*classes >> i & 1) != 0 && (server_->classes() >> i & 1) == 0)
+      return fmt::format("error this recording does not take {0}: start it with {0} among its kinds (-k {0})",
+                         kClassNames[i]);
+  collector_->switch_kinds(*classes, on);
+  return "ok 0 0 0 0";
+}
+
 std::string ControlServer::answer(const std::string& line) {
   const auto request = parse(line);
   if (!request) return "error " + request.error().text;
@@ -112,6 +131,8 @@ std::string ControlServer::answer(const std::string& line) {
   if (request->pid != 0 && !server_->is_living(request->pid))
     return fmt::format("error process {} is not recorded", request->pid);
   if (request->stop) return "ok 0 0 0 0";
+  if (request->tells_kinds) return fmt::format("ok {} {}", server_->classes(), collector_->kinds_off());
+  if (request->switches_kinds) return switch_kinds(request->on, request->pattern);
   if (request->snapshot)
     return collector_->ask_for_snapshot() ? "ok 0 0 0 0"
                                           : "error all events are stored: a snapshot is for record --keep";

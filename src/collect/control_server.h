@@ -4,6 +4,11 @@
 //   request   on|off PID PATTERN         PID 0: every process of the recording, and future programs
 //   answer    ok PROCESSES MATCHED CHANGED REFUSED, or: error SENTENCE, or: yourself
 //
+//   request   kinds-on|kinds-off 0 KIND,KIND...
+//   answer    ok 0 0 0 0: what begins from now on is recorded again, or left out
+//   request   kinds 0 all
+//   answer    ok RECORDED OFF, as bits: what is recorded at all, and of these what is switched off
+//
 //   request   snapshot PID all           what penna record --keep has kept is stored
 //   answer    ok 0 0 0 0
 //
@@ -59,6 +64,7 @@ class ControlServer {
   ControlServer(std::string path, Server& server, Collector& collector, Ask ask, bool may_stop)
       : path_(std::move(path)), server_(&server), collector_(&collector), ask_(std::move(ask)), may_stop_(may_stop) {}
   std::string answer(const std::string& line);
+  std::string switch_kinds(bool on, const std::string& kinds);
   void note(uint32_t pid, bool on, const std::string& pattern);
 
   std::string path_;

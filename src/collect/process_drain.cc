@@ -53,6 +53,12 @@ void ProcessDrain::set_observer(Observer* observer) {
   if (observer != nullptr) fresh_.emplace(number_, *observer, budget_);
 }
 
+void ProcessDrain::set_switches(const std::shared_ptr<const KindSwitches>& switches) {
+  if (filter_) return;
+  filter_ = std::make_unique<ChunkFilter>(number_, nullptr, nullptr, budget_);
+  filter_->set_switches(switches, true);
+}
+
 size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {
   constexpr uint32_t kManyWaiting = 8;  // one thread hands over a few at once when it wakes the recorder up
   size_t taken = 0;

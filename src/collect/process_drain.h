@@ -43,6 +43,9 @@ class ProcessDrain {
   // Diverts chunks there. Call before the first chunk; may be null.
   void set_flight_recorder(FlightRecorder* recorder) { flight_ = recorder; }
 
+  // What is switched while recording: from now on, chunks are filtered by it.
+  void set_switches(const std::shared_ptr<const KindSwitches>& switches);
+
   // Where programs that the process starts are reported. May be null.
   void set_started_programs(StartedPrograms* programs) { programs_ = programs; }
 

@@ -52,7 +52,8 @@ class Server {
 
   int fd() const { return epoll_.get(); }  // readable when there is something for work()
   void work();
-  size_t living() const { return living_.size(); }  // recorded processes that have not ended
+  uint32_t classes() const { return config_.classes; }  // that are recorded, as bits
+  size_t living() const { return living_.size(); }      // recorded processes that have not ended
   // A process that is not our descendant, whatever its user: we have attached to it.
   void invite(uint32_t pid) { invited_.insert(pid); }
   // Admits only processes that were invited, or the first one, and programs that these exec.

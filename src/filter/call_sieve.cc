@@ -44,6 +44,7 @@ void CallSieve::add(std::span<const uint8_t> chunk) {
 void CallSieve::inherit(std::span<const uint64_t> pcs, uint64_t ticks) {
   std::deque<std::vector<uint8_t>> chunks;
   append_calls(PENNA_KIND_CALL_ENTRY, ticks, pcs, {}, chunks);
+  inherits_ = true;
   for (const std::vector<uint8_t>& chunk : chunks) {
     const uint64_t left_out = calls_left_out_;
     add(chunk);
@@ -51,6 +52,7 @@ void CallSieve::inherit(std::span<const uint64_t> pcs, uint64_t ticks) {
     keep_all();
     (void)take();
   }
+  inherits_ = false;
 }
 
 std::vector<uint64_t> CallSieve::open_calls() const {
@@ -179,7 +181,8 @@ inline void CallSieve::enter(uint64_t pc, size_t offset) {
   // Before the range there is no record to keep: the call may be opened at the range's beginning.
   open.place = {chunk_number_, begun_ || rules_.rough ? static_cast<uint32_t>(offset) : kNowhere};
   ++function.open;
-  if (keeps(traits, open.inside && !open.hidden, open.level, open.limit)) {
+  const bool is_off = rules_.switches && !inherits_ && rules_.switches->is_off(PENNA_CALLS, now_);
+  if (!is_off && keeps(traits, open.inside && !open.hidden, open.level, open.limit)) {
     ++open.level;
     const bool waits = has_limit(open) || (rules_.rough && !begun_) || !leads(open);
     open.state = waits ? State::kUndecided : State::kKept;
@@ -188,7 +191,7 @@ inline void CallSieve::enter(uint64_t pc, size_t offset) {
     open.state = State::kOut;
     if (open.place.offset != kNowhere) {
       chunk_->cut.leave_out(offset);
-      calls_left_out_ += wanted_;
+      (is_off ? calls_switched_out_ : calls_left_out_) += wanted_;
     }
   }
   stack_.push_back(open);

@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@
 
 #include "base/hash.h"
 #include "filter/chunk_cut.h"
+#include "filter/kind_switches.h"
 #include "recording/call_stacks.h"
 #include "recording/records.h"
 #include "recording/types.h"
@@ -70,6 +72,8 @@ struct CallRules {
   // Calls open there have no end.
   bool finishes = false;
   uint64_t epoch = 0;  // increasing: functions asked about before must be asked about again
+  // For recorders: calls entered while their kind is off are left out. Null: it never is.
+  std::shared_ptr<const KindSwitches> switches;
 
   bool has_range() const { return begin != 0 || end != std::numeric_limits<uint64_t>::max(); }
   bool concerns_calls() const {
@@ -126,6 +130,7 @@ class CallSieve {
   }
 
   uint64_t calls_left_out() const { return calls_left_out_; }  // by rules about calls
+  uint64_t calls_switched_out() const { return calls_switched_out_; }
   uint64_t events_left_out() const {
     return events_left_out_;
   }  // by the range; a call counts as its entry and its exit
@@ -208,6 +213,7 @@ class CallSieve {
   uint64_t now_ = 0;  // never decreases, like the time of an event (model/events/event_cursor.h)
   bool on_;
   bool wanted_ = true;
+  bool inherits_ = false;  // what is added was entered earlier than its time says
   bool begun_ = false, ended_ = false;
   uint64_t finish_ = std::numeric_limits<uint64_t>::max();  // when a function ended the recording (CallRules::finishes)
   std::vector<Open> stack_;                                 // the running one
@@ -227,7 +233,7 @@ class CallSieve {
   uint64_t first_chunk_ = 0;
   SiftedChunk* chunk_ = nullptr;  // the last of chunks_, while it is being added
   uint64_t chunk_number_ = 0;
-  uint64_t calls_left_out_ = 0, events_left_out_ = 0;
+  uint64_t calls_left_out_ = 0, calls_switched_out_ = 0, events_left_out_ = 0;
 };
 
 }  // namespace penna

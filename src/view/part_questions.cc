@@ -7,9 +7,11 @@
 #include <algorithm>
 
 #include "export/json_writer.h"
+#include "view/latency.h"
 #include "view/live_heap.h"
 #include "view/path_answer.h"
 #include "view/point_rows.h"
+#include "view/source_files.h"
 
 namespace penna {
 namespace {
@@ -17,11 +19,25 @@ namespace {
 constexpr size_t kMostName = 500;    // bytes of a point's or an argument's name
 constexpr size_t kMostWhere = 2000;  // of a condition
 constexpr int64_t kMostHits = 10'000;
+constexpr size_t kMostFiles = 1000, kMostFileName = 4000;
+
+void write_cost(JsonWriter& json, const LineCost& cost) {
+  json.field("calls", cost.calls);
+  json.field("total_ns", cost.total_ns);
+  json.field("self_ns", cost.self_ns);
+  json.field("bytes", cost.bytes);
+  json.field("allocations", cost.allocations);
+  json.field("live_bytes", cost.live_bytes);
+  json.field("waits", cost.waits);
+  json.field("wait_ns", cost.wait_ns);
+  json.field("hits", cost.hits);
+}
 
 }  // namespace
 
 bool PartQuestions::knows(const std::string& question) {
-  return question == "point_names" || question == "hits" || is_of_columns(question);
+  return question == "point_names" || question == "hits" || question == "latency" || question == "sources" ||
+         question == "source" || is_of_columns(question);
 }
 
 bool PartQuestions::is_of_columns(const std::string& question) {
@@ -29,10 +45,13 @@ bool PartQuestions::is_of_columns(const std::string& question) {
 }
 
 std::string PartQuestions::answer(const std::string& question, Parameters& in, const ViewSelection& of) {
-  if (const auto now = now_(); now != all_) curves_.clear(), all_ = now;
+  if (const auto now = now_(); now != all_) curves_.clear(), costs_.reset(), all_ = now;
   if (question == "curve") return curve(in);
   if (question == "live_heap") return live_heap(in, of);
   if (question == "critical_path") return critical_path(in, of);
+  if (question == "latency") return latency(in, of);
+  if (question == "sources") return sources(in, of);
+  if (question == "source") return source(in, of);
   return question == "hits" ? hits(in, of) : point_names(in, of);
 }
 
@@ -94,6 +113,95 @@ std::string PartQuestions::hits(Parameters& in, const ViewSelection& of) {
   return read(in, {of, request.point, where}, [&](const Recording& recording, Names& names) {
     return point_rows(recording, names, request, [&](uint32_t thread) { return thread_name(thread); });
   });
+}
+
+std::string PartQuestions::latency(Parameters& in, const ViewSelection& of) {
+  LatencyRequest request;
+  request.from = in.text("from", kMostName);
+  request.to = in.text("to", kMostName);
+  request.from_key = in.text("from_key", kMostName);
+  request.to_key = in.text("to_key", kMostName);
+  request.sort = in.text("sort", kMostName);
+  request.rows = static_cast<size_t>(in.number("top", 100, 1, kMostHits));
+  request.begin = all_->first_time;
+  if (request.from.empty() || request.to.empty()) in.refuse("from and to are the names of two points");
+  if (request.from_key.empty() != request.to_key.empty())
+    in.refuse("from_key and to_key are both arguments, or both empty: then the thread is the key");
+  return read(in, {of}, [&](const Recording& recording, Names& names) {
+    return latency_rows(recording, names, request, [&](uint32_t thread) { return thread_name(thread); });
+  });
+}
+
+// Read once for all files of a selection.
+const SourceCosts* PartQuestions::costs(Parameters& in, const ViewSelection& of) {
+  if (costs_ && costs_of_ == of) return &*costs_;
+  costs_.reset();
+  read(in, {of}, [&](const Recording& recording, Names& names) -> Result<std::string> {
+    costs_.emplace(recording, names);
+    return std::string();
+  });
+  if (in.error()) return nullptr;
+  costs_of_ = of;
+  return &*costs_;
+}
+
+// Most expensive first.
+std::string PartQuestions::sources(Parameters& in, const ViewSelection& of) {
+  const SourceCosts* const costs = this->costs(in, of);
+  if (costs == nullptr) return {};
+  std::vector<std::pair<const std::string*, LineCost>> files;
+  for (const auto& [file, lines] : costs->files()) {
+    LineCost most;
+    for (const auto& [line, cost] : lines)
+      if (cost.is_more_than(most)) most = cost;
+    files.emplace_back(&file, most);
+  }
+  std::stable_sort(files.begin(), files.end(),
+                   [](const auto& one, const auto& other) { return one.second.is_more_than(other.second); });
+  return json_text([&](JsonWriter& json) {
+    json.key("files");
+    json.begin_array();
+    for (size_t i = 0; i < std::min(files.size(), kMostFiles); ++i) {
+      json.begin_object();
+      json.field("file", *files[i].first);
+      write_cost(json, files[i].second);
+      json.end_object();
+    }
+    json.end_array();
+    json.field("left_out", uint64_t{files.size() - std::min(files.size(), kMostFiles)});
+  });
+}
+
+// Only of files that the recording names.
+std::string PartQuestions::source(Parameters& in, const ViewSelection& of) {
+  const std::string file = in.text("file", kMostFileName);
+  const SourceCosts* const costs = this->costs(in, of);
+  if (costs == nullptr) return {};
+  const auto found = costs->files().find(file);
+  if (found == costs->files().end()) return in.refuse("nothing in this selection is of that file"), std::string();
+  std::string text;
+  read(in, {}, [&](const Recording& recording, Names&) -> Result<std::string> {
+    const auto start_ns = static_cast<uint64_t>(std::max<int64_t>(recording.time().realtime_ns(all_->first_time), 0));
+    const Result<SourceText> source = SourceFiles(source_dirs_, start_ns).read(file);
+    text = json_text([&](JsonWriter& json) {
+      json.field("file", file);
+      if (source) json.field("path", source->path);
+      if (!source) json.field("problem", source.error().text);
+      if (source && source->is_newer) json.field("problem", "this file has been changed since the recording was made");
+      json.field_of_texts("lines", source ? source->lines : std::vector<std::string>{});
+      json.key("costs");
+      json.begin_array();
+      for (const auto& [line, cost] : found->second) {
+        json.begin_object();
+        json.field("line", line);
+        write_cost(json, cost);
+        json.end_object();
+      }
+      json.end_array();
+    });
+    return std::string();
+  });
+  return text;
 }
 
 // Live blocks may have been allocated at any earlier time: everything is read from the beginning.

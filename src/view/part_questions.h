@@ -17,6 +17,7 @@
 #include "model/names/names.h"
 #include "view/parameters.h"
 #include "view/point_curve.h"
+#include "view/source_costs.h"
 #include "view/view_selection.h"
 
 namespace penna {
@@ -32,9 +33,10 @@ using PartReader = std::function<Result<>(const PartRequest&, const UsePart&)>;
 
 class PartQuestions {
  public:
-  // `now`: the summary of the whole recording.
-  PartQuestions(std::function<std::shared_ptr<const Summary>()> now, PartReader read)
-      : now_(std::move(now)), read_(std::move(read)), all_(now_()) {}
+  // `now`: the summary of the whole recording. `source_dirs`: where source files may be read (source_files.h).
+  PartQuestions(std::function<std::shared_ptr<const Summary>()> now, PartReader read,
+                std::vector<std::string> source_dirs = {})
+      : now_(std::move(now)), read_(std::move(read)), source_dirs_(std::move(source_dirs)), all_(now_()) {}
 
   static bool knows(const std::string& question);
   static bool is_of_columns(const std::string& question);
@@ -51,17 +53,24 @@ class PartQuestions {
   std::string curve(Parameters& in);
   std::string live_heap(Parameters& in, const ViewSelection& of);
   std::string critical_path(Parameters& in, const ViewSelection& of);
+  std::string latency(Parameters& in, const ViewSelection& of);
+  const SourceCosts* costs(Parameters& in, const ViewSelection& of);
+  std::string sources(Parameters& in, const ViewSelection& of);
+  std::string source(Parameters& in, const ViewSelection& of);
   std::string read(Parameters& in, const PartRequest& request,
                    const std::function<Result<std::string>(const Recording&, Names&)>& use);
 
   const std::function<std::shared_ptr<const Summary>()> now_;
   const PartReader read_;
+  const std::vector<std::string> source_dirs_;
   std::shared_ptr<const Summary> all_;  // as of the question
   struct NamedCurve {
     std::string point, argument;
     PointCurve curve;
   };
   std::list<NamedCurve> curves_;  // the most recently requested ones, newest first
+  ViewSelection costs_of_;
+  std::optional<SourceCosts> costs_;  // of that selection
 };
 
 }  // namespace penna

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 #include <vector>
 
 #include "export/json_writer.h"
+#include "view/number_bins.h"
 #include "view/point_hits.h"
 #include "view/report_json.h"
 
@@ -32,11 +32,9 @@ Cell cell_of(const SiteArgument& described, const ArgumentValue& value) {
   return value.as_int();
 }
 
-struct Shape {
+struct Shape : NumberShape {
   std::string name;
   bool is_number = true;  // all its values are
-  double least = std::numeric_limits<double>::infinity(), most = -least;
-  bool is_whole = true;
 };
 
 // The columns of a point: those of all source locations with its name. Arguments with the same name share a column.
@@ -53,12 +51,7 @@ class PointShape {
       Shape& shape = shapes_[columns[i]];
       const Cell cell = cell_of(described(site, i), decoded_.values[i]);
       shape.is_number &= !std::holds_alternative<std::string>(cell);
-      double number = 0;
-      if (const auto* whole = std::get_if<int64_t>(&cell)) number = static_cast<double>(*whole);
-      if (const auto* real = std::get_if<double>(&cell)) number = *real, shape.is_whole = false;
-      if (cell.index() == 0 || !std::isfinite(number)) continue;
-      shape.least = std::min(shape.least, number);
-      shape.most = std::max(shape.most, number);
+      shape.see(cell);
     }
   }
 
@@ -87,7 +80,7 @@ class PointShape {
     for (size_t i = columns.size(); i < values; ++i) {
       const std::string name = argument_name(site, i);
       const auto [found, is_new] = by_name_.try_emplace(name, shapes_.size());
-      if (is_new) shapes_.push_back({name});
+      if (is_new) shapes_.emplace_back().name = name;
       columns.push_back(found->second);
     }
     return columns;
@@ -99,62 +92,6 @@ class PointShape {
   std::map<std::string, size_t> by_name_;
   std::map<const Site*, std::vector<size_t>> columns_;
   uint64_t hits_ = 0;
-};
-
-class Bins {
- public:
-  static constexpr size_t kMost = 40;
-
-  explicit Bins(const Shape& shape) {
-    if (!(shape.least <= shape.most)) return;
-    constexpr double kWide = 1000;  // times: each bin is then wider than the one before by the same factor
-    is_by_factor_ = shape.least > 0 && shape.most / shape.least >= kWide;
-    low_ = by(shape.least);
-    most_ = shape.most;
-    double width = (by(shape.most) - low_) / kMost;
-    if (shape.is_whole && !is_by_factor_) width = std::max(1.0, std::ceil((shape.most - shape.least + 1) / kMost));
-    if (!(width > 0)) width = 1;
-    const double bins = std::floor((by(shape.most) - low_) / width) + 1;
-    width_ = width;
-    counts_.resize(static_cast<size_t>(std::clamp(bins, 1.0, static_cast<double>(kMost))));
-  }
-
-  void add(const Cell& cell) {
-    double number = std::numeric_limits<double>::quiet_NaN();
-    if (const auto* whole = std::get_if<int64_t>(&cell)) number = static_cast<double>(*whole);
-    if (const auto* real = std::get_if<double>(&cell)) number = *real;
-    if (counts_.empty() || !std::isfinite(number)) return void(++others_);
-    const double bin = std::floor((by(number) - low_) / width_);
-    ++counts_[static_cast<size_t>(std::clamp(bin, 0.0, static_cast<double>(counts_.size() - 1)))];
-  }
-
-  void write(JsonWriter& json, const std::string& column) const {
-    json.key("histogram");
-    json.begin_object();
-    json.field("column", column);
-    json.key("edges");  // one more than bins
-    json.begin_array();
-    for (size_t i = 0; i <= counts_.size() && !counts_.empty(); ++i) json.value(edge(i));
-    json.end_array();
-    json.key("counts");
-    json.begin_array();
-    for (const uint64_t count : counts_) json.value(count);
-    json.end_array();
-    json.field("others", others_);
-    json.end_object();
-  }
-
- private:
-  double by(double value) const { return is_by_factor_ ? std::log(value) : value; }
-  double edge(size_t at) const {
-    const double step = low_ + static_cast<double>(at) * width_, value = is_by_factor_ ? std::exp(step) : step;
-    return at == counts_.size() ? std::max(value, most_) : value;  // whatever the rounding, the last bar includes it
-  }
-
-  bool is_by_factor_ = false;
-  double low_ = 0, width_ = 1, most_ = 0;
-  std::vector<uint64_t> counts_;
-  uint64_t others_ = 0;  // not a number, not finite, or missing
 };
 
 Table table_of(const PointShape& shape) {
@@ -211,7 +148,7 @@ Result<std::string> point_rows(const Recording& recording, Names& names, const P
   const bool has_histogram = !request.histogram.empty() && shape->hits() != 0;
   if (has_histogram && (counted == shapes.end() || !counted->is_number))
     return Error{unknown_column(request.histogram, *shape)};
-  Bins bins(has_histogram ? *counted : Shape{});
+  Bins bins(has_histogram ? static_cast<const NumberShape&>(*counted) : NumberShape{});
   const std::string order = request.sort.empty() ? "time_ns:asc" : request.sort;
   Result<> sorted = select_rows(table, order, request.rows);  // a wrong column is reported before the work
   if (!sorted) return sorted.error();

@@ -123,7 +123,7 @@ Questions::Questions(ViewSource& data, Tables tables, Readers readers)
     : data_(data),
       tables_(std::move(tables)),
       readers_(std::move(readers)),
-      parts_([&data] { return data.summary(); }, readers_.read_part) {}
+      parts_([&data] { return data.summary(); }, readers_.read_part, readers_.source_dirs) {}
 
 void Questions::grow(const std::function<void()>& change) {
   const std::lock_guard hold(mutex_);

@@ -51,6 +51,7 @@ class Questions {
     std::function<Result<Report>(const ReportRequest&)> make_report;
     std::function<Result<>(const FoldRequest&, const StackVisitor&)> fold;
     PartReader read_part{};
+    std::vector<std::string> source_dirs{};  // source_files.h
     // For another recording that this one is compared with; empty without one.
     std::string before{};
     std::function<Result<>(FoldedWeight, const StackVisitor&)> fold_before{};

@@ -20,6 +20,7 @@ namespace penna {
 struct ViewSelection {
   std::optional<int64_t> t0{}, t1{};
   std::vector<uint32_t> threads{};  // indices; empty: all
+  bool operator==(const ViewSelection&) const = default;
 };
 
 inline constexpr int64_t kMostViewNs = INT64_C(1) << 62;

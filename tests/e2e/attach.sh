@@ -120,7 +120,7 @@ await_attached
 sleep 0.2
 run penna record -p "$pid"
 expect_eq 125 "$status" "the second recorder"
-expect_contains "$err" "process $pid is recorded already: penna ctl $pid"
+expect_contains "$err" "process $pid is already being recorded: penna ctl $pid"
 kill -INT "$recorder"
 status=0
 wait "$recorder" || status=$?

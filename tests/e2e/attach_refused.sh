@@ -82,7 +82,7 @@ tracer=$pid
 await strace.txt '^pause'
 traced=$(pgrep -P "$tracer" -x waits)
 started+=("$traced")
-refused "$traced" "is traced by process $tracer"
+refused "$traced" "is already traced by process $tracer"
 
 build_c waits -static -s
 start /dev/null ./waits
@@ -120,10 +120,10 @@ await "/proc/$recorded/maps" penna-channel
 started+=("$recorded")
 run penna record -p "$recorded"
 expect_eq 125 "$status"
-expect_contains "$err" "process $recorded is recorded already: penna ctl $recorded"
+expect_contains "$err" "process $recorded is already being recorded: penna ctl $recorded"
 run penna record -p "$recorder"
 expect_eq 125 "$status"
-expect_contains "$err" "process $recorder is a recorder"
+expect_contains "$err" "process $recorder is a penna recorder"
 kill "$recorded"
 wait "$recorder" || true
 

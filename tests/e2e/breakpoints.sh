@@ -145,7 +145,7 @@ for program in glibc_static musl_static musl; do
   # No other recorder can attach meanwhile.
   run penna record -p "$pid"
   expect_eq 125 "$status" "status of another recorder"
-  expect_contains "$err" 'is traced by process'
+  expect_contains "$err" 'traced by process'
   kill -9 $recorder
   wait $recorder || true
   await_free "$pid"

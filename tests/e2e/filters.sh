@@ -30,7 +30,7 @@ F void catcher(int i) { try { thrower(i); } catch (std::exception&) {} }
 F void sleeper() { pause(500); leaf(1); }
 F int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 F void work() {
-  for (int i = 0; i < 20000; i++) outer(i);
+  for (int i = 0; i < 3000; i++) outer(i);
   for (int i = 0; i < 50; i++) catcher(i);
   fib(12);
 }
@@ -82,11 +82,11 @@ both() {
 calls_of() { local name=$1; shift; penna report calls "$@" --format csv | grep -F "$name(" | cut -d, -f1; }
 
 both -F leaf
-expect_eq $((3 * (20000 + 6667 + 50) + 2)) "$(calls_of leaf some.penna)" "calls of leaf"
+expect_eq $((3 * (3000 + 1000 + 50) + 2)) "$(calls_of leaf some.penna)" "calls of leaf"
 both -N 'shop::*'
 both -F 'shop::*' -N leaf -N 'shop::fib(int)'
 both -F '/^shop::(leaf|inner)$/' -N '/inner/'
-expect_eq $((3 * (20000 + 6667 + 50) + 2)) "$(calls_of leaf some.penna)" "calls of leaf, by an expression"
+expect_eq $((3 * (3000 + 1000 + 50) + 2)) "$(calls_of leaf some.penna)" "calls of leaf, by an expression"
 both --module '/one[.]so$/' -F '/in_./'
 run penna record -F '/(leaf/' -- ./calls
 expect_eq 125 "$status"
@@ -100,7 +100,7 @@ both --caller fib --depth 3
 expect_eq $((3 * 7)) "$(calls_of fib some.penna)" "calls of fib, three deep"
 both --depth 2
 both --hide inner
-expect_eq "$((3 * (6667 + 50) + 2))" "$(calls_of leaf some.penna)" "calls of leaf that are not hidden"
+expect_eq "$((3 * (1000 + 50) + 2))" "$(calls_of leaf some.penna)" "calls of leaf that are not hidden"
 both --hide outer --hide '/catch/' -T fib@on
 both --hide work --caller sleeper
 both --paths-to thrower

@@ -20,7 +20,7 @@ cat >ways.cc <<'PROGRAM'
 #define F extern "C" __attribute__((noipa))
 static jmp_buf back;
 F void leaf(int i) { asm volatile("" : : "r"(i)); }
-F void nap() { usleep(250000); }
+F void nap() { usleep(500000); }
 F void inner(int i) {
   leaf(i);
   free(malloc(10));
@@ -73,10 +73,10 @@ expect_eq "" "$(tree some.penna | grep -A 1 'goal$' | grep leaf)" "calls of goal
 both -T fib@depth=2 --depth 3
 both --depth 1 -T goal@depth=2
 expect_eq "goal inner leaf main work" "$(rows some.penna | awk '{ print $2 }' | sort | xargs)" "functions at depth 1, and two of goal"
-both -T work@time=120ms
+both -T work@time=300ms
 expect_eq "5" "$(rows some.penna | awk '$2 == "nap" { print $1 }')" "long calls inside of work, and others"
-both --min-time 120ms -T goal@time=0ns
-both --min-time 120ms -T deep@time=0ns,depth=3
+both --min-time 300ms -T goal@time=0ns
+both --min-time 300ms -T deep@time=0ns,depth=3
 both -T goal@filter
 cmp <(rows some.penna) <(rows all.penna --caller goal) || fail "the filter differs from --caller"
 both -T goal@notrace
@@ -89,7 +89,7 @@ both -T goal@finish
 expect_eq "1 goal" "$(rows some.penna | grep goal)" "calls of goal"
 both --thread one
 both --thread two -T fib@depth=2
-both --thread '/^(one|two)$/' --min-time 120ms
+both --thread '/^(one|two)$/' --min-time 300ms
 
 # uftrace on the same kind of program, built for it.
 if command -v uftrace >uftrace.txt; then
@@ -136,11 +136,11 @@ for _ in $(seq "${PENNA_ROUNDS:-20}"); do
       3) filter+=(--caller "$(one)") ;;
       4) filter+=(--paths-to "$(one)") ;;
       5) once=(--depth $((1 + RANDOM % 4))) ;;
-      6) once=(--min-time 120ms) ;;
+      6) once=(--min-time 300ms) ;;
       7) filter+=(-T "$(one)@on") ;;
       8) filter+=(-T "$(one)@off") ;;
       9) filter+=(-T "$(one)@depth=$((1 + RANDOM % 3))") ;;
-      10) filter+=(-T "$(one)@time=120ms") ;;
+      10) filter+=(-T "$(one)@time=300ms") ;;
       11) filter+=(-T "$(one)@time=0ns,depth=2") ;;
       12) filter+=(-T "$(one)@filter") ;;
       13) filter+=(-T "$(one)@notrace") ;;

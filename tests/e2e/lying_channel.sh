@@ -58,7 +58,7 @@ for lie in chunks rings unopened; do
   [ "$lie" != unopened ] || options=(--pool 4096)  # which allows 65,536 chunks
   "$PENNA" record -f -o "$lie.penna" ${options[@]+"${options[@]}"} --via inject ./liar "$lie" 200 2>"$lie.err" &
   recorder=$!
-  for ((i = 0; i < 200; ++i)); do
+  for ((i = 0; i < 1200; ++i)); do
     ! grep -q "still run and are recorded" "$lie.err" || break
     kill -0 "$recorder" 2>/dev/null || break
     sleep 0.1
@@ -68,7 +68,7 @@ for lie in chunks rings unopened; do
   held=$(awk '/VmHWM/ {print int($2 / 1024)}' "/proc/$recorder/status" 2>/dev/null) || held=0
   [ "${held:-0}" -lt "${most[$lie]}" ] || fail "$lie cost the recorder $held MB"
   kill -TERM "$recorder" 2>/dev/null || true
-  for ((i = 0; i < 400; ++i)); do
+  for ((i = 0; i < 1200; ++i)); do
     kill -0 "$recorder" 2>/dev/null || break
     sleep 0.1
   done

@@ -13,7 +13,7 @@ penna record -q -k calls -o app.penna -- ./app
 export XDG_STATE_HOME=$work/state TERM=xterm
 cat >type.py <<'PYTHON'
 """Types what it is told, and waits for what shall come: type.py FILE WORD... takes turns of the two."""
-import os, pty, re, select, signal, subprocess, sys
+import os, pty, re, select, subprocess, sys, termios, time
 master, slave = pty.openpty()
 child = subprocess.Popen(sys.argv[1].split(), stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
                          preexec_fn=lambda: __import__('fcntl').ioctl(0, __import__('termios').TIOCSCTTY, 0))
@@ -33,10 +33,17 @@ def await_(regex):
         except OSError:
             raise AssertionError(f'ended before {regex!r}: {seen!r}')
     raise AssertionError(f'never {regex!r} in {seen!r}')
+def await_keys():
+    """libedit prints its prompt before it takes single keys; a Ctrl-D typed in between is no end of file."""
+    end = time.monotonic() + 60
+    while termios.tcgetattr(master)[3] & termios.ICANON:
+        assert time.monotonic() < end, f'takes no keys: {seen!r}'
+        time.sleep(0.01)
 for turn, text in enumerate(sys.argv[2:]):
     if turn % 2 == 0:
         await_(text)
-    else:
+    elif text:
+        await_keys()
         os.write(master, text.encode().decode('unicode_escape').encode())
 try:  # a terminal that nobody reads cannot be left
     while os.read(master, 65536):

@@ -68,6 +68,52 @@ run penna report points steady.penna
 expect_contains "$out" "steady:round"
 run penna info steady.penna
 expect_contains "$out$err" "points 'steady:round' were switched off while all processes ran"
+run penna report health steady.penna
+expect_match "$out" 'calls were switched off after'
+expect_match "$out" 'calls were switched on again after'
+
+# Attached: the same page; at the end the program goes on, as it was before.
+touch go
+./steady go >attached.out &
+program=$!
+started+=("$program")
+"$PENNA" record -p "$program" --view --no-open -k alloc,locks,points -o attached.penna 2>attached.err &
+recorder=$!
+started+=("$recorder")
+address=$(address_in attached.err)
+cat >attached.py <<'PYTHON'
+import json, sys, time, urllib.request
+from view_client import Client
+address = sys.argv[1]
+client = Client(address)
+assert client.ask('summary?now=1')['growing'] is True
+for _ in range(600):
+    events = client.ask('summary?now=1')['events']
+    if events['allocations'] > 10 and events['points'] > 10:
+        break
+    time.sleep(0.1)
+assert events['allocations'] > 10 and events['points'] > 10 and events['calls'] == 0, events
+assert [one['name'] for one in client.ask('controls')['kinds']] == ['alloc', 'locks']
+request = urllib.request.Request(address + 'act/stop', method='POST', headers={'Origin': address[:address.index('/', 8)]})
+assert json.loads(urllib.request.urlopen(request, timeout=60).read())['done'] == 'the recording has ended'
+for _ in range(600):
+    if 'growing' not in client.ask('summary'):
+        break
+    time.sleep(0.1)
+else:
+    raise AssertionError('the page does not know of the end')
+assert client.ask('table?name=alloc')['tables'][0]['rows']
+PYTHON
+run env PYTHONPATH="$PENNA_SOURCE/tests/e2e" python3 attached.py "$address"
+expect_eq 0 "$status" "exit status of the questions about what was attached to: $err"
+[ -d "/proc/$program" ] || fail "the program that was attached to has ended"
+rm go
+wait "$program" || ended=$?
+expect_eq 7 "$ended" "exit status of the program that was attached to"
+expect_eq "all rounds done" "$(cat attached.out)" "its output"
+await attached.err 'the page shows the recording until Ctrl-C'
+end INT
+expect_eq 0 "$ended" "exit status of the recorder"
 
 # Without a browser: who may ask for a change, and stop.
 begin --view --no-open -o stopped.penna
@@ -96,6 +142,12 @@ assert post(switch, base=origin + '/' + '0' * 32 + '/')[0] == 404
 assert client.get(switch)[0] == 404 and client.get(switch, method='PUT')[0] == 405
 assert post('api/summary')[0] == 405
 assert post('act/points?pattern=a%20b&on=1')[0] == 400 and post('act/points?pattern=*&on=2')[0] == 400 and post('act/nothing')[0] == 404
+assert post('act/kinds?kind=points&on=0')[0] == 400 and post('act/kinds?kind=love&on=0')[0] == 400 and post('act/kinds?kind=calls&on=2')[0] == 400
+assert post('act/kinds?kind=alloc&on=0', 'http://evil.example')[0] == 403
+kinds = client.ask('controls')['kinds']
+assert [(one['name'], one['on']) for one in kinds] == [('calls', True), ('alloc', True), ('locks', True)], kinds
+assert post('act/kinds?kind=alloc&on=0') == (200, {'done': 'alloc switched off'})
+assert [one['on'] for one in client.ask('controls')['kinds']] == [True, False, True]
 points = client.ask('controls')['points']
 assert [(one['name'], one['on']) for one in points] == [('steady:round', True)], points
 status, done = post(switch)

@@ -66,7 +66,7 @@ for words in 'push --to http://127.0.0.1:9 --give-up 1s orders.penna' 'fleet ini
   read -ra words <<<"$words"
   verbs+=("${words[0]}")
   run penna "${words[@]}"
-  expect_eq 1 "$status" "exit status of penna ${words[*]}; it says: $err"
+  expect_eq 125 "$status" "exit status of penna ${words[*]}; it says: $err"
   expect_contains "$err" '127.0.0.1:9'
 done
 

@@ -19,8 +19,14 @@ chmod 755 "$layer"
 mkdir -p "$layer/upper$root"
 case $root in /tmp/*) chmod 1777 "$layer/upper/tmp" ;; esac # a clone may lie there: anybody writes beside it all the same
 tar -C "$root" --exclude=./build --exclude=./.git --exclude=node_modules -c . | tar -C "$layer/upper$root" -x
-# there COMMAND: in the tree, in that system, without a network.
-there() { "$root/tests/fresh/enter" "$layer" "$lower" env CCACHE_DISABLE=1 bash -euc "cd '$root'; $1"; }
+# there COMMAND: in the tree, in that system, without a network; with what this machine's compiler cache has, which
+# saves compiling, but not finding each header.
+cache=$(ccache --get-config cache_dir 2>/dev/null || echo "$store/ccache-$suite")
+mkdir -p "$cache"
+there() {
+  PENNA_FRESH_BIND="$cache:/var/cache/ccache" "$root/tests/fresh/enter" "$layer" "$lower" \
+    env CCACHE_DIR=/var/cache/ccache bash -euc "cd '$root'; $1"
+}
 
 case $part/$group in
   build/)

@@ -108,7 +108,7 @@ CASES |= {
        for way in ('fork', 'vfork', 'spawn', 'system', 'popen', 'execle', 'execlp', 'fork-only', 'clean-env')},
     'daemon': program('daemon', '{tmp}/done', file='{tmp}/done'),
     'fork_threads': program('fork_threads'),
-    'processes': program('processes', '10000', kinds=('calls',), timeout=400),
+    'processes': program('processes', '3000', kinds=('calls',), timeout=400),
     'processes_some': program('processes', '200', silent=('locks', 'points')),
     'shell_loop': shell('i=0; while [ $i -lt 60 ]; do /bin/true; i=$((i+1)); done; echo $i'),
     'pipeline': shell('cat {big} | sort -r | tail -n 3; (exit 5) || echo sub $?'),

@@ -188,7 +188,39 @@ function liveHeap(query, of) {
 }
 
 function pointNames(_query, of) {
-  return { points: [{ name: 'shop:order', hits: sum(of, 'points'), arguments: ['id', 'item'] }] };
+  return { points: [{ name: 'shop:order', hits: sum(of, 'points'), arguments: ['id', 'item'] }, { name: 'shop:done', hits: 20, arguments: ['code', 'id'] }] };
+}
+
+// Orders are done after 1 ms for each number, in the next thread.
+function latency(query, of) {
+  if (query.get('to') !== 'shop:done') throw new Refused('shop:order has no argument id');
+  if ((query.get('from_key') ?? '') !== 'id' || query.get('to_key') !== 'id') throw new Refused(`shop:done has no argument ${query.get('to_key')}`);
+  const [from, to] = of.threads, columns = [['time_ns', 'FROM', 'duration'], ['latency_ns', 'LATENCY', 'duration'], ['key', 'id', 'text'], ['from_thread', 'FROM THREAD', 'text'], ['to_thread', 'TO THREAD', 'text']]
+    .map(([key, title, kind]) => ({ key, title, kind }));
+  const rows = from.points.slice(0, 20).map(({ time, values }) => ({ cells: [time, (values.id + 1) * 1e6, String(values.id), from.name, to.name], thread: from.id })).reverse();
+  return {
+    head: [], warnings: [], tail: ['30 hits of shop:order had no shop:done after them, 0 of shop:done had no shop:order before them'],
+    tables: [{ key: 'latency', title: '20 from shop:order to shop:done', columns, rows, rows_left_out: 0 }],
+    histogram: { column: 'latency_ns', edges: [1e6, 11e6, 20e6], counts: [10, 10], others: 0 },
+  };
+}
+
+const NO_COST = { calls: 0, total_ns: 0, self_ns: 0, bytes: 0, allocations: 0, live_bytes: 0, waits: 0, wait_ns: 0, hits: 0 };
+const SHOP = '/src/shop/shop.c', LEDGER = '/src/shop/ledger.c';
+
+function sources() {
+  return { files: [{ ...NO_COST, file: SHOP, self_ns: 9e9 }, { ...NO_COST, file: LEDGER, wait_ns: 2e6 }], left_out: 0 };
+}
+
+// 3,000 lines of one file, with markup; of the other none may be read.
+function source(query) {
+  const file = query.get('file');
+  if (file === LEDGER) return { file, problem: `${LEDGER} is in none of the directories that may be shown: penna view --source-dir DIR`, lines: [], costs: [{ ...NO_COST, line: 7, waits: 3, wait_ns: 2e6 }] };
+  if (file !== SHOP) throw new Refused('nothing in this selection is of that file');
+  return {
+    file, path: SHOP, lines: Array.from({ length: 3000 }, (_, at) => `\tline(${at + 1}); // ${EVIL}`),
+    costs: [{ ...NO_COST, line: 12, calls: 7, total_ns: 5e9, self_ns: 1e9 }, { ...NO_COST, line: 99, calls: 1, total_ns: 9e9, self_ns: 4e9 }, { ...NO_COST, line: 2900, bytes: 4096 }],
+  };
 }
 
 // Neighbours of one name are one.
@@ -310,7 +342,7 @@ function threads(_query, of) {
 }
 
 const QUESTIONS = {
-  summary, threads, slices, waits, points, counters, flame, instance, find, hits, critical_path: criticalPath, curve, diff, highlights, live_heap: liveHeap, point_names: pointNames, tables: () => ({ tables: tableNames() }),
+  latency, sources, source, summary, threads, slices, waits, points, counters, flame, instance, find, hits, critical_path: criticalPath, curve, diff, highlights, live_heap: liveHeap, point_names: pointNames, tables: () => ({ tables: tableNames() }),
   table: (query, of) => (query.get('name') === 'threads' && query.has('thread') ? refuse('this is about all threads together') : undefined) ?? tableOf(query, range(query, of), threadsOf(query, of), of) ?? refuse(`there is no table ${query.get('name')}`),
   names: (query, of) => ({ names: of.names.list.slice(Number(query.get('from'))), next: of.names.list.length }),
 };

@@ -192,7 +192,7 @@ test('what stands out leads to its instant, its time in a thread, its table', as
 });
 
 test('on a phone nothing is wider than the screen, and a tap does what a click does', async () => {
-  for (const hash of ['#tab=summary', '#tab=memory', '#tab=points&point=shop:order&spread=id', '#tab=flame&around=1', '#tab=flame']) {
+  for (const hash of ['#tab=summary', '#tab=memory', '#tab=points&point=shop:order&spread=id', '#tab=flame&around=1', '#tab=source', '#tab=order', '#tab=points&point=shop:order&to=shop:done&keys=id%0Aid', '#tab=flame']) {
     const page = await shared.open(hash, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
     await page.locator('.panel').waitFor();
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 390, hash);
@@ -209,11 +209,26 @@ test('on a phone nothing is wider than the screen, and a tap does what a click d
 });
 
 test('what can be pressed or chosen has a name', async () => {
-  for (const hash of ['#tab=summary', '#tab=memory', '#tab=points&point=shop:order&spread=id', '#tab=flame', '#tab=calls&at=t1']) {
+  for (const hash of ['#tab=summary', '#tab=memory', '#tab=points&point=shop:order&spread=id', '#tab=flame', '#tab=source', '#tab=points&point=shop:order&to=shop:done&keys=id%0Aid', '#tab=calls&at=t1']) {
     const page = await shared.open(hash);
     const nameless = await page.evaluate(() => [...document.querySelectorAll('button, select, input, canvas[tabindex]')].filter((one) =>
       !(one.getAttribute('aria-label') || one.textContent.trim() || one.labels?.[0]?.textContent.trim() || one.title)).map((one) => one.outerHTML.slice(0, 120)));
     assert.deepEqual(nameless, [], hash);
     await page.end();
   }
+});
+
+test('locks that are taken in contradicting orders are a graph above their table', async () => {
+  const page = await shared.open('#tab=order'), graph = page.getByRole('img', { name: /^Contradicting orders: / });
+  await graph.waitFor();
+  const said = await graph.getAttribute('aria-label');
+  assert.match(said, /ledger\.mutex before cache 400 times; cache before <img.* 7 times; .*cache before ledger\.mutex 3 times/);
+  assert.equal(await page.locator('.orders path.arrow').count(), 4, 'an order of two cycles is one arrow');
+  assert.equal(await page.locator('.orders image, .orders img').count(), 0);
+  const labels = await page.locator('.orders text.lock').evaluateAll((all) => all.map((one) => one.textContent));
+  assert.deepEqual(labels, ['ledger.mutex', 'cache', EVIL]);
+  // No name lies outside of the picture.
+  const [whole, ...names] = await page.locator('.orders svg, .orders text.lock').evaluateAll((all) => all.map((one) => (({ left, right, top, bottom }) => ({ left, right, top, bottom }))(one.getBoundingClientRect())));
+  for (const name of names) assert.ok(name.top >= whole.top - 1 && name.bottom <= whole.bottom + 1, JSON.stringify([whole, name]));
+  await page.end();
 });

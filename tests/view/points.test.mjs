@@ -106,3 +106,28 @@ test('a curve that an address asks for in vain is told and taken away', async ()
   assert.equal((await address(page)).curve, undefined);
   await page.end();
 });
+
+test('the time from one point to another by an argument of both', async () => {
+  const page = await openHits({ mayFail: true });
+  await page.getByLabel('Time to').selectOption('shop:done');
+  await page.getByRole('heading', { name: '20 from shop:order to shop:done' }).waitFor();
+  assert.equal(await page.getByLabel('with the same').inputValue(), 'id', 'the argument that both have');
+  assert.equal((await column(page, 2))[0], '20.0 ms');
+  await page.getByText('30 hits of shop:order had no shop:done after them').waitFor();
+  const bars = page.getByRole('figure').getByRole('button');
+  assert.deepEqual(await bars.evaluateAll((every) => every.map((one) => one.title)), ['1.00 ms to 11.0 ms: 10', '11.0 ms to 20.0 ms: 10']);
+  const { to, keys } = await address(page);
+  assert.deepEqual([to, keys], ['shop:done', 'id\nid']);
+  await rows(page).first().getByRole('button', { name: 'show in the timeline' }).click();
+  const details = page.getByRole('complementary', { name: 'Details' });
+  await details.getByRole('heading', { name: 'shop:order to shop:done' }).waitFor();
+  assert.match(await details.innerText(), /latency\s+20\.0 ms/);
+  await details.getByRole('button', { name: 'select its time' }).click();
+  const { start, duration } = { start: shared.server.recording.threads[0].points[19].time, duration: 20e6 };
+  assert.equal((await address(page)).at, `${start}-${start + duration}`);
+  await page.getByLabel(/^as/).selectOption('code');
+  await page.getByText('shop:done has no argument code').waitFor();
+  await page.getByLabel('Time to').selectOption('');
+  await page.getByRole('heading', { name: /hits of shop:order/ }).waitFor();
+  await page.end();
+});

@@ -48,8 +48,9 @@ async function slowest(page, wanted) {
   await details.getByRole('button', { name: 'select its time' }).click();
   const at = new URLSearchParams(new URL(page.url()).hash.slice(1)).get('at');
   const [t0, t1] = at.split('-').map(Number);
-  // In the timeline, begin and end are whole nanoseconds each; the report rounds their distance.
-  assert.ok(Math.abs(t1 - t0 - Number(row.max_ns)) <= 1, `the slowest ${row.function}: ${t1 - t0} ns, ${row.max_ns} in the report`);
+  // In the timeline, begin and end are whole nanoseconds each, by the clock of that moment; the report takes the mean clock
+  // of the whole recording, which differs by less than a millionth.
+  assert.ok(Math.abs(t1 - t0 - Number(row.max_ns)) <= 1 + Number(row.max_ns) / 1e6, `the slowest ${row.function}: ${t1 - t0} ns, ${row.max_ns} in the report`);
 }
 
 await withServed(address, async (page) => {

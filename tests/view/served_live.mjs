@@ -3,7 +3,7 @@
 //
 //   node tests/view/served_live.mjs ADDRESS FILE
 //
-// Why: what grows, and what the recorder is asked for, is seen and pressed as a person would.
+// Why: growth and the switches are tested as a person uses them.
 // Invariant: nothing is asserted about how long anything takes.
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -37,13 +37,22 @@ await withServed(address, async (page) => {
   await follow.click();
   await bar.getByRole('button', { name: 'follow', pressed: true }).waitFor();
 
+  // A kind off, and on again.
+  await bar.getByRole('button', { name: 'on and off' }).click();
+  const kind = bar.getByRole('checkbox', { name: 'calls' });
+  assert.equal(await kind.isChecked(), true);
+  await kind.click();
+  await bar.getByText('calls switched off').waitFor();
+  await page.waitForFunction(() => document.querySelector('.switches input[type=checkbox]')?.checked === false);
+  await kind.click();
+  await bar.getByText('calls switched on').waitFor();
+
   // A point off, and on again.
-  await bar.getByRole('button', { name: 'points' }).click();
   const point = bar.getByRole('checkbox', { name: 'steady:round' });
   assert.equal(await point.isChecked(), true);
   await point.click();
   await bar.getByText('1 of 1 switched off').waitFor();
-  await page.waitForFunction(() => document.querySelector('.switches input[type=checkbox]')?.checked === false);
+  await page.waitForFunction(() => document.querySelector('.switches li input')?.checked === false);
   await point.click();
   await bar.getByText('1 of 1 switched on').waitFor();
 

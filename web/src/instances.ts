@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Goes from a function to one of its calls in time: the previous, the next, the slowest.
 //
-// Why: tables, flame graph, find and timeline all lead there.
-// Invariant: when there is no such call, that is said; the view stays.
+// Why: tables, flame graph, find and timeline all link to calls.
+// Invariant: if there is no such call, a sentence says so and the view stays.
 import type { Found, Instance } from './protocol.ts';
 import { store, type Shown } from './store.ts';
 import { durationText, instantText } from './units.ts';
 
 export type Which = { after: number } | { before: number } | { slowest: 1 };
 
-// A view in which it takes a fifth, so that its neighbours are seen.
+// A view of which the call takes a fifth, so that its neighbours are visible.
 export function viewAround(start: number, duration: number, whole: number): { t0: number; t1: number } {
   const margin = Math.max(2 * duration, 500);
   const t0 = Math.floor(Math.max(0, start - margin));
@@ -42,7 +42,7 @@ export async function showInstance(name: number, which: Which, thread?: number |
   }
 }
 
-// A hit of a point: the view is moved there, and narrowed to a part that shows its neighbours when it is wide.
+// A hit of a point: the view moves there; a wide one is narrowed so that the neighbours can be told apart.
 export function showHit(point: string, time: number, thread: number, lines: [string, string][]): void {
   const whole = store.duration(), view = store.state.view ?? { t0: 0, t1: whole };
   const length = Math.min(view.t1 - view.t0, Math.max(whole / 100, 1000)), t0 = Math.max(0, Math.floor(time - length / 2));
@@ -54,7 +54,14 @@ export function showHit(point: string, time: number, thread: number, lines: [str
   }, true);
 }
 
-// By name: the server's id of it is that of the function found.
+// A time in a thread that is no call, such as that between two points.
+export function showSpan(title: string, start: number, duration: number, thread: number, lines: [string, string][]): void {
+  store.forgive();
+  store.show({ chosen: { title, lines: [['start', instantText(start, 1)], ...lines], stack: [], thread, start, duration } });
+  store.change({ view: viewAround(start, duration, store.duration()), hidden: store.state.hidden.filter((id) => id !== thread) }, true);
+}
+
+// A function by its name, whose id only the server knows.
 export async function showSlowest(name: string): Promise<void> {
   try {
     const { matches } = await store.server.json<Found>('find', { q: name }, 'slowest');

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The page's frame: header, crumbs, timeline, tabs and details, and the keys that work everywhere.
 //
-// Why: what lies where is said in one place.
-// Invariant: below the crumbs everything is of the selection that they name, or says that it is not.
+// Why: one place defines the layout.
+// Invariant: everything below the crumbs is about the selection that they name, or says that it is not.
 import { useEffect } from 'preact/hooks';
 import { FlameView } from './flame/flame_view.tsx';
 import { MemoryView } from './memory/memory_view.tsx';
@@ -13,6 +13,7 @@ import { Help } from './panels/help.tsx';
 import { LiveBar } from './panels/live_bar.tsx';
 import { PointsView } from './panels/points_view.tsx';
 import { Preparing } from './panels/preparing.tsx';
+import { SourceView } from './panels/source_view.tsx';
 import { SummaryView } from './panels/summary_view.tsx';
 import { TableView } from './panels/table_view.tsx';
 import type { TableName } from './protocol.ts';
@@ -25,7 +26,7 @@ function crumbText(store: Store, crumb: Crumb): string {
   return crumb.kind === 'range' ? rangeText(crumb.t0, crumb.t1) : store.threadsText(crumb.ids);
 }
 
-// What the tabs are of, in the words of the crumbs.
+// The selection, in the words of the crumbs.
 function selectionText(store: Store): string {
   const { t0, t1, threads } = store.selection();
   return [t0 !== undefined && t1 !== undefined ? rangeText(t0, t1) : '', threads !== undefined ? store.threadsText(threads) : '']
@@ -82,7 +83,7 @@ function ErrorLine() {
   );
 }
 
-// Tables that have the name of their key alone, as people call them.
+// Titles of tables whose own title is just their key.
 const TITLES: Record<string, string> = { tree: 'Call tree', alloc: 'Allocations', temp: 'Temporary', order: 'Lock order' };
 const titleOf = ({ key, title }: TableName): string =>
   title !== key ? title : Object.hasOwn(TITLES, key) ? TITLES[key]! : key.charAt(0).toUpperCase() + key.slice(1);
@@ -97,6 +98,7 @@ function Panel({ of }: { of: TableName }) {
     case 'diff': return <DiffView />;
     case 'memory': return <MemoryView />;
     case 'points': return <PointsView name={of} />;
+    case 'source': return <SourceView />;
     default: return <TableView name={of} />;
   }
 }
@@ -107,6 +109,7 @@ function Tabs() {
   if (hasFlames(store)) tabs.push({ key: 'flame', title: 'Flame graph' });
   if (store.summary?.compared_with !== undefined) tabs.push({ key: 'diff', title: 'Diff' });
   if (store.summary?.kinds.includes('allocations')) tabs.push({ key: 'memory', title: 'Memory' });
+  if (hasFlames(store) && !store.server.packed) tabs.push({ key: 'source', title: 'Source' });
   tabs.push(...store.tables.map((table) => ({ key: table.key, title: titleOf(table) })));
   const current = tabs.find((one) => one.key === store.state.tab) ?? tabs[0]!;
   const open = (key: string): void => store.change({ tab: key, sort: '', top: 100 }, true);
@@ -138,7 +141,7 @@ function Tabs() {
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
 
-// Keys that mean the same everywhere; the canvases see theirs first.
+// Keys that mean the same everywhere; the canvases handle theirs first.
 function pressed(store: Store, event: KeyboardEvent): void {
   const isFind = (event.key === 'f' && (event.ctrlKey || event.metaKey)) || event.key === '/';
   if (isFind && !(event.key === '/' && isTyping(event.target))) {

@@ -54,6 +54,21 @@ export interface PointName { name: string; hits: number; arguments: string[] }
 export interface Histogram { column: string; edges: number[]; counts: number[]; others: number }
 export interface Hits extends Report { histogram?: Histogram }
 
+// What a line cost: calls of the function that begins there, and what was allocated, waited and hit in stacks through it.
+export interface LineCost {
+  calls: number;
+  total_ns: number;
+  self_ns: number;
+  bytes: number;
+  allocations: number;
+  live_bytes: number;
+  waits: number;
+  wait_ns: number;
+  hits: number;
+}
+export interface SourceFile extends LineCost { file: string }  // the cost is that of its most expensive line
+export interface Source { file: string; path?: string; problem?: string; lines: string[]; costs: (LineCost & { line: number })[] }
+
 export interface Match { kind: 'function' | 'thread' | 'lock' | 'point'; name: string; id: number; count: number; total_ns?: number; at_least?: boolean }
 export interface Found { matches: Match[]; left_out: number }
 export interface Instance { thread?: number; start_ns?: number; duration_ns?: number; depth?: number }

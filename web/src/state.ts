@@ -1,37 +1,41 @@
 // SPDX-License-Identifier: MIT
-// What the page shows, as a value, and as the part of its address behind the #: who copies the address shares the view.
+// The state of the page, as a value and as the part of its address after the #: a copied address shows the same view.
 //
-// Why: one value from which everything is drawn; undo is the removal of a crumb, the browser's Back an older address.
-// Invariant: parse(print(state)) equals state; parse() of anything else returns a state that is valid.
+// Why: everything is drawn from one value. Undo removes a crumb; the browser's Back goes to an older address.
+// Invariant: parse(print(state)) equals state; parse() of any other text returns a valid state.
 
 export interface Range { t0: number; t1: number }
 export type Crumb = { kind: 'range'; t0: number; t1: number } | { kind: 'thread'; ids: number[] };
 
-// thread: the ids as questions have them.
+// thread: the ids as a request parameter.
 export interface Selected { t0?: number; t1?: number; thread?: string; threads?: number[] }
 
 export interface PageState {
   crumbs: Crumb[];       // the selection, from wide to narrow
   tab: string;           // "summary", "flame", or the key of a table
   sort: string;          // of that table: "column:desc"; empty: as it comes
-  top: number;           // rows of it
-  view?: Range;          // of the timeline; none: the whole run
+  top: number;           // its number of rows
+  view?: Range;          // of the timeline; missing: the whole run
   marks: number[];       // instants
-  order: number[];       // threads that were moved, in their order, before all others
+  order: number[];       // ids of threads that were moved, in their new order; they come before all others
   pinned: number[];
   hidden: number[];
-  weight: string;        // of the flame graph; empty: the first that there is
+  weight: string;        // of the flame graph; empty: the first available one
   shape: string;         // letters: i icicle, r reversed, n by name, c recursion collapsed, t time order, p threads apart, d what changed, b widths of before
-  zoom: number[];        // name ids from the flame graph's root to what is zoomed
-  around: number[];      // none, or the name id whose callers and callees are shown
+  zoom: number[];        // name ids from the flame graph's root to the zoomed frame
+  around: number[];      // empty, or the name id of the function whose callers and callees are shown
   instant?: number | undefined;  // of memory over time; none: its peak
   by: string;            // its curves: "stack", or empty: function
   path: boolean;         // the critical path of the selected thread is drawn
-  diff: string;          // what is compared; empty: the first that there is
-  point: string;         // whose hits are listed; empty: none
+  diff: string;          // what is compared; empty: the first available one
+  point: string;         // the point whose hits are listed; empty: none
   where: string;         // a condition on its arguments
-  spread: string;        // the argument whose histogram is shown
+  spread: string;        // the argument shown as a histogram
   curves: PointCurve[];  // in the timeline
+  to: string;            // the point up to which the time is shown; empty: none
+  keys: string;          // by which hits belong together: "argument\nargument of the other"; empty: the thread
+  file: string;          // whose source is shown; empty: the most expensive one
+  line: number;          // of it; 0: the most expensive one
 }
 
 // An argument of a point over time.
@@ -42,7 +46,7 @@ export const DEFAULT_TOP = 100;
 export function emptyState(): PageState {
   return {
     crumbs: [], tab: 'summary', sort: '', top: DEFAULT_TOP, marks: [], order: [], pinned: [], hidden: [], weight: '', shape: 'i',
-    zoom: [], around: [], by: '', path: false, diff: '', point: '', where: '', spread: '', curves: [],
+    zoom: [], around: [], by: '', path: false, diff: '', point: '', where: '', spread: '', curves: [], to: '', keys: '', file: '', line: 0,
   };
 }
 
@@ -75,7 +79,8 @@ export function print(state: PageState): string {
   put('path', state.path ? '1' : '', '');
   put('shape', state.shape, empty.shape);
   if (state.instant !== undefined) parts.set('instant', String(state.instant));
-  for (const key of ['by', 'point', 'where', 'spread'] as const) put(key, state[key], '');
+  for (const key of ['by', 'point', 'where', 'spread', 'to', 'keys', 'file'] as const) put(key, state[key], '');
+  put('line', String(state.line), '0');
   for (const { point, argument } of state.curves) parts.append('curve', `${point}\n${argument}`);
   return parts.toString();
 }
@@ -119,7 +124,8 @@ export function parse(hash: string): PageState {
   const instant = numbers(parts.get('instant'))[0];
   if (instant !== undefined) state.instant = instant;
   state.by = parts.get('by') === 'stack' ? 'stack' : '';
-  for (const key of ['point', 'where', 'spread'] as const) state[key] = (parts.get(key) ?? '').slice(0, MOST_TEXT);
+  state.line = Math.min(10_000_000, numbers(parts.get('line'))[0] ?? 0);
+  for (const key of ['point', 'where', 'spread', 'to', 'keys', 'file'] as const) state[key] = (parts.get(key) ?? '').slice(0, MOST_TEXT);
   for (const text of parts.getAll('curve').slice(0, MOST_CURVES)) {
     const [point, argument, ...more] = text.split('\n');
     if (point && argument && more.length === 0 && text.length <= 2 * MOST_TEXT) state.curves.push({ point, argument });

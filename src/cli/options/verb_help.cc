@@ -93,6 +93,7 @@ constexpr Example kFleetExamples[] = {
 
 constexpr Example kCtlExamples[] = {{"penna ctl PID off 'shop:*'", "record no points of shop from now on"},
                                     {"penna ctl PID on shop:order", "record this one again"},
+                                    {"penna ctl PID off -k alloc", "record no allocations from now on, but frees"},
                                     {"penna ctl PID stop", "end the recording; the program goes on"}};
 
 constexpr Example kDoctorExamples[] = {{"penna doctor", "this system"},

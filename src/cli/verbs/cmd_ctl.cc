@@ -2,7 +2,7 @@
 // See cmd_ctl.h.
 #include "cli/verbs/cmd_ctl.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -14,6 +14,7 @@
 #include "base/say.h"
 #include "cli/control_client.h"
 #include "cli/verbs.h"
+#include "collect/settings.h"
 #include "reach/find_recorder.h"
 #include "symbols/elf/process_modules.h"
 #include "symbols/points/point_list.h"
@@ -66,15 +67,19 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   Parsed<CtlOptions> parsed;
   std::vector<std::string> words;
   OptionParser parser(
-      "Switches points and triggers of a running recording, takes a snapshot of it, or ends it. "
+      "Switches points, triggers and kinds of event of a running recording, takes a snapshot of it, or ends it. "
       "PID: a process that is recorded, by penna "
-      "record or by itself (then it alone), or penna record (then all processes, and programs to come). stop: the "
+      "record or by itself (then it alone), or penna record (then all processes, and programs to come). -k: in the "
+      "whole recording, calls, allocations or lock operations that begin while their kind is off are left out. stop: "
+      "the "
       "whole recording ends, as by penna record --duration: the programs go on, and those that were attached to (-p) "
       "are as they were before. snapshot: what penna record --keep has kept is stored.",
       "penna ctl");
   parser.words("PID on|off|snapshot|stop [PATTERN...]", words,
                "PATTERN: PROVIDER:NAME with * and ?, or the number of a trigger");
   const std::vector<std::string> ways = {"on", "off", "snapshot", "stop"};
+  parser.texts("-k,--kinds", parsed.options.kinds, "KINDS", "for on and off: calls,alloc,locks or some of them",
+               OptionParser::Split::kAtCommas);
   parser.known(ways);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
@@ -92,7 +97,11 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   const bool is_of_all = parsed.options.stop || parsed.options.snapshot;
   if (is_of_all && words.size() > 2)
     return Error{fmt::format("unexpected argument '{}': {} is of the whole recording", words[2], what)};
-  if (!is_of_all && words.size() < 3)
+  std::vector<std::string>& kinds = parsed.options.kinds;
+  if (!kinds.empty() && (is_of_all || words.size() != 2))
+    return Error{"-k is for on and off, and without a pattern: penna ctl PID off -k calls"};
+  if (!kinds.empty()) PENNA_TRY(classes_of(kinds));
+  if (!is_of_all && kinds.empty() && words.size() < 3)
     return Error{fmt::format("write penna ctl {0} on PATTERN, or off instead of on; or penna ctl {0} stop", words[0])};
   parsed.options.on = what == "on";
   parsed.options.patterns.assign(words.begin() + 2, words.end());
@@ -115,6 +124,14 @@ int cmd_ctl(const CtlOptions& options) {
   if (options.snapshot) {
     if (const auto taken = take_snapshot(*recorder); !taken) return fail(taken.error().text);
     say("the recorder stores what it has kept");
+    return 0;
+  }
+  if (!options.kinds.empty()) {
+    const std::string kinds = fmt::format("{}", fmt::join(options.kinds, ","));
+    if (const auto done = switch_kinds(*recorder, options.on, kinds); !done) return fail(done.error().text);
+    say(fmt::format("{} switched {}: {}", kinds, options.on ? "on" : "off",
+                    options.on ? "what begins from now on is recorded again"
+                               : "what has begun is recorded to its end, nothing else"));
     return 0;
   }
   // One pattern after the other: when one fails, those before it have been switched, and were

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// penna ctl PID on|off PATTERN...: switches points of a running recording.
+// penna ctl PID on|off: switches points, or kinds of event, of a running recording.
 //
 // PID is a recorded process (then only it), or the recorder (then all processes, and future programs).
 #pragma once
@@ -12,6 +12,7 @@ struct CtlOptions {
   int pid = 0;
   bool on = false;
   bool stop = false, snapshot = false;  // of the whole recording, instead
+  std::vector<std::string> kinds;       // likewise: "calls", "alloc", "locks"
   // Not empty unless one of these. No white space in them: the control socket takes a request a line, its
   // words separated by spaces.
   std::vector<std::string> patterns;

@@ -64,7 +64,8 @@ class FinishedView {
         names_(recording_, *symbols_, name_style(options.input, Format::kTable)),
         observer_(progress_line(!options.input.no_progress)),
         data_(recording_, names_, track_options()),
-        questions_(data_, view_tables, view_readers(options.input, recording_.path(), options.before, number)) {
+        questions_(data_, view_tables,
+                   view_readers(options.input, recording_.path(), options.source_dirs, options.before, number)) {
     data_.start();
   }
   HttpAnswer answer(const std::string& name, const HttpParameters& parameters) {
@@ -218,7 +219,11 @@ Result<Parsed<ViewOptions>> parse_view(const Arguments& arguments) {
   parser.section("Of the page");
   parser.flag("--no-open", options.no_open, "print the address, and do not start a browser");
   parser.number("--port", options.port, "N", "listen on this port of 127.0.0.1; default any that is free", 1, 65535);
+  std::vector<std::string> source_dirs;
+  parser.texts("--source-dir", source_dirs, "DIR",
+               "show source files that lie in DIR, default the current directory; may be repeated");
   parsed.help = PENNA_TRY(parser.parse(arguments));
+  if (!source_dirs.empty()) options.source_dirs = std::move(source_dirs);
   if (words.size() > 2) return Error{"give one recording, or two to compare them: penna view before.penna after.penna"};
   if (words.size() == 2) options.before = words.front();
   if (!words.empty()) options.input.recording = words.back();

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "cli/options/arguments.h"
 #include "cli/options/input_options.h"
@@ -12,9 +14,10 @@ namespace penna {
 
 struct ViewOptions {
   InputOptions input;
-  std::string before;            // the recording to compare with; empty: none
-  bool no_open = false;          // do not start the browser
-  std::optional<uint16_t> port;  // none: any free port
+  std::string before;                            // the recording to compare with; empty: none
+  bool no_open = false;                          // do not start the browser
+  std::optional<uint16_t> port;                  // none: any free port
+  std::vector<std::string> source_dirs = {"."};  // the page shows source files in these
 };
 
 Result<Parsed<ViewOptions>> parse_view(const Arguments& arguments);

@@ -8,8 +8,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <map>
 
 #include "base/pattern.h"
@@ -57,7 +59,8 @@ FollowedView::FollowedView(FollowedRecording followed, const ViewOptions& option
       followed_(std::move(followed)),
       data_(followed_.recording()),
       questions_(data_, view_tables,
-                 view_readers(options.input, options.input.recording, "", [this](Recording& part) { number(part); })) {}
+                 view_readers(options.input, options.input.recording, options.source_dirs, "",
+                              [this](Recording& part) { number(part); })) {}
 
 FollowedView::~FollowedView() {
   stop_ = true;
@@ -112,7 +115,7 @@ void FollowedView::number(Recording& recording) {
 }
 
 HttpAnswer FollowedView::answer(const std::string& name, const HttpParameters& parameters) {
-  if (name == "controls") return {200, "application/json", points()};
+  if (name == "controls") return {200, "application/json", controls()};
   return questions_.answer(name, parameters);
 }
 
@@ -127,8 +130,9 @@ std::string FollowedView::news() {
   });
 }
 
-// The points of all live processes, and whether each is on in at least one of them.
-std::string FollowedView::points() {
+// The points of all live processes, and whether each is on in at least one of them; and the kinds that are recorded,
+// except for points, which are switched one by one.
+std::string FollowedView::controls() {
   std::map<std::string, bool> points;
   for (const ProcessSummary& process : data_.summary()->processes) {
     if (process.ended) continue;
@@ -138,7 +142,20 @@ std::string FollowedView::points() {
       for (const PointPlace& place : point.places)
         points[point.full_name()] |= (point.kind != 0 ? place.recording : place.probed).value_or(false);
   }
+  RecordedKinds kinds;
+  if (const auto recorder = find_recorder(writer_); recorder)
+    if (const auto told = recorded_kinds(*recorder); told) kinds = *told;
   return json_text([&](JsonWriter& json) {
+    json.key("kinds");
+    json.begin_array();
+    for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i) {
+      if (i == PENNA_POINTS || (kinds.recorded >> i & 1) == 0) continue;
+      json.begin_object();
+      json.field("name", kClassNames[i]);
+      json.field("on", (kinds.off >> i & 1) == 0);
+      json.end_object();
+    }
+    json.end_array();
     json.key("points");
     json.begin_array();
     for (const auto& [name, on] : points) {
@@ -162,17 +179,30 @@ Result<std::string> FollowedView::switch_point(const HttpParameters& parameters)
   return fmt::format("{} of {} switched {}", counts.changed, counts.matched, on->second == "1" ? "on" : "off");
 }
 
+Result<std::string> FollowedView::switch_kind(const HttpParameters& parameters) {
+  const auto on = parameters.find("on"), kind = parameters.find("kind");
+  const auto* const known = kind == parameters.end()
+                                ? std::end(kClassNames)
+                                : std::find(std::begin(kClassNames), std::end(kClassNames), kind->second);
+  if (on == parameters.end() || (on->second != "0" && on->second != "1") || known == std::end(kClassNames))
+    return Error{"kind is calls, alloc or locks, and on is 1 or 0"};
+  const Recorder recorder = PENNA_TRY(find_recorder(writer_));
+  PENNA_TRY(switch_kinds(recorder, on->second == "1", *known));
+  return fmt::format("{} switched {}", *known, on->second == "1" ? "on" : "off");
+}
+
 HttpAnswer FollowedView::act(const std::string& name, const HttpParameters& parameters) {
   const auto tell = [&](Result<> (*request)(const Recorder&), const char* done) -> Result<std::string> {
     const Recorder recorder = PENNA_TRY(find_recorder(writer_));
     PENNA_TRY(request(recorder));
     return std::string(done);
   };
-  if (name != "points" && name != "snapshot" && name != "stop")
+  if (name != "points" && name != "kinds" && name != "snapshot" && name != "stop")
     return json_answer(404, "error", "nothing is done by that");
-  const Result<std::string> done = name == "points" ? switch_point(parameters)
-                                   : name == "stop" ? tell(stop_recording, "the recording has ended")
-                                                    : tell(take_snapshot, "what was kept is stored");
+  const Result<std::string> done = name == "points"  ? switch_point(parameters)
+                                   : name == "kinds" ? switch_kind(parameters)
+                                   : name == "stop"  ? tell(stop_recording, "the recording has ended")
+                                                     : tell(take_snapshot, "what was kept is stored");
   return done ? json_answer(200, "done", *done) : json_answer(400, "error", done.error().text);
 }
 

@@ -38,7 +38,7 @@ class FollowedView {
   void start();
 
   HttpAnswer answer(const std::string& name, const HttpParameters& parameters);
-  // "points", "snapshot", "stop": like those of penna ctl.
+  // "points", "kinds", "snapshot", "stop": like those of penna ctl.
   HttpAnswer act(const std::string& name, const HttpParameters& parameters);
   // What is new for the page, as JSON.
   std::string news();
@@ -49,8 +49,9 @@ class FollowedView {
   void run();
   bool step();
   void name_anew();
-  std::string points();
+  std::string controls();
   Result<std::string> switch_point(const HttpParameters& parameters);
+  Result<std::string> switch_kind(const HttpParameters& parameters);
 
   const ViewOptions options_;
   const pid_t writer_;

@@ -149,13 +149,15 @@ std::vector<TableName> view_tables(const Summary& summary) {
   return names;
 }
 
-Questions::Readers view_readers(const InputOptions& input, const std::string& path, const std::string& before,
+Questions::Readers view_readers(const InputOptions& input, const std::string& path,
+                                const std::vector<std::string>& source_dirs, const std::string& before,
                                 const std::function<void(Recording&)>& number) {
   const auto source = std::make_shared<const Source>(Source{input, path, number});
   Questions::Readers readers{
       [=](const ReportRequest& request) { return report_of(*source, request); },
       [=](const FoldRequest& request, const StackVisitor& visit) { return fold_of(*source, request, visit); },
       [=](const PartRequest& request, const UsePart& use) { return read_part(*source, request, use); }};
+  readers.source_dirs = source_dirs;
   if (before.empty()) return readers;
   readers.before = before;
   readers.fold_before = [=](FoldedWeight weight, const StackVisitor& visit) {

@@ -13,9 +13,11 @@ namespace penna {
 
 // The tables of `penna report` for which there are events; drawings are left out, because the page draws by itself.
 std::vector<TableName> view_tables(const Summary& summary);
-// All must outlive the result. `before`: the recording that it is compared with; empty: none.
+// All must outlive the result. `source_dirs`: where source files may be read (view/source_files.h).
+// `before`: the recording that it is compared with; empty: none.
 // `number`: gives the threads of a newly opened part their ids (Recording::number_threads), if needed.
-Questions::Readers view_readers(const InputOptions& input, const std::string& path, const std::string& before = "",
+Questions::Readers view_readers(const InputOptions& input, const std::string& path,
+                                const std::vector<std::string>& source_dirs = {}, const std::string& before = "",
                                 const std::function<void(Recording&)>& number = {});
 
 }  // namespace penna

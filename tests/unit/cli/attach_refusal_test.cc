@@ -40,7 +40,7 @@ TEST(AttachRefusal, EachReason) {
   facts = usual();
   facts.kernel_thread = true;
   facts.permitted = false;
-  expect(facts, "a thread of the kernel");
+  expect(facts, "a kernel thread");
   facts = usual();
   facts.state = 'Z';
   facts.permitted = false;
@@ -48,7 +48,7 @@ TEST(AttachRefusal, EachReason) {
   facts = usual();
   facts.tracer = 9;
   facts.state = 't';
-  expect(facts, "is traced by process 9");
+  expect(facts, "is already traced by process 9");
   facts = usual();
   facts.state = 'T';
   expect(facts, "kill -CONT 42");
@@ -89,7 +89,7 @@ TEST(AttachRefusal, WhoMayNotTrace) {
     expect(facts, "ptrace_scope is " + std::to_string(scope));
   }
   facts.ptrace_scope = 0;
-  expect(facts, "undumpable");
+  expect(facts, "not dumpable");
   // Not the cause where the kernel allows it.
   facts.ptrace_scope = 1;
   facts.permitted = true;

@@ -528,7 +528,7 @@ TEST_F(RemoteCallTest, CodeThatFaultsIsReportedAndTheProcessGoesOn) {
   await_ready();
   auto result = call_in(pid_, code_at(&penna_test_remote_fault));
   ASSERT_FALSE(result);
-  EXPECT_NE(result.error().text.find("did not end as it should"), std::string::npos);
+  EXPECT_NE(result.error().text.find("did not return as expected"), std::string::npos);
   ASSERT_EQ(::write(pipe_[1], "x", 1), 1);
   EXPECT_EQ(finish(), 7);
 }

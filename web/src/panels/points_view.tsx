@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The tab of points: the report's table, or the hits of one point with typed columns, a condition, a histogram, curves.
+// The tab of points: the report's table, or the hits of one point with typed columns, a condition, a histogram, curves,
+// and the time to another point.
 //
-// Why: sums say which point matters; to see why, one looks at values, and from a value at its place in time.
-// Invariant: what a condition leaves out is not shown, and the condition is; a wrong one is told, and the hits stay away.
+// Why: sums show which point matters; the reason is in its values, and in their places in time.
+// Invariant: a condition that filters rows is visible; a wrong one is reported, and no rows are shown.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { showHit } from '../instances.ts';
 import { usePulse } from '../live.ts';
@@ -10,7 +11,9 @@ import type { Hits, PointName, Row, Table, TableName } from '../protocol.ts';
 import { errorText } from '../server.ts';
 import { store, useStore } from '../store.ts';
 import { cellText, countText, type CellValue } from '../units.ts';
+import { barCondition, both } from '../point_words.ts';
 import { HistogramView } from './histogram.tsx';
+import { LatencyTools, LatencyView } from './latency_view.tsx';
 import { OneTable, TableView } from './table_view.tsx';
 import { WholeRun } from './whole_run.tsx';
 
@@ -28,7 +31,7 @@ function usePointNames(): PointName[] {
   return names;
 }
 
-// As people tell them apart: times to the nanosecond, threads by names that no other has.
+// Times to the nanosecond, threads by their unique names.
 function readable(hits: Hits): Hits {
   const tables = hits.tables.map((table) => ({
     ...table,
@@ -60,7 +63,7 @@ function useHits(): Answer {
   return answer;
 }
 
-const choose = (point: string): void => store.change({ point, where: '', spread: '', sort: '', top: 100 }, true);
+const choose = (point: string): void => store.change({ point, where: '', spread: '', sort: '', top: 100, to: '', keys: '' }, true);
 
 function Condition() {
   const { where } = useStore().state, input = useRef<HTMLInputElement>(null);
@@ -79,7 +82,7 @@ function Condition() {
   );
 }
 
-// What can be drawn: columns of numbers.
+// Columns of numbers can be drawn.
 function Numbers({ table }: { table: Table }) {
   const { spread, curves, point } = useStore().state;
   const numbers = table.columns.filter(({ kind }, at) => kind === 'number' && at > 1);
@@ -114,7 +117,8 @@ function OnePoint() {
         <div class="point-tools filter"><Condition />{table && <Numbers table={table} />}</div>
       )}
       {error !== undefined && <p class="bad" role="alert">{error}</p>}
-      {hits?.histogram && <HistogramView histogram={hits.histogram} />}
+      {hits?.histogram && <HistogramView histogram={hits.histogram} choose={(bar) =>
+        store.change({ where: both(store.state.where, barCondition(hits.histogram!, bar)) }, true)} />}
       {table && <>
         <label class="filter">Rows with <input type="search" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} placeholder="any text" /></label>
         <OneTable table={table} filter={filter} go={go} />
@@ -125,14 +129,15 @@ function OnePoint() {
 }
 
 export function PointsView({ name }: { name: TableName }) {
-  const { point } = useStore().state, names = usePointNames();
+  const { point, to } = useStore().state, names = usePointNames();
   return (
     <>
       <label>Hits of <select value={point} onChange={(event) => choose(event.currentTarget.value)}>
         <option value="">all points, as sums</option>
         {names.map((one) => <option key={one.name} value={one.name}>{one.name}, {countText(one.hits)}</option>)}
       </select></label>
-      {point === '' ? <TableView name={name} /> : <OnePoint key={point} />}
+      {point !== '' && !store.server.packed && <LatencyTools names={names} />}
+      {point === '' ? <TableView name={name} /> : to === '' ? <OnePoint key={point} /> : <LatencyView key={`${point} ${to}`} />}
     </>
   );
 }

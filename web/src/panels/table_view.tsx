@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
-// A report's tables: sorted by their heads, filtered by a box, rows that unfold to stacks, copied as text or CSV.
+// A report's tables: sorted by column, filtered by text, with rows that unfold to stacks, copied as text or CSV.
 //
-// Why: one component shows every table that a report can have; what differs is in the table's own description.
+// Why: one component shows every table of every report; the differences are in each table's description.
 // Invariant: rows that are not shown are counted: filtered ones, and those that the server left out.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { copyText } from '../copy.ts';
 import { showSlowest } from '../instances.ts';
 import { usePulse } from '../live.ts';
-import type { Detail, Report, Row, Table, TableName } from '../protocol.ts';
+import type { Detail, Report, Row, SourceFile, Table, TableName } from '../protocol.ts';
 import { errorText } from '../server.ts';
+import { fileNamed, placeOf } from '../sources.ts';
 import { DEFAULT_TOP } from '../state.ts';
 import { store, useStore } from '../store.ts';
 import { filterRows, nextSort, parseSort, printSort, sortRows, toCsv, toText, type Sort } from '../tables.ts';
 import { cellText, countText } from '../units.ts';
+import { OrderGraph } from './order_graph.tsx';
 import { WholeRun } from './whole_run.tsx';
 
-const MORE = 5;  // times as many rows for each "more"
+const MORE = 5;  // "more" asks for this many times the rows
 
-// What is shown belongs to the question that it names; an error takes its place.
+// The answer to the question about the table of that name; an error replaces it.
 interface Answer { name: string; report?: Report; error?: string }
 
 function useReport(name: string): { answer: Answer; isLoading: boolean } {
@@ -44,12 +46,32 @@ function useReport(name: string): { answer: Answer; isLoading: boolean } {
   return { answer: answer.name === name ? answer : { name }, isLoading };
 }
 
+// Opens the source of a frame.
+async function showSource(where: { file: string; line: number }): Promise<void> {
+  const { t0, t1, thread } = store.selection();
+  try {
+    const { files } = await store.server.json<{ files: SourceFile[] }>('sources', { t0, t1, thread }, 'sources');
+    const file = fileNamed(files, where.file);
+    if (file === undefined) throw new Error(`nothing in the selection is of ${where.file}`);
+    store.forgive();
+    store.change({ tab: 'source', file, line: where.line }, true);
+  } catch (error) {
+    store.fail(error);
+  }
+}
+
+function Where({ where }: { where: string }) {
+  const place = store.server.packed ? undefined : placeOf(where);
+  if (place === undefined) return <span class="where">{where}</span>;
+  return <button class="link where" onClick={() => void showSource(place)}>{where}</button>;
+}
+
 function Frames({ details, title }: { details: Detail[]; title?: string | undefined }) {
   return (
     <>
       {title && <p class="hint">{title}</p>}
       <ol class="frames">
-        {details.map((detail, at) => <li key={at}>{detail.text} <span class="where">{detail.where}</span></li>)}
+        {details.map((detail, at) => <li key={at}>{detail.text} <Where where={detail.where} /></li>)}
       </ol>
     </>
   );
@@ -57,7 +79,7 @@ function Frames({ details, title }: { details: Detail[]; title?: string | undefi
 
 const hasDetails = (row: Row): boolean => (row.details?.length ?? 0) + (row.other_details?.length ?? 0) > 0;
 
-// Where a row leads to, for tables whose rows lie in time.
+// For tables whose rows are places in time: shows a row's place.
 type Go = ((row: Row) => void) | undefined;
 
 function RowView({ table, row, go }: { table: Table; row: Row; go: Go }) {
@@ -159,7 +181,7 @@ export function OneTable({ table, filter, go }: { table: Table; filter: string; 
   );
 }
 
-// Some tables are about all threads together, and the server says so: then one click leads there.
+// Some tables are about all threads together: the server says so, and a button selects them all.
 function Failed({ error }: { error: string }) {
   const all = (): void => store.change({ crumbs: store.state.crumbs.filter((crumb) => crumb.kind !== 'thread') }, true);
   return (
@@ -184,6 +206,7 @@ export function TableView({ name }: { name: TableName }) {
       {store.state.top !== DEFAULT_TOP && !store.server.packed && <span class="hint"> at most {countText(store.state.top)} rows</span>}
       {report.warnings.map((line) => <p key={line} class="bad">{line}</p>)}
       {report.head.map((line) => <p key={line}>{line}</p>)}
+      {name.key === 'order' && report.tables.map((table) => <OrderGraph key={table.key} table={table} />)}
       {report.tables.map((table) => <OneTable key={table.key} table={table} filter={filter} />)}
       {report.tail.map((line) => <p key={line}>{line}</p>)}
     </div>

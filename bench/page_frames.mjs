@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// How fluent the page of `penna view` is, and how much memory browser and server take: frame times while panning and zooming.
+//
+//   node bench/page_frames.mjs ADDRESS [SERVER_PID [FRAMES]]
+//
+// ADDRESS is what `penna view REC --no-open` prints; REC may be made by bench/make_recording. Prints medians and the
+// worst of 20 frames, of the browser without a graphics card.
+// Invariant: frames are those that the browser drew while each one moved the wheel; nothing is left out.
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const { chromium } = createRequire(new URL('../web/package.json', import.meta.url))('playwright-core');
+const [address, server, frames = '240'] = process.argv.slice(2);
+
+// Resident memory in MB; shared pages count in each process.
+function residentOf(pid) {
+  const kb = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  return kb / 1000;
+}
+function childrenOf(pid) {
+  const all = readdirSync('/proc').filter((one) => /^\d+$/.test(one)).map((one) => {
+    try {
+      return { pid: one, parent: /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${one}/status`, 'utf8'))?.[1] };
+    } catch {
+      return { pid: one };
+    }
+  });
+  const found = [String(pid)];
+  for (let at = 0; at < found.length; ++at) found.push(...all.filter(({ parent }) => parent === found[at]).map((one) => one.pid));
+  return found;
+}
+
+const gaps = (page, kind, count) => page.evaluate(([kind, count]) => new Promise((done) => {
+  const canvas = document.querySelector('canvas.lanes'), gaps = [];
+  let before = performance.now();
+  const frame = (now) => {
+    gaps.push(now - before);
+    before = now;
+    const way = gaps.length % 80 < 40 ? 1 : -1;
+    canvas.dispatchEvent(new WheelEvent('wheel', { [kind]: way * 12, bubbles: true, cancelable: true, clientX: 600, clientY: 250 }));
+    if (gaps.length < count) requestAnimationFrame(frame);
+    else done(gaps.slice(1));
+  };
+  requestAnimationFrame(frame);
+}), [kind, count]);
+const at = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))].toFixed(1);
+
+const browser = await chromium.launchServer({ executablePath: process.env.PENNA_CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+try {
+  const page = await (await (await chromium.connect(browser.wsEndpoint())).newContext({ viewport: { width: 1280, height: 800 } })).newPage();
+  page.setDefaultTimeout(300_000);
+  const began = Date.now();
+  await page.goto(address);
+  await page.locator('canvas.lanes').waitFor();
+  console.log(`opened in ${Date.now() - began} ms`);
+  for (const [name, kind] of [['panning', 'deltaX'], ['zooming', 'deltaY']]) {
+    const times = (await gaps(page, kind, Number(frames))).sort((a, b) => a - b);
+    console.log(`${name}: frames of ${at(times, 0.5)} ms (median), ${at(times, 0.95)} ms (1 in 20 is longer), ${at(times, 1)} ms at most`);
+  }
+  const heap = await page.evaluate(() => performance.memory?.usedJSHeapSize ?? 0);
+  console.log(`the page's heap: ${(heap / 1e6).toFixed(0)} MB; the browser: ${childrenOf(browser.process().pid).reduce((sum, pid) => sum + residentOf(pid), 0).toFixed(0)} MB`);
+  if (server) console.log(`the server: ${residentOf(server).toFixed(0)} MB`);
+} finally {
+  await browser.close();
+}
