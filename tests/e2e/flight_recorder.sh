@@ -114,9 +114,9 @@ met 'asked for by penna ctl'
 
 # Too soon: counted, and told. With the shortest distance: never more files than asked for, and those are the newest.
 rm -f flight.*
-run penna record -o flight --on 'point(shop:order)' ./phases orders=5
+run penna record -o flight --on 'point(shop:order)' ./phases orders=50
 expect_eq flight.1.penna "$(echo flight.*)" "files"
-expect_match "$err" 'conditions were met 4 times more, too soon after a snapshot'
+expect_match "$err" 'conditions were met [0-9]+ times more, too soon after a snapshot'
 rm -f flight.*
 run penna record -o flight --on 'point(shop:order)' --on-again 1ms --keep-snapshots 3 ./phases orders=400
 expect_eq '0 done' "$status $out" "status and output"
