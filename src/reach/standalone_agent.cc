@@ -15,11 +15,11 @@
 namespace penna {
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kAgentPage = 4096;
 constexpr char kStandaloneFile[] = "libpenna-agent-standalone.so";
 
-uint64_t page_down(uint64_t address) { return address & ~(kPage - 1); }
-uint64_t page_up(uint64_t address) { return page_down(address + kPage - 1); }
+uint64_t page_down(uint64_t address) { return address & ~(kAgentPage - 1); }
+uint64_t page_up(uint64_t address) { return page_down(address + kAgentPage - 1); }
 
 int protection_of(const GElf_Phdr& segment) {
   return ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) | ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
@@ -143,7 +143,7 @@ uint64_t map_frames(BorrowedThread& thread, const StandaloneProgram& program, co
                         [&](const MemoryRange& one) { return one.start < at + bytes && at < one.end; });
   };
   std::vector<uint64_t> places;
-  for (uint64_t below = bytes + kPage; below < kReach && below + kLowest < start; below += kStep)
+  for (uint64_t below = bytes + kAgentPage; below < kReach && below + kLowest < start; below += kStep)
     places.push_back(start - below);
   for (uint64_t above = kHeapRoom; above < kReach; above += kStep)
     places.push_back(page_up(program.told.program_end) + above);
