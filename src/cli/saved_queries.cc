@@ -18,7 +18,7 @@
 namespace penna {
 namespace {
 
-constexpr std::string_view kEnding = ".sql";
+constexpr std::string_view kQueryEnding = ".sql";
 
 std::optional<std::string> query_directory() {
   std::optional<std::string> config = user_directory("XDG_CONFIG_HOME", ".config");
@@ -45,7 +45,7 @@ Result<std::string> save_query(const std::string& name, const std::string& query
   const std::optional<std::string> directory = query_directory();
   if (!directory) return Error{"neither XDG_CONFIG_HOME nor HOME names a directory: set one of them"};
   PENNA_TRY(make_private_directories(*directory));
-  const std::string path = fmt::format("{}/{}{}", *directory, name, kEnding);
+  const std::string path = fmt::format("{}/{}{}", *directory, name, kQueryEnding);
   Replacement file = PENNA_TRY(Replacement::open(path, {.mode = 0600}));
   PENNA_TRY(empty_file(file.file(), path));
   if (!write_all(file.file(), query + "\n")) return Error{fmt::format("cannot write {}: {}", path, errno_text(errno))};
@@ -56,7 +56,7 @@ Result<std::string> save_query(const std::string& name, const std::string& query
 std::optional<std::string> saved_query(const std::string& name) {
   const std::optional<std::string> directory = query_directory();
   if (!directory || !check_query_name(name)) return {};
-  const Result<std::string> text = read_file(fmt::format("{}/{}{}", *directory, name, kEnding));
+  const Result<std::string> text = read_file(fmt::format("{}/{}{}", *directory, name, kQueryEnding));
   return text ? std::optional(*text) : std::nullopt;
 }
 
@@ -67,8 +67,8 @@ std::vector<std::string> saved_query_names() {
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(directory->c_str()), ::closedir);
   while (const dirent* entry = listing ? ::readdir(listing.get()) : nullptr) {
     std::string name = entry->d_name;
-    if (!name.ends_with(kEnding)) continue;
-    name.resize(name.size() - kEnding.size());
+    if (!name.ends_with(kQueryEnding)) continue;
+    name.resize(name.size() - kQueryEnding.size());
     if (check_query_name(name)) names.push_back(std::move(name));
   }
   std::sort(names.begin(), names.end());

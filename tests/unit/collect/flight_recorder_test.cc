@@ -183,7 +183,8 @@ class OwnFilesTest : public FlightRecorderTest {
  protected:
   OwnFilesTest() : FlightRecorderTest(0, false, {[] { return RecordingWriter::nowhere(); }, {}}) {
     writer_.emplace(RecordingWriter::into(store_));
-    EXPECT_TRUE(writer_->write_process({.number = 0, .pid = static_cast<uint32_t>(::getpid())}));
+    EXPECT_TRUE(writer_->write_process(
+        {.number = 0, .pid = static_cast<uint32_t>(::getpid()), .executable = {}, .command = {}}));
   }
   Recording snapshot() {
     const std::string file_path = folder_ + "/snapshot.penna";

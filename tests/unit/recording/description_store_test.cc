@@ -16,11 +16,13 @@ bool main_thread_lives(uint32_t, uint32_t tid) { return tid == 1; }
 TEST(DescriptionStore, EachFileHasAll) {
   DescriptionStore store(&main_thread_lives);
   RecordingWriter into = RecordingWriter::into(store);
-  ASSERT_TRUE(into.write_process({.number = 3, .pid = 77}));
-  const std::vector<Module> modules = {{.bias = 1, .start = 4096, .end = 8192, .path = "/lib/a.so", .ticks = 5}};
+  ASSERT_TRUE(into.write_process({.number = 3, .pid = 77, .executable = {}, .command = {}}));
+  const std::vector<Module> modules = {
+      {.bias = 1, .start = 4096, .end = 8192, .build_id = {}, .path = "/lib/a.so", .ticks = 5}};
   for (int twice = 0; twice < 2; ++twice) ASSERT_TRUE(into.write_modules(3, modules));
   ASSERT_TRUE(into.write_threads(3, std::vector<Thread>{{1, 1, "main", 5}, {2, 2, "worker", 6}}));
-  ASSERT_TRUE(into.write_sites(3, std::vector<Site>{{.id = 9, .provider = "shop", .name = "order"}}));
+  ASSERT_TRUE(into.write_sites(
+      3, std::vector<Site>{{.id = 9, .provider = "shop", .name = "order", .file = {}, .arguments = {}}}));
   ASSERT_TRUE(into.write_stacks(3, 0, std::vector<penna_stack_node>{{0, 0, 0}, {4097 | uint64_t{1} << 48, 0, 1}}));
   ASSERT_TRUE(into.write_process_end({.number = 3, .how = EndKind::kExited, .code = 2}));
   char folder[] = "/tmp/penna-store-XXXXXX";
@@ -51,12 +53,13 @@ TEST(DescriptionStore, EachFileHasAll) {
 TEST(DescriptionStore, NothingGrows) {
   DescriptionStore store(&main_thread_lives);
   RecordingWriter into = RecordingWriter::into(store);
-  ASSERT_TRUE(into.write_process({.number = 0, .pid = 1}));
+  ASSERT_TRUE(into.write_process({.number = 0, .pid = 1, .executable = {}, .command = {}}));
   for (uint32_t i = 1; i <= 40000; ++i) {
     ASSERT_TRUE(into.write_clock({i, i, i}));
     ASSERT_TRUE(into.write_threads(0, std::vector<Thread>{{i, i, "thread", i}}));
-    ASSERT_TRUE(into.write_modules(0, std::vector<Module>{{.start = 4096 * (i % 50), .end = 4096, .ticks = i}}));
-    ASSERT_TRUE(into.write_process({.number = i, .pid = i}));
+    ASSERT_TRUE(into.write_modules(
+        0, std::vector<Module>{{.start = 4096 * (i % 50), .end = 4096, .build_id = {}, .path = {}, .ticks = i}}));
+    ASSERT_TRUE(into.write_process({.number = i, .pid = i, .executable = {}, .command = {}}));
     ASSERT_TRUE(into.write_stacks(i, 0, std::vector<penna_stack_node>{{0, 0, 0}, {4097, 0, 1}}));
     store.forget(i);
     ASSERT_TRUE(into.write_process_end({.number = i}));  // comes after the process was forgotten

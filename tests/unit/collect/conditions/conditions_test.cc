@@ -40,7 +40,7 @@ class WatchTest : public testing::Test {
     if (!pattern.empty()) help.is_lock = [](uint32_t, uint64_t address) { return address == 0x1000; };
     help.resident_bytes = [this](uint32_t pid) { return resident_[pid]; };
     watch_ = watch_for(condition, std::move(help));
-    watch_->began({.number = 0, .pid = 7});
+    watch_->began({.number = 0, .pid = 7, .executable = {}, .command = {}});
   }
 
   struct Builder {
@@ -216,7 +216,7 @@ TEST_F(WatchTest, CrashesAreSignalsThatNobodySends) {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGPIPE})
     watch_->ended({.number = 0, .how = EndKind::kSignaled, .code = signal});
   EXPECT_TRUE(causes_.empty());
-  watch_->began({.number = 1, .pid = 8});
+  watch_->began({.number = 1, .pid = 8, .executable = {}, .command = {}});
   watch_->ended({.number = 1, .how = EndKind::kSignaled, .code = SIGSEGV});
   ASSERT_EQ(causes_.size(), 1u);
   EXPECT_EQ(causes_[0], "cause: process 8 was ended by SIGSEGV");
