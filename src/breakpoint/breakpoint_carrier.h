@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The carrier for programs that cannot have an agent: a guardian traces them and records them by breakpoints.
+// The carrier for programs that cannot have an agent: a guardian traces them and records them by breakpoints, or a
+// watch reads what the kernel's uprobes report.
 //
 // Why a separate process: an unhandled breakpoint kills the program. The guardian outlives us, restores every byte, and
-// detaches (surgeon.h).
+// detaches (surgeon.h). The watch must read events while the recorder does other things.
 // Invariant: if start() fails, nothing of ours is left in the process.
 #pragma once
 
 #include <sys/types.h>
 
 #include <csignal>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,10 +27,11 @@ namespace penna {
 
 class BreakpointCarrier : public Carrier {
  public:
+  enum class By : uint8_t { kBreakpoints, kUprobes };
   // A running process.
-  static Result<std::unique_ptr<Carrier>> attach(pid_t pid, GuardianPlan plan);
+  static Result<std::unique_ptr<Carrier>> attach(pid_t pid, By by, GuardianPlan plan);
   // Starts one. `signals`: its signal mask.
-  static Result<std::unique_ptr<Carrier>> launch(const std::vector<std::string>& command, GuardianPlan plan,
+  static Result<std::unique_ptr<Carrier>> launch(const std::vector<std::string>& command, By by, GuardianPlan plan,
                                                  const sigset_t& signals);
 
   pid_t pid() const override { return launched_ ? launched_->pid() : pid_; }
@@ -41,8 +44,13 @@ class BreakpointCarrier : public Carrier {
   Restored leave(const Living& living) override;
 
  private:
-  BreakpointCarrier() = default;
-  Result<> start_guardian(GuardianPlan plan);
+  explicit BreakpointCarrier(By by) : by_(by) {}
+  Result<> start_surgeon(GuardianPlan plan);
+  bool start_by_uprobes(CarrierError* error);
+  std::string tell(char what) const;
+
+  By by_;
+  std::vector<std::string> troubles_;  // why a program that was started is not recorded
 
   // For a process that we have attached to; a launched one has its own in launched_.
   pid_t pid_ = -1;

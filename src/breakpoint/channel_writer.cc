@@ -153,6 +153,10 @@ uint32_t ChannelWriter::stack_node(uint32_t caller, uint64_t pc, penna_stack_end
   return found->second = id;
 }
 
+void ChannelWriter::count_lost(penna_event_class event_class, uint64_t count) {
+  __atomic_fetch_add(&channel_.head().counters.lost[event_class], count, __ATOMIC_RELAXED);
+}
+
 void ChannelWriter::count_truncated(penna_stack_end end) {
   __atomic_fetch_add(&channel_.head().counters.stacks_truncated[end], 1, __ATOMIC_RELAXED);
 }

@@ -52,6 +52,8 @@ class ChannelWriter {
   // The node for `pc` with the caller's stack `caller`, a node or 0. 0: the tree is full. `end`: how the walk ended, if
   // `caller` is 0.
   uint32_t stack_node(uint32_t caller, uint64_t pc, penna_stack_end end);
+  // Events of this process that were lost before they came to us.
+  void count_lost(penna_event_class event_class, uint64_t count);
   void count_truncated(penna_stack_end end);
   void count_tree_full();
   void next_generation() { ++generation_; }

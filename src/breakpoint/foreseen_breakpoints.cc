@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// See foreseen_breakpoints.h. The same as Guardian::plan_module(), without the writes.
+// See foreseen_breakpoints.h. The same as set_places() of Guardian and UprobeWatch, without the writes.
 #include "breakpoint/foreseen_breakpoints.h"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "breakpoint/registers_x86_64.h"
 #include "breakpoint/traced_functions.h"
+#include "breakpoint/uprobe_places.h"
 #include "plan/displaced.h"
 #include "symbols/elf/process_modules.h"
 
@@ -40,35 +42,66 @@ std::optional<PlannedChange> raised_semaphore(const RemoteMemory& memory, uint64
   return PlannedChange{at, PlannedChange::Kind::kFlag, bytes(*count), bytes(raised)};
 }
 
+// What a file's part of the changes is added to.
+struct Foreseen {
+  std::vector<PlannedChange> changes;
+  std::vector<std::string> troubles;
+  std::map<std::string, std::string> refused;
+
+  void add_semaphore(const RemoteMemory& memory, uint64_t at) {
+    if (auto raised = raised_semaphore(memory, at)) changes.push_back(std::move(*raised));
+  }
+};
+
+// add(foreseen, module, its plan) for each module.
+template <typename Add>
+Result<ForeseenBreakpoints> foresee(pid_t pid, const penna_config& config, const GuardianPlan& plan, Add&& add) {
+  const auto process = PENNA_TRY(read_process_modules(static_cast<uint32_t>(pid)));
+  Foreseen all;
+  for (const ProcessModule& module : process.modules) {
+    FilePlan file = plan_file(module.file, module.path, config, plan);
+    std::move(file.refused.begin(), file.refused.end(), std::back_inserter(all.troubles));
+    add(all, module, file);
+  }
+  std::sort(all.changes.begin(), all.changes.end(),
+            [](const PlannedChange& a, const PlannedChange& b) { return a.address < b.address; });
+  ForeseenBreakpoints foreseen;
+  foreseen.rehearsed.changes = std::move(all.changes);
+  foreseen.refused = refusal_notes(std::move(all.troubles), all.refused);
+  return foreseen;
+}
+
 }  // namespace
 
 Result<ForeseenBreakpoints> foresee_breakpoints(pid_t pid, const penna_config& config, const GuardianPlan& plan) {
   const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid));
-  const auto process = PENNA_TRY(read_process_modules(static_cast<uint32_t>(pid)));
-  ForeseenBreakpoints foreseen;
-  std::vector<std::string> troubles;
-  std::map<std::string, std::string> refused;
-  std::vector<PlannedChange>& changes = foreseen.rehearsed.changes;
-  for (const ProcessModule& module : process.modules) {
-    FilePlan file = plan_file(module.file, module.path, config, plan);
-    std::move(file.refused.begin(), file.refused.end(), std::back_inserter(troubles));
+  return foresee(pid, config, plan, [&](Foreseen& all, const ProcessModule& module, const FilePlan& file) {
     for (const PlannedPlace& place : file.places) {
       const char* refusal = nullptr;
       auto change = breakpoint_at(memory, place.address + module.bias, &refusal);
       if (!change) {
-        refused[place.name] = refusal;
+        all.refused[place.name] = refusal;
         continue;
       }
-      changes.push_back(std::move(*change));
+      all.changes.push_back(std::move(*change));
       const uint64_t semaphore = place.meaning.point ? place.meaning.point->semaphore : 0;
-      if (semaphore == 0) continue;
-      if (auto raised = raised_semaphore(memory, semaphore + module.bias)) changes.push_back(std::move(*raised));
+      if (semaphore != 0) all.add_semaphore(memory, semaphore + module.bias);
     }
-  }
-  foreseen.refused = refusal_notes(std::move(troubles), refused);
-  std::sort(changes.begin(), changes.end(),
-            [](const PlannedChange& a, const PlannedChange& b) { return a.address < b.address; });
-  return foreseen;
+  });
+}
+
+Result<ForeseenBreakpoints> foresee_uprobes(pid_t pid, const penna_config& config, const GuardianPlan& plan) {
+  const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid));
+  const bool with_free_stacks = (config.options & PENNA_OPTION_FREE_STACKS) != 0;
+  return foresee(pid, config, plan, [&](Foreseen& all, const ProcessModule& module, const FilePlan& file) {
+    const UprobePlaces places = find_uprobe_places(module.file, file, with_free_stacks);
+    all.refused.insert(places.refused.begin(), places.refused.end());
+    // Return probes share the byte of an entry.
+    for (const uint64_t at : std::set<uint64_t>(places.addresses.begin(), places.addresses.end()))
+      all.changes.push_back({at + module.bias, PlannedChange::Kind::kCode, memory.part(at + module.bias, 1),
+                             std::string(1, static_cast<char>(kBreakpointByte))});
+    for (const uint64_t at : places.semaphores) all.add_semaphore(memory, at + module.bias);
+  });
 }
 
 }  // namespace penna

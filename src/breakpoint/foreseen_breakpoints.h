@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The changes that recording by breakpoints would make in a process: found out from its files and its memory.
+// The changes that recording by breakpoints or uprobes would make in a process: found out from its files and memory.
 //
 // Invariant: the process is only read, neither stopped nor written to.
 #pragma once
@@ -24,5 +24,7 @@ struct ForeseenBreakpoints {
 // Those set on attaching, not those at return addresses: the latter are set as calls are made. The error is a sentence:
 // the process cannot be read.
 Result<ForeseenBreakpoints> foresee_breakpoints(pid_t pid, const penna_config& config, const GuardianPlan& plan);
+// The same for uprobes: all of them, as they are also set where functions return.
+Result<ForeseenBreakpoints> foresee_uprobes(pid_t pid, const penna_config& config, const GuardianPlan& plan);
 
 }  // namespace penna

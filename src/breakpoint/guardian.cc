@@ -46,12 +46,6 @@ bool is_thread_of(pid_t pid, pid_t thread) {
   return ::access(fmt::format("/proc/{}/task/{}", pid, thread).c_str(), F_OK) == 0;
 }
 
-// After clone(CLONE_VM) without CLONE_THREAD, as in vfork and posix_spawn.
-bool share_memory(pid_t one, pid_t other) {
-  constexpr int kMemory = 1;  // KCMP_VM
-  return ::syscall(SYS_kcmp, one, other, kMemory, 0, 0) == 0;
-}
-
 bool is_stopping(int signal) {
   return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
@@ -301,8 +295,8 @@ void Guardian::let_go_of_all() {
   }
 }
 
-Guardian::Left Guardian::leave() {
-  Left left;
+LeftPlaces Guardian::leave() {
+  LeftPlaces left;
   is_leaving_ = true;
   for (auto& [pid, process] : processes_) {
     left.modules = std::max<uint64_t>(left.modules, process->modules_with_breakpoints());

@@ -12,26 +12,48 @@
 
 namespace penna {
 
-bool Guardian::connect_to_recorder(TracedProcess& process, ThreadLog& log, const ChannelOwner& owner) {
-  auto channel = ChannelMemory::connect(plan_.socket_path, owner);
-  if (!channel) return false;
-  process.writer().emplace(std::move(*channel));
-  process.announce_modules(log, penna_now());
-  return true;
+bool Guardian::can_await(TracedThread& thread, const EnteredCall& call) {
+  return thread.process->add_return(call.returns_to) != nullptr;
 }
 
-const FilePlan& Guardian::plan_of(TracedProcess& process, const TracedModule& module) {
-  // Forked processes, and programs started repeatedly, share the results for a file.
-  const std::string key = module.path() + '\0' + build_id_text(module.file().build_id());
-  const auto known = plans_.find(key);
-  if (known != plans_.end()) return known->second;
-  const penna_config& config = process.writer()->config();
-  FilePlan& plan = plans_.emplace(key, plan_file(module.file(), module.path(), config, plan_)).first->second;
-  troubles_.insert(troubles_.end(), plan.refused.begin(), plan.refused.end());
-  return plan;
+void Guardian::handle_breakpoint(TracedThread& thread, const CodePatch& patch, Registers& registers) {
+  // Before anything else: our handling takes microseconds.
+  const uint64_t now = penna_now();
+  TracedProcess& process = *thread.process;
+  const uint64_t at = patch.at;
+  const bool is_again = thread.again == at;
+  thread.again = 0;
+  if (!is_again && process.writer() && !is_leaving_) {
+    ++events_;
+    meet(thread, at, registers, now);
+  }
+  // Looked up again: meet() may have found that the module is gone.
+  if (const CodePatch* still = process.patches().find(at)) continue_behind(thread, *still, registers);
 }
 
-void Guardian::plan_module(TracedProcess& process, pid_t thread, const TracedModule& module) {
+void Guardian::continue_behind(TracedThread& thread, const CodePatch& patch, Registers& registers) {
+  const RemoteMemory& memory = thread.process->memory();
+  switch (patch.instruction.way) {
+    case DisplacedInstruction::kNothing: Registers::set_pc(thread.id, patch.behind()); break;
+    case DisplacedInstruction::kCopy: Registers::set_pc(thread.id, patch.copy); break;
+    case DisplacedInstruction::kCall: {
+      const auto target = registers.value(patch.instruction.target, memory);
+      const uint64_t behind = patch.behind();
+      // As the call would have done it: the return address is in the program's own code.
+      if (target && memory.write(registers.sp() - 8, &behind, sizeof behind)) {
+        registers.call(*target);
+        registers.set(thread.id);
+        break;
+      }
+      // The call would fault. The program must execute it at its original place and take its own fault; this breakpoint
+      // is given up for that.
+      memory.write(patch.at, &patch.before, 1);
+      Registers::set_pc(thread.id, patch.at);
+    }
+  }
+}
+
+void Guardian::set_places(TracedProcess& process, pid_t thread, const TracedModule& module) {
   if (!process.writer()) return;
   const FilePlan& plan = plan_of(process, module);
   wants_allocators_ |= process.writer()->records(PENNA_ALLOC);
@@ -45,47 +67,22 @@ void Guardian::plan_module(TracedProcess& process, pid_t thread, const TracedMod
   }
 }
 
-Result<TracedProcess*> Guardian::begin_program(pid_t pid, uint64_t start_ticks) {
-  auto memory = RemoteMemory::open(pid);
-  if (!memory) return memory.error();
-  std::unique_ptr<TracedProcess>& process = processes_[pid];
-  process = std::make_unique<TracedProcess>(pid, std::move(*memory));
-  process->look_at_modules();
-  if (process->modules().empty()) return Error{fmt::format("process {} has no program that can be read", pid)};
-  ChannelOwner owner;
-  owner.pid = pid;
-  owner.parent = parent_of(pid);
-  owner.start_ticks = start_ticks;
-  if (!connect_to_recorder(*process, threads_.at(pid).own_log, owner))
-    return Error{fmt::format("could not connect process {} to the recorder", pid)};
-  return process.get();
-}
-
 // Null: it could not be introduced, and passes its breakpoints unrecorded.
 TracedProcess* Guardian::fork_process(TracedThread& parent, pid_t pid, ThreadLog& log, uint64_t now) {
-  auto memory = RemoteMemory::open(pid);
-  if (!memory) return nullptr;
-  std::unique_ptr<TracedProcess>& process = processes_[pid];
-  process = std::make_unique<TracedProcess>(pid, std::move(*memory), *parent.process);
-  ChannelOwner owner;
-  owner.pid = pid;
-  owner.parent = parent.process->pid();
-  owner.is_program = false;
-  owner.forked_by = parent.own_log.serial;
-  owner.fork_ticks = owner.start_ticks = now;
+  TracedProcess* const process = copy_process(*parent.process, pid);
+  if (process == nullptr) return nullptr;
   // The bytes were restored in the parent, but its child was copied before that, or in the middle of it.
   if (is_leaving_) {
     process->patches().expect_all_in();
     process->patches().put_back(process->memory());
-    return process.get();
+    return process;
   }
-  if (parent.process->writer()) parent.process->writer()->close(parent.own_log);  // so that open calls are known
-  if (!connect_to_recorder(*process, log, owner)) ++unfollowed_;
-  return process.get();
+  introduce_fork(parent, *process, log, now);
+  return process;
 }
 
 void Guardian::set_breakpoints(TracedProcess& process, pid_t thread, uint64_t start_ticks) {
-  for (const TracedModule& module : process.modules()) plan_module(process, thread, module);
+  for (const TracedModule& module : process.modules()) set_places(process, thread, module);
   // In place of an agent's start-up cost.
   process.writer()->channel().head().start_cost_ticks = penna_now() - start_ticks;
 }
@@ -158,19 +155,6 @@ std::string Guardian::attach(pid_t pid) {
     go_on(one.id);
   }
   return {};
-}
-
-std::vector<std::string> Guardian::notes() const {
-  std::vector<std::string> notes = refusal_notes(troubles_, refused_);
-  const auto add = [&](uint64_t count, const char* one, const char* many, const char* what) {
-    if (count != 0) notes.push_back(fmt::format("{} {}", plural_text(static_cast<int64_t>(count), one, many), what));
-  };
-  add(unreturned_, "call", "calls",
-      "returned to where no breakpoint can be: their ends, and what they allocated, are not recorded");
-  add(unfollowed_, "forked process", "forked processes", "could not connect to the recorder, and were not recorded");
-  if (wants_allocators_ && !has_allocator_)
-    notes.push_back("no allocations are recorded: no symbol malloc was found; is the program stripped?");
-  return notes;
 }
 
 }  // namespace penna

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 
 #include "breakpoint/remote_stack.h"
@@ -24,6 +25,12 @@ class Registers {
   static std::optional<Registers> of(pid_t thread) {
     Registers registers;
     if (!traced(PTRACE_GETREGS, thread, 0, reinterpret_cast<uintptr_t>(&registers.all_))) return {};
+    return registers;
+  }
+  // Copied earlier: the first words of a user_regs_struct, up to ss.
+  static Registers of_words(const uint64_t (&words)[21]) {
+    Registers registers;
+    std::memcpy(&registers.all_, words, sizeof words);
     return registers;
   }
   bool set(pid_t thread) { return traced(PTRACE_SETREGS, thread, 0, reinterpret_cast<uintptr_t>(&all_)); }

@@ -2,8 +2,6 @@
 // See remote_stack.h.
 #include "breakpoint/remote_stack.h"
 
-#include <sys/uio.h>
-
 #include <cstring>
 
 #include "unwind/arch.h"
@@ -21,11 +19,8 @@ bool StackCopy::copy_until(uint64_t end) {
     const size_t had = bytes_.size();
     const uint64_t at = from_ + had;
     const uint64_t wanted = had == 0 ? kFirst : kNext - at % kPage % kNext;
-    bytes_.resize(had + wanted);
-    const iovec to{bytes_.data() + had, wanted}, from{reinterpret_cast<void*>(at), wanted};
-    const ssize_t got = ::process_vm_readv(pid_, &to, 1, &from, 1, 0);
-    bytes_.resize(had + static_cast<size_t>(got > 0 ? got : 0));
-    is_all_ = got < static_cast<ssize_t>(wanted);
+    bytes_ += memory_.part(at, wanted);
+    is_all_ = bytes_.size() < had + wanted;
   }
   return from_ + bytes_.size() >= end;
 }

@@ -9,11 +9,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "breakpoint/traced_module.h"
 #include "penna/channel.h"
+#include "reach/remote_memory.h"
 
 namespace penna {
 
@@ -21,15 +23,15 @@ namespace penna {
 class StackCopy {
  public:
   // One copy per stop: the thread is stopped, but others may write to its stack.
-  StackCopy(pid_t pid, uint64_t from) : pid_(pid), from_(from & ~uint64_t{7}) {}
+  StackCopy(const RemoteMemory& memory, uint64_t from) : memory_(memory), from_(from & ~uint64_t{7}) {}
   // False: the address is below, far above, or unmapped.
   bool word(uint64_t at, uint64_t* value);
 
  private:
   bool copy_until(uint64_t end);
-  pid_t pid_;
+  const RemoteMemory& memory_;
   uint64_t from_;
-  std::vector<uint8_t> bytes_;
+  std::string bytes_;
   bool is_all_ = false;
 };
 

@@ -190,7 +190,7 @@ bool TracedProcess::wants_stack(uint64_t lock) {
 
 uint32_t TracedProcess::stack(const WalkStart& at) {
   if (!writer_) return 0;
-  StackCopy copy(pid_, at.sp);
+  StackCopy copy(memory_, at.sp);
   const RemoteStack::Walked& walked = stack_.walk(copy, at, writer_->config().stack_depth);
   if (walked.end != PENNA_STACK_COMPLETE) writer_->count_truncated(walked.end);
   uint32_t node = 0;

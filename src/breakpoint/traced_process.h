@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -47,6 +48,7 @@ struct TracedThread {
   ThreadLog own_log;
   pid_t on_behalf_of = 0;  // a vfork child records as the thread that made it
   std::vector<EnteredCall> open;
+  uint64_t last = 0;   // of uprobes: ticks of its newest event
   uint64_t again = 0;  // this breakpoint was hit, and is hit again because of a signal
   bool steps = false;  // single-steps out of a copy; `held` is delivered after that
   std::vector<siginfo_t> held;
@@ -74,6 +76,9 @@ class TracedProcess {
   // Makes `thread`, which is stopped, map memory for copies near `module`. False: there is none.
   bool make_area(pid_t thread, const TracedModule& module);
   void remove_areas(pid_t thread);
+  // What is at a place that has no breakpoint of ours.
+  void expect(uint64_t at, const Meaning& meaning) { meanings_[at] = meaning; }
+  void show_only(std::span<const RemoteMemory::Piece> pieces) { memory_.show_only(pieces); }
   // Null: it is inserted; else the reason.
   const char* add(const TracedModule& module, const PlannedPlace& place);
   // Probe semaphores stay incremented as long as the probe is traced.

@@ -122,15 +122,22 @@ Result<ProcessFacts> read_process_facts(pid_t pid) {
   return facts;
 }
 
-// Ordered from cases that make the other facts meaningless (a thread's number, ourselves, a dead process) to those that
-// could be worked around.
-std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, bool by_breakpoints) {
+// Why there is nothing to record, by whatever carrier.
+static std::string watch_refusal(const ProcessFacts& process, pid_t self) {
   const auto sentence = [&](const std::string& rest) { return fmt::format("process {} {}", process.pid, rest); };
   if (process.leader != process.pid)
     return fmt::format("{} is a thread of process {}: use -p {}", process.pid, process.leader, process.leader);
   if (process.pid == self) return sentence("is this penna itself");
   if (process.kernel_thread) return sentence("is a kernel thread");
   if (process.state == 'Z' || process.state == 'X') return sentence("has ended: it is a zombie");
+  return {};
+}
+
+// Ordered from cases that make the other facts meaningless (a thread's number, ourselves, a dead process) to those that
+// could be worked around.
+std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, bool by_breakpoints) {
+  const auto sentence = [&](const std::string& rest) { return fmt::format("process {} {}", process.pid, rest); };
+  if (const std::string refusal = watch_refusal(process, self); !refusal.empty()) return refusal;
   if (process.tracer != 0)
     return sentence(fmt::format("is already traced by process {}: end that tracer first", process.tracer));
   // Attaching would have to resume it, but its owner has stopped it.
@@ -156,7 +163,34 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, 
   return {};
 }
 
-std::string why_not_attached(pid_t pid, bool by_breakpoints) {
+std::string refusal_but_for_uprobes(ProcessFacts process, pid_t self, uid_t user, bool by_breakpoints) {
+  const std::string refusal = attach_refusal(process, self, user, by_breakpoints);
+  process.tracer = 0;
+  process.filters_calls = false;
+  return attach_refusal(process, self, user, by_breakpoints).empty() ? refusal : "";
+}
+
+// For a process that is being recorded, or is a recorder.
+static std::string why_taken(pid_t pid) {
+  const auto recorder = find_recorder(pid);
+  if (!recorder || !connect_to_recorder(recorder->control)) return {};
+  if (recorder->asked_pid == 0) return fmt::format("process {} is a penna recorder", pid);
+  return fmt::format("process {} is already being recorded: penna ctl {} changes what is recorded", pid, pid);
+}
+
+std::string why_not_watched(pid_t pid) {
+  const auto process = read_process_facts(pid);
+  if (!process) return process.error().text;
+  std::string refusal = watch_refusal(*process, ::getpid());
+  if (refusal.empty() && process->bits == 32)
+    refusal = fmt::format("process {} is a 32-bit program: Penna records 64-bit programs only", pid);
+  if (refusal.empty() && !process->permitted)
+    refusal = fmt::format("process {} {}", pid, why_not_permitted(*process, ::geteuid()));
+  return !refusal.empty() ? refusal : why_taken(pid);
+}
+
+// Once a passing tracer of ours is gone.
+static Result<ProcessFacts> settled_facts(pid_t pid) {
   // 5 ms each.
   constexpr int kTries = 1000;
   auto process = read_process_facts(pid);
@@ -164,15 +198,21 @@ std::string why_not_attached(pid_t pid, bool by_breakpoints) {
     ::usleep(5000);
     process = read_process_facts(pid);
   }
+  return process;
+}
+
+std::string why_left_to_uprobes(pid_t pid, bool by_breakpoints) {
+  const auto process = settled_facts(pid);
+  if (!process) return "";
+  std::string refusal = refusal_but_for_uprobes(*process, ::getpid(), ::geteuid(), by_breakpoints);
+  return refusal.empty() || !why_taken(pid).empty() ? "" : refusal;
+}
+
+std::string why_not_attached(pid_t pid, bool by_breakpoints) {
+  const auto process = settled_facts(pid);
   if (!process) return process.error().text;
   const std::string refusal = attach_refusal(*process, ::getpid(), ::geteuid(), by_breakpoints);
-  if (!refusal.empty()) return refusal;
-  const auto recorder = find_recorder(pid);
-  if (recorder && connect_to_recorder(recorder->control)) {
-    if (recorder->asked_pid == 0) return fmt::format("process {} is a penna recorder", pid);
-    return fmt::format("process {} is already being recorded: penna ctl {} changes what is recorded", pid, pid);
-  }
-  return {};
+  return !refusal.empty() ? refusal : why_taken(pid);
 }
 
 }  // namespace penna

@@ -39,8 +39,15 @@ Result<ProcessFacts> read_process_facts(pid_t pid);
 // Depends only on its arguments, so that tests reach every refusal.
 std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, bool by_breakpoints);
 
+// The refusal, if it is only for a tracer or a filter of system calls, which do not matter to uprobes; else empty.
+std::string refusal_but_for_uprobes(ProcessFacts process, pid_t self, uid_t user, bool by_breakpoints);
+
 // Reads the facts and returns the refusal, or an empty string. Waits up to five seconds for a passing tracer of ours,
 // such as another recorder that is attaching; and refuses a process that is being recorded already.
 std::string why_not_attached(pid_t pid, bool by_breakpoints);
+// That refusal, if uprobes can record the process in spite of it; else empty.
+std::string why_left_to_uprobes(pid_t pid, bool by_breakpoints);
+// Why uprobes cannot record it. Waits for nothing.
+std::string why_not_watched(pid_t pid);
 
 }  // namespace penna

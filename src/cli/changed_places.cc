@@ -146,7 +146,9 @@ std::string head_of(const ChangedProcess& process, size_t modules) {
   const std::string what =
       fmt::format("would change {} in {}", plural_text(static_cast<int64_t>(rehearsed.changes.size()), "place"),
                   plural_text(static_cast<int64_t>(modules), "module"));
-  if (process.by_breakpoints)
+  if (process.by == ChangedBy::kUprobes)
+    return fmt::format("{} by uprobes {}, by the kernel. Nothing was changed.", who, what);
+  if (process.by == ChangedBy::kBreakpoints)
     return fmt::format(
         "{} by breakpoints {}, and one byte where each recorded call returns, as calls are made. "
         "Nothing was changed.",

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "base/result.h"
@@ -12,10 +13,12 @@
 
 namespace penna {
 
+enum class ChangedBy : uint8_t { kAgent, kBreakpoints, kUprobes };
+
 struct ChangedProcess {
   pid_t pid = 0;
   Rehearsed rehearsed;
-  bool by_breakpoints = false;
+  ChangedBy by = ChangedBy::kAgent;
 };
 
 // One table for all, preceded by a sentence for each process.

@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 
 #include "breakpoint/breakpoint_carrier.h"
+#include "breakpoint/uprobe_ring.h"
+#include "cli/attach_refusal.h"
 #include "cli/record_notes.h"
 #include "reach/inject.h"
 #include "reach/launch.h"
@@ -41,6 +43,14 @@ const char* unserved_option(const RecordOptions& options) {
   return nullptr;
 }
 
+// Why a running process is left to uprobes, which can record it: "process 7 is traced by process 8 already". Empty: it
+// is not.
+std::string why_by_uprobes(const RecordOptions& options, bool by_breakpoints) {
+  if (options.via != Via::kAuto || options.pids.size() != 1 || unserved_option(options) != nullptr) return "";
+  const std::string refusal = why_left_to_uprobes(options.pids[0], by_breakpoints);
+  return refusal.empty() || !why_no_uprobes().empty() ? "" : refusal.substr(0, refusal.rfind(": "));
+}
+
 }  // namespace
 
 // --via decides; without it the agent, and breakpoints only for one program that cannot have an agent. Breakpoints stop
@@ -51,20 +61,28 @@ Result<CarrierChoice> choose_carrier(const RecordOptions& options) {
   const std::string program =
       options.pids.empty() ? file_of_command(options.command[0]) : fmt::format("/proc/{}/exe", options.pids[0]);
   bool is_static = false;
-  std::string reason = options.via != Via::kBreakpoint && is_one ? why_no_agent(program, &is_static) : "";
+  std::string reason =
+      (options.via == Via::kAuto || options.via == Via::kInject) && is_one ? why_no_agent(program, &is_static) : "";
   choice.comes_alone = options.pids.empty() && is_static && reason.empty();
   if (options.via == Via::kInject) reason.clear();
   // A program that we start runs whether or not it can be recorded; the reason for an empty recording is given at its
   // end.
   if (options.pids.empty() && unserved_option(options) != nullptr) reason.clear();
-  choice.by_breakpoints = options.via == Via::kBreakpoint || !reason.empty();
+  choice.by_breakpoints = options.via == Via::kBreakpoint || options.via == Via::kUprobe || !reason.empty();
+  const std::string left = why_by_uprobes(options, choice.by_breakpoints);
+  choice.by_uprobes = options.via == Via::kUprobe || !left.empty();
+  choice.by_breakpoints |= choice.by_uprobes;
+  const char* const way = choice.by_uprobes ? "uprobe" : "breakpoint";
   if (choice.by_breakpoints && !is_one)
-    return Error{"breakpoints record one process at a time: give one PID, or leave out --via breakpoint"};
+    return Error{fmt::format("{}s record one process at a time: give one PID, or leave out --via {}", way, way)};
+  if (std::string trouble = options.via == Via::kUprobe ? why_no_uprobes() : ""; !trouble.empty())
+    return Error{std::move(trouble)};
   const std::string who = options.pids.empty() ? options.command[0] : fmt::format("process {}", options.pids[0]);
   if (!reason.empty())
     choice.reason = fmt::format("{} {}: recording it by breakpoints, at about 10 us an event", who, reason);
+  if (!left.empty()) choice.reason = left + ": recording it by uprobes";
   if (const char* option = choice.by_breakpoints ? unserved_option(options) : nullptr)
-    return Error{fmt::format("{} cannot be had with breakpoints{}: leave it out", option,
+    return Error{fmt::format("{} cannot be had with {}s{}: leave it out", option, way,
                              !reason.empty() ? fmt::format(", by which {} is recorded as it {}", who, reason) : "")};
   return choice;
 }
@@ -74,9 +92,10 @@ Result<CarrierChoice> choose_carrier(const RecordOptions& options) {
 Result<std::unique_ptr<Carrier>> make_carrier(const CarrierChoice& choice, const RecordOptions& options,
                                               const std::vector<pid_t>& pids, const std::string& agent,
                                               GuardianPlan plan, const sigset_t& signals) {
+  const auto by = choice.by_uprobes ? BreakpointCarrier::By::kUprobes : BreakpointCarrier::By::kBreakpoints;
   if (choice.by_breakpoints)
-    return pids.empty() ? BreakpointCarrier::launch(options.command, std::move(plan), signals)
-                        : BreakpointCarrier::attach(pids.front(), std::move(plan));
+    return pids.empty() ? BreakpointCarrier::launch(options.command, by, std::move(plan), signals)
+                        : BreakpointCarrier::attach(pids.front(), by, std::move(plan));
   if (!pids.empty()) {
     auto inject = PENNA_TRY(Inject::prepare(pids, agent, plan.socket_path));
     return std::unique_ptr<Carrier>(std::move(inject));

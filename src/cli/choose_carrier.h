@@ -14,9 +14,10 @@
 namespace penna {
 
 struct CarrierChoice {
-  bool by_breakpoints = false;
-  bool comes_alone = false;  // the standalone agent, for a started program that nothing can be preloaded into
-  std::string reason;        // a sentence for the user; empty: the usual way, or requested
+  bool by_breakpoints = false;  // without an agent
+  bool by_uprobes = false;      // and those of the kernel
+  bool comes_alone = false;     // the standalone agent, for a started program that nothing can be preloaded into
+  std::string reason;           // a sentence for the user; empty: the usual way, or requested
 };
 
 // Error: the request cannot be recorded that way.

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "breakpoint/uprobe_ring.h"
 #include "cli/attach_refusal.h"
 #include "cli/installed_library.h"
 #include "cli/record_notes.h"
@@ -203,6 +204,15 @@ DoctorFinding tracing_finding(int ptrace_scope, bool may_trace_all) {
                             : "run penna as root"};
 }
 
+// The refusal is a sentence whose last part is the remedy.
+DoctorFinding uprobes_finding(const std::string& refusal) {
+  if (refusal.empty())
+    return {"uprobes", Diagnosis::kOk, "available: processes that a debugger traces can be recorded, too", ""};
+  const size_t remedy = refusal.rfind(": ");
+  if (remedy == std::string::npos) return {"uprobes", Diagnosis::kLimited, refusal, ""};
+  return {"uprobes", Diagnosis::kLimited, refusal.substr(0, remedy), refusal.substr(remedy + 2)};
+}
+
 DoctorFinding disk_finding(const std::string& directory, uint64_t free_bytes, bool writable) {
   constexpr uint64_t kLittle = uint64_t{1} << 30;
   const std::string room = fmt::format("{} free in {}", bytes_text(static_cast<int64_t>(free_bytes)), directory);
@@ -239,6 +249,7 @@ DoctorFindings examine_system() {
   findings.push_back(address_space_finding(space.rlim_cur));
   findings.push_back(descriptors_finding());
   findings.push_back(tracing_finding(scope.empty() ? 0 : std::atoi(scope.c_str()), has_capability(kSysPtrace)));
+  findings.push_back(uprobes_finding(why_no_uprobes()));
   findings.push_back(filter_finding());
   findings.push_back(memfd_finding());
   findings.push_back(barrier_finding());
@@ -252,8 +263,12 @@ Result<DoctorFindings> examine_process(pid_t pid) {
   DoctorFindings findings;
   const bool by_breakpoints = facts.is_static ? !facts.why_no_standalone_agent.empty() : facts.is_musl;
   const std::string refusal = why_not_attached(pid, by_breakpoints);
+  const std::string but = why_left_to_uprobes(pid, by_breakpoints);
   if (refusal.empty())
     findings.push_back({"attach", Diagnosis::kOk, fmt::format("penna record -p {} can attach", pid), ""});
+  else if (!but.empty() && why_no_uprobes().empty())
+    findings.push_back({"attach", Diagnosis::kLimited, but.substr(0, but.rfind(": ")) + ": recorded by uprobes",
+                        but.substr(but.rfind(": ") + 2)});
   else
     findings.push_back({"attach", Diagnosis::kNo, refusal, ""});
   // For a process that cannot be examined, the refusal says everything.

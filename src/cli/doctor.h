@@ -2,7 +2,8 @@
 // What penna doctor examines: this system, a process, a program. Each finding has a verdict and, if it is not ok, a
 // remedy.
 //
-// Invariant: nothing is changed, started or stopped; only files in /proc and /sys, and our own memory, are used.
+// Invariant: nothing is changed, started or stopped; only files in /proc and /sys, our own memory, and BPF programs
+// that run nowhere are used.
 #pragma once
 
 #include <sys/types.h>
@@ -34,6 +35,8 @@ Result<DoctorFindings> examine_program(const std::string& path);
 // Conclusions from these texts, so that all verdicts can be tested.
 DoctorFinding clock_finding(const std::string& source, const std::string& cpu_flags);
 DoctorFinding tracing_finding(int ptrace_scope, bool may_trace_all);
+// `refusal`: why_no_uprobes().
+DoctorFinding uprobes_finding(const std::string& refusal);
 DoctorFinding disk_finding(const std::string& directory, uint64_t free_bytes, bool writable);
 DoctorFinding address_space_finding(uint64_t limit);
 

@@ -69,13 +69,16 @@ class Stage {
   std::optional<PatchPlanner> planner_;
 };
 
-// Breakpoints record one process at a time (choose_carrier()).
-Result<Report> breakpoints_report(const RecordOptions& options) {
+// Both record one process at a time (choose_carrier()).
+Result<Report> places_report(const RecordOptions& options, bool by_uprobes) {
   const pid_t pid = options.pids.front();
-  if (std::string trouble = why_not_attached(pid, true); !trouble.empty()) return Error{std::move(trouble)};
+  if (std::string trouble = by_uprobes ? why_not_watched(pid) : why_not_attached(pid, true); !trouble.empty())
+    return Error{std::move(trouble)};
   const PatchRequests requests = requests_of(options);
-  auto foreseen = PENNA_TRY(foresee_breakpoints(pid, config_for(options), {"", requests.wanted, requests.also}));
-  Report report = report_changes({{pid, std::move(foreseen.rehearsed), true}});
+  const auto foresee = by_uprobes ? foresee_uprobes : foresee_breakpoints;
+  auto foreseen = PENNA_TRY(foresee(pid, config_for(options), {"", requests.wanted, requests.also}));
+  Report report = report_changes(
+      {{pid, std::move(foreseen.rehearsed), by_uprobes ? ChangedBy::kUprobes : ChangedBy::kBreakpoints}});
   report.warnings = std::move(foreseen.refused);
   return report;
 }
@@ -109,7 +112,7 @@ Result<Report> rehearsals_report(const RecordOptions& options) {
 
 Result<Report> changes_report(const RecordOptions& options) {
   const CarrierChoice choice = PENNA_TRY(choose_carrier(options));
-  return choice.by_breakpoints ? breakpoints_report(options) : rehearsals_report(options);
+  return choice.by_breakpoints ? places_report(options, choice.by_uprobes) : rehearsals_report(options);
 }
 
 int dry_run(const RecordOptions& options) {

@@ -32,4 +32,8 @@ struct OperandOffer {
 };
 OperandOffer parse_probe_operand(const SdtArg& argument);
 
+// Whether it is memory in the frame of the function: addressed by the stack pointer, or below the frame pointer, which
+// some code uses for other addresses.
+bool is_in_frame(const ProbeOperand& operand);
+
 }  // namespace penna

@@ -122,4 +122,10 @@ OperandOffer parse_probe_operand(const SdtArg& argument) {
   return {operand, nullptr};
 }
 
+bool is_in_frame(const ProbeOperand& operand) {
+  constexpr uint8_t kRsp = 4, kRbp = 5;
+  if (operand.kind != ProbeOperand::kMemory || operand.index != ProbeOperand::kNone) return false;
+  return operand.base == kRsp || (operand.base == kRbp && operand.number < 0);
+}
+
 }  // namespace penna

@@ -54,11 +54,16 @@ Result<> HeldStart::watch(pid_t pid) {
 }
 
 // The process is stopped at its exec.
-Result<HeldStart> HeldStart::place(pid_t pid) {
-  const auto file = ElfFile::open(fmt::format("/proc/{}/exe", pid));
-  const uint64_t in_file = file ? place_in(*file) : 0, entry = auxiliary_value(pid, AT_ENTRY);
-  if (in_file == 0 || entry == 0) return Error{"has neither _init nor main, where it could be held"};
-  HeldStart held(pid, PENNA_TRY(RemoteMemory::open(pid)), in_file + (entry - file->header().e_entry));
+Result<HeldStart> HeldStart::place(pid_t pid, Place where) {
+  const uint64_t entry = auxiliary_value(pid, AT_ENTRY);
+  uint64_t at = where == Place::kEntry ? entry : 0;
+  if (where == Place::kInit) {
+    const auto file = ElfFile::open(fmt::format("/proc/{}/exe", pid));
+    const uint64_t in_file = file ? place_in(*file) : 0;
+    if (in_file != 0 && entry != 0) at = in_file + (entry - file->header().e_entry);
+  }
+  if (at == 0) return Error{"has neither _init nor main, where it could be held"};
+  HeldStart held(pid, PENNA_TRY(RemoteMemory::open(pid)), at);
   if (!held.memory_.read(held.at_, held.before_.data(), held.before_.size()) ||
       !held.memory_.write(held.at_, &kBreakpointByte, sizeof kBreakpointByte))
     return Error{"has an unknown memory layout"};
@@ -83,10 +88,12 @@ bool HeldStart::put_back() const {
          memory_.write(at_, before_.data(), before_.size());
 }
 
-Result<HeldStart> HeldStart::hold(pid_t pid) { return await_exec(pid) ? hold_at_exec(pid) : Error{kHasEnded}; }
+Result<HeldStart> HeldStart::hold(pid_t pid, Place where) {
+  return await_exec(pid) ? hold_at_exec(pid, where) : Error{kHasEnded};
+}
 
-Result<HeldStart> HeldStart::hold_at_exec(pid_t pid) {
-  auto held = place(pid);
+Result<HeldStart> HeldStart::hold_at_exec(pid_t pid, Place where) {
+  auto held = place(pid, where);
   if (held && !(traced(PTRACE_CONT, pid, 0, 0) && held->await()))
     held = Error{held->put_back() ? "did not reach its own code in time" : kHasEnded};
   traced(PTRACE_DETACH, pid, 0, 0);

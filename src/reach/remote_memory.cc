@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "base/file.h"
 
@@ -24,7 +25,19 @@ Result<RemoteMemory> RemoteMemory::open(pid_t pid) {
   return RemoteMemory(std::move(file));
 }
 
+// How much of it there is.
+size_t RemoteMemory::copy_piece(uint64_t at, void* to, size_t most) const {
+  for (const Piece& piece : pieces_) {
+    if (at < piece.at || at - piece.at >= piece.bytes.size()) continue;
+    const size_t bytes = std::min<size_t>(most, piece.bytes.size() - (at - piece.at));
+    std::memcpy(to, piece.bytes.data() + (at - piece.at), bytes);
+    return bytes;
+  }
+  return 0;
+}
+
 bool RemoteMemory::read(uint64_t at, void* to, size_t bytes) const {
+  if (!pieces_.empty()) return copy_piece(at, to, bytes) == bytes;
   return ::pread(file_.get(), to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
 }
 
@@ -34,8 +47,8 @@ bool RemoteMemory::write(uint64_t at, const void* from, size_t bytes) const {
 
 std::string RemoteMemory::part(uint64_t at, size_t most) const {
   std::string bytes(most, '\0');
-  size_t had = 0;
-  while (had < most) {
+  size_t had = pieces_.empty() ? 0 : copy_piece(at, bytes.data(), most);
+  while (pieces_.empty() && had < most) {
     const ssize_t got = ::pread(file_.get(), bytes.data() + had, most - had, static_cast<off_t>(at + had));
     if (got <= 0) break;
     had += static_cast<size_t>(got);

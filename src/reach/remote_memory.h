@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/fd.h"
@@ -35,12 +36,21 @@ class RemoteMemory {
   uint64_t word(uint64_t at) const { return get<uint64_t>(at).value_or(0); }
   // As much of [at, at + most) as is mapped.
   std::string part(uint64_t at, size_t most) const;
+  // From here on only these pieces can be read, as they were when copied; none: the memory itself. They must outlive
+  // that.
+  struct Piece {
+    uint64_t at = 0;
+    std::span<const uint8_t> bytes;
+  };
+  void show_only(std::span<const Piece> pieces) { pieces_ = pieces; }
   // Up to its terminating zero.
   std::string text(uint64_t at) const;
 
  private:
   explicit RemoteMemory(Fd file) : file_(std::move(file)) {}
+  size_t copy_piece(uint64_t at, void* to, size_t most) const;
   Fd file_;
+  std::span<const Piece> pieces_;
 };
 
 }  // namespace penna

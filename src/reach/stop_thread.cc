@@ -4,8 +4,10 @@
 
 #include <fmt/core.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -49,6 +51,11 @@ std::vector<pid_t> children_of(pid_t pid) {
     for (pid_t child = 0; numbers >> child;) children.push_back(child);
   }
   return children;
+}
+
+bool share_memory(pid_t one, pid_t other) {
+  constexpr int kMemory = 1;  // KCMP_VM
+  return ::syscall(SYS_kcmp, one, other, kMemory, 0, 0) == 0;
 }
 
 uint32_t own_id(pid_t pid, pid_t thread) {

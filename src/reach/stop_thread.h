@@ -22,6 +22,8 @@ pid_t tracer_of(pid_t pid, pid_t thread);
 std::vector<pid_t> threads_of(pid_t pid);
 // Processes started by any of its threads that still run.
 std::vector<pid_t> children_of(pid_t pid);
+// After clone(CLONE_VM) without CLONE_THREAD, as in vfork and posix_spawn.
+bool share_memory(pid_t one, pid_t other);
 
 // The id by which the process knows its thread: that in its own PID namespace. 0: unknown.
 uint32_t own_id(pid_t pid, pid_t thread);

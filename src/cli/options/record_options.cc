@@ -118,9 +118,11 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                "penna ctl PID stop end the recording",
                OptionParser::Split::kAtCommas);
   parser.choice(
-      "--via", options.via, {{"inject", Via::kInject}, {"breakpoint", Via::kBreakpoint}},
-      "how events are recorded: by an agent in the process, or by breakpoints (about 10 us an event; -F, alloc, "
-      "locks, points); default an agent, and breakpoints where there can be none, as in programs of musl");
+      "--via", options.via, {{"inject", Via::kInject}, {"breakpoint", Via::kBreakpoint}, {"uprobe", Via::kUprobe}},
+      "how events are recorded: by an agent in the process, by breakpoints (about 10 us an event; -F, alloc, locks, "
+      "points), or by the kernel's uprobes (the same events; root, Linux 6.6; also of a process that a debugger "
+      "traces); "
+      "default an agent, breakpoints where there can be none, as in programs of musl, and uprobes where neither works");
   parser.flag("--no-names", options.no_names,
               "keep no names of the functions and lines that occur: reports then need the files as they were");
   parser.flag("--dry-run", options.dry_run,

@@ -24,7 +24,7 @@
 namespace penna {
 
 // How a program is attached to the recorder.
-enum class Via : uint8_t { kAuto, kInject, kBreakpoint };
+enum class Via : uint8_t { kAuto, kInject, kBreakpoint, kUprobe };
 
 // RecordSettings has the settings for any recorder, including the program itself; these are only penna record's.
 struct RecordOptions : RecordSettings {

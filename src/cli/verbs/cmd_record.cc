@@ -100,11 +100,12 @@ double clock_rate(const FilterOptions& filter) {
 }
 
 // The processes of -p that can be attached to. Prints the reason for each other one. Error: no process is left.
-Result<std::vector<pid_t>> attachable(const RecordOptions& options, bool by_breakpoints) {
+Result<std::vector<pid_t>> attachable(const RecordOptions& options, const CarrierChoice& choice) {
   std::vector<pid_t> pids;
   std::vector<std::string> reasons;
   for (const pid_t pid : options.pids)
-    if (std::string reason = why_not_attached(pid, by_breakpoints); reason.empty())
+    if (std::string reason = choice.by_uprobes ? why_not_watched(pid) : why_not_attached(pid, choice.by_breakpoints);
+        reason.empty())
       pids.push_back(pid);
     else
       reasons.push_back(std::move(reason));
@@ -224,7 +225,7 @@ class RecordRun {
 // By an agent or by breakpoints, and into which processes.
 Result<> RecordRun::choose_way_in() {
   choice_ = PENNA_TRY(choose_carrier(options_));
-  pids_ = PENNA_TRY(attachable(options_, choice_.by_breakpoints));
+  pids_ = PENNA_TRY(attachable(options_, choice_));
   agent_ = PENNA_TRY(installed_library("libpenna-agent.so"));
   return ok();
 }
@@ -442,7 +443,9 @@ std::string RecordRun::way_to_calls() const {
   const CollectorTotals& totals = collector_->totals();
   const bool wanted = (options_.classes & 1u << PENNA_CALLS) != 0 && !options_.all_functions && !options_.short_report;
   if (!wanted || totals.processes == 0 || totals.stored[PENNA_CALLS] != 0 || !filter_text(filter()).empty()) return {};
-  if (choice_.by_breakpoints) return "no calls: by breakpoints those of functions that -F names are recorded";
+  if (choice_.by_breakpoints)
+    return fmt::format("no calls: by {} those of functions that -F names are recorded",
+                       choice_.by_uprobes ? "uprobes" : "breakpoints");
   return "no calls: " + record_all_calls(session_);
 }
 

@@ -96,6 +96,23 @@ TEST(AttachRefusal, WhoMayNotTrace) {
   EXPECT_EQ(refusal(facts), "");
 }
 
+TEST(AttachRefusal, UprobesDoNotMindTracersAndFilters) {
+  const auto but = [](const ProcessFacts& facts, bool by_breakpoints) {
+    return refusal_but_for_uprobes(facts, kSelf, 1000, by_breakpoints);
+  };
+  EXPECT_EQ(but(usual(), false), "");
+  ProcessFacts facts = usual();
+  facts.tracer = 9;
+  EXPECT_EQ(but(facts, false), "process 42 is traced by process 9 already: end that tracer first");
+  facts.state = 'Z';
+  EXPECT_EQ(but(facts, false), "");
+  facts = usual();
+  facts.filters_calls = true;
+  EXPECT_NE(but(facts, true).find("seccomp"), std::string::npos);
+  facts.may_read_filters = true;
+  EXPECT_EQ(but(facts, false), "");
+}
+
 TEST(AttachRefusal, FactsOfThisProcess) {
   const auto facts = read_process_facts(::getpid());
   ASSERT_TRUE(facts);

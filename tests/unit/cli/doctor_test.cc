@@ -28,6 +28,14 @@ TEST(Doctor, TellsWhatYamaAllows) {
   EXPECT_EQ(tracing_finding(3, true).verdict, Diagnosis::kLimited);
 }
 
+TEST(Doctor, TellsWhetherThereAreUprobes) {
+  EXPECT_EQ(uprobes_finding("").verdict, Diagnosis::kOk);
+  const DoctorFinding refused = uprobes_finding("uprobes are not available, since (EPERM): run penna as root");
+  EXPECT_EQ(refused.verdict, Diagnosis::kLimited);
+  EXPECT_EQ(refused.what, "uprobes are not available, since (EPERM)");
+  EXPECT_EQ(refused.remedy, "run penna as root");
+}
+
 TEST(Doctor, TellsWhereRoomIsShort) {
   constexpr uint64_t kMany = uint64_t{1} << 40, kFew = 1 << 20;
   EXPECT_EQ(disk_finding("/x", kMany, true).verdict, Diagnosis::kOk);

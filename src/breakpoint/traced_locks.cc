@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// See guardian.h: what is recorded for functions that acquire and release locks.
+// See traced_events.h: what is recorded for functions that acquire and release locks.
 //
 // Whether a thread will wait is read from the lock's memory on entry, in the layout of the libc: glibc
 // (sysdeps/nptl/bits/struct_mutex.h) and musl (src/internal/pthread_impl.h).
 #include <cerrno>
 
-#include "breakpoint/guardian.h"
+#include "breakpoint/traced_events.h"
 
 namespace penna {
 namespace {
@@ -54,7 +54,7 @@ LockState rwlock_state(const RemoteMemory& memory, uint64_t at, bool is_of_musl,
   return {lock.writer != 0 || (for_writing && is_read), lock.writer};
 }
 
-LockState state_of(const RemoteMemory& memory, uint64_t lock, penna_sync sync, bool is_of_musl) {
+LockState lock_state(const RemoteMemory& memory, uint64_t lock, penna_sync sync, bool is_of_musl) {
   switch (sync) {
     case PENNA_SYNC_MUTEX: return mutex_state(memory, lock, is_of_musl);
     case PENNA_SYNC_READ: return rwlock_state(memory, lock, is_of_musl, false);
@@ -84,7 +84,7 @@ penna_wait_end end_of(int answer) {
 }  // namespace
 
 // Functions of pthread.h called by another one are part of it.
-void Guardian::enter_lock(TracedThread& thread, EnteredCall call, const Registers& registers, uint64_t now) {
+void TracedEvents::enter_lock(TracedThread& thread, EnteredCall call, const Registers& registers, uint64_t now) {
   TracedProcess& process = *thread.process;
   ChannelWriter& writer = *process.writer();
   for (const EnteredCall& other : thread.open)
@@ -95,7 +95,7 @@ void Guardian::enter_lock(TracedThread& thread, EnteredCall call, const Register
   switch (call.meaning.lock) {
     case LockCall::kNone: break;
     case LockCall::kTake: {
-      const LockState state = state_of(process.memory(), lock, call.sync, call.meaning.is_of_musl);
+      const LockState state = lock_state(process.memory(), lock, call.sync, call.meaning.is_of_musl);
       // The thread's own lock: a recursive mutex, or a deadlock, which is not a wait for another thread.
       call.waits = state.is_taken && state.owner != log_of(thread).tid;
       call.owner = state.owner;
@@ -134,7 +134,7 @@ void Guardian::enter_lock(TracedThread& thread, EnteredCall call, const Register
   if (returns && !await_return(thread, call)) ++unreturned_;
 }
 
-void Guardian::lock_returned(TracedThread& thread, const EnteredCall& call, uint64_t result, uint64_t now) {
+void TracedEvents::lock_returned(TracedThread& thread, const EnteredCall& call, uint64_t result, uint64_t now) {
   ChannelWriter& writer = *thread.process->writer();
   ThreadLog& log = log_of(thread);
   const auto answer = static_cast<int>(result);

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See guardian.h: what is recorded where a thread hits a breakpoint.
-//
-// A function's return is caught by a breakpoint at its return address, for the thread and the stack pointer that it was
-// called with: the stack itself stays unchanged, so unwinders, longjmp and exceptions see nothing of us.
-#include "breakpoint/guardian.h"
-#include "penna/clock.h"
+// See traced_events.h: calls and allocations.
+#include "breakpoint/traced_events.h"
 
 namespace penna {
 namespace {
@@ -44,58 +40,25 @@ bool is_inside(uint64_t slot, uint64_t other) { return slot < other && other - s
 
 }  // namespace
 
-ThreadLog& Guardian::log_of(TracedThread& thread) {
+ThreadLog& TracedEvents::log_of(TracedThread& thread) {
   const auto other = threads_.find(thread.on_behalf_of);
   return other != threads_.end() ? other->second.own_log : thread.own_log;
 }
 
-void Guardian::handle_breakpoint(TracedThread& thread, const CodePatch& patch, Registers& registers) {
-  // Before anything else: our handling takes microseconds.
-  const uint64_t now = penna_now();
-  TracedProcess& process = *thread.process;
-  const uint64_t at = patch.at;
-  const bool is_again = thread.again == at;
-  thread.again = 0;
-  if (!is_again && process.writer() && !is_leaving_) {
-    ++events_;
-    // Returns first: one place may be both a return address and the start of something.
-    leave_functions(thread, registers.left_slot(), at, registers, now);
-    if (const Meaning* meaning = process.meaning_at(at)) enter(thread, *meaning, registers, at, now);
-  }
-  // Looked up again: enter() may have found that the module is gone.
-  if (const CodePatch* still = process.patches().find(at)) continue_behind(thread, *still, registers);
+void TracedEvents::meet(TracedThread& thread, uint64_t at, const Registers& registers, uint64_t now) {
+  // Returns first: one place may be both a return address and the start of something.
+  leave_functions(thread, registers.left_slot(), at, registers, now);
+  if (const Meaning* meaning = thread.process->meaning_at(at)) enter(thread, *meaning, registers, at, now);
 }
 
-void Guardian::continue_behind(TracedThread& thread, const CodePatch& patch, Registers& registers) {
-  const RemoteMemory& memory = thread.process->memory();
-  switch (patch.instruction.way) {
-    case DisplacedInstruction::kNothing: Registers::set_pc(thread.id, patch.behind()); break;
-    case DisplacedInstruction::kCopy: Registers::set_pc(thread.id, patch.copy); break;
-    case DisplacedInstruction::kCall: {
-      const auto target = registers.value(patch.instruction.target, memory);
-      const uint64_t behind = patch.behind();
-      // As the call would have done it: the return address is in the program's own code.
-      if (target && memory.write(registers.sp() - 8, &behind, sizeof behind)) {
-        registers.call(*target);
-        registers.set(thread.id);
-        break;
-      }
-      // The call would fault. The program must execute it at its original place and take its own fault; this breakpoint
-      // is given up for that.
-      memory.write(patch.at, &patch.before, 1);
-      Registers::set_pc(thread.id, patch.at);
-    }
-  }
-}
-
-void Guardian::enter(TracedThread& thread, const Meaning& meaning, const Registers& registers, uint64_t function,
-                     uint64_t now) {
+void TracedEvents::enter(TracedThread& thread, const Meaning& meaning, const Registers& registers, uint64_t function,
+                         uint64_t now) {
   TracedProcess& process = *thread.process;
   if (meaning.is_loader) {
     // Announced before any record can refer to an address in it: this very thread is mapping it.
     for (const TracedModule* module : process.look_at_modules()) {
       process.announce_module(log_of(thread), *module, now);
-      plan_module(process, thread.id, *module);
+      set_places(process, thread.id, *module);
     }
     return;
   }
@@ -123,15 +86,15 @@ void Guardian::enter(TracedThread& thread, const Meaning& meaning, const Registe
   if (meaning.lock != LockCall::kNone) enter_lock(thread, call, registers, now);
 }
 
-bool Guardian::await_return(TracedThread& thread, const EnteredCall& call) {
-  if (thread.process->add_return(call.returns_to) == nullptr) return false;
+bool TracedEvents::await_return(TracedThread& thread, const EnteredCall& call) {
+  if (!can_await(thread, call)) return false;
   thread.open.push_back(call);
   return true;
 }
 
 // Functions that the thread has left without a return: by an exception or longjmp. It is about to call one with its
 // return address at `slot`, or has returned there.
-void Guardian::leave_dead(TracedThread& thread, uint64_t slot, uint64_t function, uint64_t now) {
+void TracedEvents::leave_dead(TracedThread& thread, uint64_t slot, uint64_t function, uint64_t now) {
   while (!thread.open.empty()) {
     const EnteredCall& last = thread.open.back();
     // The same function with the same slot: it jumped to itself, or was left and is called again.
@@ -141,7 +104,7 @@ void Guardian::leave_dead(TracedThread& thread, uint64_t slot, uint64_t function
   }
 }
 
-void Guardian::jump(TracedThread& thread, JumpCall what, const Registers& registers, uint64_t now) {
+void TracedEvents::jump(TracedThread& thread, JumpCall what, const Registers& registers, uint64_t now) {
   // The stack pointer after the call: for setjmp, where longjmp comes back to; for __cxa_begin_catch, in the frame that
   // catches.
   const uint64_t callers_sp = registers.return_slot() + 8, buffer = registers.argument(0);
@@ -151,8 +114,8 @@ void Guardian::jump(TracedThread& thread, JumpCall what, const Registers& regist
 }
 
 // All calls that return here at once: a function, and those that it tail-called.
-void Guardian::leave_functions(TracedThread& thread, uint64_t slot, uint64_t at, const Registers& registers,
-                               uint64_t now) {
+void TracedEvents::leave_functions(TracedThread& thread, uint64_t slot, uint64_t at, const Registers& registers,
+                                   uint64_t now) {
   // A breakpoint at a return address is also hit by threads that got there in another way.
   bool any = false;
   for (const EnteredCall& call : thread.open) any |= call.slot == slot && call.returns_to == at;
@@ -165,7 +128,7 @@ void Guardian::leave_functions(TracedThread& thread, uint64_t slot, uint64_t at,
   }
 }
 
-void Guardian::returned(TracedThread& thread, const EnteredCall& call, const Registers& registers, uint64_t now) {
+void TracedEvents::returned(TracedThread& thread, const EnteredCall& call, const Registers& registers, uint64_t now) {
   if (call.meaning.allocator != AllocatorCall::kNone) allocated(thread, call, registers.result(), now);
   if (call.meaning.lock != LockCall::kNone) lock_returned(thread, call, registers.result(), now);
   if (call.meaning.is_call) thread.process->writer()->write_call(log_of(thread), PENNA_TAG_EXIT, call.function, now);
@@ -174,7 +137,7 @@ void Guardian::returned(TracedThread& thread, const EnteredCall& call, const Reg
 // ---- Allocations ----------------------------------------------------------------------------------------------------
 
 // An allocator function called by another is part of that one.
-void Guardian::enter_allocator(TracedThread& thread, EnteredCall call, const Registers& registers, uint64_t now) {
+void TracedEvents::enter_allocator(TracedThread& thread, EnteredCall call, const Registers& registers, uint64_t now) {
   TracedProcess& process = *thread.process;
   ChannelWriter& writer = *process.writer();
   // calloc calls malloc in many libcs.
@@ -202,7 +165,7 @@ void Guardian::enter_allocator(TracedThread& thread, EnteredCall call, const Reg
   if ((gives || call.meaning.is_call) && !await_return(thread, call)) ++unreturned_;
 }
 
-void Guardian::allocated(TracedThread& thread, const EnteredCall& call, uint64_t result, uint64_t now) {
+void TracedEvents::allocated(TracedThread& thread, const EnteredCall& call, uint64_t result, uint64_t now) {
   ChannelWriter& writer = *thread.process->writer();
   ThreadLog& log = log_of(thread);
   const AllocatorCall what = call.meaning.allocator;

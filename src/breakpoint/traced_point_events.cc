@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// See guardian.h: what is recorded when a thread hits a point.
+// See traced_events.h: what is recorded when a thread hits a point.
 #include <algorithm>
 #include <cstring>
 
-#include "breakpoint/guardian.h"
+#include "breakpoint/traced_events.h"
 
 namespace penna {
 namespace {
@@ -16,8 +16,8 @@ class PointWords {
   void add_number(uint64_t value) { append(&value, sizeof value); }
   void add_text(uint64_t at, std::optional<uint64_t> length) {
     // 32 words for the header, the penna_point and what twelve arguments need besides their text.
-    constexpr size_t kMostBytes = (PENNA_MAX_RECORD_WORDS - 32) * 8;
-    const size_t room = bytes_.size() < kMostBytes ? kMostBytes - bytes_.size() : 0;
+    constexpr size_t kMostTextBytes = (PENNA_MAX_RECORD_WORDS - 32) * 8;
+    const size_t room = bytes_.size() < kMostTextBytes ? kMostTextBytes - bytes_.size() : 0;
     const size_t most = std::min<size_t>(room, PENNA_MAX_STRING);
     // One byte more than fits is read, to distinguish a cut text from one that just fits. Addresses are the program's:
     // unmapped memory reads as an empty text.
@@ -54,8 +54,8 @@ uint64_t widened(uint64_t bits) {
 
 }  // namespace
 
-void Guardian::pass_point(TracedThread& thread, const TracedPoint& point, const Registers& registers, uint64_t at,
-                          uint64_t now) {
+void TracedEvents::pass_point(TracedThread& thread, const TracedPoint& point, const Registers& registers, uint64_t at,
+                              uint64_t now) {
   TracedProcess& process = *thread.process;
   ThreadLog& log = log_of(thread);
   penna_point head{process.number_of(point, at, log, now), 0};
