@@ -43,7 +43,7 @@ const char* unserved_option(const RecordOptions& options) {
   return nullptr;
 }
 
-// Why a running process is left to uprobes, which can record it: "process 7 is traced by process 8 already". Empty: it
+// Why a running process is left to uprobes, which can record it: "process 7 is already traced by process 8". Empty: it
 // is not.
 std::string why_by_uprobes(const RecordOptions& options, bool by_breakpoints) {
   if (options.via != Via::kAuto || options.pids.size() != 1 || unserved_option(options) != nullptr) return "";

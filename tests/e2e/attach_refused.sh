@@ -82,7 +82,7 @@ tracer=$pid
 await strace.txt '^pause'
 traced=$(pgrep -P "$tracer" -x waits)
 started+=("$traced")
-refused "$traced" "is already traced by process $tracer"
+refused "$traced" "is already traced by process $tracer" --via inject # without it, by uprobes: uprobes.sh
 
 build_c waits -static -s
 start /dev/null ./waits

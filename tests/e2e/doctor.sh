@@ -10,7 +10,7 @@ expect_finding() { expect_match "$out" "^$1 +$2 .*${3:-}"; }
 
 run penna doctor
 expect_eq 0 "$status" "status of this system: $out"
-for check in agent sockets disk clock memory descriptors ptrace seccomp memfd membarrier container debuginfod; do
+for check in agent sockets disk clock memory descriptors ptrace uprobes seccomp memfd membarrier container debuginfod; do
   expect_match "$out" "^$check +(ok|limited|no) "
 done
 expect_finding agent ok libpenna-agent.so
@@ -26,7 +26,7 @@ penna doctor --format json >it.json
 /usr/bin/python3 - <<'PY'
 import json
 checks = {one['check']: one for one in json.load(open('it.json'))['checks']}
-assert len(checks) == 12 and all(one['verdict'] in ('ok', 'limited', 'no') for one in checks.values()), checks
+assert len(checks) == 13 and all(one['verdict'] in ('ok', 'limited', 'no') for one in checks.values()), checks
 assert all(one['remedy'] for one in checks.values() if one['verdict'] != 'ok'), checks
 PY
 expect_contains "$(penna doctor --format csv | head -n 1)" 'check,verdict,what,remedy'

@@ -103,7 +103,7 @@ TEST(AttachRefusal, UprobesDoNotMindTracersAndFilters) {
   EXPECT_EQ(but(usual(), false), "");
   ProcessFacts facts = usual();
   facts.tracer = 9;
-  EXPECT_EQ(but(facts, false), "process 42 is traced by process 9 already: end that tracer first");
+  EXPECT_EQ(but(facts, false), "process 42 is already traced by process 9: end that tracer first");
   facts.state = 'Z';
   EXPECT_EQ(but(facts, false), "");
   facts = usual();
