@@ -150,7 +150,7 @@ void one_by_one(Decisions& decide, const FakeChannel& fake, ChannelMap map, cons
   const auto conditions = std::make_shared<const std::vector<Where>>(conditions_of(decide));
   std::unique_ptr<FlightRecorder> flight;
   if (rules.ask && decide.one_in(3)) {
-    flight = std::make_unique<FlightRecorder>(SnapshotRules{rules, 256 << 10}, 4096);
+    flight = std::make_unique<FlightRecorder>(SnapshotRules{rules, 256 << 10, 0, false, {}, 0}, 4096);
     flight->forward_to(&watcher);
   }
   auto sink = std::make_shared<ChunkSink>(0, nullptr, flight != nullptr, budget);
@@ -227,7 +227,7 @@ void all_at_once(Decisions& decide, const FakeChannel& fake, ChannelMap map, con
   if (!doorbell) std::abort();
   const Mapping bell(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, doorbell->fd(), 0), 4096);
   SnapshotRules snapshots;
-  if (decide.one_in(3)) snapshots = {rules_of(decide), 256 << 10};
+  if (decide.one_in(3)) snapshots = {rules_of(decide), 256 << 10, 0, false, {}, 0};
   if (!snapshots.functions.ask) snapshots.bytes = 0;
   Collector collector(new_writer(path), *doorbell, conditions_of(decide), rules_of(decide), std::move(snapshots));
   if (decide.one_in(2)) collector.set_observer(watcher);

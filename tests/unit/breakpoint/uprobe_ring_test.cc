@@ -16,7 +16,7 @@
 namespace penna {
 namespace {
 
-extern "C" __attribute__((noinline, noclone)) int penna_uprobed(int number) {
+extern "C" __attribute__((noinline)) int penna_uprobed(int number) {
   __asm__ volatile("" ::: "memory");
   return number + 1;
 }
