@@ -13,7 +13,7 @@ for columns in 60 80 100; do
   done
 done
 run penna help record
-[ "$(wc -l <<<"$out")" -lt 45 ] || fail "help shows more than the common options"
+[ "$(wc -l <<<"$out")" -lt 50 ] || fail "help shows more than the common options"
 expect_match "$out" '^[0-9]+ more options: penna record --help --all$'
 expect_missing "$out" --stack-depth
 run penna record --help --all
