@@ -31,7 +31,7 @@ class Client:
         """Status, body and headers of any request."""
         request = urllib.request.Request((base or self.address) + path, method=method, headers={'Host': host} if host else {})
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=120) as answer:
                 return answer.status, answer.read(), answer.headers
         except urllib.error.HTTPError as error:
             return error.code, error.read(), error.headers

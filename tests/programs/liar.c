@@ -139,7 +139,7 @@ static int give(struct penna_channel* channel, uint32_t number) {
 static void keep_full(uint32_t chunks) {
   signal(SIGTERM, SIG_IGN);
   signal(SIGINT, SIG_IGN);
-  alarm(100); /* not for ever */
+  alarm(1000); /* not for ever */
   setsid();
   struct penna_channel* channel = meet(chunks, 0);
   const uint32_t most = (PENNA_CHUNK_BYTES - sizeof(struct penna_chunk)) / 8;
@@ -152,7 +152,7 @@ static void keep_full(uint32_t chunks) {
 static void give_unopened(void) {
   signal(SIGTERM, SIG_IGN);
   signal(SIGINT, SIG_IGN);
-  alarm(100);
+  alarm(1000);
   setsid();
   struct penna_channel* channel = meet(PENNA_MAX_CHUNKS, 1024);
   for (uint32_t number = 0;; number = (number + 1) % channel->chunk_count) {
