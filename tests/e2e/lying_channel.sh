@@ -4,6 +4,9 @@
 # ends when asked to, and its output makes sense.
 . "$(dirname "$0")/common.sh"
 need python3
+# They outlive whoever started them, ignore SIGTERM, and are busy.
+end_liars() { find /proc -maxdepth 2 -path '/proc/[0-9]*/exe' -lname "$work/liar*" -printf '%h\n' 2>/dev/null | xargs -r -n 1 basename | xargs -r kill -KILL 2>/dev/null || true; }
+trap 'status=$?; end_liars; kill -9 "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"; exit $status' EXIT
 build_c liar -static -s # so that no agent comes to it: it says what it says by itself
 
 # peak CMD...: like run; also sets $peak, its peak memory in MB, without that of its children.
