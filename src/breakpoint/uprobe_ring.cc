@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "base/file.h"
@@ -84,6 +85,19 @@ bool has_uprobe_links(const Fd& program) {
   if (bpf(BPF_LINK_CREATE, link) || errno != EBADF) return false;
   link.pid = ~uint32_t{0};
   return !bpf(BPF_LINK_CREATE, link) && errno == EINVAL;
+}
+
+// Of a record, with its discard bit, once it has been written. A BPF program does not sleep, but the processor may be
+// taken from it. None: not within seconds.
+std::optional<uint32_t> await_length(const uint32_t* head) {
+  constexpr useconds_t kWaitUs = 50;
+  constexpr int kMostWaits = 200'000;
+  for (int i = 0; i < kMostWaits; ++i) {
+    const uint32_t length = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+    if ((length & BPF_RINGBUF_BUSY_BIT) == 0) return length;
+    ::usleep(kWaitUs);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -197,15 +211,15 @@ Result<UprobeRing::Uprobes> UprobeRing::set(pid_t pid, const std::string& file,
 // Positions are bytes that only grow; the ring's size is a power of two.
 void UprobeRing::read(const std::function<void(const UprobeRecord& record)>& see) {
   auto* const mine = reinterpret_cast<uint64_t*>(consumer_);
-  const auto* const theirs = reinterpret_cast<const uint64_t*>(producer_);
   uint64_t at = __atomic_load_n(mine, __ATOMIC_RELAXED);
   // Acquire: pairs with the kernel's release, after it has written the length.
-  while (at < __atomic_load_n(theirs, __ATOMIC_ACQUIRE)) {
+  const uint64_t end = __atomic_load_n(reinterpret_cast<const uint64_t*>(producer_), __ATOMIC_ACQUIRE);
+  while (at < end) {
     const uint8_t* const head = producer_ + kRingPage + at % kRingBytes;
-    const uint32_t length = __atomic_load_n(reinterpret_cast<const uint32_t*>(head), __ATOMIC_ACQUIRE);
-    if ((length & BPF_RINGBUF_BUSY_BIT) != 0) return;  // still being written
-    const uint32_t bytes = length & ~uint32_t{BPF_RINGBUF_DISCARD_BIT};
-    if ((length & BPF_RINGBUF_DISCARD_BIT) == 0) see(*reinterpret_cast<const UprobeRecord*>(head + BPF_RINGBUF_HDR_SZ));
+    const std::optional<uint32_t> length = await_length(reinterpret_cast<const uint32_t*>(head));
+    if (!length) return;
+    const uint32_t bytes = *length & ~uint32_t{BPF_RINGBUF_DISCARD_BIT};
+    if ((*length & BPF_RINGBUF_DISCARD_BIT) == 0) see(*reinterpret_cast<const UprobeRecord*>(head + BPF_RINGBUF_HDR_SZ));
     at += (uint64_t{bytes} + BPF_RINGBUF_HDR_SZ + 7) & ~uint64_t{7};
     __atomic_store_n(mine, at, __ATOMIC_RELEASE);  // from here on the kernel may overwrite it
   }

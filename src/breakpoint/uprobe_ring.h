@@ -45,8 +45,9 @@ class UprobeRing {
   Result<Uprobes> set(pid_t pid, const std::string& file, const std::vector<UprobePlace>& places) const;
 
   int fd() const { return ring_.get(); }  // readable when there are records
-  // Calls see(record) for each record so far. Unless it is kHit or kReturned, `record` is a head
-  // alone.
+  // Calls see(record) for each record begun before this call; one that is being written is awaited, also if it is of a
+  // process that is not watched. So once a process has ended, one call reads all that is left of it. Unless it is kHit
+  // or kReturned, `record` is a head alone.
   void read(const std::function<void(const UprobeRecord& record)>& see);
   // Hits that found no room since the last call.
   uint64_t take_lost(penna_event_class event_class);
