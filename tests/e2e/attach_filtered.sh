@@ -67,7 +67,7 @@ refused "has a seccomp filter that refuses memfd_create" thread $memfd_create
 refused "has a seccomp filter that refuses futex" thread $futex
 refused "has a seccomp filter that refuses membarrier" kill $membarrier
 refused "has a seccomp filter that refuses" only
-refused "has forbidden itself all system calls but read, write and exit (seccomp's strict mode)" strict
+refused "is in seccomp's strict mode, which allows only read, write and exit: start it with penna record" strict
 
 # A filter installed during recording: from then on we make no call that it kills for.
 filtered late $futex

@@ -544,7 +544,7 @@ TEST_F(RemoteCallTest, CodeWithoutAnEndIsLeftAndTheProcessGoesOn) {
   await_ready();
   const auto result = call_in(pid_, code_at(&penna_test_remote_loop));
   ASSERT_FALSE(result);
-  EXPECT_NE(result.error().text.find("did not end"), std::string::npos);
+  EXPECT_NE(result.error().text.find("did not return"), std::string::npos);
   shared->signals = 1;
   EXPECT_EQ(finish(), 7);
 }
