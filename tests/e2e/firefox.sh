@@ -131,16 +131,15 @@ expect_eq 0 "$status" "export of nothing"
 # ---- the Firefox Profiler --------------------------------------------------------------------------------------------------------
 npm_packages @firefox-devtools/profiler-cli@0.10.0 node@24
 profiler() { HOME=$work "$modules/node/bin/node" "$modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js" "$@"; }
-# Its command line gives its daemon half a second to start, and says that it may be tried again.
-for _ in {1..20}; do
-  run profiler load shop.json
-  [[ $err == *'did not become ready'* ]] || break
-  pkill -f -- "$work/.profiler-cli" || true
-  pid=$(sed -nE 's/.* as pid ([0-9]+).*/\1/p' <<<"$err")
-  [ -z "$pid" ] || kill "$pid" || true
+# Its daemon is started here, since `profiler load` gives it only half a second to start.
+profiler --daemon shop.json --session shop >daemon.log 2>&1 &
+for _ in {1..600}; do
+  run profiler profile info --session shop
+  [ "$status" != 0 ] || break
+  sleep 0.5
 done
-expect_eq 0 "$status" "the Firefox Profiler loads the file: $err"
-profiled() { run profiler "$@"; expect_eq 0 "$status" "profiler-cli $*: $err"; }
+expect_eq 0 "$status" "the Firefox Profiler loads the file: $err, $(cat daemon.log)"
+profiled() { run profiler "$@" --session shop; expect_eq 0 "$status" "profiler-cli $*: $err"; }
 profiled profile info
 expect_contains "$out" "This profile contains 2 threads across 1 processes."
 profiled thread samples-top-down
@@ -154,4 +153,5 @@ expect_match "$out" 'shop!audit - self: '
 profiled strategy native-retained-allocations
 profiled thread functions --limit 0
 expect_match "$out" 'reserve - .*total: 4kB|reserve - .*4,?000B|reserve - self: 4'
-profiled stop --all
+run profiler stop --all
+expect_eq 0 "$status" "profiler-cli stop: $err"
