@@ -152,7 +152,7 @@ Result<ChannelMemory> ChannelMemory::connect(const std::string& socket_path, con
   std::array<Fd, 2> pages;
   // The same exchange as an agent's ("Rendezvous"), by a process that represents another one: the server knows its
   // introducer, and takes the pid from the hello.
-  const Fd socket = connect_to(socket_path);
+  Fd socket = connect_to(socket_path);
   if (!socket || !receive_config(socket, &channel.config_, &pages)) return unmet;
   channel.doorbell_ = map_shared(pages[0], kChannelPage, PROT_READ | PROT_WRITE);
   channel.life_ = map_shared(pages[1], kChannelPage, PROT_READ);
@@ -168,6 +168,7 @@ Result<ChannelMemory> ChannelMemory::connect(const std::string& socket_path, con
   // One byte: admitted. End of stream without it: refused.
   if (!send_hello(socket, hello, file) || uninterrupted([&] { return ::recv(socket.get(), &admitted, 1, 0); }) != 1)
     return unmet;
+  channel.connection_ = std::move(socket);
   return channel;
 }
 

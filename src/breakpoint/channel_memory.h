@@ -2,7 +2,8 @@
 // ChannelMemory: the channel of a process without an agent, made by its tracer (penna/channel.h).
 //
 // Why the same channel: the recorder drains, checks and stores it like any process's, so there is one format.
-// Invariant: once this exists, the recorder has admitted the process. Used by one thread of ours.
+// Invariant: once this exists, the recorder has admitted the process, and does not consider the channel complete until
+// this is destroyed. Used by one thread of ours.
 #pragma once
 
 #include <sys/types.h>
@@ -63,6 +64,7 @@ class ChannelMemory {
   // Our copy of what we wrote into the head: the recorder may write to the shared one, and we rely on none of it.
   penna_channel plan_{};
   Mapping memory_, doorbell_, life_;
+  Fd connection_;  // as long as it is open, the recorder waits for more, even if the process has ended
 };
 
 }  // namespace penna

@@ -133,13 +133,13 @@ bool Collector::holds(const ChannelMap& channel) {
   return held_.count(channel.file()) != 0;
 }
 
-void Collector::end(uint32_t number, EndKind how, int code, uint64_t processor_ns) {
+void Collector::end(uint32_t number, EndKind how, int code, uint64_t processor_ns, uint64_t ticks) {
   News news{};
   news.kind = News::kEnd;
   news.number = number;
   news.how = how;
   news.code = code;
-  news.ticks = penna_now();
+  news.ticks = ticks;
   news.processor_ns = processor_ns;
   tell(std::move(news));
 }

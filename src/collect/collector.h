@@ -26,6 +26,7 @@
 #include "collect/doorbell.h"
 #include "collect/process_drain.h"
 #include "collect/started_programs.h"
+#include "penna/clock.h"
 #include "recording/description_store.h"
 #include "recording/writer.h"
 
@@ -103,7 +104,7 @@ class Collector {
   // A process has handed over its channel. Its number must be new.
   void add(Process process, ChannelMap channel);
   // A process has ended, or exec'd another program. `processor_ns`: what it used; 0: no longer known.
-  void end(uint32_t number, EndKind how, int code, uint64_t processor_ns = 0);
+  void end(uint32_t number, EndKind how, int code, uint64_t processor_ns = 0, uint64_t ticks = penna_now());
   // A process had exited or given up before it was answered. If it is recorded, this concerns the program that it
   // exec'd, if any.
   void left_unanswered(uint32_t pid, bool is_recorded);

@@ -180,7 +180,7 @@ void Server::work() {
     else if (peers_.count(fd) != 0)
       hear(fd);
     else if (auto found = pid_of_fd_.find(fd); found != pid_of_fd_.end())
-      bury(found->second);
+      see_end(fd, found->second);
   }
 }
 
@@ -312,7 +312,8 @@ void Server::hear(int fd) {
   uint32_t sender = 0;
   Fd memory;
   if (!receive_hello(fd, &hello, &memory, &sender) || (peer.of_other_user && sender != peer.pid)) return;
-  if (introducer_ != 0 && peer.pid == introducer_) peer.pid = hello.pid;
+  peer.is_introduced = introducer_ != 0 && peer.pid == introducer_;
+  if (peer.is_introduced) peer.pid = hello.pid;
   if (announces_start(hello)) {
     // A process that is not part of the recording cannot make us trace it.
     if (!on_start_ || !is_part_of_it(peer.pid)) return;
@@ -321,7 +322,7 @@ void Server::hear(int fd) {
   } else if (hello.after_exec == PENNA_HELLO_ASKS)
     answer(peer, memory);
   else
-    admit(peer, hello, std::move(memory));
+    admit(std::move(peer), hello, std::move(memory));
 }
 
 void Server::set_planner(Planner planner, uint32_t plans) {
@@ -343,7 +344,7 @@ void Server::answer(const Peer& peer, const Fd& questions) const {
     send_with_descriptors(peer.socket, "", 1, {memory.get()});
 }
 
-void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
+void Server::admit(Peer peer, const penna_hello& hello, Fd memory) {
   if (leaves_others_ && !met_.empty() && met_.count(peer.pid) + invited_.count(peer.pid) == 0) {
     left_others_.insert(peer.pid);
     return;
@@ -367,9 +368,8 @@ void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
     return;
   }
   if (auto before = living_.find(peer.pid); before != living_.end()) {
-    collector_.end(before->second.number, EndKind::kExec, 0, processor_ns(static_cast<pid_t>(peer.pid)));
-    pid_of_fd_.erase(before->second.pidfd.get());
-    living_.erase(before);
+    const Ended by_exec{EndKind::kExec, 0, processor_ns(static_cast<pid_t>(peer.pid)), penna_now()};
+    forget(peer.pid, before->second.ended.value_or(by_exec));
   }
   if (!met_.empty()) doorbell_.met();  // we started the first one ourselves
   met_.insert(peer.pid);
@@ -389,21 +389,31 @@ void Server::admit(const Peer& peer, const penna_hello& hello, Fd memory) {
   }
   collector_.add(process, std::move(*channel));
 
-  Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
+  Living living;
+  living.number = process.number;
+  living.pidfd = Fd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
+  living.control = ControlPage::map(memory);
   (void)!::send(peer.socket.get(), "", 1, MSG_NOSIGNAL);  // now it may continue, or exec
-  if (!pidfd) {                                           // gone already
-    collector_.end(process.number, EndKind::kUnknown, 0);
-    return;
+  if (peer.is_introduced) living.writer = std::move(peer.socket);
+  watch_process(peer.pid, std::move(living));
+}
+
+void Server::watch_process(uint32_t pid, Living living) {
+  if (!living.pidfd && !living.writer) return collector_.end(living.number, EndKind::kUnknown, 0);  // gone already
+  if (!living.pidfd) living.ended = {EndKind::kUnknown, 0, 0, penna_now()};
+  if (living.pidfd) {
+    ::fcntl(living.pidfd.get(), F_SETFD, FD_CLOEXEC);
+    watch(living.pidfd.get());
+    pid_of_fd_[living.pidfd.get()] = pid;
   }
-  ::fcntl(pidfd.get(), F_SETFD, FD_CLOEXEC);
-  watch(pidfd.get());
-  pid_of_fd_[pidfd.get()] = peer.pid;
-  living_[peer.pid] = {process.number, std::move(pidfd), ControlPage::map(memory)};
+  if (living.writer) pid_of_fd_[living.writer.get()] = pid;  // watched since it connected
+  living_[pid] = std::move(living);
 }
 
 std::vector<uint32_t> Server::living_pids() const {
   std::vector<uint32_t> pids;
-  for (const auto& [pid, process] : living_) pids.push_back(pid);
+  for (const auto& [pid, process] : living_)
+    if (!process.ended) pids.push_back(pid);
   return pids;
 }
 
@@ -434,14 +444,27 @@ bool Server::add_point_pattern(const std::string& signed_pattern) {
   return true;
 }
 
-void Server::bury(uint32_t pid) {
-  auto found = living_.find(pid);
-  if (found == living_.end()) return;
-  const uint64_t used = processor_ns(static_cast<pid_t>(pid));
-  auto [how, code] = end_of_process(found->second.pidfd.get(), pid);
-  collector_.end(found->second.number, how, code, used);
+void Server::forget(uint32_t pid, const Ended& end) {
+  const auto found = living_.find(pid);
+  collector_.end(found->second.number, end.how, end.code, end.processor_ns, end.ticks);
   pid_of_fd_.erase(found->second.pidfd.get());
+  pid_of_fd_.erase(found->second.writer.get());
   living_.erase(found);
+}
+
+// It has ended, or its writer has hung up: once both have happened, or if it has no writer, its channel is complete. A
+// writer that is gone before is not missed: what it has written is there.
+void Server::see_end(int fd, uint32_t pid) {
+  Living& living = living_.at(pid);
+  if (fd == living.writer.get()) {
+    pid_of_fd_.erase(fd);
+    living.writer.reset();
+  } else {
+    const auto [how, code] = end_of_process(fd, pid);
+    living.ended = {how, code, processor_ns(static_cast<pid_t>(pid)), penna_now()};
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  }
+  if (living.ended && !living.writer) forget(pid, Ended(*living.ended));
 }
 
 }  // namespace penna

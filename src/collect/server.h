@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -53,15 +54,16 @@ class Server {
   int fd() const { return epoll_.get(); }  // readable when there is something for work()
   void work();
   uint32_t classes() const { return config_.classes; }  // that are recorded, as bits
-  size_t living() const { return living_.size(); }      // recorded processes that have not ended
+  size_t living() const { return living_.size(); }      // recorded processes whose last event is not written yet
   // A process that is not our descendant, whatever its user: we have attached to it.
   void invite(uint32_t pid) { invited_.insert(pid); }
   // Admits only processes that were invited, or the first one, and programs that these exec.
   void leave_others() { leaves_others_ = true; }
   uint64_t left_others() const { return left_others_.size(); }  // processes
-  // Our own process that connects on behalf of others.
+  // Our own process that connects on behalf of others, and keeps each connection until it has written the last event of
+  // that process.
   void set_introducer(uint32_t pid) { introducer_ = pid; }
-  std::vector<uint32_t> living_pids() const;
+  std::vector<uint32_t> living_pids() const;  // without those that have ended, of which something may be unwritten
   bool is_living(uint32_t pid) const { return living_.count(pid) != 0; }
   bool has_met(uint32_t pid) const { return met_.count(pid) != 0; }
   bool has_met_any() const { return !met_.empty(); }
@@ -78,12 +80,20 @@ class Server {
     uint32_t pid = 0;
     uint64_t since_ms = 0;
     bool of_other_user = false;
+    bool is_introduced = false;  // it is the introducer, and `pid` the process on whose behalf it connects
   };
-  // Has handed over its channel, and its pidfd is not readable yet.
+  struct Ended {
+    EndKind how = EndKind::kUnknown;
+    int code = 0;
+    uint64_t processor_ns = 0, ticks = 0;
+  };
+  // Has handed over its channel, and its last event may not be in there yet.
   struct Living {
     uint32_t number = 0;
-    Fd pidfd;
+    Fd pidfd;  // readable when it has ended
     ControlPage control;
+    Fd writer;                   // hung up when the introducer has written all it has of it; none: it writes itself
+    std::optional<Ended> ended;  // and its writer has not hung up
   };
 
   Server(const penna_config& config, Doorbell& doorbell, Collector& collector);
@@ -100,9 +110,11 @@ class Server {
   void left_unanswered(uint32_t pid);
   bool send_config(const Fd& socket) const;
   void hear(int fd);
-  void admit(const Peer& peer, const penna_hello& hello, Fd memory);
+  void admit(Peer peer, const penna_hello& hello, Fd memory);
   void answer(const Peer& peer, const Fd& questions) const;
-  void bury(uint32_t pid);
+  void watch_process(uint32_t pid, Living living);
+  void see_end(int fd, uint32_t pid);
+  void forget(uint32_t pid, const Ended& end);
 
   penna_config config_;
   Doorbell& doorbell_;
@@ -115,7 +127,7 @@ class Server {
   uint64_t too_many_ = 0;                // processes that were refused
   std::map<int, Peer> peers_;            // by descriptor
   std::map<uint32_t, Living> living_;    // by pid
-  std::map<int, uint32_t> pid_of_fd_;    // pidfd -> pid
+  std::map<int, uint32_t> pid_of_fd_;    // of pidfds and writers
   std::set<uint32_t> met_;               // pids that were ever admitted
   std::set<uint32_t> invited_, left_others_;
   bool leaves_others_ = false;

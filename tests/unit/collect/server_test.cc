@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Server: peers that request a plan in every wrong way. They are answered or dropped; no peer is blocked, and the next
-// one is served.
+// one is served. And when a process counts as ended.
 #include "collect/server.h"
 
 #include <fcntl.h>
@@ -8,10 +8,13 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 
+#include "fake_channel.h"
 #include "penna/detail/starts.h"
 #include "recording/writer.h"
 
@@ -33,6 +36,8 @@ class Asking : public testing::Test {
     penna_config config{};
     config.magic = PENNA_CHANNEL_MAGIC;
     config.version = PENNA_ABI_VERSION;
+    config.chunk_count = FakeChannel::kChunks;
+    config.max_nodes = FakeChannel::kNodes;
     auto server = Server::listen(path_, config, *doorbell_, *collector_);
     ASSERT_TRUE(server);
     server_ = std::move(*server);
@@ -63,6 +68,9 @@ class Asking : public testing::Test {
     hello.version = PENNA_ABI_VERSION;
     hello.parent = 77;
     hello.after_exec = what;
+    send(socket, descriptor, hello, bytes);
+  }
+  static void send(const Fd& socket, int descriptor, penna_hello hello, size_t bytes = sizeof(penna_hello)) {
     iovec part{&hello, bytes};
     union {
       cmsghdr header;
@@ -187,6 +195,66 @@ TEST_F(Asking, WithoutAPlanner) {
   ask(socket, memory.get());
   server_->work();
   EXPECT_EQ(answered(socket), 0);
+}
+
+// A process whose channel is written by this one, on its behalf.
+class Introducing : public Asking {
+ protected:
+  void SetUp() override {
+    Asking::SetUp();
+    server_->set_introducer(static_cast<uint32_t>(::getpid()));
+    channel_.seal();
+    process_ = ::fork();
+    if (process_ == 0) {
+      for (;;) ::pause();
+    }
+  }
+  void TearDown() override {
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+    Asking::TearDown();
+  }
+  Fd introduce() {
+    Fd socket = connect();
+    penna_hello hello{};
+    hello.magic = PENNA_CHANNEL_MAGIC;
+    hello.version = PENNA_ABI_VERSION;
+    hello.pid = static_cast<uint32_t>(process_);
+    hello.after_exec = 1;
+    hello.channel_bytes = channel_.size();
+    send(socket, channel_.memory().get(), hello);
+    server_->work();
+    EXPECT_EQ(answered(socket), 1);
+    EXPECT_EQ(server_->living_pids(), std::vector<uint32_t>{hello.pid});
+    return socket;
+  }
+  void end_process() const {
+    ::kill(process_, SIGKILL);
+    siginfo_t info;
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOWAIT), 0);
+    server_->work();
+  }
+
+  FakeChannel channel_;
+  pid_t process_ = 0;
+};
+
+TEST_F(Introducing, IsAwaitedAfterTheProcessHasEnded) {
+  Fd socket = introduce();
+  end_process();
+  EXPECT_EQ(server_->living(), 1u);  // something may be unwritten
+  EXPECT_TRUE(server_->living_pids().empty());
+  socket.reset();
+  server_->work();
+  EXPECT_EQ(server_->living(), 0u);
+}
+
+TEST_F(Introducing, IsNotMissedWhileTheProcessRuns) {
+  introduce().reset();
+  server_->work();
+  EXPECT_EQ(server_->living(), 1u);
+  end_process();
+  EXPECT_EQ(server_->living(), 0u);
 }
 
 }  // namespace
