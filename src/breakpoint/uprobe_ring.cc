@@ -219,7 +219,8 @@ void UprobeRing::read(const std::function<void(const UprobeRecord& record)>& see
     const std::optional<uint32_t> length = await_length(reinterpret_cast<const uint32_t*>(head));
     if (!length) return;
     const uint32_t bytes = *length & ~uint32_t{BPF_RINGBUF_DISCARD_BIT};
-    if ((*length & BPF_RINGBUF_DISCARD_BIT) == 0) see(*reinterpret_cast<const UprobeRecord*>(head + BPF_RINGBUF_HDR_SZ));
+    if ((*length & BPF_RINGBUF_DISCARD_BIT) == 0)
+      see(*reinterpret_cast<const UprobeRecord*>(head + BPF_RINGBUF_HDR_SZ));
     at += (uint64_t{bytes} + BPF_RINGBUF_HDR_SZ + 7) & ~uint64_t{7};
     __atomic_store_n(mine, at, __ATOMIC_RELEASE);  // from here on the kernel may overwrite it
   }
