@@ -125,17 +125,29 @@ def mappings(pid):
         return [line.split(maxsplit=5) for line in lines]
 
 
+def code_places(pid):
+    """Of every module: where its code begins, its path, and where it ends."""
+    found = {}
+    for place, rights, _, _, _, *path in mappings(pid):
+        path = path[0].strip() if path else ''
+        if 'x' in rights and path.startswith('/') and 'penna' not in path:
+            start, end = (int(number, 16) for number in place.split('-'))
+            found[start, path] = end
+    return found
+
+
 def code(pid):
-    """Of every module, as in memory."""
+    """Of every module, as in memory; without those that were unloaded meanwhile."""
     found = {}
     with open(f'/proc/{pid}/mem', 'rb', 0) as memory:
-        for place, rights, _, _, _, *path in mappings(pid):
-            path = path[0].strip() if path else ''
-            if 'x' in rights and path.startswith('/') and 'penna' not in path:
-                start, end = (int(number, 16) for number in place.split('-'))
-                memory.seek(start)
+        for (start, path), end in code_places(pid).items():
+            memory.seek(start)
+            try:
                 found[start, path] = memory.read(end - start)
-    return found
+            except OSError:
+                pass
+    after = code_places(pid)
+    return {place: bytes_of for place, bytes_of in found.items() if after.get(place) == place[0] + len(bytes_of)}
 
 
 def descriptors(pid):
