@@ -19,7 +19,7 @@ bool TracedEvents::connect_to_recorder(TracedProcess& process, ThreadLog& log, c
 
 const FilePlan& TracedEvents::plan_of(TracedProcess& process, const TracedModule& module) {
   // Forked processes, and programs started repeatedly, share the results for a file.
-  const std::string key = module.path() + '\0' + build_id_text(module.file().build_id());
+  const std::string key = module.key();
   const auto known = plans_.find(key);
   if (known != plans_.end()) return known->second;
   const penna_config& config = process.writer()->config();

@@ -51,6 +51,8 @@ void TracedModule::find_eh_frame() {
     eh_frame_.frame = section(file_->bytes_at(frames->address, frames->size), frames->address + bias_);
 }
 
+std::string TracedModule::key() const { return path_ + '\0' + build_id_text(file_->build_id()); }
+
 bool TracedModule::is_behind_call(uint64_t address) const {
   // From the file's bytes: memory may contain our breakpoints.
   if (!is_code(address - 1)) return false;

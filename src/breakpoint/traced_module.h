@@ -20,6 +20,7 @@ class TracedModule {
 
   const std::string& path() const { return path_; }
   const ElfFile& file() const { return *file_; }
+  std::string key() const;  // the same for every process that has this file, by path and build-id
   uint64_t bias() const { return bias_; }
   uint64_t start() const { return start_; }
   uint64_t end() const { return end_; }

@@ -87,7 +87,7 @@ void UprobeWatch::set_all_places(TracedProcess& process, uint64_t began) {
 }
 
 const UprobeWatch::WatchedFile& UprobeWatch::file_of(TracedProcess& process, const TracedModule& module) {
-  const std::string key = module.path() + '\0' + build_id_text(module.file().build_id());
+  const std::string key = module.key();
   const auto known = files_.find(key);
   if (known != files_.end()) return known->second;
   WatchedFile& file = files_[key];
@@ -260,7 +260,8 @@ void UprobeWatch::work(int socket) {
 
 // ---- Leaving --------------------------------------------------------------------------------------------------------
 
-// What the kernel has restored, by what is there now.
+// What the kernel has restored, by what is there now: what was there when we came, or what its file has. When we came,
+// the kernel may not have removed the uprobes of a recorder that had just been killed.
 void UprobeWatch::check_bytes(LeftPlaces* left) {
   for (const auto& [pid, watched] : watched_) {
     const auto process = processes_.find(pid);
@@ -269,9 +270,14 @@ void UprobeWatch::check_bytes(LeftPlaces* left) {
     for (const auto& [at, before] : watched.before) {
       const auto now = process->second->memory().get<uint8_t>(at);
       if (!now) continue;
-      (*now == before ? left->places : left->kept) += 1;
-      for (const TracedModule& module : process->second->modules())
-        if (module.contains(at)) modules.insert(module.start());
+      bool is_restored = *now == before;
+      for (const TracedModule& module : process->second->modules()) {
+        if (!module.contains(at)) continue;
+        modules.insert(module.start());
+        const std::span<const uint8_t> in_file = module.file().bytes_at(at - module.bias(), 1);
+        is_restored |= !in_file.empty() && *now == in_file[0];
+      }
+      (is_restored ? left->places : left->kept) += 1;
     }
     left->modules = std::max<uint64_t>(left->modules, modules.size());
   }
