@@ -158,9 +158,15 @@ std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, 
         "record");
   if (process.filters_calls && !process.may_read_filters)
     return sentence(
-        "has a seccomp filter, which may kill it for a system call that attaching needs, and which only root may "
-        "read it: run penna as root (CAP_SYS_ADMIN), outside of containers, or start the program with penna record");
+        "has a seccomp filter, which may kill it for a system call that attaching needs, and only root may read it: "
+        "run penna as root (CAP_SYS_ADMIN), outside of containers, or start the program with penna record");
   return {};
+}
+
+ObjectionAndRemedy split_remedy(const std::string& refusal) {
+  const size_t remedy = refusal.rfind(": ");
+  if (remedy == std::string::npos) return {refusal, ""};
+  return {refusal.substr(0, remedy), refusal.substr(remedy + 2)};
 }
 
 std::string refusal_but_for_uprobes(ProcessFacts process, pid_t self, uid_t user, bool by_breakpoints) {

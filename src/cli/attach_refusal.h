@@ -39,6 +39,12 @@ Result<ProcessFacts> read_process_facts(pid_t pid);
 // Depends only on its arguments, so that tests reach every refusal.
 std::string attach_refusal(const ProcessFacts& process, pid_t self, uid_t user, bool by_breakpoints);
 
+// A refusal's last part, after ": ", is the remedy; some have none.
+struct ObjectionAndRemedy {
+  std::string objection, remedy;
+};
+ObjectionAndRemedy split_remedy(const std::string& refusal);
+
 // The refusal, if it is only for a tracer or a filter of system calls, which do not matter to uprobes; else empty.
 std::string refusal_but_for_uprobes(ProcessFacts process, pid_t self, uid_t user, bool by_breakpoints);
 

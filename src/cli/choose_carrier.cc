@@ -48,7 +48,7 @@ const char* unserved_option(const RecordOptions& options) {
 std::string why_by_uprobes(const RecordOptions& options, bool by_breakpoints) {
   if (options.via != Via::kAuto || options.pids.size() != 1 || unserved_option(options) != nullptr) return "";
   const std::string refusal = why_left_to_uprobes(options.pids[0], by_breakpoints);
-  return refusal.empty() || !why_no_uprobes().empty() ? "" : refusal.substr(0, refusal.rfind(": "));
+  return refusal.empty() || !why_no_uprobes().empty() ? "" : split_remedy(refusal).objection;
 }
 
 }  // namespace

@@ -204,13 +204,11 @@ DoctorFinding tracing_finding(int ptrace_scope, bool may_trace_all) {
                             : "run penna as root"};
 }
 
-// The refusal is a sentence whose last part is the remedy.
 DoctorFinding uprobes_finding(const std::string& refusal) {
   if (refusal.empty())
     return {"uprobes", Diagnosis::kOk, "available: processes that a debugger traces can be recorded, too", ""};
-  const size_t remedy = refusal.rfind(": ");
-  if (remedy == std::string::npos) return {"uprobes", Diagnosis::kLimited, refusal, ""};
-  return {"uprobes", Diagnosis::kLimited, refusal.substr(0, remedy), refusal.substr(remedy + 2)};
+  auto [objection, remedy] = split_remedy(refusal);
+  return {"uprobes", Diagnosis::kLimited, std::move(objection), std::move(remedy)};
 }
 
 DoctorFinding disk_finding(const std::string& directory, uint64_t free_bytes, bool writable) {
@@ -263,12 +261,11 @@ Result<DoctorFindings> examine_process(pid_t pid) {
   DoctorFindings findings;
   const bool by_breakpoints = facts.is_static ? !facts.why_no_standalone_agent.empty() : facts.is_musl;
   const std::string refusal = why_not_attached(pid, by_breakpoints);
-  const std::string but = why_left_to_uprobes(pid, by_breakpoints);
+  const auto [but, remedy] = split_remedy(why_left_to_uprobes(pid, by_breakpoints));
   if (refusal.empty())
     findings.push_back({"attach", Diagnosis::kOk, fmt::format("penna record -p {} can attach", pid), ""});
   else if (!but.empty() && why_no_uprobes().empty())
-    findings.push_back({"attach", Diagnosis::kLimited, but.substr(0, but.rfind(": ")) + ": recorded by uprobes",
-                        but.substr(but.rfind(": ") + 2)});
+    findings.push_back({"attach", Diagnosis::kLimited, but + ": recorded by uprobes", remedy});
   else
     findings.push_back({"attach", Diagnosis::kNo, refusal, ""});
   // For a process that cannot be examined, the refusal says everything.
