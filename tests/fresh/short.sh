@@ -3,7 +3,7 @@
 # The short form of ./run fresh, on what lies here instead of what is committed, in a minimal system of this machine's suite:
 #   tests/fresh/short.sh build             with the packages of [build] alone, ./run build's configuring and the agent's build work, and penna
 #                                          records there: penna itself comes from here, for compiling it takes minutes
-#   tests/fresh/short.sh configure GROUP   with those of [build] and [GROUP], what the verbs of that group configure is configured
+#   tests/fresh/short.sh configure GROUP   with those of [build] and [GROUP], test or bench, what is built with them is configured
 set -euo pipefail
 root=$(readlink -f "$(dirname "$(readlink -f "$0")")/../..")
 [ "$(id -u)" = 0 ] || exec sudo --preserve-env=PENNA_FRESH_STORE,PENNA_FRESH_MIRROR,PENNA "$0" "$@"
@@ -46,6 +46,5 @@ case $part/$group in
     there 'cmake --preset release -DPENNA_TESTS=ON; for preset in fuzz tsan clang; do cmake --preset $preset; done' ;;
   configure/bench)
     there 'cmake --preset release -DPENNA_TESTS=OFF; cmake --build build/release --target help | grep -E "agent_bench|unwind_bench|points_lttng|points_sdt"' ;;
-  configure/?*) there 'cmake --preset release -DPENNA_TESTS=OFF' ;;
-  *) die "usage: tests/fresh/short.sh build | configure GROUP" ;;
+  *) die "usage: tests/fresh/short.sh build | configure test|bench" ;;
 esac
