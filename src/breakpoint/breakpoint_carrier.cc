@@ -4,14 +4,13 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <sstream>
 
 #include "base/command_line.h"
+#include "base/readable.h"
 #include "breakpoint/guardian.h"
 #include "breakpoint/uprobe_watch.h"
 #include "reach/held_start.h"
@@ -125,8 +124,7 @@ bool BreakpointCarrier::start_by_uprobes(CarrierError* error) {
 
 int BreakpointCarrier::wait() {
   if (launched_) return launched_->wait();
-  pollfd ended{pidfd_.get(), POLLIN, 0};
-  while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
+  while (!is_readable(pidfd_.get(), -1)) {
   }
   return 0;
 }

@@ -3,7 +3,6 @@
 #include "breakpoint/guardian.h"
 
 #include <fmt/core.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -13,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/readable.h"
 #include "penna/clock.h"
 #include "reach/stop_thread.h"
 
@@ -35,11 +35,6 @@ void interrupt_waits() {
   ::sigprocmask(SIG_UNBLOCK, &alarm, nullptr);
   const itimerval often{{0, kLookUs}, {0, kLookUs}};
   ::setitimer(ITIMER_REAL, &often, nullptr);
-}
-
-bool can_be_read(int socket, int wait_ms) {
-  pollfd one{socket, POLLIN, 0};
-  return ::poll(&one, 1, wait_ms) > 0;
 }
 
 bool is_thread_of(pid_t pid, pid_t thread) {
@@ -99,7 +94,7 @@ void Guardian::work(int socket) {
     // Nothing is traced any more: only the recorder can have something for us.
     const bool is_idle = thread < 0 && errno == ECHILD;
     const bool is_interrupted = thread < 0 && errno == EINTR;
-    if ((is_idle || is_interrupted || ++stops_ % 256 == 0) && can_be_read(socket, is_idle ? -1 : 0)) return;
+    if ((is_idle || is_interrupted || ++stops_ % 256 == 0) && is_readable(socket, is_idle ? -1 : 0)) return;
   }
 }
 

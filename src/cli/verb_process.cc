@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/readable.h"
 
 namespace penna {
 namespace {
@@ -50,10 +50,7 @@ Result<VerbProcess> VerbProcess::start(std::vector<std::string> words, const sig
   return VerbProcess(pid, Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))));
 }
 
-bool VerbProcess::is_running() const {
-  pollfd ended{pidfd_.get(), POLLIN, 0};
-  return pid_ != 0 && pidfd_ && ::poll(&ended, 1, 0) == 0;
-}
+bool VerbProcess::is_running() const { return pid_ != 0 && pidfd_ && !is_readable(pidfd_.get()); }
 
 bool VerbProcess::wait() {
   if (pid_ == 0) return false;

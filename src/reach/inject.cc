@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/command_line.h"
+#include "base/readable.h"
 #include "reach/held_start.h"
 
 namespace penna {
@@ -129,28 +130,22 @@ bool Inject::start(CarrierError* error) {
   return true;
 }
 
-static bool is_over(const Fd& pidfd) {
-  pollfd ended{pidfd.get(), POLLIN, 0};
-  return ::poll(&ended, 1, 0) > 0;
-}
-
 int Inject::pidfd() const {
   if (launched_) return launched_->pidfd();
   for (const Process& process : processes_)
-    if (!is_over(process.pidfd)) return process.pidfd.get();
+    if (!is_readable(process.pidfd.get())) return process.pidfd.get();
   return processes_.front().pidfd.get();
 }
 
 bool Inject::has_ended() const {
-  return launched_ ||
-         std::all_of(processes_.begin(), processes_.end(), [](const Process& one) { return is_over(one.pidfd); });
+  return launched_ || std::all_of(processes_.begin(), processes_.end(),
+                                  [](const Process& one) { return is_readable(one.pidfd.get()); });
 }
 
 int Inject::wait() {
   if (launched_) return launched_->wait();
   for (const Process& process : processes_) {
-    pollfd ended{process.pidfd.get(), POLLIN, 0};
-    while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
+    while (!is_readable(process.pidfd.get(), -1)) {
     }
   }
   return 0;

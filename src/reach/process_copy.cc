@@ -3,7 +3,6 @@
 #include "reach/process_copy.h"
 
 #include <fmt/core.h>
-#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/readable.h"
 #include "reach/call_filters.h"
 #include "reach/target.h"
 #include "reach/turn.h"
@@ -62,8 +62,7 @@ std::string end_copy(const Made& made) {
   constexpr int kMostWaitMs = 10'000;
   if (!made.copy) return "";
   (void)::syscall(SYS_pidfd_send_signal, made.copy.get(), SIGKILL, nullptr, 0);
-  pollfd ended{made.copy.get(), POLLIN, 0};
-  if (::poll(&ended, 1, kMostWaitMs) != 1) return kStays;
+  if (!is_readable(made.copy.get(), kMostWaitMs)) return kStays;
   if (::kill(made.original, 0) != 0) return "";  // init reaps it
   const auto target = examine(made.original);
   if (!target) return kStays;

@@ -3,7 +3,6 @@
 #include "reach/surgeon.h"
 
 #include <fmt/core.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -16,6 +15,7 @@
 #include <csignal>
 
 #include "base/file.h"
+#include "base/readable.h"
 
 namespace penna {
 namespace {
@@ -83,8 +83,7 @@ Result<Surgeon> Surgeon::start(Work work) {
 Result<std::string> Surgeon::tell(const Order& order, const std::function<void()>& serve) const {
   const Error gone{"Penna's helper process was killed; try again"};
   if (!send(order)) return gone;
-  pollfd answered{socket_.get(), POLLIN, 0};
-  while (::poll(&answered, 1, serve ? 0 : -1) <= 0)
+  while (!is_readable(socket_.get(), serve ? 0 : -1))
     if (serve) serve();
   std::string text;
   return receive(&text) ? Result<std::string>(std::move(text)) : gone;

@@ -3,7 +3,6 @@
 #include "cli/verbs/view_followed.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include <map>
 
 #include "base/pattern.h"
+#include "base/readable.h"
 #include "cli/control_client.h"
 #include "cli/input.h"
 #include "cli/list_process.h"
@@ -77,8 +77,7 @@ void FollowedView::start() {
 void FollowedView::run() {
   while (!stop_) {
     const bool more = step();
-    pollfd gone{writer_fd_.get(), POLLIN, 0};
-    if (followed_.is_finished() || ::poll(&gone, 1, 0) > 0) return over_();
+    if (followed_.is_finished() || is_readable(writer_fd_.get())) return over_();
     if (!more) std::this_thread::sleep_for(kPause);
   }
 }
