@@ -149,6 +149,11 @@ uint32_t Questions::name_count() {
   return data_.ids().size();
 }
 
+NameIds Questions::ids() {
+  std::lock_guard hold(mutex_);
+  return data_.ids();
+}
+
 HttpAnswer Questions::answer(const std::string& name, const HttpParameters& parameters) {
   Parameters in(parameters);
   bool is_known = true;

@@ -72,6 +72,8 @@ class Questions {
   static std::vector<std::string> weights_to_ask(const Summary& summary);
   std::vector<std::string> points_to_ask(size_t most);
   uint32_t name_count();
+  // A copy.
+  NameIds ids();
 
  private:
   std::string work_out(const std::string& name, Parameters& in, bool* is_known);

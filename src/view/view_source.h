@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "model/events/summary.h"
 #include "view/name_ids.h"
@@ -24,6 +25,8 @@ class ViewSource {
   virtual const Recording& recording() const = 0;
   virtual std::shared_ptr<const Summary> summary() const = 0;
   NameIds& ids() { return ids_; }
+  // Before the first question: those of a source that the page has been shown before this one.
+  void adopt_ids(NameIds ids) { ids_ = std::move(ids); }
   virtual TrackStore& store() = 0;
 
   // More may come: nothing that was computed stays true.

@@ -71,6 +71,7 @@ class FinishedView {
   HttpAnswer answer(const std::string& name, const HttpParameters& parameters) {
     return questions_.answer(name, parameters);
   }
+  void adopt_ids(NameIds ids) { data_.adopt_ids(std::move(ids)); }
 
  private:
   TrackOptions track_options() {
@@ -120,8 +121,11 @@ class Shown {
   bool is_followed() const { return followed_ != nullptr; }
 
   HttpAnswer answer(const std::string& name, const HttpParameters& parameters) {
+    if (const std::shared_ptr<FinishedView> finished = this->finished()) return finished->answer(name, parameters);
+    HttpAnswer answer = followed_->answer(name, parameters);
+    // Meanwhile finished, whose ids may lack names that are new in this answer.
     const std::shared_ptr<FinishedView> finished = this->finished();
-    return finished ? finished->answer(name, parameters) : followed_->answer(name, parameters);
+    return finished ? finished->answer(name, parameters) : std::move(answer);
   }
   HttpAnswer act(const std::string& name, const HttpParameters& parameters) { return followed_->act(name, parameters); }
   // *seen: 1 once the end has been reported.
@@ -148,7 +152,7 @@ class Shown {
     const std::lock_guard hold(mutex_);
     return finished_;
   }
-  // Nothing more will be written. Threads keep their ids.
+  // Nothing more will be written. Threads and names keep their ids.
   void finish() {
     Result<Recording> recording = open_input(options_.input);
     std::shared_ptr<FinishedView> finished;
@@ -158,6 +162,8 @@ class Shown {
       finished = std::make_shared<FinishedView>(options_, std::move(*recording), number);
     }
     const std::lock_guard hold(mutex_);
+    // Under the lock: an answer that adds names from here on is made anew by the finished view.
+    if (finished) finished->adopt_ids(followed_->ids());
     finished_ = std::move(finished);
     if (!recording) trouble_ = recording.error().text;
     changed_.notify_all();

@@ -44,6 +44,8 @@ class FollowedView {
   std::string news();
   // Gives the threads of a newly opened recording the ids that they have here.
   void number(Recording& recording);
+  // The numbers of names so far.
+  NameIds ids() { return questions_.ids(); }
 
  private:
   void run();
