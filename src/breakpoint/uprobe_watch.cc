@@ -14,6 +14,7 @@
 
 #include "base/count_text.h"
 #include "base/file.h"
+#include "base/readable.h"
 #include "penna/clock.h"
 #include "reach/stop_thread.h"
 
@@ -112,7 +113,10 @@ void UprobeWatch::set_places(TracedProcess& process, pid_t, const TracedModule& 
   }
   for (const uint64_t at : file.places.returns) watched.returns.insert(at + module.bias());
   auto made = ring_->set(process.pid(), fmt::format("/proc/self/fd/{}", file.opened.get()), file.places.in_file);
-  if (!made) return troubles_.push_back(fmt::format("{}: {}", module.path(), made.error().text));
+  if (!made) {
+    if (!is_readable(watched.ends.get())) troubles_.push_back(fmt::format("{}: {}", module.path(), made.error().text));
+    return;
+  }
   for (Fd& link : made->links) watched.links.push_back(std::move(link));
   for (const uint64_t offset : made->refused) refused_[name_at(file.places, offset)] = kCannotBeProbed;
 }
