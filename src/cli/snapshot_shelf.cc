@@ -57,7 +57,7 @@ SnapshotShelf::~SnapshotShelf() {
 Result<RecordingWriter> SnapshotShelf::create() {
   {
     std::unique_lock hold(mutex_);
-    make_room();
+    make_room(1);
   }
   Result<RecordingWriter> file = RecordingWriter::create(path_after(plan_, &number_), plan_.how);
   if (file)
@@ -74,9 +74,10 @@ void SnapshotShelf::take(RecordingWriter file, CollectorHealth health) {
   changed_.notify_all();
 }
 
-// So that with the next one there are no more than allowed. Those that are not finished count, and stay.
-void SnapshotShelf::make_room() {
-  const size_t coming = taken_.size() + (is_finishing_ ? 1 : 0) + 1;
+// So that with `more` there are no more than allowed. Those that are not finished count, and stay, as does the one that
+// is being pushed: then there is one too many until it is.
+void SnapshotShelf::make_room(size_t more) {
+  const size_t coming = taken_.size() + (is_finishing_ ? 1 : 0) + more;
   while (!files_.empty() && files_.size() + coming > plan_.most) {
     auto oldest = std::find_if(files_.begin(), files_.end(), [](const File& one) { return one.is_pushed; });
     const auto is_free = [&](const File& one) { return one.path != being_pushed_; };
@@ -154,8 +155,13 @@ void SnapshotShelf::push_one(std::unique_lock<std::mutex>& hold) {
 // A server that does not answer to the first is not asked for long for the others: they are noted.
 void SnapshotShelf::push_rest(std::unique_lock<std::mutex>& hold) {
   bool answers = !hurries_;
-  for (size_t i = 0; i < files_.size(); ++i)
-    if (!plan_.push.server.url.empty() && !files_[i].is_pushed) answers = push(hold, files_[i], !answers) && answers;
+  std::vector<std::string> paths;
+  for (const File& one : files_)
+    if (!plan_.push.server.url.empty() && !one.is_pushed) paths.push_back(one.path);
+  for (const std::string& path : paths) {
+    const auto file = std::find_if(files_.begin(), files_.end(), [&](const File& one) { return one.path == path; });
+    if (file != files_.end()) answers = push(hold, *file, !answers) && answers;
+  }
 }
 
 // `once`: without trying again. Unlocks meanwhile; the file is found again by its path.
@@ -176,6 +182,7 @@ bool SnapshotShelf::push(std::unique_lock<std::mutex>& hold, File& file, bool on
   being_pushed_.clear();
   for (File& one : files_)
     if (one.path == path) one.is_pushed = is_done;
+  make_room(0);
   return is_done;
 }
 

@@ -71,7 +71,7 @@ class SnapshotShelf {
   };
   void run();
   void finish(Taken taken, bool with_names);
-  void make_room();
+  void make_room(size_t more);
   void push_one(std::unique_lock<std::mutex>& hold);
   void push_rest(std::unique_lock<std::mutex>& hold);
   bool push(std::unique_lock<std::mutex>& hold, File& file, bool once);
