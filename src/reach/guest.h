@@ -77,7 +77,7 @@ class Guest {
   // For a prepared guest: penna_attachment::refusals.
   bool set_refusals(const RemoteMemory& memory, uint32_t refusals) const;
 
-  // Lets a running guest begin. It waits about 5 s for that, so that slow work can be done while no thread of the
+  // Lets a running guest begin. It waits about 20 s for that, so that slow work can be done while no thread of the
   // process is held.
   bool go(const RemoteMemory& memory) const;
 

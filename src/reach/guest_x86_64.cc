@@ -29,7 +29,7 @@ asm(".section .rodata\n"
     "pop %rbx\n"
     "and $-16, %rsp\n"
     "mov $157, %eax\n mov $15, %edi\n lea penna_guest_name(%rip), %rsi\n syscall\n"  // prctl(PR_SET_NAME)
-    "mov $30000, %r12d\n"  // times 160 us: 5 s, unless our process has died
+    "mov $125000, %r12d\n"  // times 160 us: 20 s, unless our process has died
     "0: cmpl $0, 120(%rbx)\n jne 1f\n"
     "mov $35, %eax\n lea penna_guest_moment(%rip), %rdi\n xor %esi, %esi\n syscall\n"  // nanosleep(100 us)
     "dec %r12d\n jnz 0b\n"
