@@ -106,12 +106,10 @@ done
 
 # Waits until its code is changed: the channel of an earlier recording stays mapped.
 await_attached() {
-  for ((i = 0; i < 1000; ++i)); do
-    [ "$was" = "$(/usr/bin/python3 code.py "$pid")" ] || return 0
-    sleep 0.02
-  done
-  fail "not attached: $(cat ./*.txt)"
+  until_true "attached: $(cat ./*.txt)" is_changed
 }
+is_changed() { [ "$was" != "$(/usr/bin/python3 code.py "$pid")" ]; }
+is_left() { ! is_changed && ! grep -q "@penna-surgeon.$pid$" /proc/net/unix; }
 
 # Ctrl-C ends the recording, not the program.
 "$PENNA" record -p "$pid" -f -o ended.penna 2>ended.txt </dev/null & recorder=$!
@@ -134,12 +132,7 @@ for patience in 0.05 0.1 0.3 0.6; do
   sleep "$patience"
   kill -9 "$recorder"
   wait "$recorder" 2>/dev/null || true
-  for ((i = 0; i < 500; ++i)); do
-    [ "$was" != "$(/usr/bin/python3 code.py "$pid")" ] || ! grep -q "@penna-surgeon.$pid$" /proc/net/unix || { sleep 0.02; continue; }
-    [ "$was" != "$(/usr/bin/python3 code.py "$pid")" ] || break
-    sleep 0.02
-  done
-  expect_eq "$was" "$(/usr/bin/python3 code.py "$pid")" "code after a kill"
+  until_true "the code is restored after a kill" is_left
 done
 run penna record -p "$pid" -f -o again.penna --duration 200ms
 expect_eq 0 "$status" "status after kills"

@@ -128,5 +128,6 @@ for patience in 0.1 0.2 0.4; do
   kill -9 "$recorder"
   wait "$recorder" 2>/dev/null || true
 done
-for ((i = 0; i < 500; ++i)); do grep -q "@penna-surgeon.$pid$" /proc/net/unix || break; sleep 0.02; done
+is_left() { ! grep -q "@penna-surgeon.$pid$" /proc/net/unix; }
+until_true "the surgeon has ended" is_left
 afterwards "a kill"

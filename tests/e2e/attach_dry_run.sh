@@ -53,7 +53,7 @@ while True:
 missing = [c['place'] for c in changes if now(c)[:2] != c['after'][:2]]
 assert not missing, missing
 P
-  penna ctl "$1" stop >ctl.txt
+  until_true "penna ctl stops it" penna ctl "$1" stop
   wait "$recorder" || fail "the recorder: $(<recording.txt)"
   expect_match "$(<recording.txt)" verified
   kill -0 "$1" || fail "the program ended: $(<output.txt)"

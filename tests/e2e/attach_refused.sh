@@ -111,11 +111,8 @@ fi
 mkdir recordings
 "$PENNA" record -q -k alloc -o recordings/it.penna -- sleep 60 & recorder=$!
 started+=("$recorder")
-for ((i = 0; i < 500; ++i)); do
-  recorded=$(pgrep -P "$recorder" -x sleep || true)
-  [ -z "$recorded" ] || break
-  sleep 0.02
-done
+until_true "the command runs" pgrep -P "$recorder" -x sleep
+recorded=$(pgrep -P "$recorder" -x sleep)
 await "/proc/$recorded/maps" penna-channel
 started+=("$recorded")
 run penna record -p "$recorded"

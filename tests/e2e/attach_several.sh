@@ -41,15 +41,8 @@ kill -STOP "$b"
 await "/proc/$b/status" '^State:.T'
 "$PENNA" record -p "$a,$b,4194305,$c" -f -o it.penna >recorder.txt 2>&1 </dev/null & recorder=$!
 started+=("$recorder")
-until_served() { # until it records process $1
-  for ((i = 0; i < 500; ++i)); do
-    ! "$PENNA" ctl "$1" on busy:round >served.txt 2>&1 || return 0
-    sleep 0.02
-  done
-  fail "process $1 is not recorded: $(<served.txt) $(<recorder.txt)"
-}
-until_served "$a"
-until_served "$c"
+until_true "process a is recorded" penna ctl "$a" on busy:round
+until_true "process c is recorded" penna ctl "$c" on busy:round
 kill -9 "$a"
 wait "$a" 2>/dev/null || true
 last=$(tail -n 1 c.txt)
@@ -78,7 +71,7 @@ done
 # penna ctl: points off and on, and stop.
 "$PENNA" record -p "$b,$c" -f -o it.penna 2>recorder.txt </dev/null & recorder=$!
 started+=("$recorder")
-until_served "$c"
+await_served "$c"
 run penna ctl "$c" off busy:round
 expect_eq 0 "$status"
 run penna ctl "$c" on busy:round
@@ -94,12 +87,7 @@ expect_eq 0 "$status" "status of the recorder"
 expect_contains "$(<recorder.txt)" 'verified'
 run penna ctl "$b" stop
 expect_eq 125 "$status"
-last=$(tail -n 1 c.txt)
-for ((i = 0; i < 500; ++i)); do
-  [ "$last" = "$(tail -n 1 c.txt)" ] || break
-  sleep 0.02
-done
-[ "$last" != "$(tail -n 1 c.txt)" ] || fail "the program makes no progress"
+await_progress c.txt
 
 # A command continues, too, and its status becomes ours.
 cat >command.sh <<'COMMAND'
@@ -108,10 +96,7 @@ exit 9
 COMMAND
 "$PENNA" record -q -f -o command.penna -- sh command.sh </dev/null & recorder=$!
 started+=("$recorder")
-for ((i = 0; i < 500; ++i)); do
-  penna ctl "$recorder" stop 2>/dev/null && break
-  sleep 0.02
-done
+until_true "penna ctl stops it" penna ctl "$recorder" stop
 [ -s command.penna ] || fail "no recording"
 kill -0 "$recorder" || fail "the recorder of the command ended"
 touch end
@@ -127,25 +112,12 @@ start starter.txt ./starter "$work"
 await starter.txt '^3$'
 "$PENNA" record -p "$pid" -f -o it.penna 2>recorder.txt </dev/null & recorder=$!
 started+=("$recorder")
-served() { # until penna ctl reaches it
-  for ((i = 0; i < 500; ++i)); do
-    run penna ctl "$recorder" off nothing:here
-    [[ $err != *'names no point'* ]] || return 0
-    sleep 0.02
-  done
-  fail "not recorded: $(<recorder.txt)"
-}
 # rounds N: that many more
 rounds() {
-  local last
-  last=$(grep -c . starter.txt)
-  for ((i = 0; i < 1000; ++i)); do
-    [ "$(grep -c . starter.txt)" -lt $((last + $1)) ] || return 0
-    sleep 0.02
-  done
-  fail "the program makes no progress: $(tail -n 3 starter.txt)"
+  until_true "the program makes progress: $(tail -n 3 starter.txt)" has_lines $(($(grep -c . starter.txt) + $1))
 }
-served
+has_lines() { [ "$(grep -c . starter.txt)" -ge "$1" ]; }
+await_served "$recorder"
 rounds 3
 touch become
 await starter.txt became

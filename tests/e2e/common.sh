@@ -8,7 +8,10 @@
 #   doc_block PAGE WORD       the code block of docs/PAGE that contains WORD
 #   copy_of_pages             ./copy: README.md, docs and examples without the rest of the tree; an installed Penna in PATH
 #   start FILE CMD...         in the background until the script ends; sets $pid. FILE, empty at first, gets its output
-#   await FILE REGEX          waits until a line of the file matches, or fails after a minute
+#   until_true WORD CMD...    repeats CMD until it succeeds; after two minutes, fails: never WORD
+#   await FILE REGEX          waits in that way until a line of the file matches
+#   await_served PID          until a recorder serves penna ctl for it
+#   await_progress FILE       until FILE has another last line than now
 #   need PACKAGE...           installs missing Debian packages, or fails
 #   npm_packages NAME@VERSION...   the same for npm: installed in $modules, cached for the next time
 #   sql_engine                installs what penna sql needs
@@ -70,14 +73,21 @@ start() {
   started+=("$pid")
 }
 
-await() {
-  local end=$((SECONDS + 60))
-  while ((SECONDS < end)); do
-    ! grep -Eq "$2" "$1" 2>/dev/null || return 0
+until_true() {
+  local end=$((SECONDS + 120))
+  until "${@:2}" >/dev/null 2>&1; do
+    ((SECONDS < end)) || fail "never: $1"
     sleep 0.02
   done
-  fail "$1 never has $2"
 }
+
+await() { until_true "$1 has $2" grep -Eq "$2" "$1"; }
+
+is_served() { [[ $("$PENNA" ctl "$1" off nothing:here 2>&1) == *'names no point'* ]]; }
+await_served() { until_true "penna ctl $1 is served" is_served "$1"; }
+
+ends_otherwise() { [ "$(tail -n 1 "$1")" != "$2" ]; }
+await_progress() { until_true "the program makes progress" ends_otherwise "$1" "$(tail -n 1 "$1")"; }
 
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 

@@ -106,9 +106,11 @@ run penna record -o flight --on crash --on-again 1ms -T slow@snapshot ./phases s
 met 'a function of -T FUNC@snapshot was entered'
 rm -f flight.*
 start ctl.txt "$PENNA" record -q -o flight --on crash ./phases slow=20000
-for ((i = 0; i < 500; ++i)); do ! penna ctl "$(pgrep -P "$pid" phases)" snapshot 2>/dev/null || break; sleep 0.02; done
-for ((i = 0; i < 500; ++i)); do [ ! -e flight.1.penna ] || break; sleep 0.02; done
-penna ctl "$(pgrep -P "$pid" phases)" stop
+until_true "the command runs" pgrep -P "$pid" phases
+phases=$(pgrep -P "$pid" phases)
+until_true "penna ctl takes a snapshot" penna ctl "$phases" snapshot
+until_true "there is a snapshot" test -e flight.1.penna
+penna ctl "$phases" stop
 wait "$pid" || fail "status $?"
 met 'asked for by penna ctl'
 

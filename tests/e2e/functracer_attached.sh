@@ -49,21 +49,15 @@ await output.txt '^10$'
 mkdir traces
 HOME=$work/traces "$functracer" -d -p "$pid" 2>said.txt </dev/null & tracer=$!
 started+=("$tracer")
-for ((i = 0; i < 500; ++i)); do # until its recorder serves
-  run penna ctl "$pid" off nothing:here
-  [[ $err != *'names no point'* ]] || break
-  sleep 0.02
-done
+await_served "$pid"
 for round in 1 2 3 4 5; do
   kill -USR2 "$tracer" # on
   sleep 0.3
   kill -USR1 "$tracer" # written, and off
   sleep 0.2
 done
-for ((i = 0; i < 600; ++i)); do
-  [ "$(find traces -name '*.trace' | wc -l)" -lt 5 ] || break
-  sleep 0.02
-done
+has_traces() { [ "$(find traces -name '*.trace' | wc -l)" -ge 5 ]; }
+until_true "there are five traces" has_traces
 kill -INT "$tracer"
 status=0
 wait "$tracer" || status=$?
@@ -71,12 +65,7 @@ expect_eq 0 "$status" "status of functracer: $(<said.txt)"
 expect_eq 5 "$(find traces -name "allocs-$pid.*.trace" | wc -l)" traces
 expect_eq 5 "$(find traces -name "allocs-$pid.*.map" | wc -l)" maps
 for step in 0 1 2 3 4; do expect_match "$(<"traces/allocs-$pid.$step.trace")" '^ +keep\+0x'; done
-last=$(tail -n 1 output.txt)
-for ((i = 0; i < 500; ++i)); do
-  [ "$last" = "$(tail -n 1 output.txt)" ] || break
-  sleep 0.02
-done
-[ "$last" != "$(tail -n 1 output.txt)" ] || fail "the program makes no progress"
+await_progress output.txt
 kill -0 "$pid" || fail "the program died"
 expect_missing "$(<output.txt)" WRONG
 

@@ -110,6 +110,7 @@ for program in glibc_static glibc_pie musl_static musl_plain throws_static throw
   kill -0 "$pid" || fail "$program died"
   expect_eq "" "$(find "/proc/$pid/fd" -lname '*memfd:penna*')" "descriptors that are left"
   kill -9 "$pid"
+  wait "$pid" 2>/dev/null || true
   case $program in throws*) continue ;; esac
   expect_match "$(penna report alloc it.penna)" '^ *[1-9].* make '
   expect_match "$(penna report alloc it.penna)" '^ +run '
@@ -125,6 +126,7 @@ run penna record -p "$pid" --dry-run -F leaf
 expect_eq 0 "$status" "$err"
 expect_match "$out" 'code .* leaf \[glibc_static\]'
 kill -9 "$pid"
+wait "$pid" 2>/dev/null || true # its file is in use until then
 strip glibc_static
 start output.txt ./glibc_static
 await output.txt right

@@ -164,7 +164,7 @@ start lines.txt bash -c 'until [ -e go ]; do sleep 0.02; done; ./goes_on; echo "
 shell=$pid
 "$PENNA" record -f -o it.penna -k alloc -p "$shell" >recorder.txt 2>&1 & recorder=$!
 started+=("$recorder")
-for ((i = 0; i < 500; ++i)); do ! penna ctl "$shell" mark >/dev/null 2>&1 || break; sleep 0.02; done
+await_served "$shell"
 touch go
 await lines.txt '^50$'
 child=$(pgrep -P "$shell" goes_on)

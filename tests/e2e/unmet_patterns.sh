@@ -81,7 +81,8 @@ run penna check latch.penna --max-allocs 'reserve=5'
 expect_missing "$out$err" 'did you mean'
 start said "$PENNA" record -f -o latch.penna -- ./latch "$PWD/stop"
 recorder=$pid
-for ((i = 0; i < 500; ++i)); do pgrep -P "$recorder" -x latch >/dev/null && penna ctl "$recorder" on 'shop:sold' 2>/dev/null && break; sleep 0.02; done
+until_true "the command runs" pgrep -P "$recorder" -x latch
+until_true "penna ctl reaches it" penna ctl "$recorder" on 'shop:sold'
 for who in "$recorder" "$(pgrep -P "$recorder" -x latch)"; do
   run penna ctl "$who" off 'shop:slod'
   expect_eq 1 "$status" "a pattern that names no point"

@@ -153,7 +153,7 @@ S
 run penna record --via uprobe -f -o it.penna -k calls -F leaf -- dash forks.sh
 expect_eq 0 "$status" "status of a shell: $err"
 expect_eq done "$out"
-expect_match "$err" 'children and new programs got uprobes a moment after the start'
+expect_match "$err" '(child or new program|children and new programs) got uprobes a moment after the start'
 
 code() {
   python3 - "$1" <<'PYTHON'
@@ -168,13 +168,8 @@ with open(f'/proc/{sys.argv[1]}/mem', 'rb', 0) as memory:
 PYTHON
 }
 export PYTHONHASHSEED=0
-await_code() { # PID CODE YES: until it is that code, or (no) is not
-  for ((i = 0; i < 1000; ++i)); do
-    if [ "$2" = "$(code "$1")" ]; then [ "$3" = no ] || return 0; else [ "$3" = yes ] || return 0; fi
-    sleep 0.02
-  done
-  fail "the code of process $1 is not as expected"
-}
+has_code() { [ "$2" = "$(code "$1")" ]; }
+has_other_code() { ! has_code "$@"; }
 for program in musl_static glibc; do
   start output.txt ./$program 4 forever
   await output.txt right
@@ -191,9 +186,9 @@ for program in musl_static glibc; do
   # Killed: the recorder, and the process that reads the ring.
   for victim in recorder watch; do
     "$PENNA" record --via uprobe -q -f -o it.penna -F leaf -p "$pid" & recorder=$!
-    await_code "$pid" "$before" no
+    until_true "the code of $program is changed" has_other_code "$pid" "$before"
     if [ $victim = recorder ]; then kill -9 $recorder; else kill -9 "$(pgrep -P $recorder penna-uprobes || pgrep penna-uprobes)"; fi
-    await_code "$pid" "$before" yes
+    until_true "the code of $program is restored" has_code "$pid" "$before"
     kill -9 $recorder 2>/dev/null || true
     wait $recorder || true
     : >output.txt
@@ -201,7 +196,7 @@ for program in musl_static glibc; do
   done
   # A debugger traces it: chosen by itself, and told.
   gdb -q -batch -p "$pid" -ex 'shell touch held; while [ ! -e seen ]; do sleep 0.1; done' -ex detach >/dev/null 2>&1 & debugger=$!
-  for ((i = 0; i < 1000; ++i)); do [ ! -e held ] || break; sleep 0.02; done
+  until_true "a debugger holds $program" test -e held
   run penna doctor "$pid"
   expect_match "$out" 'is already traced by process [0-9]+: recorded by uprobes'
   run penna record -f -o it.penna -k alloc --duration 200ms -p "$pid"
