@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/readable.h"
 #include "penna/clock.h"
+#include "reach/find_recorder.h"
 #include "reach/stop_thread.h"
 
 namespace penna {
@@ -245,7 +246,7 @@ void UprobeWatch::count_losses() {
 }
 
 void UprobeWatch::work(int socket) {
-  ::prctl(PR_SET_NAME, "penna-uprobes");
+  ::prctl(PR_SET_NAME, kUprobeReader);
   for (;;) {
     std::vector<pollfd> ready{{socket, POLLIN, 0}};
     if (ring_) ready.push_back({ring_->fd(), POLLIN, 0});

@@ -12,8 +12,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <sstream>
+#include <system_error>
 #include <vector>
 
 #include "base/command_line.h"
@@ -123,6 +125,29 @@ std::optional<Recorder> recorder_by_tracer(int pid) {
   return Recorder{found->path, pid};
 }
 
+// Whether it holds a pidfd of that process.
+bool watches(pid_t watcher, int pid) {
+  const std::string directory = fmt::format("/proc/{}/fdinfo", watcher), line = fmt::format("\nPid:\t{}\n", pid);
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, none)) {
+    const auto text = read_file(entry.path().string(), 4096);
+    if (text && text->find(line) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// For a process recorded by uprobes: nothing in the process shows that, but a child of the recorder awaits its end.
+std::optional<Recorder> recorder_by_watch(int pid) {
+  const auto found = find_listener([pid](int listener) {
+    const std::vector<pid_t> children = children_of(listener);
+    return std::any_of(children.begin(), children.end(), [pid](pid_t child) {
+      return comm_of(static_cast<uint32_t>(child)) == kUprobeReader && watches(child, pid);
+    });
+  });
+  if (!found) return {};
+  return Recorder{found->path, pid};
+}
+
 }  // namespace
 
 Result<Recorder> find_recorder(int pid) {
@@ -133,6 +158,7 @@ Result<Recorder> find_recorder(int pid) {
     if (const std::string control = control_of_parent(child, pid); !control.empty()) return Recorder{control, 0};
   if (const auto recorder = recorder_by_doorbell(pid)) return *recorder;
   if (const auto recorder = recorder_by_tracer(pid)) return *recorder;
+  if (const auto recorder = recorder_by_watch(pid)) return *recorder;
   if (records_itself(pid))
     return Error{fmt::format(
         "process {} records itself, but its recorder cannot be reached: run penna ctl as the same user, and where the "

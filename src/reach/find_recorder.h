@@ -16,6 +16,9 @@ struct Recorder {
   int asked_pid = 0;    // the process to name in requests; 0: all of its processes
 };
 
+// The name of a recorder's process that reads what uprobes report (breakpoint/uprobe_watch.h).
+inline constexpr char kUprobeReader[] = "penna-uprobes";
+
 // `pid`: a process that records itself or is recorded by another one, a fork of such a process, or penna record itself.
 Result<Recorder> find_recorder(int pid);
 

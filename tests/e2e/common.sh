@@ -83,7 +83,7 @@ until_true() {
 
 await() { until_true "$1 has $2" grep -Eq "$2" "$1"; }
 
-is_served() { [[ $("$PENNA" ctl "$1" off nothing:here 2>&1) == *'names no point'* ]]; }
+is_served() { [[ $("$PENNA" ctl "$1" off nothing:here 2>&1) =~ 'names no point'|'does not take points'|'record all of its points' ]]; }
 await_served() { until_true "penna ctl $1 is served" is_served "$1"; }
 
 ends_otherwise() { [ "$(tail -n 1 "$1")" != "$2" ]; }

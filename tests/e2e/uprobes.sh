@@ -183,10 +183,14 @@ for program in musl_static glibc; do
   expect_match "$err" 'restored [1-9][0-9]* places in [1-9] modules?, verified'
   expect_match "$(penna report alloc it.penna)" '^ *[1-9].* run '
   expect_eq "$before" "$(code "$pid")" "code of $program"
-  # Killed: the recorder, and the process that reads the ring.
+  # Killed: the recorder, and the process that reads the ring; once all places are set. A process that is killed while
+  # the kernel sets them may leave one that does nothing, until the next recorder comes ("leaking uprobe" in its log).
   for victim in recorder watch; do
     "$PENNA" record --via uprobe -q -f -o it.penna -F leaf -p "$pid" & recorder=$!
     until_true "the code of $program is changed" has_other_code "$pid" "$before"
+    await_served "$pid"
+    run penna record -p "$pid"
+    expect_contains "$err" "process $pid is already being recorded: penna ctl $pid"
     if [ $victim = recorder ]; then kill -9 $recorder; else kill -9 "$(pgrep -P $recorder penna-uprobes || pgrep penna-uprobes)"; fi
     until_true "the code of $program is restored" has_code "$pid" "$before"
     kill -9 $recorder 2>/dev/null || true

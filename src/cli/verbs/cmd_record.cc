@@ -181,6 +181,7 @@ class RecordRun {
   const FilterOptions& filter() const { return options_.filter; }
   void say_unmet_points() const;
   std::string way_to_calls() const;
+  const char* way() const { return choice_.by_uprobes ? "uprobes" : "breakpoints"; }
 
   const RecordOptions& options_;
   CarrierChoice choice_;
@@ -252,6 +253,13 @@ Result<> RecordRun::prepare_carrier() {
   inject_ = dynamic_cast<Inject*>(carrier_.get());
   if (inject_ != nullptr)
     call_ = [inject = inject_](pid_t pid, const RemoteCode& code) { return inject->call(pid, code); };
+  if (choice_.by_breakpoints)
+    call_ = [way = way()](pid_t pid, const RemoteCode&) -> Result<> {
+      return Error{
+          fmt::format("process {} is recorded by {}, which record all of its points: penna ctl {} off -k points "
+                      "leaves all of them out",
+                      pid, way, pid)};
+    };
   return ok();
 }
 
@@ -444,8 +452,7 @@ std::string RecordRun::way_to_calls() const {
   const bool wanted = (options_.classes & 1u << PENNA_CALLS) != 0 && !options_.all_functions && !options_.short_report;
   if (!wanted || totals.processes == 0 || totals.stored[PENNA_CALLS] != 0 || !filter_text(filter()).empty()) return {};
   if (choice_.by_breakpoints)
-    return fmt::format("no calls: by {} those of functions that -F names are recorded",
-                       choice_.by_uprobes ? "uprobes" : "breakpoints");
+    return fmt::format("no calls: by {} those of functions that -F names are recorded", way());
   return "no calls: " + record_all_calls(session_);
 }
 
