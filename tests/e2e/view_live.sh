@@ -42,6 +42,8 @@ cc -O1 -g -finstrument-functions -I"$PENNA_SOURCE/include" steady.c -o steady -p
 # begin OPTION...: leaves $recorder.
 begin() {
   touch go
+  : >steady.out
+  : >steady.err # what it said before is not to be waited for
   "$PENNA" record "$@" ./steady go >steady.out 2>steady.err &
   recorder=$!
   started+=("$recorder")
@@ -190,7 +192,7 @@ expect_eq 7 "$ended" "exit status of the program that went on"
 
 # penna view of a recording that is written follows it, too; and what was kept is stored at a snapshot.
 begin -q --keep 8 -o kept.penna
-until [ -e kept.penna ]; do sleep 0.05; done
+until_true "the recording has begun" test -s kept.penna
 start view.txt "$PENNA" view kept.penna --no-open
 address=$(address_in view.txt)
 cat >kept.py <<'PYTHON'
