@@ -13,10 +13,13 @@
 #include "base/file.h"
 #include "collect/control_page.h"
 #include "collect/control_request.h"
+#include "collect/set_filters.h"
 #include "reach/ask_process.h"
 
 namespace penna {
 namespace {
+
+constexpr const char* kOtherVersion = "the recorder's answer is not understood; is it another version?";
 
 // Sends one request to the control socket at `path` and reads its answer, one line.
 //
@@ -49,7 +52,7 @@ Result<SwitchedPoints> read_answer(const std::string& answer) {
   std::string good;
   SwitchedPoints counts;
   if (!(words >> good >> counts.processes >> counts.matched >> counts.changed >> counts.refused) || good != "ok")
-    return Error{"the recorder's answer is not understood; is it another version?"};
+    return Error{kOtherVersion};
   return counts;
 }
 
@@ -84,8 +87,7 @@ Result<RecordedKinds> recorded_kinds(const Recorder& recorder) {
   std::istringstream words(answer);
   std::string good;
   RecordedKinds kinds;
-  if (!(words >> good >> kinds.recorded >> kinds.off) || good != "ok")
-    return Error{"the recorder's answer is not understood; is it another version?"};
+  if (!(words >> good >> kinds.recorded >> kinds.off) || good != "ok") return Error{kOtherVersion};
   return kinds;
 }
 
@@ -94,6 +96,34 @@ Result<> switch_kinds(const Recorder& recorder, bool on, const std::string& kind
   const std::string answer = PENNA_TRY(ask(recorder.control, fmt::format("{} 0 {}", way, kinds)));
   PENNA_TRY(read_answer(answer));
   return ok();
+}
+
+Result<std::vector<SetFilter>> set_filters(const Recorder& recorder) {
+  const std::string answer = PENNA_TRY(ask(recorder.control, "filters 0 all"));
+  if (answer.rfind("error ", 0) == 0) return Error{answer.substr(6)};
+  std::istringstream parts(answer);
+  std::string part;
+  if (!std::getline(parts, part, '\t') || part != "ok") return Error{kOtherVersion};
+  std::vector<SetFilter> filters;
+  while (std::getline(parts, part, '\t')) {
+    const size_t space = part.find(' ');
+    if (space == part.npos) return Error{kOtherVersion};
+    filters.push_back({part.substr(0, space), part.substr(space + 1)});
+  }
+  return filters;
+}
+
+Result<std::string> change_filter(const Recorder& recorder, bool on, const SetFilter& filter) {
+  const FilterKind kind = PENNA_TRY(filter_kind_of(filter.kind));
+  if (filter.text.find_first_of("\r\n") != std::string::npos) return Error{"a filter is one line"};
+  const std::string answer =
+      PENNA_TRY(ask(recorder.control, fmt::format("filter-{} 0 {} {}", on ? "on" : "off", filter.kind, filter.text)));
+  const SwitchedPoints counts = PENNA_TRY(read_answer(answer));
+  const std::string name = fmt::format("{} '{}'", option_of(kind), filter.text);
+  if (!on) return fmt::format("{} removed", name);
+  if (kind == FilterKind::kWhere && counts.matched == 0)
+    return fmt::format("{} set; no point that has been passed so far has these arguments", name);
+  return fmt::format("{} set: what does not meet it from now on is not recorded", name);
 }
 
 Result<> take_snapshot(const Recorder& recorder) { return tell(recorder, "snapshot"); }

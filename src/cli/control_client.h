@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "reach/find_recorder.h"
@@ -25,6 +26,13 @@ struct RecordedKinds {
 Result<RecordedKinds> recorded_kinds(const Recorder& recorder);
 // Switches kinds of event for the whole recording: "calls,locks".
 Result<> switch_kinds(const Recorder& recorder, bool on, const std::string& kinds);
+// A filter that is set while recording (collect/set_filters.h).
+struct SetFilter {
+  std::string kind, text;  // "where", "function" or "no-function"
+};
+Result<std::vector<SetFilter>> set_filters(const Recorder& recorder);
+// A sentence: what holds from now on.
+Result<std::string> change_filter(const Recorder& recorder, bool on, const SetFilter& filter);
 // Stores what a recorder that keeps only the newest events has (penna record --keep).
 Result<> take_snapshot(const Recorder& recorder);
 // Returns when the recording is complete and the recorder has left its processes.

@@ -205,6 +205,18 @@ CallRules watched_functions(const FilterOptions& options, TriggerAction action) 
   return rules;
 }
 
+ChosenFunctions chosen_functions(const std::vector<std::string>& only, const std::vector<std::string>& never) {
+  FunctionChoice choice;
+  for (const std::string& text : only) choice.only.emplace_back(text);
+  for (const std::string& text : never) choice.never.emplace_back(text);
+  auto chooser = std::make_shared<FunctionChooser>(std::move(choice), of_this_machine());
+  return {[chooser](uint32_t process, uint64_t pc, uint64_t ticks) {
+            const FunctionTraits traits = chooser->traits(process, pc, ticks);
+            return ChosenFunctions::Answer{traits.chosen, traits.lasting};
+          },
+          [chooser](uint32_t process, const Module& module) { return chooser->learn(process, module); }};
+}
+
 CallRules rules_for(FunctionPattern function) {
   FunctionChoice choice;
   choice.snapshots.push_back(std::move(function));

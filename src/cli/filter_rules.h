@@ -19,6 +19,8 @@ CallRules reading_rules(const FilterOptions& options, const Recording& recording
 // Rules that only name the functions that trigger an action while recording, a snapshot or the end: they leave no call
 // out.
 CallRules watched_functions(const FilterOptions& options, TriggerAction action);
+// The functions that a filter set while recording (collect/set_filters.h) keeps: by -F, all if there are none, and -N.
+ChosenFunctions chosen_functions(const std::vector<std::string>& only, const std::vector<std::string>& never);
 // Such rules for the functions of one pattern: FunctionTraits::snapshot.
 CallRules rules_for(FunctionPattern function);
 // Whether they contain times, so that the clock's rate matters.

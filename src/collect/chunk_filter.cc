@@ -31,15 +31,29 @@ void ChunkFilter::end_at(uint64_t ticks) {
   rules_.earliest_end = std::min(rules_.earliest_end, ticks);
 }
 
+void ChunkFilter::set_changes(std::shared_ptr<const FilterChanges> changes) {
+  if (changes->has_conditions() && !points_) points_.emplace(std::make_shared<const std::vector<Where>>());
+  if (points_) points_->set_changes(changes);
+  rules_.changes = std::move(changes);
+}
+
+void ChunkFilter::learn(const Module& module) {
+  const bool is_new = rules_.learn && rules_.learn(process_, module);
+  if ((rules_.changes && rules_.changes->learn(process_, module)) || is_new) ++rules_.epoch;
+}
+
+void ChunkFilter::learn(Site site) {
+  if (points_) points_->add(std::move(site));
+}
+
 void ChunkFilter::learn(std::span<const uint8_t> chunk) {
   RecordCursor in(chunk);
   Record record;
   while (in.next(record)) {
     if (record.kind == PENNA_KIND_SITE && points_) {
-      if (auto site = decode_site(record)) points_->add(std::move(*site));
-    } else if (record.kind == PENNA_KIND_MODULE && rules_.learn) {
-      auto module = decode_module(record);
-      if (module && rules_.learn(process_, *module)) ++rules_.epoch;
+      if (auto site = decode_site(record)) learn(std::move(*site));
+    } else if (record.kind == PENNA_KIND_MODULE && (rules_.learn || rules_.changes)) {
+      if (const auto module = decode_module(record)) learn(*module);
     } else if (record.kind == PENNA_KIND_THREAD && selection_) {
       selection_->learn(record, in.header());
     }

@@ -42,6 +42,11 @@ class ChunkFilter {
     is_late_ = is_late;
   }
 
+  // Filters that are set while recording. The caller then tells what was described before.
+  void set_changes(std::shared_ptr<const FilterChanges> changes);
+
+  void learn(const Module& module);
+  void learn(Site site);
   // Learns the sites and modules that a chunk describes.
   void learn(std::span<const uint8_t> chunk);
   // The remaining part of a chunk: the chunk itself, or a buffer that is valid until the next call. The descriptions of
@@ -65,7 +70,10 @@ class ChunkFilter {
   RecentOpenCalls take_open_then() { return std::move(open_then_); }
 
   // It then needs chunks in order.
-  bool has_rules() const { return rules_.any() || selection_ || is_switched(PENNA_CALLS); }
+  bool has_rules() const {
+    return rules_.any() || selection_ || is_switched(PENNA_CALLS) ||
+           (rules_.changes && rules_.changes->has_functions());
+  }
   uint64_t points_left_out() const { return points_left_out_; }
   uint64_t sites_matched() const { return points_ ? points_->sites_matched() : 0; }
   uint64_t calls_left_out() const;

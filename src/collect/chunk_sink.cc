@@ -12,6 +12,8 @@ namespace penna {
 
 namespace {
 
+constexpr size_t kMostModules = 16384;  // FunctionChooser::kMaxModules
+
 // The few records that describe something, or report losses.
 bool describes(uint32_t kind) {
   // MODULE, SITE, THREAD, LOST, BLOCKED are consecutive: one comparison for every record of every chunk.
@@ -203,7 +205,29 @@ void ChunkSink::finish(RecordingWriter& writer) {
   write_health(writer);
 }
 
+// A chunk that is written while it is open describes the same again when it is full.
+void ChunkSink::remember() {
+  for (const Module& module : modules_) {
+    if (all_modules_.size() >= kMostModules ||
+        std::find(all_modules_.rbegin(), all_modules_.rend(), module) != all_modules_.rend())
+      continue;
+    all_bytes_ += sizeof module + module.path.size() + module.build_id.size();
+    all_modules_.push_back(module);
+  }
+  for (const Site& site : sites_) {
+    if (all_sites_.size() >= Budget::kFunctions && all_sites_.count(site.id) == 0) continue;
+    if (!all_sites_.insert_or_assign(site.id, site).second) continue;
+    all_bytes_ += 2 * sizeof site + site.provider.size() + site.name.size() + site.file.size();
+    for (const SiteArgument& argument : site.arguments) all_bytes_ += sizeof argument + argument.name.size();
+  }
+  if (share_.weigh(all_weight_, all_bytes_)) return;
+  all_modules_.clear();
+  all_sites_.clear();
+  all_bytes_ = 0;
+}
+
 void ChunkSink::write_descriptions(RecordingWriter& writer) {
+  remember();
   if (!modules_.empty()) (void)writer.write_modules(process_, modules_);
   if (!sites_.empty()) (void)writer.write_sites(process_, sites_);
   if (!threads_.empty()) (void)writer.write_threads(process_, threads_);

@@ -73,6 +73,9 @@ class ChunkSink {
   // count.
   Health& health(uint32_t serial) { return share_.state_of(health_, serial)->second; }
   size_t threads() const { return health_.size(); }  // whose health is kept
+  // What was described so far, as far as the budget allows.
+  const std::vector<Module>& modules() const { return all_modules_; }
+  const std::map<uint32_t, Site>& sites() const { return all_sites_; }  // by id
   void write_health(RecordingWriter& writer);
   // No more chunks come: writes the remaining call digests, and the health.
   void finish(RecordingWriter& writer);
@@ -91,6 +94,7 @@ class ChunkSink {
   };
   void keep(std::span<const uint8_t> chunk, const Record& record);
   void write_descriptions(RecordingWriter& writer);
+  void remember();
   void count(std::span<const uint8_t> chunk, const ChunkSummary& summary);
   void follow(std::span<const uint8_t> chunk, bool is_stored);
   void catch_up(RecordingWriter& writer, const penna_chunk& header);
@@ -106,6 +110,9 @@ class ChunkSink {
   std::vector<Module> modules_;        // of the current chunk, not written yet
   std::vector<Site> sites_;
   std::vector<Thread> threads_;
+  std::vector<Module> all_modules_;  // for filters that are set later
+  std::map<uint32_t, Site> all_sites_;
+  size_t all_bytes_ = 0, all_weight_ = 0;           // of both; in the budget
   std::array<uint64_t, PENNA_CLASS_COUNT> lost_{};  // as in LOST and BLOCKED records of the current chunk
   uint64_t blocked_ticks_ = 0;
 };

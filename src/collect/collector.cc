@@ -171,9 +171,23 @@ void Collector::switch_kinds(uint32_t classes, bool on) {
   news.missed = classes;
   news.on = on;
   tell(std::move(news));
+  (void)wait_for_switch();
+}
+
+std::optional<size_t> Collector::change_filters(FilterChange change) {
+  News news{};
+  news.kind = News::kFilter;
+  news.change = std::move(change);
+  tell(std::move(news));
+  if (!wait_for_switch()) return std::nullopt;
+  std::lock_guard hold(mutex_);
+  return sites_counted_;
+}
+
+bool Collector::wait_for_switch() {
   const uint64_t mine = ++switches_told_;
   std::unique_lock hold(mutex_);
-  switched_.wait_for(hold, std::chrono::seconds(1), [&] { return switches_done_ >= mine; });
+  return switched_.wait_for(hold, std::chrono::seconds(1), [&] { return switches_done_ >= mine; });
 }
 
 // No chunk that was drained so far has a later event, so the same time holds for all processes.
@@ -186,7 +200,26 @@ void Collector::apply_switch(uint32_t classes, bool on) {
                          on ? "" : ": what began from then on is not recorded"),
              on ? 0 : 1u << i);
   }
-  for (auto& drain : drains_) drain->set_switches(switches_);
+  filter_from_now();
+}
+
+void Collector::apply_filters(FilterChange change) {
+  const ClockTriplet now = read_clocks();
+  const double seconds = static_cast<double>(now.monotonic_ns - start_.monotonic_ns) / 1e9;
+  add_note(fmt::format("{} after {:.3f} s{}", change.what, seconds, change.effect), change.missed);
+  size_t count = 0;
+  if (change.counted != nullptr)
+    for (const auto& drain : drains_) count += drain->sites_with(*change.counted);
+  changes_->add(now.ticks, std::move(change.conditions), std::move(change.functions));
+  {
+    const std::lock_guard hold(mutex_);
+    sites_counted_ = count;
+  }
+  filter_from_now();
+}
+
+void Collector::filter_from_now() {
+  for (auto& drain : drains_) drain->set_switches(switches_, changes_);
   const std::lock_guard hold(mutex_);
   ++switches_done_;
   switched_.notify_all();
@@ -328,7 +361,7 @@ void Collector::apply(News& news) {
       if (news.process.after_exec) programs_.met(news.process.pid, news.process.start_ticks);
       inherit(news.process, *news.drain, parent);
       news.drain->stop_at(end_ticks());
-      if (switches_->any()) news.drain->set_switches(switches_);
+      if (switches_->any() || changes_->any()) news.drain->set_switches(switches_, changes_);
       drains_.push_back(std::move(news.drain));
       break;
     }
@@ -351,6 +384,7 @@ void Collector::apply(News& news) {
       add_note(std::move(news.sentence), news.missed);
       break;
     case News::kSwitch: apply_switch(news.missed, news.on); break;
+    case News::kFilter: apply_filters(std::move(news.change)); break;
   }
 }
 

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -115,6 +116,17 @@ class Collector {
   // holds, or after a second if the collector is busy. Any thread.
   void switch_kinds(uint32_t classes, bool on);
   uint32_t kinds_off() const { return kinds_off_.load(std::memory_order_relaxed); }  // any thread
+  // Filters that are set from now on, instead of those before; a note says so, and of which events (as bits) some are
+  // missing from now on. Returns like switch_kinds().
+  struct FilterChange {
+    FilterChanges::Conditions conditions;
+    ChosenFunctions functions;
+    std::string what, effect;  // for the note: before and after the time
+    uint32_t missed = 0;
+    const Where* counted = nullptr;  // one of `conditions`
+  };
+  // To how many points that were described so far `counted` applies; none: that is not known.
+  std::optional<size_t> change_filters(FilterChange change);
   // What a flight recorder keeps is stored soon. False: there is none, all events are. Any thread.
   bool ask_for_snapshot();
   // Drains everything, ends processes that are still alive as kStopped, and closes the recording. Returns errors of the
@@ -133,7 +145,7 @@ class Collector {
  private:
   static constexpr int kOpenMs = 500;  // between checks of open chunks: what is older than a second is in the file
   struct News {
-    enum Kind { kAdd, kEnd, kLeft, kNote, kSwitch } kind;
+    enum Kind { kAdd, kEnd, kLeft, kNote, kSwitch, kFilter } kind;
     Process process;
     std::unique_ptr<ProcessDrain> drain;
     uint32_t number = 0;
@@ -143,6 +155,7 @@ class Collector {
     bool refused = false, on = false;
     uint32_t missed = 0;
     uint64_t ticks = 0, processor_ns = 0;
+    FilterChange change;
   };
 
   std::unique_ptr<ChunkFilter> make_filter(const Process& process);
@@ -156,7 +169,10 @@ class Collector {
   void inherit(const Process& child, ProcessDrain& drain, const ProcessDrain* parent);
   void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone, uint64_t processor_ns);
   void add_note(std::string sentence, uint32_t missed);
+  bool wait_for_switch();
   void apply_switch(uint32_t classes, bool on);
+  void apply_filters(FilterChange change);
+  void filter_from_now();
   void note_unrecorded();
   void note_limits();
   void take_snapshot_if_due();
@@ -190,12 +206,14 @@ class Collector {
   uint64_t most_bytes_ = UINT64_MAX;  // of the file
   uint64_t full_ticks_ = UINT64_MAX;  // when it had reached that size
   std::shared_ptr<const ThreadChoice> wanted_;
-  std::shared_ptr<KindSwitches> switches_ = std::make_shared<KindSwitches>();  // of the collector's thread
+  std::shared_ptr<KindSwitches> switches_ = std::make_shared<KindSwitches>();   // of the collector's thread
+  std::shared_ptr<FilterChanges> changes_ = std::make_shared<FilterChanges>();  // likewise
   std::atomic<uint32_t> kinds_off_{0};
   uint64_t switches_told_ = 0, switches_done_ = 0;  // the first is of the thread that serves requests
+  size_t sites_counted_ = 0;                        // by the last change of filters
   std::condition_variable switched_;
   std::shared_ptr<StoreCounts> counts_ = std::make_shared<StoreCounts>();
-  std::mutex mutex_;  // guards news_, told_to_stop_, held_ and switches_done_
+  std::mutex mutex_;  // guards news_, told_to_stop_, held_, switches_done_ and sites_counted_
   // Other threads only append here and never wait for the collector's work: mutex_ is held only for a push or a swap.
   std::vector<News> news_;
   uint64_t told_to_stop_ = UINT64_MAX;  // when

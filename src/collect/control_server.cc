@@ -23,8 +23,10 @@ namespace {
 struct Request {
   bool on = false, done = false;  // done: a report of the client, not a request
   bool stop = false, snapshot = false, tells_kinds = false, switches_kinds = false;
+  bool tells_filters = false, changes_filter = false;
   uint32_t pid = 0;
   std::string pattern;
+  std::string rest;  // of the line
 };
 
 Result<Request> parse(const std::string& line) {
@@ -34,13 +36,16 @@ Result<Request> parse(const std::string& line) {
   words >> what >> request.pid >> request.pattern;
   // A client may be another version: anything not understood is an error, never half a request.
   request.done = what.starts_with("was-");
-  request.on = what == "on" || what == "was-on" || what == "kinds-on";
+  request.on = what == "on" || what == "was-on" || what == "kinds-on" || what == "filter-on";
   request.tells_kinds = what == "kinds";
   request.switches_kinds = what == "kinds-on" || what == "kinds-off";
+  request.tells_filters = what == "filters";
+  request.changes_filter = what == "filter-on" || what == "filter-off";
+  if (request.changes_filter) std::getline(words >> std::ws, request.rest);
   request.stop = what == "stop";
   request.snapshot = what == "snapshot";
   if (!words || !(request.on || request.stop || request.snapshot || request.tells_kinds || request.switches_kinds ||
-                  what == "off" || what == "was-off"))
+                  request.tells_filters || request.changes_filter || what == "off" || what == "was-off"))
     return Error{"this recorder does not understand the request; is it another version?"};
   return request;
 }
@@ -64,8 +69,8 @@ std::string control_path(const std::string& socket_path) {
 }
 
 Result<ControlServer> ControlServer::listen(const std::string& socket_path, Server& server, Collector& collector,
-                                            Ask ask, bool may_stop) {
-  ControlServer control(control_path(socket_path), server, collector, std::move(ask), may_stop);
+                                            Ask ask, bool may_stop, SetFilters::Chooser chooser) {
+  ControlServer control(control_path(socket_path), server, collector, std::move(ask), may_stop, std::move(chooser));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (control.path_.size() >= sizeof address.sun_path)
@@ -123,6 +128,12 @@ std::string ControlServer::switch_kinds(bool on, const std::string& kinds) {
   return "ok 0 0 0 0";
 }
 
+std::string ControlServer::change_filter(bool on, const std::string& kind, const std::string& text) {
+  const auto known = filter_kind_of(kind);
+  const auto matched = known ? filters_.change(on, *known, text, server_->classes()) : Result<uint32_t>(known.error());
+  return matched ? fmt::format("ok 0 {} 0 0", *matched) : "error " + matched.error().text;
+}
+
 std::string ControlServer::answer(const std::string& line) {
   const auto request = parse(line);
   if (!request) return "error " + request.error().text;
@@ -133,6 +144,8 @@ std::string ControlServer::answer(const std::string& line) {
   if (request->stop) return "ok 0 0 0 0";
   if (request->tells_kinds) return fmt::format("ok {} {}", server_->classes(), collector_->kinds_off());
   if (request->switches_kinds) return switch_kinds(request->on, request->pattern);
+  if (request->tells_filters) return "ok" + filters_.list();
+  if (request->changes_filter) return change_filter(request->on, request->pattern, request->rest);
   if (request->snapshot)
     return collector_->ask_for_snapshot() ? "ok 0 0 0 0"
                                           : "error all events are stored: a snapshot is for record --keep";

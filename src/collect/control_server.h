@@ -9,6 +9,12 @@
 //   request   kinds 0 all
 //   answer    ok RECORDED OFF, as bits: what is recorded at all, and of these what is switched off
 //
+//   request   filter-on|filter-off 0 where|function|no-function TEXT    TEXT: the rest of the line
+//   answer    ok 0 MATCHED 0 0: it holds, or no longer; a new condition applies to MATCHED points that are known so far
+//             (2^32 - 1: not known)
+//   request   filters 0 all
+//   answer    ok, and for each that is set a tab, where|function|no-function, and TEXT
+//
 //   request   snapshot PID all           what penna record --keep has kept is stored
 //   answer    ok 0 0 0 0
 //
@@ -35,6 +41,7 @@
 #include "collect/collector.h"
 #include "collect/control_page.h"
 #include "collect/server.h"
+#include "collect/set_filters.h"
 
 namespace penna {
 
@@ -48,9 +55,9 @@ class ControlServer {
                                                                  const penna_control& request)>;
 
   // Listens beside `socket_path`; server and collector must outlive it.
-  // `may_stop`: whether stop_requested() can be honored.
+  // `may_stop`: whether stop_requested() can be honored. `chooser`: for filters by names of functions; empty: none.
   static Result<ControlServer> listen(const std::string& socket_path, Server& server, Collector& collector, Ask ask,
-                                      bool may_stop = true);
+                                      bool may_stop = true, SetFilters::Chooser chooser = {});
   ControlServer(ControlServer&& other) noexcept = default;
   ControlServer& operator=(ControlServer&&) = delete;
   ~ControlServer();
@@ -61,10 +68,17 @@ class ControlServer {
   void work();
 
  private:
-  ControlServer(std::string path, Server& server, Collector& collector, Ask ask, bool may_stop)
-      : path_(std::move(path)), server_(&server), collector_(&collector), ask_(std::move(ask)), may_stop_(may_stop) {}
+  ControlServer(std::string path, Server& server, Collector& collector, Ask ask, bool may_stop,
+                SetFilters::Chooser chooser)
+      : path_(std::move(path)),
+        server_(&server),
+        collector_(&collector),
+        ask_(std::move(ask)),
+        may_stop_(may_stop),
+        filters_(collector, std::move(chooser)) {}
   std::string answer(const std::string& line);
   std::string switch_kinds(bool on, const std::string& kinds);
+  std::string change_filter(bool on, const std::string& kind, const std::string& text);
   void note(uint32_t pid, bool on, const std::string& pattern);
 
   std::string path_;
@@ -72,6 +86,7 @@ class ControlServer {
   Collector* collector_;
   Ask ask_;
   bool may_stop_;
+  SetFilters filters_;
   Fd listener_;
   std::vector<Fd> stoppers_;  // clients that requested the end, and wait for it
 };

@@ -53,10 +53,35 @@ void ProcessDrain::set_observer(Observer* observer) {
   if (observer != nullptr) fresh_.emplace(number_, *observer, budget_);
 }
 
-void ProcessDrain::set_switches(const std::shared_ptr<const KindSwitches>& switches) {
-  if (filter_) return;
-  filter_ = std::make_unique<ChunkFilter>(number_, nullptr, nullptr, budget_);
-  filter_->set_switches(switches, true);
+void ProcessDrain::set_switches(const std::shared_ptr<const KindSwitches>& switches,
+                                const std::shared_ptr<const FilterChanges>& changes) {
+  if (!filter_) {
+    filter_ = std::make_unique<ChunkFilter>(number_, nullptr, nullptr, budget_);
+    filter_->set_switches(switches, true);
+  }
+  if (!changes->any()) return;
+  filter_->set_changes(changes);
+  for (const Module& module : sink_->modules()) filter_->learn(module);
+  for (const auto& [id, site] : sink_->sites()) filter_->learn(site);
+  descriptions_ = 0;  // those in open chunks, too
+}
+
+size_t ProcessDrain::sites_with(const Where& condition) {
+  std::unordered_set<uint32_t> ids;
+  const auto count = [&](const Site& site) {
+    if (condition.places_in(site)) ids.insert(site.id);
+  };
+  for (const auto& [id, site] : sink_->sites()) count(site);
+  // The others are in chunks that have not come yet.
+  std::vector<uint8_t> copy(PENNA_CHUNK_BYTES);
+  each_taken([&](uint32_t chunk) {
+    RecordCursor in({copy.data(), channel_.copy_chunk(chunk, copy.data())});
+    Record record;
+    while (in.next(record))
+      if (record.kind == PENNA_KIND_SITE)
+        if (const auto site = decode_site(record)) count(*site);
+  });
+  return ids.size();
 }
 
 size_t ProcessDrain::drain(RecordingWriter& writer, size_t limit) {

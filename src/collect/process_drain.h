@@ -43,8 +43,11 @@ class ProcessDrain {
   // Diverts chunks there. Call before the first chunk; may be null.
   void set_flight_recorder(FlightRecorder* recorder) { flight_ = recorder; }
 
-  // What is switched while recording: from now on, chunks are filtered by it.
-  void set_switches(const std::shared_ptr<const KindSwitches>& switches);
+  // What is switched, and filters that are set, while recording: from now on, chunks are filtered by it.
+  void set_switches(const std::shared_ptr<const KindSwitches>& switches,
+                    const std::shared_ptr<const FilterChanges>& changes);
+  // To how many points that it has described so far a condition applies.
+  size_t sites_with(const Where& condition);
 
   // Where programs that the process starts are reported. May be null.
   void set_started_programs(StartedPrograms* programs) { programs_ = programs; }

@@ -145,11 +145,18 @@ inline CallSieve::Function& CallSieve::function_of(uint64_t pc, uint32_t* index)
   }
   *index = recent.function;
   Function& function = functions_[recent.function];
-  if (rules_.ask && (added || !function.traits.lasting || function.epoch != rules_.epoch)) {
-    function.traits = rules_.ask(process_, pc, now_);
-    function.epoch = rules_.epoch;
-  }
+  if ((rules_.ask || rules_.changes) && (added || !function.traits.lasting || function.epoch != epoch()))
+    ask(function, pc);
   return function;
+}
+
+void CallSieve::ask(Function& function, uint64_t pc) const {
+  function.traits = rules_.ask ? rules_.ask(process_, pc, now_) : FunctionTraits();
+  function.epoch = epoch();
+  if (!rules_.changes) return;
+  const ChosenFunctions::Answer answer = rules_.changes->function(process_, pc, now_);
+  function.traits.dropped = !answer.chosen;
+  function.traits.lasting &= answer.lasting;
 }
 
 inline void CallSieve::enter(uint64_t pc, size_t offset) {
@@ -182,7 +189,8 @@ inline void CallSieve::enter(uint64_t pc, size_t offset) {
   open.place = {chunk_number_, begun_ || rules_.rough ? static_cast<uint32_t>(offset) : kNowhere};
   ++function.open;
   const bool is_off = rules_.switches && !inherits_ && rules_.switches->is_off(PENNA_CALLS, now_);
-  if (!is_off && keeps(traits, open.inside && !open.hidden, open.level, open.limit)) {
+  const bool is_dropped = is_off || (traits.dropped && !inherits_);
+  if (!is_dropped && keeps(traits, open.inside && !open.hidden, open.level, open.limit)) {
     ++open.level;
     const bool waits = has_limit(open) || (rules_.rough && !begun_) || !leads(open);
     open.state = waits ? State::kUndecided : State::kKept;

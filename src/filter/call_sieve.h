@@ -20,6 +20,7 @@
 
 #include "base/hash.h"
 #include "filter/chunk_cut.h"
+#include "filter/filter_changes.h"
 #include "filter/kind_switches.h"
 #include "recording/call_stacks.h"
 #include "recording/records.h"
@@ -39,6 +40,7 @@ struct FunctionTraits {
   bool hidden = false;    // it and everything it calls is left out, and turns nothing on or off
   bool target = false;    // of CallRules::only_paths
   bool finish = false;    // the recording ends where it is entered
+  bool dropped = false;   // by CallRules::changes: calls that begin now are left out
   // Inside a call of it, including that call, these replace CallRules'. kUnset: the surrounding value.
   static constexpr uint32_t kUnset = std::numeric_limits<uint32_t>::max();
   static constexpr uint64_t kUnsetTicks = std::numeric_limits<uint64_t>::max();
@@ -74,6 +76,8 @@ struct CallRules {
   uint64_t epoch = 0;  // increasing: functions asked about before must be asked about again
   // For recorders: calls entered while their kind is off are left out. Null: it never is.
   std::shared_ptr<const KindSwitches> switches;
+  // Likewise: filters that were set while recording. Null: none ever was.
+  std::shared_ptr<const FilterChanges> changes;
 
   bool has_range() const { return begin != 0 || end != std::numeric_limits<uint64_t>::max(); }
   bool concerns_calls() const {
@@ -187,6 +191,8 @@ class CallSieve {
   void values(size_t offset);
   void decide_values(Open& open, bool stay);
   Function& function_of(uint64_t pc, uint32_t* index);
+  void ask(Function& function, uint64_t pc) const;
+  uint64_t epoch() const { return rules_.epoch + (rules_.changes ? rules_.changes->number(now_) : 0); }
   bool keeps(const FunctionTraits& traits, bool inside, uint32_t level, uint32_t limit) const;
   void pass(const Record& record, size_t offset);  // out of the range
   void reach(uint64_t time) {

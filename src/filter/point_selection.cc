@@ -2,6 +2,7 @@
 // See point_selection.h.
 #include "filter/point_selection.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/free_memory.h"
@@ -21,7 +22,7 @@ std::string names_of(const Site& site) { return site.provider + ":" + site.name;
 
 void PointSelection::add(Site site) {
   if (sites_.size() >= kMaxSites && !knows(site.id)) return;  // its points are kept
-  KnownSite known{std::move(site), {}, 0};
+  KnownSite known{std::move(site), {}};
   for (const Where& where : *conditions_)
     if (auto places = where.places_in(known.site)) known.conditions.push_back({&where, std::move(*places)});
   const bool applies = !known.conditions.empty();
@@ -70,14 +71,25 @@ void PointSelection::set_open_spans(uint32_t thread, OpenSpans open) {
   if (!open.empty()) open_spans_[thread] = std::move(open);
 }
 
+// The conditions that were set when the point was passed.
+void PointSelection::bind_changes(KnownSite& known, uint64_t ticks) const {
+  if (!changes_ || changes_->number(ticks) == known.change) return;
+  known.change = changes_->number(ticks);
+  known.changed.clear();
+  const std::vector<Where>* const conditions = changes_->conditions(ticks);
+  if (conditions == nullptr) return;
+  for (const Where& where : *conditions)
+    if (auto places = where.places_in(known.site)) known.changed.push_back({&where, std::move(*places)});
+}
+
 bool PointSelection::meets(const KnownSite& known, const Record& record) {
-  if (known.conditions.empty()) return true;
+  if (known.conditions.empty() && known.changed.empty()) return true;
   decode_arguments(&known.site, record, decoded_);
   // It cannot be judged, so it is shown, as malformed.
   if (decoded_.malformed) return true;
-  for (const Bound& bound : known.conditions)
-    if (!bound.where->holds(bound.places, decoded_)) return false;
-  return true;
+  const auto holds = [&](const Bound& bound) { return bound.where->holds(bound.places, decoded_); };
+  return std::all_of(known.conditions.begin(), known.conditions.end(), holds) &&
+         std::all_of(known.changed.begin(), known.changed.end(), holds);
 }
 
 // An end shares the fate of the innermost open span of its name; without one it is kept.
@@ -111,10 +123,12 @@ uint64_t PointSelection::sift(std::span<const uint8_t> chunk, ChunkCut& cut) {
 bool PointSelection::keeps(uint32_t thread, const Record& record) {
   const auto found = sites_.find(record.as<penna_point>().site);
   if (found == sites_.end()) return true;
-  const KnownSite& known = found->second;
+  KnownSite& known = found->second;
   if (known.site.kind == PENNA_SITE_SPAN_END) return end_span(known.span, thread);
+  bind_changes(known, record.time);
   const bool kept = meets(known, record);
-  if (known.span == 0 || known.conditions.empty()) return kept;
+  // Once any was set, all spans are noted: one that began while it was may enclose one of its name that begins later.
+  if (known.span == 0 || (known.conditions.empty() && !(changes_ && changes_->has_conditions()))) return kept;
   // Thread numbers come from the process, which may send any.
   if (open_spans_.size() >= kMaxThreads && open_spans_.count(thread) == 0) return true;
   OpenSpans& open = open_spans_[thread];

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "filter/chunk_cut.h"
+#include "filter/filter_changes.h"
 #include "filter/where.h"
 #include "recording/arguments.h"
 #include "recording/records.h"
@@ -24,6 +25,8 @@ class PointSelection {
  public:
   // All conditions that apply must hold.
   explicit PointSelection(std::shared_ptr<const std::vector<Where>> conditions) : conditions_(std::move(conditions)) {}
+  // Conditions that are set while recording, besides the others; must outlive it.
+  void set_changes(std::shared_ptr<const FilterChanges> changes) { changes_ = std::move(changes); }
 
   // A later site with the same id replaces the earlier one.
   void add(Site site);
@@ -59,13 +62,17 @@ class PointSelection {
   struct KnownSite {
     Site site;
     std::vector<Bound> conditions;
-    uint32_t span = 0;  // for a span and its end: the number of their names
+    uint32_t span = 0;    // for a span and its end: the number of their names
+    uint64_t change = 0;  // the number in changes_ for which `changed` was worked out
+    std::vector<Bound> changed{};
   };
   static size_t bytes_of(const KnownSite& known);
+  void bind_changes(KnownSite& known, uint64_t ticks) const;
   bool meets(const KnownSite& known, const Record& record);
   bool end_span(uint32_t span, uint32_t thread);
 
   std::shared_ptr<const std::vector<Where>> conditions_;
+  std::shared_ptr<const FilterChanges> changes_;
   std::unordered_map<uint32_t, KnownSite> sites_;       // by id
   std::unordered_map<std::string, uint32_t> spans_;     // numbers of span names
   std::unordered_map<uint32_t, OpenSpans> open_spans_;  // by thread

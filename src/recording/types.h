@@ -126,6 +126,7 @@ struct Module {
   std::vector<uint8_t> build_id;
   std::string path;
   uint64_t ticks = 0;  // from when on it was mapped
+  bool operator==(const Module&) const = default;
 };
 
 // The names of places in a file at the end of the recording.

@@ -70,9 +70,10 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
       "Switches points, triggers and kinds of event of a running recording, takes a snapshot of it, or ends it. "
       "PID: a process that is recorded, by penna "
       "record or by itself (then it alone), or penna record (then all processes, and programs to come). -k: in the "
-      "whole recording, calls, allocations or lock operations that begin while their kind is off are left out. stop: "
-      "the "
-      "whole recording ends, as by penna record --duration: the programs go on, and those that were attached to (-p) "
+      "whole recording, calls, allocations or lock operations that begin while their kind is off are left out. "
+      "--where, "
+      "-F, -N: a filter that is set (on) or removed (off), in the whole recording. stop: the whole recording ends, as "
+      "by penna record --duration: the programs go on, and those that were attached to (-p) "
       "are as they were before. snapshot: what penna record --keep has kept is stored.",
       "penna ctl");
   parser.words("PID on|off|snapshot|stop [PATTERN...]", words,
@@ -80,6 +81,10 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   const std::vector<std::string> ways = {"on", "off", "snapshot", "stop"};
   parser.texts("-k,--kinds", parsed.options.kinds, "KINDS", "for on and off: calls,alloc,locks or some of them",
                OptionParser::Split::kAtCommas);
+  std::vector<std::string> conditions, functions, not_functions;
+  parser.texts("--where", conditions, "CONDITION", "for on and off: only points whose arguments satisfy it");
+  parser.texts("-F,--function", functions, "PATTERN", "for on and off: only calls of functions of this name");
+  parser.texts("-N,--no-function", not_functions, "PATTERN", "for on and off: no calls of functions of this name");
   parser.known(ways);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
@@ -101,7 +106,13 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   if (!kinds.empty() && (is_of_all || words.size() != 2))
     return Error{"-k is for on and off, and without a pattern: penna ctl PID off -k calls"};
   if (!kinds.empty()) PENNA_TRY(classes_of(kinds));
-  if (!is_of_all && kinds.empty() && words.size() < 3)
+  std::vector<SetFilter>& filters = parsed.options.filters;
+  for (const auto& [kind, texts] :
+       {std::pair("where", &conditions), {"function", &functions}, {"no-function", &not_functions}})
+    for (const std::string& text : *texts) filters.push_back({kind, text});
+  if (!filters.empty() && (is_of_all || words.size() != 2 || !kinds.empty()))
+    return Error{"filters are for on and off, and without anything else: penna ctl PID on --where 'rows > 100'"};
+  if (!is_of_all && kinds.empty() && filters.empty() && words.size() < 3)
     return Error{fmt::format("write penna ctl {0} on PATTERN, or off instead of on; or penna ctl {0} stop", words[0])};
   parsed.options.on = what == "on";
   parsed.options.patterns.assign(words.begin() + 2, words.end());
@@ -134,6 +145,12 @@ int cmd_ctl(const CtlOptions& options) {
                                : "what has begun is recorded to its end, nothing else"));
     return 0;
   }
+  for (const SetFilter& filter : options.filters) {
+    const auto done = change_filter(*recorder, options.on, filter);
+    if (!done) return fail(done.error().text);
+    say(*done);
+  }
+  if (!options.filters.empty()) return 0;
   // One pattern after the other: when one fails, those before it have been switched, and were
   // reported so.
   bool all_known = true;

@@ -4,6 +4,10 @@
 // PID is a recorded process (then only it), or the recorder (then all processes, and future programs).
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "cli/control_client.h"
 #include "cli/options/arguments.h"
 
 namespace penna {
@@ -13,6 +17,7 @@ struct CtlOptions {
   bool on = false;
   bool stop = false, snapshot = false;  // of the whole recording, instead
   std::vector<std::string> kinds;       // likewise: "calls", "alloc", "locks"
+  std::vector<SetFilter> filters;       // likewise
   // Not empty unless one of these. No white space in them: the control socket takes a request a line, its
   // words separated by spaces.
   std::vector<std::string> patterns;

@@ -322,11 +322,12 @@ Result<> RecordRun::listen() {
     starts_.emplace(agent_, socket_path_);
     server_->on_start([this](Server::AnnouncedStart start) { starts_->announce(std::move(start)); });
   }
-  control_.emplace(
-      PENNA_TRY(ControlServer::listen(socket_path_, *server_, *collector_,
-                                      [call = call_](uint32_t pid, ControlPage& page, const penna_control& request) {
-                                        return ask_process(pid, page, request, call);
-                                      })));
+  control_.emplace(PENNA_TRY(ControlServer::listen(
+      socket_path_, *server_, *collector_,
+      [call = call_](uint32_t pid, ControlPage& page, const penna_control& request) {
+        return ask_process(pid, page, request, call);
+      },
+      true, chosen_functions)));
   return ok();
 }
 

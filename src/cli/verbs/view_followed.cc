@@ -142,8 +142,11 @@ std::string FollowedView::controls() {
         points[point.full_name()] |= (point.kind != 0 ? place.recording : place.probed).value_or(false);
   }
   RecordedKinds kinds;
-  if (const auto recorder = find_recorder(writer_); recorder)
+  std::vector<SetFilter> filters;
+  if (const auto recorder = find_recorder(writer_); recorder) {
     if (const auto told = recorded_kinds(*recorder); told) kinds = *told;
+    if (auto told = set_filters(*recorder); told) filters = std::move(*told);
+  }
   return json_text([&](JsonWriter& json) {
     json.key("kinds");
     json.begin_array();
@@ -152,6 +155,15 @@ std::string FollowedView::controls() {
       json.begin_object();
       json.field("name", kClassNames[i]);
       json.field("on", (kinds.off >> i & 1) == 0);
+      json.end_object();
+    }
+    json.end_array();
+    json.key("filters");
+    json.begin_array();
+    for (const SetFilter& filter : filters) {
+      json.begin_object();
+      json.field("kind", filter.kind);
+      json.field("text", filter.text);
       json.end_object();
     }
     json.end_array();
@@ -190,18 +202,28 @@ Result<std::string> FollowedView::switch_kind(const HttpParameters& parameters) 
   return fmt::format("{} switched {}", *known, on->second == "1" ? "on" : "off");
 }
 
+Result<std::string> FollowedView::set_filter(const HttpParameters& parameters) {
+  const auto on = parameters.find("on"), kind = parameters.find("kind"), text = parameters.find("text");
+  if (on == parameters.end() || kind == parameters.end() || text == parameters.end() ||
+      (on->second != "0" && on->second != "1"))
+    return Error{"a filter has a kind (where, function or no-function) and a text, and on is 1 or 0"};
+  const Recorder recorder = PENNA_TRY(find_recorder(writer_));
+  return change_filter(recorder, on->second == "1", {kind->second, text->second});
+}
+
 HttpAnswer FollowedView::act(const std::string& name, const HttpParameters& parameters) {
   const auto tell = [&](Result<> (*request)(const Recorder&), const char* done) -> Result<std::string> {
     const Recorder recorder = PENNA_TRY(find_recorder(writer_));
     PENNA_TRY(request(recorder));
     return std::string(done);
   };
-  if (name != "points" && name != "kinds" && name != "snapshot" && name != "stop")
+  if (name != "points" && name != "kinds" && name != "filters" && name != "snapshot" && name != "stop")
     return json_answer(404, "error", "nothing is done by that");
-  const Result<std::string> done = name == "points"  ? switch_point(parameters)
-                                   : name == "kinds" ? switch_kind(parameters)
-                                   : name == "stop"  ? tell(stop_recording, "the recording has ended")
-                                                     : tell(take_snapshot, "what was kept is stored");
+  const Result<std::string> done = name == "points"    ? switch_point(parameters)
+                                   : name == "kinds"   ? switch_kind(parameters)
+                                   : name == "filters" ? set_filter(parameters)
+                                   : name == "stop"    ? tell(stop_recording, "the recording has ended")
+                                                       : tell(take_snapshot, "what was kept is stored");
   return done ? json_answer(200, "done", *done) : json_answer(400, "error", done.error().text);
 }
 

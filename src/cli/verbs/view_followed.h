@@ -54,6 +54,7 @@ class FollowedView {
   std::string controls();
   Result<std::string> switch_point(const HttpParameters& parameters);
   Result<std::string> switch_kind(const HttpParameters& parameters);
+  Result<std::string> set_filter(const HttpParameters& parameters);
 
   const ViewOptions options_;
   const pid_t writer_;

@@ -15,11 +15,6 @@ std::string_view short_name(std::string_view text, std::string_view pattern) {
   return text.starts_with('/') ? text.substr(text.rfind('/') + 1) : name_for_pattern(text, pattern);
 }
 
-bool is_same(const Module& a, const Module& b) {
-  return a.start == b.start && a.end == b.end && a.bias == b.bias && a.ticks == b.ticks &&
-         a.generation == b.generation && a.path == b.path && a.build_id == b.build_id;
-}
-
 // A format string, like those of the other options.
 std::string limit_option(const FunctionLimit& limit) { return "-T '{}@" + limit.action + "'"; }
 
@@ -52,8 +47,8 @@ void FunctionChooser::ask(const std::string& option, const Patterns& patterns) {
 
 bool FunctionChooser::learn(uint32_t process, const Module& module) {
   Modules& modules = processes_[process];
-  const auto known = [&](const Module& one) { return is_same(one, module); };
-  if (modules.list.size() >= kMaxModules || std::any_of(modules.list.rbegin(), modules.list.rend(), known))
+  if (modules.list.size() >= kMaxModules ||
+      std::find(modules.list.rbegin(), modules.list.rend(), module) != modules.list.rend())
     return false;
   std::string key = module.path + '\0';
   key.append(module.build_id.begin(), module.build_id.end());

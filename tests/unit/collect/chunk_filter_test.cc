@@ -123,6 +123,33 @@ TEST(ChunkFilter, ACallIsOfAThreadThatWasWantedWhenItWasEntered) {
   EXPECT_EQ(left(filter, closes)[0], 2u);
 }
 
+// Until its module is known a function has no name, and then it is asked about again.
+TEST(ChunkFilter, AFilterThatIsSetLaterLearnsWhatWasDescribedBefore) {
+  std::vector<Module> known;
+  ChosenFunctions functions;
+  functions.learn = [&](uint32_t, const Module& module) { return known.push_back(module), true; };
+  functions.ask = [&](uint32_t, uint64_t pc, uint64_t) {
+    for (const Module& module : known)
+      if (pc >= module.start && pc < module.end) return ChosenFunctions::Answer{true};
+    return ChosenFunctions::Answer{false};
+  };
+  const auto changes = std::make_shared<FilterChanges>();
+  changes->add(kNow + 10, std::make_shared<const std::vector<Where>>(), functions);
+  ChunkFilter filter(0, nullptr, nullptr);
+  EXPECT_FALSE(filter.has_rules());
+  filter.set_changes(changes);
+  EXPECT_TRUE(filter.has_rules());
+  EXPECT_EQ(calls_in(filter.apply(calls(kFunction, 0))), 2u) << "before it was set";
+  EXPECT_EQ(calls_in(filter.apply(calls(kFunction, 1))), 0u);
+  Module module;
+  module.start = kFunction;
+  module.end = kFunction + 0x100;
+  filter.learn(module);
+  EXPECT_EQ(calls_in(filter.apply(calls(kFunction, 2))), 2u);
+  EXPECT_EQ(calls_in(filter.apply(calls(kOther, 3))), 0u);
+  EXPECT_EQ(filter.calls_left_out(), 2u);
+}
+
 TEST(ChunkFilter, OpenChunkContinuesWhereItEndedUncounted) {
   CallRules rules;
   rules.rough = true;
