@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -23,14 +24,16 @@ namespace {
 
 constexpr uint64_t kMagic = 0x0a0d776569'5650ab;  // AB "PView" 0D 0A
 // Bump it when an older index would be misread, or lacks something.
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;  // 1: no told texts
+
+constexpr uint64_t kMostTold = 16 << 20;
 
 struct Header {
   uint64_t magic = kMagic;
   uint32_t version = kVersion, reserved = 0;
-  uint64_t identity = 0, tables_at = 0, tables_bytes = 0, checksum = 0;
+  uint64_t identity = 0, tables_at = 0, tables_bytes = 0, told_at = 0, told_bytes = 0, checksum = 0;
 };
-static_assert(sizeof(Header) == 48 && offsetof(Header, checksum) == 40);
+static_assert(sizeof(Header) == 64 && offsetof(Header, checksum) == 56);
 
 uint64_t checksum_of(const Header& header) { return XXH3_64bits(&header, offsetof(Header, checksum)); }
 
@@ -63,8 +66,14 @@ bool is_own_index(const Fd& file, Header* header) {
          read_all(file, 0, header, sizeof *header) && header->magic == kMagic;
 }
 
-Fd open_existing(const std::string& path) {
-  return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+Fd open_existing(const std::string& path, int access = O_RDONLY) {
+  return Fd(::open(path.c_str(), access | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+}
+
+// A whole index of this recording.
+bool is_index_of(const Fd& file, uint64_t identity, Header* header) {
+  return file && is_own_index(file, header) && header->checksum == checksum_of(*header) &&
+         header->version == kVersion && header->identity == identity && header->tables_bytes <= UINT32_MAX;
 }
 
 std::string directory_of(const std::string& path) {
@@ -94,14 +103,38 @@ IndexFile::IndexFile(IndexFile&& other) noexcept
 std::optional<IndexFile> IndexFile::open(const std::string& path, uint64_t identity, std::vector<uint8_t>* tables) {
   IndexFile file(open_existing(path), {});
   Header header;
-  if (!file.file_ || !is_own_index(file.file_, &header) || header.checksum != checksum_of(header) ||
-      header.version != kVersion || header.identity != identity || header.tables_bytes > UINT32_MAX)
-    return {};
+  if (!is_index_of(file.file_, identity, &header)) return {};
   struct stat status {};
   if (::fstat(file.file_.get(), &status) != 0) return {};
   file.end_ = static_cast<uint64_t>(status.st_size);
   if (!file.read(header.tables_at, static_cast<uint32_t>(header.tables_bytes), tables)) return {};
   return file;
+}
+
+std::vector<uint8_t> IndexFile::read_told(const std::string& path, uint64_t identity) {
+  const Fd file = open_existing(path);
+  Header header;
+  if (!is_index_of(file, identity, &header) || header.told_bytes > kMostTold) return {};
+  std::vector<uint8_t> bytes(header.told_bytes);
+  if (!read_all(file, header.told_at, bytes.data(), bytes.size())) return {};
+  return bytes;
+}
+
+bool IndexFile::write_told(const std::string& path, uint64_t identity, std::span<const uint8_t> bytes) {
+  const Fd file = open_existing(path, O_RDWR);
+  if (!file || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || bytes.size() > kMostTold) return false;
+  Header header;
+  struct stat status {};
+  if (!is_index_of(file, identity, &header) || ::fstat(file.get(), &status) != 0) return false;
+  const auto end = static_cast<uint64_t>(status.st_size);
+  // Those that are replaced are the last in the file.
+  const bool replaces = header.told_bytes != 0 && header.told_at + header.told_bytes == end;
+  header.told_at = replaces ? header.told_at : end;
+  header.told_bytes = bytes.size();
+  header.checksum = checksum_of(header);
+  return write_all_at(file, header.told_at, bytes.data(), bytes.size()) &&
+         ::ftruncate(file.get(), static_cast<off_t>(header.told_at + bytes.size())) == 0 &&
+         write_all_at(file, 0, &header, sizeof header);
 }
 
 Result<IndexFile> IndexFile::create(const std::string& path) {

@@ -5,12 +5,16 @@
 //        | magic | version | -                  |
 //   16   | identity of the recording            |  XXH3-64
 //   24   | tables: offset | bytes               |
-//   40   | checksum of all before, XXH3-64      |
-//   48   +--------------------------------------+
-//        | packed numbers: nodes, then tables   |  each with a checksum of its own
+//   40   | told texts: offset | bytes           |  0: none yet (told_texts.h)
+//   56   | checksum of all before, XXH3-64      |
+//   64   +--------------------------------------+
+//        | packed numbers: nodes, then tables,  |  each with a checksum of its own
+//        | then told texts                      |
 //        +--------------------------------------+
 //
 // Why pread and no mapping: the file may be truncated while it is read, which in a mapping is a SIGBUS.
+// Told texts come when the file has its name already: they are written behind everything else, then the header, at
+// once. Who has read the header before does not know them.
 // Invariant: the file has this name only once it is whole; another file of this name, or another user's, is neither
 // read nor replaced. Even so, its contents are untrusted.
 #pragma once
@@ -35,6 +39,10 @@ class IndexFile {
  public:
   // The finished index of this name, if it is this recording's; `tables`: as passed to finish().
   static std::optional<IndexFile> open(const std::string& path, uint64_t identity, std::vector<uint8_t>* tables);
+  // The told texts of a finished index; empty: there are none, or it is not this recording's.
+  static std::vector<uint8_t> read_told(const std::string& path, uint64_t identity);
+  // Replaces them. False: there is no such index, it cannot be written, or somebody else is writing it.
+  static bool write_told(const std::string& path, uint64_t identity, std::span<const uint8_t> bytes);
   // A new, still unnamed one, in the directory of `path`; empty path: in no directory. The error says why not.
   static Result<IndexFile> create(const std::string& path);
   IndexFile(IndexFile&& other) noexcept;
@@ -52,7 +60,7 @@ class IndexFile {
 
   Fd file_;
   std::string path_;  // empty: it gets no name
-  std::atomic<uint64_t> end_{48};
+  std::atomic<uint64_t> end_{64};
   std::atomic<bool> failed_{false};
 };
 

@@ -96,6 +96,19 @@ void write_health(JsonWriter& json, const Result<Report>& overview) {
   json.end_object();
 }
 
+std::string sentences_of(const Result<Report>& overview) {
+  return json_text([&](JsonWriter& json) {
+    json.key("sentences");
+    json.begin_array();
+    if (overview)
+      for (const Table& table : overview->tables) write_sentence(json, table);
+    json.end_array();
+    write_health(json, overview);
+  });
+}
+
+bool is_object(const std::string& text) { return text.starts_with('{') && text.find('}') != text.npos; }
+
 }  // namespace
 
 void write_kinds(JsonWriter& json, const Summary& all) {
@@ -166,7 +179,8 @@ HttpAnswer Questions::answer(const std::string& name, const HttpParameters& para
 std::string Questions::work_out(const std::string& name, Parameters& in, bool* is_known) {
   if (name == "tables") return tables();
   // Needs no event: before the sentences of a large recording, which take as long as reading it.
-  if (name == "summary" && in.number("now", 0, 0, 1) != 0 && !data_.is_small()) return summary(false);
+  if (name == "summary" && in.number("now", 0, 0, 1) != 0 && !data_.is_small() && !data_.told("sentences"))
+    return summary(false);
   const bool reads_part = name == "summary" || name == "highlights" || name == "table" || name == "diff" ||
                           name == "flame" || PartQuestions::knows(name);
   if (reads_part) {
@@ -207,7 +221,7 @@ std::string Questions::of_tracks(const std::string& name, Parameters& in) {
 // `whole`: include what only reading events can tell.
 std::string Questions::summary(bool whole) {
   if (whole && !summary_.empty()) return summary_;
-  const Result<Report> overview = whole ? readers_.make_report({}) : Result<Report>(Report());
+  const std::string sentences = whole ? this->sentences() : sentences_of(Report());
   const std::lock_guard hold(mutex_);
   const Recording& recording = data_.recording();
   const std::shared_ptr<const Summary> held = data_.summary();
@@ -226,24 +240,32 @@ std::string Questions::summary(bool whole) {
     json.field("processes", uint64_t{all.processes.size()});
     json.field("lost", all.total_lost());
     write_kinds(json, all);
-    json.key("sentences");
-    json.begin_array();
-    if (overview)
-      for (const Table& table : overview->tables) write_sentence(json, table);
-    json.end_array();
-    write_health(json, overview);
   });
+  // Both are objects: the fields of one follow those of the other.
+  text.replace(text.rfind('}'), text.npos, "," + sentences.substr(sentences.find('{') + 1));
   if (whole && !data_.is_growing()) summary_ = text;
+  return text;
+}
+
+// What only reading all events can tell.
+std::string Questions::sentences() {
+  if (auto told = data_.told("sentences"); told && is_object(*told)) return *told;
+  const Result<Report> overview = readers_.make_report({});
+  std::string text = sentences_of(overview);
+  if (overview && !data_.is_growing()) data_.keep_told("sentences", text);
   return text;
 }
 
 std::string Questions::highlights() {
   if (!highlights_.empty()) return highlights_;
+  if (auto told = data_.told("highlights"); told && is_object(*told)) return highlights_ = *told;
   const auto report = [&](const std::string& table, const std::string& sort) {
     return readers_.make_report({table, {}, sort, 1});
   };
   std::string text = highlights_json(penna::highlights(*data_.summary(), report, readers_.read_part));
-  if (!data_.is_growing()) highlights_ = text;
+  if (data_.is_growing()) return text;
+  data_.keep_told("highlights", text);
+  highlights_ = text;
   return text;
 }
 

@@ -80,6 +80,7 @@ class Questions {
   std::string read_part(const std::string& name, Parameters& in);
   std::string summary(bool whole);
   std::string highlights();
+  std::string sentences();
   std::string threads();
   std::string of_tracks(const std::string& name, Parameters& in);
   std::string index();

@@ -14,7 +14,13 @@ ViewData::ViewData(const Recording& recording, Names& names, TrackOptions option
     : recording_(recording),
       names_(names),
       options_(std::move(options)),
-      summary_(std::make_shared<const Summary>(summarize(recording))) {}
+      summary_(std::make_shared<const Summary>(summarize(recording))),
+      told_(told_paths(), needs_index() ? identity_of(recording) : 0, options_.told_key) {}
+
+// Only what is of the whole recording is kept.
+std::vector<std::string> ViewData::told_paths() const {
+  return needs_index() && reads_all(recording_) ? options_.index_paths : std::vector<std::string>();
+}
 
 ViewData::~ViewData() {
   stop_ = true;
@@ -54,6 +60,7 @@ void ViewData::make() {
                            renewed_ != 0,
                            options_.spans_of_leaf};
   Result<std::unique_ptr<ViewIndex>> made = ViewIndex::open_or_make(recording_, *summary_, making);
+  if (made) told_.index_is_made();
   const std::lock_guard hold(mutex_);
   if (made)
     index_ = std::move(*made);

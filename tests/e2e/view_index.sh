@@ -30,7 +30,7 @@ penna report calls busy.penna --json -n 0 >calls.json
 
 cat >ask.py <<'PYTHON'
 import json, struct, sys, time, urllib.request
-address, pid, is_first = sys.argv[1], sys.argv[2], len(sys.argv) > 3
+address, pid, is_first, is_told = sys.argv[1], sys.argv[2], 'first' in sys.argv[3:], 'told' in sys.argv[3:]
 TYPES = {'f64': 'd', 'u32': 'I', 'u8': 'B'}
 def ask(question):
     body = urllib.request.urlopen(address + 'api/' + question, timeout=100).read()
@@ -48,7 +48,9 @@ def in_view(thread, px, part=''):
     return sum(start >= begin for start in view['start']) + sum(view['d_count'])
 
 now = ask('summary?now=1')
-assert now['pending'] and now['sentences'] == [] and now['threads'] == 2, now
+assert now['pending'] is not is_told and now['threads'] == 2, now
+# What only reading all of it gave is told at once at the next start.
+assert now['sentences'] == [] if not is_told else [now[key] for key in ('sentences', 'health')] + [ask('highlights')] == json.load(open('told.json')), now
 assert ask('tables')['tables'] and ask('index')['of'] > 4_000_000
 threads = ask('threads')['threads']
 assert ask('index')['ready']
@@ -73,6 +75,7 @@ assert longest == ask(f'instance?name={rounds["id"]}&after={longest["start_ns"] 
 if is_first:
     whole = ask('summary')
     assert not whole['pending'] and whole['sentences']
+    json.dump([whole['sentences'], whole['health'], ask('highlights')], open('told.json', 'w'))
 most = next(int(line.split()[1]) for line in open(f'/proc/{pid}/status') if line.startswith('VmHWM'))
 assert most < 250_000, f'{most} kB of memory'  # in memory, the calls alone would take twice that
 print('answered', total)
@@ -80,17 +83,20 @@ PYTHON
 
 # serve RECORDING [WANTED]: requests all calls, and the first time more; its stderr is in $said.
 serve() {
-  start address.txt "$PENNA" view "$1" --no-open
+  start address.txt "$PENNA" view "$1" --no-open "${options[@]}"
   await address.txt '^http'
-  run python3 ask.py "$(grep -m 1 '^http' address.txt)" "$pid" ${first:+first}
+  run python3 ask.py "$(grep -m 1 '^http' address.txt)" "$pid" ${first:+first} ${told:+told}
   expect_match "$status $out" "^0 answered ${2:-}" "$err"
   kill -TERM "$pid"
   wait "$pid" || true
   said=$(cat address.txt)
 }
+options=()
 first=yes
+told=
 serve busy.penna
 first=
+told=yes
 calls=${out#answered }
 expect_eq 600 "$(stat -c %a busy.penna.view)" "rights of the index"
 expect_eq "" "$(ls cache 2>/dev/null)"
@@ -100,9 +106,16 @@ expect_eq "" "$(ls cache 2>/dev/null)"
 before=$(stat -c %i busy.penna.view)
 serve busy.penna "$calls"
 expect_eq "$before" "$(stat -c %i busy.penna.view)" "the index that was there"
+options=(--demangle full)  # names may be others
+told=
+serve busy.penna "$calls"
+options=()
+told=yes
 size=$(stat -c %s busy.penna.view)
 dd if=/dev/urandom of=busy.penna.view bs=1 seek=$((size / 3)) count=5000 conv=notrunc status=none
 serve busy.penna "$calls"
+serve busy.penna "$calls"
+told=
 truncate -s $((size / 2)) busy.penna.view
 serve busy.penna "$calls"
 penna record -q -o other.penna -k calls ./busy

@@ -95,6 +95,7 @@ bool write_html(ExportWork& work, const TextSink& sink) {
   TrackOptions tracks;
   tracks.step = [&](uint64_t events) { work.progress.step(events); };
   tracks.index_paths = index_paths(work.recording);
+  tracks.told_key = told_key(work.options.input);
   ViewData data(work.recording, names, std::move(tracks));
   Questions questions(data, view_tables, view_readers(work.options.input, work.recording.path()));
   const Result<std::string> page = pack_page(questions, *data.summary(), kMostPage);

@@ -63,7 +63,7 @@ class FinishedView {
         symbols_(open_symbols(options.input, recording_)),
         names_(recording_, *symbols_, name_style(options.input, Format::kTable)),
         observer_(progress_line(!options.input.no_progress)),
-        data_(recording_, names_, track_options()),
+        data_(recording_, names_, track_options(options.input, number != nullptr)),
         questions_(data_, view_tables,
                    view_readers(options.input, recording_.path(), options.source_dirs, options.before, number)) {
     data_.start();
@@ -74,7 +74,8 @@ class FinishedView {
   void adopt_ids(NameIds ids) { data_.adopt_ids(std::move(ids)); }
 
  private:
-  TrackOptions track_options() {
+  // `numbered`: its threads have other ids than those of the file.
+  TrackOptions track_options(const InputOptions& input, bool numbered) {
     TrackOptions tracks;
     tracks.step = [this](uint64_t events) {
       if (!progress_) progress_.emplace("making the index", data_.summary()->total_events(), "events", observer_.get());
@@ -83,6 +84,7 @@ class FinishedView {
     tracks.done = [this] { progress_.reset(); };
     tracks.say = [](const std::string& sentence) { say(sentence); };
     tracks.index_paths = index_paths(recording_);
+    if (!numbered) tracks.told_key = told_key(input);
     return tracks;
   }
 

@@ -3,6 +3,7 @@
 #include "cli/verbs/view_readers.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "cli/verbs/cmd_diff.h"
 #include "cli/verbs/cmd_report.h"
 #include "cli/weights.h"
+#include "penna/version.h"
 
 namespace penna {
 namespace {
@@ -147,6 +149,15 @@ std::vector<TableName> view_tables(const Summary& summary) {
     if (report.build != nullptr && has_events) names.push_back({std::string(report.name), std::string(report.name)});
   }
   return names;
+}
+
+std::string told_key(const InputOptions& input) {
+  if (!input.library.empty()) return {};
+  std::vector<std::string> words = {PENNA_VERSION, input.symfs, input.debuginfod};
+  words.push_back(input.demangle ? std::to_string(static_cast<int>(*input.demangle)) : "");
+  words.emplace_back(input.with_library ? "std" : "");
+  for (const std::string& directory : input.debug_dirs) words.push_back(directory);
+  return fmt::format("{}", fmt::join(words, "\n"));
 }
 
 Questions::Readers view_readers(const InputOptions& input, const std::string& path,

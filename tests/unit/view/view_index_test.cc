@@ -396,7 +396,7 @@ TEST_F(ViewIndexTest, WhatIsDamagedOrOfAnotherRecordingIsMadeAgain) {
   const std::pair<uint64_t, double> wanted = all_calls(*direct, 0, {0, direct->data.summary()->duration_ns + 1, 3000});
   for (int i = 0; i < 90; ++i) {
     std::string bytes = whole;
-    const size_t at = i < 48 ? static_cast<size_t>(i) : random() % bytes.size();
+    const size_t at = i < 64 ? static_cast<size_t>(i) : random() % bytes.size();
     if (i % 5 == 4)
       bytes.resize(at);
     else
