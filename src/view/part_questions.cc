@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "export/json_writer.h"
+#include "view/block_rows.h"
 #include "view/latency.h"
 #include "view/live_heap.h"
 #include "view/path_answer.h"
@@ -16,7 +17,9 @@
 namespace penna {
 namespace {
 
-constexpr size_t kMostName = 500;    // bytes of a point's or an argument's name
+constexpr size_t kMostName = 500;  // bytes of a point's or an argument's name
+constexpr size_t kMostFunction = 4000;
+constexpr const char* kNoAllocations = "no allocations were recorded: penna record -k alloc CMD";
 constexpr size_t kMostWhere = 2000;  // of a condition
 constexpr int64_t kMostHits = 10'000;
 constexpr size_t kMostFiles = 1000, kMostFileName = 4000;
@@ -36,8 +39,8 @@ void write_cost(JsonWriter& json, const LineCost& cost) {
 }  // namespace
 
 bool PartQuestions::knows(const std::string& question) {
-  return question == "point_names" || question == "hits" || question == "latency" || question == "sources" ||
-         question == "source" || is_of_columns(question);
+  return question == "point_names" || question == "hits" || question == "latency" || question == "blocks" ||
+         question == "sources" || question == "source" || is_of_columns(question);
 }
 
 bool PartQuestions::is_of_columns(const std::string& question) {
@@ -50,6 +53,7 @@ std::string PartQuestions::answer(const std::string& question, Parameters& in, c
   if (question == "live_heap") return live_heap(in, of);
   if (question == "critical_path") return critical_path(in, of);
   if (question == "latency") return latency(in, of);
+  if (question == "blocks") return blocks(in, of);
   if (question == "sources") return sources(in, of);
   if (question == "source") return source(in, of);
   return question == "hits" ? hits(in, of) : point_names(in, of);
@@ -132,6 +136,24 @@ std::string PartQuestions::latency(Parameters& in, const ViewSelection& of) {
   });
 }
 
+// A block may have been allocated, moved and freed at any time: everything is read.
+std::string PartQuestions::blocks(Parameters& in, const ViewSelection& of) {
+  constexpr int64_t kMostBlocks = 1000;
+  BlockRowsRequest request;
+  request.of = of;
+  if (in.has("instant")) request.instant = in.number("instant", 0, 0, kMostViewNs);
+  request.leaked = in.number("leaked", 0, 0, 1) != 0;
+  request.function = in.text("function", kMostFunction);
+  request.stack = in.text("stack", kMostName);
+  request.sort = in.text("sort", kMostName);
+  request.rows = static_cast<size_t>(in.number("top", 100, 1, kMostBlocks));
+  request.begin = all_->first_time;
+  if (all_->events[PENNA_ALLOC] == 0) in.refuse(kNoAllocations);
+  return read(in, {}, [&](const Recording& recording, Names& names) {
+    return block_rows(recording, names, request, [&](uint32_t thread) { return thread_name(thread); });
+  });
+}
+
 // Read once for all files of a selection.
 const SourceCosts* PartQuestions::costs(Parameters& in, const ViewSelection& of) {
   if (costs_ && costs_of_ == of) return &*costs_;
@@ -154,7 +176,7 @@ std::string PartQuestions::sources(Parameters& in, const ViewSelection& of) {
     LineCost most;
     for (const auto& [line, cost] : lines)
       if (cost.is_more_than(most)) most = cost;
-    files.emplace_back(&file, most);
+    files.push_back({&file, most});
   }
   std::stable_sort(files.begin(), files.end(),
                    [](const auto& one, const auto& other) { return one.second.is_more_than(other.second); });
@@ -215,7 +237,7 @@ std::string PartQuestions::live_heap(Parameters& in, const ViewSelection& of) {
   const std::string by = in.text("by", kMostText);
   if (by != "function" && by != "stack") in.refuse("by is function or stack");
   request.by_stack = by == "stack";
-  if (all_->events[PENNA_ALLOC] == 0) in.refuse("no allocations were recorded: penna record -k alloc CMD");
+  if (all_->events[PENNA_ALLOC] == 0) in.refuse(kNoAllocations);
   ViewSelection part = of;
   part.t0.reset();
   return read(in, {part}, [&](const Recording& recording, Names& names) -> Result<std::string> {

@@ -54,6 +54,7 @@ class PartQuestions {
   std::string live_heap(Parameters& in, const ViewSelection& of);
   std::string critical_path(Parameters& in, const ViewSelection& of);
   std::string latency(Parameters& in, const ViewSelection& of);
+  std::string blocks(Parameters& in, const ViewSelection& of);
   const SourceCosts* costs(Parameters& in, const ViewSelection& of);
   std::string sources(Parameters& in, const ViewSelection& of);
   std::string source(Parameters& in, const ViewSelection& of);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "view/block_rows.h"
+
 namespace penna {
 namespace {
 
@@ -16,17 +18,10 @@ static_assert(std::size(kCellKinds) == static_cast<size_t>(CellKind::kText) + 1)
 
 bool is_shown(const TableColumn& column) { return !column.machine_only && !column.text_only; }
 
-void write_details(JsonWriter& json, const char* key, const std::vector<TableDetail>& details) {
-  if (details.empty()) return;
-  json.key(key);
-  json.begin_array();
-  for (const TableDetail& detail : details) {
-    json.begin_object();
-    json.field("text", detail.text);
-    json.field("where", detail.where);
-    json.end_object();
-  }
-  json.end_array();
+// The allocations of one stack a row: the page lists their blocks (block_rows.h).
+bool is_of_allocations(const Table& table) {
+  return table.details_key == "stack" &&
+         (table.key == "alloc" || table.key == "leaks" || table.key == "temp" || table.key == "peak");
 }
 
 void write_row(JsonWriter& json, const Table& table, const TableRow& row, const char* source) {
@@ -39,6 +34,7 @@ void write_row(JsonWriter& json, const Table& table, const TableRow& row, const 
   write_details(json, "details", row.details);
   write_details(json, "other_details", row.other_details);
   if (!row.other_details.empty()) json.field("other_title", row.other_title);
+  if (is_of_allocations(table) && !row.details.empty()) json.field("stack", stack_id(row.details));
   if (source != nullptr) json.field(source, row.source);
   if (row.is_quiet) json.field("quiet", true);
   json.end_object();
@@ -68,6 +64,19 @@ void write_table(JsonWriter& json, const Table& table, const char* source) {
 }
 
 }  // namespace
+
+void write_details(JsonWriter& json, const char* key, const std::vector<TableDetail>& details) {
+  if (details.empty()) return;
+  json.key(key);
+  json.begin_array();
+  for (const TableDetail& detail : details) {
+    json.begin_object();
+    json.field("text", detail.text);
+    json.field("where", detail.where);
+    json.end_object();
+  }
+  json.end_array();
+}
 
 void write_report(JsonWriter& json, const Report& report, const char* source) {
   json.field_of_texts("head", report.head);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "export/json_writer.h"
 #include "report/table.h"
@@ -13,6 +14,8 @@
 namespace penna {
 
 std::string report_json(const Report& report);
+// A list of lines, if there are any: of a stack's frames, "text" and "where".
+void write_details(JsonWriter& json, const char* key, const std::vector<TableDetail>& details);
 // The same as fields of an object. `source`: the key for a row's TableRow::source; null: omitted.
 void write_report(JsonWriter& json, const Report& report, const char* source = nullptr);
 
