@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "export/json_writer.h"
@@ -18,9 +20,11 @@
 namespace penna {
 namespace {
 
-constexpr uint32_t kFinest = 8192, kCoarsest = 64;  // for the whole run
-constexpr const char* kRows = "500";                // of each table
-constexpr size_t kPoints = 20;                      // points whose hits are listed: those with most
+constexpr uint32_t kFinest = 8192, kCoarsest = 64;          // for the whole run
+constexpr const char* kRows = "500";                        // of each table
+constexpr size_t kSources = 200, kSourceBytes = 4'000'000;  // source files, and their text with its costs
+constexpr size_t kPoints = 20;                              // points whose hits are listed: those with most
+constexpr const char* kBlocks = "1000";                     // that are listed: the largest, each with its life
 
 // Everything else is forbidden to the page: there is no server that could say so in a header.
 constexpr std::string_view kPolicy =
@@ -46,10 +50,43 @@ class Gatherer {
         reverse ? ask(answers, "flame", {{"reverse", "1"}, {"weight", weight}})
                 : ask(answers, "flame", {{"weight", weight}});
     if (summary_.events[PENNA_ALLOC] != 0) ask(answers, "live_heap", {{"by", "function"}, {"px", "200"}});
+    if (summary_.events[PENNA_ALLOC] != 0) ask(answers, "blocks", {{"top", kBlocks}});
     const std::vector<std::string> points = questions_.points_to_ask(kPoints);
     if (!points.empty()) ask(answers, "point_names", {});
     for (const std::string& point : points) ask(answers, "hits", {{"point", point}, {"top", kRows}});
     return answers;
+  }
+  // Source files and their costs; how many have no text here, or are not here.
+  struct Sources {
+    std::vector<Answer> answers{};
+    std::string told{};
+  };
+  Sources of_sources() {
+    Sources sources;
+    ask(sources.answers, "sources", {});
+    const std::vector<std::string> files = questions_.sources_to_ask();
+    size_t bytes = 0, with_text = 0, unread = 0, beyond = 0;
+    std::string names;
+    for (const std::string& file : files) {
+      std::vector<Answer> one;
+      if (with_text + unread < kSources) ask(one, "source", {{"file", file}});
+      if (one.empty() || bytes + one.front().body.size() > kSourceBytes) {
+        if (++beyond <= 3) names += (names.empty() ? ": " : ", ") + file;
+        continue;
+      }
+      bytes += one.front().body.size();
+      const bool has_text = one.front().body.find("\"path\":") != std::string::npos;
+      ++(has_text ? with_text : unread);
+      sources.answers.push_back(std::move(one.front()));
+    }
+    sources.told = fmt::format("the text of {} of {} source files is in the page", with_text, files.size());
+    if (unread != 0)
+      sources.told +=
+          fmt::format("; {} may not be shown or cannot be read (--source-dir DIR), only their costs are", unread);
+    if (beyond != 0)
+      sources.told += fmt::format("; {} that cost less are beyond {} files or {} MB{}{}", beyond, kSources,
+                                  kSourceBytes / 1'000'000, names, beyond > 3 ? ", …" : "");
+    return sources;
   }
   // The timeline's answers, at this resolution.
   std::vector<Answer> of_timeline(uint32_t pixels) {
@@ -149,18 +186,25 @@ std::string with_data(const std::string& packed) {
 
 }  // namespace
 
-Result<std::string> pack_page(Questions& questions, const Summary& summary, size_t most) {
+Result<PackedPage> pack_page(Questions& questions, const Summary& summary, const PackRequest& request) {
   Gatherer gatherer(questions, summary);
-  const std::vector<Answer> whole = gatherer.of_whole_run();
+  std::vector<Answer> whole = gatherer.of_whole_run();
+  PackedPage made;
+  if (request.embeds_source) {
+    Gatherer::Sources sources = gatherer.of_sources();
+    made.sources = std::move(sources.told);
+    std::move(sources.answers.begin(), sources.answers.end(), std::back_inserter(whole));
+  }
+  const std::string more_lacks = made.sources.empty() ? "; source files are with --embed-source" : "; " + made.sources;
   for (uint32_t pixels = kFinest; pixels >= kCoarsest; pixels /= 2) {
     std::vector<Answer> answers = whole;
     for (const std::vector<Answer>& more : {gatherer.of_timeline(pixels), gatherer.names()})
       answers.insert(answers.end(), more.begin(), more.end());
-    const std::string text = with_data(compressed(answers, pixels, note_on(summary, pixels)));
-    if (text.size() <= most) return text;
+    made.text = with_data(compressed(answers, pixels, note_on(summary, pixels) + more_lacks));
+    if (made.text.size() <= request.most) return made;
   }
-  return Error{
-      fmt::format("the page would be larger than {} MB: choose a part with -r, or use penna view", most / 1'000'000)};
+  return Error{fmt::format("the page would be larger than {} MB: choose a part with -r, or use penna view",
+                           request.most / 1'000'000)};
 }
 
 }  // namespace penna

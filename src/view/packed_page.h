@@ -13,7 +13,15 @@
 
 namespace penna {
 
-// `most`: bytes of the file. The error is a sentence: it cannot be made that small.
-Result<std::string> pack_page(Questions& questions, const Summary& summary, size_t most);
+struct PackRequest {
+  size_t most = 0;             // bytes of the file
+  bool embeds_source = false;  // also the text of source files, those with most costs first
+};
+struct PackedPage {
+  std::string text{};
+  std::string sources{};  // with embeds_source, a sentence: how many files are in it, and why others are not
+};
+// The error is a sentence: it cannot be made that small.
+Result<PackedPage> pack_page(Questions& questions, const Summary& summary, const PackRequest& request);
 
 }  // namespace penna

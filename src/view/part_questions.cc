@@ -167,26 +167,41 @@ const SourceCosts* PartQuestions::costs(Parameters& in, const ViewSelection& of)
   return &*costs_;
 }
 
-// Most expensive first.
-std::string PartQuestions::sources(Parameters& in, const ViewSelection& of) {
-  const SourceCosts* const costs = this->costs(in, of);
-  if (costs == nullptr) return {};
-  std::vector<std::pair<const std::string*, LineCost>> files;
-  for (const auto& [file, lines] : costs->files()) {
+std::vector<PartQuestions::FileCost> PartQuestions::files_by_cost(const SourceCosts& costs) const {
+  std::vector<FileCost> files;
+  for (const auto& [file, lines] : costs.files()) {
     LineCost most;
     for (const auto& [line, cost] : lines)
       if (cost.is_more_than(most)) most = cost;
     files.push_back({&file, most});
   }
   std::stable_sort(files.begin(), files.end(),
-                   [](const auto& one, const auto& other) { return one.second.is_more_than(other.second); });
+                   [](const FileCost& one, const FileCost& other) { return one.most.is_more_than(other.most); });
+  return files;
+}
+
+std::vector<std::string> PartQuestions::sources_to_ask() {
+  const HttpParameters none;
+  Parameters in(none);
+  const SourceCosts* const costs = this->costs(in, {});
+  std::vector<std::string> names;
+  if (costs == nullptr) return names;
+  for (const FileCost& one : files_by_cost(*costs)) names.push_back(*one.file);
+  return names;
+}
+
+// Most expensive first.
+std::string PartQuestions::sources(Parameters& in, const ViewSelection& of) {
+  const SourceCosts* const costs = this->costs(in, of);
+  if (costs == nullptr) return {};
+  const std::vector<FileCost> files = files_by_cost(*costs);
   return json_text([&](JsonWriter& json) {
     json.key("files");
     json.begin_array();
     for (size_t i = 0; i < std::min(files.size(), kMostFiles); ++i) {
       json.begin_object();
-      json.field("file", *files[i].first);
-      write_cost(json, files[i].second);
+      json.field("file", *files[i].file);
+      write_cost(json, files[i].most);
       json.end_object();
     }
     json.end_array();

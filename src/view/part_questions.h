@@ -44,6 +44,7 @@ class PartQuestions {
   std::string answer(const std::string& question, Parameters& in, const ViewSelection& of);
   // The points with most hits, for a caller that asks every question (packed_page.h).
   std::vector<std::string> points_to_ask(size_t most);
+  std::vector<std::string> sources_to_ask();  // likewise: source files of the whole recording, most expensive first
   // Its name, or a substitute if it has none; also for a thread that came after the question.
   std::string thread_name(uint32_t thread) const;
 
@@ -53,9 +54,14 @@ class PartQuestions {
   std::string curve(Parameters& in);
   std::string live_heap(Parameters& in, const ViewSelection& of);
   std::string critical_path(Parameters& in, const ViewSelection& of);
-  std::string latency(Parameters& in, const ViewSelection& of);
   std::string blocks(Parameters& in, const ViewSelection& of);
+  std::string latency(Parameters& in, const ViewSelection& of);
   const SourceCosts* costs(Parameters& in, const ViewSelection& of);
+  struct FileCost {
+    const std::string* file;
+    LineCost most;  // of one of its lines
+  };
+  std::vector<FileCost> files_by_cost(const SourceCosts& costs) const;
   std::string sources(Parameters& in, const ViewSelection& of);
   std::string source(Parameters& in, const ViewSelection& of);
   std::string read(Parameters& in, const PartRequest& request,

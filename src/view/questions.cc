@@ -157,6 +157,11 @@ std::vector<std::string> Questions::points_to_ask(size_t most) {
   return parts_.points_to_ask(most);
 }
 
+std::vector<std::string> Questions::sources_to_ask() {
+  std::lock_guard hold(readers_mutex_);
+  return parts_.sources_to_ask();
+}
+
 uint32_t Questions::name_count() {
   std::lock_guard hold(mutex_);
   return data_.ids().size();

@@ -71,6 +71,7 @@ class Questions {
   std::vector<TableName> tables_to_ask() const { return tables_(*data_.summary()); }
   static std::vector<std::string> weights_to_ask(const Summary& summary);
   std::vector<std::string> points_to_ask(size_t most);
+  std::vector<std::string> sources_to_ask();  // most expensive first
   uint32_t name_count();
   // A copy.
   NameIds ids();
@@ -79,8 +80,8 @@ class Questions {
   std::string work_out(const std::string& name, Parameters& in, bool* is_known);
   std::string read_part(const std::string& name, Parameters& in);
   std::string summary(bool whole);
-  std::string highlights();
   std::string sentences();
+  std::string highlights();
   std::string threads();
   std::string of_tracks(const std::string& name, Parameters& in);
   std::string index();

@@ -81,7 +81,7 @@ std::string SourceFiles::find(const std::string& name) const {
 Result<SourceText> SourceFiles::read(const std::string& name) const {
   const std::string path = find(name);
   if (path.empty())
-    return Error{fmt::format("{} is in none of the directories that may be shown: penna view --source-dir DIR", name)};
+    return Error{fmt::format("{} is in none of the directories that may be shown: give it by --source-dir DIR", name)};
   struct stat status {};
   const std::string text = PENNA_TRY(read_text(path, &status));
   SourceText source;

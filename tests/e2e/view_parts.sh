@@ -57,6 +57,31 @@ assert len(hits('&where=' + quote('order.price >= 1e-7 && order.price < 1e+21'))
 curve = ask('curve?point=shop:order&argument=order.number&px=500')
 assert sum(curve['count']) == 300 and max(value for value in curve['value'] if value == value) == 300
 
+# Blocks: those of a partition add up to all; a row of a table has its own.
+def blocks(more=''):
+    answer = ask('blocks?top=1000' + more)
+    table = answer['tables'][0]
+    assert all(answer['lives'][row['life']]['places'][0]['time_ns'] == row['cells'][0] for row in table['rows'])
+    return int(table['title'].split()[0]), table['rows'], answer['lives']
+count, rows_of_blocks, lives = blocks()
+allocations = sum(row['count'] for row in json.load(open('alloc.json'))['alloc'])
+assert 0 < count <= allocations and len(rows_of_blocks) == min(count, 1000), (count, allocations)
+assert sum(blocks(f'&thread={one["id"]}')[0] for one in ask('threads')['threads']) == count
+assert sum(blocks(f'&t0={t0}&t1={t1}')[0] for t0, t1 in ((0, middle), (middle, end))) == count
+assert {'allocated', 'freed'} <= {place['what'] for life in lives for place in life['places']}
+assert any(life['places'][0].get('stack') for life in lives)
+leaks = ask('table?name=leaks&top=0')['tables'][0]
+keys = [column['key'] for column in leaks['columns']]
+leaked = {row['stack']: row['cells'][keys.index('blocks')] for row in leaks['rows']}
+assert 0 < sum(leaked.values()) <= blocks('&leaked=1')[0], leaked  # the report leaves out what libraries keep on purpose
+for stack, wanted_blocks in list(leaked.items())[:5]:
+    assert blocks(f'&leaked=1&stack={stack}')[0] == wanted_blocks, stack
+heap = ask('live_heap?by=function&px=100&series=1')
+step = max(range(len(heap['total'])), key=lambda at: heap['total'][at])
+assert blocks(f'&instant={int(heap["time"][step])}')[0] > 0
+assert blocks(f'&instant={int(heap["time"][step])}&function={quote(heap["series"][0])}')[0] > 0
+assert 'COLUMN' in refused('blocks?sort=colour').upper() and refused('blocks?top=0') and refused('blocks?leaked=2')
+
 # What stands out: the numbers of the reports, and the way to each.
 stands_out = {one['text'].split(':')[0]: one for one in ask('highlights')['highlights']}
 assert set(stands_out) == {'Hottest function', 'Peak memory', 'Longest wait for a lock'} | ({'Largest leak'} & set(stands_out)), stands_out
@@ -197,6 +222,41 @@ size = struct.unpack_from('<I', plain)[0]
 answers = {one['question']: plain[4 + size + one['offset']:][:one['length']] for one in json.loads(plain[4:4 + size])['answers']}
 assert len(json.loads(answers['hits?point=shop:order&top=500'])['tables'][0]['rows']) == 300
 assert 'shop:order' in answers['point_names'].decode()
+blocks = json.loads(answers['blocks?top=1000'])
+assert len(blocks['lives']) == len(blocks['tables'][0]['rows']) > 0
+assert not any(question.startswith('source') for question in answers)
 PYTHON
 expect_eq 0 "$status" "$err"
+
+# Source files, when they are wanted: only of the directories that may be shown, and it is told what is not there.
+printf '</script><img src=x onerror=alert(1)>\n' >>orders.cc
+mkdir elsewhere
+run penna export html --embed-source orders.penna -o sources.html
+expect_eq 0 "$status" "$err"
+expect_match "$err" 'the text of [12] of [0-9]+ source files is in the page; [0-9]+ may not be shown or cannot be read \(--source-dir DIR\), only their costs are'
+run penna export html --embed-source --source-dir elsewhere orders.penna -o none.html
+expect_match "$err" 'the text of 0 of [0-9]+ source files is in the page'
+run env PYTHONPATH="$PENNA_SOURCE/tests/e2e" python3 - <<'PYTHON'
+import base64, json, re, struct, zlib
+def read(path):
+    text = open(path).read()
+    assert 'onerror=alert' not in text
+    plain = zlib.decompress(base64.b64decode(re.search(r'<script id="penna-data"[^>]*>([A-Za-z0-9+/=]*)</script>', text).group(1)))
+    size = struct.unpack_from('<I', plain)[0]
+    index = json.loads(plain[4:4 + size])
+    return index['note'], {one['question']: plain[4 + size + one['offset']:][:one['length']] for one in index['answers']}
+note, answers = read('sources.html')
+assert 'source files is in the page; ' in note, note
+file = next(one['file'] for one in json.loads(answers['sources'])['files'] if one['file'].endswith('/orders.cc'))
+source = json.loads(answers[f'source?file={file}'])
+assert source['lines'] == open('orders.cc').read().split('\n')[:-1] and source['costs'] and 'changed' in source['problem'], source['problem']
+for note, answers in (read('none.html'),):
+    source = json.loads(answers[f'source?file={file}'])
+    assert source['lines'] == [] and source['costs'] and '--source-dir' in source['problem']
+PYTHON
+expect_eq 0 "$status" "$err"
+run penna export csv --embed-source orders.penna -o none.csv
+expect_eq 125 "$status" "exit status of --embed-source with another format"
+run penna export html --source-dir elsewhere orders.penna -o none.html
+expect_eq 125 "$status" "exit status of --source-dir alone"
 echo PASS

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/options/alloc_options.h"
 #include "cli/options/input_options.h"
@@ -14,13 +15,15 @@ namespace penna {
 
 struct ExportOptions {
   InputOptions input;
-  std::string format;                // one of export_formats()
-  FoldedOptions folded;              // its choice is made from `allocations`
-  bool has_weight = false;           // else folded.weight is default_weight()
-  bool aggregate = false;            // speedscope: by stack, instead of in time order
-  AllocFilterOptions allocations;    // for stack formats, with a weight of allocations
-  std::optional<ProcessChoice> pid;  // for formats of one process
-  std::string output;                // empty or "-": standard output; for ctf and uftrace a directory
+  std::string format;                    // one of export_formats()
+  FoldedOptions folded;                  // its choice is made from `allocations`
+  bool has_weight = false;               // else folded.weight is default_weight()
+  bool aggregate = false;                // speedscope: by stack, instead of in time order
+  AllocFilterOptions allocations;        // for stack formats, with a weight of allocations
+  std::optional<ProcessChoice> pid;      // for formats of one process
+  bool embed_source = false;             // html: the text of source files in these directories
+  std::vector<std::string> source_dirs;  // empty: the current one
+  std::string output;                    // empty or "-": standard output; for ctf and uftrace a directory
 };
 
 }  // namespace penna

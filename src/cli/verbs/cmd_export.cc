@@ -97,12 +97,17 @@ bool write_html(ExportWork& work, const TextSink& sink) {
   tracks.index_paths = index_paths(work.recording);
   tracks.told_key = told_key(work.options.input);
   ViewData data(work.recording, names, std::move(tracks));
-  Questions questions(data, view_tables, view_readers(work.options.input, work.recording.path()));
-  const Result<std::string> page = pack_page(questions, *data.summary(), kMostPage);
+  const std::vector<std::string> here = {"."}, &given = work.options.source_dirs;
+  Questions questions(data, view_tables,
+                      view_readers(work.options.input, work.recording.path(), given.empty() ? here : given));
+  const Result<PackedPage> page = pack_page(questions, *data.summary(), {kMostPage, work.options.embed_source});
   work.analyses.walk = data.walk();
-  if (page) return sink(*page);
-  work.trouble = page.error().text;
-  return false;
+  if (!page) {
+    work.trouble = page.error().text;
+    return false;
+  }
+  if (!page->sources.empty()) say(page->sources);
+  return sink(page->text);
 }
 
 // Writers to a directory, or to files whose names they choose, report their own errors and return an exit status. CTF
@@ -329,9 +334,15 @@ Result<Parsed<ExportOptions>> parse_export(const Arguments& arguments) {
       "--aggregate", options.aggregate,
       "speedscope, firefox: one profile of all stacks with their --weight, instead of every call in time order: small, "
       "however long the program ran");
+  parser.flag("--embed-source", options.embed_source, "html: with the text of source files, and what each line cost");
+  parser.texts("--source-dir", options.source_dirs, "DIR",
+               "html: of source files that lie in DIR, default the current directory; may be repeated");
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   PENNA_TRY(take_words(words, options));
+  if (options.embed_source && find_format(options.format)->write != write_html)
+    return Error{"--embed-source is for the format html"};
+  if (!options.source_dirs.empty() && !options.embed_source) return Error{"--source-dir is for --embed-source"};
   // Options of one format are refused for the others rather than ignored.
   if (options.aggregate && !can_aggregate(*find_format(options.format))) {
     return Error{find_format(options.format)->shape == kStacks
