@@ -215,7 +215,7 @@ function sources() {
 // 3,000 lines of one file, with markup; of the other none may be read.
 function source(query) {
   const file = query.get('file');
-  if (file === LEDGER) return { file, problem: `${LEDGER} is in none of the directories that may be shown: penna view --source-dir DIR`, lines: [], costs: [{ ...NO_COST, line: 7, waits: 3, wait_ns: 2e6 }] };
+  if (file === LEDGER) return { file, problem: `${LEDGER} is in none of the directories that may be shown: give it by --source-dir DIR`, lines: [], costs: [{ ...NO_COST, line: 7, waits: 3, wait_ns: 2e6 }] };
   if (file !== SHOP) throw new Refused('nothing in this selection is of that file');
   return {
     file, path: SHOP, lines: Array.from({ length: 3000 }, (_, at) => `\tline(${at + 1}); // ${EVIL}`),
@@ -314,6 +314,26 @@ function find(query, of) {
   return { matches: matches.slice(0, 100), left_out: Math.max(0, matches.length - 100) };
 }
 
+// Of io-1: a block that it moves and audit frees, one that is never freed, and one of a function whose name is markup.
+function blocks(query, of) {
+  const { t0, t1 } = range(query, of), name = query.get('function'), leaked = query.has('leaked');
+  const place = (what, time_ns, thread, bytes, address, fn) => ({ what, time_ns, thread, bytes, address, function: fn, stack_id: fn,
+    stack: what === 'freed' ? undefined : [{ text: fn, where: '(shop.c:12) [shop]' }, { text: 'main', where: '(shop.c:99) [shop]' }] });
+  const lives = [
+    { end: 'freed', moves_left_out: 0, places: [place('allocated', 1_000_000_000, 1, 100, '0x5000', 'shop::parse'), place('moved', 1_500_000_000, 1, 3000, '0x6000', 'shop::grow'), place('freed', 2_000_000_000, 2, 3000, '0x6000')] },
+    { end: 'live', moves_left_out: 0, places: [place('allocated', 500_000_000, 1, 2000, '0x7000', 'shop::parse')] },
+    { end: 'live', moves_left_out: 0, places: [place('allocated', 3_000_000_000, 0, 50, '0x8000', EVIL)] },
+  ];
+  const columns = [['time_ns', 'ALLOCATED', 'duration'], ['bytes', 'BYTES', 'bytes'], ['lived_ns', 'LIVED', 'duration'], ['thread', 'THREAD', 'text'], ['function', 'FUNCTION', 'text']]
+    .map(([key, title, kind]) => ({ key, title, kind }));
+  const threads = new Set(threadsOf(query, of).map((one) => one.id));
+  const isChosen = ({ places: [born, ...more], end }) => threads.has(born.thread) && (query.has('instant') || (born.time_ns >= t0 && born.time_ns < t1)) &&
+    (!leaked || end === 'live') && (name === null || [born, ...more].some((one) => one.function === name));
+  const rows = lives.map((life, at) => ({ life: at, cells: [life.places[0].time_ns, life.places.findLast((one) => one.what !== 'freed').bytes, life.end === 'freed' ? 1_000_000_000 : null, of.threads[life.places[0].thread].name, life.places[0].function] }))
+    .filter((row) => isChosen(lives[row.life]));
+  return { head: [], tail: [], warnings: [], lives, tables: [{ key: 'blocks', title: `${rows.length} blocks`, columns, rows, rows_left_out: 0 }] };
+}
+
 const sum = (of, part) => of.threads.reduce((total, thread) => total + thread[part].length, 0);
 
 function summary(_query, of) {
@@ -342,7 +362,7 @@ function threads(_query, of) {
 }
 
 const QUESTIONS = {
-  latency, sources, source, summary, threads, slices, waits, points, counters, flame, instance, find, hits, critical_path: criticalPath, curve, diff, highlights, live_heap: liveHeap, point_names: pointNames, tables: () => ({ tables: tableNames() }),
+  blocks, latency, sources, source, summary, threads, slices, waits, points, counters, flame, instance, find, hits, critical_path: criticalPath, curve, diff, highlights, live_heap: liveHeap, point_names: pointNames, tables: () => ({ tables: tableNames() }),
   table: (query, of) => (query.get('name') === 'threads' && query.has('thread') ? refuse('this is about all threads together') : undefined) ?? tableOf(query, range(query, of), threadsOf(query, of), of) ?? refuse(`there is no table ${query.get('name')}`),
   names: (query, of) => ({ names: of.names.list.slice(Number(query.get('from'))), next: of.names.list.length }),
 };

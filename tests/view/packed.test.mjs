@@ -154,3 +154,31 @@ test('memory over time is here; the flame graph of an instant is not, and that i
   assert.ok(Math.abs(Number((await address(page)).instant) - 0.75 * recording.duration) < recording.duration / 200);
   await page.end();
 });
+
+test('with --embed-source, source files have their text; what is not here is told', async () => {
+  const page = await open(packedPage(packedAnswers(recording, { embedsSource: true })), '#tab=calls');
+  await page.locator('tbody tr').first().click();
+  await page.getByRole('button', { name: '(shop.c:12) [shop]' }).click();
+  const line = page.locator('table.source tr[aria-current=true]', { hasText: 'line(12)' });
+  await line.waitFor();
+  assert.ok((await line.innerText()).includes(EVIL), 'its text is text');
+  assert.equal(await page.locator('table.source img').count(), 0);
+  await page.getByLabel('File').selectOption('/src/shop/ledger.c');
+  await page.getByText('/src/shop/ledger.c is not in this file: the summary says which sources are').waitFor();
+  await page.end();
+});
+
+test('without it, there is no source; blocks are those that are here', async () => {
+  const page = await openWhole('#tab=memory');
+  assert.equal(await page.getByRole('tab', { name: 'Source' }).count(), 0);
+  await page.locator('table.parts').getByRole('button', { name: EVIL }).click();
+  await page.getByText('Among the 1,000 largest blocks').waitFor();
+  await page.getByRole('button', { name: 'all blocks' }).click();
+  await page.locator('section.table tbody tr', { hasText: '3.0' }).first().click();
+  const life = page.getByRole('list', { name: 'Life of the block' });
+  await life.getByText('It lived 1.00 s').waitFor();
+  await life.getByRole('button', { name: /^1\.50+ s$/ }).click();
+  await details(page).getByRole('heading', { name: 'block moved' }).waitFor();
+  await noError(page);
+  await page.end();
+});

@@ -16,19 +16,21 @@ export const PX = 8192;
 export const NOTE = 'Calls shorter than 610 µs are sums here.';
 const WEIGHTS = ['time', 'calls'];
 
-export function questionsOf(of) {
+const SOURCES = ['sources', 'source?file=/src/shop/shop.c'];  // of two files, one is not in the page
+
+export function questionsOf(of, extra = []) {
   const ofThread = (thread) => ['slices', 'waits', 'points'].map((kind) => `${kind}?px=${PX}&thread=${thread.id}`);
-  return ['summary', 'highlights', 'threads', 'tables', 'names?from=0', `counters?px=${PX}`, ...of.threads.flatMap(ofThread),
+  return [...extra, 'summary', 'highlights', 'threads', 'tables', 'names?from=0', `counters?px=${PX}`, ...of.threads.flatMap(ofThread),
     ...tableNames().map(({ key }) => `table?name=${key}&top=500`),
-    'point_names', 'live_heap?by=function&px=200', 'hits?point=shop:order&top=500',
+    'point_names', 'blocks?top=1000', 'live_heap?by=function&px=200', 'hits?point=shop:order&top=500',
     ...WEIGHTS.flatMap((weight) => [`flame?weight=${weight}`, `flame?reverse=1&weight=${weight}`])];
 }
 
-const wholeRun = (question, of) => (/^(counters|slices|waits|points|live_heap)\?/.test(question) ? `${question}&t0=0&t1=${of.duration + 1}` : question);
+const wholeRun = (question, of) => (/^(counters|slices|waits|points|live_heap|blocks)\?/.test(question) ? `${question}&t0=0&t1=${of.duration + 1}` : question);
 
 // The text between the script's tags.
-export function packedAnswers(of) {
-  const answers = questionsOf(of).map((question) => ({ question, bytes: answerTo(wholeRun(question, of), of) }));
+export function packedAnswers(of, { embedsSource = false } = {}) {
+  const answers = questionsOf(of, embedsSource ? SOURCES : []).map((question) => ({ question, bytes: answerTo(wholeRun(question, of), of) }));
   let offset = 0;
   const described = answers.map(({ question, bytes: { length } }) => ({ question, offset: (offset += length) - length, length }));
   const index = Buffer.from(JSON.stringify({ answers: described, px: PX, note: NOTE })), size = Buffer.alloc(4);

@@ -56,6 +56,27 @@ await withServed(address, async (page) => {
   await point.click();
   await bar.getByText('1 of 1 switched on').waitFor();
 
+  // A filter: a wrong one is refused in the recorder's words, a right one is listed, and removed.
+  const field = bar.getByRole('combobox', { name: 'Filter', exact: true }), filters = bar.getByRole('list', { name: 'Filters' });
+  await field.fill('ro');
+  await page.locator('#filter-words option[value=round]').waitFor({ state: 'attached' });
+  await field.fill('round >');
+  await field.press('Enter');
+  await bar.getByRole('alert').getByText('a number').waitFor();
+  assert.equal(await filters.getByRole('listitem').count(), 0);
+  await field.fill('round < 0');
+  await bar.getByRole('button', { name: 'set' }).click();
+  await filters.getByText('round < 0').waitFor();
+  await bar.getByLabel('Kind of filter').selectOption('no-function');
+  await field.fill('ste');
+  await page.locator('#filter-words option[value=step]').waitFor({ state: 'attached' });
+  await field.fill('step');
+  await field.press('Enter');
+  await filters.getByText('no calls of step').waitFor();
+  assert.equal(await filters.getByRole('listitem').count(), 2);
+  for (const text of ['round < 0', 'step']) await filters.getByRole('button', { name: `remove ${text}` }).click();
+  await filters.getByRole('listitem').first().waitFor({ state: 'detached' });
+
   // A table is read again as the recording grows.
   await page.getByRole('tab', { name: 'Calls', exact: true }).click();
   const row = page.locator('tbody tr', { hasText: 'step' }).first();
@@ -69,4 +90,4 @@ await withServed(address, async (page) => {
   await page.waitForLoadState('networkidle');
   await page.getByRole('tab', { name: 'Summary' }).click();
   await page.getByText('Nothing was lost.').waitFor();
-});
+}, { refused: 1 });

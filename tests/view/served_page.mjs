@@ -8,7 +8,8 @@ import { createRequire } from 'node:module';
 
 const { chromium } = createRequire(`${process.env.NODE_MODULES ?? new URL('../../web/node_modules', import.meta.url).pathname}/x.js`)('playwright-core');
 
-export async function withServed(address, use) {
+// refused: how many requests the server is to refuse, of which the browser says so.
+export async function withServed(address, use, { refused = 0 } = {}) {
   const browser = await chromium.launch({ executablePath: process.env.PENNA_CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
   try {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, permissions: ['clipboard-read', 'clipboard-write'] });
@@ -20,7 +21,9 @@ export async function withServed(address, use) {
     await page.goto(address);
     await page.locator('canvas.lanes').waitFor();
     await use(page);
-    assert.deepEqual(said, []);
+    const isRefusal = (text) => /status of 400/.test(text);
+    assert.deepEqual(said.filter((text) => !isRefusal(text)), []);
+    assert.equal(said.filter(isRefusal).length, refused);
     assert.equal(await page.locator('.error').isVisible(), false, await page.locator('.error').innerText());
   } finally {
     await browser.close();

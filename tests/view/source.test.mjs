@@ -45,7 +45,7 @@ test('a file that may not be read has its costs, and the reason', async () => {
   const page = await shared.open('#tab=source');
   await chosen(page).waitFor();
   await page.getByLabel('File').selectOption('/src/shop/ledger.c');
-  await page.getByText('in none of the directories that may be shown: penna view --source-dir DIR').waitFor();
+  await page.getByText('in none of the directories that may be shown: give it by --source-dir DIR').waitFor();
   assert.deepEqual((await chosen(page).locator('td').allInnerTexts()).slice(0, 3), ['2.00 ms', '3', '7']);
   await page.end();
 });

@@ -6,7 +6,7 @@
 
 import { EVIL } from './made_up.mjs';
 
-const NAMES = { calls: 'calls', waits: 'Waits', points: 'Points', threads: 'Threads', locks: 'Locks', order: 'order' };
+const NAMES = { calls: 'calls', waits: 'Waits', points: 'Points', threads: 'Threads', leaks: 'Leaks', locks: 'Locks', order: 'order' };
 export const tableNames = () => Object.entries(NAMES).map(([key, title]) => ({ key, title }));
 
 const column = (key, title, kind) => ({ key, title, kind });
@@ -45,6 +45,11 @@ function waits({ t0, t1 }, threads, of) {
   };
 }
 
+const leaks = () => ({
+  columns: [column('bytes', 'BYTES', 'bytes'), column('function', 'STACK', 'text')],
+  rows: [{ cells: [2000, 'shop::parse'], details: [{ text: 'shop::parse', where: '(shop.c:12) [shop]' }], stack: '0123456789abcdef' }],
+});
+
 function others(name, { t0, t1 }, threads, of) {
   if (name === 'threads') {
     return { columns: [column('calls', 'CALLS', 'count'), column('tid', 'TID', 'number'), column('thread', 'THREAD', 'text')],
@@ -68,7 +73,7 @@ export function tableOf(query, range, threads, of) {
   const name = query.get('name'), top = Number(query.get('top') ?? 100);
   if (!Object.hasOwn(NAMES, name)) return undefined;
   const { columns, rows } = name === 'calls' ? functions(range, threads, of)
-    : name === 'waits' || name === 'locks' ? waits(range, threads, of) : name === 'order' ? order() : others(name, range, threads, of);
+    : name === 'waits' || name === 'locks' ? waits(range, threads, of) : name === 'order' ? order() : name === 'leaks' ? leaks() : others(name, range, threads, of);
   const [key, direction] = (query.get('sort') ?? `${columns[0].key}:desc`).split(':'), at = columns.findIndex((one) => one.key === key);
   if (at >= 0) rows.sort((a, b) => (a.cells[at] < b.cells[at] ? -1 : a.cells[at] > b.cells[at] ? 1 : 0) * (direction === 'asc' ? 1 : -1));
   return {

@@ -3,10 +3,11 @@
 //
 // Why: the page is the same for both, and only this file knows the difference.
 // Invariant: nobody is asked; tables and flame graphs are those of the whole run, whatever was asked for.
+import { chosenBlocks } from './blocks.ts';
 import { BadAnswer, group, type Column, type Columns } from './columns.ts';
 import { findIn, type OneThread } from './packed_find.ts';
 import { unpack, type Pack } from './pack.ts';
-import type { Found, Instance, PointName, Report, Summary, Thread } from './protocol.ts';
+import type { Blocks, Found, Instance, PointName, Report, Source, Summary, Thread } from './protocol.ts';
 import { counterOf, gridOf, holdsOf, pointsOf, slicesOf, waitsOf, type Slices, type Stored, type Wanted } from './resum.ts';
 import { AskedServer, type Packed, type Parameters, type Server } from './server.ts';
 import { durationText } from './units.ts';
@@ -24,7 +25,7 @@ const columnsOf = (header: Record<string, unknown>, parts: object): Columns =>
 
 // An answer is here at once: no later question can come before it, so that there is nothing to abort.
 export class PackedServer implements Server {
-  readonly packed: Packed = { note: '', pixel: 0, hasWeight: (weight) => this.pack?.has(`flame?weight=${weight}`) ?? false };
+  readonly packed: Packed = { note: '', pixel: 0, hasSources: false, hasWeight: (weight) => this.pack?.has(`flame?weight=${weight}`) ?? false };
   private pack: Pack | undefined;
   private names: string[] = ['?'];
   private stored: Stored = { whole: 1, px: 1 };
@@ -41,6 +42,8 @@ export class PackedServer implements Server {
     switch (question) {
       case 'table': return this.table(pack, String(parameters.name)) as T;
       case 'hits': return pack.json<T>(`hits?point=${parameters.point}&top=500`);
+      case 'source': return this.source(pack, String(parameters.file)) as T;
+      case 'blocks': return chosenBlocks(pack.json<Blocks>('blocks?top=1000'), parameters) as T;
       case 'point_names': return this.pointNames(pack) as T;
       case 'find': return this.find(pack, String(parameters.q)) as T;
       case 'instance': return this.instance(pack, parameters) as T;
@@ -72,6 +75,7 @@ export class PackedServer implements Server {
     if (!(duration >= 0)) throw new BadAnswer('The recording in this file has no duration.');
     this.stored = { whole: duration + 1, px: pack.px };
     this.packed.note = pack.note;
+    this.packed.hasSources = pack.has('sources');
     this.packed.pixel = this.stored.whole / pack.px;
     this.threads = pack.json<{ threads: Thread[] }>('threads').threads;
     const names: string[] = [];
@@ -109,6 +113,11 @@ export class PackedServer implements Server {
 
   private table(pack: Pack, name: string): Report {
     return pack.json<Report>(`table?name=${name}&top=500`);
+  }
+
+  private source(pack: Pack, file: string): Source {
+    if (!pack.has(`source?file=${file}`)) throw new Error(`${file} is not in this file: the summary says which sources are`);
+    return pack.json<Source>(`source?file=${file}`);
   }
 
   // Those whose hits are here.

@@ -6,6 +6,7 @@
 import { useEffect } from 'preact/hooks';
 import { FlameView } from './flame/flame_view.tsx';
 import { MemoryView } from './memory/memory_view.tsx';
+import { BlocksView } from './panels/blocks_view.tsx';
 import { DiffView } from './panels/diff_view.tsx';
 import { Details } from './panels/details.tsx';
 import { FindView, stepFound } from './panels/find_view.tsx';
@@ -97,9 +98,10 @@ function Panel({ of }: { of: TableName }) {
     case 'flame': return <FlameView />;
     case 'diff': return <DiffView />;
     case 'memory': return <MemoryView />;
+    case 'blocks': return <BlocksView />;
     case 'points': return <PointsView name={of} />;
     case 'source': return <SourceView />;
-    default: return <TableView name={of} />;
+    default: return <TableView key={of.key} name={of} />;
   }
 }
 
@@ -108,11 +110,11 @@ function Tabs() {
   const tabs: TableName[] = [{ key: 'summary', title: 'Summary' }];
   if (hasFlames(store)) tabs.push({ key: 'flame', title: 'Flame graph' });
   if (store.summary?.compared_with !== undefined) tabs.push({ key: 'diff', title: 'Diff' });
-  if (store.summary?.kinds.includes('allocations')) tabs.push({ key: 'memory', title: 'Memory' });
-  if (hasFlames(store) && !store.server.packed) tabs.push({ key: 'source', title: 'Source' });
+  if (store.summary?.kinds.includes('allocations')) tabs.push({ key: 'memory', title: 'Memory' }, { key: 'blocks', title: 'Blocks' });
+  if (hasFlames(store) && (store.server.packed?.hasSources ?? true)) tabs.push({ key: 'source', title: 'Source' });
   tabs.push(...store.tables.map((table) => ({ key: table.key, title: titleOf(table) })));
   const current = tabs.find((one) => one.key === store.state.tab) ?? tabs[0]!;
-  const open = (key: string): void => store.change({ tab: key, sort: '', top: 100 }, true);
+  const open = (key: string): void => store.change({ tab: key, sort: '', top: 100, blocks: '' }, true);
   const step = (event: KeyboardEvent): void => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
     const next = tabs[(tabs.indexOf(current) + by + tabs.length) % tabs.length];

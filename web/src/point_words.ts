@@ -19,3 +19,10 @@ export function barCondition({ column, edges, counts }: Histogram, bar: number):
 
 // That, and what is asked for already.
 export const both = (one: string, other: string): string => (one.trim() === '' ? other : `(${one}) && ${other}`);
+
+// What the last word of a condition may become, and of which point: the names of arguments that begin with it.
+export function wordOptions(text: string, points: readonly { name: string; arguments: readonly string[] }[]): [string, string][] {
+  const word = /(?:[\w.]|->)+$/.exec(text)?.[0] ?? '', head = text.slice(0, text.length - word.length);
+  if (head !== '' && !/[\s(!&|]$/.test(head)) return [];
+  return points.flatMap((point) => point.arguments.filter((one) => one.startsWith(word) && one !== word).map((one): [string, string] => [head + one, point.name]));
+}

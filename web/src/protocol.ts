@@ -45,7 +45,7 @@ export interface Thread {
 
 export interface TableName { key: string; title: string }
 export interface Detail { text: string; where: string }
-export interface Row { cells: CellValue[]; details?: Detail[]; other_title?: string; other_details?: Detail[]; thread?: number; quiet?: boolean }
+export interface Row { cells: CellValue[]; details?: Detail[]; other_title?: string; other_details?: Detail[]; thread?: number; quiet?: boolean; stack?: string; life?: number }
 export interface Column { key: string; title: string; kind: CellKind }
 export interface Table { key: string; title: string; columns: Column[]; rows: Row[]; rows_left_out: number }
 export interface Report { head: string[]; tables: Table[]; tail: string[]; warnings: string[] }
@@ -53,6 +53,11 @@ export interface Report { head: string[]; tables: Table[]; tail: string[]; warni
 export interface PointName { name: string; hits: number; arguments: string[] }
 export interface Histogram { column: string; edges: number[]; counts: number[]; others: number }
 export interface Hits extends Report { histogram?: Histogram }
+
+// Of a block: allocated, moved by realloc, freed. stack_id: as Row.stack.
+export interface BlockPlace { what: 'allocated' | 'moved' | 'freed'; time_ns: number; thread: number; bytes: number; address: string; function?: string; stack?: Detail[]; stack_id?: string }
+export interface Life { places: BlockPlace[]; moves_left_out: number; end: 'freed' | 'live' | 'unknown' }
+export interface Blocks extends Report { lives: Life[] }
 
 // What a line cost: calls of the function that begins there, and what was allocated, waited and hit in stacks through it.
 export interface LineCost {

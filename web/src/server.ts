@@ -15,6 +15,7 @@ export const errorText = (error: unknown): string => (error instanceof Error ? e
 export interface Packed {
   note: string;     // what was left behind when it was made
   pixel: number;    // ns: calls shorter than this are sums
+  hasSources: boolean;
   hasWeight(weight: string): boolean;
 }
 

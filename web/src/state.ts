@@ -34,6 +34,7 @@ export interface PageState {
   curves: PointCurve[];  // in the timeline
   to: string;            // the point up to which the time is shown; empty: none
   keys: string;          // by which hits belong together: "argument\nargument of the other"; empty: the thread
+  blocks: string;        // which blocks are listed (blocks.ts); empty: all
   file: string;          // whose source is shown; empty: the most expensive one
   line: number;          // of it; 0: the most expensive one
 }
@@ -46,7 +47,7 @@ export const DEFAULT_TOP = 100;
 export function emptyState(): PageState {
   return {
     crumbs: [], tab: 'summary', sort: '', top: DEFAULT_TOP, marks: [], order: [], pinned: [], hidden: [], weight: '', shape: 'i',
-    zoom: [], around: [], by: '', path: false, diff: '', point: '', where: '', spread: '', curves: [], to: '', keys: '', file: '', line: 0,
+    zoom: [], around: [], by: '', path: false, diff: '', point: '', where: '', spread: '', curves: [], to: '', keys: '', blocks: '', file: '', line: 0,
   };
 }
 
@@ -79,7 +80,7 @@ export function print(state: PageState): string {
   put('path', state.path ? '1' : '', '');
   put('shape', state.shape, empty.shape);
   if (state.instant !== undefined) parts.set('instant', String(state.instant));
-  for (const key of ['by', 'point', 'where', 'spread', 'to', 'keys', 'file'] as const) put(key, state[key], '');
+  for (const key of ['by', 'point', 'where', 'spread', 'to', 'keys', 'blocks', 'file'] as const) put(key, state[key], '');
   put('line', String(state.line), '0');
   for (const { point, argument } of state.curves) parts.append('curve', `${point}\n${argument}`);
   return parts.toString();
@@ -125,7 +126,7 @@ export function parse(hash: string): PageState {
   if (instant !== undefined) state.instant = instant;
   state.by = parts.get('by') === 'stack' ? 'stack' : '';
   state.line = Math.min(10_000_000, numbers(parts.get('line'))[0] ?? 0);
-  for (const key of ['point', 'where', 'spread', 'to', 'keys', 'file'] as const) state[key] = (parts.get(key) ?? '').slice(0, MOST_TEXT);
+  for (const key of ['point', 'where', 'spread', 'to', 'keys', 'blocks', 'file'] as const) state[key] = (parts.get(key) ?? '').slice(0, MOST_TEXT);
   for (const text of parts.getAll('curve').slice(0, MOST_CURVES)) {
     const [point, argument, ...more] = text.split('\n');
     if (point && argument && more.length === 0 && text.length <= 2 * MOST_TEXT) state.curves.push({ point, argument });

@@ -2,7 +2,7 @@
 // Conditions that the page generates: in the syntax that src/filter/where.h parses.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { barCondition, both, short } from '../src/point_words.ts';
+import { barCondition, both, short, wordOptions } from '../src/point_words.ts';
 
 test('six digits tell two bars apart', () => {
   assert.deepEqual([0, 12345678, 1.25, 1e18, 1e-7].map(short), ['0', '12345700', '1.25', '1.000e+18', '1.000e-7']);
@@ -18,4 +18,14 @@ test('a bar counts from its lower edge up to the next, the last one with its upp
 test('a condition is added to the one that there is', () => {
   assert.equal(both(' ', 'a > 1'), 'a > 1');
   assert.equal(both('a > 1 || b', 'c'), '(a > 1 || b) && c');
+});
+
+test('the last word of a condition is completed by names of arguments', () => {
+  const points = [{ name: 'shop:order', arguments: ['rows', 'p->rate'] }, { name: 'db:query', arguments: ['rows'] }];
+  assert.deepEqual(wordOptions('', points).map(([value]) => value), ['rows', 'p->rate', 'rows']);
+  assert.deepEqual(wordOptions('ro', points), [['rows', 'shop:order'], ['rows', 'db:query']]);
+  assert.deepEqual(wordOptions('rows > 1 && (p->', points), [['rows > 1 && (p->rate', 'shop:order']]);
+  assert.deepEqual(wordOptions('rows', points), [], 'it is whole');
+  assert.deepEqual(wordOptions('rows > 10', points), [], 'a number is no name');
+  assert.deepEqual(wordOptions('table ~ "ro', points), [], 'nor is a text');
 });

@@ -4,11 +4,10 @@
 // Why: the tree comes once for each selection and weight; all else is done here.
 // Invariant: what is folded by the server or too narrow to draw is said below the graph.
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useAsked, type Asked } from '../answers.ts';
 import { colors } from '../colors.ts';
 import { group } from '../columns.ts';
-import { usePulse } from '../live.ts';
 import { WholeRun } from '../panels/whole_run.tsx';
-import { errorText } from '../server.ts';
 import { store, useStore } from '../store.ts';
 import { amountText, countText, percentText } from '../units.ts';
 import { flameKey } from './keys.ts';
@@ -31,34 +30,19 @@ interface Answer { tree: Tree; unit: string; leftOut: number; isInOrder: boolean
 
 const ORDER_STEPS = 4000;  // calls shorter than this part of the time are in their callers, when they are in time order
 
-// What is shown belongs to the question; while another one is on its way, it is dimmed; an error takes its place.
-interface Asked { answer?: Answer; error?: string; isLoading: boolean }
-
 // `until`: of what was there at that instant, whatever time is selected.
-function useFlame(weight: string, shape: string, until?: number): Asked {
-  useStore();
-  const [asked, setAsked] = useState<Asked>({ isLoading: true });
-  const pulse = usePulse(asked.isLoading);
+function useFlame(weight: string, shape: string, until?: number): Asked<Answer> {
   const { t0: from, t1: to, thread } = store.selection(), t0 = until === undefined ? from : undefined, t1 = until ?? to;
   const isInOrder = shape.includes('t') && weight === 'time', isReversed = shape.includes('r') && !isInOrder, compares = shape.includes('d') && !isInOrder;
   const byThread = shape.includes('p') && !isInOrder && !compares;
-  useEffect(() => {
-    let isCurrent = true;
-    setAsked((before) => ({ ...before, isLoading: true }));
-    const how = { reverse: isReversed ? 1 : undefined, time_order: isInOrder ? 1 : undefined, px: isInOrder ? ORDER_STEPS : undefined, by_thread: byThread ? 1 : undefined, compare: compares ? 1 : undefined };
-    store.server.columns('flame', { weight, ...(compares ? {} : { t0, t1, thread }), ...how }, 'flame').then((columns) => {
-      if (!isCurrent) return;
-      const { parent, name, value, count } = group(columns, { parent: 'i32', name: 'u32', value: 'f64', count: 'f64' });
-      const { unit, left_out: leftOut } = columns.header;
-      const before = compares ? group(columns, { before: 'f64' }).before : undefined;
-      const answer = { tree: makeTree(parent, name, value, count, before), unit: String(unit), leftOut: Number(leftOut) || 0, isInOrder };
-      setAsked({ answer, isLoading: false });
-    }).catch((error) => isCurrent && setAsked({ error: errorText(error), isLoading: false }));
-    return () => {
-      isCurrent = false;
-    };
-  }, [weight, isReversed, isInOrder, byThread, compares, t0, t1, thread, pulse]);
-  return asked;
+  const how = { reverse: isReversed ? 1 : undefined, time_order: isInOrder ? 1 : undefined, px: isInOrder ? ORDER_STEPS : undefined, by_thread: byThread ? 1 : undefined, compare: compares ? 1 : undefined };
+  const parameters = { weight, ...(compares ? {} : { t0, t1, thread }), ...how };
+  return useAsked(weight && JSON.stringify(parameters), 'flame', () => store.server.columns('flame', parameters, 'flame').then((columns) => {
+    const { parent, name, value, count } = group(columns, { parent: 'i32', name: 'u32', value: 'f64', count: 'f64' });
+    const { unit, left_out: leftOut } = columns.header;
+    const before = compares ? group(columns, { before: 'f64' }).before : undefined;
+    return { tree: makeTree(parent, name, value, count, before), unit: String(unit), leftOut: Number(leftOut) || 0, isInOrder };
+  }));
 }
 
 function toggleLetter(letter: string): void {

@@ -4,11 +4,11 @@
 // Why: a peak is understood by who was there then, not by who allocated most over the whole run.
 // Invariant: the parts of an instant add up to its total, and the flame graph below is of the same instant and total.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useAsked, type Asked } from '../answers.ts';
 import { colors, onColorsChange } from '../colors.ts';
+import { printChoice } from '../blocks.ts';
 import { fitCanvas } from '../curve.ts';
 import { FlameOf } from '../flame/flame_view.tsx';
-import { usePulse } from '../live.ts';
-import { errorText } from '../server.ts';
 import { store, useStore } from '../store.ts';
 import { bytesText, countText, instantText, percentText } from '../units.ts';
 import { WholeRun } from '../panels/whole_run.tsx';
@@ -18,23 +18,9 @@ import { most, partsAt, readSeries, stepAt, type Series } from './series.ts';
 const STEPS = 200;
 const DRAGGED = 4;  // pixels: less is a click
 
-interface Answer { series?: Series; error?: string; isLoading: boolean }
-
-function useSeries(): Answer {
-  const { by } = useStore().state, { t0, t1, thread } = store.selection();
-  const [answer, setAnswer] = useState<Answer>({ isLoading: true });
-  const pulse = usePulse(answer.isLoading);
-  useEffect(() => {
-    let isCurrent = true;
-    setAnswer((before) => ({ ...before, isLoading: true }));
-    store.server.columns('live_heap', { t0, t1, thread, px: STEPS, by: by || 'function' }, 'live_heap').then(
-      (columns) => isCurrent && setAnswer({ series: readSeries(columns), isLoading: false }))
-      .catch((error) => isCurrent && setAnswer({ error: errorText(error), isLoading: false }));
-    return () => {
-      isCurrent = false;
-    };
-  }, [by, t0, t1, thread, pulse]);
-  return answer;
+function useSeries(): Asked<Series> {
+  const { by } = useStore().state, { t0, t1, thread } = store.selection(), parameters = { t0, t1, thread, px: STEPS, by: by || 'function' };
+  return useAsked(JSON.stringify(parameters), 'live_heap', () => store.server.columns('live_heap', parameters, 'live_heap').then(readSeries));
 }
 
 // Which part of time the chart is of.
@@ -101,7 +87,7 @@ function ChartView({ series, step, onHover }: { series: Series; step: number; on
 }
 
 function Parts({ series, step }: { series: Series; step: number }) {
-  const total = series.total[step] ?? 0, set = colors();
+  const total = series.total[step] ?? 0, set = colors(), { by } = store.state;
   return (
     <table class="parts">
       <thead><tr><th scope="col" class="number"><span>LIVE</span></th><th scope="col" class="number"><span>SHARE</span></th><th scope="col"><span>ALLOCATED BY</span></th></tr></thead>
@@ -109,7 +95,8 @@ function Parts({ series, step }: { series: Series; step: number }) {
         {partsAt(series, step).map(({ name, bytes, series: at }) => (
           <tr key={name}>
             <td class="number">{bytesText(bytes)}</td><td class="number">{percentText(total > 0 ? (100 * bytes) / total : 0)}</td>
-            <td class="text"><span class="swatch" style={{ background: colorOf(set, at) }} /> {name}</td>
+            <td class="text"><span class="swatch" style={{ background: colorOf(set, at) }} /> {by === 'stack' || at < 0 ? name
+              : <button class="link" title="its blocks" onClick={() => store.change({ tab: 'blocks', sort: '', blocks: printChoice({ function: name, instant: String(series.time[step]) }) }, true)}>{name}</button>}</td>
           </tr>
         ))}
       </tbody>
@@ -118,7 +105,7 @@ function Parts({ series, step }: { series: Series; step: number }) {
 }
 
 export function MemoryView() {
-  const { state } = useStore(), { series, error, isLoading } = useSeries(), { packed } = store.server;
+  const { state } = useStore(), { answer: series, error, isLoading } = useSeries(), { packed } = store.server;
   const [hovered, setHovered] = useState(-1);
   if (error !== undefined) return <p class="bad" role="alert">{error}</p>;
   if (series === undefined) return <p class="hint">…</p>;

@@ -17,6 +17,13 @@ function selectTime(shown: Shown): void {
   store.addCrumb({ kind: 'range', t0, t1: Math.max(t0 + 1, Math.ceil(shown.start! + shown.duration!)) });
 }
 
+// Those that its thread allocated meanwhile.
+function showBlocks(shown: Shown): void {
+  selectTime(shown);
+  store.addCrumb({ kind: 'thread', ids: [shown.thread!] });
+  store.change({ tab: 'blocks', sort: '', blocks: '' });
+}
+
 function Ways({ shown }: { shown: Shown }) {
   const { function: name, thread, start, duration } = shown, { packed } = store.server;
   const [said, say] = useState('');
@@ -31,6 +38,7 @@ function Ways({ shown }: { shown: Shown }) {
       {name !== undefined && packed && <span class="hint">among calls of {durationText(packed.pixel)} and more </span>}
       {start !== undefined && (duration ?? 0) > 0 && <button onClick={() => selectTime(shown)}>select its time</button>}
       {thread !== undefined && <>
+        {(duration ?? 0) > 0 && !packed && store.summary?.kinds.includes('allocations') && <button onClick={() => showBlocks(shown)}>its blocks</button>}
         <button onClick={() => store.addCrumb({ kind: 'thread', ids: [thread] })}>only this thread</button>
         {store.selection().threads && <button onClick={() => store.toggleThread(thread)}>
           {store.selection().threads!.includes(thread) ? 'without this thread' : 'this thread, too'}</button>}

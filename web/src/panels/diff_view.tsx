@@ -3,9 +3,9 @@
 //
 // Why: the same numbers as on the command line, sorted, filtered and copied as all tables.
 // Invariant: it says that it is of both recordings as a whole.
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
+import { useAnswer } from '../answers.ts';
 import type { Report } from '../protocol.ts';
-import { errorText } from '../server.ts';
 import { store, useStore } from '../store.ts';
 import { OneTable } from './table_view.tsx';
 
@@ -14,32 +14,18 @@ const KINDS = [['calls', 'calls', 'calls'], ['alloc', 'allocations', 'allocation
 export function DiffView() {
   const { summary, state } = useStore(), there = KINDS.filter(([, , kind]) => summary?.kinds.includes(kind));
   const of = there.find(([key]) => key === state.diff)?.[0] ?? there[0]?.[0] ?? 'calls';
-  const [report, setReport] = useState<Report>(), [error, setError] = useState(''), [filter, setFilter] = useState('');
-  useEffect(() => {
-    let isCurrent = true;
-    setError('');
-    store.server.json<Report>('diff', { of, sort: state.sort || undefined, top: state.top }, 'diff').then(
-      (answer) => isCurrent && setReport(answer),
-      (reason) => {
-        if (!isCurrent) return;
-        setReport(undefined);
-        setError(errorText(reason));
-      });
-    return () => {
-      isCurrent = false;
-      store.server.abort('diff');
-    };
-  }, [of, state.sort, state.top]);
+  const [filter, setFilter] = useState('');
+  const { answer: report, error, isLoading } = useAnswer<Report>('diff', { t0: '', t1: '', thread: '', of, sort: state.sort, top: state.top });
   return (
-    <div class="report">
+    <div class={`report${isLoading ? ' busy' : ''}`} aria-busy={isLoading}>
       <div class="filter point-tools">
         <label>Compare <select value={of} onChange={(event) => store.change({ diff: event.currentTarget.value, sort: '', top: 100 }, true)}>
           {there.map(([key, title]) => <option key={key} value={key}>{title}</option>)}</select></label>
         <span>with {summary?.compared_with}, both as a whole</span>
         <label>Rows with <input type="search" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} placeholder="any text" /></label>
       </div>
-      {error !== '' && <p class="bad" role="alert">{error}</p>}
-      {report === undefined && error === '' && <p class="hint">…</p>}
+      {error !== undefined && <p class="bad" role="alert">{error}</p>}
+      {report === undefined && error === undefined && <p class="hint">…</p>}
       {report?.warnings.map((line) => <p key={line} class="bad">{line}</p>)}
       {report?.head.map((line) => <p key={line}>{line}</p>)}
       {report?.tables.map((table) => <OneTable key={table.key} table={table} filter={filter} />)}

@@ -3,38 +3,18 @@
 //
 // Why: a request that begins in one thread and ends in another is a pair of points, and its id is an argument of both.
 // Invariant: hits without a partner are counted below the table.
-import { useEffect, useState } from 'preact/hooks';
+import { useAnswer, type Asked } from '../answers.ts';
 import { showSpan } from '../instances.ts';
-import { usePulse } from '../live.ts';
 import type { Hits, PointName, Row } from '../protocol.ts';
-import { errorText } from '../server.ts';
 import { store, useStore } from '../store.ts';
 import { cellText, durationText, type CellValue } from '../units.ts';
 import { HistogramView } from './histogram.tsx';
 import { OneTable } from './table_view.tsx';
 import { WholeRun } from './whole_run.tsx';
 
-interface Answer { hits?: Hits; error?: string; isLoading: boolean }
-
-function useLatency(): Answer {
-  const { state } = useStore();
-  const [answer, setAnswer] = useState<Answer>({ isLoading: true });
-  const pulse = usePulse(answer.isLoading);
-  const { t0, t1, thread } = store.selection(), { point, to, keys, sort, top } = state;
-  useEffect(() => {
-    let isCurrent = true;
-    setAnswer((before) => ({ ...before, isLoading: true }));
-    const [from_key, to_key] = keys.split('\n');
-    const parameters = { from: point, to, from_key: from_key || undefined, to_key: to_key || undefined, t0, t1, thread, sort: sort || undefined, top };
-    store.server.json<Hits>('latency', parameters, 'hits').then(
-      (hits) => isCurrent && setAnswer({ hits, isLoading: false }),
-      (error) => isCurrent && setAnswer({ error: errorText(error), isLoading: false }));
-    return () => {
-      isCurrent = false;
-      store.server.abort('hits');
-    };
-  }, [point, to, keys, t0, t1, thread, sort, top, pulse]);
-  return answer;
+function useLatency(): Asked<Hits> {
+  const { point, to, keys, sort, top } = store.state, [from_key = '', to_key = ''] = keys.split('\n');
+  return useAnswer<Hits>('latency', { from: point, to, from_key, to_key, sort, top });
 }
 
 // Which point, and which arguments belong together; the argument that both have is chosen first.
@@ -69,7 +49,7 @@ export function LatencyTools({ names }: { names: PointName[] }) {
 
 export function LatencyView() {
   const { state } = useStore();
-  const { hits, error, isLoading } = useLatency();
+  const { answer: hits, error, isLoading } = useLatency();
   const table = hits?.tables[0];
   const go = (row: Row): void => showSpan(`${state.point} to ${state.to}`, Number(row.cells[0]), Number(row.cells[1]), row.thread ?? 0,
     table!.columns.slice(1).map((column, at): [string, string] => [column.title.toLowerCase(), cellText(row.cells[at + 1] as CellValue, column.kind)]));

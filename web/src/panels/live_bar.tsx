@@ -7,9 +7,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { errorText } from '../server.ts';
 import { store, useStore } from '../store.ts';
 import { durationText } from '../units.ts';
+import { LiveFilters, type Filter } from './live_filters.tsx';
 
 interface Switch { name: string; on: boolean }
-interface Controls { kinds: Switch[]; points: Switch[] }
+interface Controls { kinds: Switch[]; points: Switch[]; filters: Filter[] }
 
 const MOST = 200;  // points in the list
 const KINDS: Record<string, string> = { calls: 'calls', alloc: 'allocations', locks: 'locks' };
@@ -58,6 +59,7 @@ function Switches({ act }: { act: Act }) {
   return (
     <div class="switches">
       <Kinds kinds={controls.kinds} turn={turn('kinds', 'kind')} />
+      <LiveFilters filters={controls.filters} changed={ask} />
       <Points points={controls.points} turn={turn('points', 'pattern')} />
     </div>
   );

@@ -5,10 +5,10 @@
 // Why: sums show which point matters; the reason is in its values, and in their places in time.
 // Invariant: a condition that filters rows is visible; a wrong one is reported, and no rows are shown.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useAnswer, type Asked } from '../answers.ts';
 import { showHit } from '../instances.ts';
 import { usePulse } from '../live.ts';
 import type { Hits, PointName, Row, Table, TableName } from '../protocol.ts';
-import { errorText } from '../server.ts';
 import { store, useStore } from '../store.ts';
 import { cellText, countText, type CellValue } from '../units.ts';
 import { barCondition, both } from '../point_words.ts';
@@ -41,26 +41,9 @@ function readable(hits: Hits): Hits {
   return { ...hits, tables };
 }
 
-interface Answer { hits?: Hits; error?: string; isLoading: boolean }
-
-function useHits(): Answer {
-  const { state } = useStore();
-  const [answer, setAnswer] = useState<Answer>({ isLoading: true });
-  const pulse = usePulse(answer.isLoading);
-  const { t0, t1, thread } = store.selection(), { point, where, spread, sort, top } = state;
-  useEffect(() => {
-    let isCurrent = true;
-    setAnswer((before) => ({ ...before, isLoading: true }));
-    const parameters = { point, t0, t1, thread, where: where || undefined, histogram: spread || undefined, sort: sort || undefined, top };
-    store.server.json<Hits>('hits', parameters, 'hits').then(
-      (hits) => isCurrent && setAnswer({ hits: readable(hits), isLoading: false }),
-      (error) => isCurrent && setAnswer({ error: errorText(error), isLoading: false }));
-    return () => {
-      isCurrent = false;
-      store.server.abort('hits');
-    };
-  }, [point, t0, t1, thread, where, spread, sort, top, pulse]);
-  return answer;
+function useHits(): Asked<Hits> {
+  const { point, where, spread, sort, top } = store.state;
+  return useAnswer<Hits>('hits', { point, where, histogram: spread, sort, top }, readable);
 }
 
 const choose = (point: string): void => store.change({ point, where: '', spread: '', sort: '', top: 100, to: '', keys: '' }, true);
@@ -105,7 +88,7 @@ function Numbers({ table }: { table: Table }) {
 
 function OnePoint() {
   const { state } = useStore(), { packed } = store.server;
-  const { hits, error, isLoading } = useHits();
+  const { answer: hits, error, isLoading } = useHits();
   const [filter, setFilter] = useState('');
   const table = hits?.tables[0];
   const go = (row: Row): void => showHit(state.point, Number(row.cells[0]), row.thread ?? 0,

@@ -3,35 +3,13 @@
 //
 // Why: a line is where a fix goes. Which files may be read is decided by the server (penna view --source-dir).
 // Invariant: the text of a file is shown as text. Costs are shown without the text, too, with the reason for its absence.
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { usePulse } from '../live.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import { useAnswer } from '../answers.ts';
 import type { LineCost, Source, SourceFile } from '../protocol.ts';
-import { errorText } from '../server.ts';
 import { nearCosts, shownCosts, shownLines, type CostColumn } from '../sources.ts';
 import { store, useStore } from '../store.ts';
 import { amountText, countText } from '../units.ts';
-
-interface Asked<T> { answer?: T; error?: string; isLoading: boolean }
-
-// The answer to a question about the selection.
-function useAnswer<T>(question: string, file: string): Asked<T> {
-  useStore();
-  const [asked, setAsked] = useState<Asked<T>>({ isLoading: true });
-  const pulse = usePulse(asked.isLoading);
-  const { t0, t1, thread } = store.selection();
-  useEffect(() => {
-    let isCurrent = true;
-    if (question === '') return undefined;
-    setAsked((before) => ({ ...before, isLoading: true }));
-    store.server.json<T>(question, { t0, t1, thread, file: file || undefined }, question).then(
-      (answer) => isCurrent && setAsked({ answer, isLoading: false }),
-      (error) => isCurrent && setAsked({ error: errorText(error), isLoading: false }));
-    return () => {
-      isCurrent = false;
-    };
-  }, [question, file, t0, t1, thread, pulse]);
-  return asked;
-}
+import { WholeRun } from './whole_run.tsx';
 
 const baseName = (path: string): string => path.replace(/^.*\//s, '');
 
@@ -88,15 +66,16 @@ function Text({ source }: { source: Source }) {
 
 export function SourceView() {
   const { state } = useStore();
-  const { answer, error, isLoading } = useAnswer<{ files: SourceFile[]; left_out: number }>('sources', '');
+  const { answer, error, isLoading } = useAnswer<{ files: SourceFile[]; left_out: number }>('sources');
   const file = state.file || answer?.files[0]?.file || '';
-  const source = useAnswer<Source>(file === '' ? '' : 'source', file);
+  const source = useAnswer<Source>(file === '' ? '' : 'source', { file });
   if (error !== undefined) return <p class="bad" role="alert">{error}</p>;
   if (answer === undefined) return <p class="hint">…</p>;
   if (answer.files.length === 0) return <p class="hint">Nothing in the selection has a known line: build the program with -g.</p>;
   const isListed = answer.files.some((one) => one.file === file);
   return (
     <div class={isLoading || source.isLoading ? 'busy' : ''} aria-busy={isLoading || source.isLoading}>
+      <WholeRun />
       <label class="filter">File <select value={file} onChange={(event) => store.change({ file: event.currentTarget.value, line: 0 }, true)}>
         {!isListed && <option value={file}>{file}</option>}
         {answer.files.map((one) => <option key={one.file} value={one.file}>{one.file}</option>)}

@@ -4,6 +4,7 @@
 // Why: nobody should have to know what to click first.
 // Invariant: an empty kind says how to record it; what was lost is said here.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useAsked } from '../answers.ts';
 import { group } from '../columns.ts';
 import { colors } from '../colors.ts';
 import { drawCurve } from '../curve.ts';
@@ -67,14 +68,8 @@ function follow({ text, tab, sort, instant_ns: instant, thread, start_ns: start,
 
 // Worked out when it is asked for, which may take a while.
 function Highlights() {
-  const [list, setList] = useState<Highlight[]>();
-  const [isLoading, setLoading] = useState(true);
-  const pulse = usePulse(isLoading);
-  useEffect(() => {
-    setLoading(true);
-    store.server.json<{ highlights: Highlight[] }>('highlights').then(({ highlights }) => setList(highlights), (error) => store.fail(error))
-      .finally(() => setLoading(false));
-  }, [pulse]);
+  const { answer, error } = useAsked('highlights', 'highlights', () => store.server.json<{ highlights: Highlight[] }>('highlights')), list = answer?.highlights;
+  if (error !== undefined) return <p class="bad" role="alert">{error}</p>;
   if (list === undefined) return <p class="hint">…</p>;
   return (
     <ul class="sentences highlights" aria-label="What stands out">

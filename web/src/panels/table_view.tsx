@@ -3,12 +3,13 @@
 //
 // Why: one component shows every table of every report; the differences are in each table's description.
 // Invariant: rows that are not shown are counted: filtered ones, and those that the server left out.
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { useAnswer } from '../answers.ts';
+import { printChoice } from '../blocks.ts';
 import { copyText } from '../copy.ts';
 import { showSlowest } from '../instances.ts';
-import { usePulse } from '../live.ts';
 import type { Detail, Report, Row, SourceFile, Table, TableName } from '../protocol.ts';
-import { errorText } from '../server.ts';
 import { fileNamed, placeOf } from '../sources.ts';
 import { DEFAULT_TOP } from '../state.ts';
 import { store, useStore } from '../store.ts';
@@ -19,32 +20,7 @@ import { WholeRun } from './whole_run.tsx';
 
 const MORE = 5;  // "more" asks for this many times the rows
 
-// The answer to the question about the table of that name; an error replaces it.
-interface Answer { name: string; report?: Report; error?: string }
-
-function useReport(name: string): { answer: Answer; isLoading: boolean } {
-  const { state } = useStore();
-  const [answer, setAnswer] = useState<Answer>({ name });
-  const [isLoading, setLoading] = useState(false);
-  const pulse = usePulse(isLoading);
-  const { t0, t1, thread } = store.selection();
-  useEffect(() => {
-    let isCurrent = true;
-    const done = (next: Answer): void => {
-      if (!isCurrent) return;
-      setAnswer(next);
-      setLoading(false);
-    };
-    setLoading(true);
-    const parameters = { name, t0, t1, thread, sort: state.sort || undefined, top: state.top };
-    store.server.json<Report>('table', parameters, 'table').then((report) => done({ name, report }), (error) => done({ name, error: errorText(error) }));
-    return () => {
-      isCurrent = false;
-      store.server.abort('table');
-    };
-  }, [name, t0, t1, thread, state.sort, state.top, pulse]);
-  return { answer: answer.name === name ? answer : { name }, isLoading };
-}
+const hasSources = (): boolean => store.server.packed?.hasSources ?? true;
 
 // Opens the source of a frame.
 async function showSource(where: { file: string; line: number }): Promise<void> {
@@ -61,12 +37,12 @@ async function showSource(where: { file: string; line: number }): Promise<void> 
 }
 
 function Where({ where }: { where: string }) {
-  const place = store.server.packed ? undefined : placeOf(where);
+  const place = hasSources() ? placeOf(where) : undefined;
   if (place === undefined) return <span class="where">{where}</span>;
   return <button class="link where" onClick={() => void showSource(place)}>{where}</button>;
 }
 
-function Frames({ details, title }: { details: Detail[]; title?: string | undefined }) {
+export function Frames({ details, title }: { details: Detail[]; title?: string | undefined }) {
   return (
     <>
       {title && <p class="hint">{title}</p>}
@@ -81,8 +57,13 @@ const hasDetails = (row: Row): boolean => (row.details?.length ?? 0) + (row.othe
 
 // For tables whose rows are places in time: shows a row's place.
 type Go = ((row: Row) => void) | undefined;
+// For tables whose rows have more to show than details.
+type More = ((row: Row) => VNode) | undefined;
 
-function RowView({ table, row, go }: { table: Table; row: Row; go: Go }) {
+const showBlocks = (table: Table, stack: string): void =>
+  store.change({ tab: 'blocks', sort: '', blocks: printChoice({ stack, ...(table.key === 'leaks' ? { leaked: '1' } : {}) }) }, true);
+
+function RowView({ table, row, go, more }: { table: Table; row: Row; go: Go; more: More }) {
   const [isOpen, setOpen] = useState(false);
   const foldable = hasDetails(row);
   const isOfCalls = table.key === 'calls' || table.key === 'tree';
@@ -90,7 +71,7 @@ function RowView({ table, row, go }: { table: Table; row: Row; go: Go }) {
   // The lines of a tree are its details: they are indented.
   const text = (at: number): string => (table.key === 'tree' && at === table.columns.length - 1 && row.details?.[0]?.text) ||
     cellText(row.cells[at], table.columns[at]!.kind);
-  const unfolds = foldable || typeof name === 'string';
+  const unfolds = foldable || typeof name === 'string' || more !== undefined;
   return (
     <>
       <tr onClick={() => unfolds && getSelection()?.isCollapsed !== false && setOpen(!isOpen)} class={`${unfolds ? 'unfolds' : ''}${row.quiet ? ' quiet' : ''}`}>
@@ -110,6 +91,8 @@ function RowView({ table, row, go }: { table: Table; row: Row; go: Go }) {
           <td />
           <td colSpan={table.columns.length}>
             {typeof name === 'string' && <button onClick={() => showSlowest(name)}>show the slowest call in the timeline</button>}
+            {row.stack !== undefined && <button onClick={() => showBlocks(table, row.stack!)}>its blocks</button>}
+            {more?.(row)}
             {row.details && row.details.length > 0 && <Frames details={row.details} />}
             {row.other_details && row.other_details.length > 0 && <Frames details={row.other_details} title={row.other_title} />}
           </td>
@@ -150,7 +133,7 @@ function Copies({ table, rows }: { table: Table; rows: Row[] }) {
   );
 }
 
-export function OneTable({ table, filter, go }: { table: Table; filter: string; go?: Go }) {
+export function OneTable({ table, filter, go, more, most = Infinity }: { table: Table; filter: string; go?: Go; more?: More; most?: number }) {
   const { state } = useStore();
   const sort = parseSort(state.sort);
   const sorted = useMemo(() => sortRows(table, sort), [table, state.sort]);
@@ -168,14 +151,14 @@ export function OneTable({ table, filter, go }: { table: Table; filter: string; 
       <div class="scroll">
         <table>
           <thead><Heads table={table} sort={sort} onSort={(next) => store.change({ sort: printSort(next) })} /></thead>
-          <tbody>{rows.map((row, at) => <RowView key={at} table={table} row={row} go={go} />)}</tbody>
+          <tbody>{rows.map((row, at) => <RowView key={more ? row.life! : at} table={table} row={row} go={go} more={more} />)}</tbody>
         </table>
       </div>
       {rows.length === 0 && <p class="hint">{filter ? 'No row has this text.' : 'There is nothing of this in the selection.'}</p>}
       {table.rows_left_out > 0 && (
         <p class="hint">{countText(table.rows_left_out)} more rows are not here.{' '}
           {store.server.packed ? 'Only those that are here can be sorted.'
-            : <button onClick={() => store.change({ top: state.top * MORE })}>more</button>}</p>
+            : state.top < most && <button onClick={() => store.change({ top: state.top * MORE })}>more</button>}</p>
       )}
     </section>
   );
@@ -193,9 +176,8 @@ function Failed({ error }: { error: string }) {
 }
 
 export function TableView({ name }: { name: TableName }) {
-  const { answer: { report, error }, isLoading } = useReport(name.key);
+  const { sort, top } = store.state, { answer: report, error, isLoading } = useAnswer<Report>('table', { name: name.key, sort, top });
   const [filter, setFilter] = useState('');
-  useEffect(() => setFilter(''), [name.key]);
   if (error !== undefined) return <Failed error={error} />;
   if (report === undefined) return <p class="hint">…</p>;
   const typed = (event: { currentTarget: HTMLInputElement }): void => setFilter(event.currentTarget.value);
