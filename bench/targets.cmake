@@ -54,6 +54,8 @@ target_compile_options(lock_proxy PRIVATE -O2 -Wall -Wextra)
 set_target_properties(lock_proxy PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench/programs)
 add_dependencies(bench lock_proxy)
 penna_bench_program(threads SOURCES threads.cc)
+# For page_lag.mjs.
+penna_bench_program(viewed SOURCES viewed.cc COMPILE -finstrument-functions)
 
 # Peers that must be compiled in; report.py says so if the program is missing.
 find_library(PENNA_BENCH_LTTNG lttng-ust)
