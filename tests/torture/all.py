@@ -30,7 +30,7 @@ def pairs(ways, cases):
     """(way, case), those about ways into functions and out of them first: the others depend on them."""
     def all_pairs():
         for way in ways or ['hooks', *WAYS]:
-            here = [name for name in (IN_MODES if way != 'hooks' else CASES) if not cases or name in cases]
+            here = [name for name in ((WAYS[way].only or IN_MODES) if way != 'hooks' else CASES) if not cases or name in cases]
             yield from ((way, name) for name in here if way == 'hooks' or name not in WAYS[way].without)
     return sorted(all_pairs(), key=lambda pair: pair[1] not in IN_MODES)
 

@@ -274,10 +274,12 @@ UNTOLD_IN = {'hooks_clang': ('exceptions', 'exceptions_static', 'exceptions_llvm
 @dataclasses.dataclass
 class Way:
     """One way to trace calls: programs from a folder torture-MODE of the build, and options of penna record."""
-    mode: str
+    mode: str  # empty: none, the corpus as it is
     kinds: tuple = ('all',)
     options: tuple = ()
     without: tuple = ()  # cases that are left out
+    only: tuple = ()  # if any: these, of the whole corpus
+    viewed: bool = False  # a client of the page looks on (onlooker.py)
 
 
 # Where addresses come and go, and everything is hooked, trampolines run out: counted.
@@ -296,4 +298,7 @@ WAYS = {f'mode.{mode}': Way(mode) for mode in ('pg', 'fentry', 'fentry_nops', 'p
     # Arguments and results of every supported function, copied at its beginning and after its prologue.
     'values.fentry': Way('fentry', ('calls',), ('--auto-args',)),
     'values.pg': Way('pg', ('calls',), ('--auto-args',)),
+    # In the page while they run: how programs end, threads, signals, libraries that come and go, a process left behind.
+    'viewed': Way('', ('all',), ('--view', '--no-open'), (),
+                  ('exit_7', 'die_SEGV', 'threads', 'signals', 'dlopen_loop', 'daemon'), True),
 }

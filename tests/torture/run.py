@@ -12,7 +12,7 @@
     run.py --self-test                proves that each way to break a program is noticed
 CI runs every case once in each kind, and once in each way; ./run torture (all.py) does all of it 200 times.
 Environment: PENNA (the binary), TORTURE_PROGRAMS (the folder of the built corpus).
-Compared: stdout, stderr, exit status or signal, files. Allowed to differ: lines on stderr that begin with "penna: ".
+Compared: stdout, stderr, exit status or signal, files. Allowed to differ: lines on stderr that begin with "penna: ", and the page's address.
 Besides: the recording opens, reports emitted = stored + lost, and has an exit for every call that was left.
 """
 import argparse
@@ -30,6 +30,7 @@ import tempfile
 import time
 import zlib
 
+import onlooker
 import recording
 import terminal
 from cases import BY_CALLS, CASES, EACH, IN_MODES, UNTOLD_IN, WAYS, Case
@@ -40,7 +41,7 @@ PROGRAMS = pathlib.Path(os.environ.get('TORTURE_PROGRAMS', PENNA.parents[1] / 't
 USUAL = {'PATH': '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', 'HOME': '/tmp', 'LC_ALL': 'C', 'TERM': 'xterm',
          'NO_COLOR': '1', 'LESSHISTFILE': '-'}
 ADDRESS = re.compile(rb'0x[0-9a-f]{6,}')
-OWN_LINE = re.compile(rb'^penna: .*?(\r?\n|\Z)', re.MULTILINE)
+OWN_LINE = re.compile(rb'^(?:penna: .*?|' + onlooker.ADDRESS.pattern + rb')(\r?\n|\Z)', re.MULTILINE)
 OWN_LINE_ON_TERMINAL = re.compile(rb'penna: [^\r\n]*\r\n')  # it may stand behind an echoed ^C, or a cursor movement
 
 
@@ -145,7 +146,7 @@ def look(case, place, name, recorder=()):
         err, out = out, b''
     else:
         own_line = OWN_LINE
-        status, out, err = run_piped(words, env, case, place.root / name)
+        status, out, err = run_piped(words, env, case, place.root / name, VIEWED and bool(recorder))
     files = wait_for_file(directory / pathlib.Path(case.file).name) if case.file else b''
     # The names of the directories, and addresses that a program prints, differ in any two runs.
     out, err, files = (ADDRESS.sub(b'ADDRESS', text.replace(str(directory).encode(), b'{tmp}')
@@ -153,11 +154,14 @@ def look(case, place, name, recorder=()):
     return Seen(status, out, err, files, own_line)
 
 
-def run_piped(words, env, case, base):
+def run_piped(words, env, case, base, viewed=False):
     """Output goes to files: a daemon that keeps them open does not block us."""
     with open(f'{base}.out', 'wb') as out, open(f'{base}.err', 'wb') as err:
         child = subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stdout=out, stderr=err, process_group=0,
                                  cwd='/')
+        looks_on = onlooker.Onlooker(child, f'{base}.err') if viewed else None
+        if looks_on:
+            looks_on.start()
         try:
             child.communicate(case.stdin, timeout=case.timeout)
             status = child.returncode
@@ -165,6 +169,10 @@ def run_piped(words, env, case, base):
             os.killpg(child.pid, 9)
             child.wait()
             status = f'did not end within {case.timeout} s'
+    if looks_on:
+        looks_on.join()
+        if looks_on.trouble:
+            status = f'{status}; {looks_on.trouble}'
     return status, pathlib.Path(f'{base}.out').read_bytes(), pathlib.Path(f'{base}.err').read_bytes()
 
 
@@ -177,6 +185,7 @@ def wait_for_file(path):
 
 
 OPTIONS = []  # of penna record, besides
+VIEWED = False  # somebody looks on in the page
 
 
 def compare(name, case, kind, verbose, plain=None):
@@ -283,7 +292,7 @@ def install_signal_handlers():
 
 
 def main():
-    global PROGRAMS
+    global PROGRAMS, VIEWED
     options = argparse.ArgumentParser()
     options.add_argument('--case', action='append')
     options.add_argument('--kind', action='append', choices=EACH)
@@ -311,6 +320,8 @@ def main():
         chosen.mode, chosen.kind = way.mode, chosen.kind or list(way.kinds)
         chosen.option += way.options
         chosen.without += way.without
+        VIEWED = way.viewed
+        chosen.case = chosen.case or list(way.only)
     cases, kinds = chosen.case or CASES, chosen.kind
     OPTIONS.extend(chosen.option)
     if chosen.mode:
@@ -318,7 +329,7 @@ def main():
         cases, kinds = chosen.case or IN_MODES, kinds or BY_CALLS
         for name in CASES if chosen.mode == 'plain' else UNTOLD_IN.get(chosen.mode, ()):
             CASES[name].balanced = False
-    if chosen.brief and chosen.way:
+    if chosen.brief and chosen.way and not WAYS[chosen.way].only:
         cases = [name for name in cases if zlib.crc32(f'{chosen.way} {name}'.encode()) % 2 == 0]
     return run_cases([name for name in cases if name not in chosen.without], kinds, chosen.times, chosen.verbose, chosen.brief)
 
