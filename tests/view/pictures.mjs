@@ -51,6 +51,15 @@ async function memory(page) {
   await page.locator('.memory .busy').waitFor({ state: 'detached' });
 }
 
+// A block that was freed, as far as the table's first rows have one.
+async function blocks(page) {
+  await tab(page, 'Blocks');
+  const rows = page.locator('section.table tbody tr');
+  await rows.first().waitFor();
+  await rows.filter({ hasText: /ledger|order|serve/ }).first().click();
+  await page.getByRole('list', { name: 'Life of the block' }).waitFor();
+}
+
 async function points(page) {
   await tab(page, 'Points');
   await page.getByLabel('Hits of').selectOption('shop:order');
@@ -70,6 +79,11 @@ await withServed(address, async (page) => {
   await take(page, 'flame-graph');
   await memory(page);
   await take(page, 'memory');
+  await blocks(page);
+  await take(page, 'blocks');
+  await tab(page, 'Source');
+  await page.locator('table.source tr[aria-current=true]').waitFor();
+  await take(page, 'source');
   await points(page);
   await take(page, 'points');
   await tab(page, 'Waits');
