@@ -266,7 +266,7 @@ class ColumnReader {
   static constexpr bool kWholeSizes = kVersion == 1;  // a size is one number
   static constexpr size_t kColumns = kVersion == 1 ? 17 : kColumnCount;
 
-  bool begin(std::span<const uint8_t> columns) {
+  [[gnu::always_inline]] bool begin(std::span<const uint8_t> columns) {
     constexpr size_t kTable = kColumns * sizeof(uint32_t);
     ok = true;
     if (columns.size() < kTable || columns.size() > kMaxColumnBytes) return false;
@@ -283,12 +283,12 @@ class ColumnReader {
     return rest.empty();
   }
 
-  void byte(Column column, uint8_t& value) { value = take_code(lane(column), ok); }
-  void number(Column column, uint64_t& value) { value = get(lane(column)); }
+  [[gnu::always_inline]] void byte(Column column, uint8_t& value) { value = take_code(lane(column), ok); }
+  [[gnu::always_inline]] void number(Column column, uint64_t& value) { value = take_number(lane(column), bits, ok); }
   bool short_number(Column, uint64_t&) { return false; }
-  bool escape(Column column, bool) { return take_escape(lane(column)); }
+  [[gnu::always_inline]] bool escape(Column column, bool) { return take_escape(lane(column)); }
   void fail() { ok = false; }
-  CodeLane& lane(Column column) {
+  [[gnu::always_inline]] CodeLane& lane(Column column) {
     const auto place = static_cast<size_t>(column);
     return codes_[kVersion == 1 ? kPlacesInVersion1[place] : place];
   }
@@ -297,8 +297,6 @@ class ColumnReader {
   bool ok = true;
 
  private:
-  [[gnu::noinline]] uint64_t get(CodeLane& codes) { return take_number(codes, bits, ok); }  // called in many places
-
   std::array<CodeLane, kColumns> codes_{};
 };
 

@@ -6,6 +6,7 @@
 // Invariant: a step predicts from the ColumnModel only, before it changes the model.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -298,13 +299,14 @@ void code_lock(Io& io, ColumnModel& model, bool takes, bool foreseen, Lock& lock
   model.last_lock = lock.lock;
 }
 
-// Any other record: `count` words with the header in front, whose payload a writer only reads. A reader has room for
-// PENNA_MAX_RECORD_WORDS.
+// Any other record: `count` words with the header in front, whose payload a writer only reads. To a reader, `count` says
+// for how many there is room.
 template <typename Io, typename Byte>
 void code_full(Io& io, ColumnModel& all, uint64_t& kind_busy, uint64_t& count, uint64_t& time, Byte* payload) {
+  const uint64_t room = std::min<uint64_t>(count, PENNA_MAX_RECORD_WORDS);
   io.number(Column::kKinds, kind_busy);
   io.number(Column::kKinds, count);
-  if (kind_busy >= 128 || count == 0 || count > PENNA_MAX_RECORD_WORDS) return io.fail();
+  if (kind_busy >= 128 || count == 0 || count > room) return io.fail();
   code_time(io, all, Column::kOtherTimes, PENNA_FULL_TIME_BITS, time);
   WordModel& model = all.use_words();
   auto kind = static_cast<uint32_t>(kind_busy & 63);

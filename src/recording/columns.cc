@@ -220,11 +220,15 @@ std::span<const uint64_t> ColumnEncoder::lock_words() const { return state_->loc
 
 namespace {
 
-// For chunks written in version `kVersion` of the format.
+// Puts one record after the other back into the chunk, for chunks written in version `kVersion` of the format. Like
+// Taking: all of it is inlined into one loop, so that the positions in all columns stay in registers or on the stack,
+// where no byte that is written may alias them.
 template <uint32_t kVersion>
-class Decoder {
+class Giving {
  public:
-  bool decode(std::span<const uint8_t> columns, std::span<uint8_t> chunk) {
+  [[gnu::always_inline]] explicit Giving(ColumnModel& model) : model_(model) {}
+
+  [[gnu::always_inline]] bool give(std::span<const uint8_t> columns, std::span<uint8_t> chunk) {
     if (chunk.size() < sizeof(penna_chunk) || !io_.begin(columns)) return false;
     uint8_t shift = 0;
     io_.byte(Column::kRaw, shift);
@@ -247,7 +251,7 @@ class Decoder {
   }
 
  private:
-  void put(uint64_t word) {
+  [[gnu::always_inline]] void put(uint64_t word) {
     std::memcpy(at_, &word, sizeof word);
     at_ += sizeof word;
     --words_;
@@ -256,7 +260,7 @@ class Decoder {
   static uint64_t word_of(const Call& call, penna_tag tag) { return penna_call_header(tag, call.pc, call.time); }
 
   // A run of calls, as long as enough are left: they are most of what most chunks hold.
-  void calls() {
+  [[gnu::always_inline]] void calls() {
     CallColumnReader io(io_);
     CallColumnModel model(model_);
     OpLane ops = ops_;
@@ -286,7 +290,7 @@ class Decoder {
     model.release(model_);
   }
 
-  void step(uint8_t op) {
+  [[gnu::always_inline]] void step(uint8_t op) {
     switch (op) {
       case kEntryForeseen:
       case kEntry: {
@@ -318,7 +322,7 @@ class Decoder {
     }
   }
 
-  void alloc() {
+  [[gnu::always_inline]] void alloc() {
     Alloc alloc;
     if (words_ < 3) return io_.fail();
     code_alloc(io_, model_, alloc);
@@ -326,7 +330,7 @@ class Decoder {
     put(alloc.address | alloc.family << 56);
     put(alloc.size << 32 | static_cast<uint32_t>(alloc.stack));
   }
-  void free(bool has_family) {
+  [[gnu::always_inline]] void free(bool has_family) {
     Free free;
     if (words_ < 2) return io_.fail();
     if (has_family) io_.number(Column::kFamilies, free.family);
@@ -334,23 +338,23 @@ class Decoder {
     put(free.time << 16 | kFreeShape);
     put(free.address | free.family << 56);
   }
-  void lock(bool takes, bool foreseen) {
+  [[gnu::always_inline]] void lock(bool takes, bool foreseen) {
     Lock lock;
     if (words_ < 2) return io_.fail();
     code_lock(io_, model_, takes, foreseen, lock);
     put(lock.time << 16 | (takes ? kLockShape : kUnlockShape));
     put(lock.lock);
   }
-  void full() {
-    uint64_t kind_busy = 0, count = 0, time = 0;
-    uint8_t payload[8 * PENNA_MAX_RECORD_WORDS] = {};
-    code_full(io_, model_, kind_busy, count, time, payload);
-    if (!io_.ok || count > words_) return io_.fail();
+  [[gnu::always_inline]] void full() {
+    uint64_t kind_busy = 0, count = words_, time = 0;
+    code_full(io_, model_, kind_busy, count, time, at_ + 8);
+    if (!io_.ok) return;
     uint64_t tag = kind_busy >= 64 ? PENNA_TAG_BUSY : PENNA_TAG_FULL;
     put(time << 16 | count << 8 | (kind_busy & 63) << 2 | tag);
-    for (size_t i = 0; i + 1 < count; ++i) put(word_at(payload + 8 * i));
+    at_ += (count - 1) * 8;
+    words_ -= count - 1;
   }
-  void zeros() {
+  [[gnu::always_inline]] void zeros() {
     uint64_t count = 0;
     io_.number(Column::kKinds, count);
     if (count == 0 || count > words_) return io_.fail();
@@ -359,7 +363,7 @@ class Decoder {
 
   ColumnReader<kVersion> io_;
   OpLane ops_;
-  ColumnModel model_;
+  ColumnModel& model_;
   uint8_t* at_ = nullptr;
   size_t words_ = 0;  // of room
 };
@@ -367,15 +371,16 @@ class Decoder {
 }  // namespace
 
 template <uint32_t kVersion>
-static bool decode(std::span<const uint8_t> columns, std::vector<uint8_t>& chunk) {
-  thread_local auto decoder = std::make_unique<Decoder<kVersion>>();
-  return decoder->decode(columns, chunk);
+[[gnu::flatten]] static bool decode(ColumnModel& model, std::span<const uint8_t> columns, std::span<uint8_t> chunk) {
+  Giving<kVersion> giving(model);
+  return giving.give(columns, chunk);
 }
 
 bool from_columns(std::span<const uint8_t> columns, size_t raw_bytes, std::vector<uint8_t>& chunk, uint32_t version) {
   if (raw_bytes > PENNA_CHUNK_BYTES) return false;
   chunk.resize(raw_bytes);
-  return version == 1 ? decode<1>(columns, chunk) : decode<layout::kVersion>(columns, chunk);
+  thread_local auto model = std::make_unique<ColumnModel>();
+  return version == 1 ? decode<1>(*model, columns, chunk) : decode<layout::kVersion>(*model, columns, chunk);
 }
 
 }  // namespace penna
