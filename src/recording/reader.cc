@@ -398,8 +398,7 @@ std::span<const RecordedThread> Recording::threads() const { return state_->thre
 const ModuleMap& Recording::module_map(uint32_t process) const { return state_->module_maps[process]; }
 const CollectorHealth& Recording::collector() const { return state_->collector; }
 std::span<const FileNames> Recording::names() const { return state_->names; }
-void Recording::select(std::shared_ptr<const Selection> selection) { state_->selection = std::move(selection); }
-const Selection* Recording::selection() const { return state_->selection.get(); }
+void Recording::select(std::shared_ptr<const Selection> selection) { selection_ = std::move(selection); }
 const InheritedCalls& Recording::inherited_calls() const {
   std::call_once(state_->inherited_known, [this] { state_->inherited_calls.emplace(*this); });
   return *state_->inherited_calls;

@@ -127,7 +127,7 @@ class Recording {
 
   // What readers of events leave out (selection.h); null: nothing. The file itself knows nothing of it.
   void select(std::shared_ptr<const Selection> selection);
-  const Selection* selection() const;
+  const Selection* selection() const { return selection_.get(); }
 
   // Computed on first use: reads the threads that forked.
   const InheritedCalls& inherited_calls() const;
@@ -150,6 +150,7 @@ class Recording {
   struct State;
   explicit Recording(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
+  std::shared_ptr<const Selection> selection_;
 };
 
 }  // namespace penna

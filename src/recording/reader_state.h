@@ -44,7 +44,6 @@ struct Recording::State {
   std::vector<RecordedThread> threads;
   std::vector<ChunkRef> chunks;
   std::vector<size_t> first_chunk;  // by thread, and one past the last
-  std::shared_ptr<const Selection> selection;
   std::once_flag inherited_known;
   std::optional<InheritedCalls> inherited_calls;
 

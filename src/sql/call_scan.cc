@@ -48,7 +48,8 @@ class CallScan : public Scan {
     functions_ = std::make_unique<FunctionTable>(*map_);
     calls_ = std::make_unique<ThreadCalls>(CallRun{thread.process, thread_, {}}, *map_);
     cursor_ = std::make_unique<ThreadCursor>(source_.recording(), thread_,
-                                             EventFilter{.classes = kCallEvents, .thread = thread_}, true);
+                                             EventFilter{.classes = kCallEvents, .thread = thread_},
+                                             std::make_shared<Unpackers>());
     names_functions_ = request_.function.has_value();
     for (const size_t column : {call_column::function, call_column::module, call_column::file, call_column::line})
       names_functions_ |= request_.wants(column);

@@ -54,7 +54,7 @@ class LineScan : public Scan {
     EventFilter filter{.classes = kAllRecords, .thread = thread_};
     if (table_ == SqlTable::kPoint) filter.classes = kPointEvents | (in_calls ? kCallEvents : 0);
     if (table_ == SqlTable::kSpan) filter.classes = kPointEvents | kCallEvents;
-    cursor_ = std::make_unique<ThreadCursor>(recording, thread_, filter, true);
+    cursor_ = std::make_unique<ThreadCursor>(recording, thread_, filter, std::make_shared<Unpackers>());
     timeline_ = std::make_unique<Timeline>(recording, recording.threads()[thread_].process, thread_, false);
     if (in_calls) numbers_ = std::make_unique<CallNumbers>(source_);
     words_ = source_.with_names([&](Names& names) { return std::make_unique<EventWords>(recording, names); });

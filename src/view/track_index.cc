@@ -38,7 +38,7 @@ class ThreadIndexer {
     EventFilter filter{.classes = kAllRecords};
     filter.thread = thread_;
     if (!filter.wants_thread(recording_, thread_)) return {};
-    ThreadCursor cursor(recording_, thread_, filter, ahead);
+    ThreadCursor cursor(recording_, thread_, filter, ahead ? std::make_shared<Unpackers>() : nullptr);
     uint64_t events = 0;
     while (cursor.next()) {
       const Event& event = cursor.event();

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <mutex>
 #include <numeric>
-#include <system_error>
-#include <thread>
 
 #include "model/blocks/allocations.h"
+#include "model/events/processors.h"
 
 namespace penna {
 namespace {
@@ -28,20 +27,10 @@ class Workers {
 
   // `first`: work that one of them does first.
   void run(const std::function<void()>& first) {
-    const size_t processors = std::max(1u, std::thread::hardware_concurrency());
-    const size_t count = std::min(processors, order_.size());
+    const size_t processors = usable_processors();
     ahead_ = order_.size() < 2 * processors;
-    std::vector<std::thread> threads;
-    for (size_t i = 0; i < count; ++i) {
-      try {
-        threads.emplace_back([this] { work(); });
-      } catch (const std::system_error&) {  // none is available: other threads exist, and this one
-        break;
-      }
-    }
-    first();
-    work();
-    for (std::thread& one : threads) one.join();
+    work_together(
+        std::min(processors, order_.size()), [this] { work(); }, first);
     for (const Counters& one : parts_) counters_.add(one);
   }
 

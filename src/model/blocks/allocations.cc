@@ -75,6 +75,13 @@ void Allocations::operator()(const Event& event) {
   others_.pool_allocations += block.space == BlockSpace::kPool;
 }
 
+// Block records begin with the block's address; of other records, what is fetched is of no use and does no harm.
+void Allocations::foresee(const Event& event) const {
+  const Record& record = event.record;
+  if (class_bit(record.kind) == kAllocEvents && record.payload_bytes >= sizeof(uint64_t))
+    heaps_.foresee(event.process, load_word(record.payload) & PENNA_ADDRESS_MASK);
+}
+
 void Allocations::end_processes(uint64_t time) {
   for (; !ends_.empty() && ends_.back().first < time; ends_.pop_back()) {
     const auto [end, process] = ends_.back();
@@ -89,13 +96,13 @@ void Allocations::end_processes(uint64_t time) {
 void Allocations::set_ended(uint32_t process, bool ended) {
   ended_[process] = ended;
   const uint64_t sign = ended ? 1 : UINT64_MAX;  // modulo 2^64
-  for (const auto& [address, block] : heaps_.blocks(process)) {
-    if (block.slot == kNoSlot) continue;
+  heaps_.blocks(process).for_each([&](uint64_t, const HeapBlock& block) {
+    if (block.slot == kNoSlot) return;
     before_change(block.slot);
     const SampleWeight weight = scale_.weigh(block.size);
     present_[block.slot].gone_blocks += sign * weight.blocks;
     present_[block.slot].gone_bytes += sign * weight.bytes;
-  }
+  });
   Level& level = level_of(process);
   level.blocks -= sign * totals_[process].live_blocks;
   level.bytes -= sign * totals_[process].live_bytes;
@@ -438,11 +445,11 @@ std::vector<Leak> Allocations::leaks(uint32_t process) const {
   std::vector<uint32_t> last(stacks_.size(), kNoIndex);  // by slot: the last process with such a block
   for (uint32_t i = 0; i < totals_.size(); ++i) {
     if (process != kNoIndex && process != i) continue;
-    for (const auto& [address, block] : heaps_.blocks(i)) {
-      if (block.slot == kNoSlot) continue;
+    heaps_.blocks(i).for_each([&](uint64_t address, const HeapBlock& block) {
+      if (block.slot == kNoSlot) return;
       by_slot[block.slot].processes += std::exchange(last[block.slot], i) != i;
       add_leak(by_slot[block.slot], i, address, block, scale_.weigh(block.size));
-    }
+    });
   }
   std::vector<Leak> result;
   for (size_t slot = 0; slot < by_slot.size(); ++slot) {

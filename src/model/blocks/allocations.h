@@ -136,6 +136,8 @@ class Allocations {
   ~Allocations();
 
   void operator()(const Event& event);
+  // The event will come soon: fetches what will be needed then.
+  void foresee(const Event& event) const;
   void finish();  // no more events follow
 
   std::span<const HeapTotals> processes() const { return totals_; }  // by process index
@@ -159,8 +161,9 @@ class Allocations {
   template <typename Visit>
   void each_live(Visit&& visit) const {
     for (uint32_t process = 0; process < totals_.size(); ++process)
-      for (const auto& [address, block] : heaps_.blocks(process))
+      heaps_.blocks(process).for_each([&](uint64_t address, const HeapBlock& block) {
         if (block.slot != kNoSlot) visit(process, address, block);
+      });
   }
 
  private:

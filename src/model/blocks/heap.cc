@@ -3,7 +3,9 @@
 #include "model/blocks/heap.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/hash.h"
 #include "model/events/summary.h"
 
 namespace penna {
@@ -31,7 +33,6 @@ HeapForest::HeapForest(const Recording& recording) : fork_slack_(fork_slack(reco
   const auto parents = process_parents(recording);
   for (uint32_t i = 0; i < processes.size(); ++i) {
     Heap& heap = *heaps_.emplace_back(std::make_unique<Heap>());
-    heap.blocks.max_load_factor(0.8F);  // memory before speed: this is what grows with the program
     heap.began = processes[i].process.start_ticks;
     if (processes[i].process.after_exec || parents[i] == UINT32_MAX) continue;
     Heap& parent = *heaps_[parents[i]];
@@ -45,19 +46,20 @@ HeapForest::~HeapForest() = default;
 
 const HeapForest::Blocks& HeapForest::blocks(uint32_t process) const { return heaps_[process]->blocks; }
 
+void HeapForest::foresee(uint32_t process, uint64_t address) const { heaps_[process]->blocks.prefetch(address); }
+
 bool HeapForest::insert(uint32_t process, uint64_t address, const HeapBlock& block, HeapBlock& old) {
   auto [found, added] = heaps_[process]->blocks.try_emplace(address, block);
   if (added) return true;
-  old = found->second;
-  found.value() = block;
+  old = std::exchange(*found, block);
   return false;
 }
 
 bool HeapForest::erase(uint32_t process, uint64_t address, uint64_t time, HeapBlock& old) {
   Heap& heap = *heaps_[process];
-  auto found = heap.blocks.find(address);
-  if (found == heap.blocks.end()) return false;
-  old = found->second;
+  const HeapBlock* found = heap.blocks.find(address);
+  if (found == nullptr) return false;
+  old = *found;
   heap.blocks.erase(found);
   // Children look for blocks that were allocated before the fork and freed after it.
   if (time >= heap.first_fork && old.time <= heap.last_fork) {
@@ -83,7 +85,7 @@ void HeapForest::restore_inherited(uint32_t process, uint64_t address) {
 bool HeapForest::was_live(const Heap& heap, uint64_t address, uint64_t time) const {
   const Heap* at = &heap;
   for (; at != nullptr; time = at->began, at = at->parent) {
-    if (auto block = at->blocks.find(address); block != at->blocks.end() && block->second.time <= time) return true;
+    if (const HeapBlock* block = at->blocks.find(address); block != nullptr && block->time <= time) return true;
     if (auto grave = at->freed_blocks.find(address); grave != at->freed_blocks.end() &&
                                                      grave->second.allocated <= time &&
                                                      grave->second.freed >= less(time, fork_slack_))

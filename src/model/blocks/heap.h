@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/hash.h"
+#include "base/number_table.h"
 #include "recording/reader.h"
 
 namespace penna {
@@ -30,8 +30,10 @@ class HeapForest {
   explicit HeapForest(const Recording& recording);
   ~HeapForest();
 
-  using Blocks = NumberMap<HeapBlock>;  // by address
+  using Blocks = NumberTable<HeapBlock>;  // by address
 
+  // The process will soon allocate or free a block here.
+  void foresee(uint32_t process, uint64_t address) const;
   // A process's live blocks that it allocated itself.
   const Blocks& blocks(uint32_t process) const;
   // False if the address was already live: it now holds `block`, and `old` is the previous block.

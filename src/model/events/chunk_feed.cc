@@ -3,22 +3,13 @@
 #include "model/events/chunk_feed.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 namespace penna {
 
-ChunkFeed::ChunkFeed(const Recording& recording, std::vector<ChunkRef> chunks)
-    : recording_(recording), chunks_(std::move(chunks)) {
-  constexpr unsigned kMostThreads = 3;  // more would only wait for the consumer
-  const unsigned processors = std::thread::hardware_concurrency();
-  const unsigned wanted = processors < 2 ? 0 : std::min(processors - 1, kMostThreads);
-  const std::lock_guard lock(mutex_);
-  for (pthread_t thread; threads_.size() < wanted && ::pthread_create(&thread, nullptr, run, this) == 0;)
-    threads_.push_back(thread);
-}
+// ---- Unpackers
 
-ChunkFeed::~ChunkFeed() {
+Unpackers::~Unpackers() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
@@ -27,29 +18,68 @@ ChunkFeed::~ChunkFeed() {
   for (pthread_t thread : threads_) ::pthread_join(thread, nullptr);
 }
 
-void* ChunkFeed::run(void* self) {
-  auto& feed = *static_cast<ChunkFeed*>(self);
-  std::unique_lock lock(feed.mutex_);
-  for (;;) {
-    feed.room_.wait(lock, [&feed] { return feed.stop_ || feed.can_begin(); });
-    if (feed.stop_) return nullptr;
-    feed.unpack_one(lock);
-    feed.unpacked_.notify_one();
+// Called with mutex_ held.
+void Unpackers::add(ChunkFeed* feed) {
+  constexpr size_t kMostThreads = 3;  // more would only wait for the consumer
+  feeds_.push_back(feed);
+  if (helpers_) return;
+  helpers_ = std::make_unique<Helpers>(kMostThreads);
+  for (pthread_t thread; threads_.size() < helpers_->count() && ::pthread_create(&thread, nullptr, run, this) == 0;)
+    threads_.push_back(thread);
+}
+
+// Null: none has a chunk to unpack and room for it.
+ChunkFeed* Unpackers::next_feed() {
+  for (size_t i = 0; i < feeds_.size(); ++i) {
+    turn_ = (turn_ + 1) % feeds_.size();
+    if (feeds_[turn_]->can_begin()) return feeds_[turn_];
   }
+  return nullptr;
+}
+
+void* Unpackers::run(void* self) {
+  auto& all = *static_cast<Unpackers*>(self);
+  std::unique_lock lock(all.mutex_);
+  while (!all.stop_) {
+    if (ChunkFeed* feed = all.next_feed()) {
+      feed->unpack_one(lock);
+      feed->unpacked_.notify_all();
+    } else {
+      all.room_.wait(lock);
+    }
+  }
+  return nullptr;
+}
+
+// ---- ChunkFeed
+
+ChunkFeed::ChunkFeed(const Recording& recording, std::vector<ChunkRef> chunks, std::shared_ptr<Unpackers> unpackers)
+    : recording_(recording), chunks_(std::move(chunks)), unpackers_(std::move(unpackers)) {
+  const std::lock_guard lock(unpackers_->mutex_);
+  unpackers_->add(this);
+  unpackers_->room_.notify_all();
+}
+
+ChunkFeed::~ChunkFeed() {
+  std::unique_lock lock(unpackers_->mutex_);
+  std::erase(unpackers_->feeds_, this);
+  unpacked_.wait(lock, [this] { return working_ == 0; });
 }
 
 void ChunkFeed::unpack_one(std::unique_lock<std::mutex>& lock) {
   const size_t chunk = begun_++;
   Slot& mine = slot(chunk);
+  ++working_;
   lock.unlock();
   const Result<> read = recording_.read_chunk(chunks_[chunk], mine.bytes);
   mine.error = read ? "" : read.error().text;
   lock.lock();
   mine.ready = true;
+  --working_;
 }
 
 Result<> ChunkFeed::next(std::vector<uint8_t>& bytes) {
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock(unpackers_->mutex_);
   Slot& wanted = slot(given_);
   while (!wanted.ready) {
     if (can_begin()) {
@@ -63,7 +93,7 @@ Result<> ChunkFeed::next(std::vector<uint8_t>& bytes) {
   bytes.swap(wanted.bytes);
   std::string error = std::move(wanted.error);
   lock.unlock();
-  room_.notify_one();
+  unpackers_->room_.notify_one();
   if (!error.empty()) return Error{std::move(error)};
   return ok();
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include "model/events/block_records.h"
 
@@ -17,6 +18,11 @@ std::optional<BlockRecord> next_block(RecordCursor records) {
   while (records.next(record))
     if (const BlockRecord block = read_heap_block(record); block.op != BlockOp::kNone) return block;
   return {};
+}
+
+bool is_free_by_realloc(const Record& record) {
+  const bool is_free = record.kind == PENNA_KIND_FREE || record.kind == PENNA_KIND_FREE_STACK;
+  return is_free && record.as<penna_free>().address_family >> 56 == PENNA_FAMILY_REALLOC;
 }
 
 bool holds_calls(RecordCursor records) {
@@ -34,10 +40,19 @@ bool EventFilter::wants_thread(const Recording& recording, uint32_t index) const
          (all_threads || takes_thread(recording, index));
 }
 
-ThreadCursor::ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter, bool ahead)
-    : recording_(recording), filter_(filter), refs_(recording.chunks(thread)), ahead_(ahead), records_({}) {
-  event_.process = recording.threads()[thread].process;
-  event_.thread = thread;
+ThreadCursor::ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter,
+                           std::shared_ptr<Unpackers> unpackers)
+    : recording_(recording),
+      process_(recording.threads()[thread].process),
+      thread_(thread),
+      filter_(filter),
+      refs_(recording.chunks(thread)),
+      unpackers_(std::move(unpackers)),
+      records_({}) {
+  for (Event& event : batch_) {
+    event.process = process_;
+    event.thread = thread_;
+  }
   if (auto conditions = point_conditions(recording)) selection_ = std::make_unique<PointSelection>(conditions);
   const CallRules* rules = call_rules(recording);
   if (filter_.past) filter_.end = std::min(filter_.end, rules == nullptr ? 0 : rules->begin);
@@ -53,16 +68,42 @@ ThreadCursor::ThreadCursor(const Recording& recording, uint32_t thread, const Ev
   }
 }
 
-bool ThreadCursor::is_selected() {
-  const uint32_t id = event_.record.as<penna_point>().site;
+bool ThreadCursor::next_batch() {
+  event_ = end_ = batch_.data();
+  do {
+    if (in_chunk_) take_batch();
+  } while (event_ == end_ && next_chunk());
+  return event_ != end_;
+}
+
+// Up to kBatch events of the chunk.
+[[gnu::flatten]] void ThreadCursor::take_batch() {
+  Event* event = batch_.data();
+  const Event* const full = event + kBatch;
+  while (event != full && records_.next(event->record)) {
+    const Record& record = event->record;
+    time_ = std::max(time_, record.time);
+    if (!passes(record)) continue;
+    event->time = time_;
+    event->after_loss = std::exchange(after_loss_, false);
+    event->undone = is_free_by_realloc(record) && is_taken_back(record);
+    event->inherited = inherited_now_;
+    ++event;
+    if (takes_runs_ && record.is_call()) break;
+  }
+  end_ = event;
+}
+
+[[gnu::noinline]] bool ThreadCursor::is_selected(const Record& record) const {
+  const uint32_t id = record.as<penna_point>().site;
   if (!selection_->knows(id))
-    if (const Site* site = recording_.site(event_.process, id)) selection_->add(*site);
-  return selection_->keeps(event_.thread, event_.record);
+    if (const Site* site = recording_.site(process_, id)) selection_->add(*site);
+  return selection_->keeps(thread_, record);
 }
 
 // A realloc reports at once that the block is freed, and if it fails, that it is not. If the chunk ends in between, the
 // next chunk says so; for sifted chunks the next one is not known.
-bool ThreadCursor::is_taken_back() const {
+[[gnu::noinline]] bool ThreadCursor::is_taken_back(const Record& free) const {
   std::optional<BlockRecord> next = next_block(records_);
   for (size_t i = at_; !next && sifted_ == nullptr && i < refs_.size(); ++i) {
     if (refs_[i].events[PENNA_ALLOC] == 0) continue;
@@ -70,13 +111,13 @@ bool ThreadCursor::is_taken_back() const {
     if (recording_.read_chunk(refs_[i], bytes)) next = next_block(RecordCursor(bytes));
     break;
   }
-  return next && next->op == BlockOp::kKept && next->address == read_heap_block(event_.record).address;
+  return next && next->op == BlockOp::kKept && next->address == read_heap_block(free).address;
 }
 
 uint64_t ThreadCursor::earliest() const {
   uint64_t first = refs_.empty() ? 0 : refs_.front().time_begin;
   const bool may_inherit = sifted_ != nullptr || !inherited_.empty();
-  if (const auto* of = may_inherit ? recording_.inherited_calls().of(event_.thread) : nullptr)
+  if (const auto* of = may_inherit ? recording_.inherited_calls().of(thread_) : nullptr)
     first = std::min(first, of->ticks);
   if (sifted_) return std::max({first, filter_.begin, call_rules(recording_)->begin});
   if (!inherited_.empty()) return std::max(first, filter_.begin);
@@ -101,8 +142,8 @@ bool ThreadCursor::wanted(const ChunkRef& ref) const {
 
 bool ThreadCursor::next_chunk() {
   close_chunk();
-  if (event_.inherited && !inherited_.empty()) return open_inherited();
-  event_.inherited = false;
+  if (inherited_now_ && !inherited_.empty()) return open_inherited();
+  inherited_now_ = false;
   if (!waiting_.empty()) {
     bytes_.swap(waiting_);
     waiting_.clear();
@@ -137,7 +178,7 @@ bool ThreadCursor::next_own() {
     discarded_ = records_.header().events_discarded;
     in_chunk_ = true;
     ++chunks_;
-    in_range_ = ref.time_begin >= filter_.begin && std::max(ref.time_end, event_.time) < filter_.end;
+    in_range_ = ref.time_begin >= filter_.begin && std::max(ref.time_end, time_) < filter_.end;
     return true;
   }
   return false;
@@ -148,12 +189,11 @@ bool ThreadCursor::next_own() {
 Result<> ThreadCursor::read(const ChunkRef& ref) {
   constexpr uint64_t kAlone = 4;
   constexpr size_t kWorthThreads = 16;
-  if (ahead_ && chunks_ == kAlone && feed_ == nullptr) {
+  if (unpackers_ != nullptr && chunks_ == kAlone && feed_ == nullptr) {
     std::vector<ChunkRef> left{ref};
     std::copy_if(refs_.begin() + static_cast<std::ptrdiff_t>(at_), refs_.end(), std::back_inserter(left),
                  [this](const ChunkRef& one) { return wanted(one); });
-    ahead_ = left.size() >= kWorthThreads;
-    if (ahead_) feed_ = std::make_unique<ChunkFeed>(recording_, std::move(left));
+    if (left.size() >= kWorthThreads) feed_ = std::make_unique<ChunkFeed>(recording_, std::move(left), unpackers_);
   }
   return feed_ ? feed_->next(bytes_) : recording_.read_chunk(ref, bytes_);
 }
@@ -175,7 +215,7 @@ bool ThreadCursor::open_inherited() {
   bytes_ = std::move(inherited_.front());
   inherited_.pop_front();
   records_ = RecordCursor(bytes_);
-  event_.inherited = in_chunk_ = true;
+  inherited_now_ = in_chunk_ = true;
   in_range_ = false;  // check each event
   return true;
 }

@@ -2,7 +2,8 @@
 // Event, EventFilter, and ThreadCursor: the events of one thread in the order in which it wrote them.
 //
 // Why separate from events.h: it decodes chunk by chunk and knows nothing of other threads.
-// Invariant: holds one decoded chunk at a time (with `ahead`, also those of a ChunkFeed); event().time never decreases.
+// Invariant: holds one decoded chunk at a time (with `unpackers`, also those of a ChunkFeed), and a batch of its
+// events; event().time never decreases.
 #pragma once
 
 #include <array>
@@ -84,30 +85,28 @@ struct EventFilter {
 
 class ThreadCursor {
  public:
-  // `ahead`: other processors unpack some of a long thread's chunks ahead; for code that reads few threads at a time.
-  ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter, bool ahead = false);
+  // `unpackers`: unpack some of a long thread's chunks ahead; null: nobody does.
+  ThreadCursor(const Recording& recording, uint32_t thread, const EventFilter& filter,
+               std::shared_ptr<Unpackers> unpackers = nullptr);
+  ThreadCursor(const ThreadCursor&) = delete;
+  ThreadCursor& operator=(const ThreadCursor&) = delete;
 
   // Moves event() to the next event that passes the filter; false at the end. No event() before the first next().
-  bool next() {
-    for (;;) {
-      while (records_.next(event_.record)) {
-        if (event_.record.time > event_.time) event_.time = event_.record.time;
-        if (!passes() || (selection_ != nullptr && event_.record.kind == PENNA_KIND_POINT && !is_selected())) continue;
-        event_.after_loss = std::exchange(after_loss_, false);
-        event_.undone = is_free_by_realloc(event_.record) && is_taken_back();
-        return true;
-      }
-      if (!next_chunk()) return false;
-    }
+  bool next() { return ++event_ < end_ || next_batch(); }
+  const Event& event() const { return *event_; }
+
+  // After next(), at the first event of a batch: all of it, for code that wants to know early what comes. Else empty.
+  std::span<const Event> foreseen() const {
+    return {event_, event_ == batch_.data() ? static_cast<size_t>(end_ - event_) : 0};
   }
-  const Event& event() const { return event_; }
 
   // The calls right after event() and before `limit`, or some of them; empty: next() says what follows. Once there are
   // calls, event() is stale.
   std::span<const CallEvent> next_calls(uint64_t limit) {
-    if (!in_range_ || (filter_.classes & kCallEvents) == 0) return {};
-    const size_t count = records_.next_calls(calls_, event_.time, limit);
-    if (count != 0) event_.time = calls_[count - 1].time;
+    takes_runs_ = true;
+    if (event_ + 1 < end_ || !in_range_ || (filter_.classes & kCallEvents) == 0) return {};
+    const size_t count = records_.next_calls(calls_, time_, limit);
+    if (count != 0) time_ = calls_[count - 1].time;
     return std::span<const CallEvent>(calls_).first(count);
   }
 
@@ -126,25 +125,27 @@ class ThreadCursor {
   const std::string& first_error() const { return first_error_; }
 
  private:
+  bool next_batch();
+  void take_batch();
   bool next_chunk();
   bool next_sifted();
   bool next_own();
   bool open_inherited();
   Result<> read(const ChunkRef& ref);
   bool wanted(const ChunkRef& ref) const;
-  bool passes() const {
-    return (filter_.classes & class_bit(event_.record.kind)) != 0 &&
-           (in_range_ || (event_.time >= filter_.begin && event_.time < filter_.end));
+  bool passes(const Record& record) const {
+    return (filter_.classes & class_bit(record.kind)) != 0 &&
+           (in_range_ || (time_ >= filter_.begin && time_ < filter_.end)) &&
+           (selection_ == nullptr || record.kind != PENNA_KIND_POINT || is_selected(record));
   }
-  bool is_selected();
-  static bool is_free_by_realloc(const Record& record) {
-    const bool is_free = record.kind == PENNA_KIND_FREE || record.kind == PENNA_KIND_FREE_STACK;
-    return is_free && record.as<penna_free>().address_family >> 56 == PENNA_FAMILY_REALLOC;
-  }
-  bool is_taken_back() const;
+  bool is_selected(const Record& record) const;
+  bool is_taken_back(const Record& free) const;
   void close_chunk();
 
+  static constexpr size_t kBatch = 32;
+
   const Recording& recording_;
+  const uint32_t process_, thread_;
   EventFilter filter_;
   std::span<const ChunkRef> refs_;
   size_t at_ = 0;  // next of refs_
@@ -152,7 +153,7 @@ class ThreadCursor {
   std::deque<std::vector<uint8_t>> inherited_;
   std::vector<uint8_t> waiting_;
   bool waiting_in_range_ = false;
-  bool ahead_;
+  std::shared_ptr<Unpackers> unpackers_;
   std::unique_ptr<ChunkFeed> feed_;  // the wanted chunks from at_ on; null: not started
   std::vector<uint8_t> bytes_;
   RecordCursor records_;
@@ -161,9 +162,13 @@ class ThreadCursor {
   bool in_chunk_ = false;
   bool in_range_ = false;  // the whole chunk is
   bool after_loss_ = false;
+  bool inherited_now_ = false;                  // the chunk holds inherited calls
   uint64_t last_sequence_ = 0, discarded_ = 0;  // of the previous chunk
-  Event event_;
-  std::array<CallEvent, 256> calls_;  // of next_calls()
+  bool takes_runs_ = false;          // next_calls() is used: a batch ends with its first call, so that runs follow
+  uint64_t time_ = 0;                // of the last record that was decoded
+  std::array<Event, kBatch> batch_;  // of one chunk
+  const Event *event_ = batch_.data(), *end_ = event_;  // of batch_
+  std::array<CallEvent, 256> calls_;                    // of next_calls()
   uint64_t chunks_ = 0, unreadable_ = 0, damaged_ = 0, torn_ = 0, holes_ = 0;
   std::string first_error_;
 };

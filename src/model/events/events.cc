@@ -44,7 +44,8 @@ void MergeQueue::open_top(WalkReport& report) {
   Entry& top = heap_[0];
   top.ahead = ahead_ < kMostAhead;
   ahead_ += top.ahead;
-  auto& cursor = cursors_[top.thread] = std::make_unique<ThreadCursor>(recording_, top.thread, filter_, top.ahead);
+  auto& cursor = cursors_[top.thread] =
+      std::make_unique<ThreadCursor>(recording_, top.thread, filter_, top.ahead ? unpackers_ : nullptr);
   top.cursor = cursor.get();
   place_top(cursor->next(), report);
 }

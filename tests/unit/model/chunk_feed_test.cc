@@ -30,7 +30,7 @@ TEST(ChunkFeed, GivesAllChunksInOrder) {
   RecordingBuilder build;
   const Recording recording = made(build);
   ASSERT_EQ(recording.chunks(0).size(), kChunks);
-  ChunkFeed feed(recording, chunks_of(recording));
+  ChunkFeed feed(recording, chunks_of(recording), std::make_shared<Unpackers>());
   std::vector<uint8_t> bytes, expected;
   for (const ChunkRef& chunk : recording.chunks(0)) {
     ASSERT_TRUE(recording.read_chunk(chunk, expected));
@@ -49,7 +49,7 @@ TEST(ChunkFeed, TellsWhichChunksCannotBeRead) {
     ASSERT_EQ(::pwrite(file, "\xff\xff\xff\xff", 4, static_cast<off_t>(end - 4)), 4);
   }
   ::close(file);
-  ChunkFeed feed(recording, chunks_of(recording));
+  ChunkFeed feed(recording, chunks_of(recording), std::make_shared<Unpackers>());
   std::vector<uint8_t> bytes;
   std::vector<size_t> bad;
   for (size_t i = 0; i < kChunks; ++i) {
@@ -66,7 +66,7 @@ TEST(ChunkFeed, NeedNotBeReadToItsEnd) {
   const Recording recording = made(build);
   std::vector<uint8_t> bytes;
   for (int taken = 0; taken < 20; ++taken) {
-    ChunkFeed feed(recording, chunks_of(recording));
+    ChunkFeed feed(recording, chunks_of(recording), std::make_shared<Unpackers>());
     for (int i = 0; i < taken; ++i) ASSERT_TRUE(feed.next(bytes));
   }
 }
