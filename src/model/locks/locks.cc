@@ -93,7 +93,11 @@ uint32_t Locks::use(const Event& event, const LockStep& step) {
 
 void Locks::note_use(const Event& event, uint32_t index) {
   LockStats& counts = counted(index, event.thread);
-  states_[index].used = counts.seen = true;
+  State& state = states_[index];
+  state.used = counts.seen = true;
+  const uint64_t bit = event.thread < 64 ? uint64_t{1} << event.thread : 0;
+  if ((state.noted & bit) != 0) return;
+  state.noted |= bit;
   std::vector<uint32_t>& threads = counts.threads;
   if (threads.empty() || threads.back() != event.thread) add_thread(threads, event.thread);
 }
@@ -370,6 +374,7 @@ void Locks::begin_range(uint64_t begin) {
     fresh.seen = false;
     lock = std::move(fresh);
   }
+  for (State& state : states_) state.noted = 0;
   for (HoldGroup& group : groups_) {
     group.time = {};
     group.waited = group.open = 0;

@@ -87,6 +87,7 @@ class Locks {
     uint32_t condition = kNoIndex;               // number, of a condition
     RecentRing<LastHold> recent;                 // for a mutex used with conditions
     bool used = false;                           // beyond being initialised
+    uint64_t noted = 0;                          // of the threads with indices below 64: those that have used it
     uint32_t shared = kNoIndex;                  // number of the group of locks that are one lock, in several processes
     uint8_t sought = 0;                          // how often the others were looked for without success
   };
