@@ -9,6 +9,7 @@
 #include <functional>
 #include <utility>
 
+#include "analysis/call_parts.h"
 #include "analysis/unmet_patterns.h"
 
 namespace penna {
@@ -71,6 +72,9 @@ struct Visitor {
         return;
       default: return;
     }
+  }
+  void foresee(const Event& event) const {
+    if (made.allocations) made.allocations->foresee(event);
   }
   void operator()(const CallRun& run) {
     line.step(run.calls.size());
@@ -218,6 +222,45 @@ Analyses passes_of(const Recording& recording, const Summary& summary, const Cod
   return made;
 }
 
+// Whether nothing but calls is looked at, in ways that sum up parts of the threads.
+bool is_of_calls_alone(const AnalysisChoice& choice, const Analyses& made) {
+  return choice.classes == kCallEvents && !made.call_groups && !made.net && !made.held_calls && !made.lock_places;
+}
+
+// Such analyses, in parts on several processors. False: it is not worth it, or not possible; `made` is of no use then.
+bool analyse_parts(const Recording& recording, const Summary& summary, const AnalysisChoice& choice, Progress& line,
+                   size_t processors, Analyses& made) {
+  constexpr size_t kPartsOfEach = 8;  // those of one processor: so that all are busy until the end
+  const std::vector<ThreadRange> parts = split_threads(recording, kPartsOfEach * processors);
+  if (processors < 2 || parts.size() < 2) return false;
+  struct Part {
+    std::unique_ptr<CodeMap> map;
+    Analyses made;
+  };
+  std::vector<Part> read(parts.size());
+  const auto read_one = [&](size_t at) {
+    Part& part = read[at];
+    part.map = std::make_unique<CodeMap>(recording);
+    part.made = passes_of(recording, summary, *part.map, choice, nullptr, {}, {});
+    Progress none("", 0, "", nullptr);  // observers are told on one thread
+    Visitor visit{recording, part.made, none};
+    const auto unpackers = std::make_shared<Unpackers>();
+    for (uint32_t thread = parts[at].begin; thread < parts[at].end; ++thread)
+      for_each_event_of(recording, thread, {.classes = choice.classes}, visit, unpackers, part.made.walk);
+    part.made.calls->finish();
+    if (part.made.tree) part.made.tree->finish();
+  };
+  const uint64_t events = events_of(summary, choice.classes);
+  read_parts(parts, processors, read_one,
+             [&](size_t ended) { line.step(events * ended / parts.size() - std::min(events, line.done())); });
+  for (const Part& part : read) {
+    made.walk.add(part.made.walk);
+    made.calls->merge(*part.made.calls);
+    if (made.tree && !made.tree->merge(*part.made.tree)) return false;
+  }
+  return true;
+}
+
 void finish(const Recording& recording, const Summary& summary, Analyses& made) {
   if (made.held_calls) made.held_calls->finish(end_of_reading(recording, summary));
   if (made.calls) made.calls->finish();
@@ -248,10 +291,19 @@ void find_lock_blocks(const Recording& recording, const Summary& summary, const 
 }  // namespace
 
 Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, const AnalysisChoice& choice,
-                 ProgressObserver* progress, const AllocationRequest& request, const LockOptions& locks) {
+                 ProgressObserver* progress, const AllocationRequest& request, const LockOptions& locks,
+                 size_t processors) {
   Analyses made = passes_of(recording, summary, map, choice, progress, request, locks);
   uint32_t classes = choice.classes;
   if (classes == 0) return made;
+  if (is_of_calls_alone(choice, made)) {
+    Progress line("reading", events_of(summary, classes), "events", progress);
+    if (analyse_parts(recording, summary, choice, line, processors, made)) {
+      finish(recording, summary, made);
+      return made;
+    }
+    made = passes_of(recording, summary, map, choice, progress, request, locks);
+  }
   // A new block of memory means that the locks in it are new.
   if (made.locks && summary.events[PENNA_LOCKS] != 0) classes |= kAllocEvents;
   if (made.held_calls) classes |= kCallEvents;

@@ -21,6 +21,7 @@
 #include "model/calls/calls.h"
 #include "model/calls/slowdown.h"
 #include "model/events/points.h"
+#include "model/events/processors.h"
 #include "model/locks/held_calls.h"
 #include "model/locks/lock_blocks.h"
 #include "model/locks/locks.h"
@@ -86,9 +87,11 @@ struct AllocationRequest {
   PeakOf peak = PeakOf::kRecording;
 };
 
-// `map` must outlive the result. `progress`: may be null.
+// `map` must outlive the result. `progress`: may be null. The result is the same whatever the number of `processors`
+// that may work at the same time.
 Analyses analyse(const Recording& recording, const Summary& summary, const CodeMap& map, const AnalysisChoice& choice,
-                 ProgressObserver* progress, const AllocationRequest& request = {}, const LockOptions& locks = {});
+                 ProgressObserver* progress, const AllocationRequest& request = {}, const LockOptions& locks = {},
+                 size_t processors = usable_processors());
 
 // All known problems, including what the analyses found.
 HealthReport examine(const Recording& recording, const Summary& summary, const Analyses& analyses, Names& names);

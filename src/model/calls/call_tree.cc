@@ -91,6 +91,26 @@ void CallTree::finish() {
   for (size_t i = nodes_.size(); i-- > 1;) nodes_[nodes_[i].parent].total += nodes_[i].total;
 }
 
+// Nodes come in the order in which their calls were made first: parents before their children, as everywhere.
+bool CallTree::merge(const CallTree& part) {
+  std::vector<FunctionId> functions;  // by function of the part
+  for (FunctionId function = 0; function < part.functions_.size(); ++function)
+    functions.push_back(functions_.intern(part.functions_.place(function)));
+  std::vector<uint32_t> at(part.nodes_.size());  // by node of the part
+  for (size_t i = 1; i < at.size(); ++i) {
+    const CallNode& from = part.nodes_[i];
+    if (from.function == kNoFunction) {
+      at[i] = static_cast<uint32_t>(nodes_.size());
+      nodes_.push_back({0, from.thread, kNoFunction, 0, 0, 0, 0});
+    } else {
+      at[i] = child(at[from.parent], functions[from.function], from.thread);
+    }
+    nodes_[at[i]].calls += from.calls;
+    nodes_[at[i]].self += from.self;
+  }
+  return folded_ == 0 && part.folded_ == 0;
+}
+
 std::vector<std::vector<uint32_t>> CallTree::children() const {
   std::vector<std::vector<uint32_t>> result(nodes_.size());
   for (uint32_t i = 1; i < nodes_.size(); ++i) result[nodes_[i].parent].push_back(i);

@@ -39,6 +39,9 @@ class CallTree {
   }
   void operator()(const CallRun& run) { add(run); }
   void finish();
+  // Adds what a finished `part` has of other threads, before finish(): as if this one had read these threads after its
+  // own. False: there is no room for all of it, and this tree is of no use.
+  bool merge(const CallTree& part);
 
   // The node of a thread's innermost open call; its root if no call is open.
   uint32_t current(uint32_t thread) const;

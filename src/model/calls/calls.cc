@@ -45,11 +45,32 @@ Calls::~Calls() = default;
 
 FunctionId Calls::make_function(uint32_t process, const OpenCall& call) {
   const FunctionId function = functions_.intern(process, call.pc, call.begin);
-  while (totals_.size() <= function) {
+  make_totals();
+  return function;
+}
+
+void Calls::make_totals() {
+  while (totals_.size() < functions_.size()) {
     const auto next = static_cast<FunctionId>(totals_.size());
     totals_.emplace_back().function = next;
   }
-  return function;
+}
+
+void Calls::merge(const Calls& part) {
+  for (FunctionId of_part = 0; of_part < part.functions_.size(); ++of_part) {
+    const FunctionId function = functions_.intern(part.functions_.place(of_part));
+    make_totals();
+    if (of_part >= part.totals_.size()) continue;
+    const FunctionCalls& from = part.totals_[of_part];
+    FunctionCalls& to = totals_[function];
+    to.calls += from.calls;
+    to.total += from.total;
+    to.self += from.self;
+    to.unwound += from.unwound;
+    to.open += from.open;
+    to.duration.merge(from.duration);
+  }
+  counts_.add(part.counts_);
 }
 
 template <typename Some>

@@ -41,6 +41,9 @@ class Calls {
   }
   void operator()(const CallRun& run) { add(run); }
   void finish();  // Ends open calls at the last call event of their thread; the results are complete after it.
+  // Adds what a finished `part` has of other threads, before finish(): as if this one had read these threads after its
+  // own.
+  void merge(const Calls& part);
 
   const FunctionTable& functions() const { return functions_; }
   std::vector<const FunctionCalls*> by_total() const;  // all functions called, most time first
@@ -53,6 +56,7 @@ class Calls {
   template <typename Some>  // an Event or a CallRun
   void add(const Some& some);
   FunctionId make_function(uint32_t process, const OpenCall& call);
+  void make_totals();
 
   const Recording& recording_;
   const CodeMap& map_;

@@ -50,7 +50,10 @@ CodePlace CodeMap::locate_return(uint32_t process, uint64_t pc, uint16_t generat
 }
 
 FunctionId FunctionTable::intern(uint32_t process, uint64_t pc, uint64_t ticks) {
-  const CodePlace place = map_.locate(process, pc, ticks);
+  return intern(map_.locate(process, pc, ticks));
+}
+
+FunctionId FunctionTable::intern(const CodePlace& place) {
   auto [found, added] = ids_.try_emplace(place, static_cast<FunctionId>(places_.size()));
   if (added) places_.push_back(place);
   return found->second;

@@ -76,6 +76,7 @@ class FunctionTable {
  public:
   explicit FunctionTable(const CodeMap& map) : map_(map) {}
   FunctionId intern(uint32_t process, uint64_t pc, uint64_t ticks);
+  FunctionId intern(const CodePlace& place);  // of the same recording
   const CodePlace& place(FunctionId id) const { return places_[id]; }
   size_t size() const { return places_.size(); }
 
