@@ -299,8 +299,8 @@ void code_lock(Io& io, ColumnModel& model, bool takes, bool foreseen, Lock& lock
   model.last_lock = lock.lock;
 }
 
-// Any other record: `count` words with the header in front, whose payload a writer only reads. To a reader, `count` says
-// for how many there is room.
+// Any other record: `count` words with the header in front, whose payload a writer only reads. To a reader, `count`
+// says for how many there is room.
 template <typename Io, typename Byte>
 void code_full(Io& io, ColumnModel& all, uint64_t& kind_busy, uint64_t& count, uint64_t& time, Byte* payload) {
   const uint64_t room = std::min<uint64_t>(count, PENNA_MAX_RECORD_WORDS);
