@@ -4,7 +4,7 @@
 
     bench/report.py --build build/release [--output FILE] [--quick] [--only TEXT] [--clock cpu]
 --output: where the page is written; - for nowhere. Without it bench/RESULTS.md; with --quick nowhere.
---quick: the main tables only, with a tenth of the work and 3 rounds, in about three minutes, to see what a change did;
+--quick: the main tables only, with a tenth of the work and 3 rounds, in a few minutes, to see what a change did;
 its numbers are not worth keeping.
 --clock cpu: processor time of the program's threads instead of wall time, for a busy machine.
 Every number is a median of interleaved runs (runner.py); "above untraced" is the difference from the untraced
@@ -38,7 +38,7 @@ Written by `./run bench`; run it to get this page for your machine.
 ALL = (events.limits, events.ring, events.table, calls.table, call_programs.table, alloc_programs.table,
        alloc_once.table, lock_programs.table, attaching.table, whole.table, whole.hooks, whole.switching,
        whole.tool_side)
-QUICK = (events.limits, events.table, calls.table, whole.table, whole.tool_side)
+QUICK = (events.limits, events.table, whole.table, whole.tool_side)
 
 
 def main():
