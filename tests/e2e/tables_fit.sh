@@ -50,8 +50,8 @@ PROGRAM
 build_c shop -finstrument-functions
 for name in before after; do penna record -q -k calls,alloc,locks,points -o $name.penna -- ./shop; done
 
-# Shortened names, with their context: not in sentences, nor where the name is repeated at the end of a call.
-short_names() { grep -Ev '} /\*| (un)?lock |waited|waits for|point |\(tid ' <<<"$out" | grep -Eo '(mutex `)?[A-Za-z0-9_:/-]+\.\.\.[A-Za-z0-9_:/.-]+`?' | awk 'length < 30'; }
+# Shortened names, with their context: not in sentences or in brackets in the place of a name, nor where the name is repeated at the end of a call.
+short_names() { grep -Ev '} /\*| (un)?lock |waited|waits for|point |\(tid | \((stack not|released in)' <<<"$out" | grep -Eo '(mutex `)?[A-Za-z0-9_:/-]+\.\.\.[A-Za-z0-9_:/.-]+`?' | awk 'length < 30'; }
 # fits ARGUMENTS...: sets $out to its output in 80 columns.
 fits() {
   run env COLUMNS=80 "$PENNA" "$@"
