@@ -8,10 +8,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <sstream>
+#include <string_view>
 
 #include "base/file.h"
 #include "collect/control_request.h"
@@ -20,10 +23,31 @@
 namespace penna {
 namespace {
 
+enum class Asks { kPoints, kKinds, kSwitchKinds, kFilters, kChangeFilter, kSnapshot, kStop };
+
+// done: a report of the client, not a request.
+struct RequestWord {
+  std::string_view word;
+  Asks asks;
+  bool on = false, done = false;
+};
+constexpr RequestWord kRequestWords[] = {
+    {"on", Asks::kPoints, true},
+    {"off", Asks::kPoints},
+    {"was-on", Asks::kPoints, true, true},
+    {"was-off", Asks::kPoints, false, true},
+    {"kinds", Asks::kKinds},
+    {"kinds-on", Asks::kSwitchKinds, true},
+    {"kinds-off", Asks::kSwitchKinds},
+    {"filters", Asks::kFilters},
+    {"filter-on", Asks::kChangeFilter, true},
+    {"filter-off", Asks::kChangeFilter},
+    {"snapshot", Asks::kSnapshot},
+    {"stop", Asks::kStop},
+};
+
 struct Request {
-  bool on = false, done = false;  // done: a report of the client, not a request
-  bool stop = false, snapshot = false, tells_kinds = false, switches_kinds = false;
-  bool tells_filters = false, changes_filter = false;
+  RequestWord what;
   uint32_t pid = 0;
   std::string pattern;
   std::string rest;  // of the line
@@ -32,20 +56,14 @@ struct Request {
 Result<Request> parse(const std::string& line) {
   std::istringstream words(line);
   std::string what;
-  Request request;
+  Request request{};
   words >> what >> request.pid >> request.pattern;
+  const auto* const known = std::find_if(std::begin(kRequestWords), std::end(kRequestWords),
+                                         [&](const RequestWord& one) { return one.word == what; });
+  if (known != std::end(kRequestWords)) request.what = *known;
+  if (request.what.asks == Asks::kChangeFilter) std::getline(words >> std::ws, request.rest);
   // A client may be another version: anything not understood is an error, never half a request.
-  request.done = what.starts_with("was-");
-  request.on = what == "on" || what == "was-on" || what == "kinds-on" || what == "filter-on";
-  request.tells_kinds = what == "kinds";
-  request.switches_kinds = what == "kinds-on" || what == "kinds-off";
-  request.tells_filters = what == "filters";
-  request.changes_filter = what == "filter-on" || what == "filter-off";
-  if (request.changes_filter) std::getline(words >> std::ws, request.rest);
-  request.stop = what == "stop";
-  request.snapshot = what == "snapshot";
-  if (!words || !(request.on || request.stop || request.snapshot || request.tells_kinds || request.switches_kinds ||
-                  request.tells_filters || request.changes_filter || what == "off" || what == "was-off"))
+  if (!words || known == std::end(kRequestWords))
     return Error{"this recorder does not understand the request; is it another version?"};
   return request;
 }
@@ -137,28 +155,39 @@ std::string ControlServer::change_filter(bool on, const std::string& kind, const
 std::string ControlServer::answer(const std::string& line) {
   const auto request = parse(line);
   if (!request) return "error " + request.error().text;
-  if (request->stop && !may_stop_)
+  const auto& [word, asks, on, done] = request->what;
+  if (asks == Asks::kStop && !may_stop_)
     return "error the program records itself, and ends that by itself (penna_recorder_stop)";
   if (request->pid != 0 && !server_->is_living(request->pid))
     return fmt::format("error process {} is not recorded", request->pid);
-  if (request->stop) return "ok 0 0 0 0";
-  if (request->tells_kinds) return fmt::format("ok {} {}", server_->classes(), collector_->kinds_off());
-  if (request->switches_kinds) return switch_kinds(request->on, request->pattern);
-  if (request->tells_filters) return "ok" + filters_.list();
-  if (request->changes_filter) return change_filter(request->on, request->pattern, request->rest);
-  if (request->snapshot)
-    return collector_->ask_for_snapshot() ? "ok 0 0 0 0"
-                                          : "error all events are stored: a snapshot is for record --keep";
-  const auto control = points_request(request->on, request->pattern);
+  switch (asks) {
+    case Asks::kStop: return "ok 0 0 0 0";
+    case Asks::kKinds: return fmt::format("ok {} {}", server_->classes(), collector_->kinds_off());
+    case Asks::kSwitchKinds: return switch_kinds(on, request->pattern);
+    case Asks::kFilters: return "ok" + filters_.list();
+    case Asks::kChangeFilter: return change_filter(on, request->pattern, request->rest);
+    case Asks::kSnapshot:
+      return collector_->ask_for_snapshot() ? "ok 0 0 0 0"
+                                            : "error all events are stored: a snapshot is for record --keep";
+    case Asks::kPoints: break;
+  }
+  const auto control = points_request(on, request->pattern);
   if (!control) return "error " + control.error().text;
-  if (request->done) return note(request->pid, request->on, request->pattern), "ok 0 0 0 0";
-  if (request->pid == 0 && !server_->add_point_pattern((request->on ? "+" : "-") + request->pattern))
+  if (!done) return switch_points(request->pid, on, request->pattern, *control);
+  note(request->pid, on, request->pattern);
+  return "ok 0 0 0 0";
+}
+
+// In one process, or (0) in all and those to come.
+std::string ControlServer::switch_points(uint32_t asked, bool on, const std::string& pattern,
+                                         const penna_control& control) {
+  if (asked == 0 && !server_->add_point_pattern((on ? "+" : "-") + pattern))
     return "error there is no room for more patterns; start a new recording";
   uint32_t processes = 0;
   penna_control sum{};
   for (auto& [pid, page] : server_->control_pages()) {
-    if (request->pid != 0 && request->pid != pid) continue;
-    const auto got = ask_(pid, *page, *control);
+    if (asked != 0 && asked != pid) continue;
+    const auto got = ask_(pid, *page, control);
     if (!got) return "yourself";
     if (!*got) return "error " + got->error().text;
     ++processes;
@@ -166,8 +195,8 @@ std::string ControlServer::answer(const std::string& line) {
     sum.changed += (*got)->changed;
     sum.refused += (*got)->refused;
   }
-  if (processes == 0) return fmt::format("error process {} is not recorded", request->pid);
-  note(request->pid, request->on, request->pattern);
+  if (processes == 0) return fmt::format("error process {} is not recorded", asked);
+  note(asked, on, pattern);
   return fmt::format("ok {} {} {} {}", processes, sum.matched, sum.changed, sum.refused);
 }
 

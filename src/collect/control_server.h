@@ -78,6 +78,7 @@ class ControlServer {
         filters_(collector, std::move(chooser)) {}
   std::string answer(const std::string& line);
   std::string switch_kinds(bool on, const std::string& kinds);
+  std::string switch_points(uint32_t asked, bool on, const std::string& pattern, const penna_control& control);
   std::string change_filter(bool on, const std::string& kind, const std::string& text);
   void note(uint32_t pid, bool on, const std::string& pattern);
 
