@@ -190,14 +190,17 @@ bool Collector::wait_for_switch() {
   return switched_.wait_for(hold, std::chrono::seconds(1), [&] { return switches_done_ >= mine; });
 }
 
+double Collector::seconds_at(const ClockTriplet& now) const {
+  return static_cast<double>(now.monotonic_ns - start_.monotonic_ns) / 1e9;
+}
+
 // No chunk that was drained so far has a later event, so the same time holds for all processes.
 void Collector::apply_switch(uint32_t classes, bool on) {
   const ClockTriplet now = read_clocks();
-  const double seconds = static_cast<double>(now.monotonic_ns - start_.monotonic_ns) / 1e9;
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i) {
     if ((classes >> i & 1) == 0 || !switches_->add(i, on, now.ticks)) continue;
-    add_note(fmt::format("{} were switched {} after {:.3f} s{}", kClassNouns[i].many, on ? "on again" : "off", seconds,
-                         on ? "" : ": what began from then on is not recorded"),
+    add_note(fmt::format("{} were switched {} after {:.3f} s{}", kClassNouns[i].many, on ? "on again" : "off",
+                         seconds_at(now), on ? "" : ": what began from then on is not recorded"),
              on ? 0 : 1u << i);
   }
   filter_from_now();
@@ -205,8 +208,7 @@ void Collector::apply_switch(uint32_t classes, bool on) {
 
 void Collector::apply_filters(FilterChange change) {
   const ClockTriplet now = read_clocks();
-  const double seconds = static_cast<double>(now.monotonic_ns - start_.monotonic_ns) / 1e9;
-  add_note(fmt::format("{} after {:.3f} s{}", change.what, seconds, change.effect), change.missed);
+  add_note(fmt::format("{} after {:.3f} s{}", change.what, seconds_at(now), change.effect), change.missed);
   size_t count = 0;
   if (change.counted != nullptr)
     for (const auto& drain : drains_) count += drain->sites_with(*change.counted);

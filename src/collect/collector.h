@@ -170,6 +170,7 @@ class Collector {
   void end_process(size_t index, EndKind how, int code, uint64_t ticks, bool gone, uint64_t processor_ns);
   void add_note(std::string sentence, uint32_t missed);
   bool wait_for_switch();
+  double seconds_at(const ClockTriplet& now) const;  // since the start, for notes
   void apply_switch(uint32_t classes, bool on);
   void apply_filters(FilterChange change);
   void filter_from_now();
