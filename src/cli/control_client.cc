@@ -25,7 +25,7 @@ constexpr const char* kOtherVersion = "the recorder's answer is not understood; 
 //
 // Both are lines of text, as described in collect/control_server.h. The process that named the path may be hostile: the
 // time and the length of an answer are limited.
-Result<std::string> ask(const std::string& path, const std::string& line) {
+Result<std::string> send_request(const std::string& path, const std::string& line) {
   const Fd socket = PENNA_TRY(connect_to_recorder(path));
   const timeval patience{60, 0};  // any process may listen on a socket that a process names
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -45,9 +45,15 @@ Result<std::string> ask(const std::string& path, const std::string& line) {
   return answer.substr(0, answer.find('\n'));
 }
 
-// "ok PROCESSES MATCHED CHANGED REFUSED" or "error SENTENCE".
+// The same; "error SENTENCE" is that error.
+Result<std::string> ask(const std::string& path, const std::string& line) {
+  std::string answer = PENNA_TRY(send_request(path, line));
+  if (answer.starts_with("error ")) return Error{answer.substr(6)};
+  return answer;
+}
+
+// "ok PROCESSES MATCHED CHANGED REFUSED".
 Result<SwitchedPoints> read_answer(const std::string& answer) {
-  if (answer.rfind("error ", 0) == 0) return Error{answer.substr(6)};
   std::istringstream words(answer);
   std::string good;
   SwitchedPoints counts;
@@ -77,13 +83,12 @@ Result<SwitchedPoints> switch_points(const Recorder& recorder, bool on, const st
   ControlPage page = PENNA_TRY(ControlPage::in_process(pid));
   const penna_control request = PENNA_TRY(points_request(on, pattern));
   const penna_control done = PENNA_TRY(ask_process(pid, page, request));
-  PENNA_TRY(ask(recorder.control, fmt::format("was-{} {} {}", way, pid, pattern)));
+  PENNA_TRY(send_request(recorder.control, fmt::format("was-{} {} {}", way, pid, pattern)));
   return SwitchedPoints{1, done.matched, done.changed, done.refused};
 }
 
 Result<RecordedKinds> recorded_kinds(const Recorder& recorder) {
   const std::string answer = PENNA_TRY(ask(recorder.control, "kinds 0 all"));
-  if (answer.rfind("error ", 0) == 0) return Error{answer.substr(6)};
   std::istringstream words(answer);
   std::string good;
   RecordedKinds kinds;
@@ -100,7 +105,6 @@ Result<> switch_kinds(const Recorder& recorder, bool on, const std::string& kind
 
 Result<std::vector<SetFilter>> set_filters(const Recorder& recorder) {
   const std::string answer = PENNA_TRY(ask(recorder.control, "filters 0 all"));
-  if (answer.rfind("error ", 0) == 0) return Error{answer.substr(6)};
   std::istringstream parts(answer);
   std::string part;
   if (!std::getline(parts, part, '\t') || part != "ok") return Error{kOtherVersion};
