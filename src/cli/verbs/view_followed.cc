@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <optional>
 
 #include "base/pattern.h"
 #include "base/readable.h"
@@ -179,36 +180,44 @@ std::string FollowedView::controls() {
   });
 }
 
+// Of the parameter "on"; none: it is missing, or neither "1" nor "0".
+static std::optional<bool> wanted_state(const HttpParameters& parameters) {
+  const auto on = parameters.find("on");
+  if (on == parameters.end() || (on->second != "0" && on->second != "1")) return {};
+  return on->second == "1";
+}
+
 Result<std::string> FollowedView::switch_point(const HttpParameters& parameters) {
-  const auto on = parameters.find("on"), pattern = parameters.find("pattern");
-  if (on == parameters.end() || pattern == parameters.end() || (on->second != "0" && on->second != "1") ||
-      pattern->second.empty() || pattern->second.find_first_of(" \t\r\n") != std::string::npos)
+  const std::optional<bool> on = wanted_state(parameters);
+  const auto pattern = parameters.find("pattern");
+  if (!on || pattern == parameters.end() || pattern->second.empty() ||
+      pattern->second.find_first_of(" \t\r\n") != std::string::npos)
     return Error{"a pattern is PROVIDER:NAME, where * stands for anything"};
   PENNA_TRY(check_pattern(pattern->second));
   const Recorder recorder = PENNA_TRY(find_recorder(writer_));
-  const SwitchedPoints counts = PENNA_TRY(switch_points(recorder, on->second == "1", pattern->second));
-  return fmt::format("{} of {} switched {}", counts.changed, counts.matched, on->second == "1" ? "on" : "off");
+  const SwitchedPoints counts = PENNA_TRY(switch_points(recorder, *on, pattern->second));
+  return fmt::format("{} of {} switched {}", counts.changed, counts.matched, *on ? "on" : "off");
 }
 
 Result<std::string> FollowedView::switch_kind(const HttpParameters& parameters) {
-  const auto on = parameters.find("on"), kind = parameters.find("kind");
+  const std::optional<bool> on = wanted_state(parameters);
+  const auto kind = parameters.find("kind");
   const auto* const known = kind == parameters.end()
                                 ? std::end(kClassNames)
                                 : std::find(std::begin(kClassNames), std::end(kClassNames), kind->second);
-  if (on == parameters.end() || (on->second != "0" && on->second != "1") || known == std::end(kClassNames))
-    return Error{"kind is calls, alloc or locks, and on is 1 or 0"};
+  if (!on || known == std::end(kClassNames)) return Error{"kind is calls, alloc or locks, and on is 1 or 0"};
   const Recorder recorder = PENNA_TRY(find_recorder(writer_));
-  PENNA_TRY(switch_kinds(recorder, on->second == "1", *known));
-  return fmt::format("{} switched {}", *known, on->second == "1" ? "on" : "off");
+  PENNA_TRY(switch_kinds(recorder, *on, *known));
+  return fmt::format("{} switched {}", *known, *on ? "on" : "off");
 }
 
 Result<std::string> FollowedView::set_filter(const HttpParameters& parameters) {
-  const auto on = parameters.find("on"), kind = parameters.find("kind"), text = parameters.find("text");
-  if (on == parameters.end() || kind == parameters.end() || text == parameters.end() ||
-      (on->second != "0" && on->second != "1"))
+  const std::optional<bool> on = wanted_state(parameters);
+  const auto kind = parameters.find("kind"), text = parameters.find("text");
+  if (!on || kind == parameters.end() || text == parameters.end())
     return Error{"a filter has a kind (where, function or no-function) and a text, and on is 1 or 0"};
   const Recorder recorder = PENNA_TRY(find_recorder(writer_));
-  return change_filter(recorder, on->second == "1", {kind->second, text->second});
+  return change_filter(recorder, *on, {kind->second, text->second});
 }
 
 HttpAnswer FollowedView::act(const std::string& name, const HttpParameters& parameters) {
