@@ -3,6 +3,7 @@
 #include "view/block_rows.h"
 
 #include <fmt/core.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <optional>
@@ -253,13 +254,9 @@ class BlockTable {
 }  // namespace
 
 std::string stack_id(const std::vector<TableDetail>& frames) {
-  uint64_t id = 0;
-  for (const TableDetail& frame : frames)
-    for (const std::string* text : {&frame.text, &frame.where}) {
-      for (const char one : *text) id = (id ^ static_cast<uint8_t>(one)) * 0x100000001b3;
-      id = MixHash()(id + 1);
-    }
-  return fmt::format("{:016x}", id);
+  std::string all;
+  for (const TableDetail& frame : frames) all.append(frame.text).append(1, '\0').append(frame.where).append(1, '\0');
+  return fmt::format("{:016x}", XXH3_64bits(all.data(), all.size()));
 }
 
 Result<std::string> block_rows(const Recording& recording, Names& names, const BlockRowsRequest& request,
