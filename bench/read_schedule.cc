@@ -80,20 +80,18 @@ double simulate_feed(const std::vector<Cost>& chunks, size_t helpers, size_t ahe
   return consumer;
 }
 
-constexpr size_t kMostHelpers = 3;  // of one consumer, as in chunk_feed.cc
-
 // Threads merged in time: one consumer.
 double simulate_merge(std::vector<Cost> costs, size_t threads, size_t processors) {
   std::stable_sort(costs.begin(), costs.end(), [](auto& a, auto& b) { return a.time_begin < b.time_begin; });
-  return simulate_feed(costs, std::min(processors - 1, kMostHelpers),
-                       ChunkFeed::kAhead * std::min<size_t>(threads, 16));
+  return simulate_feed(costs, std::min(processors - 1, Unpackers::kMostThreads),
+                       ChunkFeed::kAhead * std::min<size_t>(threads, detail::MergeQueue::kMostAhead));
 }
 
 // Parts of the threads, largest first; helpers for those that are left over.
 double simulate_parts(const Recording& recording, const std::vector<Cost>& costs, size_t processors) {
-  const std::vector<ThreadRange> parts = split_threads(recording, 8 * processors);
+  const std::vector<ThreadRange> parts = split_threads(recording, kPartsOfEach * processors);
   const size_t workers = std::min(processors, parts.size());
-  const size_t helpers = std::min(kMostHelpers, (processors - workers) / workers);
+  const size_t helpers = std::min(Unpackers::kMostThreads, (processors - workers) / workers);
   std::vector<double> times;
   for (const ThreadRange& part : parts) {
     std::vector<Cost> own;

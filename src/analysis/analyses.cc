@@ -230,7 +230,6 @@ bool is_of_calls_alone(const AnalysisChoice& choice, const Analyses& made) {
 // Such analyses, in parts on several processors. False: it is not worth it, or not possible; `made` is of no use then.
 bool analyse_parts(const Recording& recording, const Summary& summary, const AnalysisChoice& choice, Progress& line,
                    size_t processors, Analyses& made) {
-  constexpr size_t kPartsOfEach = 8;  // those of one processor: so that all are busy until the end
   const std::vector<ThreadRange> parts = split_threads(recording, kPartsOfEach * processors);
   if (processors < 2 || parts.size() < 2) return false;
   struct Part {

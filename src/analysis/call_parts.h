@@ -20,6 +20,9 @@ struct ThreadRange {
   uint64_t bytes = 0;  // as stored: how much work there is
 };
 
+// Parts for each processor: so that all are busy until the end.
+inline constexpr size_t kPartsOfEach = 8;
+
 // At most `most` ranges of about equal size that contain all threads, in order; a long thread has one of its own.
 std::vector<ThreadRange> split_threads(const Recording& recording, size_t most);
 

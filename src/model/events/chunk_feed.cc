@@ -20,7 +20,6 @@ Unpackers::~Unpackers() {
 
 // Called with mutex_ held.
 void Unpackers::add(ChunkFeed* feed) {
-  constexpr size_t kMostThreads = 3;  // more would only wait for the consumer
   feeds_.push_back(feed);
   if (helpers_) return;
   helpers_ = std::make_unique<Helpers>(kMostThreads);

@@ -27,6 +27,8 @@ class ChunkFeed;
 // The threads that unpack for some feeds with one consumer. Started with the first feed.
 class Unpackers {
  public:
+  static constexpr size_t kMostThreads = 3;  // more would only wait for the consumer
+
   Unpackers() = default;
   ~Unpackers();
   Unpackers(const Unpackers&) = delete;

@@ -63,6 +63,8 @@ inline bool visit_next(Visit& visit, ThreadCursor& cursor, uint64_t limit, WalkR
 // event costs one comparison with the runner-up's time, a change of thread one sift.
 class MergeQueue {
  public:
+  static constexpr uint32_t kMostAhead = 16;  // threads at a time whose chunks are unpacked ahead: each holds some
+
   MergeQueue(const Recording& recording, const EventFilter& filter);
   // The thread with the earliest next event, positioned on it; null at the end. For equal times the lower thread.
   ThreadCursor* top(WalkReport& report) {
@@ -103,8 +105,6 @@ class MergeQueue {
   }
   void open_top(WalkReport& report);
   void remove_top(WalkReport& report);
-
-  static constexpr uint32_t kMostAhead = 16;  // threads at a time: each holds some chunks
 
   const Recording& recording_;
   EventFilter filter_;
