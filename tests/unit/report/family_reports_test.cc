@@ -17,11 +17,7 @@ using testing::Not;
 class Families : public testing::Test {
  protected:
   Families() : thread_(build_.thread(build_.process(100), 1)) {
-    Module module;
-    module.path = "/bin/program";
-    module.bias = module.start = kSampleCode;
-    module.end = kSampleCode + 0x10000;
-    build_.module(0, module);
+    build_.module(0, sample_module());
     in_main_ = build_.stack(0, 1, {kSampleCode + 0x10});
     in_work_ = build_.stack(0, 2, {kSampleCode + 0x120});
   }

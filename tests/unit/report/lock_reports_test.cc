@@ -27,11 +27,7 @@ bool has_no_rows(const Report& report) {
 class LockReports : public testing::Test {
  protected:
   LockReports() : process_(build_.process(100)) {
-    Module module;
-    module.path = "/bin/program";
-    module.bias = module.start = kSampleCode;
-    module.end = kSampleCode + 0x10000;
-    build_.module(process_, module);
+    build_.module(process_, sample_module());
     work_ = build_.stack(process_, 1, {kSampleCode + 0x120, kSampleCode + 0x10});
     take_ = build_.stack(process_, 3, {kSampleCode + 0x320, kSampleCode + 0x10});
   }

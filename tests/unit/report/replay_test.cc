@@ -113,11 +113,7 @@ TEST(Replay, TidGivesWayWhereATitleTellsItAndRoomIsShort) {
 TEST(Replay, SaysWhichEndsDoNotFit) {
   RecordingBuilder build;
   const uint32_t process = build.process(100, 1, 1000);
-  Module module;
-  module.path = "/bin/program";
-  module.bias = module.start = kSampleCode;
-  module.end = kSampleCode + 0x10000;
-  build.module(process, module);
+  build.module(process, sample_module());
   ThreadBuilder& thread = build.thread(process, 1);
   const uint64_t main = kSampleCode, work = main + 0x100, grow = main + 0x200;
   thread.exit(grow, 1000);

@@ -89,11 +89,7 @@ Condition variables (time until signalled and locked again; if others held the m
 TEST(LocksReport, NamesLocksByTheirBlock) {
   RecordingBuilder build;
   const uint32_t process = build.process(100);
-  Module module;
-  module.path = "/bin/program";
-  module.bias = module.start = kSampleCode;
-  module.end = kSampleCode + 0x10000;
-  build.module(process, module);
+  build.module(process, sample_module());
   const uint32_t from_work = build.stack(process, 1, {kSampleCode + 0x120, kSampleCode + 0x10});
   ThreadBuilder& thread = build.thread(process, 1);
   thread.alloc(0x500000, 112, 5, from_work);

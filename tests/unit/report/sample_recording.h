@@ -37,13 +37,18 @@ class SampleSymbols : public SymbolSource {
   std::string problem(const NamedFile&) override { return ""; }
 };
 
-inline Recording sample_recording(RecordingBuilder& build) {
-  const uint32_t process = build.process(100, 1, 1000);
+// The program that has them.
+inline Module sample_module() {
   Module module;
   module.path = "/bin/program";
   module.bias = module.start = kSampleCode;
   module.end = kSampleCode + 0x10000;
-  build.module(process, module);
+  return module;
+}
+
+inline Recording sample_recording(RecordingBuilder& build) {
+  const uint32_t process = build.process(100, 1, 1000);
+  build.module(process, sample_module());
   Site site;
   site.id = 1;
   site.line = 42;

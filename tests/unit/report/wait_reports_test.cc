@@ -22,11 +22,7 @@ constexpr uint64_t kSecond = 1'000'000'000;
 class WaitReports : public testing::Test {
  protected:
   WaitReports() {
-    Module module;
-    module.path = "/bin/program";
-    module.bias = module.start = kSampleCode;
-    module.end = kSampleCode + 0x10000;
-    build_.module(process_, module);
+    build_.module(process_, sample_module());
     in_main_ = build_.stack(process_, 1, {kSampleCode + 0x10});
     in_work_ = build_.stack(process_, 2, {kSampleCode + 0x120, kSampleCode + 0x10});
   }

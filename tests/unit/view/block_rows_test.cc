@@ -18,11 +18,7 @@ class BlockRowsTest : public testing::Test {
  protected:
   BlockRowsTest() {
     process_ = build_.process(100, 1, 1000);
-    Module module;
-    module.path = "/bin/program";
-    module.bias = module.start = kSampleCode;
-    module.end = kSampleCode + 0x10000;
-    build_.module(process_, module);
+    build_.module(process_, sample_module());
     from_work_ = build_.stack(process_, 1, {kSampleCode + 0x120, kSampleCode + 0x10});
     from_main_ = build_.stack(process_, 3, {kSampleCode + 0x10});
   }

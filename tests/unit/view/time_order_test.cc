@@ -17,11 +17,7 @@ class TimeOrderTest : public testing::Test {
  protected:
   TimeOrderTest() {
     const uint32_t process = build_.process(100, 1, 1000);
-    Module module;
-    module.path = "/bin/program";
-    module.bias = module.start = kSampleCode;
-    module.end = kSampleCode + 0x10000;
-    build_.module(process, module);
+    build_.module(process, sample_module());
     thread_ = &build_.thread(process, 1);
   }
   void call(uint64_t function, uint64_t begin, uint64_t end) {

@@ -75,11 +75,7 @@ class ViewIndexTest : public testing::Test {
   }
   uint32_t process(uint32_t pid) {
     const uint32_t process = build_.process(pid);
-    Module module;
-    module.path = "/bin/program";
-    module.bias = module.start = kSampleCode;
-    module.end = kSampleCode + 0x10000;
-    build_.module(process, module);
+    build_.module(process, sample_module());
     build_.site(process, site(kPoint, PENNA_SITE_EVENT, "point"));
     build_.site(process, site(kSpan, PENNA_SITE_SPAN, "span"));
     build_.site(process, site(kSpanEnd, PENNA_SITE_SPAN_END, "span", false));
