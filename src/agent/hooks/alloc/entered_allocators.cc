@@ -113,16 +113,21 @@ struct Hooks {
     });
   }
 
+  // Marked inside even while nothing is recorded: this frame must be known until the exception has passed it
+  // (reach/journal.cc, may_unwind()).
+  template <Entered kWhich>
+  static void* call_new(size_t size, uintptr_t b, uintptr_t c) {
+    const InsideScope scope;
+    return penna_call_inside(entered_originals[kSet][kWhich], size, b, c);
+  }
   // For all forms: `b` and `c` are an alignment, a std::nothrow, or absent.
   template <Entered kWhich>
   static void* entered_new(size_t size, uintptr_t b, uintptr_t c) {
-    return allocated(size, PENNA_FAMILY_MALLOC,
-                     [=] { return penna_call_inside(entered_originals[kSet][kWhich], size, b, c); });
+    return allocated(size, PENNA_FAMILY_MALLOC, [=] { return call_new<kWhich>(size, b, c); });
   }
   template <Entered kWhich>
   static void* entered_new_aligned(size_t size, uintptr_t b, uintptr_t c) {
-    return allocated(size, PENNA_FAMILY_ALIGNED,
-                     [=] { return penna_call_inside(entered_originals[kSet][kWhich], size, b, c); });
+    return allocated(size, PENNA_FAMILY_ALIGNED, [=] { return call_new<kWhich>(size, b, c); });
   }
   template <Entered kWhich>
   static void entered_delete(void* block, uintptr_t b, uintptr_t c) {
