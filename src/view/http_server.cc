@@ -17,6 +17,8 @@ namespace {
 
 constexpr size_t kMostQuery = 4096;  // bytes of a question's target
 constexpr int kMostListeners = 4;    // to events: each holds a thread, and questions need some, too
+constexpr size_t kThreads = 32;      // a browser has six connections to a page, and each holds one until it has rested
+constexpr size_t kMostQuestions = 1000;  // on one connection
 
 // In constant time: the duration must not reveal how much of it is right.
 bool is_same(const std::string& given, const std::string& wanted) {
@@ -49,8 +51,10 @@ class Server {
   explicit Server(const HttpService& service) : service_(service) {
     server_.set_default_headers(strict_headers());
     server_.set_payload_max_length(0);
-    // How many seconds an open page's idle connection occupies one of a few threads, and delays the end by Ctrl-C.
+    server_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };  // the library deletes it
+    // How many seconds an open page's idle connection occupies a thread, and delays the end by Ctrl-C.
     server_.set_keep_alive_timeout(1);
+    server_.set_keep_alive_max_count(kMostQuestions);
     server_.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       return route(request, response), httplib::Server::HandlerResponse::Handled;
     });

@@ -73,15 +73,17 @@ start() {
   started+=("$pid")
 }
 
-until_true() {
+repeat_until() {
   local end=$((SECONDS + 120))
-  until "${@:2}" >/dev/null 2>&1; do
-    ((SECONDS < end)) || fail "never: $1"
+  until "$@" >/dev/null 2>&1; do
+    ((SECONDS < end)) || return 1
     sleep 0.02
   done
 }
 
-await() { until_true "$1 has $2" grep -Eq "$2" "$1"; }
+until_true() { repeat_until "${@:2}" || fail "never: $1"; }
+
+await() { repeat_until grep -Eq "$2" "$1" || fail "never: $1 has $2, but: $(tail -n 20 "$1")"; }
 
 is_served() { [[ $("$PENNA" ctl "$1" off nothing:here 2>&1) =~ 'names no point'|'does not take points'|'record all of its points' ]]; }
 await_served() { until_true "penna ctl $1 is served" is_served "$1"; }

@@ -34,7 +34,7 @@ PROGRAM
 g++ -O2 -g -static-pie -fPIE -pthread refuses.cc -o refuses
 start output.txt ./refuses
 await output.txt 50
-for kinds in "" alloc alloc; do
+for kinds in "" alloc alloc alloc alloc; do
   "$PENNA" record -q -f -o it.penna -k alloc -p "$pid" >recorder.txt 2>&1 &
   recorder=$!
   started+=("$recorder")

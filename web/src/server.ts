@@ -37,6 +37,19 @@ function reach<T>(answer: Promise<T>): Promise<T> {
   });
 }
 
+const PAUSE = 200;  // ms
+
+// The server closes a connection that rests for a second, perhaps just as a question is sent on it: so it is asked twice.
+async function fetchTwice(address: string, signal: AbortSignal): Promise<Response> {
+  try {
+    return await fetch(address, { signal });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    return reach(fetch(address, { signal }));
+  }
+}
+
 function queryOf(parameters: Parameters): URLSearchParams {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(parameters)) if (value !== undefined) query.set(key, String(value));
@@ -85,7 +98,7 @@ export class AskedServer implements Server {
       this.abort(slot);
       this.running.set(slot, controller);
     }
-    const response = await reach(fetch(`${this.base}${question}?${queryOf(parameters)}`, { signal: controller.signal }));
+    const response = await fetchTwice(`${this.base}${question}?${queryOf(parameters)}`, controller.signal);
     if (response.ok) return response;
     throw new Error(await errorOf(response));
   }

@@ -4,6 +4,7 @@
 // Why: whoever looks on sees what there is too much of.
 // Invariant: what is listed is what the recorder has; a wrong filter changes nothing and is told beside the field.
 import { useEffect, useState } from 'preact/hooks';
+import { usePulse } from '../live.ts';
 import { wordOptions } from '../point_words.ts';
 import type { Found, PointName } from '../protocol.ts';
 import { errorText } from '../server.ts';
@@ -24,12 +25,13 @@ async function optionsFor(kind: string, text: string): Promise<Option[]> {
   return matches.filter((one) => one.kind === 'function').map((one) => [one.name, '']);
 }
 
+// A name may become known after it was asked for, while the recording grows.
 function useOptions(kind: string, text: string): Option[] {
-  const [options, setOptions] = useState<Option[]>([]);
+  const [options, setOptions] = useState<Option[]>([]), pulse = usePulse(false);
   useEffect(() => {
     const timer = setTimeout(() => optionsFor(kind, text).then(setOptions, () => {}), REST);
     return () => clearTimeout(timer);
-  }, [kind, text]);
+  }, [kind, text, text === '' ? 0 : pulse]);
   return options;
 }
 
