@@ -97,7 +97,7 @@ Result<ControlServer> ControlServer::listen(const std::string& socket_path, Serv
   control.listener_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!control.listener_ ||
       ::bind(control.listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      ::chmod(control.path_.c_str(), 0600) != 0 || ::listen(control.listener_.get(), 16) != 0)
+      ::chmod(control.path_.c_str(), 0600) != 0 || ::listen(control.listener_.get(), SOMAXCONN) != 0)
     return Error{fmt::format("cannot listen at {}: {}", control.path_, errno_text(errno))};
   return control;
 }

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -173,6 +174,8 @@ Result<Fd> connect_to_recorder(const std::string& control) {
   if (control.size() >= sizeof address.sun_path) return Error{fmt::format("{} is too long for a socket", control)};
   std::memcpy(address.sun_path, control.c_str(), control.size() + 1);
   Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const timeval patience{10, 0};  // where as many clients wait as may, connect() waits, too
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   if (!socket || ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
     return Error{fmt::format("the recorder does not answer at {}: {}; has it ended?", control, errno_text(errno))};
   return socket;

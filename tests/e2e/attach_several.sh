@@ -89,6 +89,22 @@ run penna ctl "$b" stop
 expect_eq 125 "$status"
 await_progress c.txt
 
+# Another recorder that is stopped, and where clients already wait, holds up nobody.
+"$PENNA" record -p "$b" -f -o stopped.penna 2>recorder.txt </dev/null & recorder=$!
+started+=("$recorder")
+await_served "$b"
+kill -STOP "$recorder"
+for _ in {1..40}; do
+  timeout 1 "$PENNA" ctl "$b" on busy:round >/dev/null 2>&1 & asking+=($!)
+done
+wait "${asking[@]}" || true
+run timeout 60 "$PENNA" record -p "$c" -f -o it.penna --duration 100ms
+kill -CONT "$recorder"
+expect_eq 0 "$status" "$err"
+run penna ctl "$b" stop
+expect_eq 0 "$status" "$err"
+wait "$recorder"
+
 # A command continues, too, and its status becomes ours.
 cat >command.sh <<'COMMAND'
 while [ ! -e end ]; do sleep 0.02; done
