@@ -125,10 +125,8 @@ await output.txt right
 run penna record -p "$pid" --dry-run -F leaf
 expect_eq 0 "$status" "$err"
 expect_match "$out" 'code .* leaf \[glibc_static\]'
-kill -9 "$pid"
-wait "$pid" 2>/dev/null || true # its file is in use until then
-strip glibc_static
-start output.txt ./glibc_static
+strip -o stripped glibc_static
+start output.txt ./stripped
 await output.txt right
 run penna record --via inject -p "$pid"
 expect_eq 125 "$status"
