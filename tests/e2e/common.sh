@@ -26,9 +26,35 @@ export XDG_CONFIG_HOME=/nonexistent # defaults of whoever runs the tests
 work=$(mktemp -d "${TMPDIR:-/tmp}/penna-e2e.XXXXXX")
 started=()
 # Started processes must be gone, not only killed, before their directory is removed.
-trap 'status=$?; kill -9 "${started[@]}" 2>/dev/null || true; wait "${started[@]}" 2>/dev/null || true; cd /; rm -rf "$work"
+trap 'status=$?; kill -9 "$watcher" "${started[@]}" 2>/dev/null || true; wait "${started[@]}" 2>/dev/null || true
+      cat "$work/stuck.txt" >&2 2>/dev/null || true; cd /; rm -rf "$work"
       exit $status' EXIT
 cd "$work"
+
+descendants() {
+  local child
+  for child in $(cat "/proc/$1/task/"*/children 2>/dev/null); do echo "$child" && descendants "$child"; done
+}
+
+# Before the whole test is killed: what each process waits for, and then its end.
+end_what_is_stuck() {
+  local self=$BASHPID pids pid file
+  set +e
+  mkfifo never
+  read -rt 600 <>never # no process of its own, unlike sleep
+  pids=$(descendants $$ | grep -vx "$self")
+  for pid in $pids; do
+    [ -d "/proc/$pid" ] || continue
+    echo "stuck: $pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+    grep -E '^(Name|State|TracerPid):' "/proc/$pid/task/"*/status
+    head -n 50 "/proc/$pid/task/"*/{syscall,stack}
+  done >stuck.txt 2>&1
+  # shellcheck disable=SC2086  # words
+  kill -9 $pids
+}
+end_what_is_stuck </dev/null >/dev/null 2>&1 &
+watcher=$!
+disown # its end is not worth a word
 
 fail() { echo "FAIL: $*" >&2; [ -z "${out:-}${err:-}" ] || printf -- '--- out\n%s\n--- err\n%s\n' "${out:-}" "${err:-}" >&2; exit 1; }
 penna() { "$PENNA" "$@"; }
