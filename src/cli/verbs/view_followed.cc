@@ -68,9 +68,11 @@ FollowedView::~FollowedView() {
   if (thread_.joinable()) thread_.join();
 }
 
-// What has been written so far is shown at once.
+// What has been written so far is shown at once, if it can be read in that time: a program may write as fast.
 void FollowedView::start() {
-  while (step()) {
+  constexpr auto kMost = std::chrono::seconds(1);
+  const auto begin = std::chrono::steady_clock::now();
+  while (step() && std::chrono::steady_clock::now() - begin < kMost) {
   }
   thread_ = std::thread([this] { run(); });
 }
