@@ -38,10 +38,14 @@ descendants() {
 
 # Before the whole test is killed: what each process waits for, and then its end.
 end_what_is_stuck() {
-  local self=$BASHPID pids pid file
+  local self=$BASHPID parent pids pid
   set +e
-  mkfifo never
-  read -rt 600 <>never # no process of its own, unlike sleep
+  mkfifo never && exec 9<>never || return
+  for _ in {1..60}; do
+    read -rt 10 -u 9 # no process of its own, unlike sleep
+    read -r _ _ _ parent _ <"/proc/$self/stat"
+    [ "$parent" = $$ ] || return # the test has ended
+  done
   pids=$(descendants $$ | grep -vx "$self")
   for pid in $pids; do
     [ -d "/proc/$pid" ] || continue
