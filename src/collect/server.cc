@@ -304,8 +304,10 @@ bool Server::send_config(const Fd& socket) const {
   return send_with_descriptors(socket, &config_, sizeof config_, {doorbell_.fd(), doorbell_.life_fd()});
 }
 
-// A peer has answered, or has gone.
+// A peer has answered, or has gone; or nothing has happened: the event was for a socket that had this number before.
 void Server::hear(int fd) {
+  char byte;
+  if (::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN) return;
   Peer peer = std::move(peers_[fd]);
   peers_.erase(fd);
   penna_hello hello{};

@@ -2,6 +2,7 @@
 // Server: peers that request a plan in every wrong way. They are answered or dropped; no peer is blocked, and the next
 // one is served. And when a process counts as ended.
 #include "collect/server.h"
+#include "collect/budget.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -48,17 +49,24 @@ class Asking : public testing::Test {
   }
   void TearDown() override { ::unlink(recording_.c_str()); }
 
-  // A connection that has its configuration.
-  Fd connect() {
+  Fd connect_unanswered() const {
     Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, path_.c_str(), path_.size() + 1);
     EXPECT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    server_->work();
+    return socket;
+  }
+  static void expect_config(const Fd& socket) {
     penna_config config;
     EXPECT_EQ(::recv(socket.get(), &config, sizeof config, 0), static_cast<ssize_t>(sizeof config));
     EXPECT_EQ(config.plans, 1u);
+  }
+  // A connection that has its configuration.
+  Fd connect() {
+    Fd socket = connect_unanswered();
+    server_->work();
+    expect_config(socket);
     return socket;
   }
   static void ask(const Fd& socket, int descriptor, size_t bytes = sizeof(penna_hello),
@@ -186,6 +194,23 @@ TEST_F(Asking, HalfAHelloAndGoneBeforeTheAnswer) {
   ask(socket, memory.get());
   server_->work();
   EXPECT_EQ(answered(socket), 1);
+}
+
+// In one turn: connections make room for two others, one of which gets the number of a socket that an event was for.
+TEST_F(Asking, WhoeverGetsTheNumberOfAClosedSocketIsKept) {
+  std::vector<Fd> before;
+  for (size_t i = 0; i < Budget::kConnectionsOfOne; ++i) before.push_back(connect());
+  ::usleep(2000);  // age is known in milliseconds
+  const Fd one = connect_unanswered(), other = connect_unanswered();
+  before.front().reset();
+  server_->work();
+  for (const Fd* socket : {&one, &other}) {
+    expect_config(*socket);
+    const Fd memory = questions(sizeof(penna_patch_question));
+    ask(*socket, memory.get());
+    server_->work();
+    EXPECT_EQ(answered(*socket), 1);
+  }
 }
 
 TEST_F(Asking, WithoutAPlanner) {
