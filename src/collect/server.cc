@@ -24,6 +24,7 @@
 #include "base/command_line.h"
 #include "base/file.h"
 #include "base/proc_stat.h"
+#include "base/readable.h"
 #include "collect/arrivals.h"
 #include "collect/budget.h"
 #include "collect/clocks.h"
@@ -171,6 +172,8 @@ void Server::work() {
   int count = ::epoll_wait(epoll_.get(), events, 64, 0);
   for (int i = 0; i < count && monotonic_ms() - begin_ms < kTurnMs; ++i) {
     int fd = events[i].data.fd;
+    // What was handled before may have closed the descriptor that this event is for, and its number be another's now.
+    if (!is_readable(fd)) continue;
     if (fd == listener_.get())
       accept_peers(listener_);
     else if (nameless_ && fd == nameless_.get())
@@ -304,10 +307,8 @@ bool Server::send_config(const Fd& socket) const {
   return send_with_descriptors(socket, &config_, sizeof config_, {doorbell_.fd(), doorbell_.life_fd()});
 }
 
-// A peer has answered, or has gone; or nothing has happened: the event was for a socket that had this number before.
+// A peer has answered, or has gone.
 void Server::hear(int fd) {
-  char byte;
-  if (::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN) return;
   Peer peer = std::move(peers_[fd]);
   peers_.erase(fd);
   penna_hello hello{};

@@ -2,7 +2,6 @@
 // Server: peers that request a plan in every wrong way. They are answered or dropped; no peer is blocked, and the next
 // one is served. And when a process counts as ended.
 #include "collect/server.h"
-#include "collect/budget.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,6 +14,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "collect/budget.h"
 #include "fake_channel.h"
 #include "penna/detail/starts.h"
 #include "recording/writer.h"
