@@ -70,9 +70,8 @@ FollowedView::~FollowedView() {
 
 // What has been written so far is shown at once, if it can be read in that time: a program may write as fast.
 void FollowedView::start() {
-  constexpr auto kMost = std::chrono::seconds(1);
-  const auto begin = std::chrono::steady_clock::now();
-  while (step() && std::chrono::steady_clock::now() - begin < kMost) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (step() && std::chrono::steady_clock::now() < end) {
   }
   thread_ = std::thread([this] { run(); });
 }
