@@ -130,12 +130,13 @@ expect_eq 0 "$status" "export of nothing"
 
 # ---- the Firefox Profiler --------------------------------------------------------------------------------------------------------
 npm_packages @firefox-devtools/profiler-cli@0.10.0 node@24
-profiler() { HOME=$work "$modules/node/bin/node" "$modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js" "$@"; }
+program=(env "HOME=$work" "$modules/node/bin/node" "$modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js")
+profiler() { "${program[@]}" "$@"; }
 # Its daemon is started here, since `profiler load` gives it only half a second to start. On a busy machine it may end at
 # once, without a word.
 is_loaded() { profiler profile info --session shop; }
 for _ in 1 2 3; do
-  profiler --daemon shop.json --session shop >>daemon.log 2>&1 &
+  "${program[@]}" --daemon shop.json --session shop >>daemon.log 2>&1 &
   started+=("$!")
   for _ in {1..40}; do ! is_loaded >/dev/null 2>&1 || break 2; sleep 0.5; done
   kill "${started[-1]}" 2>/dev/null || true

@@ -58,7 +58,8 @@ for table in $tables; do
 done
 # Two shards, one of them killed under load; pushes are killed, too.
 penna fleet init "${url[1]}" "${url[2]}" --cluster penna 2>init.txt || fail "$(cat init.txt)"
-push_all() { for ((i = 0; i < count; ++i)); do penna push --to "${url[1]}" --give-up 300s --label host=h$i $i.penna; done; }
+push_one() { penna push --to "${url[1]}" --give-up 300s --label host=h$1 $1.penna; }
+push_all() { for ((i = 0; i < count; ++i)); do push_one $i; done; }
 push_all >pushed.txt 2>&1 &
 pushing=$!
 started+=("$pushing")
@@ -74,7 +75,7 @@ for shard in 1 2; do
   while ! has_rows $shard; do
     [ $count -lt 40 ] || fail "shard $shard has nothing"
     penna record -q -o $count.penna -- ./orders 500 >/dev/null
-    run penna push --to "${url[1]}" --label host=h$count $count.penna
+    run push_one $count
     expect_eq 0 "$status" "$err"
     count=$((count + 1))
   done
