@@ -179,7 +179,7 @@ std::string refusal_but_for_uprobes(ProcessFacts process, pid_t self, uid_t user
 // For a process that is being recorded, or is a recorder.
 static std::string why_taken(pid_t pid) {
   const auto recorder = find_recorder(pid);
-  if (!recorder || !connect_to_recorder(recorder->control)) return {};
+  if (!recorder || !is_recorder_at(recorder->control)) return {};
   if (recorder->asked_pid == 0) return fmt::format("process {} is a penna recorder", pid);
   return fmt::format("process {} is already being recorded: penna ctl {} changes what is recorded", pid, pid);
 }

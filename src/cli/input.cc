@@ -2,7 +2,6 @@
 // See input.h.
 #include "cli/input.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 #include <cstdlib>
 #include <tuple>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/nearest_name.h"
 #include "base/say.h"
@@ -30,13 +30,9 @@ bool is_recording_name(std::string_view name) {
 
 // Files named like one, in directory order.
 Result<std::vector<std::string>> recording_names(const std::string& directory) {
-  DIR* opened = ::opendir(directory.c_str());
-  if (opened == nullptr)
-    return Error{fmt::format("cannot look for recordings in {}: {}", directory, errno_text(errno))};
-  std::vector<std::string> names;
-  while (const dirent* entry = ::readdir(opened))
-    if (is_recording_name(entry->d_name)) names.emplace_back(entry->d_name);
-  ::closedir(opened);
+  auto names = names_in(directory);
+  if (!names) return Error{fmt::format("cannot look for recordings in {}: {}", directory, names.error().text)};
+  std::erase_if(*names, [](const std::string& name) { return !is_recording_name(name); });
   return names;
 }
 

@@ -2,7 +2,6 @@
 // See push_spool.h. A note is a file of settings, and is read as one.
 #include "cli/push_spool.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -10,10 +9,10 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/hex_text.h"
 #include "cli/settings_files.h"
@@ -57,18 +56,7 @@ void forget_push(const std::string& recording, const ServerOptions& server) {
 
 Result<std::vector<std::string>> PushSpool::names() {
   const std::string directory = PENNA_TRY(spool_directory());
-  std::vector<std::string> names;
-  DIR* const listing = ::opendir(directory.c_str());
-  if (listing == nullptr) return names;
-  while (const dirent* entry = ::readdir(listing)) {
-    std::string name = entry->d_name;
-    if (!name.ends_with(kEnding)) continue;
-    name.resize(name.size() - kEnding.size());
-    names.push_back(std::move(name));
-  }
-  ::closedir(listing);
-  std::sort(names.begin(), names.end());
-  return names;
+  return names_with_ending(directory, kEnding);
 }
 
 Result<PushSpool> PushSpool::open(const std::string& name) {

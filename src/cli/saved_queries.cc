@@ -2,14 +2,13 @@
 // See saved_queries.h.
 #include "cli/saved_queries.h"
 
-#include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cctype>
-#include <memory>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/output_file.h"
 #include "base/user_directories.h"
@@ -61,17 +60,10 @@ std::optional<std::string> saved_query(const std::string& name) {
 }
 
 std::vector<std::string> saved_query_names() {
-  std::vector<std::string> names;
   const std::optional<std::string> directory = query_directory();
-  if (!directory) return names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(directory->c_str()), ::closedir);
-  while (const dirent* entry = listing ? ::readdir(listing.get()) : nullptr) {
-    std::string name = entry->d_name;
-    if (!name.ends_with(kQueryEnding)) continue;
-    name.resize(name.size() - kQueryEnding.size());
-    if (check_query_name(name)) names.push_back(std::move(name));
-  }
-  std::sort(names.begin(), names.end());
+  if (!directory) return {};
+  std::vector<std::string> names = names_with_ending(*directory, kQueryEnding);
+  std::erase_if(names, [](const std::string& name) { return !check_query_name(name); });
   return names;
 }
 

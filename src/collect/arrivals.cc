@@ -2,18 +2,16 @@
 // See arrivals.h.
 #include "collect/arrivals.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <charconv>
-#include <memory>
 #include <string_view>
 #include <utility>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/mapped_memory.h"
 #include "base/proc_stat.h"
@@ -61,17 +59,13 @@ std::vector<Fd> find_arrivals(const std::string& socket_path, int doorbell,
                               const std::function<bool(uint32_t pid)>& is_known) {
   std::vector<Fd> found;
   struct stat page {};
-  const std::unique_ptr<DIR, int (*)(DIR*)> all(::opendir("/proc"), ::closedir);
-  if (all == nullptr || ::fstat(doorbell, &page) != 0) return found;
+  if (::fstat(doorbell, &page) != 0) return found;
   const std::string variable = fmt::format("{}={}", PENNA_SOCKET_VARIABLE, socket_path);
-  while (const dirent* entry = ::readdir(all.get())) {
-    const std::string_view name(entry->d_name);
-    uint32_t pid = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (error != std::errc() || end != name.data() + name.size()) continue;
-    if (pid == static_cast<uint32_t>(::getpid()) || is_known(pid)) continue;
+  for (const pid_t one : numbers_in("/proc")) {
+    const auto pid = static_cast<uint32_t>(one);
+    if (one == ::getpid() || is_known(pid)) continue;
     // Ours: helpers such as surgeons, which have inherited the doorbell, too. The command has ended by now.
-    if (parent_of(static_cast<pid_t>(pid)) == ::getpid()) continue;
+    if (parent_of(one) == ::getpid()) continue;
     // Before the checks: the descriptor then belongs to the process that is checked, or to none. A pid alone may be
     // taken over by another process between the check and the open.
     Fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));

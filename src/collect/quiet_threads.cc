@@ -2,13 +2,9 @@
 // See quiet_threads.h.
 #include "collect/quiet_threads.h"
 
-#include <dirent.h>
 #include <fmt/core.h>
 
-#include <charconv>
-#include <cstring>
-#include <memory>
-
+#include "base/directory.h"
 #include "base/file.h"
 #include "collect/budget.h"
 #include "penna/clock.h"
@@ -17,11 +13,9 @@ namespace penna {
 
 void QuietThreads::look(uint32_t pid) {
   const std::string path = fmt::format("/proc/{}/task", pid);
-  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(::opendir(path.c_str()), ::closedir);
-  while (const dirent* entry = tasks ? ::readdir(tasks.get()) : nullptr) {
-    uint32_t tid = 0;
-    const char* const end = entry->d_name + std::strlen(entry->d_name);
-    if (std::from_chars(entry->d_name, end, tid).ptr != end || recorded_.count(tid) != 0) continue;
+  for (const pid_t thread : numbers_in(path)) {
+    const auto tid = static_cast<uint32_t>(thread);
+    if (recorded_.count(tid) != 0) continue;
     const auto found = seen_.find(tid);
     if (found == seen_.end() && seen_.size() >= Budget::kThreads) return;
     Result<std::string> name = read_file(fmt::format("{}/{}/comm", path, tid), 64);

@@ -4,6 +4,7 @@
 #include "reach/find_recorder.h"
 
 #include <fmt/core.h>
+#include <linux/net.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "base/command_line.h"
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/mapped_memory.h"
 #include "base/proc_stat.h"
@@ -57,11 +59,75 @@ bool records_itself(int pid) {
                      [](pid_t thread) { return comm_of(static_cast<uint32_t>(thread)) == "penna-server"; });
 }
 
-// The pid of the program that listens at the other end; 0: it belongs to a user whom we must not trust.
-int listener_of(const Fd& socket) {
+struct ListeningSocket {
+  std::string path;  // of a recorder's control socket
+  std::string inode;
+};
+
+// All sockets named like a recorder's at which somebody listens, of any user. Those of connections have the same path.
+std::vector<ListeningSocket> control_sockets() {
+  std::vector<ListeningSocket> found;
+  const auto text = read_file("/proc/net/unix", 64 << 20);
+  std::istringstream lines(text ? *text : std::string());
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream columns(line);
+    std::string address, references, protocol, type, state;
+    unsigned long flags = 0;
+    ListeningSocket socket;
+    columns >> address >> references >> protocol >> std::hex >> flags >> type >> state >> socket.inode >> std::ws;
+    std::getline(columns, socket.path);
+    if ((flags & __SO_ACCEPTCON) != 0 && is_control_path(socket.path)) found.push_back(std::move(socket));
+  }
+  return found;
+}
+
+bool has_open(pid_t pid, const std::string& inode) {
+  const std::string directory = fmt::format("/proc/{}/fd", pid), wanted = fmt::format("socket:[{}]", inode);
+  const std::vector<pid_t> open = numbers_in(directory);
+  return std::any_of(open.begin(), open.end(), [&](int fd) {
+    std::error_code gone;
+    return std::filesystem::read_symlink(fmt::format("{}/{}", directory, fd), gone) == wanted;
+  });
+}
+
+// The process that has it open; of a recorder and its helpers, which inherited it, the recorder. 0: none that we may
+// look into, which is none that we may trust.
+pid_t owner_of(const std::string& path) {
+  const std::vector<ListeningSocket> sockets = control_sockets();
+  const auto socket = std::find_if(sockets.begin(), sockets.end(), [&](const auto& one) { return one.path == path; });
+  if (socket == sockets.end()) return 0;
+  for (const pid_t pid : numbers_in("/proc"))
+    if (has_open(pid, socket->inode)) return has_open(parent_of(pid), socket->inode) ? parent_of(pid) : pid;
+  return 0;
+}
+
+struct Connection {
+  Fd socket;
+  int error;  // of connect(2); 0: it is connected
+};
+
+// `flags`: SOCK_NONBLOCK, not to wait where as many clients wait as may (EAGAIN), or 0.
+Connection connect_to(const std::string& path, int flags) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return {Fd(), ENAMETOOLONG};
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
+  const timeval patience{10, 0};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  const bool is_connected =
+      socket && ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  return {std::move(socket), is_connected ? 0 : errno};
+}
+
+// The program that listens there; 0: none, or it belongs to a user whom we must not trust. Where as many clients wait as
+// may, as at a recorder that is stopped, connect() would wait, too: there it is the socket's owner.
+pid_t listener_at(const std::string& path) {
+  const Connection made = connect_to(path, SOCK_NONBLOCK);
+  if (made.error == EAGAIN) return owner_of(path);
   ucred peer{};
   socklen_t size = sizeof peer;
-  const bool known = ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+  const bool known = made.error == 0 && ::getsockopt(made.socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
   return known && (peer.uid == ::geteuid() || ::geteuid() == 0) ? peer.pid : 0;
 }
 
@@ -70,21 +136,7 @@ std::string control_of_parent(int child, int parent) {
   const std::string recorder = socket_of(child);
   if (recorder.empty()) return "";
   std::string control = control_path(recorder);
-  const auto socket = connect_to_recorder(control);
-  return socket && listener_of(*socket) == parent ? control : "";
-}
-
-// All sockets named like a recorder's, of any user.
-std::vector<std::string> control_sockets() {
-  std::vector<std::string> found;
-  const auto text = read_file("/proc/net/unix", 64 << 20);
-  std::istringstream lines(text ? *text : std::string());
-  for (std::string line; std::getline(lines, line);) {
-    const size_t at = line.find(" /");  // the last column, and the only one with a slash
-    if (at != std::string::npos && is_control_path(std::string_view(line).substr(at + 1)))
-      found.push_back(line.substr(at + 1));
-  }
-  return found;
+  return listener_at(control) == parent ? control : "";
 }
 
 struct Listener {
@@ -95,11 +147,9 @@ struct Listener {
 // The first recorder that we may trust and whose pid satisfies `is_it`.
 template <typename IsIt>
 std::optional<Listener> find_listener(IsIt is_it) {
-  for (std::string& path : control_sockets()) {
-    const auto socket = connect_to_recorder(path);
-    const int listener = socket ? listener_of(*socket) : 0;
-    if (listener != 0 && is_it(listener)) return Listener{std::move(path), listener};
-  }
+  for (ListeningSocket& socket : control_sockets())
+    if (const pid_t pid = listener_at(socket.path); pid != 0 && is_it(pid))
+      return Listener{std::move(socket.path), pid};
   return {};
 }
 
@@ -129,12 +179,11 @@ std::optional<Recorder> recorder_by_tracer(int pid) {
 // Whether it holds a pidfd of that process.
 bool watches(pid_t watcher, int pid) {
   const std::string directory = fmt::format("/proc/{}/fdinfo", watcher), line = fmt::format("\nPid:\t{}\n", pid);
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, none)) {
-    const auto text = read_file(entry.path().string(), 4096);
-    if (text && text->find(line) != std::string::npos) return true;
-  }
-  return false;
+  const std::vector<pid_t> open = numbers_in(directory);
+  return std::any_of(open.begin(), open.end(), [&](int fd) {
+    const auto text = read_file(fmt::format("{}/{}", directory, fd), 4096);
+    return text && text->find(line) != std::string::npos;
+  });
 }
 
 // For a process recorded by uprobes: nothing in the process shows that, but a child of the recorder awaits its end.
@@ -168,17 +217,20 @@ Result<Recorder> find_recorder(int pid) {
   return Error{fmt::format("process {} is neither recorded nor a recorder; start it with: penna record -- CMD", pid)};
 }
 
+bool is_recorder_at(const std::string& control) {
+  const int error = connect_to(control, SOCK_NONBLOCK).error;
+  return error == 0 || error == EAGAIN;
+}
+
 Result<Fd> connect_to_recorder(const std::string& control) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (control.size() >= sizeof address.sun_path) return Error{fmt::format("{} is too long for a socket", control)};
-  std::memcpy(address.sun_path, control.c_str(), control.size() + 1);
-  Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const timeval patience{10, 0};  // where as many clients wait as may, connect() waits, too
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  if (!socket || ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
-    return Error{fmt::format("the recorder does not answer at {}: {}; has it ended?", control, errno_text(errno))};
-  return socket;
+  Connection made = connect_to(control, 0);
+  if (made.error == ENAMETOOLONG) return Error{fmt::format("{} is too long for a socket", control)};
+  if (made.error == EAGAIN)
+    return Error{
+        fmt::format("the recorder does not answer at {}: is it stopped? resume it with: kill -CONT PID", control)};
+  if (made.error != 0)
+    return Error{fmt::format("the recorder does not answer at {}: {}; has it ended?", control, errno_text(made.error))};
+  return std::move(made.socket);
 }
 
 }  // namespace penna

@@ -22,7 +22,10 @@ inline constexpr char kUprobeReader[] = "penna-uprobes";
 // `pid`: a process that records itself or is recorded by another one, a fork of such a process, or penna record itself.
 Result<Recorder> find_recorder(int pid);
 
-// Connects to a recorder's socket.
+// Whether anybody listens at its socket, busy or stopped as it may be; does not wait.
+bool is_recorder_at(const std::string& control);
+
+// Connects to a recorder's socket; waits ten seconds at most.
 Result<Fd> connect_to_recorder(const std::string& control);
 
 }  // namespace penna

@@ -11,11 +11,10 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/proc_stat.h"
 
@@ -33,15 +32,7 @@ pid_t tracer_of(pid_t pid, pid_t thread) {
   return at == std::string::npos ? 0 : static_cast<pid_t>(std::strtol(status->c_str() + at + 11, nullptr, 10));
 }
 
-std::vector<pid_t> threads_of(pid_t pid) {
-  std::vector<pid_t> threads;
-  std::error_code gone;
-  std::filesystem::directory_iterator entry(fmt::format("/proc/{}/task", pid), gone);
-  for (; !gone && entry != std::filesystem::directory_iterator(); entry.increment(gone))
-    if (const long thread = std::strtol(entry->path().filename().c_str(), nullptr, 10); thread > 0)
-      threads.push_back(static_cast<pid_t>(thread));
-  return threads;
-}
+std::vector<pid_t> threads_of(pid_t pid) { return numbers_in(fmt::format("/proc/{}/task", pid)); }
 
 std::vector<pid_t> children_of(pid_t pid) {
   std::vector<pid_t> children;

@@ -2,13 +2,14 @@
 // See known_names.h.
 #include "cli/complete/known_names.h"
 
-#include <dirent.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 
+#include "base/directory.h"
 #include "base/file.h"
 #include "cli/find_program.h"
 #include "cli/input.h"
@@ -55,18 +56,13 @@ std::vector<std::string> sorted(std::vector<std::string> names) {
 
 std::vector<NamedProcess> own_processes() {
   std::vector<NamedProcess> processes;
-  DIR* const opened = ::opendir("/proc");
-  if (opened == nullptr) return processes;
-  while (const dirent* entry = ::readdir(opened)) {
-    const std::string pid = entry->d_name;
+  for (const pid_t pid : numbers_in("/proc")) {
+    const std::string directory = fmt::format("/proc/{}", pid);
     struct stat status {};
-    if (!std::isdigit(static_cast<unsigned char>(pid[0])) || ::stat(("/proc/" + pid).c_str(), &status) != 0 ||
-        status.st_uid != ::geteuid())
-      continue;
-    const auto name = read_file("/proc/" + pid + "/comm", 64);
-    if (name && pid != std::to_string(::getpid())) processes.push_back({pid, name->substr(0, name->find('\n'))});
+    if (pid == ::getpid() || ::stat(directory.c_str(), &status) != 0 || status.st_uid != ::geteuid()) continue;
+    const auto name = read_file(directory + "/comm", 64);
+    if (name) processes.push_back({std::to_string(pid), name->substr(0, name->find('\n'))});
   }
-  ::closedir(opened);
   return processes;
 }
 

@@ -9,11 +9,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <optional>
 
+#include "base/directory.h"
 #include "base/pattern.h"
 #include "base/readable.h"
 #include "cli/control_client.h"
@@ -30,12 +30,13 @@ constexpr auto kPause = std::chrono::milliseconds(100);
 constexpr uint64_t kAtOnce = 8 << 20;  // bytes that are read before questions are answered again
 
 bool has_open(pid_t pid, const struct stat& file) {
-  std::error_code trouble;
-  for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid), trouble)) {
+  const std::string directory = fmt::format("/proc/{}/fd", pid);
+  const std::vector<pid_t> open = numbers_in(directory);
+  return std::any_of(open.begin(), open.end(), [&](int fd) {
     struct stat one {};
-    if (::stat(entry.path().c_str(), &one) == 0 && one.st_dev == file.st_dev && one.st_ino == file.st_ino) return true;
-  }
-  return false;
+    return ::stat(fmt::format("{}/{}", directory, fd).c_str(), &one) == 0 && one.st_dev == file.st_dev &&
+           one.st_ino == file.st_ino;
+  });
 }
 
 HttpAnswer json_answer(int status, const char* key, const std::string& sentence) {
