@@ -6,11 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <memory>
-#include <system_error>
 
 #include "base/file.h"
+#include "base/whole_number.h"
 
 namespace penna {
 
@@ -36,12 +35,8 @@ std::vector<pid_t> numbers_in(const std::string& directory) {
   std::vector<pid_t> numbers;
   const auto names = names_in(directory);
   if (!names) return numbers;
-  for (const std::string& name : *names) {
-    pid_t number = 0;
-    const char* const end = name.data() + name.size();
-    const auto [rest, error] = std::from_chars(name.data(), end, number);
-    if (error == std::errc() && rest == end && number >= 0) numbers.push_back(number);
-  }
+  for (const std::string& name : *names)
+    if (const auto number = whole_number<pid_t>(name); number && *number >= 0) numbers.push_back(*number);
   return numbers;
 }
 

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <deque>
 
+#include "base/whole_number.h"
 #include "cli/table_output.h"
 #include "export/csv_writer.h"
 #include "export/json_writer.h"
@@ -68,10 +68,8 @@ class Lines {
 
 Cell cell_of(const std::optional<std::string>& text, Shape shape) {
   if (!text) return {};
-  int64_t whole = 0;
-  const char* const end = text->data() + text->size();
-  if (shape == Shape::kInteger && std::from_chars(text->data(), end, whole).ptr == end) return whole;
-  return *text;
+  const auto whole = shape == Shape::kInteger ? whole_number<int64_t>(*text) : std::nullopt;
+  return whole ? Cell(*whole) : Cell(*text);
 }
 
 class CsvLines : public Lines {

@@ -8,11 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <sstream>
 
 #include "base/file.h"
 #include "base/proc_stat.h"
+#include "base/whole_number.h"
 
 namespace penna {
 namespace {
@@ -64,9 +64,7 @@ std::optional<int> status_in_stat(const std::string& line) {
   for (int field = kState; words >> word; ++field) {
     if (field == kState && word != "Z" && word != "X") return std::nullopt;
     if (field != kExitCode) continue;
-    int status = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), status);
-    return error == std::errc() && end == word.data() + word.size() ? std::optional(status) : std::nullopt;
+    return whole_number<int>(word);
   }
   return std::nullopt;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See probe_operand.h.
+#include "base/whole_number.h"
 #include "plan/probe_operand.h"
 
 #include <array>
@@ -39,10 +40,9 @@ NamedRegister register_of(std::string_view name) {
 }
 
 bool read_number(std::string_view text, int64_t* number) {
-  *number = 0;
-  if (text.empty()) return true;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
-  return error == std::errc() && end == text.data() + text.size();
+  const auto read = text.empty() ? 0 : whole_number<int64_t>(text);
+  *number = read.value_or(0);
+  return read.has_value();
 }
 
 // The next piece up to a comma.

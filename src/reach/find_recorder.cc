@@ -120,8 +120,8 @@ Connection connect_to(const std::string& path, int flags) {
   return {std::move(socket), is_connected ? 0 : errno};
 }
 
-// The program that listens there; 0: none, or it belongs to a user whom we must not trust. Where as many clients wait as
-// may, as at a recorder that is stopped, connect() would wait, too: there it is the socket's owner.
+// The program that listens there; 0: none, or it belongs to a user whom we must not trust. Where as many clients wait
+// as may, as at a recorder that is stopped, connect() would wait, too: there it is the socket's owner.
 pid_t listener_at(const std::string& path) {
   const Connection made = connect_to(path, SOCK_NONBLOCK);
   if (made.error == EAGAIN) return owner_of(path);

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstring>
 
 #include "base/bytes.h"
+#include "base/whole_number.h"
 
 namespace penna {
 namespace {
@@ -121,12 +121,11 @@ std::string enum_text(std::string_view names, int64_t number) {
     const std::string_view one = names.substr(0, names.find(','));
     names.remove_prefix(std::min(names.size(), one.size() + 1));
     const size_t equals = one.find('=');
-    int64_t value = 0;
     if (equals == one.npos) continue;
-    const char* const end = one.data() + one.size();
-    if (std::from_chars(one.data() + equals + 1, end, value).ptr != end) continue;
-    if (value == number) return std::string(one.substr(0, equals));
-    const auto bit = static_cast<uint64_t>(value);
+    const auto value = whole_number<int64_t>(one.substr(equals + 1));
+    if (!value) continue;
+    if (*value == number) return std::string(one.substr(0, equals));
+    const auto bit = static_cast<uint64_t>(*value);
     if (!std::has_single_bit(bit) || (left & bit) == 0) continue;
     left &= ~bit;
     bits += (bits.empty() ? "" : "|") + std::string(one.substr(0, equals));

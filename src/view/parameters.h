@@ -7,12 +7,12 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "base/printable.h"
+#include "base/whole_number.h"
 #include "view/http_server.h"
 
 namespace penna {
@@ -27,9 +27,7 @@ class Parameters {
     const auto found = given_.find(name);
     if (found == given_.end()) return otherwise;
     const std::string& text = found->second;
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most) return value;
+    if (const auto value = whole_number<int64_t>(text); value && *value >= least && *value <= most) return *value;
     refuse(fmt::format("{} is a whole number from {} to {}", name, least, most));
     return otherwise;
   }

@@ -7,13 +7,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cstdio>
 #include <map>
 #include <stdexcept>
 
 #include "base/nearest_name.h"
 #include "base/say.h"
+#include "base/whole_number.h"
 #include "cli/options/help_page.h"
 #include "cli/options/terminal.h"
 #include "cli/options/verb_help.h"
@@ -29,15 +29,6 @@ std::string in_sentence(std::string text) {
       std::islower(static_cast<unsigned char>(text[1])))
     text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   return text;
-}
-
-// Only decimal digits: CLI11's own conversion would accept a sign, blanks and other bases.
-std::optional<uint64_t> whole_number(const std::string& text) {
-  uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
 }
 
 std::string joined(const std::vector<std::string>& words, const char* between) {
@@ -157,7 +148,7 @@ void OptionParser::add_repeated(const char* names, const char* shown, const std:
 void OptionParser::add_number(const char* names, const char* shown, const std::string& help, uint64_t low,
                               uint64_t high, const std::function<void(uint64_t)>& set) {
   add_parsed(names, shown, help, [name = long_name(names), low, high, set](const std::string& text) -> Result<> {
-    const std::optional<uint64_t> value = whole_number(text);
+    const std::optional<uint64_t> value = whole_number<uint64_t>(text);
     const std::string range = high < UINT32_MAX ? fmt::format(" from {} to {}", low, high)
                               : low != 0        ? fmt::format(" of at least {}", low)
                                                 : std::string();

@@ -6,29 +6,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
+#include "base/whole_number.h"
 #include "model/events/summary.h"
 
 namespace penna {
-namespace {
-
-std::optional<uint32_t> whole(std::string_view text) {
-  uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-}  // namespace
 
 Result<ProcessChoice> parse_process(const std::string& text) {
   const std::string_view all = text;
   const size_t colon = all.find(':');
-  const auto pid = whole(all.substr(0, colon));
-  const auto image = colon == all.npos ? std::optional<uint32_t>(0) : whole(all.substr(colon + 1));
+  const auto pid = whole_number<uint32_t>(all.substr(0, colon));
+  const auto image = colon == all.npos ? std::optional<uint32_t>(0) : whole_number<uint32_t>(all.substr(colon + 1));
   if (pid && image && (colon == all.npos || *image != 0)) return ProcessChoice{*pid, *image, text};
   return Error{fmt::format(
       "--pid takes the number of a process, or PID:N for the Nth program that it was, as 1234:2, not '{}'", text)};

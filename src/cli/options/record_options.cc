@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 
+#include "base/whole_number.h"
 #include "cli/options/standard_input.h"
 #include "cli/options/wrong_words.h"
 
@@ -81,9 +81,8 @@ Result<> check_push(PushTarget& push) {
 Result<std::vector<int>> parse_pids(const std::vector<std::string>& texts) {
   std::vector<int> pids;
   for (const std::string& text : texts) {
-    int pid = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
-    if (error != std::errc() || end != text.data() + text.size() || pid <= 0)
+    const int pid = whole_number<int>(text).value_or(0);
+    if (pid <= 0)
       return Error{
           fmt::format("-p takes pids, the numbers of processes, such as 1234 or 1234,1250; '{}' is none", text)};
     if (std::find(pids.begin(), pids.end(), pid) == pids.end()) pids.push_back(pid);

@@ -5,12 +5,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/whole_number.h"
 #include "report/units.h"
 
 namespace penna {
@@ -34,10 +34,8 @@ Error wrong(const std::string& text) {
 }
 
 std::optional<uint64_t> depth_of(std::string_view text) {
-  uint32_t depth = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), depth);
-  if (error != std::errc() || end != text.data() + text.size() || depth == 0) return {};
-  return depth;
+  const auto depth = whole_number<uint32_t>(text);
+  return depth && *depth != 0 ? std::optional<uint64_t>(*depth) : std::nullopt;
 }
 
 // One word after the '@'. Empty: unknown, or its value is out of range.

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <utility>
 
+#include "base/whole_number.h"
 #include "report/units.h"
 
 namespace penna {
@@ -129,10 +129,10 @@ Result<Bounds> parse_lifetimes(const std::string& text) {
 }
 
 Result<uint32_t> parse_percent(const std::string& text) {
-  uint32_t percent = 0;
-  const char* end = text.data() + text.size() - (text.ends_with('%') ? 1 : 0);
-  const auto [stop, error] = std::from_chars(text.data(), end, percent);
-  if (error != std::errc{} || stop != end || percent == 0 || percent > 1000)
+  std::string_view number = text;
+  if (number.ends_with('%')) number.remove_suffix(1);
+  const uint32_t percent = whole_number<uint32_t>(number).value_or(0);
+  if (percent == 0 || percent > 1000)
     return Error{fmt::format("--max-overhead {}: give a percentage from 1% to 1000%", text)};
   return percent;
 }
@@ -166,13 +166,12 @@ Result<Typed<uint64_t>> parse_rate(const std::string& text) {
 // Split at the last '=': names of operators have one ("operator==").
 Result<Typed<CallLimit>> parse_call_limit(const std::string& text) {
   const size_t sign = text.rfind('=');
-  uint64_t allowed = 0;
-  const char* end = text.data() + text.size();
-  if (sign == std::string::npos || sign == 0 || sign + 1 == text.size() ||
-      std::from_chars(text.data() + sign + 1, end, allowed).ptr != end)
+  const auto allowed =
+      whole_number<uint64_t>(sign == std::string::npos ? std::string_view() : std::string_view(text).substr(sign + 1));
+  if (sign == 0 || !allowed)
     return Error{fmt::format("--max-allocs is a function and a number, as 'parse*=0', not '{}'", text)};
   PENNA_TRY(check_pattern(text.substr(0, sign)));
-  return Typed<CallLimit>{{FunctionPattern(text.substr(0, sign)), allowed}, text};
+  return Typed<CallLimit>{{FunctionPattern(text.substr(0, sign)), *allowed}, text};
 }
 
 // Never fails: which interpretation makes sense is known only with what is compared; quiet_limit() refuses then.

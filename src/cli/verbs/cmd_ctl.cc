@@ -5,13 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
-#include <system_error>
 
 #include "base/nearest_name.h"
 #include "base/pattern.h"
 #include "base/say.h"
+#include "base/whole_number.h"
 #include "cli/control_client.h"
 #include "cli/verbs.h"
 #include "collect/settings.h"
@@ -89,10 +88,8 @@ Result<Parsed<CtlOptions>> parse_ctl(const Arguments& arguments) {
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
   if (words.empty()) return Error{"write penna ctl PID on PATTERN, or off instead of on; or penna ctl PID stop"};
-  // from_chars, not atoi: "12abc" and "0" are typing errors, and a negative number would mean a process group.
-  const char* end = words[0].data() + words[0].size();
-  const auto [at, error] = std::from_chars(words[0].data(), end, parsed.options.pid);
-  if (error != std::errc() || at != end || parsed.options.pid <= 0)
+  parsed.options.pid = whole_number<int>(words[0]).value_or(0);
+  if (parsed.options.pid <= 0)  // a negative number would mean a process group
     return Error{fmt::format("'{}' is no process number", words[0])};
   const std::string what = words.size() > 1 ? words[1] : std::string();
   if (!what.empty() && std::find(ways.begin(), ways.end(), what) == ways.end())

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/say.h"
+#include "base/whole_number.h"
 #include "cli/doctor.h"
 #include "cli/find_program.h"
 #include "cli/output.h"
@@ -32,10 +32,8 @@ const char* word_of(Diagnosis verdict) {
 // A number is a process, unless a file of that name exists: the same rule as in penna list.
 Result<DoctorFindings> examine(const std::string& target) {
   if (target.empty()) return examine_system();
-  pid_t pid = 0;
-  const auto [end, error] = std::from_chars(target.data(), target.data() + target.size(), pid);
-  if (error == std::errc() && end == target.data() + target.size() && ::access(target.c_str(), F_OK) != 0)
-    return examine_process(pid);
+  if (const auto pid = whole_number<pid_t>(target); pid && ::access(target.c_str(), F_OK) != 0)
+    return examine_process(*pid);
   const std::string path = program_path(target);
   if (path.empty()) return no_such_program(target);
   return examine_program(path);

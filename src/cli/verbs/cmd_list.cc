@@ -5,11 +5,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
-#include <optional>
 #include <set>
 
 #include "base/file.h"
+#include "base/whole_number.h"
 #include "cli/dry_run.h"
 #include "cli/find_program.h"
 #include "cli/input.h"
@@ -65,18 +64,11 @@ ListReport recording_report(const Recording& recording) {
   return list;
 }
 
-std::optional<uint32_t> process_id(const std::string& text) {
-  uint32_t pid = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return pid;
-}
-
 // A number is a process, unless a file of that name exists. A file that begins like a program is one, else a recording,
 // whose reader says what is wrong with it.
 Result<ListReport> report_of(const ListOptions& options) {
   PENNA_TRY(check_symbol_options(options.input));
-  const std::optional<uint32_t> pid = process_id(options.target);
+  const auto pid = whole_number<uint32_t>(options.target);
   if (options.changes && !pid) return Error{fmt::format("--changes is for a process: '{}' is no PID", options.target)};
   if (options.changes) {
     RecordOptions recording;

@@ -4,10 +4,10 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <optional>
 
 #include "base/pattern.h"
+#include "base/whole_number.h"
 #include "penna/event.h"
 #include "symbols/dwarf/value_places.h"
 
@@ -19,11 +19,7 @@ constexpr unsigned kLastArgument = kIntegerRegisters + 256;  // stack words have
 // The number in a text made of `prefix` and digits; nullopt: it is something else.
 std::optional<unsigned> numbered(std::string_view text, std::string_view prefix) {
   if (text.substr(0, prefix.size()) != prefix) return std::nullopt;
-  unsigned number = 0;
-  const char* end = text.data() + text.size();
-  auto [stop, error] = std::from_chars(text.data() + prefix.size(), end, number);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return number;
+  return whole_number<unsigned>(text.substr(prefix.size()));
 }
 
 Result<> read_place(std::string_view text, CapturedValue* value, bool* result) {

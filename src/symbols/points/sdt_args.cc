@@ -12,6 +12,8 @@
 #include <charconv>
 #include <span>
 
+#include "base/whole_number.h"
+
 namespace penna {
 namespace {
 
@@ -48,10 +50,9 @@ SdtArg parse_arg(std::string_view text) {
   const bool marked = !size.empty() && size.back() == 'f';
   // "4f", "-8f": systemtap's sdt.h from 4.8 on.
   if (marked) size.remove_suffix(1);
-  uint32_t bytes = 0;
-  const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), bytes);
-  if (error != std::errc() || end != size.data() + size.size()) return arg;
-  arg.size = bytes;
+  const auto bytes = whole_number<uint32_t>(size);
+  if (!bytes) return arg;
+  arg.size = *bytes;
   arg.is_signed = minus;
   arg.is_float = marked;
   arg.operand = text.substr(at + 1);
@@ -148,9 +149,8 @@ OperandTrap x86_operand(std::string_view operand) {
 // Letter and a number in range, like "x12".
 bool is_numbered(std::string_view name, char letter, int last) {
   if (name.size() < 2 || name[0] != letter) return false;
-  int number = 0;
-  const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
-  return error == std::errc() && end == name.data() + name.size() && number <= last;
+  const auto number = whole_number<int>(name.substr(1));
+  return number && *number <= last;
 }
 
 OperandTrap arm_register(std::string_view name, bool wide) {

@@ -186,7 +186,7 @@ TEST(ParseCheck, LimitsAreNeededAndUnderstood) {
             "there is nothing to check: give a limit, as --max-leak 0 or --max-wait 1ms");
   EXPECT_EQ(refused(parse_check, {"--max-peak", "much"}),
             "--max-peak is a number of bytes, as 0, 64k or 1.5MB, not 'much'");
-  for (const char* wrong : {"parse", "=0", "parse=", "parse=-1", "parse=1x"})
+  for (const char* wrong : {"parse", "=0", "parse=", "parse=-1", "parse=1x", "parse=18446744073709551616"})
     EXPECT_THAT(refused(parse_check, {"--max-allocs", wrong}), HasSubstr("--max-allocs is a function and a number"));
   EXPECT_THAT(refused(parse_check, {"--max-allocs", "/(/=0"}), HasSubstr("'/(/' is not a regular expression"));
   EXPECT_THAT(refused(parse_check, {"--no-lock-in", "/(/"}), HasSubstr("'/(/' is not a regular expression"));
