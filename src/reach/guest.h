@@ -62,8 +62,6 @@ class Guest {
 
   // Whether it still runs.
   bool is_running(const RemoteMemory& memory) const;
-  // Its thread in the process, as we know it; 0: it has ended. From its outcome on it runs no code but its own.
-  pid_t thread(const RemoteMemory& memory, const GuestNeeds& needs, pid_t pid) const;
 
   // Writes code and memory. `like`: the thread pointer of a thread that libc has made. `agent_fd`: in the process,
   // through which the agent is loaded under a name in kAgentFolder that leaves room for its real one; if the agent is
@@ -83,8 +81,7 @@ class Guest {
   // process is held.
   bool go(const RemoteMemory& memory) const;
 
-  // The result of its work; then it still registers the process for membarrier(2), and ends. No value: not done yet.
-  // Empty: success; else the reason, as text to follow "process N ".
+  // The result of its work. No value: not done yet. Empty: success; else the reason, as text to follow "process N ".
   std::optional<std::string> outcome(const RemoteMemory& memory) const;
 
  private:

@@ -23,8 +23,6 @@
 #include <cstddef>
 #include <cstring>
 
-#include "reach/stop_thread.h"
-
 // %rbx: GuestWords. Aligned as functions require; no signal arrives: clone(2) keeps its caller's mask.
 asm(".section .rodata\n"
     "penna_guest_code:\n"
@@ -51,9 +49,6 @@ asm(".section .rodata\n"
     "call *40(%rbx)\n"  // penna_agent_attach(socket, attachment, agent)
     "mov %eax, 80(%rbx)\n"
     "movl $1, (%rbx)\n"
-    "cmpl $0, 124(%rbx)\n je 9f\n"
-    // membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE): takes the kernel some 10 ms.
-    "mov $324, %eax\n mov $64, %edi\n xor %esi, %esi\n xor %edx, %edx\n syscall\n"
     "jmp 9f\n"
     "8: call *24(%rbx)\n mov %rax, 88(%rbx)\n movl $2, (%rbx)\n"  // dlerror()
     "9: mov $60, %eax\n xor %edi, %edi\n syscall\n ud2\n"         // exit(0)
@@ -82,9 +77,8 @@ struct GuestWords {
   uint64_t error;           // a text
   uint32_t tid, reserved3;  // cleared when it ends
   uint64_t code;
-  uint64_t agent;      // its path
-  uint32_t go;         // 1: the agent's file is filled, and everything is prepared
-  uint32_t registers;  // 1: for membarrier, at the end
+  uint64_t agent;          // its path
+  uint32_t go, reserved4;  // 1: the agent's file is filled, and everything is prepared
   char path_text[1100];
   char socket_text[128];
   char agent_text[1024];
@@ -93,8 +87,7 @@ static_assert(offsetof(GuestWords, dlopen) == 8 && offsetof(GuestWords, ctype_in
               offsetof(GuestWords, attach) == 40 && offsetof(GuestWords, path) == 48 &&
               offsetof(GuestWords, attachment) == 64 && offsetof(GuestWords, agent_fd) == 72 &&
               offsetof(GuestWords, answer) == 80 && offsetof(GuestWords, error) == 88 &&
-              offsetof(GuestWords, agent) == 112 && offsetof(GuestWords, go) == 120 &&
-              offsetof(GuestWords, registers) == 124);
+              offsetof(GuestWords, agent) == 112 && offsetof(GuestWords, go) == 120);
 
 constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kStackEnd = 256 * kKiB, kThreadPointer = 512 * kKiB, kDtv = 540 * kKiB, kAttachment = 576 * kKiB;
@@ -265,28 +258,15 @@ bool Guest::set_attach(const RemoteMemory& memory, uint64_t attach) const {
   return memory.write(place_.memory + offsetof(GuestWords, attach), &attach, sizeof attach);
 }
 
-// With refusals, the agent registers if it has to.
 bool Guest::set_refusals(const RemoteMemory& memory, uint32_t refusals) const {
-  const uint32_t registers = refusals == 0;
-  return memory.write(attachment() + offsetof(penna_attachment, refusals), &refusals, sizeof refusals) &&
-         memory.write(place_.memory + offsetof(GuestWords, registers), &registers, sizeof registers);
-}
-
-pid_t Guest::thread(const RemoteMemory& memory, const GuestNeeds& needs, pid_t pid) const {
-  const auto id = memory.get<uint32_t>(tid(needs));
-  if (!id || !is_running(memory)) return 0;
-  // Usually we know it by the same number.
-  if (own_id(pid, static_cast<pid_t>(*id)) == *id) return static_cast<pid_t>(*id);
-  for (const pid_t thread : threads_of(pid))
-    if (own_id(pid, thread) == *id) return thread;
-  return 0;
+  return memory.write(attachment() + offsetof(penna_attachment, refusals), &refusals, sizeof refusals);
 }
 
 std::optional<std::string> Guest::outcome(const RemoteMemory& memory) const {
   const auto words = memory.get<GuestWords>(place_.memory);
   if (!words) return "has ended meanwhile";
   if (words->state == 2) return "could not load the agent: " + memory.text(words->error);
-  if (words->state != 1) return {};
+  if (words->state != 1 || words->tid != 0) return {};
   switch (words->answer) {
     case PENNA_ATTACHED: return "";
     case PENNA_ATTACH_UNWINDER:

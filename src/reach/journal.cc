@@ -99,10 +99,10 @@ bool knows_threads(pid_t pid, const RemoteMemory& memory, const StoppedProcess& 
 }
 
 // A thread that waits in vfork cannot be stopped until its child has become another program.
-Result<StoppedProcess> stop_patiently(pid_t pid, pid_t but = 0) {
+Result<StoppedProcess> stop_patiently(pid_t pid) {
   constexpr int kMostStops = 5;
-  Result<StoppedProcess> process = StoppedProcess::stop(pid, but);
-  for (int i = 1; i < kMostStops && !process && ::kill(pid, 0) == 0; ++i) process = StoppedProcess::stop(pid, but);
+  Result<StoppedProcess> process = StoppedProcess::stop(pid);
+  for (int i = 1; i < kMostStops && !process && ::kill(pid, 0) == 0; ++i) process = StoppedProcess::stop(pid);
   return process;
 }
 
@@ -176,11 +176,11 @@ struct Journal::Changes {
 // Three waits are nested here, each for something else to pass, with the process running meanwhile:
 // StoppedProcess::stop() for another tracer (2 s, or 30 s for one of ours), stop_patiently() for a vfork (5 stops of 2
 // s), and this loop for threads in the places themselves (2 s and more). If an inner one gives up, so does this one.
-Result<> Journal::while_stopped(const Attempt& attempt, pid_t but) const {
+Result<> Journal::while_stopped(const Attempt& attempt) const {
   const RemoteMemory memory = PENNA_TRY(RemoteMemory::open(pid_));
   std::string obstacle;
   for (int i = 0; i < kMostTries; ++i, ::usleep(kBetweenTriesUs)) {
-    StoppedProcess process = PENNA_TRY(stop_patiently(pid_, but));
+    StoppedProcess process = PENNA_TRY(stop_patiently(pid_));
     const auto changes = Changes::read(memory, attachment_);
     if (!changes) return Error{fmt::format("process {} has executed another program, which is not recorded", pid_)};
     obstacle = attempt(memory, process, *changes);
@@ -215,15 +215,14 @@ Result<std::vector<penna_change>> Journal::planned() const {
   return std::vector<penna_change>(changes->places.begin(), changes->places.end());
 }
 
-Result<> Journal::write_all(pid_t but) const {
-  const auto write = [&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
+Result<> Journal::write_all() const {
+  return while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be changed";
     if (!knows_threads(pid_, memory, process, changes.head)) return "unknown to its libc";
     for (const Changes::Place& one : changes.places) Changes::write(memory, one);
     set_state(memory, PENNA_ATTACH_RUNS);
     return "";
-  };
-  return while_stopped(write, but);
+  });
 }
 
 // Directs a thread to code of the agent's. What the agent cannot take back stays, and does nothing once the process no

@@ -50,9 +50,8 @@ class Journal {
 
   // The changes that the agent has noted, in order; mappings are not included. Error: there is no journal.
   Result<std::vector<penna_change>> planned() const;
-  // Makes the changes that the agent has noted. The error is a sentence: no change was made. `but`: the guest's thread,
-  // which need not stop; 0: it has ended.
-  Result<> write_all(pid_t but = 0) const;
+  // Makes the changes that the agent has noted. The error is a sentence: no change was made.
+  Result<> write_all() const;
   // Undoes all changes; the agent no longer records, and threads have no chunks: late events are dropped. Error: not
   // everything was undone; what is left does nothing.
   Result<Restored> put_back() const;
@@ -73,7 +72,7 @@ class Journal {
   struct Changes;
   // Returns the obstacle for now, as text to follow "is always "; empty on success.
   using Attempt = std::function<std::string(const RemoteMemory&, const StoppedProcess&, const Changes&)>;
-  Result<> while_stopped(const Attempt& attempt, pid_t but = 0) const;
+  Result<> while_stopped(const Attempt& attempt) const;
   bool is_amid_place(const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) const;
   bool put_back_late(const RemoteMemory& memory, const StoppedProcess& process, const std::set<uint64_t>& known,
                      Restored* restored) const;

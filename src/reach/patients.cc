@@ -156,12 +156,6 @@ std::string let_guest_go(const Target& target, const Start& start) {
   return Guest(start.place).go(target.memory) ? "" : "has ended";
 }
 
-// Recording has begun meanwhile.
-void await_end(const Guest& guest, const RemoteMemory& memory) {
-  constexpr int kMost = 10'000;
-  for (int i = 0; i < kMost && guest.is_running(memory); ++i) ::usleep(kAwaitGuestUs);
-}
-
 }  // namespace
 
 // Returns a sentence; empty: the process is recorded.
@@ -217,8 +211,7 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
   }
   if (until_ == InjectUntil::kPlanned) return patient.journal.reset(), "";
   if (!target->standalone) name_agent(pid, target->memory, agent_);
-  const auto written = patient.journal->write_all(guest.thread(target->memory, target->needs, pid));
-  await_end(guest, target->memory);
+  const auto written = patient.journal->write_all();
   return written ? "" : written.error().text;
 }
 

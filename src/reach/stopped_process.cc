@@ -36,25 +36,25 @@ bool is_passing(pid_t tracer) {
   return name.empty() || name == "penna-surgeon" || name == "penna-guardian" || name == "penna";
 }
 
-Result<StoppedProcess> StoppedProcess::stop(pid_t pid, pid_t but) {
+Result<StoppedProcess> StoppedProcess::stop(pid_t pid) {
   constexpr int kTries = 1000;          // something stops it for a moment
   constexpr int kTriesOfOurs = 15'000;  // of many threads, on a busy machine
   bool is_traced = false;
-  Result<StoppedProcess> process = try_to_stop(pid, but, &is_traced);
+  Result<StoppedProcess> process = try_to_stop(pid, &is_traced);
   for (int i = 0; !process && is_traced && (i < kTries || (i < kTriesOfOurs && is_passing(tracer_of(pid, pid)))); ++i) {
     ::usleep(kTryUs);
-    process = try_to_stop(pid, but, &is_traced);
+    process = try_to_stop(pid, &is_traced);
   }
   return process;
 }
 
 // Repeats until there is no new thread: stopped threads start no others. All of them are seized first, which does not
 // stop them, then interrupted, then awaited: each is stopped only for as long as the others need to stop.
-Result<StoppedProcess> StoppedProcess::try_to_stop(pid_t pid, pid_t but, bool* is_traced) {
+Result<StoppedProcess> StoppedProcess::try_to_stop(pid_t pid, bool* is_traced) {
   *is_traced = false;
   StoppedProcess process;
   for (size_t before = 0;; before = process.threads_.size()) {
-    std::optional<Error> trouble = process.seize_new(pid, but, is_traced);
+    std::optional<Error> trouble = process.seize_new(pid, is_traced);
     if (before == 0) process.since_ = std::chrono::steady_clock::now();
     for (size_t i = before; i < process.threads_.size(); ++i) traced(PTRACE_INTERRUPT, process.threads_[i].id, 0, 0);
     // Even after trouble: only a stopped thread can be released.
@@ -69,12 +69,12 @@ Result<StoppedProcess> StoppedProcess::try_to_stop(pid_t pid, pid_t but, bool* i
 }
 
 // Seizes the threads that are not in threads_ yet.
-std::optional<Error> StoppedProcess::seize_new(pid_t pid, pid_t but, bool* is_traced) {
+std::optional<Error> StoppedProcess::seize_new(pid_t pid, bool* is_traced) {
   const auto is_known = [&](pid_t thread) {
     return std::any_of(threads_.begin(), threads_.end(), [&](const StoppedThread& one) { return one.id == thread; });
   };
   for (const pid_t thread : threads_of(pid)) {
-    if (thread == but || is_known(thread)) continue;
+    if (is_known(thread)) continue;
     if (!traced(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACEEXEC)) {
       const int cause = errno;
       // EPERM is also the kernel's answer for a thread that is exiting, or has a tracer: /proc distinguishes them.

@@ -32,8 +32,8 @@ bool is_passing(pid_t tracer);
 class StoppedProcess {
  public:
   // The error is a sentence: no permission, the process is gone or became another program, or a thread cannot be
-  // stopped now (such as one that waits in vfork for its child). `but`: a thread that is left alone; 0: none.
-  static Result<StoppedProcess> stop(pid_t pid, pid_t but = 0);
+  // stopped now (such as one that waits in vfork for its child).
+  static Result<StoppedProcess> stop(pid_t pid);
   StoppedProcess(StoppedProcess&&) = default;
   StoppedProcess& operator=(StoppedProcess&& other) noexcept {
     let_go();
@@ -63,8 +63,8 @@ class StoppedProcess {
 
  private:
   StoppedProcess() = default;
-  static Result<StoppedProcess> try_to_stop(pid_t pid, pid_t but, bool* is_traced);
-  std::optional<Error> seize_new(pid_t pid, pid_t but, bool* is_traced);
+  static Result<StoppedProcess> try_to_stop(pid_t pid, bool* is_traced);
+  std::optional<Error> seize_new(pid_t pid, bool* is_traced);
   static std::optional<Error> await(pid_t pid, StoppedThread* one);
   std::vector<StoppedThread> threads_;
   std::chrono::steady_clock::time_point since_;

@@ -12,7 +12,6 @@
 #include <sys/single_threaded.h>
 
 #include "penna/detail/attach.h"
-#include "penna/detail/patch.h"
 
 namespace penna::agent {
 
@@ -30,12 +29,6 @@ inline bool holds_writes() {
 
 // Whether code may be changed in any way: no other thread runs, or will when the change is written.
 inline bool may_write_freely() { return __libc_single_threaded != 0 || holds_writes(); }
-
-// Before code is written for the first time, as registering later is slow. The process that a guest of the recorder's
-// has attached to is registered by that (reach/guest.h).
-inline void prepare_patching() {
-  if (attachment == nullptr) penna_prepare_patching();
-}
 
 // Defined in modules.cc, which nothing here includes: marks the module that contains an address
 // (penna_change::is_marked). False: it cannot be unloaded, or cannot be marked. *start: where it begins.

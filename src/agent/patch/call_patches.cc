@@ -242,7 +242,7 @@ void start_call_patches(const penna_config& config, bool forked) {
   wanted_of_pointers = calls && (config.plans & PENNA_PLANS_POINTERS) != 0 && !return_addresses_are_read();
   if (forked) forget_recorded_captures();
   if (!wanted || forked) return;
-  prepare_patching();
+  penna_prepare_patching();
   patch_modules(nullptr);
 }
 
@@ -298,7 +298,7 @@ EnterInstead enter_instead(const ModuleFacts& module, const Instead* functions, 
                            penna_unless unless) {
   PatchLock lock;
   if (!may_be_asked_about(module) || !lock) return refuse_instead(true), EnterInstead::kNone;
-  prepare_patching();
+  penna_prepare_patching();
   EnterInstead result = EnterInstead::kNone;
   bool answered = false;
   ask(
@@ -366,7 +366,7 @@ void enter_locks_of(const NewModules& modules, const bool (&chosen)[NewModules::
 void enter_locks(const NewModules& modules, penna_unless unless, const LockEntrance& entrance) {
   PatchLock lock;
   if (!lock) return count_refused_function();
-  prepare_patching();
+  penna_prepare_patching();
   bool all[NewModules::kMost], not_now[NewModules::kMost] = {}, not_then[NewModules::kMost] = {}, any = false;
   for (bool& one : all) one = true;
   enter_locks_of(modules, all, unless, entrance, not_now);

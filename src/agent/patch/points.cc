@@ -168,7 +168,7 @@ int change_for_program(const char* pattern, uint32_t kinds, const penna_request*
 // What the agent can check before the first event: one processor feature, and whether the kernel allows patching.
 void prepare() {
   penna_point_has_xsave = has_xsave();
-  prepare_patching();
+  penna_prepare_patching();
 }
 
 // What begin_record() does once it has room, without the check of the chunk's age: the chunk is new.

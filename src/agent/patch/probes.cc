@@ -122,7 +122,7 @@ void enter_probes(const NewModules& modules, penna_unless unless) {
   constexpr uint64_t kNearBytes = 1 << 20;
   PatchLock lock;
   if (!lock) return count_refused_function();
-  prepare_patching();
+  penna_prepare_patching();
   const PointEntries entries = point_entries();
   const auto fill = [&](Questions& questions) {
     for (uint32_t i = 0; i < modules.count(); ++i) {
