@@ -243,26 +243,6 @@ void Journal::stop_agent() const {
   }
 }
 
-// A thread that was about to change a place when all were stopped has changed it since. Now none is in the agent's code.
-// `known`: addresses of the entries that were put back then. False: a thread is in the middle of a place.
-bool Journal::put_back_late(const RemoteMemory& memory, const StoppedProcess& process, const std::set<uint64_t>& known,
-                            Restored* restored) const {
-  auto changes = Changes::read(memory, attachment_);
-  if (!changes) return true;
-  std::erase_if(changes->places, [&](const Changes::Place& one) {
-    return changes->is_unwinder(one) || !Changes::is_there(memory, one) || look_at(memory, one) != Holds::kAfter;
-  });
-  if (is_amid_place(memory, process, *changes)) return false;
-  for (auto one = changes->places.rbegin(); one != changes->places.rend(); ++one) {
-    const bool is_back = memory.write(one->address, one->before, one->bytes) && look_at(memory, *one) == Holds::kBefore;
-    if (!is_back)
-      ++restored->kept;
-    else if (known.count(one->entry) == 0)
-      ++restored->places;
-  }
-  return true;
-}
-
 // In two steps: once nothing leads into the agent, its threads leave it soon.
 Result<Restored> Journal::put_back() const {
   Restored restored;
@@ -291,11 +271,7 @@ Result<Restored> Journal::put_back() const {
     return "";
   }));
   restored.modules = count_modules(ranges, places);
-  std::set<uint64_t> known;
-  for (const Changes::Place& one : places) known.insert(one.entry);
   PENNA_TRY(while_unused([&](const RemoteMemory& memory, const StoppedProcess& process, const penna_attachment& head) {
-    if (!put_back_late(memory, process, known, &restored))
-      return std::string("in the middle of code that is to be put back");
     // Unless the agent was refused before it had stated where that is.
     for (const uint64_t at : threads_in(memory, process, head))
       memory.write(at + static_cast<uint64_t>(head.cursor), &kNoChunk, sizeof kNoChunk);

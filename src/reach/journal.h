@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -74,8 +73,6 @@ class Journal {
   using Attempt = std::function<std::string(const RemoteMemory&, const StoppedProcess&, const Changes&)>;
   Result<> while_stopped(const Attempt& attempt) const;
   bool is_amid_place(const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) const;
-  bool put_back_late(const RemoteMemory& memory, const StoppedProcess& process, const std::set<uint64_t>& known,
-                     Restored* restored) const;
   void set_state(const RemoteMemory& memory, uint32_t state) const;
   void stop_agent() const;
   bool is_used(const RemoteMemory& memory, const StoppedThread& thread, const Changes& changes) const;
