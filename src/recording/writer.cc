@@ -113,6 +113,7 @@ struct RecordingWriter::State {
         packing(options.packing),
         seen(options.remembers_code ? std::make_unique<SeenCode>() : nullptr),
         do_pwrite(options.pwrite != nullptr ? options.pwrite : &::pwrite) {
+    if (!options.origin) place = {};  // descriptors may be scarce
     compressor.hurry(packing == Packing::kFast);
   }
 

@@ -63,7 +63,7 @@ Result<std::string> pack(const std::string& input, const PackOptions& options) {
     return Error{fmt::format("{} {}", recording.path(), why)};
   const bool in_place = options.output.empty();
   struct stat status {};
-  if (in_place && ::stat(recording.path().c_str(), &status) != 0)
+  if (::stat(recording.path().c_str(), &status) != 0)
     return Error{fmt::format("cannot read {}: {}", recording.path(), errno_text(errno))};
   const std::string output = in_place ? recording.path() : options.output;
   const bool is_new = !is_taken(output);
@@ -79,7 +79,7 @@ Result<std::string> pack(const std::string& input, const PackOptions& options) {
   const auto was = static_cast<int64_t>(recording.file_bytes()), is = static_cast<int64_t>(writer.file_bytes());
   if (in_place && is >= was) return fmt::format("{}: {}, and gets no smaller", output, bytes_text(was));
   PENNA_TRY(writer.put_in_place());
-  if (in_place) keep_time(output, status);
+  keep_time(output, status);
   return fmt::format("{}: {} of {}", output, bytes_text(is), bytes_text(was));
 }
 
