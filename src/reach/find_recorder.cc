@@ -70,13 +70,13 @@ std::vector<ListeningSocket> control_sockets() {
   const auto text = read_file("/proc/net/unix", 64 << 20);
   std::istringstream lines(text ? *text : std::string());
   for (std::string line; std::getline(lines, line);) {
+    const size_t at = line.find(" /");  // the last column, and the only one with a slash
+    if (at == std::string::npos || !is_control_path(std::string_view(line).substr(at + 1))) continue;
     std::istringstream columns(line);
-    std::string address, references, protocol, type, state;
+    std::string address, references, protocol, type, state, inode;
     unsigned long flags = 0;
-    ListeningSocket socket;
-    columns >> address >> references >> protocol >> std::hex >> flags >> type >> state >> socket.inode >> std::ws;
-    std::getline(columns, socket.path);
-    if ((flags & __SO_ACCEPTCON) != 0 && is_control_path(socket.path)) found.push_back(std::move(socket));
+    columns >> address >> references >> protocol >> std::hex >> flags >> type >> state >> inode;
+    if ((flags & __SO_ACCEPTCON) != 0) found.push_back({line.substr(at + 1), std::move(inode)});
   }
   return found;
 }
@@ -96,8 +96,11 @@ pid_t owner_of(const std::string& path) {
   const std::vector<ListeningSocket> sockets = control_sockets();
   const auto socket = std::find_if(sockets.begin(), sockets.end(), [&](const auto& one) { return one.path == path; });
   if (socket == sockets.end()) return 0;
-  for (const pid_t pid : numbers_in("/proc"))
-    if (has_open(pid, socket->inode)) return has_open(parent_of(pid), socket->inode) ? parent_of(pid) : pid;
+  for (const pid_t pid : numbers_in("/proc")) {
+    if (!has_open(pid, socket->inode)) continue;
+    const pid_t parent = parent_of(pid);
+    return has_open(parent, socket->inode) ? parent : pid;
+  }
   return 0;
 }
 
