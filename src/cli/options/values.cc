@@ -167,7 +167,7 @@ Result<Typed<uint64_t>> parse_rate(const std::string& text) {
 Result<Typed<CallLimit>> parse_call_limit(const std::string& text) {
   const size_t sign = text.rfind('=');
   const auto allowed =
-      whole_number<uint64_t>(sign == std::string::npos ? std::string_view() : std::string_view(text).substr(sign + 1));
+      sign == std::string::npos ? std::nullopt : whole_number<uint64_t>(std::string_view(text).substr(sign + 1));
   if (sign == 0 || !allowed)
     return Error{fmt::format("--max-allocs is a function and a number, as 'parse*=0', not '{}'", text)};
   PENNA_TRY(check_pattern(text.substr(0, sign)));
