@@ -33,7 +33,8 @@ void NearestName::see(std::string_view name) {
   if (!has_star && name.size() >= pattern_.size() + least_) return;
   if (!has_star && pattern_.size() >= name.size() + least_) return;
   const size_t wrong = wrong_letters(name);
-  if (wrong >= least_) return;
+  const bool as_near = wrong == least_ && !name_.empty() && name < name_;
+  if (wrong >= least_ && !as_near) return;
   least_ = wrong;
   name_ = name;
 }

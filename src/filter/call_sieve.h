@@ -48,9 +48,10 @@ struct FunctionTraits {
   uint64_t min_ticks = kUnsetTicks, recorded_min_ticks = kUnsetTicks;
 };
 
-// What is kept. One object for all threads of a recording; used by one thread at a time.
+// What is kept. One object for all threads of a recording, which several threads may read at the same time.
 struct CallRules {
   // The function at an address; empty: all are chosen. Asked once for each function of a thread, or as `epoch` says.
+  // Thread-safe, like `learn` and `unmet`.
   std::function<FunctionTraits(uint32_t process, uint64_t pc, uint64_t ticks)> ask;
   // A module of a process; true if it is new, so that functions must be asked about again. For recorders.
   std::function<bool(uint32_t process, const Module& module)> learn;

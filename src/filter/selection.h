@@ -3,7 +3,7 @@
 //
 // Why it hangs on the Recording: it reaches every reader of events, so that no pass can forget to ask.
 // Invariant: it is complete before the first event is read; until the next select() it never changes, so readers share
-// it.
+// it, on any number of processors.
 #pragma once
 
 #include <cstdint>

@@ -46,6 +46,7 @@ void FunctionChooser::ask(const std::string& option, const Patterns& patterns) {
 }
 
 bool FunctionChooser::learn(uint32_t process, const Module& module) {
+  const std::lock_guard guard(mutex_);
   Modules& modules = processes_[process];
   if (modules.list.size() >= kMaxModules ||
       std::find(modules.list.rbegin(), modules.list.rend(), module) != modules.list.rend())
@@ -59,6 +60,7 @@ bool FunctionChooser::learn(uint32_t process, const Module& module) {
 }
 
 FunctionTraits FunctionChooser::traits(uint32_t process, uint64_t pc, uint64_t ticks) {
+  const std::lock_guard guard(mutex_);
   Modules& modules = processes_[process];
   if (modules.stale) {
     modules.map = ModuleMap(modules.list);
@@ -146,6 +148,7 @@ void FunctionChooser::limit(std::span<const std::string> names, FunctionTraits& 
 }
 
 std::vector<std::string> FunctionChooser::unmet() const {
+  const std::lock_guard guard(mutex_);
   std::vector<std::string> options;
   for (const auto& [option, asked] : asked_) {
     if (asked.met) continue;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,7 +45,8 @@ struct FunctionChoice {
   std::vector<PathPattern> modules = {}, sources = {};
 };
 
-// Not thread-safe. Bounded by kMaxModules of a process, and kMaxFunctions.
+// Thread-safe: readers of several threads of a recording ask at the same time. Bounded by kMaxModules of a process, and
+// kMaxFunctions.
 class FunctionChooser {
  public:
   static constexpr size_t kMaxModules = 16384;      // functions in further ones have no names
@@ -73,6 +75,7 @@ class FunctionChooser {
   FunctionTraits judge(const CodePlace& place, const Module* module);
   void limit(std::span<const std::string> names, FunctionTraits& traits);
 
+  mutable std::mutex mutex_;  // guards everything below
   FunctionChoice choice_;
   std::unique_ptr<SymbolSource> symbols_;
   std::map<uint32_t, Modules> processes_;

@@ -8,6 +8,8 @@
 #include "../model/recording_builder.h"
 #include "analysis/analyses.h"
 #include "analysis/call_parts.h"
+#include "filter/selection.h"
+#include "model/names/function_chooser.h"
 
 namespace penna::processors_test {
 namespace {
@@ -47,6 +49,26 @@ std::string text_of(const Analyses& made) {
          std::to_string(made.walk.chunks);
 }
 
+struct NoSymbols : SymbolSource {
+  std::vector<SourceFrame> code(const NamedFile&, uint64_t) override { return {}; }
+  std::optional<DataSymbol> data(const NamedFile&, uint64_t) override { return std::nullopt; }
+  bool is_entry(const NamedFile&, uint64_t) override { return false; }
+  std::string problem(const NamedFile&) override { return ""; }
+};
+
+// Some of the functions above, by names that are looked up while reading; and two that are not there.
+std::shared_ptr<FunctionChooser> choose_functions(Recording& recording) {
+  FunctionChoice choice;
+  choice.only = {FunctionPattern("*0"), FunctionPattern("[unknown] 0x8f0")};
+  choice.never = {FunctionPattern("/0x1[0-3].0/")};
+  choice.targets = {FunctionPattern("[unknown] 0x11ff")};
+  auto chooser = std::make_shared<FunctionChooser>(std::move(choice), std::make_unique<NoSymbols>());
+  CallRules rules;
+  rules.ask = [chooser](uint32_t process, uint64_t pc, uint64_t ticks) { return chooser->traits(process, pc, ticks); };
+  select_calls(recording, std::move(rules));
+  return chooser;
+}
+
 std::string with_processors(const Recording& recording, size_t processors) {
   const Summary summary = summarize(recording);
   const CodeMap map(recording);
@@ -62,6 +84,21 @@ TEST(Processors, GiveTheSameResultHoweverMany) {
   const std::string one = with_processors(recording, 1);
   EXPECT_GT(one.size(), 1000u);
   for (const size_t processors : {2, 3, 8}) EXPECT_EQ(with_processors(recording, processors), one) << processors;
+}
+
+TEST(Processors, GiveTheSameResultOfFunctionsThatAreChosenByName) {
+  std::string one;
+  for (const size_t processors : {1, 2, 3, 8})
+    for (int round = 0; round < (processors == 1 ? 1 : 20); ++round) {
+      RecordingBuilder build;
+      Recording recording = made(build, 37);
+      const auto chooser = choose_functions(recording);
+      std::string text = with_processors(recording, processors);
+      for (const std::string& option : chooser->unmet()) text += "\n" + option;
+      if (processors == 1) one = text;
+      EXPECT_EQ(text, one) << processors;
+    }
+  EXPECT_NE(one.find("--paths-to"), std::string::npos) << one;
 }
 
 TEST(Processors, ShareAllThreadsInOrder) {
