@@ -136,7 +136,8 @@ std::string FollowedView::news() {
 // except for points, which are switched one by one.
 std::string FollowedView::controls() {
   std::map<std::string, bool> points;
-  for (const ProcessSummary& process : data_.summary()->processes) {
+  const std::shared_ptr<const Summary> all = data_.summary();  // settle() replaces it meanwhile
+  for (const ProcessSummary& process : all->processes) {
     if (process.ended) continue;
     const auto report = process_report(process.pid, symbol_options(options_.input));
     if (!report) continue;
