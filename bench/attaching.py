@@ -143,10 +143,26 @@ def visits(bench, visitor, rounds):
     return [None if None in column else statistics.median(column) for column in zip(*found)]
 
 
-def started_with_us(bench):
+def started_ns(bench):
     """Nanoseconds of the same operation if the program is started by us."""
-    text = run([str(bench.penna), 'record', '-q', '-k', 'alloc', '-o', str(bench.recording_path()), '--', bench.program('attached'), str(THREADS), '0.5'])
-    return statistics.median(facts(line)['ns'] for line in text.splitlines()[5:] if 'ns=' in line)
+    text = run([str(bench.penna), 'record', '-q', '-k', 'alloc', '-o', str(bench.recording_path()), '--', bench.program('attached'), str(THREADS), '0.6'])
+    return statistics.median(facts(line)['ns'] for line in text.splitlines()[20:] if 'ns=' in line)
+
+
+def attached_ns(bench):
+    """The same where we have attached: recorded in the same way, that is, without --live. And milliseconds for which all threads were stopped."""
+    with Program(bench) as program:
+        begin = time.monotonic()
+        text = run([str(bench.penna), 'record', '-p', program.pid, '-k', 'alloc', '-o', str(bench.recording_path()), '--duration', '600ms'])
+        return statistics.median(line['ns'] for line in program.lines(begin + 0.25, begin + 0.6)), stopped_ms(text)
+
+
+def costs(bench):
+    """By turns, so that whatever else the machine does disturbs both."""
+    all_three = [(*attached_ns(bench), started_ns(bench)) for _ in range(max(3, bench.rounds))]
+    attached, stopped, started = map(statistics.median, zip(*all_three))
+    return (f'Recorded without `--live`, which is what shows the first event: all threads stopped for {number(stopped)} ms; the same costs {number(attached)} ns '
+            f'attached and {number(started)} ns started by us: {ratio(attached, started)}.')
 
 
 def coming_and_going(bench):
@@ -161,9 +177,9 @@ def coming_and_going(bench):
         except Failed as failure:
             rows.append([name, *[''] * 8, str(failure)])
     try:
-        notes = [f'Started with `penna record -k alloc`, the same costs {number(started_with_us(bench))} ns.']
+        notes = [costs(bench)]
     except Failed as failure:
-        notes = [f'Started with us: {failure}']
+        notes = [f'Its cost: {failure}']
     titles = ['<who', 'first event, ms', 'gap before, ms', 'coming, ms', 'leaving, ms', 'all stopped, ms', 'before, ns', 'meanwhile, ns', 'after, ns', '<']
     return markdown(f'Attaching, {THREADS} threads', titles, rows, [
         'Medians. *First event*: from the start of the tool until it shows one. *Gap*: the longest time for which a thread that never',

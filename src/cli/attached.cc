@@ -3,16 +3,17 @@
 #include "cli/attached.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include "base/count_text.h"
-#include "base/readable.h"
 #include "report/units.h"
 
 namespace penna {
 
-void serve_for_a_moment(Server& server) {
+void serve_for_a_moment(Server& server, int also) {
   constexpr int kMomentMs = 2;
-  if (is_readable(server.fd(), kMomentMs)) server.work();
+  pollfd both[] = {{server.fd(), POLLIN, 0}, {also, POLLIN, 0}};
+  if (::poll(both, 2, kMomentMs) > 0 && both[0].revents != 0) server.work();
 }
 
 // Numbers first, then what was left unchanged and why. Never empty: an empty line would not say that all is well.

@@ -9,8 +9,8 @@
 
 namespace penna {
 
-// The process connects and asks for plans while the carrier waits. Returns soon.
-void serve_for_a_moment(Server& server);
+// The process connects and asks for plans while the carrier waits. Returns soon; at once when `also` is readable.
+void serve_for_a_moment(Server& server, int also);
 
 // The result for processes that keep running, as a sentence.
 std::string restored_text(const Restored& restored);

@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "base/memory_ranges.h"
 #include "model/names/function_chooser.h"
 #include "model/names/function_pattern.h"
 #include "penna/detail/regex.h"
@@ -195,6 +196,12 @@ void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& opti
   // An agent that attaches late hooks dlopen and the functions that start programs at their addresses, whatever is
   // recorded: it asks for that unprompted.
   if (plans != 0 || !options.pids.empty()) server.set_planner(answer, plans);
+}
+
+void read_ahead(PatchPlanner& planner, pid_t pid) {
+  for (const MemoryRange& range : memory_ranges(pid))
+    if (range.executable && range.name.ends_with("/libc.so.6"))
+      return planner.read_ahead(range.name, fmt::format("/proc/{}/root", pid));
 }
 
 std::string note_locks(const PatchPlanner& planner, Collector& collector) {

@@ -53,6 +53,9 @@ PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr
 // Lets `server` answer its processes' questions with `planner`: about calls, and about their own allocators.
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options);
 
+// While an agent is on its way into the process: it will ask about libc first.
+void read_ahead(PatchPlanner& planner, pid_t pid);
+
 // Notes in the recording which lock waits are detected by time, and which options match no function. Returns one
 // sentence about these; empty: none.
 std::string note_locks(const PatchPlanner& planner, Collector& collector);

@@ -56,7 +56,7 @@ class Stage {
   Result<Rehearsed> rehearse(pid_t pid) {
     return penna::rehearse(pid,
                            {agent_, socket_path_, [this](pid_t copy) { server_->invite(static_cast<uint32_t>(copy)); },
-                            [this] { serve_for_a_moment(*server_); }});
+                            [this](int also) { serve_for_a_moment(*server_, also); }});
   }
 
  private:

@@ -32,6 +32,7 @@ constexpr Verb kVerbs[] = {
     {"doctor", "[PID|BIN]", "what works here, or of a process or program, and how to fix what does not", doctor_verb},
     {"import", "[rtrace] FILE", "make a recording from a stream of a kernel or firmware, or from a functracer trace",
      import_verb},
+    {"pack", "[REC...]", "make recordings smaller, with all that is in them", pack_verb},
     {"trim", "-r FROM-TO [REC]", "a part of a recording, by time, as a smaller one", trim_verb},
     {"merge", "REC REC...", "recordings of one machine as one, on one clock", merge_verb},
     {"config", "[VERB]", "the defaults of options, and which file or variable each comes from", config_verb},

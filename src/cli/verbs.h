@@ -41,6 +41,7 @@ int ctl_verb(const Arguments&);
 int push_verb(const Arguments&);
 int fleet_verb(const Arguments&);
 int import_verb(const Arguments&);
+int pack_verb(const Arguments&);
 int trim_verb(const Arguments&);
 int merge_verb(const Arguments&);
 int doctor_verb(const Arguments&);

@@ -21,10 +21,12 @@
 namespace penna {
 namespace {
 
-// How many chunks of one process are drained before the next process.
-constexpr size_t kTurn = 64;
+// How many chunks of one process are drained before the next process, and before an observer gets its look.
+constexpr size_t kTurn = 64, kEagerTurn = 4;
 constexpr size_t kMostNotes = 1000;
-constexpr int kLookMs = 20;  // between looks at open chunks, with an observer
+// Between looks at open chunks, with an observer.
+constexpr int kLookMs = 20, kEagerLookMs = 2;
+constexpr uint64_t kEagerNs = 1'000'000'000;  // as long as somebody may wait for the first event
 
 uint64_t clock_ns(clockid_t clock) {
   timespec now{};
@@ -254,7 +256,7 @@ void Collector::run() {
     take_snapshot_if_due();
     finish_if_due();
     finish_if_full();
-    if (!worked) doorbell_.wait(bell, observer_ != nullptr ? kLookMs : until_open_chunks_ms());
+    if (!worked) doorbell_.wait(bell, observer_ != nullptr ? look_ms() : until_open_chunks_ms());
   }
   for (size_t i = 0; i < drains_.size(); ++i)
     end_process(i, EndKind::kStopped, 0, end_ticks(), false, processor_ns(drains_[i]->pid()));
@@ -421,9 +423,10 @@ void Collector::inherit(const Process& child, ProcessDrain& drain, const Process
 
 bool Collector::drain_all() {
   size_t taken = 0;
-  // In turns of kTurn chunks: a process that floods its ring must not keep the others' chunks from being returned.
+  // In turns: a process that floods its ring must not keep the others' chunks from being returned.
+  const size_t turn = observer_ != nullptr && is_eager() ? kEagerTurn : kTurn;
   for (auto& drain : drains_) {
-    taken += drain->drain(writer_, kTurn);
+    taken += drain->drain(writer_, turn);
     drain->reclaim(writer_);
   }
   return taken != 0;
@@ -487,10 +490,13 @@ int Collector::until_open_chunks_ms() const {
   return passed < wait ? static_cast<int>(wait - passed) : 1;
 }
 
+bool Collector::is_eager() const { return clock_ns(CLOCK_MONOTONIC) - start_.monotonic_ns < kEagerNs; }
+int Collector::look_ms() const { return is_eager() ? kEagerLookMs : kLookMs; }
+
 // Chunks that become full meanwhile ring the bell.
 void Collector::look_at_open_chunks() {
   const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-  if (now - last_look_ns_ < uint64_t{kLookMs} * 1'000'000) return;
+  if (now - last_look_ns_ < static_cast<uint64_t>(look_ms()) * 1'000'000) return;
   for (auto& drain : drains_) drain->show_open_chunks(writer_);
   observer_->up_to_date();
   last_look_ns_ = now;

@@ -187,6 +187,8 @@ class Collector {
   void write_clock_sometimes();
   void write_open_chunks_sometimes();
   int until_open_chunks_ms() const;
+  bool is_eager() const;
+  int look_ms() const;
   void look_at_open_chunks();
 
   std::unique_ptr<DescriptionStore> store_;  // if snapshots are files of their own: where writer_ writes

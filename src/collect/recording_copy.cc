@@ -2,6 +2,8 @@
 // See recording_copy.h.
 #include "collect/recording_copy.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -10,10 +12,18 @@
 
 namespace penna {
 
-std::string RecordingCopy::missing_text() const {
-  if (unreadable_ == 0) return {};
-  return plural_text(static_cast<int64_t>(unreadable_), "block of events", "blocks of events") +
-         " could not be read, and are missing";
+std::string why_incomplete(const Recording& recording) {
+  if (recording.damage().cut) return "is cut off";
+  if (!recording.is_finished()) return "is unfinished";
+  return recording.damage().any() ? "is damaged" : "";
+}
+
+void RecordingCopy::note_missing(CollectorHealth& health) const {
+  health.missed_by_notes.resize(health.notes.size());
+  for (const std::string& sentence : missing_) {
+    health.notes.push_back(sentence);
+    health.missed_by_notes.push_back(kNoteOfAllClasses);
+  }
 }
 
 uint32_t RecordingCopy::number_of(const Recording& from, uint32_t process) const {
@@ -21,6 +31,10 @@ uint32_t RecordingCopy::number_of(const Recording& from, uint32_t process) const
 }
 
 Result<> RecordingCopy::add(const Recording& from, const CopiedTime& time) {
+  if (const std::string why = why_incomplete(from); !why.empty())
+    missing_.push_back(fmt::format("{} {}: what is missing there is missing here", from.path(), why));
+  if (const auto failures = from.write_failures())
+    writer_.add_lost(std::span(failures->lost).first<PENNA_CLASS_COUNT>(), failures->error);
   for (const ClockTriplet& clock : from.clocks()) PENNA_TRY(writer_.write_clock(clock));
   const auto processes = static_cast<uint32_t>(from.processes().size());
   Sinks sinks;
@@ -78,9 +92,10 @@ Result<> RecordingCopy::copy_chunks(const Recording& from, const CopiedTime& tim
   std::stable_sort(chunks.begin(), chunks.end(),
                    [](const ChunkRef* a, const ChunkRef* b) { return a->offset < b->offset; });
   std::vector<uint8_t> bytes;
+  int64_t unreadable = 0;
   for (const ChunkRef* chunk : chunks) {
     if (!from.read_chunk(*chunk, bytes)) {
-      ++unreadable_;
+      ++unreadable;
       continue;
     }
     ChunkSink& sink = *sinks[chunk->process];
@@ -96,6 +111,9 @@ Result<> RecordingCopy::copy_chunks(const Recording& from, const CopiedTime& tim
       sink.discard(bytes, summary);
     if (writer_.failed()) return Error{"cannot write " + writer_.path() + ": is its disk full?"};
   }
+  if (unreadable != 0)
+    missing_.push_back(fmt::format("{} of {} could not be read, and are missing",
+                                   plural_text(unreadable, "block of events", "blocks of events"), from.path()));
   return ok();
 }
 

@@ -26,6 +26,10 @@ struct CopiedTime {
   bool holds(const ChunkRef& chunk) const { return chunk.time_end >= begin && chunk.time_begin < end; }
 };
 
+// What is wrong with the file, as text to follow its name ("is cut off"); empty: it is complete. A copy does not show
+// it.
+std::string why_incomplete(const Recording& recording);
+
 class RecordingCopy {
  public:
   // The caller writes the session first, and the collector's health and the end last.
@@ -33,8 +37,10 @@ class RecordingCopy {
 
   // Adds all processes of `from` with their descriptions, numbered after those that were added before.
   Result<> add(const Recording& from, const CopiedTime& time = {});
-  // How many chunks could not be read, and are missing in the copy as in the recording. A sentence; empty: none.
-  std::string missing_text() const;
+  // Whether all of the recordings is in the copy; else a sentence for each that was incomplete, and of the chunks that
+  // could not be read.
+  const std::vector<std::string>& missing() const { return missing_; }
+  void note_missing(CollectorHealth& health) const;
 
  private:
   using Sinks = std::vector<std::unique_ptr<ChunkSink>>;  // by process
@@ -46,7 +52,7 @@ class RecordingCopy {
 
   RecordingWriter& writer_;
   uint32_t first_number_ = 0;  // of the processes of the recording being added
-  uint64_t unreadable_ = 0;
+  std::vector<std::string> missing_;
 };
 
 }  // namespace penna

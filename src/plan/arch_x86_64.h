@@ -5,9 +5,11 @@
 #pragma once
 
 #include <elf.h>
+#include <emmintrin.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -73,16 +75,41 @@ inline size_t nop_length(std::span<const uint8_t> code) {
 
 // ---- What bytes look like, decoded from nowhere ---------------------------------------------------------------------
 
+// Which of 16 bytes look like the last one before the distance of a direct branch:
+//    e9 rel32     jmp
+//    e8 rel32     call
+//    0f 8x rel32  jcc
+// `previous`: the 16 bytes from one byte before. A bit each.
+inline uint32_t seem_branches(__m128i bytes, __m128i previous) {
+  const auto masked = [](__m128i all, uint8_t mask, uint8_t value) {
+    return _mm_cmpeq_epi8(_mm_and_si128(all, _mm_set1_epi8(static_cast<char>(mask))),
+                          _mm_set1_epi8(static_cast<char>(value)));
+  };
+  const __m128i jump = masked(bytes, 0xfe, 0xe8);
+  const __m128i condition = _mm_and_si128(masked(bytes, 0xf0, 0x80), masked(previous, 0xff, 0x0f));
+  return static_cast<uint32_t>(_mm_movemask_epi8(_mm_or_si128(jump, condition)));
+}
+
 // All four bytes that look like the distance of a direct branch. visit(address of its first byte, target)
 template <typename Visit>
 void for_each_seeming_branch(std::span<const uint8_t> code, uint64_t address, Visit&& visit) {
-  for (size_t at = 1; at + 4 <= code.size(); ++at) {
-    //    e9 rel32     jmp
-    //    e8 rel32     call
-    //    0f 8x rel32  jcc
-    const bool jump = code[at - 1] == 0xe9 || code[at - 1] == 0xe8;
-    const bool condition = at >= 2 && code[at - 2] == 0x0f && (code[at - 1] & 0xf0) == 0x80;
-    if (jump || condition) visit(address + at - (jump ? 1 : 2), add_distance(address + at + 4, code.data() + at));
+  constexpr size_t kDistance = 4;
+  const auto load = [](const uint8_t* from) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)); };
+  for (size_t block = 0; block + kDistance < code.size(); block += sizeof(__m128i)) {
+    // Copied where the code ends soon, and where nothing is before it; zeros look like nothing.
+    uint8_t edge[sizeof(__m128i) + 1] = {};
+    const uint8_t* bytes = code.data() + block;
+    if (block == 0 || block + sizeof(__m128i) > code.size()) {
+      std::memcpy(edge + (block == 0), bytes - (block != 0),
+                  std::min(sizeof(__m128i), code.size() - block) + (block != 0));
+      bytes = edge + 1;
+    }
+    for (uint32_t seem = seem_branches(load(bytes), load(bytes - 1)); seem != 0; seem &= seem - 1) {
+      const size_t last = block + static_cast<size_t>(std::countr_zero(seem)), at = last + 1;
+      if (at + kDistance > code.size()) return;
+      const bool jump = (code[last] & 0xfe) == 0xe8;
+      visit(address + last - (jump ? 0 : 1), add_distance(address + at + kDistance, code.data() + at));
+    }
   }
 }
 

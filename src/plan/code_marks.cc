@@ -27,10 +27,13 @@ std::optional<size_t> CodeMarks::mark_of(uint64_t address) const {
 }
 
 void CodeMarks::mark(uint64_t address) {
-  if (const auto mark = mark_of(address)) marks_[*mark] = true;
+  const auto mark = mark_of(address);
+  if (!mark) return;
+  marks_[*mark] = true;
+  parts_[part_of(address)] = true;
 }
 
-bool CodeMarks::is_marked(uint64_t address) const {
+bool CodeMarks::has_mark(uint64_t address) const {
   const auto mark = mark_of(address);
   return mark && marks_[*mark];
 }

@@ -6,6 +6,7 @@
 // Invariant: what is not code is never marked.
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,7 +21,7 @@ class CodeMarks {
   explicit CodeMarks(const ElfFile& file);
   // ELF virtual addresses; one that is not code stays unmarked.
   void mark(uint64_t address);
-  bool is_marked(uint64_t address) const;
+  bool is_marked(uint64_t address) const { return parts_[part_of(address)] && has_mark(address); }
   bool any_from(uint64_t begin, uint64_t end) const;  // a few bytes: each is checked
 
  private:
@@ -29,9 +30,14 @@ class CodeMarks {
     size_t first;  // of its marks
   };
   std::optional<size_t> mark_of(uint64_t address) const;
+  bool has_mark(uint64_t address) const;
+  static size_t part_of(uint64_t address) { return address / 16 % kParts; }
 
   std::vector<Range> ranges_;  // like ElfFile::code_ranges, but disjoint whatever the file claims
   std::vector<bool> marks_;
+  // Some mark may be in one of these 16 bytes: where few are marked, that says no for most.
+  static constexpr size_t kParts = 2048;
+  std::bitset<kParts> parts_;
 };
 
 }  // namespace penna

@@ -210,7 +210,7 @@ void DetourFinder::refuse_branched_into(std::span<DetourOffer> offers) const {
     if (!offer.site) continue;
     // Single functions come one after another (dlsym): the seeming targets of branches are kept, and most functions
     // need no pass over the code.
-    const bool is_doubtful = offers.size() > 1 || any_inside(seeming_targets(), window_of(*offer.site));
+    const bool is_doubtful = (offers.size() > 1 && !targets_) || any_inside(seeming_targets(), window_of(*offer.site));
     if (is_doubtful) mark_inside(window_of(*offer.site), &places);
     any = any || is_doubtful;
   }

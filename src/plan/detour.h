@@ -61,6 +61,8 @@ class DetourFinder {
   // For the functions that begin there, which must be known.
   std::vector<DetourOffer> find_at(std::span<const uint64_t> starts) const;
   DetourOffer find_at(uint64_t start) const { return find_at({&start, 1})[0]; }
+  // Searches the code now, and not when it is first asked.
+  void read_ahead() const { seeming_targets(); }
   // For probes, by the addresses of their nops; `all`: of all probes that the file has.
   std::vector<ProbeOffer> find_probes(std::span<const uint64_t> wanted, std::span<const uint64_t> all) const;
 

@@ -326,14 +326,25 @@ void PatchPlanner::add_pointer(PatchPlan* plan, const penna_patch_question& ques
 // Null: as for open_file().
 std::shared_ptr<FileToEnter> PatchPlanner::file_to_enter(const penna_patch_question& question,
                                                          const std::string& root) {
-  if (const auto known = files_to_enter_.find(key_of(question)); known != files_to_enter_.end()) return known->second;
+  if (const auto known = files_to_enter_.find(build_id_of(question)); known != files_to_enter_.end())
+    return known->second;
   auto file = open_file(question, root);
   return file ? std::make_shared<FileToEnter>(std::move(*file)) : nullptr;
 }
 
+// Kept by the build-id of what is there: whether that is what the process has mapped is seen when it asks.
+void PatchPlanner::read_ahead(const std::string& path, const std::string& root) {
+  auto file = ElfFile::open(root + path);
+  if (!file || file->build_id().empty() || calls_hooks(*file, kHooks)) return;
+  const auto entered = std::make_shared<FileToEnter>(std::move(*file));
+  entered->finder().read_ahead();
+  if (entered->is_to_be_kept() && !has_changed(entered->file, path))
+    files_to_enter_.try_emplace(entered->file.build_id(), entered);
+}
+
 // Without a build ID nothing shows that another process maps the same file.
 void PatchPlanner::keep(const penna_patch_question& question, const std::shared_ptr<FileToEnter>& file) {
-  if (question.build_id_bytes != 0 && file->is_to_be_kept()) files_to_enter_[key_of(question)] = file;
+  if (question.build_id_bytes != 0 && file->is_to_be_kept()) files_to_enter_[build_id_of(question)] = file;
 }
 
 // Questions about libc functions that the agent would interpose if it were loaded in time: each is patched alone.

@@ -91,6 +91,9 @@ class PatchPlanner {
   // The bytes of a penna_patch_plan. `root`: where the process's files are seen from here ("/proc/PID/root").
   std::vector<uint8_t> answer(std::span<const penna_patch_question> questions, const std::string& root);
 
+  // For questions to come about single functions of this file: they are answered sooner then. `root`: as above.
+  void read_ahead(const std::string& path, const std::string& root);
+
   const std::vector<RefusedFunction>& refused() const { return refused_; }
   const std::vector<TimedLock>& timed_locks() const { return timed_locks_; }
   // Those of requests.own_locks of which no file had a function. Meaningful only if questions about locks were asked.
@@ -140,8 +143,9 @@ class PatchPlanner {
                         Module* module);
 
   PatchRequests requests_;
-  std::map<std::string, std::unique_ptr<Module>> modules_;              // by path and build-id
-  std::map<std::string, std::shared_ptr<FileToEnter>> files_to_enter_;  // the same
+  std::map<std::string, std::unique_ptr<Module>> modules_;  // by path and build-id
+  // By build-id alone: maps and the dynamic linker may know a file by two paths.
+  std::map<BuildId, std::shared_ptr<FileToEnter>> files_to_enter_;
   std::vector<RefusedFunction> refused_;
   std::map<std::string, AllocatorFunctions> allocators_;  // by path and build-id
   std::set<std::pair<std::string, uint64_t>> entered_;    // by root: places that lead to their own hooks

@@ -59,8 +59,9 @@ class Carrier {
   virtual bool is_child() const { return true; }
 
   // `serve` is called repeatedly while start() and leave() wait for a process, which may in turn wait for its recorder:
-  // it must answer that process, and return soon. Call before start().
-  void serve_by(std::function<void()> serve) { serve_ = std::move(serve); }
+  // it must answer that process, and return soon; at once when `also` becomes readable. Call before start().
+  using Serve = std::function<void(int also)>;
+  void serve_by(Serve serve) { serve_ = std::move(serve); }
   // One of our processes that introduces others to the recorder; 0: they do it themselves.
   virtual pid_t introducer() const { return 0; }
 
@@ -76,7 +77,7 @@ class Carrier {
 
  protected:
   Carrier() = default;
-  std::function<void()> serve_;
+  Serve serve_;
   Carrier(const Carrier&) = delete;
   Carrier& operator=(const Carrier&) = delete;
 };

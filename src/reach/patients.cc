@@ -22,6 +22,7 @@
 #include "base/memory_ranges.h"
 #include "base/proc_stat.h"
 #include "penna/patch_plan.h"
+#include "reach/agent_file.h"
 #include "reach/call_filters.h"
 #include "reach/guest.h"
 #include "reach/residue.h"
@@ -58,7 +59,7 @@ Fd open_memory_file(pid_t pid, int fd) {
 struct Start {
   GuestTexts texts;
   std::optional<Residue> residue;
-  std::string agent;                          // the part of its file that is loaded; empty: it is loaded already
+  std::optional<AgentFile> agent;             // none: it is loaded already
   GuestPlace place;                           // found or made
   uint32_t refusals = 0;                      // penna_attachment::refusals
   Fd agent_file;                              // made: where `agent` is written
@@ -145,8 +146,10 @@ std::string start_guest(const Target& target, BorrowedThread& thread, Start* sta
 // Lets the guest begin. Copying the agent takes milliseconds, so it is done here, when the borrowed thread is back at
 // its work.
 std::string let_guest_go(const Target& target, const Start& start) {
-  const std::string& agent = start.standalone ? start.standalone->image_at(start.base) : start.agent;
-  if (start.agent_file && !write_all(start.agent_file, agent)) return kCannotGiveAgent;
+  const bool is_given = !start.agent_file  ? true
+                        : start.standalone ? write_all(start.agent_file, start.standalone->image_at(start.base))
+                                           : start.agent->copy_to(start.agent_file);
+  if (!is_given) return kCannotGiveAgent;
   if (target.standalone && (!describe_program_to_agent(target.memory, start.base, *target.standalone, start.frames) ||
                             !Guest(start.place).set_attach(target.memory, start.attach())))
     return "has ended";
@@ -188,7 +191,7 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
     if (!agent) return agent.error().text;
     start.standalone = std::move(*agent);
   } else if (!start.residue) {
-    auto agent = loaded_part(agent_);
+    auto agent = AgentFile::open(agent_);
     if (!agent) return agent.error().text;
     start.agent = std::move(*agent);
   }

@@ -122,8 +122,8 @@ Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& sta
   stage.invite(copy.pid());
   auto inject = PENNA_TRY(Inject::prepare({copy.pid()}, stage.agent, stage.socket_path, InjectUntil::kPlanned));
   LockWatch watch(copy.pid());
-  inject->serve_by([&] {
-    stage.serve();
+  inject->serve_by([&](int also) {
+    stage.serve(also);
     watch.look();
   });
   CarrierError trouble;

@@ -32,7 +32,7 @@ struct RehearsalStage {
   std::string agent;        // path of the library
   std::string socket_path;  // where it meets its recorder
   std::function<void(pid_t copy)> invite;
-  std::function<void()> serve;  // answers the copy, and returns soon (Carrier::serve_by)
+  std::function<void(int also)> serve;  // answers the copy (Carrier::serve_by)
 };
 
 // The error is a sentence: the process cannot be attached to, or cannot be copied.

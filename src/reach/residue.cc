@@ -142,20 +142,6 @@ std::optional<Residue> find_residue(const Target& target) {
   return {};
 }
 
-Result<std::string> loaded_part(const std::string& agent) {
-  const Mapping file = PENNA_TRY(load_file(agent));
-  size_t bytes = sizeof(Elf64_Ehdr);
-  for (const Elf64_Phdr& segment : segments_of(file))
-    if (segment.p_type == PT_LOAD) bytes = std::max<size_t>(bytes, segment.p_offset + segment.p_filesz);
-  if (bytes > file.size()) return Error{fmt::format("{} is truncated: reinstall Penna", agent)};
-  std::string part(reinterpret_cast<const char*>(file.data()), bytes);
-  Elf64_Ehdr header;  // its sections are not mapped
-  std::memcpy(&header, part.data(), sizeof header);
-  header.e_shoff = header.e_shnum = header.e_shstrndx = 0;
-  std::memcpy(part.data(), &header, sizeof header);
-  return part;
-}
-
 void name_agent(pid_t pid, const RemoteMemory& memory, const std::string& agent) {
   const auto libraries = list_libraries(pid, memory);
   for (size_t i = 0; libraries && i < libraries->size(); ++i) {

@@ -30,9 +30,6 @@ struct Residue {
 };
 std::optional<Residue> find_residue(const Target& target);
 
-// The bytes of the agent's file that are loaded: a third of it, without debugging sections. `agent`: its path.
-Result<std::string> loaded_part(const std::string& agent);
-
 // It was loaded under a descriptor's name, which debuggers, and profilers in the process, would take for one of their
 // own descriptors and read: gives it its real name.
 void name_agent(pid_t pid, const RemoteMemory& memory, const std::string& agent);

@@ -117,18 +117,18 @@ bool StandaloneStarts::owns(uint32_t pid) const {
   return nearest_ancestor(static_cast<pid_t>(pid), has_agent) != 0;
 }
 
-Result<Restored> StandaloneStarts::give_back(pid_t pid, const std::function<void()>& serve) {
+Result<Restored> StandaloneStarts::give_back(pid_t pid, const Carrier::Serve& serve) {
   given_.reset();
   if (surgeon_) surgeon_->send({StartWatch::kGiveBack, pid, {}});
   while (surgeon_ && !given_) {
     work();
-    serve();
+    serve(surgeon_ ? surgeon_->fd() : -1);
   }
   if (!given_) return Error{"Penna's helper process, which restores everything, was killed"};
   return parse_restored(*given_);
 }
 
-Restored StandaloneStarts::leave(const Carrier::Living& living, const std::function<void()>& serve) {
+Restored StandaloneStarts::leave(const Carrier::Living& living, const Carrier::Serve& serve) {
   is_closed_ = true;
   const bool was_busy = is_busy();
   // Threads that wait for us continue.

@@ -40,7 +40,7 @@ class StandaloneStarts {
   bool has_any() const { return !programs_.empty(); }
 
   // Like a carrier's leave(), for the processes that this owns. From here on no start is followed.
-  Restored leave(const Carrier::Living& living, const std::function<void()>& serve);
+  Restored leave(const Carrier::Living& living, const Carrier::Serve& serve);
   // Why programs were not recorded, each reason once, as words that follow "a program ".
   const std::set<std::string>& refused() const { return refused_; }
 
@@ -51,7 +51,7 @@ class StandaloneStarts {
   void hear_surgeon();
   void understand(const std::string& said);
   void forget_all();
-  Result<Restored> give_back(pid_t pid, const std::function<void()>& serve);
+  Result<Restored> give_back(pid_t pid, const Carrier::Serve& serve);
 
   std::string agent_, socket_path_;
   Fd epoll_;

@@ -80,11 +80,11 @@ Result<Surgeon> Surgeon::start(Work work) {
   return Surgeon(pid, std::move(ours));
 }
 
-Result<std::string> Surgeon::tell(const Order& order, const std::function<void()>& serve) const {
+Result<std::string> Surgeon::tell(const Order& order, const std::function<void(int also)>& serve) const {
   const Error gone{"Penna's helper process was killed; try again"};
   if (!send(order)) return gone;
   while (!is_readable(socket_.get(), serve ? 0 : -1))
-    if (serve) serve();
+    if (serve) serve(socket_.get());
   std::string text;
   return receive(&text) ? Result<std::string>(std::move(text)) : gone;
 }

@@ -39,9 +39,9 @@ class Surgeon {
   ~Surgeon() { end(); }
 
   pid_t pid() const { return pid_; }
-  // Returns the answer; meanwhile `serve` is called repeatedly, and must return soon. Error: the surgeon is gone. With
-  // `serve` it polls without pausing: the process that is being changed may wait for our answer to its agent.
-  Result<std::string> tell(const Order& order, const std::function<void()>& serve) const;
+  // Returns the answer; meanwhile `serve` is called repeatedly, as the process that is being changed may wait for our
+  // answer to its agent (Carrier::serve_by). Error: the surgeon is gone.
+  Result<std::string> tell(const Order& order, const std::function<void(int also)>& serve) const;
   // tell() in two steps. Also what the surgeon says by itself is received, in the order in which it was said; false:
   // it is gone. receive() waits.
   bool send(const Order& order) const;

@@ -87,8 +87,10 @@ bool Compressor::State::zstd_columns(std::vector<uint8_t>& stored) {
   ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_and_parameters);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
   // Repetitions are single symbols already. Short matches between noisy bytes cost time and space; columns are short.
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_minMatch, 7);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_hashLog, 8);
+  if (level == 1) {
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_minMatch, 7);
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_hashLog, 8);
+  }
   ZSTD_CCtx_setPledgedSrcSize(context.get(), codes.size());
   stored.resize(ZSTD_compressBound(codes.size()) + 16 * kColumnCount);
   if (hurried) {

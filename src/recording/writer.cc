@@ -52,14 +52,16 @@ uint64_t realtime_now() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-layout::FileHeader new_file_header() {
+layout::FileHeader file_header_of(const std::optional<RecordingOrigin>& origin) {
   layout::FileHeader header{};
   header.magic = layout::kFileMagic;
   header.version = layout::kVersion;
   header.size = layout::kBlocksAt;
-  header.created = realtime_now();
+  header.created = origin ? origin->created : realtime_now();
   // The identity distinguishes two recordings of the same name; without random bytes (early boot), the time does.
-  if (getrandom(header.identity, sizeof header.identity, GRND_NONBLOCK) < 0)
+  if (origin)
+    std::copy(origin->identity.begin(), origin->identity.end(), header.identity);
+  else if (getrandom(header.identity, sizeof header.identity, GRND_NONBLOCK) < 0)
     std::memcpy(header.identity, &header.created, sizeof header.created);
   header.checksum = XXH3_64bits(&header, offsetof(layout::FileHeader, checksum));
   return header;
@@ -67,8 +69,8 @@ layout::FileHeader new_file_header() {
 
 // Opens an empty regular file for this process only: private (0600), because a recording reveals what a program did,
 // and locked while it is written. An existing one is replaced only on request, and stays intact for any process that
-// has it open.
-Result<Fd> open_new(const std::string& path, bool overwrite) {
+// has it open. `later`: it is put in place by the caller.
+Result<Replacement> open_new(const std::string& path, bool overwrite, bool later) {
   // O_NONBLOCK: opening a FIFO by mistake must not hang.
   Replacement file =
       PENNA_TRY(Replacement::open(path, {.links = OutputFile::Links::kRefuse,
@@ -85,11 +87,13 @@ Result<Fd> open_new(const std::string& path, bool overwrite) {
   if (::flock(there.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return Error{fmt::format("{} is being written by another recorder: choose another name with -o", path)};
   if (file.is_beside()) (void)!::flock(fd.get(), LOCK_EX | LOCK_NB);
+  if (later && !file.is_beside() && status.st_size != 0)
+    return Error{fmt::format("cannot write next to {}: is its directory writable?", path)};
   PENNA_TRY(empty_file(fd, path));
   if ((status.st_mode & 077) != 0 && ::fchmod(fd.get(), 0600) != 0)
     return Error{fmt::format("cannot make {} private: {}", path, errno_text(errno))};
-  PENNA_TRY(file.put_in_place());
-  return std::move(fd);
+  if (!later) PENNA_TRY(file.put_in_place());
+  return file;
 }
 
 }  // namespace
@@ -101,16 +105,19 @@ struct RecordingWriter::State {
     Bytes payload;
   };
 
-  State(Fd file, std::string name, const WriterOptions& options)
-      : fd(std::move(file)),
+  State(Replacement file, std::string name, const WriterOptions& options)
+      : place(std::move(file)),
+        fd(std::move(place.file())),
         path(std::move(name)),
         compressor(options.zstd_level, options.columns),
         packing(options.packing),
         seen(options.remembers_code ? std::make_unique<SeenCode>() : nullptr),
         do_pwrite(options.pwrite != nullptr ? options.pwrite : &::pwrite) {
+    if (!options.origin) place = {};  // descriptors may be scarce
     compressor.hurry(packing == Packing::kFast);
   }
 
+  Replacement place;
   // Unset: nowhere() and into(), which count and write nothing.
   Fd fd;
   DescriptionStore* store = nullptr;
@@ -282,9 +289,9 @@ Result<> RecordingWriter::State::entries(BlockType type, uint32_t process, std::
 }
 
 Result<RecordingWriter> RecordingWriter::create(const std::string& path, const WriterOptions& options) {
-  Fd fd = PENNA_TRY(open_new(path, options.overwrite));
-  auto state = std::make_unique<State>(std::move(fd), path, options);
-  auto header = new_file_header();
+  Replacement file = PENNA_TRY(open_new(path, options.overwrite, options.origin.has_value()));
+  auto state = std::make_unique<State>(std::move(file), path, options);
+  auto header = file_header_of(options.origin);
   int error = state->write_at(bytes_of(header), 0);
   if (error == 0) error = state->write_in_place();
   if (error != 0) return Error{fmt::format("cannot write to {}: {}", path, errno_text(error))};
@@ -293,7 +300,7 @@ Result<RecordingWriter> RecordingWriter::create(const std::string& path, const W
 }
 
 RecordingWriter RecordingWriter::nowhere() {
-  return RecordingWriter(std::make_unique<State>(Fd(), "", WriterOptions{}));
+  return RecordingWriter(std::make_unique<State>(Replacement(), "", WriterOptions{}));
 }
 
 RecordingWriter RecordingWriter::into(DescriptionStore& store) {
@@ -475,6 +482,16 @@ Result<> RecordingWriter::finish() {
   (void)state.outcome(error);
   return Error{
       fmt::format("cannot finish {}: {}; it can be read, but opens more slowly", state.path, errno_text(error))};
+}
+
+Result<> RecordingWriter::put_in_place() { return state_->place.put_in_place(); }
+
+// Written with what comes next, at the latest by finish().
+void RecordingWriter::add_lost(std::span<const uint64_t, PENNA_CLASS_COUNT> events, uint32_t error) {
+  State& state = *state_;
+  for (size_t i = 0; i < events.size(); ++i) state.lost[i] = add_counts(state.lost[i], events[i]);
+  std::copy(state.lost.begin(), state.lost.end(), state.in_place.lost);
+  if (state.in_place.error == 0) state.in_place.error = error;
 }
 
 bool RecordingWriter::failed() const { return state_->failed; }

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -30,8 +31,16 @@ enum class Packing : uint8_t {
   kFast,   // always in half the time, and up to a half larger
 };
 
+// Of a recording that is written anew, in another form: it stays the same recording.
+struct RecordingOrigin {
+  std::array<uint8_t, 16> identity;
+  uint64_t created;  // CLOCK_REALTIME, ns
+};
+
 struct WriterOptions {
   bool overwrite = false;  // else an existing file is an error
+  // With `overwrite`: an existing file stays until put_in_place(), and it is an error if there is no room next to it.
+  std::optional<RecordingOrigin> origin = {};
   int zstd_level = 1;
   bool remembers_code = false;  // for seen_code()
   Packing packing = Packing::kAuto;
@@ -81,9 +90,14 @@ class RecordingWriter {
   // per-process state.
   std::vector<SeenFile> seen_code();
 
+  // What another writer could not write of the same recording (Recording::write_failures()).
+  void add_lost(std::span<const uint64_t, PENNA_CLASS_COUNT> events, uint32_t error);
+
   // Writes the index and marks the file as finished cleanly. Nothing can be written afterwards. On an error the
   // recording is as after a crash: readable, without index.
   Result<> finish();
+  // With an origin: after finish(). Without, the file is in its place from the beginning.
+  Result<> put_in_place();
 
   bool failed() const;  // the last write failed
   // Events passed to write_chunk() that are not in the file.

@@ -23,7 +23,7 @@ blamed() {
 }
 
 # ---- options: of every verb that has any ------------------------------------------------------------------------------------------
-for verb in record report replay graph diff check info list lint export ctl doctor import trim merge config completion help; do
+for verb in record report replay graph diff check info list lint export ctl doctor import pack trim merge config completion help; do
   blamed "penna $verb: there is no option --hepl; did you mean --help?" "$verb" --hepl
   blamed "penna $verb: there is no option -Q; 'penna help $verb' shows what is possible" "$verb" -Q
 done

@@ -46,6 +46,7 @@ wait "$pid" || fail "penna view ends with $?"
 verb 'imported.penna' import rtrace orders.rtrace -o imported.penna
 verb 'copy_receipt' report imported.penna leaks
 verb 'part.penna' trim -r 1ms- -o part.penna orders.penna
+verb 'part.penna' pack part.penna
 verb 'both.penna' merge -o both.penna orders.penna orders.penna
 verb 'complete -F' completion bash
 verb '' config

@@ -105,6 +105,10 @@ constexpr Example kImportExamples[] = {
     {"penna import rtrace old.rtrace", "from a trace of functracer"},
     {"penna import -f -o other.penna rtrace old.rtrace", "to another file, which may exist"}};
 
+constexpr Example kPackExamples[] = {{"penna pack", "the newest one, in its place"},
+                                     {"penna pack app.penna before.penna", "each of them"},
+                                     {"penna pack -o small.penna app.penna", "as another file"}};
+
 constexpr Example kTrimExamples[] = {
     {"penna trim -r 1s-2s app.penna", "a second, as app.trimmed.penna"},
     {"penna trim -r 10ms- -o end.penna", "the newest one, without its beginning"},
@@ -149,6 +153,7 @@ constexpr HelpOfVerb kHelp[] = {
     {"ctl", {{}, kCtlExamples}},
     {"doctor", {{}, kDoctorExamples}},
     {"import", {{}, kImportExamples}},
+    {"pack", {{}, kPackExamples}},
     {"trim", {{}, kTrimExamples}},
     {"merge", {{}, kMergeExamples}},
     {"config", {{}, kConfigExamples}},

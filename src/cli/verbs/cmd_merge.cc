@@ -100,7 +100,8 @@ std::string kinds_note(const Recording& recording, uint32_t all) {
                        : fmt::format("of {}, no {} were recorded", recording.path(), fmt::join(kinds, ", "));
 }
 
-Result<std::string> merge(const std::vector<Recording>& recordings, RecordingWriter& writer) {
+// Returns what is missing, in sentences.
+Result<std::vector<std::string>> merge(const std::vector<Recording>& recordings, RecordingWriter& writer) {
   const Session session = session_of(recordings);
   PENNA_TRY(writer.write_session(session));
   RecordingCopy copy(writer);
@@ -113,9 +114,10 @@ Result<std::string> merge(const std::vector<Recording>& recordings, RecordingWri
       health.notes.push_back(std::move(note));
     }
   }
+  copy.note_missing(health);
   PENNA_TRY(writer.write_collector(health));
   PENNA_TRY(writer.finish());
-  return copy.missing_text();
+  return copy.missing();
 }
 
 Result<std::vector<Recording>> open_all(const MergeOptions& options, const std::string& output) {
@@ -171,11 +173,11 @@ int cmd_merge(const MergeOptions& options) {
   if (!recordings) return fail("merge", recordings.error().text);
   Result<RecordingWriter> writer = RecordingWriter::create(options.output, {.overwrite = options.force});
   if (!writer) return fail(writer.error().text);
-  const Result<std::string> missing = merge(*recordings, *writer);
+  const Result<std::vector<std::string>> missing = merge(*recordings, *writer);
   if (!missing) return fail(missing.error().text);
   say(fmt::format("{}: {}, {} recordings", options.output, bytes_text(static_cast<int64_t>(writer->file_bytes())),
                   recordings->size()));
-  if (!missing->empty()) say(*missing);
+  for (const std::string& sentence : *missing) say(sentence);
   return 0;
 }
 

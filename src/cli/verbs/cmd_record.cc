@@ -163,7 +163,7 @@ class RecordRun {
   Result<> start_viewer();
   Result<> start_collector();
   bool start(CarrierError* error);
-  void serve();
+  void serve(int also);
   void follow_to_the_end();
   void leave_processes();
   void close_file();
@@ -210,6 +210,7 @@ class RecordRun {
   std::optional<Collector> collector_;
   std::unique_ptr<Server> server_;
   std::optional<PatchPlanner> planner_;
+  bool has_read_ahead_ = false;
   std::optional<ControlServer> control_;
   std::unique_ptr<SymbolSource> symbols_;
   std::optional<LiveView> live_;
@@ -370,7 +371,7 @@ bool RecordRun::start(CarrierError* error) {
     collector_->leave_others();
   }
   server_->set_introducer(static_cast<uint32_t>(carrier_->introducer()));
-  carrier_->serve_by([this] { serve(); });
+  carrier_->serve_by([this](int also) { serve(also); });
   if (!options_.quiet && !choice_.reason.empty()) say(choice_.reason);
   const bool runs = carrier_->start(error);
   if (!runs) {
@@ -384,8 +385,10 @@ bool RecordRun::start(CarrierError* error) {
 }
 
 // Called while a step waits for a process that may be waiting for us.
-void RecordRun::serve() {
-  serve_for_a_moment(*server_);
+void RecordRun::serve(int also) {
+  if (!has_read_ahead_ && inject_ != nullptr && !pids_.empty()) read_ahead(*planner_, pids_.front());
+  has_read_ahead_ = true;
+  serve_for_a_moment(*server_, also);
   if (starts_) starts_->work();
 }
 
@@ -398,7 +401,7 @@ void RecordRun::follow_to_the_end() {
 
 void RecordRun::leave_processes() {
   some_go_on_ = !server_->living_pids().empty();
-  if (starts_) restored_ = starts_->leave([&] { return server_->living_pids(); }, [this] { serve(); });
+  if (starts_) restored_ = starts_->leave([&] { return server_->living_pids(); }, [this](int also) { serve(also); });
   restored_.add(carrier_->leave([&] {
     std::vector<uint32_t> pids = server_->living_pids();
     std::erase_if(pids, [&](uint32_t pid) { return starts_ && starts_->owns(pid); });

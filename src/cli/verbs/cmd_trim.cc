@@ -24,17 +24,19 @@ std::string output_of(const TrimOptions& options, const Recording& recording) {
 }
 
 // Copies whole chunks. The copy says that it is of this range, as a recording made with -r does, so readers leave out
-// events outside of it. Returns what is missing, as a sentence.
-Result<std::string> trim(const TrimOptions& options, const Recording& recording, RecordingWriter& writer) {
+// events outside of it. Returns what is missing, in sentences.
+Result<std::vector<std::string>> trim(const TrimOptions& options, const Recording& recording, RecordingWriter& writer) {
   const CallRules* const rules = call_rules(recording);
   Session session = recording.session();
   session.options.push_back("range=" + options.input.filter.range->text);
   PENNA_TRY(writer.write_session(session));
   RecordingCopy copy(writer);
   PENNA_TRY(copy.add(recording, rules == nullptr ? CopiedTime{} : CopiedTime{rules->begin, rules->end}));
-  PENNA_TRY(writer.write_collector(recording.collector()));
+  CollectorHealth health = recording.collector();
+  copy.note_missing(health);
+  PENNA_TRY(writer.write_collector(health));
   PENNA_TRY(writer.finish());
-  return copy.missing_text();
+  return copy.missing();
 }
 
 }  // namespace
@@ -70,11 +72,11 @@ int cmd_trim(const TrimOptions& options) {
     return fail("trim", fmt::format("{} is the recording itself: choose another output with -o", output));
   Result<RecordingWriter> writer = RecordingWriter::create(output, {.overwrite = options.force});
   if (!writer) return fail(writer.error().text);
-  const Result<std::string> missing = trim(options, *recording, *writer);
+  const Result<std::vector<std::string>> missing = trim(options, *recording, *writer);
   if (!missing) return fail(missing.error().text);
   say(fmt::format("{}: {} of {}", output, bytes_text(static_cast<int64_t>(writer->file_bytes())),
                   bytes_text(static_cast<int64_t>(recording->file_bytes()))));
-  if (!missing->empty()) say(*missing);
+  for (const std::string& sentence : *missing) say(sentence);
   return 0;
 }
 

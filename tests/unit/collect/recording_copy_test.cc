@@ -29,7 +29,7 @@ class RecordingCopyTest : public testing::Test {
     EXPECT_TRUE(writer->write_session(from.session()));
     RecordingCopy copy(*writer);
     for (int i = 0; i < times; ++i) EXPECT_TRUE(copy.add(from, time));
-    EXPECT_EQ(copy.missing_text(), "");
+    EXPECT_TRUE(copy.missing().empty());
     EXPECT_TRUE(writer->write_collector(from.collector()));
     EXPECT_TRUE(writer->finish());
     auto recording = Recording::open(path);
