@@ -27,6 +27,7 @@ namespace {
 // A thread is inside a place only for some nanoseconds, unless it was preempted there.
 constexpr int kMostTries = 4000;
 constexpr useconds_t kBetweenTriesUs = 500;
+constexpr const char* kAmidRestored = "in the middle of code that is to be put back";
 constexpr uint64_t kNoChunk = PENNA_NO_CHUNK;
 constexpr uint32_t kNothingRecorded = PENNA_NOTHING_RECORDED;
 
@@ -156,6 +157,19 @@ struct Journal::Changes {
     memory.write(one.address, one.after, one.bytes);
   }
 
+  // In reverse: if a place was changed twice, the first change has the program's own bytes.
+  void undo(const RemoteMemory& memory, Restored* restored) const {
+    for (auto one = places.rbegin(); one != places.rend(); ++one) {
+      Holds holds = look_at(memory, *one);
+      if (holds == Holds::kAfter && memory.write(one->address, one->before, one->bytes)) holds = look_at(memory, *one);
+      ++(holds == Holds::kBefore ? restored->places : restored->kept);
+    }
+  }
+  template <typename Which>
+  void keep(const Which& which) {
+    std::erase_if(places, [&](const Place& one) { return !which(one); });
+  }
+
   // Strictly inside: a thread at the beginning of a place executes it from its start.
   bool is_inside_place(uint64_t pc) const {
     return std::any_of(places.begin(), places.end(), [pc](const penna_change& one) {
@@ -225,6 +239,22 @@ Result<> Journal::write_all() const {
   });
 }
 
+// Undoes what the first step left: changes that go last, and what a thread changed on its way out of the agent, because
+// it had noted that before. Counts all. Returns the obstacle, as Attempt does; then nothing is undone.
+std::string Journal::undo_rest(const RemoteMemory& memory, const StoppedProcess& process, Changes changes,
+                               Restored* restored) const {
+  std::set<uint64_t> seen, original;
+  for (const Changes::Place& one : changes.places)
+    if (seen.insert(one.address).second && look_at(memory, one) == Holds::kBefore) original.insert(one.address);
+  changes.keep([&](const Changes::Place& one) { return !changes.is_unwinder(one) && Changes::is_there(memory, one); });
+  const size_t all = changes.places.size();
+  changes.keep([&](const Changes::Place& one) { return original.count(one.address) == 0; });
+  if (is_amid_place(memory, process, changes)) return kAmidRestored;
+  restored->places += all - changes.places.size();
+  changes.undo(memory, restored);
+  return "";
+}
+
 // Directs a thread to code of the agent's. What the agent cannot take back stays, and does nothing once the process no
 // longer records.
 void Journal::stop_agent() const {
@@ -243,7 +273,8 @@ void Journal::stop_agent() const {
   }
 }
 
-// In two steps: once nothing leads into the agent, its threads leave it soon.
+// In two steps: once nothing leads into the agent, its threads leave it soon. What hides the agent's return addresses
+// from the program stays until they are gone, too.
 Result<Restored> Journal::put_back() const {
   Restored restored;
   const State before = PENNA_TRY(state());
@@ -255,23 +286,25 @@ Result<Restored> Journal::put_back() const {
   const std::vector<MemoryRange> ranges = memory_ranges(pid_);
   std::vector<Changes::Place> places;
   PENNA_TRY(while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
-    if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be put back";
+    if (is_amid_place(memory, process, changes)) return kAmidRestored;
     const penna_attachment& head = changes.head;
     places = changes.places;
-    // In reverse: if a place was changed twice, the first change has the program's own bytes.
-    for (auto one = changes.places.rbegin(); one != changes.places.rend(); ++one) {
-      if (!Changes::is_there(memory, *one) || changes.is_unwinder(*one)) continue;
-      Holds holds = look_at(memory, *one);
-      if (holds == Holds::kAfter && memory.write(one->address, one->before, one->bytes)) holds = look_at(memory, *one);
-      ++(holds == Holds::kBefore ? restored.places : restored.kept);
-    }
-    std::string real(std::min<uint64_t>(head.real_bytes, 64 << 10), '\0');
-    if (memory.read(head.real_before, real.data(), real.size())) memory.write(head.real, real.data(), real.size());
+    Changes first = changes;
+    first.keep([&](const Changes::Place& one) {
+      return one.goes_last == 0 && !changes.is_unwinder(one) && Changes::is_there(memory, one);
+    });
+    Restored counted_later;
+    first.undo(memory, &counted_later);
     if (head.armed != 0) memory.write(head.armed, &kNothingRecorded, sizeof kNothingRecorded);
     return "";
   }));
   restored.modules = count_modules(ranges, places);
-  PENNA_TRY(while_unused([&](const RemoteMemory& memory, const StoppedProcess& process, const penna_attachment& head) {
+  PENNA_TRY(while_left([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
+    const penna_attachment& head = changes.head;
+    if (std::string obstacle = undo_rest(memory, process, changes, &restored); !obstacle.empty()) return obstacle;
+    // Only now: a hook that went last would have called itself.
+    std::string real(std::min<uint64_t>(head.real_bytes, 64 << 10), '\0');
+    if (memory.read(head.real_before, real.data(), real.size())) memory.write(head.real, real.data(), real.size());
     // Unless the agent was refused before it had stated where that is.
     for (const uint64_t at : threads_in(memory, process, head))
       memory.write(at + static_cast<uint64_t>(head.cursor), &kNoChunk, sizeof kNoChunk);
@@ -366,7 +399,7 @@ bool Journal::is_used(const RemoteMemory& memory, const StoppedThread& thread, c
 // Data on a stack may be stale, and stays until it is overwritten. So each thread needs to be seen once without it, and
 // outside of the kernel, from where it may return to the agent. After that it gets there only through a trampoline or
 // in an old coroutine: then it is in the agent's own code, and soon leaves.
-Result<> Journal::while_unused(const Work& work) const {
+Result<> Journal::while_left(const Attempt& attempt) const {
   std::set<pid_t> clean;
   return while_stopped(
       [&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) -> std::string {
@@ -378,8 +411,14 @@ Result<> Journal::while_unused(const Work& work) const {
           if (!looks_used && !one.state.system_call()) clean.insert(one.id);
           used |= is_agents(one.state.pc()) || (looks_used && clean.count(one.id) == 0);
         }
-        return used ? "in the agent's code" : work(memory, process, changes.head);
+        return used ? "in the agent's code" : attempt(memory, process, changes);
       });
+}
+
+Result<> Journal::while_unused(const Work& work) const {
+  return while_left([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
+    return work(memory, process, changes.head);
+  });
 }
 
 }  // namespace penna

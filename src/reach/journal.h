@@ -73,6 +73,9 @@ class Journal {
   using Attempt = std::function<std::string(const RemoteMemory&, const StoppedProcess&, const Changes&)>;
   Result<> while_stopped(const Attempt& attempt) const;
   bool is_amid_place(const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) const;
+  std::string undo_rest(const RemoteMemory& memory, const StoppedProcess& process, Changes changes,
+                        Restored* restored) const;
+  Result<> while_left(const Attempt& attempt) const;
   void set_state(const RemoteMemory& memory, uint32_t state) const;
   void stop_agent() const;
   bool is_used(const RemoteMemory& memory, const StoppedThread& thread, const Changes& changes) const;

@@ -174,6 +174,7 @@ CASES |= {
                              silent=('locks', 'points')),
     'coroutine_throws': program('coroutine_throws', kinds=BY_CALLS),
     'look_back': program('look_back', kinds=BY_CALLS),
+    'leave_amid': program('leave_amid', kinds=BY_CALLS, balanced=False),
     'tail_calls': program('tail_calls', kinds=BY_CALLS),
     'vforks': program('vforks', kinds=BY_CALLS),
     'look_up': program('look_up', '{bin}/looked_up.so', kinds=BY_CALLS, options=('--libcalls',),
@@ -261,7 +262,7 @@ CASES |= {
 IN_MODES = ('exceptions', 'exceptions_static', 'exceptions_llvm', 'throws_across', 'throws_static', 'terminate', 'coroutines',
             'coroutine_throws', 'jumps', 'own_setjmp', 'signals', 'signals_busy', 'signals_alternate', 'cancel', 'fork_threads',
             'constructors', 'handlers', 'small_stack', 'processes_some', 'tree_fork', 'tree_vfork', 'tree_spawn', 'vforks', 'threads',
-            'dlopen_loop', 'end_thread', 'end_abort', 'die_SEGV', 'die_SEGV_thread', 'look_back', 'tail_calls', 'passing', 'deep', 'nested',
+            'dlopen_loop', 'end_thread', 'end_abort', 'die_SEGV', 'die_SEGV_thread', 'look_back', 'leave_amid', 'tail_calls', 'passing', 'deep', 'nested',
             'stacks_exceptions', 'stacks_jumps', 'stacks_coroutines', 'stacks_signals', 'stacks_cancel', 'stacks_fork_threads',
             'stacks_small_stack', 'stacks_tail_calls', 'stacks_vforks', 'stacks_passing', 'stacks_look_back', 'own_locks',
             'spinning_malloc', 'locked_malloc', 'asking_malloc', 'threads_jemalloc', *(f'threads_{name}' for name in ALLOCATORS))

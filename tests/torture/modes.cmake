@@ -5,7 +5,7 @@ include_guard()
 
 set(mode_programs exceptions.cc terminate.cc coroutines.cc coroutine_throws.cc throws_across.cc jumps.c own_setjmp.c signals.c
   cancel.c fork_threads.c constructors.c handlers.c small_stack.c processes.c tree.c vforks.c threads.c dlopen_loop.c exit_ways.c
-  die_by.c look_back.c tail_calls.c passing.c deep.c own_locks.cc
+  die_by.c look_back.c leave_amid.c tail_calls.c passing.c deep.c own_locks.cc
   nested.c)
 set(mode_flags -O2 -g -D_GNU_SOURCE -Wno-unused-result -Wno-infinite-recursion -I${CMAKE_SOURCE_DIR}/include)
 
@@ -52,6 +52,8 @@ function(penna_torture_mode mode compiler)
     set(more)
     if(name STREQUAL look_back)
       set(more -lunwind)
+    elseif(name STREQUAL leave_amid)
+      set(more -static-libgcc)
     endif()
     penna_torture_build(${mode} ${compiler} ${source} ${name} COMPILE ${options} LINK ${more})
   endforeach()

@@ -385,8 +385,11 @@ FUNCTION penna_call_unwind_on
 /* The trampolines. Each calls the address at rsp - 16, which returns to the next instruction: so each is the return
  * address of one link. Each contains the offset of its link, for unwinders.
  *
- * Their unwind information says that they are the link's caller. rip -> link.caller:
- * breg16 0; const1s -16; and; plus_uconst 12; dup; deref_size 4; plus; deref (DWARF 5, 2.5.1)
+ * Their unwind information says that they are the link's caller. An unwinder reads rip from the stack each time that it
+ * needs it, so a recorder that leaves in between may have put back the caller there: that is no trampoline, which
+ * begins with the instruction below. (DWARF 5, 2.5.1)
+ * breg16 0; const1s -16; and; dup; deref_size 4; const4u "call *-16(%rsp)"; ne; bra 1f;
+ * plus_uconst 12; dup; deref_size 4; plus; deref; skip 2f; 1: drop; breg16 0; 2:
  * rsp is unchanged, except for what tell_apart() in unwinder.h adds: breg7 0; const1s -8; and. */
         .hidden penna_return_trampolines
         .hidden penna_return_links
@@ -395,7 +398,8 @@ FUNCTION penna_return_trampolines, 4096
         .cfi_personality 0x1b, penna_return_personality
         .cfi_def_cfa rsp, 0
         .cfi_escape 0x16, 7, 5, 0x77, 0, 0x09, 0xf8, 0x1a
-        .cfi_escape 0x16, 0x10, 12, 0x80, 0, 0x09, 0xf0, 0x1a, 0x23, 12, 0x12, 0x94, 4, 0x22, 0x06
+        .cfi_escape 0x16, 0x10, 30, 0x80, 0, 0x09, 0xf0, 0x1a, 0x12, 0x94, 4, 0x0c, 0xff, 0x54, 0x24, 0xf0, 0x2e, 0x28, 10, 0
+        .cfi_escape 0x23, 12, 0x12, 0x94, 4, 0x22, 0x06, 0x2f, 3, 0, 0x13, 0x80, 0
         .set    number, 0
         .rept   TRAMPOLINES + MAX_PROBES
         call    *-16(%rsp)

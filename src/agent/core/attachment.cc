@@ -15,6 +15,15 @@ bool loaded_late;
 
 namespace {
 
+uintptr_t last[kMostLast];
+uint32_t last_count;
+
+bool goes_last(uintptr_t address) {
+  for (uint32_t i = 0; i < last_count; ++i)
+    if (address - last[i] < sizeof(penna_change::before)) return true;
+  return false;
+}
+
 // A new entry without its address; null: the journal is full.
 penna_change* add_change(penna_change_kind kind, uint32_t bytes) {
   uint32_t at = __atomic_load_n(&attachment->changes, __ATOMIC_RELAXED);
@@ -41,10 +50,15 @@ bool note(penna_change_kind kind, uintptr_t address, const void* before, const v
   uintptr_t start = 0;
   change->is_marked = mark_if_unloadable(address, &start);
   change->in_module = static_cast<uint32_t>(address - start);
+  change->goes_last = goes_last(address);
   return finish_change(change, address), true;
 }
 
 }  // namespace
+
+void put_back_last(uintptr_t function) {
+  if (last_count < kMostLast) last[last_count++] = function;
+}
 
 bool note_code(uintptr_t address, const uint8_t* before, const uint8_t* after, uint32_t bytes) {
   return bytes <= sizeof(penna_change::before) && note(PENNA_CHANGED_CODE, address, before, after, bytes);

@@ -34,6 +34,11 @@ inline bool may_write_freely() { return __libc_single_threaded != 0 || holds_wri
 // (penna_change::is_marked). False: it cannot be unloaded, or cannot be marked. *start: where it begins.
 bool mark_if_unloadable(uintptr_t address, uintptr_t* start);
 
+// The program looks at its stack through this function, which hides the agent's return addresses: what changes at its
+// beginning is undone last (penna_change::goes_last). At most kMostLast; before it is changed.
+void put_back_last(uintptr_t function);
+inline constexpr uint32_t kMostLast = 2;
+
 // Called before the change. False: the journal is full, and the change must not be made.
 bool note_code(uintptr_t address, const uint8_t* before, const uint8_t* after, uint32_t bytes);
 bool note_pointer(uintptr_t address, uintptr_t before, uintptr_t after);

@@ -2,6 +2,7 @@
 // See libc_functions.h.
 #include "agent/hooks/libc_functions.h"
 
+#include "agent/core/attachment.h"
 #include "agent/core/state.h"
 #include "agent/modules/loader.h"
 #include "agent/modules/modules.h"
@@ -125,6 +126,12 @@ void add_calls(LibcFunctions& functions) {
   PENNA_ADD(dlvsym);
 }
 
+// Through these the program sees its callers instead of trampolines (threads/backtrace.cc).
+void keep_stack_walks() {
+  put_back_last(reinterpret_cast<uintptr_t>(real.backtrace));
+  put_back_last(reinterpret_cast<uintptr_t>(real._Unwind_Backtrace));
+}
+
 // The unwinder's, which is not part of libc.
 void add_unwinder(LibcFunctions& functions) { PENNA_ADD(_Unwind_Backtrace); }
 
@@ -165,7 +172,10 @@ void enter_libc_functions(uint32_t classes) {
   add_standalone(functions);
   if (!kStandalone && (classes & class_bit(PENNA_ALLOC)) != 0) add_maps(functions);
   if (!kStandalone && (classes & class_bit(PENNA_LOCKS)) != 0) add_locks(functions);
-  if (!kStandalone && (classes & class_bit(PENNA_CALLS)) != 0) add_calls(functions), add_unwinder(unwinders);
+  if (!kStandalone && (classes & class_bit(PENNA_CALLS)) != 0) {
+    add_calls(functions), add_unwinder(unwinders);
+    keep_stack_walks();
+  }
   if (functions.count != 0) enter(functions, libc_map());
   if (unwinders.count != 0) enter(unwinders, map_of(unwinders.list[0].entered.function));
 }
