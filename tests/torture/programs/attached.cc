@@ -20,6 +20,7 @@
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <atomic>
 #include <stdexcept>
@@ -138,20 +139,36 @@ void start_coroutine(Saved& saved) {
   makecontext(&saved.there, reinterpret_cast<void (*)()>(&take_turns), 2, &saved, 5);
 }
 
-__attribute__((noinline)) void look_at_callers(int depth) {
-  if (depth != 0) {
-    look_at_callers(depth - 1);
-    asm volatile("");
-    return;
-  }
+struct Callers {
   void* frames[64];
-  const int count = backtrace(frames, 64);
+  int count = 0;
+};
+
+_Unwind_Reason_Code add_caller(_Unwind_Context* context, void* into) {
+  auto& callers = *static_cast<Callers*>(into);
+  callers.frames[callers.count] = reinterpret_cast<void*>(_Unwind_GetIP(context));
+  return ++callers.count == 64 ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+__attribute__((noinline)) void look_at_callers(int depth, bool by_unwinder, Callers& callers) {
+  if (depth != 0)
+    look_at_callers(depth - 1, by_unwinder, callers);
+  else if (by_unwinder)
+    _Unwind_Backtrace(add_caller, &callers);
+  else
+    callers.count = backtrace(callers.frames, 64);
+  asm volatile("");
+}
+
+void look_back(bool by_unwinder) {
+  Callers callers;
+  look_at_callers(5, by_unwinder, callers);
   int found = 0;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < callers.count; ++i) {
     Dl_info info;
-    const auto entry = reinterpret_cast<uintptr_t>(&look_at_callers), at = reinterpret_cast<uintptr_t>(frames[i]);
+    const auto entry = reinterpret_cast<uintptr_t>(&look_at_callers), at = reinterpret_cast<uintptr_t>(callers.frames[i]);
     found += at - entry < 256;
-    if (dladdr(frames[i], &info) != 0 && strstr(info.dli_fname, "libpenna") != nullptr) wrong("backtrace");
+    if (dladdr(callers.frames[i], &info) != 0 && strstr(info.dli_fname, "libpenna") != nullptr) wrong("backtrace");
   }
   if (found != 6) wrong("callers");
 }
@@ -169,7 +186,7 @@ void* work(void* argument) {
     const long turns = saved->turns;
     swapcontext(&saved->here, &saved->there);
     if (saved->turns != turns + 1) wrong("coroutine");
-    if (round % 20 == 7) look_at_callers(5);
+    if (round % 20 == 7) look_back(round % 40 == 7);
     if (round % 100 == 99) jump_out(*saved, 5);
     if (id % 6 == 2 && round % 50 == 0) wait_a_little();
     if (id % 6 == 3 && round % 500 == 0) have_a_child();

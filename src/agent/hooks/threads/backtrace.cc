@@ -37,16 +37,19 @@ int on_every_frame(void* context, void* argument) {
 
 using namespace penna::agent;
 
-// Requests twice as many frames, because each may come with a trampoline, plus one for this hook.
+// Requests twice as many frames, because each may come with a trampoline, plus two for libc's function and this hook:
+// those come first, unless the hook below has left them out.
 PENNA_EXPORT int backtrace(void** frames, int size) {
   if (real.backtrace == nullptr && !resolve_real_functions()) return 0;
   // More would take over 32 KiB of the caller's stack: then the agent's are among the frames.
   if (size <= 0 || size > kMostFrames) return real.backtrace(frames, size);
-  auto** all = static_cast<void**>(__builtin_alloca((static_cast<size_t>(size) * 2 + 1) * sizeof(void*)));
-  const int found = real.backtrace(all, size * 2 + 1);
+  const int most = size * 2 + 2;
+  auto** all = static_cast<void**>(__builtin_alloca(static_cast<size_t>(most) * sizeof(void*)));
+  const int found = real.backtrace(all, most);
+  const auto is_own = [&](int i) { return i < found && is_own_code(reinterpret_cast<uintptr_t>(all[i])); };
   int kept = 0;
-  for (int i = 1; i < found && kept < size; ++i)
-    if (!is_own_code(reinterpret_cast<uintptr_t>(all[i]))) frames[kept++] = all[i];
+  for (int i = is_own(0) ? 1 : is_own(1) ? 2 : 0; i < found && kept < size; ++i)
+    if (!is_own(i)) frames[kept++] = all[i];
   return kept;
 }
 
@@ -56,7 +59,9 @@ PENNA_EXPORT int _Unwind_Backtrace(OnFrame on_frame, void* argument) {
   if (walk == nullptr) walk = reinterpret_cast<decltype(walk)>(next_definition("_Unwind_Backtrace"));
   Unwinder unwinder;
   if (walk == nullptr) return kEndOfStack;
-  if (!find_unwinder(reinterpret_cast<uintptr_t>(walk), &unwinder)) return walk(on_frame, argument);
+  // Where libgcc's function was entered, `walk` is its beginning, moved out of the module.
+  const auto original = real_before._Unwind_Backtrace == nullptr ? walk : real_before._Unwind_Backtrace;
+  if (!find_unwinder(reinterpret_cast<uintptr_t>(original), &unwinder)) return walk(on_frame, argument);
   Asked asked{on_frame, argument, unwinder.get_ip, true};
   return walk(on_every_frame, &asked);
 }
