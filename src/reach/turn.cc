@@ -46,6 +46,12 @@ bool has_guest(pid_t pid) {
 
 }  // namespace
 
+void await_no_guest(pid_t pid) {
+  constexpr auto kMost = std::chrono::seconds(2);
+  const auto end = Clock::now() + kMost;
+  while (has_guest(pid) && Clock::now() < end) ::usleep(kBetweenLooksUs);
+}
+
 Fd lock_target(pid_t pid) {
   const auto end = Clock::now() + kPatience;
   Fd turn = take_name(fmt::format("penna-surgeon.{}", pid), end);
