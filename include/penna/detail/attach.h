@@ -74,11 +74,11 @@ enum penna_change_kind {
 enum { PENNA_MODULE_MARK = 0xa5, PENNA_MODULE_MARK_AT = 15 };
 
 struct penna_change {
-  uint64_t address;  /* run-time; 0: incomplete, or gone */
-  uint8_t kind;      /* penna_change_kind */
-  uint8_t bytes;     /* of before and after */
-  uint8_t is_marked; /* 1: counts only as long as its module has the mark */
-  uint8_t goes_last; /* 1: of a function that hides our return addresses from the program: undone with these */
+  uint64_t address;   /* run-time; 0: incomplete, or gone */
+  uint8_t kind;       /* penna_change_kind */
+  uint8_t bytes;      /* of before and after */
+  uint8_t is_marked;  /* 1: counts only as long as its module has the mark */
+  uint8_t goes_last;  /* 1: of a function that hides our return addresses from the program: undone with these */
   uint32_t in_module; /* address - the module's start */
   uint8_t before[16];
   union {

@@ -166,7 +166,8 @@ void look_back(bool by_unwinder) {
   int found = 0;
   for (int i = 0; i < callers.count; ++i) {
     Dl_info info;
-    const auto entry = reinterpret_cast<uintptr_t>(&look_at_callers), at = reinterpret_cast<uintptr_t>(callers.frames[i]);
+    const auto entry = reinterpret_cast<uintptr_t>(&look_at_callers),
+               at = reinterpret_cast<uintptr_t>(callers.frames[i]);
     found += at - entry < 256;
     if (dladdr(callers.frames[i], &info) != 0 && strstr(info.dli_fname, "libpenna") != nullptr) wrong("backtrace");
   }
