@@ -4,8 +4,8 @@
 //
 // Letters that are inserted, deleted, changed, or swapped with their neighbour count one each; a * in the pattern
 // stands for anything.
-// Invariant: it suggests a name only if at most a third of the pattern's letters is wrong; of several, whatever the order
-// in which it sees them, the first of the alphabet.
+// Invariant: it suggests a name only if at most a third of the pattern's letters is wrong; of several that are as near,
+// the first of the alphabet, in whatever order it sees them.
 #pragma once
 
 #include <span>

@@ -47,8 +47,7 @@ bool has_guest(pid_t pid) {
 }  // namespace
 
 void await_no_guest(pid_t pid) {
-  constexpr auto kMost = std::chrono::seconds(2);
-  const auto end = Clock::now() + kMost;
+  const auto end = Clock::now() + kPatience;
   while (has_guest(pid) && Clock::now() < end) ::usleep(kBetweenLooksUs);
 }
 

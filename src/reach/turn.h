@@ -15,7 +15,7 @@ namespace penna {
 // this network namespace; a recorder in another one is detected by its guest (guest.h) while that starts.
 Fd lock_target(pid_t pid);
 
-// Waits for the guest's end, up to two seconds: it has done its work long before, and needs a processor to leave.
+// Waits for the guest's end, as patiently: it has done its work before, but needs a processor to leave.
 void await_no_guest(pid_t pid);
 
 // To follow "process N ", if the turn could not be taken.
