@@ -33,6 +33,7 @@ class Assembler {
   }
   void move(uint8_t to, uint8_t from) { add(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0); }
   void set(uint8_t to, int32_t number) { add(BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, number); }
+  // NOLINTNEXTLINE(misc-redundant-expression): two of the parts are 0
   void plus(uint8_t to, int32_t number) { add(BPF_ALU64 | BPF_ADD | BPF_K, to, 0, 0, number); }
   // Offsets into the frame are negative: two's complement.
   void load(uint8_t to, uint8_t base, size_t offset) {
@@ -46,6 +47,7 @@ class Assembler {
   }
   void plus_register(uint8_t to, uint8_t from) { add(BPF_ALU64 | BPF_ADD | BPF_X, to, from, 0, 0); }
   void load_wide(uint8_t to, uint64_t number, uint8_t kind = 0) {
+    // NOLINTNEXTLINE(misc-redundant-expression): two of the parts are 0
     add(BPF_LD | BPF_DW | BPF_IMM, to, kind, 0, static_cast<int32_t>(number));
     add(0, 0, 0, 0, static_cast<int32_t>(number >> 32));
   }
