@@ -53,7 +53,7 @@ asm(".section .rodata\n"
     "8: call *24(%rbx)\n mov %rax, 88(%rbx)\n movl $2, (%rbx)\n"  // dlerror()
     "9: mov $60, %eax\n xor %edi, %edi\n syscall\n ud2\n"         // exit(0)
     "penna_guest_nothing: ret\n"
-    "penna_guest_name: .asciz \"penna\"\n"
+    "penna_guest_name: .asciz \"penna-guest\"\n"
     "penna_guest_entry: .asciz \"penna_agent_attach\"\n"
     "penna_guest_forgotten: .asciz \"its recorder ended\"\n"
     ".balign 8\n"

@@ -41,7 +41,7 @@ Fd take_name(const std::string& name, Clock::time_point end) {
 bool has_guest(pid_t pid) {
   const std::vector<pid_t> threads = threads_of(pid);
   return std::any_of(threads.begin(), threads.end(),
-                     [](pid_t thread) { return comm_of(static_cast<uint32_t>(thread)) == "penna"; });
+                     [](pid_t thread) { return comm_of(static_cast<uint32_t>(thread)) == "penna-guest"; });
 }
 
 }  // namespace

@@ -168,7 +168,7 @@ def ours(pid):
             names.append(pathlib.Path(f'/proc/{pid}/task/{task}/comm').read_text().strip())
         except OSError:
             pass  # it has ended
-    return names.count('penna')
+    return names.count('penna-guest')
 
 
 def await_free(pid):
