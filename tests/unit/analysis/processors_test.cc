@@ -89,7 +89,7 @@ TEST(Processors, GiveTheSameResultHoweverMany) {
 TEST(Processors, GiveTheSameResultOfFunctionsThatAreChosenByName) {
   std::string one;
   for (const size_t processors : {1, 2, 3, 8})
-    for (int round = 0; round < (processors == 1 ? 1 : 20); ++round) {
+    for (int round = 0; round < (processors == 1 ? 1 : 6); ++round) {
       RecordingBuilder build;
       Recording recording = made(build, 37);
       const auto chooser = choose_functions(recording);
