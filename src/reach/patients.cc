@@ -254,7 +254,6 @@ std::string Patients::give_back(pid_t pid) const {
   if (!journal) return fmt::format("process {} was not attached to", pid);
   auto restored = journal->put_back();
   if (!restored) return restored.error().text;
-  await_no_guest(pid);
   for (const pid_t child : children_of(pid)) restore_family(child, &*restored);
   return fmt::format("{} {} {} {} {} {}", restored->places, restored->modules, restored->kept, restored->other_programs,
                      restored->stopped_ns, restored->waiting);

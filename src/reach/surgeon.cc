@@ -23,6 +23,8 @@ namespace {
 constexpr char kEnd = 0;
 constexpr size_t kMostText = 4096;
 
+pid_t g_recorder;  // in a surgeon: who started it
+
 ssize_t receive_from(int socket, void* to, size_t bytes) {
   ssize_t got;
   do got = ::recv(socket, to, bytes, 0);
@@ -74,11 +76,16 @@ Result<Surgeon> Surgeon::start(Work work) {
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     return Error{fmt::format("cannot make a pair of sockets: {}", errno_text(errno))};
   Fd ours(ends[0]), its(ends[1]);
-  const pid_t pid = ::fork();
+  const pid_t recorder = ::getpid(), pid = ::fork();
   if (pid < 0) return Error{fmt::format("cannot start a process: {}", errno_text(errno))};
-  if (pid == 0) live(its.get(), work);
+  if (pid == 0) {
+    g_recorder = recorder;
+    live(its.get(), work);
+  }
   return Surgeon(pid, std::move(ours));
 }
+
+bool Surgeon::is_orphan() { return g_recorder != 0 && ::getppid() != g_recorder; }
 
 Result<std::string> Surgeon::tell(const Order& order, const std::function<void(int also)>& serve) const {
   const Error gone{"Penna's helper process was killed; try again"};

@@ -47,8 +47,9 @@ class Surgeon {
   bool send(const Order& order) const;
   bool receive(std::string* text) const;
   int fd() const { return socket_.get(); }  // can be read when there is something to receive
-  // In the surgeon.
+  // In the surgeon: says something; and whether whoever started it has ended. False in any other process.
   static void say(int socket, const std::string& text);
+  static bool is_orphan();
   // There is nothing left to put back.
   void end();
 

@@ -12,10 +12,12 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/command_line.h"
 #include "reach/stop_thread.h"
+#include "reach/surgeon.h"
 
 namespace penna {
 namespace {
@@ -24,6 +26,9 @@ constexpr useconds_t kBetweenLooksUs = 200;
 constexpr auto kPatience = std::chrono::seconds(10);
 using Clock = std::chrono::steady_clock;
 
+// Nothing is to be done any more for a recorder that was killed while it waited.
+bool gives_up(Clock::time_point end) { return Clock::now() > end || Surgeon::is_orphan(); }
+
 Fd take_name(const std::string& name, Clock::time_point end) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -31,7 +36,7 @@ Fd take_name(const std::string& name, Clock::time_point end) {
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   while (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), bytes) != 0) {
-    if (Clock::now() > end) return {};
+    if (gives_up(end)) return {};
     ::usleep(kBetweenLooksUs);
   }
   return socket;
@@ -46,19 +51,14 @@ bool has_guest(pid_t pid) {
 
 }  // namespace
 
-void await_no_guest(pid_t pid) {
-  const auto end = Clock::now() + kPatience;
-  while (has_guest(pid) && Clock::now() < end) ::usleep(kBetweenLooksUs);
-}
-
 Fd lock_target(pid_t pid) {
   const auto end = Clock::now() + kPatience;
   Fd turn = take_name(fmt::format("penna-surgeon.{}", pid), end);
   while (turn && has_guest(pid)) {
-    if (Clock::now() > end) return {};
+    if (gives_up(end)) return {};
     ::usleep(kBetweenLooksUs);
   }
-  return turn;
+  return Surgeon::is_orphan() ? Fd() : std::move(turn);
 }
 
 }  // namespace penna

@@ -13,10 +13,8 @@ namespace penna {
 // Waits up to ten seconds for the current owner: the surgeon of a killed recorder (surgeon.h), which undoes everything,
 // is soon done. The turn ends when the descriptor is closed. Invalid: another process still has it. Works only within
 // this network namespace; a recorder in another one is detected by its guest (guest.h) while that starts.
+// Also invalid: the caller is the surgeon of a recorder that has died meanwhile.
 Fd lock_target(pid_t pid);
-
-// Waits for the guest's end, as patiently: it has done its work before, but needs a processor to leave.
-void await_no_guest(pid_t pid);
 
 // To follow "process N ", if the turn could not be taken.
 inline constexpr const char* kTargetBusy = "is being attached to or restored by another penna record";

@@ -149,3 +149,23 @@ for bytes in 4444 5555 7654; do expect_match "$(grep -m1 "malloc($bytes)" events
 expect_match "$(<starter.txt)" became
 rounds 3
 expect_missing "$(<starter.txt)" WRONG
+
+# A recorder is killed while it waits for another one: what it had started does not attach later.
+start idle.txt sleep 60
+/usr/bin/python3 - "$PENNA" "$pid" <<'PYTHON' || fail "a killed recorder attaches"
+import os, socket, subprocess, sys, time
+penna, pid = sys.argv[1:]
+turn = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+turn.bind(f'\0penna-surgeon.{pid}')
+recorder = subprocess.Popen([penna, 'record', '-p', pid, '-f', '-o', 'killed.penna'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+children = f'/proc/{recorder.pid}/task/{recorder.pid}/children'
+surgeons = []
+while not surgeons:  # it waits for its turn then
+    surgeons = [one for one in open(children).read().split() if open(f'/proc/{one}/comm').read() == 'penna-surgeon\n']
+time.sleep(0.2)
+recorder.kill(), recorder.wait()
+turn.close()
+while any(os.path.exists(f'/proc/{one}') for one in surgeons):
+    assert 'penna' not in open(f'/proc/{pid}/maps').read()
+assert 'penna' not in open(f'/proc/{pid}/maps').read()
+PYTHON
