@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "../model/no_symbols.h"
 #include "../model/recording_builder.h"
 #include "analysis/analyses.h"
 #include "analysis/call_parts.h"
@@ -48,13 +49,6 @@ std::string text_of(const Analyses& made) {
   return text + std::to_string(made.calls->counts().calls) + " " + std::to_string(made.walk.events) + " " +
          std::to_string(made.walk.chunks);
 }
-
-struct NoSymbols : SymbolSource {
-  std::vector<SourceFrame> code(const NamedFile&, uint64_t) override { return {}; }
-  std::optional<DataSymbol> data(const NamedFile&, uint64_t) override { return std::nullopt; }
-  bool is_entry(const NamedFile&, uint64_t) override { return false; }
-  std::string problem(const NamedFile&) override { return ""; }
-};
 
 // Some of the functions above, by names that are looked up while reading; and two that are not there.
 std::shared_ptr<FunctionChooser> choose_functions(Recording& recording) {

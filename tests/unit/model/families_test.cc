@@ -14,6 +14,7 @@
 #include "model/blocks/allocations.h"
 #include "model/blocks/block_lifetimes.h"
 #include "model/blocks/unmatched_frees.h"
+#include "no_symbols.h"
 #include "recording_builder.h"
 
 namespace penna::families_test {
@@ -157,12 +158,7 @@ TEST(Mappings, AreToldApartByWhatTheyAreOf) {
     map(thread, 0, 1, 1, 1);
     map(thread, 8, 4, 2, 2, PENNA_MAP_MMAP, PENNA_MAP_FILE | PENNA_MAP_SHARED);
     const Recording recording = build.open();
-    struct NoSymbols : SymbolSource {
-      std::vector<SourceFrame> code(const NamedFile&, uint64_t) override { return {}; }
-      std::optional<DataSymbol> data(const NamedFile&, uint64_t) override { return std::nullopt; }
-      bool is_entry(const NamedFile&, uint64_t) override { return false; }
-      std::string problem(const NamedFile&) override { return ""; }
-    } symbols;
+    NoSymbols symbols;
     Names names(recording, symbols);
     AllocationLimits limits;
     limits.family = *BlockFamily::find(recording, name);
