@@ -23,6 +23,7 @@ namespace {
 
 constexpr long kStartPatienceUs = 10'000'000;
 constexpr char kHasEnded[] = "has ended before its own code began";
+constexpr char kTooLate[] = "did not reach its own code in time";
 
 // 0 if there is none.
 uint64_t place_in(const ElfFile& file) {
@@ -43,6 +44,13 @@ bool await_exec(pid_t pid) {
     if (stop.event == PTRACE_EVENT_EXEC) return true;
     if (!go_on_after(pid, stop)) return false;
   }
+}
+
+// A traced process would stand still at its next signal. It may be stopped already. False: it is gone.
+bool let_run(pid_t pid) {
+  if (traced(PTRACE_DETACH, pid, 0, 0)) return true;
+  return traced(PTRACE_INTERRUPT, pid, 0, 0) && await_interrupt(pid, pid, kStartPatienceUs) &&
+         traced(PTRACE_DETACH, pid, 0, 0);
 }
 
 }  // namespace
@@ -89,13 +97,14 @@ bool HeldStart::put_back() const {
 }
 
 Result<HeldStart> HeldStart::hold(pid_t pid, Place where) {
-  return await_exec(pid) ? hold_at_exec(pid, where) : Error{kHasEnded};
+  if (await_exec(pid)) return hold_at_exec(pid, where);
+  return Error{let_run(pid) ? kTooLate : kHasEnded};
 }
 
 Result<HeldStart> HeldStart::hold_at_exec(pid_t pid, Place where) {
   auto held = place(pid, where);
   if (held && !(traced(PTRACE_CONT, pid, 0, 0) && held->await()))
-    held = Error{held->put_back() ? "did not reach its own code in time" : kHasEnded};
+    held = Error{held->put_back() ? kTooLate : kHasEnded};
   traced(PTRACE_DETACH, pid, 0, 0);
   return held;
 }

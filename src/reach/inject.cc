@@ -81,14 +81,19 @@ std::string Inject::carry_out(const Surgeon::Order& order) {
 }
 
 // In the surgeon, until an order arrives: a thread that has ended while we traced it, and with it its process, is only
-// gone once we have waited for it. Its exit status still goes to its parent.
+// gone once we have waited for it. Its exit status still goes to its parent. A stop stays for the order that waits for
+// it: waitid() takes those of traced threads even if asked for ends only, hence WNOWAIT.
 static void note_ends(int socket) {
   constexpr int kLookAgainMs = 10;
   for (;;) {
     siginfo_t info{};
-    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | __WALL) != 0) return;  // there is none
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0) return;  // there is none
+    if (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED) {
+      (void)::waitid(P_PID, static_cast<id_t>(info.si_pid), &info, WEXITED | WNOHANG | __WALL);
+      continue;
+    }
     pollfd order{socket, POLLIN, 0};
-    if (info.si_pid == 0 && ::poll(&order, 1, kLookAgainMs) != 0) return;
+    if (::poll(&order, 1, kLookAgainMs) != 0) return;
   }
 }
 

@@ -3,7 +3,7 @@
 # A static program started by penna gets the agent before its own first code runs: constructors are recorded, too. It
 # prints, exits and dies as it would otherwise, even if the recorder is killed while the agent is being loaded.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-need musl-tools
+need musl-tools strace
 
 cat >begins.c <<'C'
 #include <pthread.h>
@@ -76,6 +76,15 @@ one with nothing preloaded" "$(<out.txt)" "output of $program"
   run penna record -q -f -o it.penna -- ./$program one 11
   expect_eq 139 "$status" "status of $program when it dies"
 done
+
+# The program is faster than the recorder, whose every message to the tracing process is late: it has come to its exec
+# before anyone is told to wait for it.
+run timeout -s KILL 60 strace -o calls.txt -e trace=sendto -e inject=sendto:delay_enter=50000 "$PENNA" record -f \
+  -o it.penna -k alloc -- ./glibc_static one
+expect_eq 7 "$status" "status of a program that is early: $err"
+expect_contains "$(<calls.txt)" DELAYED
+expect_contains "$(penna report alloc it.penna --unmatched)" 'Every recorded free was of a recorded block'
+expect_match "$(penna report leaks it.penna)" '1\.72 kB .* main '
 
 # Programs that cannot have an agent are recorded by breakpoints, and this is reported; one that does not exist is not
 # started.
