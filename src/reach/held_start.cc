@@ -103,8 +103,7 @@ Result<HeldStart> HeldStart::hold(pid_t pid, Place where) {
 
 Result<HeldStart> HeldStart::hold_at_exec(pid_t pid, Place where) {
   auto held = place(pid, where);
-  if (held && !(traced(PTRACE_CONT, pid, 0, 0) && held->await()))
-    held = Error{held->put_back() ? kTooLate : kHasEnded};
+  if (held && !(traced(PTRACE_CONT, pid, 0, 0) && held->await())) held = Error{held->put_back() ? kTooLate : kHasEnded};
   traced(PTRACE_DETACH, pid, 0, 0);
   return held;
 }
