@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Draws one thread: flags of points, calls, density of the calls too short to draw, waits and holds.
 //
-// Why: apart from the frame around it, for each of these is a loop over columns.
+// Why: apart from the frame around it, for each of these is a loop over columns. Of a long run there are thousands a
+// lane, most of them side by side: they are joined before they are drawn.
 // Invariant: nothing is allocated; what is too short for a pixel is drawn as the share of the pixel's time that it took.
 import { shadeOf } from '../colors.ts';
+import { Band } from './band.ts';
 import { FLAGS, HOLDS, ROW, WAITS, type Lane } from './layout.ts';
 import type { Scene } from './scene.ts';
 import type { Track } from './tracks.ts';
@@ -11,6 +13,7 @@ import type { Track } from './tracks.ts';
 type Context = CanvasRenderingContext2D;
 const TEXT_ROOM = 22;  // pixels from which on a name is written
 const PAD = 3;
+const band = new Band();
 
 export function drawLane(c: Context, scene: Scene, lane: Lane): void {
   const track = scene.tracks.get(lane.thread.id), y = scene.y(lane);
@@ -76,9 +79,10 @@ function drawDensity(c: Context, scene: Scene, lane: Lane, track: Track, top: nu
     const level = d_depth[at]!, x = (track.densityFrom + d_px[at]! * pixel - t0) * scale;
     if (x + width < 0 || x > scene.width || level >= lane.depths) continue;
     const height = Math.max(1, Math.min(1, d_time[at]! / pixel) * (ROW - 1));
-    c.fillStyle = scene.colors.fills[scene.hues.of(d_name[at]!)]![shadeOf(level + 1)]!;
-    c.fillRect(x, top + level * ROW + ROW - 1 - height, width, height);
+    const fill = scene.colors.fills[scene.hues.of(d_name[at]!)]![shadeOf(level + 1)]!;
+    band.add(c, fill, x, x + width, top + level * ROW + ROW - 1 - height, height);
   }
+  band.end(c);
 }
 
 function drawWaits(c: Context, scene: Scene, track: Track, y: number): void {
@@ -87,19 +91,21 @@ function drawWaits(c: Context, scene: Scene, track: Track, y: number): void {
     const x0 = Math.max(-1, scene.x(start[at]!)), x1 = Math.min(scene.width + 1, scene.x(start[at]! + duration[at]!));
     if (x1 < 0 || x0 > scene.width) continue;
     const width = Math.max(1, x1 - x0);
-    c.fillStyle = scene.colors.wait[kind[at]!] ?? scene.colors.wait[3]!;
-    c.fillRect(x0, y, width, WAITS - 1);
-    if (width > TEXT_ROOM) drawName(c, scene, lock[at]!, Math.max(0, x0), width, y + WAITS - 3.5);
+    band.add(c, scene.colors.wait[kind[at]!] ?? scene.colors.wait[3]!, x0, x0 + width, y, WAITS - 1);
+    if (width <= TEXT_ROOM) continue;
+    band.end(c);
+    drawName(c, scene, lock[at]!, Math.max(0, x0), width, y + WAITS - 3.5);
   }
+  band.end(c);
 }
 
 function drawHolds(c: Context, scene: Scene, track: Track, y: number): void {
   const { h_start, h_duration } = track.holds;
-  c.fillStyle = scene.colors.hold;
   for (let at = 0; at < h_start.length; ++at) {
     const x0 = Math.max(-1, scene.x(h_start[at]!)), x1 = Math.min(scene.width + 1, scene.x(h_start[at]! + h_duration[at]!));
-    if (x1 >= 0 && x0 <= scene.width) c.fillRect(x0, y, Math.max(1, x1 - x0), HOLDS - 1);
+    if (x1 >= 0 && x0 <= scene.width) band.add(c, scene.colors.hold, x0, Math.max(x0 + 1, x1), y, HOLDS - 1);
   }
+  band.end(c);
 }
 
 const APART = 10;  // pixels: nearer points have no poles, which would hide the calls
