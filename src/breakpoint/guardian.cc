@@ -166,6 +166,8 @@ void Guardian::handle_signal(TracedThread& thread, int signal) {
         patch != nullptr && (patch->instruction.length > 1 || (read_signal(id, &info) && info.si_code == SI_KERNEL));
     if (is_met) {
       handle_breakpoint(thread, *patch, *registers);
+      // A vfork child has actions of its own, of which its parent's say nothing.
+      if (thread.on_behalf_of == 0) thread.process->trap_action().keep(id, thread.process->memory());
       return go_on(id);
     }
   }

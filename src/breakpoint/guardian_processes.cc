@@ -82,6 +82,7 @@ TracedProcess* Guardian::fork_process(TracedThread& parent, pid_t pid, ThreadLog
 }
 
 void Guardian::set_breakpoints(TracedProcess& process, pid_t thread, uint64_t start_ticks) {
+  process.trap_action().look(thread, process.memory());
   for (const TracedModule& module : process.modules()) set_places(process, thread, module);
   // In place of an agent's start-up cost.
   process.writer()->channel().head().start_cost_ticks = penna_now() - start_ticks;

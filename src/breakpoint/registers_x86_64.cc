@@ -63,8 +63,9 @@ std::optional<int64_t> make_system_call(pid_t thread, uint64_t instruction, long
                                         const uint64_t (&arguments)[6]) {
   constexpr int kMostSteps = 16;
   std::optional<Registers> before = Registers::of(thread);
-  // No handler may run on these registers. Faults are not expected: the instruction touches no memory.
-  uint64_t mask = 0, all_blocked = ~uint64_t{0};
+  // No handler may run on these registers. Faults are not expected: the instruction touches no memory. SIGTRAP is what
+  // a step ends with: the kernel takes away the program's handler if that is blocked.
+  uint64_t mask = 0, all_blocked = ~(uint64_t{1} << (SIGTRAP - 1));
   if (!before || instruction == 0 ||
       !traced(PTRACE_GETSIGMASK, thread, sizeof mask, reinterpret_cast<uintptr_t>(&mask)) ||
       !traced(PTRACE_SETSIGMASK, thread, sizeof mask, reinterpret_cast<uintptr_t>(&all_blocked)))

@@ -43,6 +43,7 @@ TracedProcess::TracedProcess(pid_t pid, RemoteMemory memory, const TracedProcess
       memory_(std::move(memory)),
       // Not the points: sites are announced again in the child's own channel. Not the channel, either.
       patches_(other.patches_),
+      trap_action_(other.trap_action_),
       modules_(other.modules_),
       stack_(modules_),
       meanings_(other.meanings_),

@@ -22,6 +22,7 @@
 #include "breakpoint/registers_x86_64.h"
 #include "breakpoint/remote_stack.h"
 #include "breakpoint/traced_functions.h"
+#include "breakpoint/trap_action.h"
 
 namespace penna {
 
@@ -64,6 +65,7 @@ class TracedProcess {
   const RemoteMemory& memory() const { return memory_; }
   std::optional<ChannelWriter>& writer() { return writer_; }
   CodePatches& patches() { return patches_; }
+  TrapAction& trap_action() { return trap_action_; }
   const std::deque<TracedModule>& modules() const { return modules_; }
 
   // Finds what has been mapped and unmapped. Returns the new ones.
@@ -110,6 +112,7 @@ class TracedProcess {
   RemoteMemory memory_;
   std::optional<ChannelWriter> writer_;  // empty: it has not connected to the recorder
   CodePatches patches_;
+  TrapAction trap_action_;
   std::deque<TracedModule> modules_;
   RemoteStack stack_;
   void change_semaphore(uint64_t at, int by) const;
