@@ -3,6 +3,7 @@
 #include "cli/attached.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 
 #include "base/count_text.h"

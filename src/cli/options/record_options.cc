@@ -3,6 +3,7 @@
 #include "cli/options/record_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -3,6 +3,7 @@
 #include "cli/verbs/cmd_merge.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
