@@ -38,6 +38,7 @@ class CodePatches {
   // Null: *refusal says why.
   const CodePatch* insert(const RemoteMemory& memory, uint64_t at, const char** refusal);
   const CodePatch* find(uint64_t at) const;
+  bool is_empty() const { return patches_.empty(); }
   // Where a thread at `pc` would be without us: a different address if it is in a copy.
   uint64_t home_of(uint64_t pc) const;
   bool is_copy_begin(uint64_t pc) const;

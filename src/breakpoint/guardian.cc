@@ -167,7 +167,7 @@ void Guardian::handle_signal(TracedThread& thread, int signal) {
     if (is_met) {
       handle_breakpoint(thread, *patch, *registers);
       // A vfork child has actions of its own, of which its parent's say nothing.
-      if (thread.on_behalf_of == 0) thread.process->trap_action().keep(id, thread.process->memory());
+      if (thread.on_behalf_of == 0) thread.process->keep_trap_action(id);
       return go_on(id);
     }
   }

@@ -57,8 +57,8 @@ void Guardian::set_places(TracedProcess& process, pid_t thread, const TracedModu
   if (!process.writer()) return;
   const FilePlan& plan = plan_of(process, module);
   wants_allocators_ |= process.writer()->records(PENNA_ALLOC);
-  if (plan.places.empty()) return;
-  // One system call in the program, and only where a breakpoint is wanted.
+  // One system call in the program, and only where a breakpoint is wanted; functions may return into every module.
+  if (plan.places.empty() && process.patches().is_empty()) return;
   const bool has_area = process.make_area(thread, module);
   for (const PlannedPlace& place : plan.places) {
     const char* refusal = has_area ? process.add(module, place) : "has no free memory within reach of a jump";
@@ -82,8 +82,11 @@ TracedProcess* Guardian::fork_process(TracedThread& parent, pid_t pid, ThreadLog
 }
 
 void Guardian::set_breakpoints(TracedProcess& process, pid_t thread, uint64_t start_ticks) {
-  process.trap_action().look(thread, process.memory());
+  process.look_at_trap_action(thread);
   for (const TracedModule& module : process.modules()) set_places(process, thread, module);
+  // Those before the first one that has places.
+  if (!process.patches().is_empty())
+    for (const TracedModule& module : process.modules()) process.make_area(thread, module);
   // In place of an agent's start-up cost.
   process.writer()->channel().head().start_cost_ticks = penna_now() - start_ticks;
 }

@@ -104,13 +104,17 @@ void TracedProcess::announce_modules(ThreadLog& log, uint64_t time) {
   for (const TracedModule& module : modules_) announce_module(log, module, time);
 }
 
+uint64_t TracedProcess::system_call() {
+  if (system_call_ == 0) system_call_ = find_system_call(pid_, memory_);
+  return system_call_;
+}
+
 bool TracedProcess::make_area(pid_t thread, const TracedModule& module) {
   if (patches_.has_area_near(module.start())) return true;
-  const uint64_t instruction = find_system_call(pid_, memory_);
   for (const uint64_t at : places_near(pid_, module)) {
     // MAP_FIXED_NOREPLACE: the memory map that we have read may be stale.
     constexpr uint64_t kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
-    const auto got = make_system_call(thread, instruction, SYS_mmap,
+    const auto got = make_system_call(thread, system_call(), SYS_mmap,
                                       {at, kAreaBytes, PROT_READ | PROT_EXEC, kFlags, ~uint64_t{0}, 0});
     if (!got) return false;
     if (static_cast<uint64_t>(*got) != at) continue;
@@ -121,9 +125,8 @@ bool TracedProcess::make_area(pid_t thread, const TracedModule& module) {
 }
 
 void TracedProcess::remove_areas(pid_t thread) {
-  const uint64_t instruction = find_system_call(pid_, memory_);
   for (const CodePatches::Area& area : patches_.areas())
-    make_system_call(thread, instruction, SYS_munmap, {area.begin, area.bytes, 0, 0, 0, 0});
+    make_system_call(thread, system_call(), SYS_munmap, {area.begin, area.bytes, 0, 0, 0, 0});
 }
 
 const char* TracedProcess::add(const TracedModule& module, const PlannedPlace& place) {

@@ -65,7 +65,6 @@ class TracedProcess {
   const RemoteMemory& memory() const { return memory_; }
   std::optional<ChannelWriter>& writer() { return writer_; }
   CodePatches& patches() { return patches_; }
-  TrapAction& trap_action() { return trap_action_; }
   const std::deque<TracedModule>& modules() const { return modules_; }
 
   // Finds what has been mapped and unmapped. Returns the new ones.
@@ -75,9 +74,12 @@ class TracedProcess {
 
   size_t modules_with_breakpoints() const;
 
-  // Makes `thread`, which is stopped, map memory for copies near `module`. False: there is none.
+  // Makes `thread`, which is stopped, map memory for copies near `module`, unless there is some. False: there is none.
   bool make_area(pid_t thread, const TracedModule& module);
   void remove_areas(pid_t thread);
+  // Of a stopped thread, before its process has breakpoints, and when it has hit one.
+  void look_at_trap_action(pid_t thread) { trap_action_.look(thread, system_call(), memory_); }
+  void keep_trap_action(pid_t thread) { trap_action_.keep(thread, system_call(), memory_); }
   // What is at a place that has no breakpoint of ours.
   void expect(uint64_t at, const Meaning& meaning) { meanings_[at] = meaning; }
   void show_only(std::span<const RemoteMemory::Piece> pieces) { memory_.show_only(pieces); }
@@ -110,9 +112,11 @@ class TracedProcess {
  private:
   pid_t pid_;
   RemoteMemory memory_;
+  uint64_t system_call();
   std::optional<ChannelWriter> writer_;  // empty: it has not connected to the recorder
   CodePatches patches_;
   TrapAction trap_action_;
+  uint64_t system_call_ = 0;  // address of an instruction; 0: not yet searched
   std::deque<TracedModule> modules_;
   RemoteStack stack_;
   void change_semaphore(uint64_t at, int by) const;

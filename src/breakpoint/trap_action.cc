@@ -31,41 +31,40 @@ bool has_handler(pid_t thread) {
 
 // The kernel copies the action from and to a page that exists only meanwhile: no memory of the program's is free for
 // certain.
-bool TrapAction::exchange(pid_t thread, const RemoteMemory& memory, Action& action, bool sets) {
-  if (instruction_ == 0) instruction_ = find_system_call(thread, memory);
+bool TrapAction::exchange(pid_t thread, uint64_t instruction, const RemoteMemory& memory, Action& action, bool sets) {
+  constexpr uint64_t kAccess = PROT_READ | PROT_WRITE, kFlags = MAP_PRIVATE | MAP_ANONYMOUS;
   const auto page =
-      make_system_call(thread, instruction_, SYS_mmap,
-                       {0, sizeof action, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, ~uint64_t{0}, 0});
+      make_system_call(thread, instruction, SYS_mmap, {0, sizeof action, kAccess, kFlags, ~uint64_t{0}, 0});
   if (!page || *page <= 0) return false;
   const auto at = static_cast<uint64_t>(*page);
   bool done = !sets || memory.write(at, &action, sizeof action);
   if (done)
-    done = make_system_call(thread, instruction_, SYS_rt_sigaction,
+    done = make_system_call(thread, instruction, SYS_rt_sigaction,
                             {SIGTRAP, sets ? at : 0, sets ? 0 : at, sizeof action.mask, 0, 0}) == 0;
   done = done && (sets || memory.read(at, &action, sizeof action));
-  make_system_call(thread, instruction_, SYS_munmap, {at, sizeof action, 0, 0, 0, 0});
+  make_system_call(thread, instruction, SYS_munmap, {at, sizeof action, 0, 0, 0, 0});
   return done;
 }
 
-void TrapAction::look(pid_t thread, const RemoteMemory& memory) {
+void TrapAction::look(pid_t thread, uint64_t instruction, const RemoteMemory& memory) {
   action_.reset();
   Action now{};
-  if (has_handler(thread) && exchange(thread, memory, now, false)) action_ = now;
+  if (has_handler(thread) && exchange(thread, instruction, memory, now, false)) action_ = now;
 }
 
-void TrapAction::keep(pid_t thread, const RemoteMemory& memory) {
+void TrapAction::keep(pid_t thread, uint64_t instruction, const RemoteMemory& memory) {
   uint64_t blocked = 0;
   if (action_ && traced(PTRACE_GETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked))) {
-    // A thread that blocks SIGTRAP blocks others, too, and those it still does: so most breakpoints cost no look at /proc.
-    if (blocked != 0 && !has_handler(thread)) return restore(thread, memory, blocked);
+    // A thread that blocks SIGTRAP blocks others, too, and those it still does: so most breakpoints cost no look at
+    // /proc.
+    if (blocked != 0 && !has_handler(thread)) {
+      blocked |= kTrap;
+      if (exchange(thread, instruction, memory, *action_, true))
+        traced(PTRACE_SETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
+      return;
+    }
   }
-  if (++hits_ % kLookAgain == 0) look(thread, memory);
-}
-
-void TrapAction::restore(pid_t thread, const RemoteMemory& memory, uint64_t blocked) {
-  if (!exchange(thread, memory, *action_, true)) return;
-  blocked |= kTrap;
-  traced(PTRACE_SETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
+  if (++hits_ % kLookAgain == 0) look(thread, instruction, memory);
 }
 
 }  // namespace penna

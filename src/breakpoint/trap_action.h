@@ -20,10 +20,10 @@ namespace penna {
 
 class TrapAction {
  public:
-  // The thread is stopped. Finds out what the handler is.
-  void look(pid_t thread, const RemoteMemory& memory);
+  // The thread is stopped; at `instruction` is one that makes a system call. Finds out what the handler is.
+  void look(pid_t thread, uint64_t instruction, const RemoteMemory& memory);
   // The thread has hit a breakpoint. If that took the handler away, it is restored, and the signal is blocked again.
-  void keep(pid_t thread, const RemoteMemory& memory);
+  void keep(pid_t thread, uint64_t instruction, const RemoteMemory& memory);
 
  private:
   static constexpr uint32_t kLookAgain = 256;
@@ -40,11 +40,9 @@ class TrapAction {
   static_assert(sizeof(Action) == 32);
 
   // Calls rt_sigaction with `action` as its second or third argument. False: not possible.
-  bool exchange(pid_t thread, const RemoteMemory& memory, Action& action, bool sets);
-  void restore(pid_t thread, const RemoteMemory& memory, uint64_t blocked);
+  static bool exchange(pid_t thread, uint64_t instruction, const RemoteMemory& memory, Action& action, bool sets);
 
   std::optional<Action> action_;  // empty: it has no handler
-  uint64_t instruction_ = 0;      // of a system call; 0: not yet searched
   uint32_t hits_ = 0;
 };
 
