@@ -96,8 +96,10 @@ build_c() {
     fail "$source does not compile"
 }
 
-# Emptied here rather than in the background, which may be late: await must not match the old content.
+# A new file, made here rather than in the background, which may be late: await must match neither the old content nor
+# what a program says that was started before and still runs.
 start() {
+  [ ! -f "$1" ] || rm "$1"
   : >"$1"
   "${@:2}" >"$1" 2>&1 </dev/null & pid=$!
   started+=("$pid")
