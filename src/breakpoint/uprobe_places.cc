@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "breakpoint/uprobe_returns.h"
+#include "plan/arch.h"
+#include "plan/instruction.h"
 
 namespace penna {
 namespace {
@@ -74,6 +76,8 @@ class PlaceFinder {
     if (const char* const refusal = refusal_of(meaning)) return refusal;
     const auto offset = offset_of(file_, place.address);
     if (!offset) return "is not in its file";
+    if (is_mistaken_by_uprobes(file_.bytes_at(place.address, kLongestInstruction)))
+      return "begins with an instruction that the kernel's uprobes mistake for another one";
     FoundReturns found;
     if (is_function(meaning) && meaning.jump == JumpCall::kNone) found = returns_.of(place.address);
     const bool has_return_probe = found.refusal != nullptr && may_have_return_probe(meaning);

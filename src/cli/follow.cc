@@ -65,12 +65,13 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
                                          : running || told                       ? -1
                                                                                  : 1000));
     // Printed once, after a second without events: most of a program's children end with it.
-    if (ready == 0 && !running && !told && !alone) {
+    const size_t outliving = ready == 0 && !running && !told && !alone ? server.living_pids().size() : 0;
+    if (outliving != 0) {
       told = true;
       if (!quiet)
         say(fmt::format(
             "the {} has ended, but {} of its processes still run and are recorded; Ctrl-C stops the recording",
-            carrier.is_child() ? "command" : "process", server.living()));
+            carrier.is_child() ? "command" : "process", outliving));
     }
     // The server first, whatever woke us: an arrival must be in living() before its parent's end is seen.
     server.work();

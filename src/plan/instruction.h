@@ -49,6 +49,8 @@ struct Instruction {
 bool decode(std::span<const uint8_t> code, uint64_t at, Instruction* one);
 // Only how many bytes it has; 0: it is not an instruction.
 size_t instruction_length(std::span<const uint8_t> code);
+// Whether the kernel's uprobes would execute another instruction in its place, or whether this is not known.
+bool is_mistaken_by_uprobes(std::span<const uint8_t> code);
 
 // The targets in the function of what looks like the table of a switch, from `table` on: 4-byte distances from it, or
 // 8-byte addresses. It ends where an entry leads out of the function.

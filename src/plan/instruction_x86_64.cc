@@ -4,6 +4,8 @@
 
 #include <Zydis/Zydis.h>
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace penna {
@@ -135,6 +137,19 @@ const Decoder decoder;
 size_t instruction_length(std::span<const uint8_t> code) {
   ZydisDecodedInstruction decoded;
   return decoder.decode(code, &decoded) ? decoded.length : 0;
+}
+
+// The kernel (arch/x86/kernel/uprobes.c, up to 6.18 at least) chooses by the opcode's byte, whatever map a vector prefix
+// puts it in: 74 is je to it, and vpcmpeqb is VEX 74.
+bool is_mistaken_by_uprobes(std::span<const uint8_t> code) {
+  ZydisDecodedInstruction decoded;
+  if (!decoder.decode(code, &decoded)) return true;
+  if (decoded.encoding == ZYDIS_INSTRUCTION_ENCODING_XOP) return true;  // unknown to most kernels
+  if (decoded.encoding != ZYDIS_INSTRUCTION_ENCODING_VEX && decoded.encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX)
+    return false;
+  const uint8_t opcode = decoded.opcode;
+  constexpr uint8_t kElsewhere[] = {0x90, 0x9a, 0x9d, 0xc2, 0xc3, 0xca, 0xcb, 0xe8, 0xe9, 0xea, 0xeb, 0xff};
+  return (opcode & 0xf0) == 0x70 || std::ranges::find(kElsewhere, opcode) != std::end(kElsewhere);
 }
 
 bool decode(std::span<const uint8_t> code, uint64_t at, Instruction* one) {

@@ -122,6 +122,28 @@ assert one == two and one, f'allocations of run: {one} by uprobes, {two} by brea
 P
 done
 
+# A function that begins with a vector instruction whose opcode is that of je elsewhere: the kernel's uprobes would jump.
+cat >vector.c <<'C'
+#include <stdio.h>
+int vector(void), plain(void);
+__asm__(".text\n.type vector, @function\nvector: vpcmpeqb %xmm0, %xmm0, %xmm1\n vpmovmskb %xmm1, %eax\n ret\n.size vector, . - vector\n"
+        ".type plain, @function\nplain: mov $5, %eax\n ret\n.size plain, . - plain\n");
+int main(void) {
+  printf("%x %d\n", vector(), plain());
+  return 0;
+}
+C
+gcc -O2 -g vector.c -o vector
+grep -qw avx /proc/cpuinfo || fail "this processor has no AVX"
+run penna record --via uprobe -f -o it.penna -k calls -F vector -F plain -- ./vector
+expect_eq 0 "$status" "$err"
+expect_eq "ffff 5" "$out"
+expect_match "$err" '1 call; 0 lost'
+expect_contains "$err" "vector is not recorded: it begins with an instruction that the kernel's uprobes mistake for another one"
+expect_missing "$err" 'still run'
+run penna record --via uprobe -f -o it.penna -k calls -F 'str*' -F 'mem*' -F '__str*' -F '__mem*' -- ./vector # libc's own
+expect_eq "ffff 5" "$out"
+
 # Nothing of its last moments is lost where the reader gets a processor late, and others start and end all the time.
 others=()
 for _ in 1 2 3; do

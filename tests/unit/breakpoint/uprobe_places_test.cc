@@ -55,6 +55,22 @@ begin chooses
 3: nop
   ret
 end chooses
+begin vector_like_je
+  vpcmpeqb %xmm0, %xmm1, %xmm2
+  ret
+end vector_like_je
+begin vector_like_jp
+  vpbroadcastb %esi, %ymm17
+  ret
+end vector_like_jp
+begin vector_like_return
+  vcmpps $1, %xmm0, %xmm1, %xmm2
+  ret
+end vector_like_return
+begin other_vector
+  vxorps %xmm0, %xmm0, %xmm0
+  ret
+end other_vector
 begin never_returns
   ud2
 end never_returns
@@ -133,6 +149,16 @@ TEST_F(UprobeReturnsTest, PlacesAreFileOffsetsOfEntriesAndReturns) {
     EXPECT_EQ(bytes.at(places.in_file[i].offset), file_->bytes_at(places.addresses[i], 1)[0]);
   EXPECT_EQ(places.in_file[0].copies, UprobeCopies::kWord);
   EXPECT_EQ(places.in_file[1].copies, UprobeCopies::kWord);
+}
+
+TEST_F(UprobeReturnsTest, WhatTheKernelWouldMistakeIsRefused) {
+  Meaning call;
+  call.is_call = true;
+  for (const char* name : {"vector_like_je", "vector_like_jp", "vector_like_return", "other_vector"}) {
+    const UprobePlaces places = find_uprobe_places(*file_, plan_of(at(name), call), false);
+    EXPECT_EQ(places.entries.empty(), name != std::string("other_vector")) << name;
+    EXPECT_EQ(places.refused.size(), places.entries.empty() ? 1u : 0u) << name;
+  }
 }
 
 // One place, not two: both programs would write a record.
