@@ -166,13 +166,17 @@ void Guardian::handle_signal(TracedThread& thread, int signal) {
         patch != nullptr && (patch->instruction.length > 1 || (read_signal(id, &info) && info.si_code == SI_KERNEL));
     if (is_met) {
       handle_breakpoint(thread, *patch, *registers);
-      // A vfork child has actions of its own, of which its parent's say nothing.
-      if (thread.on_behalf_of == 0) thread.process->keep_trap_action(id);
+      keep_trap_action(thread);
       return go_on(id);
     }
   }
   // A SIGTRAP of the program's own (its int3, debugger code in it) is delivered like any other signal.
   deliver(thread, signal);
+}
+
+// A vfork child has actions of its own, of which its parent's say nothing.
+void Guardian::keep_trap_action(const TracedThread& thread) {
+  if (thread.on_behalf_of == 0) thread.process->keep_trap_action(thread.id);
 }
 
 // The handler must not see an address of ours. If the thread is before the copied instruction, that is single-stepped
@@ -210,6 +214,7 @@ void Guardian::deliver(TracedThread& thread, int signal) {
 void Guardian::end_step(TracedThread& thread, uint64_t pc) {
   thread.steps = false;
   Registers::set_pc(thread.id, thread.process->patches().home_of(pc));
+  keep_trap_action(thread);
   if (thread.held.empty()) return go_on(thread.id);
   const siginfo_t first = thread.held.front();
   for (size_t i = 1; i < thread.held.size(); ++i)

@@ -43,6 +43,7 @@ class Guardian : private TracedEvents {
   void handle_stop(TracedThread& thread, int signal);
   void handle_signal(TracedThread& thread, int signal);
   void deliver(TracedThread& thread, int signal);
+  static void keep_trap_action(const TracedThread& thread);
   void end_step(TracedThread& thread, uint64_t pc);
   void add_new_child(TracedThread& parent);
   void thread_is_gone(pid_t thread);
