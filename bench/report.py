@@ -20,6 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import alloc_once  # noqa: E402
 import alloc_programs  # noqa: E402
+import always_on  # noqa: E402
 import attaching  # noqa: E402
 import call_programs  # noqa: E402
 import calls  # noqa: E402
@@ -36,7 +37,7 @@ Written by `./run bench`; run it to get this page for your machine.
 
 # The tables, in the order of the page; and those of --quick.
 ALL = (events.limits, events.ring, events.table, calls.table, call_programs.table, alloc_programs.table,
-       alloc_once.table, lock_programs.table, attaching.table, whole.table, whole.hooks, whole.switching,
+       alloc_once.table, always_on.table, lock_programs.table, attaching.table, whole.table, whole.hooks, whole.switching,
        whole.tool_side)
 QUICK = (events.limits, events.table, whole.table, whole.tool_side)
 
