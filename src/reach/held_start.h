@@ -43,6 +43,7 @@ class HeldStart {
   RemoteMemory memory_;
   uint64_t at_;                      // run-time address
   std::array<uint8_t, 2> before_{};  // the original bytes
+  bool blocks_traps_ = false;        // began with SIGTRAP blocked
 };
 
 }  // namespace penna

@@ -86,6 +86,30 @@ expect_contains "$(<calls.txt)" DELAYED
 expect_contains "$(penna report alloc it.penna --unmatched)" 'Every recorded free was of a recorded block'
 expect_match "$(penna report leaks it.penna)" '1\.72 kB .* main '
 
+# Signals that it inherits blocked or ignored stay so, SIGTRAP among them.
+cat >mask.c <<'C'
+#include <signal.h>
+#include <stdio.h>
+int main(void) {
+  sigset_t blocked;
+  sigprocmask(SIG_BLOCK, NULL, &blocked);
+  for (int i = 1; i < 32; ++i)
+    if (sigismember(&blocked, i)) printf("%d ", i);
+  return puts(signal(SIGUSR2, SIG_IGN) == SIG_IGN ? "ignored" : "default") < 0;
+}
+C
+gcc -O2 -g -static mask.c -o mask
+cat >blocked.py <<'P'
+import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTRAP, signal.SIGUSR1, signal.SIGHUP])
+signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])
+P
+expect_eq '1 5 10 ignored' "$(python3 blocked.py ./mask)" "without penna"
+run python3 blocked.py "$PENNA" record -f -o it.penna -- ./mask
+expect_eq 0 "$status" "$err"
+expect_eq '1 5 10 ignored' "$out" "signals of a held program"
+
 # Programs that cannot have an agent are recorded by breakpoints, and this is reported; one that does not exist is not
 # started.
 cp glibc_static stripped
