@@ -9,7 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
@@ -49,7 +51,26 @@ Result<> write_private(const std::string& path, std::string_view text) {
   return ok();
 }
 
-// npm with these words, its output into a file; the error contains its last lines.
+// What npm says, as the rest of a sentence: without its prefix, and without lines that only help its developers.
+std::string reason_of(std::string_view said) {
+  constexpr std::string_view kPrefixes[] = {"npm ERR! ", "npm error "};
+  constexpr std::string_view kLeftOut[] = {"errno ", "syscall ", "A complete log", "This is a problem related"};
+  constexpr size_t kMost = 400;
+  std::string reason;
+  while (!said.empty() && reason.size() < kMost) {
+    std::string_view line = said.substr(0, said.find('\n'));
+    said.remove_prefix(std::min(said.size(), line.size() + 1));
+    for (const std::string_view prefix : kPrefixes)
+      if (line.starts_with(prefix)) line.remove_prefix(prefix.size());
+    const auto begins = [&](std::string_view word) { return line.starts_with(word); };
+    if (line.find_first_not_of(' ') == line.npos || line.starts_with("npm ") || std::ranges::any_of(kLeftOut, begins))
+      continue;
+    reason += (reason.empty() ? "" : "; ") + std::string(line);
+  }
+  return reason.empty() ? "it does not say why" : reason;
+}
+
+// npm with these words, its output into a file; the error contains what it says.
 Result<> run_npm(const std::string& directory) {
   const std::string log = directory + "/npm.log";
   posix_spawn_file_actions_t actions;
@@ -71,9 +92,7 @@ Result<> run_npm(const std::string& directory) {
   }
   if (status == 0) return ok();
   const Result<std::string> said = read_file(log);
-  std::string text = said ? *said : "";
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return Error{fmt::format("npm could not install DuckDB {}:\n{}", kDuckVersion, text)};
+  return Error{fmt::format("npm could not install DuckDB {}: {}", kDuckVersion, reason_of(said ? *said : ""))};
 }
 
 }  // namespace

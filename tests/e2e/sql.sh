@@ -15,6 +15,16 @@ expect_eq "penna sql: SQL needs DuckDB, which is not here: 'penna sql --install'
 run env PATH="$(dirname "$PENNA")" "$PENNA" sql --install
 expect_eq 125 "$status" "without npm"
 expect_contains "$err" "install the package npm"
+# An npm that fails, in the words of two of its versions: one sentence with its reason.
+mkdir bin
+for prefix in 'npm ERR!' 'npm error'; do
+  printf '#!/bin/sh\nprintf "%%s\\n" "%s code SELF_SIGNED" "%s errno SELF_SIGNED" "%s request failed, reason: bad certificate" "" \
+    "%s A complete log of this run can be found in: x.log" >&2\nexit 1\n' "$prefix" "$prefix" "$prefix" "$prefix" >bin/npm
+  chmod +x bin/npm
+  run env PATH="$PWD/bin:$PATH" "$PENNA" sql --install
+  expect_eq 125 "$status"
+  expect_match "$err" '^penna sql: npm could not install DuckDB [0-9.]+: code SELF_SIGNED; request failed, reason: bad certificate$'
+done
 # A library writable by others is not loaded, and another library is not taken for DuckDB.
 mkdir -p "$XDG_DATA_HOME/penna/duckdb-1.5.6"
 cp "$(dirname "$PENNA")/../lib/libpenna-agent.so" "$XDG_DATA_HOME/penna/duckdb-1.5.6/libduckdb.so"
