@@ -16,7 +16,9 @@
 
 #include "base/command_line.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/memory_ranges.h"
+#include "reach/place_memory.h"
 #include "reach/remote_call.h"
 #include "reach/returns.h"
 #include "reach/stop_thread.h"
@@ -33,11 +35,19 @@ constexpr uint32_t kNothingRecorded = PENNA_NOTHING_RECORDED;
 
 enum class Holds { kBefore, kAfter, kOther };
 
-Holds look_at(const RemoteMemory& memory, const penna_change& one) {
-  uint8_t now[sizeof one.before];
-  if (!memory.read(one.address, now, one.bytes)) return Holds::kOther;
+using Bytes = uint8_t[sizeof penna_change::before];
+
+Holds compare(const Bytes& now, const penna_change& one) {
   if (std::memcmp(now, one.after, one.bytes) == 0) return Holds::kAfter;
   return std::memcmp(now, one.before, one.bytes) == 0 ? Holds::kBefore : Holds::kOther;
+}
+Holds look_at(const RemoteMemory& memory, const penna_change& one) {
+  Bytes now;
+  return memory.read(one.address, now, one.bytes) ? compare(now, one) : Holds::kOther;
+}
+Holds look_at(PlaceMemory& memory, const penna_change& one) {
+  Bytes now;
+  return memory.read(one.address, now, one.bytes) ? compare(now, one) : Holds::kOther;
 }
 
 // Counts the files that are mapped where the places are.
@@ -141,29 +151,38 @@ struct Journal::Changes {
   }
 
   // Whether the module that the agent examined is still mapped there.
-  static bool is_there(const RemoteMemory& memory, const penna_change& one) {
-    const uint64_t mark = one.address - one.in_module + PENNA_MODULE_MARK_AT;
-    return one.is_marked == 0 || memory.get<uint8_t>(mark).value_or(0) == PENNA_MODULE_MARK;
+  static bool is_there(PlaceMemory& memory, const penna_change& one) {
+    uint8_t mark = 0;
+    return one.is_marked == 0 || (memory.read(one.address - one.in_module + PENNA_MODULE_MARK_AT, &mark, sizeof mark) &&
+                                  mark == PENNA_MODULE_MARK);
   }
 
   // A pointer that was bound since the agent looked is changed too: its current value is the one to restore.
-  static void write(const RemoteMemory& memory, const Place& one) {
+  static void write(PlaceMemory& memory, const Place& one) {
     if (!is_there(memory, one)) return;
     const Holds holds = look_at(memory, one);
     if (holds == Holds::kAfter || (holds == Holds::kOther && one.kind != PENNA_CHANGED_POINTER)) return;
-    const uint64_t now = memory.word(one.address);
+    uint64_t now = 0;
     // Before the write: if we die in between, the journal already says what to restore.
-    if (holds == Holds::kOther) memory.write(one.entry + offsetof(penna_change, before), &now, sizeof now);
+    if (holds == Holds::kOther && memory.read(one.address, &now, sizeof now))
+      memory.write(one.entry + offsetof(penna_change, before), &now, sizeof now);
     memory.write(one.address, one.after, one.bytes);
   }
 
-  // In reverse: if a place was changed twice, the first change has the program's own bytes.
-  void undo(const RemoteMemory& memory, Restored* restored) const {
+  // In reverse: if a place was changed twice, the first change has the program's own bytes. `restored`: null if somebody
+  // looks at all of them later.
+  void undo(PlaceMemory& memory, Restored* restored) const {
     for (auto one = places.rbegin(); one != places.rend(); ++one) {
       Holds holds = look_at(memory, *one);
-      if (holds == Holds::kAfter && memory.write(one->address, one->before, one->bytes)) holds = look_at(memory, *one);
+      if (holds == Holds::kAfter) memory.write(one->address, one->before, one->bytes);
+      if (restored == nullptr) continue;
+      if (holds == Holds::kAfter) holds = seen(memory, *one);
       ++(holds == Holds::kBefore ? restored->places : restored->kept);
     }
+  }
+  static Holds seen(const PlaceMemory& memory, const penna_change& one) {
+    Bytes now;
+    return memory.see(one.address, now, one.bytes) ? compare(now, one) : Holds::kOther;
   }
   template <typename Which>
   void keep(const Which& which) {
@@ -233,7 +252,8 @@ Result<> Journal::write_all() const {
   return while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be changed";
     if (!knows_threads(pid_, memory, process, changes.head)) return "unknown to its libc";
-    for (const Changes::Place& one : changes.places) Changes::write(memory, one);
+    PlaceMemory places(memory);
+    for (const Changes::Place& one : changes.places) Changes::write(places, one);
     set_state(memory, PENNA_ATTACH_RUNS);
     return "";
   });
@@ -243,15 +263,16 @@ Result<> Journal::write_all() const {
 // it had noted that before. Counts all. Returns the obstacle, as Attempt does; then nothing is undone.
 std::string Journal::undo_rest(const RemoteMemory& memory, const StoppedProcess& process, Changes changes,
                                Restored* restored) const {
-  std::set<uint64_t> seen, original;
+  PlaceMemory places(memory);
+  NumberMap<bool> is_original;  // by address: judged by the first change
   for (const Changes::Place& one : changes.places)
-    if (seen.insert(one.address).second && look_at(memory, one) == Holds::kBefore) original.insert(one.address);
-  changes.keep([&](const Changes::Place& one) { return !changes.is_unwinder(one) && Changes::is_there(memory, one); });
+    if (!is_original.contains(one.address)) is_original[one.address] = look_at(places, one) == Holds::kBefore;
+  changes.keep([&](const Changes::Place& one) { return !changes.is_unwinder(one) && Changes::is_there(places, one); });
   const size_t all = changes.places.size();
-  changes.keep([&](const Changes::Place& one) { return original.count(one.address) == 0; });
+  changes.keep([&](const Changes::Place& one) { return !is_original[one.address]; });
   if (is_amid_place(memory, process, changes)) return kAmidRestored;
   restored->places += all - changes.places.size();
-  changes.undo(memory, restored);
+  changes.undo(places, restored);
   return "";
 }
 
@@ -289,12 +310,12 @@ Result<Restored> Journal::put_back() const {
     if (is_amid_place(memory, process, changes)) return kAmidRestored;
     const penna_attachment& head = changes.head;
     places = changes.places;
+    PlaceMemory by_place(memory);
     Changes first = changes;
     first.keep([&](const Changes::Place& one) {
-      return one.goes_last == 0 && !changes.is_unwinder(one) && Changes::is_there(memory, one);
+      return one.goes_last == 0 && !changes.is_unwinder(one) && Changes::is_there(by_place, one);
     });
-    Restored counted_later;
-    first.undo(memory, &counted_later);
+    first.undo(by_place, nullptr);
     if (head.armed != 0) memory.write(head.armed, &kNothingRecorded, sizeof kNothingRecorded);
     return "";
   }));

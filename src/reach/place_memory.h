@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// PlaceMemory: the memory of a stopped process, place by place.
+//
+// Why: tens of thousands of places are looked at while all threads stand still, and most have neighbours in their page:
+// one system call reads all of those. Each write is one of its own, so that only the place's bytes are ever touched.
+// Invariant: read() gives what was there when the page was first read, and what was written here since; see() what is
+// there now.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include "reach/remote_memory.h"
+
+namespace penna {
+
+class PlaceMemory {
+ public:
+  // The process stays stopped, and `memory` alive, as long as this is used.
+  explicit PlaceMemory(const RemoteMemory& memory) : memory_(memory), pages_(new Pages) {}
+
+  // All or nothing, as RemoteMemory has it.
+  bool read(uint64_t at, void* to, size_t bytes) {
+    const Page* const page = page_of(at, bytes);
+    if (page == nullptr) return memory_.read(at, to, bytes);
+    std::memcpy(to, page->bytes.data() + at % kPage, bytes);
+    return true;
+  }
+  bool see(uint64_t at, void* to, size_t bytes) const { return memory_.read(at, to, bytes); }
+  bool write(uint64_t at, const void* from, size_t bytes) {
+    if (!memory_.write(at, from, bytes)) return false;
+    if (Page* const page = page_of(at, bytes))
+      std::memcpy(page->bytes.data() + at % kPage, from, bytes);
+    else
+      forget();
+    return true;
+  }
+
+ private:
+  static constexpr uint64_t kPage = 4096, kNone = 1;  // no page begins at 1
+  struct Page {
+    uint64_t begin = kNone;
+    std::array<uint8_t, kPage> bytes;
+  };
+  using Pages = std::array<Page, 64>;
+
+  // Null: it lies in two pages, or the page cannot be read.
+  Page* page_of(uint64_t at, size_t bytes) {
+    const uint64_t begin = at & ~(kPage - 1);
+    if (bytes > kPage - at % kPage) return nullptr;
+    Page& page = (*pages_)[at / kPage % std::tuple_size_v<Pages>];
+    if (page.begin != begin) page.begin = memory_.read(begin, page.bytes.data(), kPage) ? begin : kNone;
+    return page.begin == begin ? &page : nullptr;
+  }
+  void forget() {
+    for (Page& page : *pages_) page.begin = kNone;
+  }
+
+  const RemoteMemory& memory_;
+  const std::unique_ptr<Pages> pages_;
+};
+
+}  // namespace penna
