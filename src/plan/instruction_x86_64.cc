@@ -139,8 +139,8 @@ size_t instruction_length(std::span<const uint8_t> code) {
   return decoder.decode(code, &decoded) ? decoded.length : 0;
 }
 
-// The kernel (arch/x86/kernel/uprobes.c, up to 6.18 at least) chooses by the opcode's byte, whatever map a vector prefix
-// puts it in: 74 is je to it, and vpcmpeqb is VEX 74.
+// The kernel (arch/x86/kernel/uprobes.c, up to 6.18 at least) chooses by the opcode's byte, whatever map a vector
+// prefix puts it in: 74 is je to it, and vpcmpeqb is VEX 74.
 bool is_mistaken_by_uprobes(std::span<const uint8_t> code) {
   ZydisDecodedInstruction decoded;
   if (!decoder.decode(code, &decoded)) return true;

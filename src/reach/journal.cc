@@ -169,8 +169,8 @@ struct Journal::Changes {
     memory.write(one.address, one.after, one.bytes);
   }
 
-  // In reverse: if a place was changed twice, the first change has the program's own bytes. `restored`: null if somebody
-  // looks at all of them later.
+  // In reverse: if a place was changed twice, the first change has the program's own bytes. `restored`: null if all are
+  // looked at again later.
   void undo(PlaceMemory& memory, Restored* restored) const {
     for (auto one = places.rbegin(); one != places.rend(); ++one) {
       Holds holds = look_at(memory, *one);
