@@ -44,7 +44,7 @@ class PlaceMemory {
     uint64_t begin = kNone;
     std::array<uint8_t, kPage> bytes;
   };
-  using Pages = std::array<Page, 64>;
+  using Pages = std::array<Page, 16>;  // few, because all are touched while the process stands still
 
   // Null: it lies in two pages, or the page cannot be read.
   Page* page_of(uint64_t at, size_t bytes) {
