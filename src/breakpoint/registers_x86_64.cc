@@ -65,11 +65,8 @@ std::optional<int64_t> make_system_call(pid_t thread, uint64_t instruction, long
   std::optional<Registers> before = Registers::of(thread);
   // No handler may run on these registers. Faults are not expected: the instruction touches no memory. SIGTRAP is what
   // a step ends with: the kernel takes away the program's handler if that is blocked.
-  uint64_t mask = 0, all_blocked = ~(uint64_t{1} << (SIGTRAP - 1));
-  if (!before || instruction == 0 ||
-      !traced(PTRACE_GETSIGMASK, thread, sizeof mask, reinterpret_cast<uintptr_t>(&mask)) ||
-      !traced(PTRACE_SETSIGMASK, thread, sizeof mask, reinterpret_cast<uintptr_t>(&all_blocked)))
-    return {};
+  const auto mask = blocked_signals(thread);
+  if (!before || instruction == 0 || !mask || !block_signals(thread, kAllSignals & ~kTrapSignal)) return {};
   Registers there = *before;
   there.prepare_system_call(instruction, number, arguments);
   std::optional<int64_t> result;
@@ -80,24 +77,23 @@ std::optional<int64_t> make_system_call(pid_t thread, uint64_t instruction, long
     if (now && now->pc() != instruction) result = static_cast<int64_t>(now->result());
   }
   if (!alive) return {};
-  traced(PTRACE_SETSIGMASK, thread, sizeof mask, reinterpret_cast<uintptr_t>(&mask));
+  block_signals(thread, *mask);
   before->set(thread);
   return result;
 }
 
-// The vDSO's, if it has one; else the first in the program.
+// The vDSO's, if it has one: it is small. Else the first in the program.
 uint64_t find_system_call(pid_t pid, const RemoteMemory& memory) {
-  uint64_t found = 0;
-  for (const MemoryRange& range : memory_ranges(pid)) {
+  constexpr size_t kMost = size_t{16} << 20;
+  std::vector<MemoryRange> ranges = memory_ranges(pid);
+  std::ranges::stable_partition(ranges, [](const MemoryRange& range) { return range.name == "[vdso]"; });
+  for (const MemoryRange& range : ranges) {
     if (!range.executable) continue;
     // The bytes may be the middle of another instruction: for execution that makes no difference.
-    const bool is_vdso = range.name == "[vdso]";
-    if (found != 0 && !is_vdso) continue;
-    constexpr size_t kMost = size_t{16} << 20;
     const std::string bytes = memory.part(range.start, std::min<size_t>(range.end - range.start, kMost));
-    if (const size_t at = bytes.find("\x0f\x05"); at != bytes.npos) found = range.start + at;
+    if (const size_t at = bytes.find("\x0f\x05"); at != bytes.npos) return range.start + at;
   }
-  return found;
+  return 0;
 }
 
 }  // namespace penna

@@ -18,13 +18,12 @@
 namespace penna {
 namespace {
 
-constexpr uint64_t kTrap = uint64_t{1} << (SIGTRAP - 1);
-
 bool has_handler(pid_t thread) {
   constexpr std::string_view kCaught = "\nSigCgt:";
   const auto status = read_file(fmt::format("/proc/{}/status", thread), 64 << 10);
   const size_t at = status ? status->find(kCaught) : std::string::npos;
-  return at != std::string::npos && (std::strtoull(status->c_str() + at + kCaught.size(), nullptr, 16) & kTrap) != 0;
+  return at != std::string::npos &&
+         (std::strtoull(status->c_str() + at + kCaught.size(), nullptr, 16) & kTrapSignal) != 0;
 }
 
 }  // namespace
@@ -53,16 +52,11 @@ void TrapAction::look(pid_t thread, uint64_t instruction, const RemoteMemory& me
 }
 
 void TrapAction::keep(pid_t thread, uint64_t instruction, const RemoteMemory& memory) {
-  uint64_t blocked = 0;
-  if (action_ && traced(PTRACE_GETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked))) {
-    // A thread that blocks SIGTRAP blocks others, too, and those it still does: so most breakpoints cost no look at
-    // /proc.
-    if (blocked != 0 && !has_handler(thread)) {
-      blocked |= kTrap;
-      if (exchange(thread, instruction, memory, *action_, true))
-        traced(PTRACE_SETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
-      return;
-    }
+  const auto blocked = action_ ? blocked_signals(thread) : std::nullopt;
+  // A thread that blocks SIGTRAP blocks others, too, and those it still does: so most breakpoints cost no look at /proc.
+  if (blocked.value_or(0) != 0 && !has_handler(thread)) {
+    if (exchange(thread, instruction, memory, *action_, true)) block_signals(thread, *blocked | kTrapSignal);
+    return;
   }
   if (++hits_ % kLookAgain == 0) look(thread, instruction, memory);
 }

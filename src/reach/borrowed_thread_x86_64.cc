@@ -97,10 +97,8 @@ bool BorrowedThread::prepare_call(long number, const std::array<uint64_t, 6>& ar
   there.r10 = arguments[3], there.r8 = arguments[4], there.r9 = arguments[5];
   // Direction flag and trap flag.
   there.eflags &= ~uint64_t{0x500};
-  uint64_t blocked = ~uint64_t{0};
   // The mask last: until the thread has its return path, nothing would restore it.
-  return set_registers(thread_, there) &&
-         traced(PTRACE_SETSIGMASK, thread_, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
+  return set_registers(thread_, there) && block_signals(thread_, kAllSignals);
 }
 
 // The thread stays in the syscall-exit stop: the next call() continues from there.

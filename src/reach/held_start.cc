@@ -25,18 +25,6 @@ constexpr long kStartPatienceUs = 10'000'000;
 constexpr char kHasEnded[] = "has ended before its own code began";
 constexpr char kTooLate[] = "did not reach its own code in time";
 
-constexpr uint64_t kTrap = uint64_t{1} << (SIGTRAP - 1);
-
-uint64_t blocked_signals(pid_t pid) {
-  uint64_t blocked = 0;
-  traced(PTRACE_GETSIGMASK, pid, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
-  return blocked;
-}
-
-void block_signals(pid_t pid, uint64_t blocked) {
-  traced(PTRACE_SETSIGMASK, pid, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
-}
-
 // 0 if there is none.
 uint64_t place_in(const ElfFile& file) {
   uint64_t init = 0, main = 0;
@@ -84,7 +72,7 @@ Result<HeldStart> HeldStart::place(pid_t pid, Place where) {
   }
   if (at == 0) return Error{"has neither _init nor main, where it could be held"};
   HeldStart held(pid, PENNA_TRY(RemoteMemory::open(pid)), at);
-  held.blocks_traps_ = (blocked_signals(pid) & kTrap) != 0;
+  held.blocks_traps_ = (blocked_signals(pid).value_or(0) & kTrapSignal) != 0;
   if (!held.memory_.read(held.at_, held.before_.data(), held.before_.size()) ||
       !held.memory_.write(held.at_, &kBreakpointByte, sizeof kBreakpointByte))
     return Error{"has an unknown memory layout"};
@@ -99,7 +87,7 @@ bool HeldStart::await() const {
     if (stop.event == 0 && stop.signal == SIGTRAP && state.save_registers(pid_) &&
         state.pc() == at_ + sizeof kBreakpointByte) {
       // The kernel unblocks the signal of a breakpoint.
-      if (blocks_traps_) block_signals(pid_, blocked_signals(pid_) | kTrap);
+      if (blocks_traps_) block_signals(pid_, blocked_signals(pid_).value_or(0) | kTrapSignal);
       return memory_.write(at_, kEndlessLoop.data(), kEndlessLoop.size()) && state.go_on_at(pid_, at_);
     }
     if (!go_on_after(pid_, stop)) return false;

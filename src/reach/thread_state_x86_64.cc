@@ -47,11 +47,12 @@ void rewind(GeneralRegisters& registers) {
 bool ThreadState::save(pid_t thread) {
   vector_.resize(kMaxVectorState);
   iovec general{&general_, sizeof general_}, vector{vector_.data(), vector_.size()};
+  const auto mask = blocked_signals(thread);
   if (!traced(PTRACE_GETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&general)) ||
       general.iov_len != sizeof general_ ||  // a 32-bit thread has other registers
-      !traced(PTRACE_GETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector)) ||
-      !traced(PTRACE_GETSIGMASK, thread, sizeof mask_, reinterpret_cast<uintptr_t>(&mask_)))
+      !traced(PTRACE_GETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector)) || !mask)
     return false;
+  mask_ = *mask;
   // The kernel returns what this processor has: 576 bytes at least, 2.7 KiB with AVX-512.
   vector_.resize(vector.iov_len);
   return true;
@@ -61,7 +62,7 @@ bool ThreadState::restore(pid_t thread) {
   GeneralRegisters general = general_;
   if (ended_by_our_stop() && follows_syscall(thread, general)) rewind(general);
   iovec registers{&general, sizeof general}, vector{vector_.data(), vector_.size()};
-  const bool mask_back = traced(PTRACE_SETSIGMASK, thread, sizeof mask_, reinterpret_cast<uintptr_t>(&mask_));
+  const bool mask_back = block_signals(thread, mask_);
   const bool vector_back = traced(PTRACE_SETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector));
   const bool general_back = traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
   return mask_back && vector_back && general_back;
@@ -81,10 +82,9 @@ bool ThreadState::redirect(pid_t thread, const RemoteCode& code) {
   there.eflags &=
       ~uint64_t{0x500};           // clears the direction flag, as functions expect, and the trap flag: no single steps
   there.orig_rax = ~uint64_t{0};  // not in a system call: nothing to restart
-  uint64_t blocked = ~uint64_t{0};
   iovec registers{&there, sizeof there};
   return traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers)) &&
-         traced(PTRACE_SETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
+         block_signals(thread, kAllSignals);
 }
 
 bool ThreadState::save_registers(pid_t thread) {

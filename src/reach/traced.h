@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <optional>
 
@@ -20,6 +21,17 @@ inline bool traced(int request, pid_t thread, uint64_t address, uint64_t data) {
   return ::ptrace(static_cast<__ptrace_request>(request), thread, reinterpret_cast<void*>(address),
                   reinterpret_cast<void*>(data)) != -1;
 }
+
+// The signals that a stopped thread blocks: bit N - 1 is signal N.
+inline std::optional<uint64_t> blocked_signals(pid_t thread) {
+  uint64_t blocked = 0;
+  if (!traced(PTRACE_GETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked))) return {};
+  return blocked;
+}
+inline bool block_signals(pid_t thread, uint64_t blocked) {
+  return traced(PTRACE_SETSIGMASK, thread, sizeof blocked, reinterpret_cast<uintptr_t>(&blocked));
+}
+inline constexpr uint64_t kAllSignals = ~uint64_t{0}, kTrapSignal = uint64_t{1} << (SIGTRAP - 1);
 
 // Eight bytes of a stopped thread's memory; empty if not mapped.
 inline std::optional<uint64_t> peek(pid_t thread, RemotePtr<const uint64_t> at) {
