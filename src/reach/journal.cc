@@ -35,19 +35,12 @@ constexpr uint32_t kNothingRecorded = PENNA_NOTHING_RECORDED;
 
 enum class Holds { kBefore, kAfter, kOther };
 
-using Bytes = uint8_t[sizeof penna_change::before];
-
-Holds compare(const Bytes& now, const penna_change& one) {
+template <typename Memory>  // RemoteMemory or PlaceMemory
+Holds look_at(Memory& memory, const penna_change& one) {
+  uint8_t now[sizeof one.before];
+  if (!memory.read(one.address, now, one.bytes)) return Holds::kOther;
   if (std::memcmp(now, one.after, one.bytes) == 0) return Holds::kAfter;
   return std::memcmp(now, one.before, one.bytes) == 0 ? Holds::kBefore : Holds::kOther;
-}
-Holds look_at(const RemoteMemory& memory, const penna_change& one) {
-  Bytes now;
-  return memory.read(one.address, now, one.bytes) ? compare(now, one) : Holds::kOther;
-}
-Holds look_at(PlaceMemory& memory, const penna_change& one) {
-  Bytes now;
-  return memory.read(one.address, now, one.bytes) ? compare(now, one) : Holds::kOther;
 }
 
 // Counts the files that are mapped where the places are.
@@ -176,13 +169,9 @@ struct Journal::Changes {
       Holds holds = look_at(memory, *one);
       if (holds == Holds::kAfter) memory.write(one->address, one->before, one->bytes);
       if (restored == nullptr) continue;
-      if (holds == Holds::kAfter) holds = seen(memory, *one);
+      if (holds == Holds::kAfter) holds = look_at(memory.itself(), *one);
       ++(holds == Holds::kBefore ? restored->places : restored->kept);
     }
-  }
-  static Holds seen(const PlaceMemory& memory, const penna_change& one) {
-    Bytes now;
-    return memory.see(one.address, now, one.bytes) ? compare(now, one) : Holds::kOther;
   }
   template <typename Which>
   void keep(const Which& which) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// On memory of this process: what is read is what was there at first and what was written here; see() is what is there.
+// On memory of this process: what is read is what was there at first and what was written here; itself(): now.
 #include "reach/place_memory.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST_F(PlaceMemoryTest, WritesAreReadAndSeen) {
   EXPECT_EQ(read(17), before);
   EXPECT_EQ(read(18), 0x34);
   uint8_t now = 0;
-  ASSERT_TRUE(places_.see(at(17), &now, 1));
+  ASSERT_TRUE(places_.itself().read(at(17), &now, 1));
   EXPECT_EQ(now, before + 1);
   EXPECT_EQ(bytes_[19], 0x12);
 }
