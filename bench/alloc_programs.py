@@ -64,6 +64,11 @@ def programs(bench):
     )
 
 
+def quickest(own_times):
+    """Of the times that own_time has written to a file, in milliseconds: disturbances only add time."""
+    return min(float(line) for line in own_times.read_text().split())
+
+
 class Row:
     """One program, in all ways of recording."""
 
@@ -115,12 +120,10 @@ class Row:
         notes += [f'{self.program.name}, {way.name}: {way.reason}' for way in self.ways if way.reason]
 
     def own_times(self, way):
-        """The program's own processor time as a multiple of its time alone, from the fastest runs: disturbances only
-        add time."""
+        """The program's own processor time as a multiple of its time alone, from the quickest runs."""
         if not all(file.exists() for file in self.own.values()):
             return None
-        recorded, alone = (min(float(line) for line in self.own[name].read_text().split()) for name in (way, 'alone'))
-        return recorded / alone
+        return quickest(self.own[way]) / quickest(self.own['alone'])
 
     def times(self):
         def times(way):

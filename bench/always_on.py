@@ -6,7 +6,7 @@ Invariant: each run is checked for losses by what penna says at its end.
 """
 import re
 
-from alloc_programs import programs
+from alloc_programs import programs, quickest
 from runner import Candidate, Failed, children_seconds, interleave
 from tables import markdown
 
@@ -47,7 +47,7 @@ class Row:
         interleave(tuple(self.ways.values()), self.bench.rounds * (2 if self.program.long else ROUNDS))
 
     def cells(self):
-        own = {way: min(float(line) for line in file.read_text().split()) for way, file in self.own.items() if file.exists()}
+        own = {way: quickest(file) for way, file in self.own.items() if file.exists()}
         row = [self.program.name, f"{own['alone']:,.0f}"]
         for way in WAYS:
             if (reason := self.ways[way].reason) is not None:
