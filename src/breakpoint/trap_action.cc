@@ -53,7 +53,7 @@ void TrapAction::look(pid_t thread, uint64_t instruction, const RemoteMemory& me
 
 void TrapAction::keep(pid_t thread, uint64_t instruction, const RemoteMemory& memory) {
   const auto blocked = action_ ? blocked_signals(thread) : std::nullopt;
-  // A thread that blocks SIGTRAP blocks others, too, and those it still does: so most breakpoints cost no look at /proc.
+  // A thread that blocks SIGTRAP blocks others, too, and those it still does: most breakpoints cost no look at /proc.
   if (blocked.value_or(0) != 0 && !has_handler(thread)) {
     if (exchange(thread, instruction, memory, *action_, true)) block_signals(thread, *blocked | kTrapSignal);
     return;
