@@ -86,7 +86,7 @@ std::optional<int64_t> make_system_call(pid_t thread, uint64_t instruction, long
 uint64_t find_system_call(pid_t pid, const RemoteMemory& memory) {
   constexpr size_t kMost = size_t{16} << 20;
   std::vector<MemoryRange> ranges = memory_ranges(pid);
-  std::ranges::stable_partition(ranges, [](const MemoryRange& range) { return range.name == "[vdso]"; });
+  std::stable_partition(ranges.begin(), ranges.end(), [](const MemoryRange& range) { return range.name == "[vdso]"; });
   for (const MemoryRange& range : ranges) {
     if (!range.executable) continue;
     // The bytes may be the middle of another instruction: for execution that makes no difference.
