@@ -14,10 +14,12 @@ void FlightRecorder::keep(RecordingWriter& writer, const std::shared_ptr<ChunkSi
   kept_.push_back({sink, {content.begin(), content.end()}, summary});
   bytes_ += kept_.back().bytes();
   ++shares_[sink.get()].chunks;
-  // While a snapshot is due, everything older is stored first, so that a thread's chunks are in the file in order.
-  if ((due_ && !own_files_) || wants(header)) return store_kept(writer);
-  newest_ = std::max(newest_, header.time_end);
-  while (!kept_.empty() && (bytes_ > most_bytes_ || is_too_old(kept_.front()))) throw_oldest_away(writer);
+  if (!own_files_ && (due_ || wants(header))) store_due(writer);
+  // What a file of its own needs waits here until it is written, however late the recorder is.
+  const bool waits = own_files_ && due_;
+  if (!waits) newest_ = std::max(newest_, header.time_end);
+  const uint64_t most_bytes = most_bytes_ + (waits ? kMostLater : 0);
+  while (!kept_.empty() && (bytes_ > most_bytes || is_too_old(kept_.front()))) throw_oldest_away(writer);
 }
 
 bool FlightRecorder::is_too_old(const Kept& kept) const {
@@ -63,20 +65,30 @@ void FlightRecorder::store_oldest(RecordingWriter& writer) {
   release(writer, oldest.sink);
 }
 
-void FlightRecorder::store_kept(RecordingWriter& writer) {
-  while (!kept_.empty()) store_oldest(writer);
+// A thread's chunks are in the file in order: each begins later than the one before.
+void FlightRecorder::store_due(RecordingWriter& writer) {
+  std::deque<Kept> later;
+  while (!kept_.empty()) {
+    if (header_of(kept_.front().chunk).time_begin <= due_time_) {
+      store_oldest(writer);
+    } else {
+      later.push_back(std::move(kept_.front()));
+      kept_.pop_front();
+    }
+  }
+  kept_ = std::move(later);
 }
 
 void FlightRecorder::store_in(RecordingWriter& file, RecordingWriter& elsewhere) {
   due_ = false;
   newest_ = std::max(newest_, cause_.ticks);
   while (!kept_.empty() && is_too_old(kept_.front())) throw_oldest_away(elsewhere);
-  store_kept(file);
+  while (!kept_.empty()) store_oldest(file);
 }
 
 bool FlightRecorder::take_snapshot_if_due(RecordingWriter& writer) {
   if (!std::exchange(due_, false)) return false;
-  store_kept(writer);
+  store_due(writer);
   return true;
 }
 

@@ -4,8 +4,9 @@
 // file of its own.
 //
 // Why an observer: it sees each record once, in time (entry_watch.h).
-// Invariant: the chunks that it keeps take at most `bytes`, whatever targets do; each is stored or counted as
-// discarded.
+// Invariant: the chunks that it keeps take at most `bytes`, and kMostLater more while a file of its own is due, whatever
+// targets do; each is stored or counted as discarded. A chunk that begins after a snapshot's cause is no part of it,
+// except in a file of its own.
 #pragma once
 
 #include <cstdint>
@@ -61,6 +62,8 @@ class FlightRecorder final : public EntryWatch {
         own_files_(rules.files.create != nullptr),
         again_ticks_(rules.again_ticks) {}
 
+  static constexpr uint64_t kMostLater = 64 << 20;
+
   // Takes a chunk that `sink` has scanned and described. A chunk that was started before the last snapshot was due is
   // stored at once.
   void keep(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink, std::span<const uint8_t> chunk,
@@ -71,8 +74,8 @@ class FlightRecorder final : public EntryWatch {
   void ask(SnapshotCause cause);
   bool is_due() const { return due_; }
   const SnapshotCause& cause() const { return cause_; }  // of the snapshot that is due, or was last
-  // Stores what is kept, if such a function was entered since the last time. The caller stores chunks that are still
-  // being filled.
+  // Stores what is kept from before, if such a function was entered since the last time. The caller stores chunks that
+  // are still being filled.
   bool take_snapshot_if_due(RecordingWriter& writer);
   // Whether the chunk, which came later, belongs to the last snapshot. A file of its own has had a copy.
   bool wants(const penna_chunk& chunk) const { return !own_files_ && chunk.time_begin <= due_time_; }
@@ -105,7 +108,7 @@ class FlightRecorder final : public EntryWatch {
   bool is_too_old(const Kept& kept) const;
   void throw_oldest_away(RecordingWriter& writer);
   void store_oldest(RecordingWriter& writer);
-  void store_kept(RecordingWriter& writer);
+  void store_due(RecordingWriter& writer);
   void release(RecordingWriter& writer, const std::shared_ptr<ChunkSink>& sink);
   void end_of_process(RecordingWriter& writer, ChunkSink& sink);
 

@@ -138,6 +138,7 @@ expect_contains "$err" "-T is about calls: add calls to -k"
 
 cat >flight.c <<'PROGRAM'
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -155,7 +156,9 @@ F int after(int n) { return step(n); }
 F int inside(int times, int wait) {
   int sum = 0;
   for (int i = 0; i < times; i++) sum += before(i);
+  if (wait < 0) kill(getppid(), SIGSTOP);
   sum += trouble(1);
+  if (wait < 0) wait = 0;
   usleep((unsigned)wait * 1000);
   for (int i = 0; i < times; i++) sum += after(i);
   return sum;
@@ -199,6 +202,17 @@ whole=$(penna info flight.penna --format csv | awk -F, '$1 == "duration" { print
 [ "$took" -gt 300000000 ] || fail "main took $took ns of $whole"
 [ "$(stat -c %s flight.penna)" -lt 4000000 ] || fail "the recording has $(stat -c %s flight.penna) bytes"
 
+# The recorder gets no processor until the program is at its end: what came later is no part of it, all the same.
+"$PENNA" record -q -f -o flight.penna -k calls -T trouble@snapshot --keep 1 ./flight 5000 -1 >/dev/null &
+recorder=$!
+until grep -q '^State:.T' /proc/$recorder/status; do sleep 0.05; done
+sleep 0.5
+kill -CONT $recorder
+wait $recorder
+expect_eq 1 "$(calls_of trouble)" "calls of trouble, the recorder was late"
+[ "$(calls_of before)" -ge 300 ] || fail "before: $(calls_of before) calls, the recorder was late"
+[ "$(calls_of after)" -lt 1000 ] || fail "after: $(calls_of after) calls, the recorder was late"
+
 # Several times, in several processes; everything counted is recorded.
 run penna record -f -o flight.penna -T trouble@snapshot --keep 1 ./flight 5000 200 fork
 expect_match "$err" '[12] snapshots? (was|were) taken'
@@ -229,7 +243,7 @@ expect_eq "" "$(calls_of main)"
 expect_match "$(penna info flight.penna)" '^events +nothing'
 
 # The recorder is killed: its stored data remains, and only what was discarded is missing.
-penna record -q -f -o flight.penna -k calls -T trouble@snapshot --keep 1 ./flight 3000 20000 >/dev/null 2>&1 &
+"$PENNA" record -q -f -o flight.penna -k calls -T trouble@snapshot --keep 1 ./flight 3000 20000 >/dev/null 2>&1 &
 recorder=$!
 for ((i = 0; i < 100; i++)); do
   sleep 0.1

@@ -64,6 +64,7 @@ class FlightRecorderTest : public testing::Test {
       *word++ = entry(number, clock_++);
       *word++ = leave(number, clock_++);
     }
+    header->time_end = 1000 + clock_;
     fake_.hand_over(1, 2 * calls);
     drain_->drain(*writer_, 10);
   }
@@ -128,6 +129,35 @@ TEST_F(FlightRecorderTest, SnapshotStoresTheNewestChunksAndGoesOn) {
   EXPECT_EQ(recording.threads()[0].health.skipped, chunks.back().sequence - (chunks.size() - 1));
 }
 
+// The recorder may be late: a program may have gone on, and even ended, before a snapshot is taken.
+TEST_F(FlightRecorderTest, WhatBeginsLaterIsNotPartOfIt) {
+  for (int i = 0; i < 10; ++i) full_chunk(1, 1);
+  full_chunk(1, kTrouble, 1);
+  for (int i = 0; i < 50; ++i) {
+    full_chunk(1 + i % 2, 2);
+    EXPECT_LE(flight_->bytes(), kBytes);
+  }
+  const Recording recording = finish();
+  EXPECT_EQ(flight_->snapshots(), 1u);
+  EXPECT_EQ(counts_->stored[PENNA_CALLS], 2u * (10 * 4000 + 1));
+  EXPECT_EQ(counts_->thrown_away[PENNA_CALLS], 2u * 50 * 4000);
+  EXPECT_EQ(recording.chunks(0).size(), 11u);
+}
+
+TEST_F(FlightRecorderTest, AChunkThatComesLateBringsNoOthers) {
+  fake_.write_chunk(3, 2, 0, {entry(1, clock_)});
+  reinterpret_cast<penna_chunk*>(fake_.chunk(3))->time_begin += clock_;
+  full_chunk(1, 1);
+  full_chunk(1, kTrouble, 1);
+  EXPECT_TRUE(flight_->take_snapshot_if_due(*writer_));
+  for (int i = 0; i < 3; ++i) full_chunk(1, 2);
+  fake_.hand_over(3, 1);
+  drain_->drain(*writer_, 10);
+  EXPECT_EQ(counts_->stored[PENNA_CALLS], 2u * 4001 + 1);
+  (void)finish();
+  EXPECT_EQ(counts_->thrown_away[PENNA_CALLS], 2u * 3 * 4000);
+}
+
 TEST_F(FlightRecorderTest, ChunksThatAreStillFilledBelongToIt) {
   for (int i = 0; i < 50; ++i) full_chunk(1, 1);
   fake_.write_chunk(2, 1, 50, {entry(1, clock_), entry(kTrouble, clock_ + 1)});
@@ -181,7 +211,8 @@ TEST_F(RingTest, AFunctionLetsTheNewestInBefore) {
 // --on: as Collector::write_snapshot() does it.
 class OwnFilesTest : public FlightRecorderTest {
  protected:
-  OwnFilesTest() : FlightRecorderTest(0, false, {[] { return RecordingWriter::nowhere(); }, {}}) {
+  explicit OwnFilesTest(uint64_t ticks = 0)
+      : FlightRecorderTest(ticks, false, {[] { return RecordingWriter::nowhere(); }, {}}) {
     writer_.emplace(RecordingWriter::into(store_));
     EXPECT_TRUE(writer_->write_process(
         {.number = 0, .pid = static_cast<uint32_t>(::getpid()), .executable = {}, .command = {}}));
@@ -233,6 +264,33 @@ TEST_F(OwnFilesTest, EachSnapshotHasWhatCameSinceTheLast) {
     ASSERT_EQ(store_.threads(), 0u) << "none has a name";
   }
   EXPECT_EQ(flight_->snapshots(), 1000u);
+}
+
+TEST_F(OwnFilesTest, WhatCameBeforeItsCauseStaysUntilItIsTaken) {
+  for (int i = 0; i < 10; ++i) full_chunk(1, 1);
+  flight_->ask({"cause", 1000 + clock_});
+  for (int i = 0; i < 50; ++i) full_chunk(1 + i % 2, 2);
+  EXPECT_GT(flight_->bytes(), kBytes);
+  const Recording recording = snapshot();
+  ASSERT_FALSE(recording.chunks(0).empty());
+  EXPECT_EQ(recording.chunks(0)[0].sequence, 0u);
+  for (int i = 0; i < 50; ++i) full_chunk(1, 2);
+  EXPECT_LE(flight_->bytes(), kBytes);
+}
+
+// --ring with --on.
+class OwnFilesRingTest : public OwnFilesTest {
+ protected:
+  OwnFilesRingTest() : OwnFilesTest(30000) {}
+};
+
+TEST_F(OwnFilesRingTest, ItsTimeEndsWithTheCause) {
+  for (int i = 0; i < 10; ++i) full_chunk(1, 1);
+  flight_->ask({"cause", 1000 + clock_});
+  for (int i = 0; i < 10; ++i) full_chunk(1, 2);
+  const Recording recording = snapshot();
+  ASSERT_FALSE(recording.chunks(0).empty());
+  EXPECT_EQ(recording.chunks(0)[0].sequence, 6u) << "the fourth last: 8000 ticks each";
 }
 
 TEST_F(OwnFilesTest, CallsThatAreOpenAreInEachFile) {
