@@ -11,6 +11,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/readable.h"
 #include "penna/clock.h"
@@ -87,15 +91,26 @@ void Guardian::work(int socket) {
   ::prctl(PR_SET_NAME, "penna-guardian");
   interrupt_waits();
   for (;;) {
-    int status = 0;
-    // Any thread of any process: __WALL, because threads are not ordinary children.
-    const pid_t thread = ::waitpid(-1, &status, __WALL);
-    if (thread > 0) handle(thread, status);
+    const pid_t thread = handle_next();
     // Nothing is traced any more: only the recorder can have something for us.
     const bool is_idle = thread < 0 && errno == ECHILD;
     const bool is_interrupted = thread < 0 && errno == EINTR;
     if ((is_idle || is_interrupted || ++stops_ % 256 == 0) && is_readable(socket, is_idle ? -1 : 0)) return;
   }
+}
+
+// Of any thread of any process. As waitpid().
+pid_t Guardian::handle_next() {
+  int status = 0;
+  pid_t thread = 0;
+  if (!unhandled_.empty()) {
+    std::tie(thread, status) = unhandled_.front();
+    unhandled_.pop_front();
+  } else {
+    thread = ::waitpid(-1, &status, __WALL);  // threads are not ordinary children
+  }
+  if (thread > 0) handle(thread, status);
+  return thread;
 }
 
 void Guardian::handle(pid_t id, int status) {
@@ -108,7 +123,11 @@ void Guardian::handle(pid_t id, int status) {
   }
   TracedThread& thread = found->second;
   const int signal = WSTOPSIG(status), event = status >> 16;
-  if (event == 0) return handle_signal(thread, signal);
+  if (event == 0) {
+    handle_signal(thread, signal);
+    if (is_leaving_) traced(PTRACE_INTERRUPT, id, 0, 0);  // until then it is not stopped where it can be released
+    return;
+  }
   handle_event(thread, event, signal);
 }
 
@@ -133,21 +152,22 @@ void Guardian::handle_event(TracedThread& thread, int event, int signal) {
 
 // A new thread, a thread stopped together with its process, or one that we have interrupted.
 void Guardian::handle_stop(TracedThread& thread, int signal) {
+  if (std::exchange(thread.may_lack_action, false))
+    thread.process->trap_action().restore(thread.process->caller(thread.id));
   if (!is_leaving_) {
     if (is_stopping(signal))
       // Keeps it stopped, like its process, but lets SIGCONT through; PTRACE_CONT would undo the program's stop.
       traced(PTRACE_LISTEN, thread.id, 0, 0);
     else
-      go_on(thread.id);
+      traced(thread.steps ? PTRACE_SINGLESTEP : PTRACE_CONT, thread.id, 0, 0);
     return;
   }
-  // Its SIGTRAP first: then the thread is at an address of the program's, and the new interrupt releases it.
-  if (has_pending_trap(thread.id)) {
-    const pid_t id = thread.id;
-    go_on(id);
-    traced(PTRACE_INTERRUPT, id, 0, 0);
+  // Its step or SIGTRAP first: then the thread is at an address of the program's, and has all of its signals.
+  if (thread.steps && !is_stopping(signal)) {
+    traced(PTRACE_SINGLESTEP, thread.id, 0, 0);
     return;
   }
+  if (has_pending_trap(thread.id)) return go_on(thread.id);
   let_go(thread, is_stopping(signal));
 }
 
@@ -156,11 +176,15 @@ void Guardian::handle_signal(TracedThread& thread, int signal) {
   if (thread.process == nullptr) return go_on(id, signal);
   auto registers = Registers::of(id);
   if (!registers) return go_on(id, signal);
+  siginfo_t info{};
+  // As ptrace_notify() in the kernel says it.
+  if (std::exchange(thread.enters_handler, false) && signal == SIGTRAP && read_signal(id, &info) &&
+      info.si_code == SIGTRAP)
+    return go_on(id);
   if (signal == SIGTRAP && thread.steps) return end_step(thread, registers->pc());
   if (signal == SIGTRAP) {
     // int3 is a trap: the pc is past its one byte.
     const CodePatch* patch = thread.process->patches().find(registers->pc() - 1);
-    siginfo_t info{};
     // After a one-byte instruction it may also be a signal sent by a process.
     const bool is_met =
         patch != nullptr && (patch->instruction.length > 1 || (read_signal(id, &info) && info.si_code == SI_KERNEL));
@@ -171,12 +195,53 @@ void Guardian::handle_signal(TracedThread& thread, int signal) {
     }
   }
   // A SIGTRAP of the program's own (its int3, debugger code in it) is delivered like any other signal.
+  const bool is_at_home = thread.process->patches().home_of(registers->pc()) == registers->pc();
+  const bool has_handler = thread.on_behalf_of == 0 && thread.process->trap_action().has_handler();
+  if (signal == SIGTRAP && is_at_home && has_handler) return deliver_trap(thread);
   deliver(thread, signal);
 }
 
 // A vfork child has actions of its own, of which its parent's say nothing.
-void Guardian::keep_trap_action(const TracedThread& thread) {
-  if (thread.on_behalf_of == 0) thread.process->keep_trap_action(thread.id);
+void Guardian::keep_trap_action(TracedThread& thread) {
+  if (thread.on_behalf_of == 0)
+    thread.process->trap_action().keep(thread.process->caller(thread.id), [&] { return stop_others(thread); });
+}
+
+// True: none of the process's other threads has hit a breakpoint that we do not know of. One that does not stop is
+// inside the kernel for long, as in vfork.
+bool Guardian::stop_others(TracedThread& thread) {
+  constexpr long kPatienceUs = 10'000;
+  std::set<pid_t> stopped;
+  for (const auto& [id, status] : unhandled_) stopped.insert(id);
+  std::vector<pid_t> others;
+  for (const auto& [id, other] : threads_)
+    if (id != thread.id && other.process == thread.process && stopped.count(id) == 0 &&
+        traced(PTRACE_INTERRUPT, id, 0, 0))
+      others.push_back(id);
+  for (const pid_t id : others) await_stop(thread.process->pid(), id, kPatienceUs);
+  return std::none_of(unhandled_.begin(), unhandled_.end(), [&](const auto& stop) {
+    const auto other = threads_.find(stop.first);
+    return other != threads_.end() && other->second.process == thread.process &&
+           (stop.second >> 8 == SIGTRAP || has_pending_trap(stop.first));
+  });
+}
+
+void Guardian::await_stop(pid_t pid, pid_t thread, long patience_us) {
+  const Stop stop = wait_for_stop(pid, thread, patience_us);
+  if (stop.signal != 0) unhandled_.emplace_back(thread, W_STOPCODE(stop.signal) | stop.event << 16);
+}
+
+// Alone: a breakpoint that another thread hits while this one is on its way to the handler would take that away.
+void Guardian::deliver_trap(TracedThread& thread) {
+  constexpr long kPatienceUs = 100'000;
+  siginfo_t info{};
+  const bool is_read = read_signal(thread.id, &info);
+  if (!stop_others(thread)) thread.process->trap_action().restore(thread.process->caller(thread.id));
+  if (is_read) traced(PTRACE_SETSIGINFO, thread.id, 0, reinterpret_cast<uintptr_t>(&info));
+  // It stops again at the handler's first instruction, with a SIGTRAP that is not the program's.
+  thread.enters_handler = true;
+  traced(PTRACE_SINGLESTEP, thread.id, 0, SIGTRAP);
+  await_stop(thread.process->pid(), thread.id, kPatienceUs);
 }
 
 // The handler must not see an address of ours. If the thread is before the copied instruction, that is single-stepped
@@ -204,10 +269,15 @@ void Guardian::deliver(TracedThread& thread, int signal) {
     traced(PTRACE_SETSIGINFO, thread.id, 0, reinterpret_cast<uintptr_t>(&info));
   }
   thread.steps = false;
-  for (const siginfo_t& held : thread.held)
-    ::syscall(SYS_rt_tgsigqueueinfo, thread.process->pid(), thread.id, held.si_signo, &held);
-  thread.held.clear();
+  send_held(thread, 0);
   go_on(thread.id, signal);
+}
+
+// Signals that waited for the end of a step.
+void Guardian::send_held(TracedThread& thread, size_t first) {
+  for (size_t i = first; i < thread.held.size(); ++i)
+    ::syscall(SYS_rt_tgsigqueueinfo, thread.process->pid(), thread.id, thread.held[i].si_signo, &thread.held[i]);
+  thread.held.clear();
 }
 
 // The copied instruction is done: the signals that have waited are delivered, the first by this very stop.
@@ -217,9 +287,7 @@ void Guardian::end_step(TracedThread& thread, uint64_t pc) {
   keep_trap_action(thread);
   if (thread.held.empty()) return go_on(thread.id);
   const siginfo_t first = thread.held.front();
-  for (size_t i = 1; i < thread.held.size(); ++i)
-    ::syscall(SYS_rt_tgsigqueueinfo, thread.process->pid(), thread.id, thread.held[i].si_signo, &thread.held[i]);
-  thread.held.clear();
+  send_held(thread, 1);
   traced(PTRACE_SETSIGINFO, thread.id, 0, reinterpret_cast<uintptr_t>(&first));
   go_on(thread.id, first.si_signo);
 }
@@ -241,6 +309,7 @@ void Guardian::add_new_child(TracedThread& parent) {
       child.process = fork_process(parent, id, child.own_log, penna_now());
     // The same calls are open on its copy of the stack.
     if (child.on_behalf_of == 0) child.open = parent.open;
+    child.may_lack_action = child.on_behalf_of == 0 && child.process != nullptr;
   }
   const auto early = early_.find(id);
   if (early == early_.end()) return;
@@ -275,6 +344,7 @@ void Guardian::let_go(TracedThread& thread, bool is_group_stop) {
       const uint64_t home = process->patches().home_of(registers->pc());
       if (home != registers->pc()) Registers::set_pc(id, home);
     }
+    send_held(thread, 0);  // of a stopped process's thread
     // Only for the last thread, since others might still be in a copy. A thread of a stopped process makes no system
     // calls: then the areas stay, unreferenced.
     if (is_last_of_process(thread) && !is_group_stop) process->remove_areas(id);
@@ -289,12 +359,8 @@ void Guardian::let_go(TracedThread& thread, bool is_group_stop) {
 void Guardian::let_go_of_all() {
   // Threads that stop are released by handle_stop(); new ones arrive stopped, and are handled likewise.
   for (const auto& [id, thread] : threads_) traced(PTRACE_INTERRUPT, id, 0, 0);
-  while (!threads_.empty()) {
-    int status = 0;
-    const pid_t thread = ::waitpid(-1, &status, __WALL);
-    if (thread > 0) handle(thread, status);
-    if (thread < 0 && errno != EINTR) return;
-  }
+  while (!threads_.empty())
+    if (handle_next() < 0 && errno != EINTR) return;
 }
 
 LeftPlaces Guardian::leave() {

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <utility>
@@ -38,12 +39,17 @@ class Guardian : private TracedEvents {
 
  private:
   // guardian.cc
+  pid_t handle_next();
   void handle(pid_t thread, int status);
   void handle_event(TracedThread& thread, int event, int signal);
   void handle_stop(TracedThread& thread, int signal);
   void handle_signal(TracedThread& thread, int signal);
   void deliver(TracedThread& thread, int signal);
-  static void keep_trap_action(const TracedThread& thread);
+  static void send_held(TracedThread& thread, size_t first);
+  void deliver_trap(TracedThread& thread);
+  void keep_trap_action(TracedThread& thread);
+  bool stop_others(TracedThread& thread);
+  void await_stop(pid_t pid, pid_t thread, long patience_us);
   void end_step(TracedThread& thread, uint64_t pc);
   void add_new_child(TracedThread& parent);
   void thread_is_gone(pid_t thread);
@@ -62,7 +68,8 @@ class Guardian : private TracedEvents {
   void handle_breakpoint(TracedThread& thread, const CodePatch& patch, Registers& registers);
   void continue_behind(TracedThread& thread, const CodePatch& patch, Registers& registers);
 
-  std::map<pid_t, int> early_;  // threads that stopped before their creation was reported
+  std::deque<std::pair<pid_t, int>> unhandled_;  // stops, with their status
+  std::map<pid_t, int> early_;                   // threads that stopped before their creation was reported
   // From leave() on: stops no longer record, but detach.
   bool is_leaving_ = false;
   uint64_t events_ = 0, stops_ = 0;

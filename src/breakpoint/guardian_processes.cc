@@ -82,7 +82,7 @@ TracedProcess* Guardian::fork_process(TracedThread& parent, pid_t pid, ThreadLog
 }
 
 void Guardian::set_breakpoints(TracedProcess& process, pid_t thread, uint64_t start_ticks) {
-  process.look_at_trap_action(thread);
+  process.trap_action().look(process.caller(thread));
   for (const TracedModule& module : process.modules()) set_places(process, thread, module);
   // Those before the first one that has places.
   if (!process.patches().is_empty())

@@ -3,10 +3,13 @@
 #include "breakpoint/registers_x86_64.h"
 
 #include <fmt/core.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <iterator>
 
 #include "base/memory_ranges.h"
@@ -46,13 +49,14 @@ void Registers::prepare_system_call(uint64_t instruction, long number, const uin
   all_.r10 = arguments[3], all_.r8 = arguments[4], all_.r9 = arguments[5];
 }
 
-// False: the thread has ended.
-static bool step(pid_t thread) {
+// False: the thread has ended. `stopped`: it got SIGSTOP, which nobody can block.
+static bool step(pid_t thread, bool* stopped) {
   int status = 0;
   pid_t got = -1;
   if (!traced(PTRACE_SINGLESTEP, thread, 0, 0)) return false;
   do got = ::waitpid(thread, &status, __WALL);
   while (got < 0 && errno == EINTR);
+  *stopped |= got == thread && status == W_STOPCODE(SIGSTOP);
   return got == thread && WIFSTOPPED(status);
 }
 
@@ -70,15 +74,16 @@ std::optional<int64_t> make_system_call(pid_t thread, uint64_t instruction, long
   Registers there = *before;
   there.prepare_system_call(instruction, number, arguments);
   std::optional<int64_t> result;
-  bool alive = there.set(thread);
+  bool alive = there.set(thread), stopped = false;
   for (int i = 0; alive && !result && i < kMostSteps; ++i) {
-    alive = step(thread);
+    alive = step(thread, &stopped);
     const auto now = alive ? Registers::of(thread) : std::nullopt;
     if (now && now->pc() != instruction) result = static_cast<int64_t>(now->result());
   }
   if (!alive) return {};
   block_signals(thread, *mask);
   before->set(thread);
+  if (stopped) ::syscall(SYS_tkill, thread, SIGSTOP);
   return result;
 }
 

@@ -53,6 +53,8 @@ struct TracedThread {
   uint64_t again = 0;  // this breakpoint was hit, and is hit again because of a signal
   bool steps = false;  // single-steps out of a copy; `held` is delivered after that
   std::vector<siginfo_t> held;
+  bool may_lack_action = false;  // born where another thread's hit may have taken the handler of SIGTRAP away
+  bool enters_handler = false;   // of SIGTRAP, and stops at its first instruction
 };
 
 class TracedProcess {
@@ -77,9 +79,9 @@ class TracedProcess {
   // Makes `thread`, which is stopped, map memory for copies near `module`, unless there is some. False: there is none.
   bool make_area(pid_t thread, const TracedModule& module);
   void remove_areas(pid_t thread);
-  // Of a stopped thread, before its process has breakpoints, and when it has hit one.
-  void look_at_trap_action(pid_t thread) { trap_action_.look(thread, system_call(), memory_); }
-  void keep_trap_action(pid_t thread) { trap_action_.keep(thread, system_call(), memory_); }
+  // The handler for SIGTRAP, and a stopped thread that can be made to look at it.
+  TrapAction& trap_action() { return trap_action_; }
+  TrapAction::Caller caller(pid_t thread) { return {thread, system_call(), memory_}; }
   // What is at a place that has no breakpoint of ours.
   void expect(uint64_t at, const Meaning& meaning) { meanings_[at] = meaning; }
   void show_only(std::span<const RemoteMemory::Piece> pieces) { memory_.show_only(pieces); }

@@ -18,7 +18,9 @@
 namespace penna {
 namespace {
 
-bool has_handler(pid_t thread) {
+constexpr uint64_t kDefault = 0;  // SIG_DFL
+
+bool catches_traps(pid_t thread) {
   constexpr std::string_view kCaught = "\nSigCgt:";
   const auto status = read_file(fmt::format("/proc/{}/status", thread), 64 << 10);
   const size_t at = status ? status->find(kCaught) : std::string::npos;
@@ -26,11 +28,20 @@ bool has_handler(pid_t thread) {
          (std::strtoull(status->c_str() + at + kCaught.size(), nullptr, 16) & kTrapSignal) != 0;
 }
 
+// What a thread blocks that had blocked all signals before a breakpoint unblocked SIGTRAP. The C library keeps its own
+// two, 32 and 33, out of what a program blocks, and nobody can block SIGKILL and SIGSTOP.
+bool had_blocked_all(uint64_t blocked) {
+  constexpr uint64_t kNeverMind = kTrapSignal | uint64_t{1} << (SIGKILL - 1) | uint64_t{1} << (SIGSTOP - 1) |
+                                  uint64_t{1} << (32 - 1) | uint64_t{1} << (33 - 1);
+  return (blocked | kNeverMind) == kAllSignals;
+}
+
 }  // namespace
 
 // The kernel copies the action from and to a page that exists only meanwhile: no memory of the program's is free for
 // certain.
-bool TrapAction::exchange(pid_t thread, uint64_t instruction, const RemoteMemory& memory, Action& action, bool sets) {
+bool TrapAction::exchange(const Caller& caller, Action& action, bool sets) {
+  const auto& [thread, instruction, memory] = caller;
   constexpr uint64_t kAccess = PROT_READ | PROT_WRITE, kFlags = MAP_PRIVATE | MAP_ANONYMOUS;
   const auto page =
       make_system_call(thread, instruction, SYS_mmap, {0, sizeof action, kAccess, kFlags, ~uint64_t{0}, 0});
@@ -45,20 +56,33 @@ bool TrapAction::exchange(pid_t thread, uint64_t instruction, const RemoteMemory
   return done;
 }
 
-void TrapAction::look(pid_t thread, uint64_t instruction, const RemoteMemory& memory) {
-  action_.reset();
+void TrapAction::look(const Caller& caller) {
+  looked_at_ = std::chrono::steady_clock::now();
   Action now{};
-  if (has_handler(thread) && exchange(thread, instruction, memory, now, false)) action_ = now;
+  // It may be gone meanwhile, if another thread has hit a breakpoint: that says nothing.
+  if (catches_traps(caller.thread) && exchange(caller, now, false) && now.handler != kDefault) action_ = now;
 }
 
-void TrapAction::keep(pid_t thread, uint64_t instruction, const RemoteMemory& memory) {
-  const auto blocked = action_ ? blocked_signals(thread) : std::nullopt;
-  // A thread that blocks SIGTRAP blocks others, too, and those it still does: most breakpoints cost no look at /proc.
-  if (blocked.value_or(0) != 0 && !has_handler(thread)) {
-    if (exchange(thread, instruction, memory, *action_, true)) block_signals(thread, *blocked | kTrapSignal);
+void TrapAction::keep(const Caller& caller, const std::function<bool()>& is_sole) {
+  const bool looks = std::chrono::steady_clock::now() - looked_at_ >= (action_ ? kLookAgain : kLook);
+  const auto blocked = action_ ? blocked_signals(caller.thread) : std::nullopt;
+  const bool is_lost = blocked && !catches_traps(caller.thread);
+  // A thread that blocks SIGTRAP blocks others, too, and those it still does. So the program has removed its handler,
+  // or another thread's hit has, which comes next.
+  if (is_lost && *blocked == 0) {
+    if (is_sole()) action_.reset();
     return;
   }
-  if (++hits_ % kLookAgain == 0) look(thread, instruction, memory);
+  if (blocked && (had_blocked_all(*blocked) || (is_lost && is_sole())))
+    block_signals(caller.thread, *blocked | kTrapSignal);
+  if (is_lost)
+    exchange(caller, *action_, true);
+  else if (looks)
+    look(caller);
+}
+
+void TrapAction::restore(const Caller& caller) {
+  if (action_ && !catches_traps(caller.thread)) exchange(caller, *action_, true);
 }
 
 }  // namespace penna

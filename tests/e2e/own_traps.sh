@@ -72,3 +72,63 @@ for program in dynamic static; do
   await lines.txt "^$((last + 20))\$" # it goes on, and finds nothing wrong
   kill -9 "$pid"
 done
+
+# Several threads at once, of which some block all signals and others do not: whose hit took the handler away does not
+# show, and a trap of the program's own comes meanwhile.
+cat >crowd.c <<'C'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static __thread volatile int caught;
+static volatile int over;
+static void on_trap(int number) { caught += number == SIGTRAP; }
+__attribute__((noinline)) int leaf(int x) { asm volatile(""); return x + 1; }
+static void wrong(const char* what) { puts(what), fflush(stdout), _exit(3); }
+static void trap(void) {
+  const int before = caught;
+  asm volatile("int3");
+  if (caught != before + 1) wrong("WRONG trap");
+}
+static void* work(void* blocks_all) {
+  sigset_t mine, now;
+  sigemptyset(&mine), sigaddset(&mine, SIGUSR1);
+  if (blocks_all != NULL) sigfillset(&mine);
+  pthread_sigmask(SIG_SETMASK, &mine, NULL);
+  while (!over) {
+    leaf(1);
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    if (sigismember(&now, SIGTRAP) != (blocks_all != NULL) || !sigismember(&now, SIGUSR1)) wrong("WRONG mask");
+    if (blocks_all == NULL) trap();
+  }
+  return NULL;
+}
+int main(int count, char** words) {
+  pthread_t threads[4];
+  signal(SIGTRAP, on_trap);
+  for (int i = 0; i < 1000; ++i) leaf(i); /* it is looked for a handler now and then */
+  for (long i = 0; i < 4; ++i) pthread_create(&threads[i], NULL, work, i % 2 ? words : NULL);
+  for (int i = 0; i < atoi(words[count - 1]); ++i) {
+    leaf(i), trap();
+    const pid_t child = fork();
+    if (child == 0) trap(), _exit(9);
+    int status = 0;
+    if (waitpid(child, &status, 0) != child || status != 9 << 8) wrong("WRONG child");
+    if (i % 10 == 0) printf("%d\n", i), fflush(stdout);
+  }
+  over = 1;
+  for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+  return 7;
+}
+C
+gcc -O2 -g -pthread crowd.c -o crowd
+run penna record --via breakpoint -q -f -o it.penna -k calls -F leaf -- ./crowd 200
+expect_eq 7 "$status" "status of a crowd: $out"
+start lines.txt ./crowd 1000000000
+await lines.txt '^30$'
+run penna record --via breakpoint -f -o it.penna -k calls -F leaf --duration 400ms -p "$pid"
+expect_contains "$err" verified
+last=$(tail -n 1 lines.txt)
+await lines.txt "^$((last + 100))\$"
