@@ -302,6 +302,7 @@ void Recording::number_threads(std::span<const std::pair<uint32_t, uint32_t>> or
   std::stable_sort(old.begin(), old.end(), [&](uint32_t one, uint32_t other) { return place(one) < place(other); });
   for (uint32_t i = 0; i < old.size(); ++i) fresh[old[i]] = i;
   std::vector<RecordedThread> threads;
+  threads.reserve(old.size());
   for (const uint32_t thread : old) threads.push_back(std::move(state.threads[thread]));
   state.threads = std::move(threads);
   for (RecordedProcess& process : state.processes)

@@ -139,7 +139,7 @@ copy_of_pages() {
   else
     ln -s "$build" "$work/penna" # it is installed
   fi
-  export PATH=$work/penna/bin:$PATH PKG_CONFIG_PATH=$work/penna/lib/pkgconfig PENNA_PACKAGES=$PENNA_SOURCE/build/packages
+  export PATH=$work/penna/bin:/usr/bin:$PATH PKG_CONFIG_PATH=$work/penna/lib/pkgconfig PENNA_PACKAGES=$PENNA_SOURCE/build/packages
   mkdir copy
   cp -r "$PENNA_SOURCE"/{README.md,docs,examples} copy
 }
