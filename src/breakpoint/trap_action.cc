@@ -2,16 +2,14 @@
 // See trap_action.h. Reference: rt_sigaction in sigaction(2), "C library/kernel differences"; proc(5), SigCgt.
 #include "breakpoint/trap_action.h"
 
-#include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 
-#include "base/file.h"
+#include "base/proc_status.h"
 #include "breakpoint/registers_x86_64.h"
 #include "reach/traced.h"
 
@@ -21,11 +19,8 @@ namespace {
 constexpr uint64_t kDefault = 0;  // SIG_DFL
 
 bool catches_traps(pid_t thread) {
-  constexpr std::string_view kCaught = "\nSigCgt:";
-  const auto status = read_file(fmt::format("/proc/{}/status", thread), 64 << 10);
-  const size_t at = status ? status->find(kCaught) : std::string::npos;
-  return at != std::string::npos &&
-         (std::strtoull(status->c_str() + at + kCaught.size(), nullptr, 16) & kTrapSignal) != 0;
+  const std::string caught = read_status_value(thread, thread, "SigCgt");
+  return (std::strtoull(caught.c_str(), nullptr, 16) & kTrapSignal) != 0;
 }
 
 // What a thread blocks that had blocked all signals before a breakpoint unblocked SIGTRAP. The C library keeps its own

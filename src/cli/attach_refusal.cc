@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/proc_stat.h"
+#include "base/proc_status.h"
 #include "cli/record_notes.h"
 #include "reach/call_filters.h"
 #include "reach/find_recorder.h"
@@ -26,13 +27,8 @@
 namespace penna {
 namespace {
 
-// The words after "NAME:" in /proc/PID/status. A process chooses its Name, but the kernel escapes line ends in it, so
-// that it cannot fake a field.
 std::istringstream field(const std::string& status, std::string_view name) {
-  const size_t at = ("\n" + status).find(fmt::format("\n{}:", name));
-  if (at == std::string::npos) return {};
-  const size_t begin = at + name.size() + 1;
-  return std::istringstream(status.substr(begin, status.find('\n', begin) - begin));
+  return std::istringstream(status_value(status, name));
 }
 
 // Real, effective, saved and file system id are the same. An unreadable line counts as that: `permitted` decides.

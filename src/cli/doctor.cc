@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/proc_status.h"
 #include "breakpoint/uprobe_ring.h"
 #include "cli/attach_refusal.h"
 #include "cli/installed_library.h"
@@ -35,21 +36,16 @@ std::string first_line(const std::string& path) {
   return text ? text->substr(0, text->find('\n')) : std::string();
 }
 
-// The value in the first line "NAME : value" or "NAME:\tvalue", as in /proc/cpuinfo and /proc/PID/status; NAME may be
-// the beginning of a longer one. Empty if there is none.
-std::string value_in(const std::string& path, const std::string& name) {
-  const auto text = read_file(path, 1 << 20);
-  const size_t at = text ? ("\n" + *text).find("\n" + name) : std::string::npos;
-  if (at == std::string::npos) return {};
-  const std::string line = text->substr(at, text->find('\n', at) - at);
-  const size_t colon = line.find(':');
-  const size_t begin = colon == std::string::npos ? colon : line.find_first_not_of(" \t", colon + 1);
-  return begin == std::string::npos ? std::string() : line.substr(begin);
+// Of the first processor, separated by blanks.
+std::string cpu_flags() {
+  const auto text = read_file("/proc/cpuinfo", 1 << 20);
+  const size_t at = text ? text->find("\nflags") : std::string::npos;
+  return at == std::string::npos ? std::string() : text->substr(at + 1, text->find('\n', at + 1) - at - 1);
 }
 
 // By number, as in linux/capability.h: CapEff is a mask in hexadecimal.
 bool has_capability(int number) {
-  return (std::strtoull(value_in("/proc/self/status", "CapEff").c_str(), nullptr, 16) >> number & 1) != 0;
+  return (std::strtoull(read_status_value("/proc/self", "CapEff").c_str(), nullptr, 16) >> number & 1) != 0;
 }
 constexpr int kSysPtrace = 19;  // CAP_SYS_PTRACE
 
@@ -96,7 +92,7 @@ DoctorFinding barrier_finding() {
 
 // SECCOMP_GET_FILTER of ptrace(2) needs CAP_SYS_ADMIN, and that we have no filter ourselves.
 DoctorFinding filter_finding() {
-  const bool filtered = std::atoi(value_in("/proc/self/status", "Seccomp").c_str()) != 0;
+  const bool filtered = std::atoi(read_status_value("/proc/self", "Seccomp").c_str()) != 0;
   if (may_read_call_filters())
     return {"seccomp", Diagnosis::kOk, "filters of system calls (seccomp) of processes can be read", ""};
   return {"seccomp", Diagnosis::kLimited,
@@ -243,8 +239,8 @@ DoctorFindings examine_system() {
   findings.push_back(agent_finding());
   findings.push_back(sockets_finding());
   findings.push_back(disk_finding(directory, free_bytes_of(directory), ::access(directory.c_str(), W_OK) == 0));
-  findings.push_back(clock_finding(first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-                                   value_in("/proc/cpuinfo", "flags")));
+  findings.push_back(
+      clock_finding(first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"), cpu_flags()));
   findings.push_back(address_space_finding(space.rlim_cur));
   findings.push_back(descriptors_finding());
   findings.push_back(tracing_finding(scope.empty() ? 0 : std::atoi(scope.c_str()), has_capability(kSysPtrace)));

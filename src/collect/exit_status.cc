@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/proc_stat.h"
+#include "base/proc_status.h"
 #include "base/whole_number.h"
 
 namespace penna {
@@ -37,10 +38,7 @@ std::optional<int> status_when_reaped(int pidfd) {
 
 // Where access is denied, /proc shows 0. Access is never denied for a process that belongs entirely to this user.
 bool is_all_mine(uint32_t pid) {
-  const auto text = read_file(fmt::format("/proc/{}/status", pid), 64 << 10);
-  const size_t at = text ? text->find("\nUid:") : std::string::npos;
-  if (at == std::string::npos) return false;
-  std::istringstream words(text->substr(at + 5, text->find('\n', at + 1) - at - 5));
+  std::istringstream words(read_status_value(fmt::format("/proc/{}", pid), "Uid"));
   int count = 0;
   for (uint64_t uid; words >> uid; ++count)
     if (uid != ::geteuid()) return false;

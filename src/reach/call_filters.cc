@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/proc_status.h"
 #include "penna/detail/attach.h"
 #include "reach/stop_thread.h"
 #include "reach/stopped_process.h"
@@ -28,14 +29,8 @@ using Filter = std::vector<sock_filter>;
 
 enum class Mode { kNone = 0, kStrict = 1, kFilter = 2 };
 
-// "Seccomp:" in the status at `path`.
-Mode mode_of(const std::string& path) {
-  const auto status = read_file(path, 64 << 10);
-  const size_t at = status ? status->find("\nSeccomp:\t") : std::string::npos;
-  return at == std::string::npos ? Mode::kNone : static_cast<Mode>(std::atoi(status->c_str() + at + 10));
-}
-
-Mode mode_of(pid_t pid, pid_t thread) { return mode_of(fmt::format("/proc/{}/task/{}/status", pid, thread)); }
+Mode mode_in(const std::string& value) { return static_cast<Mode>(std::atoi(value.c_str())); }
+Mode mode_of(pid_t pid, pid_t thread) { return mode_in(read_status_value(pid, thread, "Seccomp")); }
 
 constexpr const char* kUnreadable =
     "has a seccomp filter that penna may not read, and that may kill it for a system call that attaching needs: "
@@ -126,11 +121,8 @@ const char* needed_and_refused(const Filter& filter, uint64_t pc, bool copied, u
 
 bool may_read_call_filters() {
   constexpr int kSysAdmin = 21;  // CAP_SYS_ADMIN
-  const auto status = read_file("/proc/self/status", 64 << 10);
-  const size_t at = status ? status->find("\nCapEff:\t") : std::string::npos;
-  if (at == std::string::npos) return false;
-  const uint64_t capabilities = std::strtoull(status->c_str() + at + 9, nullptr, 16);
-  return (capabilities >> kSysAdmin & 1) != 0 && mode_of("/proc/self/status") == Mode::kNone;
+  const uint64_t capabilities = std::strtoull(read_status_value("/proc/self", "CapEff").c_str(), nullptr, 16);
+  return (capabilities >> kSysAdmin & 1) != 0 && mode_in(read_status_value("/proc/self", "Seccomp")) == Mode::kNone;
 }
 
 Result<uint32_t> judge_call_filters(pid_t pid, uint64_t system_call, bool copied) {

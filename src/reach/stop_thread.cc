@@ -17,6 +17,7 @@
 #include "base/directory.h"
 #include "base/file.h"
 #include "base/proc_stat.h"
+#include "base/proc_status.h"
 
 namespace penna {
 
@@ -27,9 +28,7 @@ char state_of(pid_t pid, pid_t thread) {
 }
 
 pid_t tracer_of(pid_t pid, pid_t thread) {
-  const auto status = read_file(fmt::format("/proc/{}/task/{}/status", pid, thread), 64 << 10);
-  const size_t at = status ? status->find("TracerPid:\t") : std::string::npos;
-  return at == std::string::npos ? 0 : static_cast<pid_t>(std::strtol(status->c_str() + at + 11, nullptr, 10));
+  return static_cast<pid_t>(std::strtol(read_status_value(pid, thread, "TracerPid").c_str(), nullptr, 10));
 }
 
 std::vector<pid_t> threads_of(pid_t pid) { return numbers_in(fmt::format("/proc/{}/task", pid)); }
@@ -50,11 +49,8 @@ bool share_memory(pid_t one, pid_t other) {
 }
 
 uint32_t own_id(pid_t pid, pid_t thread) {
-  const auto status = read_file(fmt::format("/proc/{}/task/{}/status", pid, thread), 64 << 10);
-  const size_t at = status ? status->find("\nNSpid:") : std::string::npos;
-  if (at == std::string::npos) return 0;
-  const std::string line = status->substr(at + 1, status->find('\n', at + 1) - at - 1);
-  return static_cast<uint32_t>(std::strtoul(line.c_str() + line.rfind('\t') + 1, nullptr, 10));
+  const std::string ids = read_status_value(pid, thread, "NSpid");  // outermost namespace first
+  return static_cast<uint32_t>(std::strtoul(ids.c_str() + ids.rfind('\t') + 1, nullptr, 10));
 }
 
 // waitid() without WEXITED: the exit status is for those who wait for it. A stop comes within microseconds if there is
