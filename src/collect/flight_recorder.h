@@ -4,9 +4,9 @@
 // file of its own.
 //
 // Why an observer: it sees each record once, in time (entry_watch.h).
-// Invariant: the chunks that it keeps take at most `bytes`, and kMostLater more while a file of its own is due, whatever
-// targets do; each is stored or counted as discarded. A chunk that begins after a snapshot's cause is no part of it,
-// except in a file of its own.
+// Invariant: the chunks that it keeps take at most `bytes`, and kMostLater more while a file of its own is due,
+// whatever targets do; each is stored or counted as discarded. A chunk that begins after a snapshot's cause is no part
+// of it, except in a file of its own.
 #pragma once
 
 #include <cstdint>
