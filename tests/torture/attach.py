@@ -227,6 +227,13 @@ def start(target, where):
     return process
 
 
+def difference(before, now):
+    if now is None or len(now) != len(before):
+        return f'{len(before)} bytes are {len(now or b"")} now'
+    at = [i for i in range(len(now)) if now[i] != before[i]]
+    return f'{len(at)} bytes from {at[0]:#x}: {before[at[0]:at[0] + 16].hex()} is {now[at[0]:at[0] + 16].hex()} now'
+
+
 class Code:
     """The code of processes before they were first recorded."""
 
@@ -246,8 +253,8 @@ class Code:
 
     def changed(self, pid):
         now = code(pid)
-        return [place[1] for place, bytes_of in self.before[pid].items() if now.get(place) != bytes_of and
-                not (self.unloads and place[1].endswith(self.unloads) and place not in now)]
+        return [f'{place[1]}: {difference(bytes_of, now.get(place))}' for place, bytes_of in self.before[pid].items()
+                if now.get(place) != bytes_of and not (self.unloads and place[1].endswith(self.unloads) and place not in now)]
 
 
 def verify(pid, is_child, learned, what, patience=0):
@@ -262,7 +269,7 @@ def verify(pid, is_child, learned, what, patience=0):
         if is_child:
             return  # it has ended
         raise
-    assert not changed, f'{what}: code of {changed} is not what it was'
+    assert not changed, f'{what}: code is not what it was: {changed}'
     assert left == 0, f'{what}: a thread of ours is left'
 
 
@@ -277,17 +284,18 @@ def cycle(name, target, process, where, learned, last):
     assert process.poll() is None, f'{options}: it ended with {process.returncode}'
     if text is None and not last:
         return True
-    if text is None:
-        record(pids, where, False, options, target.by_kernel)
+    was_killed = text is None
+    if was_killed:
+        text = record(pids, where, False, options, target.by_kernel)
     for pid in pids:
-        verify(pid, pid != process.pid, learned, f'process {pid} {options}', 30 if target.by_kernel else 0)
+        verify(pid, pid != process.pid, learned, f'process {pid} {options}: {text}', 30 if target.by_kernel else 0)
     if name in ('one', 'six', 'many'):
         count = len(mappings(process.pid))
         assert count < len(learned.before[process.pid]) + 150 + MOST_MAPPINGS, f'{count} mappings'
     if not target.load:
         more = [path for path in descriptors(process.pid) if 'memfd:penna' in path]
         assert not more, f'descriptors {more}'
-    return text is None
+    return was_killed
 
 
 def torment(name, cycles, where):
