@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/file_copy.h"
+#include "base/readable.h"
 
 namespace penna {
 
@@ -58,7 +59,8 @@ Result<std::string> read_file(const std::string& path, size_t limit) {
   char buffer[4096];
   while (text.size() < limit) {
     ssize_t got = ::read(fd.get(), buffer, std::min(sizeof buffer, limit - text.size()));
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) (void)is_readable(fd.get(), -1);  // a pipe, whose writer takes its time
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got < 0) return Error{fmt::format("cannot read {}: {}", path, errno_text(errno))};
     if (got == 0) break;
     text.append(buffer, static_cast<size_t>(got));

@@ -17,7 +17,7 @@ Result<Mapping> load_file(const std::string& path);
 // "FILE changed while it was read: ..."
 Error changed_while_read(const std::string& path);
 
-// Reads at most `limit` bytes (works for /proc, whose files have no size).
+// Reads at most `limit` bytes (works for /proc, whose files have no size). Waits for a pipe's writer, if it has one.
 Result<std::string> read_file(const std::string& path, size_t limit = 16 << 20);
 
 // Writes all of it, also when interrupted by signals. False: errno says why not.

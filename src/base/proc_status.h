@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A value in /proc/PID/status. Invariant: a process cannot fake one by its name, because the kernel escapes line ends in
-// it (proc_pid_status(5)).
+// A value in /proc/PID/status. Invariant: a process cannot fake one by its name, because the kernel escapes line ends
+// in it (proc_pid_status(5)).
 #pragma once
 
 #include <fmt/core.h>

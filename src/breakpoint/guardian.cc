@@ -292,6 +292,12 @@ void Guardian::end_step(TracedThread& thread, uint64_t pc) {
   go_on(thread.id, first.si_signo);
 }
 
+// The thread has just forked: the new process may have been copied where a hit had taken the handler of SIGTRAP away.
+bool Guardian::may_lack_action(TracedThread& forked_by) {
+  const TrapAction& action = forked_by.process->trap_action();
+  return action.has_handler() && (TrapAction::is_in_place(forked_by.id) || !stop_others(forked_by));
+}
+
 // A thread, a fork of this process, or a child that runs in this process's memory until it execs.
 void Guardian::add_new_child(TracedThread& parent) {
   unsigned long message = 0;
@@ -309,7 +315,7 @@ void Guardian::add_new_child(TracedThread& parent) {
       child.process = fork_process(parent, id, child.own_log, penna_now());
     // The same calls are open on its copy of the stack.
     if (child.on_behalf_of == 0) child.open = parent.open;
-    child.may_lack_action = child.on_behalf_of == 0 && child.process != nullptr;
+    child.may_lack_action = child.on_behalf_of == 0 && child.process != nullptr && may_lack_action(parent);
   }
   const auto early = early_.find(id);
   if (early == early_.end()) return;

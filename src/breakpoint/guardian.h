@@ -51,6 +51,7 @@ class Guardian : private TracedEvents {
   bool stop_others(TracedThread& thread);
   void await_stop(pid_t pid, pid_t thread, long patience_us);
   void end_step(TracedThread& thread, uint64_t pc);
+  bool may_lack_action(TracedThread& forked_by);
   void add_new_child(TracedThread& parent);
   void thread_is_gone(pid_t thread);
   void go_on(pid_t thread, int signal = 0);

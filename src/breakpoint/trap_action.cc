@@ -18,11 +18,6 @@ namespace {
 
 constexpr uint64_t kDefault = 0;  // SIG_DFL
 
-bool catches_traps(pid_t thread) {
-  const std::string caught = read_status_value(thread, thread, "SigCgt");
-  return (std::strtoull(caught.c_str(), nullptr, 16) & kTrapSignal) != 0;
-}
-
 // What a thread blocks that had blocked all signals before a breakpoint unblocked SIGTRAP. The C library keeps its own
 // two, 32 and 33, out of what a program blocks, and nobody can block SIGKILL and SIGSTOP.
 bool had_blocked_all(uint64_t blocked) {
@@ -32,6 +27,11 @@ bool had_blocked_all(uint64_t blocked) {
 }
 
 }  // namespace
+
+bool TrapAction::is_in_place(pid_t thread) {
+  const std::string caught = read_status_value(thread, thread, "SigCgt");
+  return (std::strtoull(caught.c_str(), nullptr, 16) & kTrapSignal) != 0;
+}
 
 // The kernel copies the action from and to a page that exists only meanwhile: no memory of the program's is free for
 // certain.
@@ -55,13 +55,13 @@ void TrapAction::look(const Caller& caller) {
   looked_at_ = std::chrono::steady_clock::now();
   Action now{};
   // It may be gone meanwhile, if another thread has hit a breakpoint: that says nothing.
-  if (catches_traps(caller.thread) && exchange(caller, now, false) && now.handler != kDefault) action_ = now;
+  if (is_in_place(caller.thread) && exchange(caller, now, false) && now.handler != kDefault) action_ = now;
 }
 
 void TrapAction::keep(const Caller& caller, const std::function<bool()>& is_sole) {
   const bool looks = std::chrono::steady_clock::now() - looked_at_ >= (action_ ? kLookAgain : kLook);
   const auto blocked = action_ ? blocked_signals(caller.thread) : std::nullopt;
-  const bool is_lost = blocked && !catches_traps(caller.thread);
+  const bool is_lost = blocked && !is_in_place(caller.thread);
   // A thread that blocks SIGTRAP blocks others, too, and those it still does. So the program has removed its handler,
   // or another thread's hit has, which comes next.
   if (is_lost && *blocked == 0) {
@@ -77,7 +77,7 @@ void TrapAction::keep(const Caller& caller, const std::function<bool()>& is_sole
 }
 
 void TrapAction::restore(const Caller& caller) {
-  if (action_ && !catches_traps(caller.thread)) exchange(caller, *action_, true);
+  if (action_ && !is_in_place(caller.thread)) exchange(caller, *action_, true);
 }
 
 }  // namespace penna

@@ -38,8 +38,10 @@ class TrapAction {
   void keep(const Caller& caller, const std::function<bool()>& is_sole);
   // Then breakpoints may take it away at any time.
   bool has_handler() const { return action_.has_value(); }
-  // A trap of the program's own, or a new process, finds no handler, and other threads of this or of the process that
-  // was forked have hit breakpoints: they have taken it away.
+  // Whether it is in place, as the kernel says.
+  static bool is_in_place(pid_t thread);
+  // Puts it back, if it is not in place: before a trap of the program's own is delivered, or in a forked process, where
+  // other threads' hits have taken it away.
   void restore(const Caller& caller);
 
  private:

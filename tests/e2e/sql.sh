@@ -103,7 +103,7 @@ run penna sql shop.penna -n 2 'FROM call'
 expect_contains "$out" 'more (-n 0 shows all)'
 penna sql shop.penna --format parquet -o calls.parquet 'FROM call;'
 expect_eq "$(sql 'SELECT count(*), sum(duration) FROM call')" "$(sql "SELECT count(*), sum(duration) FROM 'calls.parquet'")" "parquet"
-expect_eq "$(sql 'SELECT 42')" "$(echo 'SELECT 42' | penna sql shop.penna --format csv | tail -n 1)" "a query from standard input"
+expect_eq "$(sql 'SELECT 42')" "$( (sleep 0.3; echo 'SELECT 42') | penna sql shop.penna --format csv | tail -n 1)" "a query from standard input"
 echo 'SELECT 1; SELECT 2' >two.sql
 penna sql shop.penna -f two.sql --format csv -o two.csv
 expect_eq '1 1 2 2' "$(echo $(<two.csv))" "two statements"

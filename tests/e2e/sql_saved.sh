@@ -14,7 +14,7 @@ expect_eq "0 penna: slowest is saved: penna sql slowest" "$status $err"
 expect_eq 600 "$(stat -c %a config/penna/sql/slowest.sql)" "rights"
 expect_eq "$(penna sql a.penna --format csv -f config/penna/sql/slowest.sql)" "$(penna sql slowest a.penna --format csv)" "by name"
 expect_eq "$(penna sql a.penna --format csv -f config/penna/sql/slowest.sql)" "$(penna sql slowest --format csv)" "of the newest recording"
-run penna sql --save slowest -f <(printf 'SELECT 42 AS answer;\n')
+run penna sql --save slowest -f <(sleep 0.3; printf 'SELECT 42 AS answer;\n')
 expect_eq 0 "$status" "$err"
 expect_contains "$(penna sql --format csv slowest a.penna)" 42
 penna sql --save other $'SELECT 1,\n  2' 2>/dev/null

@@ -39,8 +39,8 @@ bool mark_if_unloadable(uintptr_t address, uintptr_t* start);
 void put_back_last(uintptr_t function);
 inline constexpr uint32_t kMostLast = 2;
 
-// Called before the change, with no call of libc's in between. False: the journal is full, or the recorder has left; the
-// change must not be made.
+// Called before the change, with no call of libc's in between. False: the journal is full, or the recorder has left;
+// the change must not be made.
 bool note_code(uintptr_t address, const uint8_t* before, const uint8_t* after, uint32_t bytes);
 bool note_pointer(uintptr_t address, uintptr_t before, uintptr_t after);
 // Notes memory of the agent; if the journal is full, it is never unmapped.
