@@ -205,7 +205,7 @@ whole=$(penna info flight.penna --format csv | awk -F, '$1 == "duration" { print
 # The recorder gets no processor until the program is at its end: what came later is no part of it, all the same.
 "$PENNA" record -q -f -o flight.penna -k calls -T trouble@snapshot --keep 1 ./flight 5000 -1 >/dev/null &
 recorder=$!
-until grep -q '^State:.T' /proc/$recorder/status; do sleep 0.05; done
+until_true "the recorder is stopped" grep -q '^State:.T' /proc/$recorder/status
 sleep 0.5
 kill -CONT $recorder
 wait $recorder
