@@ -278,7 +278,7 @@ def self_test():
     narrow += 'no room for AVG: --wide shows all\n'
     assert not wrong_with('penna a', table, set(), lambda _: (0, narrow, narrow))
     assert wrong_with('penna a', ['10 1 ms other() (a.c:1)'], set(), lambda _: (0, narrow, narrow))
-    assert wrong_with('penna a', ['12 9 ms'], set(), lambda _: (0, narrow + '\n', narrow))
+    assert wrong_with('penna a', ['12 9 ms'], set(), lambda _: (0, narrow, narrow + '\n'))
     assert wrong_with('penna a', [' CALLS TOTAL P50 FUNCTION'], set(), lambda _: (0, narrow, narrow))
     assert not late_result('```\n$ penna a\n$ penna b\n 12 us\n```\n') and late_result(30 * '\n' + '```\n$ penna b\n 12 us\n```\n')
     assert late_result('```\n$ penna a\n```\n')
