@@ -33,14 +33,21 @@ constexpr const char* kAmidRestored = "in the middle of code that is to be put b
 constexpr uint64_t kNoChunk = PENNA_NO_CHUNK;
 constexpr uint32_t kNothingRecorded = PENNA_NOTHING_RECORDED;
 
-enum class Holds { kBefore, kAfter, kOther };
+// kPartly: code of which only some bytes were written, as the agent writes heads last, and a write that crosses a page
+// may be cut short.
+enum class Holds { kBefore, kPartly, kAfter, kOther };
+
+bool is_changed(Holds holds) { return holds == Holds::kPartly || holds == Holds::kAfter; }
 
 template <typename Memory>  // RemoteMemory or PlaceMemory
 Holds look_at(Memory& memory, const penna_change& one) {
   uint8_t now[sizeof one.before];
   if (!memory.read(one.address, now, one.bytes)) return Holds::kOther;
   if (std::memcmp(now, one.after, one.bytes) == 0) return Holds::kAfter;
-  return std::memcmp(now, one.before, one.bytes) == 0 ? Holds::kBefore : Holds::kOther;
+  if (std::memcmp(now, one.before, one.bytes) == 0) return Holds::kBefore;
+  bool is_ours = one.kind == PENNA_CHANGED_CODE;
+  for (uint8_t i = 0; i < one.bytes; ++i) is_ours = is_ours && (now[i] == one.before[i] || now[i] == one.after[i]);
+  return is_ours ? Holds::kPartly : Holds::kOther;
 }
 
 // Counts the files that are mapped where the places are.
@@ -167,9 +174,10 @@ struct Journal::Changes {
   void undo(PlaceMemory& memory, Restored* restored) const {
     for (auto one = places.rbegin(); one != places.rend(); ++one) {
       Holds holds = look_at(memory, *one);
-      if (holds == Holds::kAfter) memory.write(one->address, one->before, one->bytes);
+      const bool undone = is_changed(holds);
+      if (undone) memory.write(one->address, one->before, one->bytes);
       if (restored == nullptr) continue;
-      if (holds == Holds::kAfter) holds = look_at(memory.itself(), *one);
+      if (undone) holds = look_at(memory.itself(), *one);
       ++(holds == Holds::kBefore ? restored->places : restored->kept);
     }
   }
@@ -358,7 +366,7 @@ bool Journal::is_unwinder_entered() const {
   const auto memory = RemoteMemory::open(pid_);
   const auto changes = memory && !unwinder_.empty() ? Changes::read(*memory, attachment_) : std::nullopt;
   return changes && std::any_of(changes->places.begin(), changes->places.end(), [&](const Changes::Place& one) {
-           return changes->is_unwinder(one) && look_at(*memory, one) == Holds::kAfter;
+           return changes->is_unwinder(one) && is_changed(look_at(*memory, one));
          });
 }
 
@@ -380,9 +388,9 @@ void Journal::put_back_unwinder(Restored* restored) const {
     if (i + 1 < kMostLooks && (!all || is_amid_place(*memory, *process, *changes))) continue;
     for (const Changes::Place& one : changes->places) {
       if (!changes->is_unwinder(one)) continue;
-      if (all && look_at(*memory, one) == Holds::kAfter) memory->write(one.address, one.before, one.bytes);
+      if (all && is_changed(look_at(*memory, one))) memory->write(one.address, one.before, one.bytes);
       const Holds holds = look_at(*memory, one);
-      ++(holds == Holds::kBefore ? restored->places : holds == Holds::kAfter ? restored->waiting : restored->kept);
+      ++(holds == Holds::kBefore ? restored->places : is_changed(holds) ? restored->waiting : restored->kept);
     }
     return;
   }

@@ -47,7 +47,7 @@ std::string make_copy(pid_t pid, Made* made) {
   std::optional<BorrowedThread::Child> child;
   const std::string trouble = with_borrowed_thread(*target, [&](BorrowedThread& thread) -> std::string {
     child = thread.copy_process(target->memory, exit_function);
-    if (!child) return "could not be copied: has it ended?";
+    if (!child) return ProcessCopy::kNotMade;
     return child->there > 0 ? "" : fmt::format("cannot be copied: {}", errno_text(static_cast<int>(-child->there)));
   });
   if (!trouble.empty()) return trouble;

@@ -20,8 +20,9 @@ namespace penna {
 
 class ProcessCopy {
  public:
-  // The error is text to follow "process N ".
+  // The error is text to follow "process N "; kNotMade: it, or the copy, ended in the midst.
   static Result<ProcessCopy> make(pid_t pid);
+  static constexpr const char* kNotMade = "could not be copied: has it ended?";
   ProcessCopy(ProcessCopy&& other) noexcept
       : surgeon_(std::move(other.surgeon_)), pid_(std::exchange(other.pid_, -1)) {}
   ProcessCopy& operator=(ProcessCopy&&) = delete;

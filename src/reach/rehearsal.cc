@@ -110,7 +110,10 @@ Result<std::vector<PlannedChange>> changes_of(const Target& process, pid_t copy)
 
 // In one copy. The error is text to follow "process N "; *again: another copy may succeed.
 Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& stage, bool* again) {
-  ProcessCopy copy = PENNA_TRY(ProcessCopy::make(process.pid));
+  auto made = ProcessCopy::make(process.pid);
+  *again = !made && made.error().text == ProcessCopy::kNotMade && !has_ended(process.pid);
+  if (!made) return made.error();
+  ProcessCopy& copy = *made;
   // Another thread may have been in the middle of dlopen: in the copy, it never leaves it.
   const auto memory = RemoteMemory::open(copy.pid());
   *again = memory && !process.standalone && !list_libraries(copy.pid(), *memory);
@@ -131,7 +134,7 @@ Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& sta
     const std::string who = fmt::format("process {} ", copy.pid());
     // Or residue of an earlier recording had to be removed first, and a thread was in the middle of it, or in the
     // dynamic linker: in the copy, no thread leaves there.
-    *again = state_of(copy.pid(), copy.pid()) == 'Z' || trouble.text.find(Journal::kIsAlways) != std::string::npos;
+    *again = has_ended(copy.pid()) || trouble.text.find(Journal::kIsAlways) != std::string::npos;
     PENNA_TRY(copy.end());
     return Error{trouble.text.starts_with(who) ? trouble.text.substr(who.size())
                                                : "could not be tried in a copy: " + trouble.text};

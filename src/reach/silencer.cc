@@ -14,14 +14,6 @@
 namespace penna {
 namespace {
 
-bool has_ended(pid_t pid) {
-  const std::vector<pid_t> threads = threads_of(pid);
-  return std::all_of(threads.begin(), threads.end(), [pid](pid_t thread) {
-    const char state = state_of(pid, thread);
-    return state == 'Z' || state == 'X';
-  });
-}
-
 // A process that is just ending can no longer be asked, and is given a moment to end.
 bool stays_alive(pid_t pid) {
   constexpr int kTries = 50;

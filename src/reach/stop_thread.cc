@@ -27,11 +27,21 @@ char state_of(pid_t pid, pid_t thread) {
   return fields.empty() ? 'X' : fields[0];
 }
 
+bool has_ended(pid_t pid, pid_t thread) {
+  const char state = state_of(pid, thread);
+  return state == 'Z' || state == 'X';
+}
+
 pid_t tracer_of(pid_t pid, pid_t thread) {
   return static_cast<pid_t>(std::strtol(read_status_value(pid, thread, "TracerPid").c_str(), nullptr, 10));
 }
 
 std::vector<pid_t> threads_of(pid_t pid) { return numbers_in(fmt::format("/proc/{}/task", pid)); }
+
+bool has_ended(pid_t pid) {
+  const std::vector<pid_t> threads = threads_of(pid);
+  return std::all_of(threads.begin(), threads.end(), [pid](pid_t thread) { return has_ended(pid, thread); });
+}
 
 std::vector<pid_t> children_of(pid_t pid) {
   std::vector<pid_t> children;
@@ -70,7 +80,7 @@ Stop wait_for_stop(pid_t pid, pid_t thread, long patience_us) {
     // patience.
     if (waited_us >= next_look_us) {
       next_look_us += kLookUs;
-      if (state_of(pid, thread) == 'Z' || state_of(pid, thread) == 'X') return {};
+      if (has_ended(pid, thread)) return {};
     }
     if (waited_us < kPassOnUs)
       ::sched_yield();

@@ -14,6 +14,9 @@ namespace penna {
 
 // "S" of /proc/PID/stat; 'X' if the thread is gone.
 char state_of(pid_t pid, pid_t thread);
+// Gone, or a zombie.
+bool has_ended(pid_t pid, pid_t thread);
+bool has_ended(pid_t pid);  // all of its threads; its first one may end before the others
 
 // Its tracer; 0: none, or it is gone.
 pid_t tracer_of(pid_t pid, pid_t thread);

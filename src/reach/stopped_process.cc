@@ -78,8 +78,7 @@ std::optional<Error> StoppedProcess::seize_new(pid_t pid, bool* is_traced) {
     if (!traced(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACEEXEC)) {
       const int cause = errno;
       // EPERM is also the kernel's answer for a thread that is exiting, or has a tracer: /proc distinguishes them.
-      const char state = state_of(pid, thread);
-      if (cause == ESRCH || state == 'X' || state == 'Z') continue;
+      if (cause == ESRCH || has_ended(pid, thread)) continue;
       // It is already ours if it could not be stopped the last time.
       if (tracer_of(pid, thread) != static_cast<pid_t>(::syscall(SYS_gettid))) {
         *is_traced = cause == EPERM;  // even if it was released just now

@@ -47,7 +47,7 @@ Result<Target> examine_standalone(Target target, const RemoteLibrary& program) {
 
 Result<Target> try_to_examine(pid_t pid) {
   auto memory = RemoteMemory::open(pid);
-  if (!memory) return Error{"may not be traced, or has ended"};
+  if (!memory) return Error{has_ended(pid) ? "has ended" : "may not be traced: " + memory.error().text};
   Target target{pid, std::move(*memory), {}, nullptr, nullptr, {}, {}, {}, {}};
   if (const RemoteLibrary program = program_of(pid, target.memory); is_standalone(target.memory, program))
     return examine_standalone(std::move(target), program);

@@ -41,13 +41,9 @@ void finish_change(penna_change* change, uintptr_t address) {
   __atomic_store_n(&change->address, address, __ATOMIC_RELEASE);
 }
 
-// The recorder waits for a thread in the agent's code, but not for one in a lock of libc's on the agent's behalf. From
-// here to the change there is none: the recorder undoes it, or this thread sees that it has left.
-bool has_left() { return __atomic_load_n(&attachment->state, __ATOMIC_RELAXED) == PENNA_ATTACH_LEFT; }
-
 bool note(penna_change_kind kind, uintptr_t address, const void* before, const void* after, uint32_t bytes) {
   if (attachment == nullptr) return true;
-  if (has_left()) return false;
+  if (has_recorder_left()) return false;
   penna_change* change = add_change(kind, bytes);
   if (change == nullptr) return false;
   __builtin_memcpy(change->before, before, bytes);
@@ -63,6 +59,10 @@ bool note(penna_change_kind kind, uintptr_t address, const void* before, const v
 
 void put_back_last(uintptr_t function) {
   if (last_count < kMostLast) last[last_count++] = function;
+}
+
+bool has_recorder_left() {
+  return attachment != nullptr && __atomic_load_n(&attachment->state, __ATOMIC_RELAXED) == PENNA_ATTACH_LEFT;
 }
 
 bool note_code(uintptr_t address, const uint8_t* before, const uint8_t* after, uint32_t bytes) {

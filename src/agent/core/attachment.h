@@ -39,6 +39,11 @@ bool mark_if_unloadable(uintptr_t address, uintptr_t* start);
 void put_back_last(uintptr_t function);
 inline constexpr uint32_t kMostLast = 2;
 
+// Whether everything was restored: then nothing may be changed any more. The recorder waits for a thread in the agent's
+// code, but not for one in a lock of libc's on the agent's behalf. So this is asked after the last call of libc's before
+// a change: either the recorder undoes the change, or this thread sees that it has left.
+bool has_recorder_left();
+
 // Called before the change, with no call of libc's in between. False: the journal is full, or the recorder has left;
 // the change must not be made.
 bool note_code(uintptr_t address, const uint8_t* before, const uint8_t* after, uint32_t bytes);

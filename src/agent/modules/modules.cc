@@ -206,7 +206,7 @@ void remember(const dl_find_object& found) {
   module.build_id_bytes = 0;
   module.marked = false;
   for (uint8_t& visit : module.visits) visit = kNoVisit;
-  module.stays = !dlopen_was_called && (!loaded_late || is_never_unloaded(*found.dlfo_link_map));
+  module.stays = is_never_unloaded(*found.dlfo_link_map) || (!loaded_late && !dlopen_was_called);
   module.generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
   module.bias = found.dlfo_link_map->l_addr;
   const Extent extent = extent_of(found);

@@ -52,13 +52,13 @@ class CodeWriter {
     return holds_bytes(patch.address, patch.before, patch.head) &&
            holds_bytes(patch.address + patch.head, patch.after + patch.head, patch.bytes - patch.head);
   }
-  // Writes what is unreachable as long as the head is unchanged. False: the system does not allow it.
+  // Writes what is unreachable as long as the head is unchanged. False: the system does not allow it, or note_code().
   bool write_tail(const penna_patch& patch) {
-    return patch.bytes == patch.head || holds_writes() ||
-           write(patch.address + patch.head, patch.after + patch.head, patch.bytes - patch.head);
+    return !is_tail_written(patch) ||
+           (note(patch) && write(patch.address + patch.head, patch.after + patch.head, patch.bytes - patch.head));
   }
   bool write_head(const penna_patch& patch) {
-    if (!note_code(patch.address, patch.before, patch.after, patch.bytes)) return false;
+    if (is_tail_written(patch) ? has_recorder_left() : !note(patch)) return false;
     if (holds_writes()) return true;
     return alone_ ? write(patch.address, patch.after, patch.head) : write_whole(patch);
   }
@@ -72,6 +72,11 @@ class CodeWriter {
   }
 
  private:
+  // Whether write_tail() does anything: then it has also noted the patch.
+  static bool is_tail_written(const penna_patch& patch) { return patch.bytes != patch.head && !holds_writes(); }
+  static bool note(const penna_patch& patch) {
+    return note_code(patch.address, patch.before, patch.after, patch.bytes);
+  }
   bool write(uintptr_t at, const uint8_t* bytes, unsigned count) {
     const penna_elf_range code = penna_elf_code_at(&elf_, at);
     return penna_write_code(&patcher_, &code, at, bytes, count) != 0 && holds_bytes(at, bytes, static_cast<int>(count));

@@ -126,6 +126,21 @@ TEST_F(JournalTest, PutsBackWhatAThreadChangesOnItsWayOut) {
   EXPECT_EQ(0u, restored->kept);
 }
 
+// The agent writes the end of some patches before their beginning; and a write that crosses a page may be cut short.
+TEST_F(JournalTest, PutsBackCodeThatWasWrittenInPart) {
+  constexpr uint64_t kHalf = 0x1122, kBreakpoint = 0x11cc;
+  shared_->changes[0].kind = shared_->changes[2].kind = PENNA_CHANGED_CODE;
+  shared_->changes[3] = {};
+  shared_->first = kHalf;
+  shared_->toggled = kBreakpoint;
+  const auto restored = journal().put_back();
+  ASSERT_TRUE(restored) << restored.error().text;
+  EXPECT_EQ(kBefore, shared_->first);
+  EXPECT_EQ(kBreakpoint, shared_->toggled);
+  EXPECT_EQ(4u, restored->places);
+  EXPECT_EQ(1u, restored->kept);
+}
+
 // Something else has changed it since: that is not ours to put back.
 TEST_F(JournalTest, LeavesAloneWhatIsOfOthers) {
   shared_->first = kThird;
