@@ -5,19 +5,19 @@
 #pragma once
 
 #include <elf.h>
-#include <fmt/core.h>
 #include <sys/types.h>
 
 #include <cstdint>
 #include <cstring>
 
 #include "base/file.h"
+#include "base/in_proc.h"
 
 namespace penna {
 
 // `type`: AT_ENTRY and the like.
 inline uint64_t auxiliary_value(pid_t pid, uint64_t type) {
-  const auto auxv = read_file(fmt::format("/proc/{}/auxv", pid), 4096);
+  const auto auxv = read_file(in_proc(pid, "auxv"), 4096);
   for (size_t at = 0; auxv && at + sizeof(Elf64_auxv_t) <= auxv->size(); at += sizeof(Elf64_auxv_t)) {
     Elf64_auxv_t entry;
     std::memcpy(&entry, auxv->data() + at, sizeof entry);

@@ -8,12 +8,13 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/in_proc.h"
 
 namespace penna {
 
 std::vector<std::string> command_of(uint32_t pid) {
   std::vector<std::string> words;
-  auto text = read_file(fmt::format("/proc/{}/cmdline", pid), 64 << 10);
+  auto text = read_file(in_proc(pid, "cmdline"), 64 << 10);
   if (!text) return words;
   for (size_t at = 0; at < text->size();) {
     size_t end = std::min(text->find('\0', at), text->size());
@@ -28,7 +29,7 @@ std::vector<std::string> command_of(uint32_t pid) {
 
 std::string executable_of(uint32_t pid) {
   char path[4096];
-  const ssize_t got = ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path);
+  const ssize_t got = ::readlink(in_proc(pid, "exe").c_str(), path, sizeof path);
   return got > 0 ? std::string(path, static_cast<size_t>(got)) : std::string();
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "base/in_proc.h"
 
 namespace penna {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 // visit(const MappedMemfd&, offset in the file) returns whether to go on.
 template <typename Visit>
 void for_each_mapped(uint32_t pid, const char* name, Visit&& visit) {
-  const auto maps = read_file(fmt::format("/proc/{}/maps", pid), 64 << 20);
+  const auto maps = read_file(in_proc(pid, "maps"), 64 << 20);
   const std::string file = fmt::format("/memfd:{}", name);
   for (size_t at = maps ? maps->find(file) : std::string::npos; at != std::string::npos;
        at = maps->find(file, at + 1)) {

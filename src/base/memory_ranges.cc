@@ -2,18 +2,17 @@
 // See memory_ranges.h. Reference: proc(5), /proc/PID/maps.
 #include "base/memory_ranges.h"
 
-#include <fmt/core.h>
-
 #include <cinttypes>
 #include <cstdio>
 #include <sstream>
 
 #include "base/file.h"
+#include "base/in_proc.h"
 
 namespace penna {
 
 std::vector<MemoryRange> memory_ranges(pid_t pid) {
-  const auto maps = read_file(fmt::format("/proc/{}/maps", pid), size_t{64} << 20);
+  const auto maps = read_file(in_proc(pid, "maps"), size_t{64} << 20);
   std::istringstream lines(maps ? *maps : std::string());
   std::vector<MemoryRange> ranges;
   for (std::string line; std::getline(lines, line);) {

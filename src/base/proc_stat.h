@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/in_proc.h"
 
 namespace penna {
 
@@ -25,7 +26,7 @@ inline std::string_view stat_from_state(std::string_view line) {
 
 // Where its stack began: at the number of its arguments. 0: unknown.
 inline uint64_t start_of_stack(pid_t pid) {
-  const auto stat = read_file(fmt::format("/proc/{}/stat", pid), 4096);
+  const auto stat = read_file(in_proc(pid, "stat"), 4096);
   if (!stat) return 0;
   std::istringstream fields{std::string(stat_from_state(*stat))};
   std::string skipped;

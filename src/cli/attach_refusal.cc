@@ -15,12 +15,14 @@
 #include "base/command_line.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/in_proc.h"
 #include "base/proc_stat.h"
 #include "base/proc_status.h"
 #include "cli/record_notes.h"
 #include "reach/call_filters.h"
 #include "reach/find_recorder.h"
 #include "reach/standalone_program.h"
+#include "reach/stop_thread.h"
 #include "reach/stopped_process.h"
 #include "symbols/elf/elf_facts.h"
 
@@ -54,9 +56,7 @@ bool is_kernel_thread(pid_t pid) {
 
 // Opening the memory takes the same check as PTRACE_ATTACH (PTRACE_MODE_ATTACH, including Yama), but has no effect on
 // the process.
-bool may_trace(pid_t pid) {
-  return static_cast<bool>(Fd(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC)));
-}
+bool may_trace(pid_t pid) { return static_cast<bool>(Fd(::open(in_proc(pid, "mem").c_str(), O_RDWR | O_CLOEXEC))); }
 
 // Yama's ptrace_scope, see Documentation/admin-guide/LSM/Yama.rst: 0 anything of the same user, 1 descendants, 2
 // CAP_SYS_PTRACE, 3 nothing. Kernels without Yama have no such file.
@@ -91,13 +91,14 @@ std::string why_not_permitted(const ProcessFacts& process, uid_t user) {
 
 // Without this file the process does not exist. All other facts keep their harmless defaults if they cannot be read.
 Result<ProcessFacts> read_process_facts(pid_t pid) {
-  const auto status = read_file(fmt::format("/proc/{}/status", pid), 64 << 10);
+  const auto status = read_file(in_proc(pid, "status"), 64 << 10);
   if (!status) return Error{fmt::format("there is no process {}", pid)};
   ProcessFacts facts;
   facts.pid = pid;
   field(*status, "Tgid") >> facts.leader;
   field(*status, "TracerPid") >> facts.tracer;
   field(*status, "State") >> facts.state;
+  facts.first_thread_ended = has_ended(pid, pid) && !has_ended(pid);
   int seccomp = 0;
   field(*status, "Seccomp") >> seccomp;
   facts.filters_calls = seccomp != 0;
@@ -109,7 +110,7 @@ Result<ProcessFacts> read_process_facts(pid_t pid) {
   facts.permitted = may_trace(pid);
   facts.ptrace_scope = read_ptrace_scope();
   // Through /proc, not by path: the file may have been replaced or deleted since.
-  if (const auto program = read_elf_facts(fmt::format("/proc/{}/exe", pid)); program && program->is_elf) {
+  if (const auto program = read_elf_facts(in_proc(pid, "exe")); program && program->is_elf) {
     facts.bits = program->bits;
     facts.is_static = program->is_static;
     if (facts.is_static) facts.why_no_standalone_agent = why_no_standalone_agent(program->path);
@@ -169,7 +170,8 @@ std::string refusal_but_for_uprobes(ProcessFacts process, pid_t self, uid_t user
   const std::string refusal = attach_refusal(process, self, user, by_breakpoints);
   process.tracer = 0;
   process.filters_calls = false;
-  return attach_refusal(process, self, user, by_breakpoints).empty() ? refusal : "";
+  const bool others = process.first_thread_ended || !attach_refusal(process, self, user, by_breakpoints).empty();
+  return others ? "" : refusal;
 }
 
 // For a process that is being recorded, or is a recorder.
@@ -186,6 +188,11 @@ std::string why_not_watched(pid_t pid) {
   std::string refusal = watch_refusal(*process, ::getpid());
   if (refusal.empty() && process->bits == 32)
     refusal = fmt::format("process {} is a 32-bit program: Penna records 64-bit programs only", pid);
+  if (refusal.empty() && process->first_thread_ended)
+    refusal = fmt::format(
+        "process {} goes on without its first thread, by which the kernel finds where to set uprobes: use another "
+        "--via",
+        pid);
   if (refusal.empty() && !process->permitted)
     refusal = fmt::format("process {} {}", pid, why_not_permitted(*process, ::geteuid()));
   return !refusal.empty() ? refusal : why_taken(pid);

@@ -17,9 +17,10 @@ namespace penna {
 // user reads; attaching does not rely on it.
 struct ProcessFacts {
   pid_t pid = 0;
-  pid_t leader = 0;  // of its threads; another one: the number is a thread's
-  pid_t tracer = 0;  // 0: not traced
-  char state = 0;    // 'R', 'S', 'D', 'T', 't', 'Z', 'X'
+  pid_t leader = 0;                 // of its threads; another one: the number is a thread's
+  pid_t tracer = 0;                 // 0: not traced
+  char state = 0;                   // 'R', 'S', 'D', 'T', 't', 'Z', 'X'
+  bool first_thread_ended = false;  // while others go on; then tracer and state are those of another one
   bool kernel_thread = false;
   uid_t user = 0;                 // real
   bool other_rights = false;      // effective or saved user or group differs: setuid or setgid

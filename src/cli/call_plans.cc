@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "base/in_proc.h"
 #include "base/memory_ranges.h"
 #include "model/names/function_chooser.h"
 #include "model/names/function_pattern.h"
@@ -185,7 +186,7 @@ PatchRequests patch_requests(const RecordOptions& options, const std::shared_ptr
 void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& options) {
   const auto records = [&](penna_event_class what) { return (options.classes & (1u << what)) != 0; };
   const auto answer = [&planner](std::span<const penna_patch_question> questions, uint32_t pid) {
-    return planner.answer(questions, fmt::format("/proc/{}/root", pid));
+    return planner.answer(questions, in_proc(pid, "root"));
   };
   uint32_t plans = 0;
   if (records(PENNA_CALLS)) plans |= PENNA_PLANS_MODULES;
@@ -201,7 +202,7 @@ void plan_calls(Server& server, PatchPlanner& planner, const RecordOptions& opti
 void read_ahead(PatchPlanner& planner, pid_t pid) {
   for (const MemoryRange& range : memory_ranges(pid))
     if (range.executable && range.name.ends_with("/libc.so.6"))
-      return planner.read_ahead(range.name, fmt::format("/proc/{}/root", pid));
+      return planner.read_ahead(range.name, in_proc(pid, "root"));
 }
 
 std::string note_locks(const PatchPlanner& planner, Collector& collector) {

@@ -16,6 +16,7 @@
 #include "base/count_text.h"
 #include "base/file.h"
 #include "base/hex_text.h"
+#include "base/in_proc.h"
 #include "plan/import_sites.h"
 #include "report/columns.h"
 #include "report/units.h"
@@ -48,7 +49,7 @@ class PlaceNames {
   explicit PlaceNames(pid_t pid) {
     auto modules = read_process_modules(static_cast<uint32_t>(pid));
     if (modules) modules_ = std::move(modules->modules);
-    const auto maps = read_file(fmt::format("/proc/{}/maps", pid), 64 << 20);
+    const auto maps = read_file(in_proc(pid, "maps"), 64 << 20);
     std::istringstream lines(maps ? *maps : std::string());
     MappedFile one;
     for (std::string line; std::getline(lines, line);)

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "base/in_proc.h"
 #include "breakpoint/breakpoint_carrier.h"
 #include "breakpoint/uprobe_ring.h"
 #include "cli/attach_refusal.h"
@@ -59,7 +60,7 @@ Result<CarrierChoice> choose_carrier(const RecordOptions& options) {
   CarrierChoice choice;
   const bool is_one = options.pids.size() < 2;
   const std::string program =
-      options.pids.empty() ? file_of_command(options.command[0]) : fmt::format("/proc/{}/exe", options.pids[0]);
+      options.pids.empty() ? file_of_command(options.command[0]) : in_proc(options.pids[0], "exe");
   bool is_static = false;
   std::string reason =
       (options.via == Via::kAuto || options.via == Via::kInject) && is_one ? why_no_agent(program, &is_static) : "";

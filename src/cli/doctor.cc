@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/in_proc.h"
 #include "base/proc_status.h"
 #include "breakpoint/uprobe_ring.h"
 #include "cli/attach_refusal.h"
@@ -273,7 +274,7 @@ Result<DoctorFindings> examine_process(pid_t pid) {
                         "it filters its system calls; penna record -p reads the filters first, and attaches if they "
                         "allow what it needs",
                         facts.may_read_filters ? "" : "run penna as root, outside of containers"});
-  const auto program = examine_program(fmt::format("/proc/{}/exe", pid));
+  const auto program = examine_program(in_proc(pid, "exe"));
   if (program) findings.insert(findings.end(), program->begin(), program->end());
   return findings;
 }

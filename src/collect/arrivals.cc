@@ -13,6 +13,7 @@
 
 #include "base/directory.h"
 #include "base/file.h"
+#include "base/in_proc.h"
 #include "base/mapped_memory.h"
 #include "base/proc_stat.h"
 #include "penna/channel.h"
@@ -24,7 +25,7 @@ constexpr size_t kMostText = 4 << 20;
 constexpr const char* kDoorbell = "penna-doorbell";
 
 std::string text_of(uint32_t pid, const char* file) {
-  auto text = read_file(fmt::format("/proc/{}/{}", pid, file), kMostText);
+  auto text = read_file(in_proc(pid, file), kMostText);
   return text ? std::move(*text) : std::string{};
 }
 

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/in_proc.h"
 #include "base/mapped_memory.h"
 
 namespace penna {
@@ -44,7 +45,7 @@ Result<ControlPage> ControlPage::in_process(uint32_t pid) {
     if (tries == kTurnTries) return Error{fmt::format("process {} is busy with other requests; try again", pid)};
     ::usleep(kTurnPauseUs);
   }
-  control.process_ = Fd(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC));
+  control.process_ = Fd(::open(in_proc(pid, "mem").c_str(), O_RDWR | O_CLOEXEC));
   if (!control.process_)
     return Error{fmt::format(
         "cannot access the memory of process {}: {}; run as its user, and see /proc/sys/kernel/yama/ptrace_scope", pid,

@@ -23,6 +23,7 @@
 #include "base/command_line.h"
 #include "base/directory.h"
 #include "base/file.h"
+#include "base/in_proc.h"
 #include "base/mapped_memory.h"
 #include "base/proc_stat.h"
 #include "collect/control_server.h"
@@ -35,7 +36,7 @@ namespace {
 
 // The recorder's socket in the environment that the process's program was started with; empty: none.
 std::string socket_of(int pid) {
-  const auto text = read_file(fmt::format("/proc/{}/environ", pid), 4 << 20);
+  const auto text = read_file(in_proc(pid, "environ"), 4 << 20);
   if (!text) return "";
   constexpr std::string_view name = PENNA_SOCKET_VARIABLE "=";
   for (size_t at = 0; at < text->size();) {
@@ -82,7 +83,7 @@ std::vector<ListeningSocket> control_sockets() {
 }
 
 bool has_open(pid_t pid, const std::string& inode) {
-  const std::string directory = fmt::format("/proc/{}/fd", pid), wanted = fmt::format("socket:[{}]", inode);
+  const std::string directory = in_proc(pid, "fd"), wanted = fmt::format("socket:[{}]", inode);
   const std::vector<pid_t> open = numbers_in(directory);
   return std::any_of(open.begin(), open.end(), [&](int fd) {
     std::error_code gone;
@@ -181,7 +182,7 @@ std::optional<Recorder> recorder_by_tracer(int pid) {
 
 // Whether it holds a pidfd of that process.
 bool watches(pid_t watcher, int pid) {
-  const std::string directory = fmt::format("/proc/{}/fdinfo", watcher), line = fmt::format("\nPid:\t{}\n", pid);
+  const std::string directory = in_proc(watcher, "fdinfo"), line = fmt::format("\nPid:\t{}\n", pid);
   const std::vector<pid_t> open = numbers_in(directory);
   return std::any_of(open.begin(), open.end(), [&](int fd) {
     const auto text = read_file(fmt::format("{}/{}", directory, fd), 4096);

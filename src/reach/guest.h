@@ -66,7 +66,7 @@ class Guest {
   // Writes code and memory. `like`: the thread pointer of a thread that libc has made. `agent_fd`: in the process,
   // through which the agent is loaded under a name in kAgentFolder that leaves room for its real one; if the agent is
   // already loaded, `attach` is its penna_agent_attach, and there is no descriptor.
-  static constexpr char kAgentFolder[] = "/proc/self/fd/";
+  static constexpr char kAgentFolder[] = "/proc/thread-self/fd/";
   bool prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>& libraries, const GuestNeeds& needs,
                uint64_t like, int agent_fd, uint64_t attach, const GuestTexts& texts) const;
   // The same for a guest that was there before: everything that libc knows about it stays.

@@ -12,6 +12,7 @@
 
 #include "base/auxiliary_vector.h"
 #include "base/file.h"
+#include "base/in_proc.h"
 #include "plan/file_symbols.h"
 #include "reach/arch.h"
 #include "reach/stop_thread.h"
@@ -66,7 +67,7 @@ Result<HeldStart> HeldStart::place(pid_t pid, Place where) {
   const uint64_t entry = auxiliary_value(pid, AT_ENTRY);
   uint64_t at = where == Place::kEntry ? entry : 0;
   if (where == Place::kInit) {
-    const auto file = ElfFile::open(fmt::format("/proc/{}/exe", pid));
+    const auto file = ElfFile::open(in_proc(pid, "exe"));
     const uint64_t in_file = file ? place_in(*file) : 0;
     if (in_file != 0 && entry != 0) at = in_file + (entry - file->header().e_entry);
   }

@@ -19,6 +19,7 @@
 
 #include "base/command_line.h"
 #include "base/file.h"
+#include "base/in_proc.h"
 #include "base/memory_ranges.h"
 #include "base/proc_stat.h"
 #include "penna/patch_plan.h"
@@ -40,14 +41,14 @@ constexpr const char* kCannotGiveAgent = "could not load the agent: has it ended
 // Identifies the program that the process runs now: AT_RANDOM and AT_BASE differ from one exec to the next, where
 // addresses are randomized.
 std::string program_mark(pid_t pid) {
-  const auto auxv = read_file(fmt::format("/proc/{}/auxv", pid), 4096);
+  const auto auxv = read_file(in_proc(pid, "auxv"), 4096);
   return auxv ? *auxv : std::string();
 }
 
 // The memfd that the process has created as descriptor `fd`, opened here, too. Checked, because the process may have
 // closed it and opened a file of its own in its place. The guest closes that descriptor once the agent is loaded.
 Fd open_memory_file(pid_t pid, int fd) {
-  Fd file(::open(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), O_WRONLY | O_CLOEXEC));
+  Fd file(::open(in_proc(pid, fmt::format("fd/{}", fd)).c_str(), O_WRONLY | O_CLOEXEC));
   struct stat status {};
   struct statfs system {};
   const bool is_ours = file && ::fstat(file.get(), &status) == 0 && ::fstatfs(file.get(), &system) == 0 &&

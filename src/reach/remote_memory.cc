@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/in_proc.h"
 
 namespace penna {
 namespace {
@@ -20,7 +21,7 @@ constexpr size_t kPage = 4096;
 }  // namespace
 
 Result<RemoteMemory> RemoteMemory::open(pid_t pid) {
-  Fd file(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDWR | O_CLOEXEC));
+  Fd file(::open(in_proc(pid, "mem").c_str(), O_RDWR | O_CLOEXEC));
   if (!file) return Error{fmt::format("cannot open the memory of process {}: {}", pid, errno_text(errno))};
   return RemoteMemory(std::move(file));
 }

@@ -4,7 +4,6 @@
 #include "reach/standalone_program.h"
 
 #include <elf.h>
-#include <fmt/core.h>
 #include <sys/auxv.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 
 #include "base/auxiliary_vector.h"
 #include "base/file.h"
+#include "base/in_proc.h"
 #include "base/proc_stat.h"
 #include "plan/file_symbols.h"
 #include "reach/arch.h"
@@ -156,7 +156,7 @@ std::string why_no_standalone_agent(const std::string& path) {
 
 Result<StandaloneProgram> examine_standalone_program(pid_t pid, const RemoteMemory& memory,
                                                      const RemoteLibrary& library) {
-  const auto file = ElfFile::open(fmt::format("/proc/{}/exe", pid));
+  const auto file = ElfFile::open(in_proc(pid, "exe"));
   if (!file) return Error{"runs a program file that cannot be read"};
   const Symbols symbols = symbols_of(*file);
   const LibcPlaces places = PENNA_TRY(find_places(*file, symbols));

@@ -15,6 +15,7 @@
 
 #include "base/auxiliary_vector.h"
 #include "base/file.h"
+#include "base/in_proc.h"
 #include "reach/held_start.h"
 #include "reach/standalone_program.h"
 #include "reach/start_variables.h"
@@ -139,7 +140,7 @@ void StartWatch::follow_child(int socket, pid_t parent) {
 // The process is stopped at its exec. Returns the reason why it is not recorded, as words that follow "process N ";
 // empty: it is recorded. It continues in any case.
 std::string StartWatch::hold(pid_t pid) {
-  std::string why_not = why_no_standalone_agent(fmt::format("/proc/{}/exe", pid));
+  std::string why_not = why_no_standalone_agent(in_proc(pid, "exe"));
   if (auxiliary_value(pid, AT_SECURE) != 0) why_not = "has other privileges than its parent";
   if (!why_not.empty()) return traced(PTRACE_DETACH, pid, 0, 0), why_not;
   const auto held = HeldStart::hold_at_exec(pid);

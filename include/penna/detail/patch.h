@@ -26,7 +26,7 @@ enum {
 struct penna_patcher {
   struct penna_switchboard* board;
   int dirty;
-  int memory; /* the descriptor of /proc/self/mem + 1; 0: not opened yet, -1: not available */
+  int memory; /* the descriptor of /proc/thread-self/mem + 1; 0: not opened yet, -1: not available */
 };
 
 /* Registers for the barrier, once and early: registering later is slow. */
@@ -48,8 +48,8 @@ static inline int penna_write_memory_file(struct penna_patcher* patcher, uintptr
                                           unsigned count) {
   enum { PENNA_AT_FDCWD = -100, PENNA_O_RDWR_CLOEXEC = 02000002 };
   if (patcher->memory == 0) {
-    const long file =
-        penna_arch_syscall(PENNA_SYS_openat, PENNA_AT_FDCWD, (long)"/proc/self/mem", PENNA_O_RDWR_CLOEXEC, 0, 0, 0);
+    const long file = penna_arch_syscall(PENNA_SYS_openat, PENNA_AT_FDCWD, (long)"/proc/thread-self/mem",
+                                         PENNA_O_RDWR_CLOEXEC, 0, 0, 0);
     patcher->memory = file < 0 ? -1 : (int)file + 1;
   }
   if (patcher->memory < 0) return 0;

@@ -40,8 +40,8 @@ void put_back_last(uintptr_t function);
 inline constexpr uint32_t kMostLast = 2;
 
 // Whether everything was restored: then nothing may be changed any more. The recorder waits for a thread in the agent's
-// code, but not for one in a lock of libc's on the agent's behalf. So this is asked after the last call of libc's before
-// a change: either the recorder undoes the change, or this thread sees that it has left.
+// code, but not for one in a lock of libc's on the agent's behalf. So this is asked after the last call of libc's
+// before a change: either the recorder undoes the change, or this thread sees that it has left.
 bool has_recorder_left();
 
 // Called before the change, with no call of libc's in between. False: the journal is full, or the recorder has left;

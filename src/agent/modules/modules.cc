@@ -136,7 +136,7 @@ const char* without_dot(const char* name) { return name[0] == '.' && name[1] == 
 void set_path(Module& module, const char* name) {
   const auto fill = [&module](size_t from) { return reinterpret_cast<long>(module.path + from); };
   if (name == nullptr || name[0] == '\0') {
-    const long got = sys(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"), fill(0), kMaxPath);
+    const long got = sys(SYS_readlink, reinterpret_cast<long>("/proc/thread-self/exe"), fill(0), kMaxPath);
     module.path_bytes = sys_failed(got) ? 0 : static_cast<uint16_t>(got);
     return;
   }

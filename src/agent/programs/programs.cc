@@ -234,7 +234,7 @@ void look_at_program(const char* path, char* const* environment, ProgramToStart*
 }
 
 void look_at_program_by_descriptor(int fd, char* const* environment, ProgramToStart* program) {
-  char* const to = text_append(program->path_found, "/proc/self/fd/");
+  char* const to = text_append(program->path_found, "/proc/thread-self/fd/");
   char digits[12];
   int count = 0;
   for (uint32_t rest = fd < 0 ? 0 : static_cast<uint32_t>(fd); rest != 0 || count == 0; rest /= 10)

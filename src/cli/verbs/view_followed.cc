@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "base/directory.h"
+#include "base/in_proc.h"
 #include "base/pattern.h"
 #include "base/readable.h"
 #include "cli/control_client.h"
@@ -30,7 +31,7 @@ constexpr auto kPause = std::chrono::milliseconds(100);
 constexpr uint64_t kAtOnce = 8 << 20;  // bytes that are read before questions are answered again
 
 bool has_open(pid_t pid, const struct stat& file) {
-  const std::string directory = fmt::format("/proc/{}/fd", pid);
+  const std::string directory = in_proc(pid, "fd");
   const std::vector<pid_t> open = numbers_in(directory);
   return std::any_of(open.begin(), open.end(), [&](int fd) {
     struct stat one {};

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/file.h"
+#include "base/in_proc.h"
 #include "collect/conditions/watches.h"
 
 namespace penna {
@@ -32,7 +33,7 @@ std::unique_ptr<ForwardingObserver> watch_for(const SnapshotCondition& condition
 
 // statm: total, resident, ... in pages.
 std::optional<uint64_t> resident_bytes(uint32_t pid) {
-  const Result<std::string> text = read_file(fmt::format("/proc/{}/statm", pid), 256);
+  const Result<std::string> text = read_file(in_proc(pid, "statm"), 256);
   const size_t second = text ? text->find(' ') : std::string::npos;
   if (second == std::string::npos) return {};
   return std::strtoull(text->c_str() + second, nullptr, 10) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));

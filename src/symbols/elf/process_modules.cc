@@ -14,6 +14,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/in_proc.h"
 
 namespace penna {
 namespace {
@@ -43,7 +44,7 @@ std::string unescaped(std::string_view text) {
 // The mapped file: by its path, if that is still the same file, or by the link that the kernel keeps, which requires
 // privileges.
 Result<ElfFile> open_mapped(uint32_t pid, const MappedFile& map) {
-  const std::string by_path = fmt::format("/proc/{}/root{}", pid, map.path);
+  const std::string by_path = in_proc(pid, "root" + map.path);
   struct stat status {};
   const bool there = ::stat(by_path.c_str(), &status) == 0;
   // The device is not compared: btrfs and overlayfs report a different one here than in the maps.
@@ -88,7 +89,7 @@ bool parse_maps_line(std::string_view line, MappedFile* to) {
 Result<ProcessModules> read_process_modules(uint32_t pid) {
   const std::string directory = fmt::format("/proc/{}", pid);
   if (::access(directory.c_str(), F_OK) != 0) return Error{fmt::format("there is no process {}", pid)};
-  const Result<std::string> maps = read_file(directory + "/maps", kMaxMaps);
+  const Result<std::string> maps = read_file(in_proc(pid, "maps"), kMaxMaps);
   if (!maps) return Error{fmt::format("cannot read the maps of process {}: run as its user or as root", pid)};
   ProcessModules result;
   if (const auto name = read_file(directory + "/comm", 64)) result.name = name->substr(0, name->find('\n'));
@@ -117,8 +118,7 @@ Result<ProcessModules> read_process_modules(uint32_t pid) {
   return result;
 }
 
-ProcessMemory::ProcessMemory(uint32_t pid)
-    : file_(::open(fmt::format("/proc/{}/mem", pid).c_str(), O_RDONLY | O_CLOEXEC)) {
+ProcessMemory::ProcessMemory(uint32_t pid) : file_(::open(in_proc(pid, "mem").c_str(), O_RDONLY | O_CLOEXEC)) {
   if (!file_)
     refusal_ =
         fmt::format("whether sites are armed is unknown: the memory of process {} may not be read ({}); run as root",

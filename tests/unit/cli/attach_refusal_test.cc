@@ -111,6 +111,10 @@ TEST(AttachRefusal, UprobesDoNotMindTracersAndFilters) {
   EXPECT_NE(but(facts, true).find("seccomp"), std::string::npos);
   facts.may_read_filters = true;
   EXPECT_EQ(but(facts, false), "");
+  facts = usual();
+  facts.tracer = 9;
+  facts.first_thread_ended = true;  // uprobes need it
+  EXPECT_EQ(but(facts, false), "");
 }
 
 TEST(AttachRefusal, FactsOfThisProcess) {
@@ -121,7 +125,8 @@ TEST(AttachRefusal, FactsOfThisProcess) {
   EXPECT_EQ(facts->state, 'R');
   EXPECT_EQ(facts->user, ::getuid());
   EXPECT_EQ(facts->bits, 64);
-  EXPECT_FALSE(facts->other_rights || facts->kernel_thread || facts->is_static || facts->is_musl);
+  EXPECT_FALSE(facts->first_thread_ended || facts->other_rights || facts->kernel_thread || facts->is_static ||
+               facts->is_musl);
   EXPECT_TRUE(facts->permitted);  // one may always
 }
 
