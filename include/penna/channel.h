@@ -240,7 +240,7 @@ enum penna_start_why {
   PENNA_START_PRIVILEGED = 7, /* it gains privileges on exec: the dynamic linker preloads nothing */
   PENNA_START_NO_AGENT = 8,   /* the agent's file does not exist there: another root, a sandbox */
   PENNA_START_FORBIDDEN = 9,  /* its user may not read the agent's file */
-  PENNA_START_NO_ROOM = 10,   /* its limits leave no room for a channel */
+  PENNA_START_NO_ROOM = 10,   /* its limits leave no room for a channel; without a path: a forked child */
   PENNA_START_VALGRIND = 11,  /* the agent would run as part of the program that Valgrind examines */
   PENNA_START_TOO_MUCH = 12,  /* its environment is too large to copy it on the stack */
   PENNA_START_SECCOMP = 13,   /* it has a seccomp filter that forbids what recording needs */

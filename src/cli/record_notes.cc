@@ -154,7 +154,7 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
   const uint64_t forked =
       totals.target.unfollowed - std::min<uint64_t>(totals.target.unfollowed, static_cast<uint64_t>(told));
   if (forked != 0)
-    say(fmt::format("{} not recorded: an inherited seccomp filter forbids system calls that recording needs",
+    say(fmt::format("{} not recorded: an inherited restriction (seccomp, PR_SET_TSC) forbids what recording needs",
                     plural_text(static_cast<int64_t>(forked), "forked process was", "forked processes were")));
   for (const std::string& sentence : closing_sentences(totals.target)) say(sentence);
   for (const std::string& limit : totals.limits) say(limit);

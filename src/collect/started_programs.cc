@@ -44,7 +44,7 @@ const Why& why_of(uint32_t why) { return kWhys[why < kWhys.size() ? why : 0]; }
 }  // namespace
 
 void StartedPrograms::add(const penna_start& start, uint32_t pid) {
-  if (start.why == PENNA_START_UNREACHED) {
+  if (start.path_bytes == 0 && (start.why == PENNA_START_UNREACHED || start.why == PENNA_START_NO_ROOM)) {
     if (forked_.size() < kMost)
       forked_.push_back({"", pid, start.why});
     else
@@ -122,9 +122,9 @@ std::vector<UnrecordedProgram> StartedPrograms::unrecorded() const {
 }
 
 std::string unrecorded_sentence(const UnrecordedProgram& program) {
-  const std::string who = !program.path.empty()                                                ? program.path
-                          : program.why == PENNA_START_UNREACHED || program.why == kUnanswered ? "a process"
-                                                                                               : "a program";
+  constexpr std::array kOfProcesses = {uint32_t{PENNA_START_UNREACHED}, uint32_t{PENNA_START_NO_ROOM}, kUnanswered};
+  const bool is_process = std::find(kOfProcesses.begin(), kOfProcesses.end(), program.why) != kOfProcesses.end();
+  const std::string who = !program.path.empty() ? program.path : is_process ? "a process" : "a program";
   return fmt::format("{}{} was not recorded: {}", who,
                      program.pid == 0 ? std::string{} : fmt::format(" (pid {})", program.pid), why_of(program.why).one);
 }

@@ -7,6 +7,7 @@
 #include <linux/magic.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -22,6 +23,7 @@
 #include "base/in_proc.h"
 #include "base/memory_ranges.h"
 #include "base/proc_stat.h"
+#include "base/proc_status.h"
 #include "penna/patch_plan.h"
 #include "reach/agent_file.h"
 #include "reach/call_filters.h"
@@ -36,6 +38,7 @@ namespace penna {
 namespace {
 
 constexpr useconds_t kAwaitGuestUs = 200;
+constexpr const char* kUseBreakpoints = "use --via breakpoint";  // a remedy
 constexpr const char* kCannotGiveAgent = "could not load the agent: has it ended?";
 
 // Identifies the program that the process runs now: AT_RANDOM and AT_BASE differ from one exec to the next, where
@@ -77,7 +80,11 @@ std::string make_agent_file(const Target& target, BorrowedThread& thread, Start*
   if (!target.memory.write(start->place.memory, StandaloneAgent::kMemoryFile, sizeof StandaloneAgent::kMemoryFile))
     return "has ended meanwhile";
   const auto fd = thread.call(SYS_memfd_create, {start->place.memory, MFD_CLOEXEC, 0, 0, 0, 0});
-  if (!fd || *fd < 0) return "may not create a memfd, which the agent is loaded from";
+  if (fd && (*fd == -EMFILE || *fd == -ENFILE))
+    return fmt::format(
+        "has no descriptor left for the agent's file: raise its limit (prlimit --pid {} --nofile), or {}", target.pid,
+        kUseBreakpoints);
+  if (!fd || *fd < 0) return fmt::format("may not create a memfd, which the agent is loaded from: {}", kUseBreakpoints);
   *made = static_cast<int>(*fd);
   start->agent_file = open_memory_file(target.pid, *made);
   return start->agent_file ? "" : kCannotGiveAgent;
@@ -100,11 +107,13 @@ std::string map_standalone(const Target& target, BorrowedThread& thread, Start* 
 std::string bring_guest(const Target& target, BorrowedThread& thread, Start* start) {
   constexpr uint64_t kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
   const auto code = thread.call(SYS_mmap, {0, Guest::kCodeBytes, PROT_READ | PROT_EXEC, kPrivate, ~uint64_t{0}, 0});
-  if (!may_map(code)) return "may not map executable memory";
+  if (!may_map(code)) return fmt::format("may not map executable memory: {}", kUseBreakpoints);
   start->place.code = static_cast<uint64_t>(*code);
   const auto memory = thread.call(
       SYS_mmap, {0, Guest::kMemoryBytes, PROT_READ | PROT_WRITE, kPrivate | MAP_NORESERVE, ~uint64_t{0}, 0});
-  if (!may_map(memory)) return "has too little memory left for the agent";
+  if (!may_map(memory))
+    return fmt::format("has too little memory left for the agent: raise its limits (prlimit --pid {}), or {}",
+                       target.pid, kUseBreakpoints);
   start->place.memory = static_cast<uint64_t>(*memory);
   int agent_fd = -1;
   if (!start->residue && target.standalone) {
@@ -126,6 +135,16 @@ bool is_known_thread(const Target& target, const BorrowedThread& thread) {
          target.memory.get<uint32_t>(pointer + target.needs.tid_at).value_or(0) != 0;
 }
 
+// Whether the thread would be killed for reading the clock that the agent stamps events with (prctl(2), PR_SET_TSC);
+// other threads have the same setting if it was made before they were. A process with a filter of system calls, which
+// may forbid the question, is not asked. `scratch`: memory for an int.
+bool is_clock_forbidden(const Target& target, BorrowedThread& thread, uint64_t scratch) {
+  const std::string filters = read_status_value(target.pid, target.pid, "Seccomp");
+  if (!filters.empty() && filters != "0") return false;
+  const auto asked = thread.call(SYS_prctl, {PR_GET_TSC, scratch, 0, 0, 0, 0});
+  return asked && *asked == 0 && target.memory.get<int>(scratch) == PR_TSC_SIGSEGV;
+}
+
 // Runs while the thread is borrowed. Returns words that follow "process N "; empty: the guest runs.
 std::string start_guest(const Target& target, BorrowedThread& thread, Start* start) {
   if (target.standalone && !is_known_thread(target, thread)) return "has threads that its libc did not create";
@@ -135,13 +154,20 @@ std::string start_guest(const Target& target, BorrowedThread& thread, Start* sta
     return "could not be prepared: has it ended?";
   }
   const Guest guest(start->place);
+  constexpr uint64_t kBelowStack = 64;
+  if (is_clock_forbidden(target, thread, guest.stack() - kBelowStack))
+    return fmt::format("has forbidden itself to read the processor's clock (PR_SET_TSC): {}", kUseBreakpoints);
   if (!guest.set_refusals(target.memory, start->refusals)) return "could not be prepared: has it ended?";
   say_not_single_threaded(target);
   constexpr uint64_t kFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
                               CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
   const auto tid = thread.call(
       SYS_clone, {kFlags, guest.stack(), guest.tid(target.needs), guest.ended(), guest.thread_pointer(), 0});
-  return tid && *tid > 0 ? "" : "may not start a thread";
+  if (tid && *tid > 0) return "";
+  if (tid && *tid == -EAGAIN)
+    return fmt::format("may not start a thread for the agent: raise its limit (prlimit --pid {} --nproc), or {}",
+                       target.pid, kUseBreakpoints);
+  return fmt::format("may not start a thread for the agent: {}", kUseBreakpoints);
 }
 
 // Lets the guest begin. Copying the agent takes milliseconds, so it is done here, when the borrowed thread is back at
@@ -192,6 +218,9 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
     if (!agent) return agent.error().text;
     start.standalone = std::move(*agent);
   } else if (!start.residue) {
+    if (struct stat entry{}; ::lstat(in_proc(pid, "root/proc/thread-self").c_str(), &entry) != 0)
+      return sentence(
+          fmt::format("has a root directory without /proc, through which the agent is loaded: {}", kUseBreakpoints));
     auto agent = AgentFile::open(agent_);
     if (!agent) return agent.error().text;
     start.agent = std::move(*agent);

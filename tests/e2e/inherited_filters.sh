@@ -11,7 +11,7 @@ calls='munmap mprotect mmap close getpid setsockopt rt_sigprocmask ftruncate prc
   process_vm_readv'
 for call in $calls; do
   nr=$(number "$call")
-  for how in exec fork stay threads; do
+  for how in exec fork child stay threads; do
     [ "$call $how" != 'futex threads' ] || continue  # joins with it, or finds the thread at its end
     run ./filtered prctl kill "$nr" $how
     alone="$status $out"
@@ -31,7 +31,7 @@ for by in 'prctl trap' 'syscall kill' 'syscall errno'; do
     if [ $how = exec ]; then
       expect_match "$err" '\./filtered \(pid [0-9]+\) was not recorded: its seccomp filter forbids'
     else
-      expect_contains "$err" '1 forked process was not recorded: an inherited seccomp filter'
+      expect_contains "$err" '1 forked process was not recorded: an inherited restriction (seccomp, PR_SET_TSC)'
     fi
     run penna info filtered.penna
     expect_match "$out" 'was not recorded: it has a filter|1 program or forked process was not recorded'

@@ -59,6 +59,26 @@ echo 'int main(void) { return 0; }' >killed.c
 build_c killed
 run penna record -f -k alloc -o room.penna -- bash -c '(ulimit -f 100; ./killed; exec ./killed)'
 expect_match "$err" 'killed \(pid [0-9]+\) was not recorded: its resource limits \(ulimit\) leave no memory'
+# It may set them itself; then its forked children have none either.
+cat >limited.c <<'C'
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+  const struct rlimit few = {100 << 10, 100 << 10};
+  setrlimit(RLIMIT_FSIZE, &few);
+  const pid_t child = fork();
+  if (child == 0) _exit(5);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+C
+build_c limited
+run penna record -f -k alloc -o room.penna -- ./limited
+expect_eq 5 "$status" "status of a program that limits itself"
+expect_match "$err" '^penna: a process \(pid [0-9]+\) was not recorded: its resource limits \(ulimit\) leave no memory'
 
 # There is no waiting for processes that never connect: the recorder's thread that waits for others has no timeout, or
 # only looks (0); but if the command has ended and others live, it waits one second before saying so.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ./filtered prctl|syscall kill|trap|errno NUMBER exec|fork|stay|threads: forbids itself system call NUMBER, as sandboxes do, and then starts
-// itself anew, works in a forked child, or works itself, alone or with a second thread. What comes out is told by who is left.
+// ./filtered prctl|syscall kill|trap|errno NUMBER exec|fork|child|stay|threads: forbids itself system call NUMBER, as sandboxes do, and then starts
+// itself anew, works in a forked child, which then starts itself anew ("child"), or works itself, alone or with a second thread. What comes out is told by who is left.
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -40,11 +40,13 @@ static int forbid(const char* by, const char* answer, int number) {
   return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }
 
-static int in_child(void) {
+// With a program, the child starts it.
+static int in_child(const char* program) {
   int status = 0;
   const pid_t child = fork();
   if (child == 0) {
     work(NULL);
+    if (program != NULL) execl(program, program, "again", (char*)NULL);
     _exit(5);
   }
   return waitpid(child, &status, 0) == child ? status : -1;
@@ -57,7 +59,8 @@ int main(int argc, char** argv) {
   if (forbid(argv[1], argv[2], atoi(argv[3])) != 0) return 2;
   execl("/none/filtered", argv[0], "again", (char*)NULL);  // as shells look for it
   if (strcmp(argv[4], "exec") == 0) return execl(argv[0], argv[0], "again", (char*)NULL);
-  if (strcmp(argv[4], "fork") == 0) return printf("%x\n", (unsigned)in_child()) < 0;
+  if (strcmp(argv[4], "fork") == 0) return printf("%x\n", (unsigned)in_child(NULL)) < 0;
+  if (strcmp(argv[4], "child") == 0) return printf("%x\n", (unsigned)in_child(argv[0])) < 0;
   work(NULL);
   if (strcmp(argv[4], "stay") == 0) return puts("stayed") < 0;
   pthread_t thread;

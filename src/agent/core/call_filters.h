@@ -21,6 +21,9 @@ using enum CallRefusals;
 // Inherited by forked children; for exec'd programs see program_refused().
 inline uint32_t call_refusals = 0;
 
+// Reading the clock would kill the process (prctl(2), PR_SET_TSC; strict mode). Inherited by forked children, too.
+inline bool clock_forbidden = false;
+
 // Forked children (exec'd programs) would be killed by the agent's start: leave them alone.
 inline bool fork_refused() { return (call_refusals & kRefusesStart) != 0; }
 inline bool program_refused() { return (call_refusals & (kRefusesStart | kRefusesProgram)) != 0; }

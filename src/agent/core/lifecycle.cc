@@ -98,7 +98,8 @@ void unmap_parents_channel() {
 }
 
 void leave_parent(bool met) {
-  if (!met && of_parent.channel != nullptr) report_unreached(of_parent.channel);
+  if (!met && of_parent.channel != nullptr)
+    report_not_met(of_parent.channel, room_for_channel() ? PENNA_START_UNREACHED : PENNA_START_NO_ROOM);
   unmap_parents_channel();
   unmap(of_parent.doorbell, kPageBytes);
   unmap(of_parent.life, kPageBytes);

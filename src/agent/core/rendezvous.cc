@@ -284,6 +284,9 @@ bool meet_recorder(const char* socket_path, const ForkedFrom& forked_from, const
   if (!socket) return false;
   SharedPages pages;
   if (!receive_config(socket.fd, &result->config, &pages)) return false;
+  const Room room = Room::now();
+  penna_channel plan = plan_within(room, result->config);
+  if (!room.holds(plan.total_bytes)) return false;
   steps.make_room();
   long doorbell = sys(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, pages.fds[0], 0);
   if (sys_failed(doorbell)) return false;
@@ -293,11 +296,7 @@ bool meet_recorder(const char* socket_path, const ForkedFrom& forked_from, const
     return false;
   }
 
-  const Room room = Room::now();
-  penna_channel plan = plan_within(room, result->config);
-  Descriptor memory(room.holds(plan.total_bytes) ? sys(SYS_memfd_create, reinterpret_cast<long>("penna-channel"),
-                                                       MFD_CLOEXEC | MFD_ALLOW_SEALING)
-                                                 : -1);
+  Descriptor memory(sys(SYS_memfd_create, reinterpret_cast<long>("penna-channel"), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   steps.complete(&plan);
   plan.forked_by = forked_from.thread;
   plan.fork_ticks = forked_from.ticks;

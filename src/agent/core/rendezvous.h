@@ -27,7 +27,7 @@ struct ForkedFrom {
 // Connects to the recorder at `socket_path`, receives its configuration, creates a channel and hands it over. Uses raw
 // system calls only; waits at most PENNA_ANSWER_SECONDS for an answer.
 struct MeetingSteps {
-  void (*make_room)();                    // called when the recorder has answered, before memory is mapped
+  void (*make_room)();                    // called when the limits allow for a channel, before memory is mapped
   void (*complete)(penna_channel* plan);  // fills in the parts of the channel that others own, before it is handed over
 };
 bool meet_recorder(const char* socket_path, const ForkedFrom& forked_from, const MeetingSteps& steps,

@@ -44,12 +44,12 @@ class ExecReport {
  public:
   explicit ExecReport(const ProgramToStart& program) : told_(program.is_there) {
     if (!told_) return;
-    report_start(own_pid(), program.why, program.path, penna_now());
+    report_start(own_pid(), program.why, program.path, time_of_start());
     if (program.why == PENNA_START_EXPECTED) expect_process(1);
   }
   void failed(const ProgramToStart& program) const {
     if (!told_) return;
-    report_start(own_pid(), PENNA_START_FAILED, program.path, penna_now());
+    report_start(own_pid(), PENNA_START_FAILED, program.path, time_of_start());
     if (program.why == PENNA_START_SECCOMP) count_unfollowed(-1);
     if (program.why == PENNA_START_EXPECTED) expect_process(-1);
   }
@@ -62,7 +62,7 @@ class ExecReport {
 class SpawnReport {
  public:
   // The time from before the start: the recorder pairs it with a connection that comes later (StartedPrograms).
-  explicit SpawnReport(const ProgramToStart& program, const pid_t* pid) : began_(penna_now()), pid_(pid) {
+  explicit SpawnReport(const ProgramToStart& program, const pid_t* pid) : began_(time_of_start()), pid_(pid) {
     if (program.why == PENNA_START_EXPECTED) expect_process(1);
   }
   void failed(const ProgramToStart& program) const {
@@ -180,7 +180,7 @@ auto with_our_command(const char* command, Start start) {
   else
     look_for_agent(agent_path(), &shell);
   if (!shell.takes_variables()) {
-    report_start(0, shell.why, kShell, penna_now());
+    report_start(0, shell.why, kShell, time_of_start());
     return start(command);
   }
   const char* preloaded = "";

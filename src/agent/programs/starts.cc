@@ -51,6 +51,8 @@ void report_start(uint32_t pid, penna_start_why why, const char* path, uint64_t 
   if ((call_refusals & kRefusesRecording) == 0) ring_doorbell();
 }
 
+uint64_t time_of_start() { return clock_forbidden ? 0 : penna_now(); }
+
 void count_unfollowed(int count) {
   if (process.channel != nullptr)
     // -1 wraps, and so subtracts.
@@ -58,12 +60,15 @@ void count_unfollowed(int count) {
 }
 
 // In a new pid namespace the process has another pid than its parent knows.
-void report_unreached(penna_channel* of_parent) {
+void report_not_met(penna_channel* of_parent, penna_start_why why) {
   // The first process of a pid namespace has no parent that it can name.
   const bool is_first = sys(SYS_getppid) == 0;
-  put(of_parent, is_first ? 0 : static_cast<uint32_t>(sys(SYS_getpid)), PENNA_START_UNREACHED, "", penna_now());
+  put(of_parent, is_first ? 0 : static_cast<uint32_t>(sys(SYS_getpid)), why, "", time_of_start());
 }
 
-uint32_t own_pid() { return program_refused() ? process.channel->pid : static_cast<uint32_t>(sys(SYS_getpid)); }
+uint32_t own_pid() {
+  if (process.channel == nullptr) return 0;  // a forked child that was not recorded: nothing can be reported
+  return program_refused() ? process.channel->pid : static_cast<uint32_t>(sys(SYS_getpid));
+}
 
 }  // namespace penna::agent

@@ -74,6 +74,10 @@ TEST(StartedPrograms, ForkedChildrenAreToldWhateverTheyBecome) {
       unrecorded_summary(programs.unrecorded(), 1),
       "2 programs and processes were not recorded: 1 forked without a way to the recorder, 1 of which nothing else "
       "is known");
+  programs.add(start(6, PENNA_START_NO_ROOM, ""), 8);
+  programs.add(start(7, PENNA_START_NO_ROOM, "killed"), 9);
+  EXPECT_NE(all(programs).find("\na process (pid 8) was not recorded: its resource limits"), std::string::npos);
+  EXPECT_NE(all(programs).find("killed (pid 9) was not recorded: its resource limits"), std::string::npos);
 }
 
 TEST(StartedPrograms, WhoGaveUpIsToldAsWhatItWasToBecome) {

@@ -173,9 +173,7 @@ extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_seccomp(
 
 extern "C" __attribute__((visibility("hidden"), used)) long penna_agent_prctl(long number, long option, long mode,
                                                                               long program, long d, long e, long f) {
-  const auto ask = [=] { return go_on(number, option, mode, program, d, e, f); };
-  const bool filters = option == PR_SET_SECCOMP && mode == SECCOMP_MODE_FILTER;
-  return filters ? install_filter(reinterpret_cast<const void*>(program), ask) : ask();
+  return change_process(option, mode, program, [=] { return go_on(number, option, mode, program, d, e, f); });
 }
 
 // Called for every system call: returns the function to continue with.

@@ -36,7 +36,7 @@ void copy_name(const char* name, char (&to)[16]) {
 // another thread was named.
 void record_own_name(const char* given) {
   penna_thread own{};
-  if (process.channel == nullptr || (call_refusals & kRefusesRecording) != 0) return;
+  if (process.channel == nullptr || (call_refusals & kRefusesRecording) != 0 || clock_forbidden) return;
   if (system_calls_filtered) {
     copy_name(given, own.name);
   } else {
@@ -45,15 +45,6 @@ void record_own_name(const char* given) {
     if (!text_begins(given, own.name, text_length(own.name))) return;
   }
   write_record(PENNA_KIND_THREAD, own, kNoClass, penna_now());
-}
-
-// From now on, reading the clock kills the process: stop recording. Also if the kernel then rejects the request.
-void leave_clock() {
-  if (process.channel == nullptr || armed() == kStarted) return;
-  stop_recording();
-  thread.muted = 1;
-  close_chunk();
-  process.channel->counters.clock_forbidden = 1;
 }
 
 // The thread existed when it was named; by now it may have ended. One without events records its name with its first.
@@ -90,12 +81,9 @@ PENNA_EXPORT int prctl(int option, ...) noexcept {  // at most five words, as in
   for (long& argument : arguments) argument = va_arg(rest, long);
   va_end(rest);
   if (real.prctl == nullptr && !resolve_real_functions()) return errno = EAGAIN, -1;
-  if (option == PR_SET_SECCOMP) system_calls_filtered = true;
-  const bool strict = option == PR_SET_SECCOMP && arguments[0] == SECCOMP_MODE_STRICT;
-  if (strict || (option == PR_SET_TSC && arguments[0] == PR_TSC_SIGSEGV)) leave_clock();
-  const auto ask = [&] { return real.prctl(option, arguments[0], arguments[1], arguments[2], arguments[3]); };
-  const bool filters = option == PR_SET_SECCOMP && arguments[0] == SECCOMP_MODE_FILTER;
-  const int result = filters ? install_filter(reinterpret_cast<const void*>(arguments[1]), ask) : ask();
+  const int result = change_process(option, arguments[0], arguments[1], [&] {
+    return real.prctl(option, arguments[0], arguments[1], arguments[2], arguments[3]);
+  });
   if (option == PR_SET_NAME && result == 0) record_own_name(reinterpret_cast<const char*>(arguments[0]));
   return result;
 }
