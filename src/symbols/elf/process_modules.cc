@@ -51,8 +51,9 @@ Result<ElfFile> open_mapped(uint32_t pid, const MappedFile& map) {
   if (there && status.st_ino == map.inode) return ElfFile::open(by_path);
   const std::string link = fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, map.start, map.end);
   if (::access(link.c_str(), R_OK) == 0) return ElfFile::open(link);
-  return Error{fmt::format("the file {} that the process has mapped {}: run as root to read it still", map.path,
-                           there ? "was replaced" : "is gone")};
+  // Root meets this only where the first thread has ended: then the kernel keeps no links.
+  return Error{fmt::format("the file {} that the process has mapped {}{}", map.path, there ? "was replaced" : "is gone",
+                           ::geteuid() == 0 ? "" : ": run as root to read it still")};
 }
 
 // Run-time address - address in the file, for the segment that contains the mapping's offset.
