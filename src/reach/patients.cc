@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <set>
 #include <sstream>
@@ -218,7 +219,7 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
     if (!agent) return agent.error().text;
     start.standalone = std::move(*agent);
   } else if (!start.residue) {
-    if (struct stat entry{}; ::lstat(in_proc(pid, "root/proc/thread-self").c_str(), &entry) != 0)
+    if (struct stat entry{}; ::lstat(in_proc(pid, "root/proc/thread-self").c_str(), &entry) != 0 && errno == ENOENT)
       return sentence(
           fmt::format("has a root directory without /proc, through which the agent is loaded: {}", kUseBreakpoints));
     auto agent = AgentFile::open(agent_);
