@@ -53,6 +53,34 @@ await "/proc/$pid/status" '^Threads:.2'
 thread=$(ls "/proc/$pid/task" | grep -vx "$pid")
 refused "$thread" "is a thread of process $pid: use -p $pid"
 
+# Nothing is left of what the agent is loaded from; breakpoints need neither.
+cat >poor.c <<'C'
+#include <sched.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  (void)argv;
+  const struct rlimit none = {3, 3};
+  if (argc == 1 && setrlimit(RLIMIT_NOFILE, &none) != 0) return 1;
+  if (argc > 1 && chroot(".") != 0 && (unshare(CLONE_NEWUSER) != 0 || chroot(".") != 0)) return 1;
+  puts("poor"), fflush(stdout);
+  for (;;) pause();
+}
+C
+build_c poor
+start lines.txt ./poor
+await lines.txt poor
+await "/proc/$pid/status" '^State:.S'
+refused "$pid" "has no descriptor left for the agent's file: raise its limit (prlimit --pid $pid --nofile), or use --via breakpoint"
+start lines.txt ./poor root
+await lines.txt poor
+await "/proc/$pid/status" '^State:.S'
+refused "$pid" "has a root directory without /proc, through which the agent is loaded: use --via breakpoint"
+run penna record -f -o poor.penna --via breakpoint -p "$pid" -k alloc --duration 100ms
+expect_eq 0 "$status" "status by breakpoints: $err"
+rm poor.penna
+
 kill -STOP "$usual"
 await "/proc/$usual/status" '^State:.T'
 refused "$usual" "kill -CONT $usual"
