@@ -272,7 +272,10 @@ std::optional<std::string> Guest::outcome(const RemoteMemory& memory) const {
     case PENNA_ATTACH_UNWINDER:
       return "has an unwinder that cannot find the agent's frames (_Unwind_Find_FDE): record it with --via breakpoint";
     case PENNA_ATTACH_AGAIN: return "was recorded another way before: restart it";
-    default: return "could not connect to the recorder: no socket, or too little memory for the event buffer";
+    default:
+      return "could not connect to the recorder, for want of a socket or of memory for the event buffer: raise its "
+             "limits "
+             "(prlimit), or use --via breakpoint";
   }
 }
 
