@@ -106,6 +106,9 @@ void Guardian::become_program(TracedThread& thread) {
   // A new program has a new channel, and its threads are renumbered.
   thread.own_log = {};
   thread.own_log.tid = static_cast<uint32_t>(pid);
+  // A vfork child may have outlived all threads of its process.
+  const TracedProcess* const left = thread.on_behalf_of != 0 ? thread.process : nullptr;
+  if (left != nullptr && is_last_of_process(thread)) processes_.erase(left->pid());
   thread.on_behalf_of = 0;
   thread.open.clear();
   thread.process = nullptr;

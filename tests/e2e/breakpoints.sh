@@ -163,3 +163,22 @@ expect_contains "$err" '--sample-bytes cannot be had with breakpoints'
 run penna record --sample-bytes 1k -- ./musl 1
 expect_eq 7 "$status"
 expect_contains "$err" 'record it with --via breakpoint'
+
+# A program that ends as soon as it has started another one (by vfork): the recording ends with that one.
+cat >leaves.c <<'C'
+#include <spawn.h>
+#include <stddef.h>
+#include <unistd.h>
+int main(void) {
+  char* words[] = {"true", NULL};
+  pid_t child;
+  return posix_spawn(&child, "/bin/true", NULL, NULL, words, environ);
+}
+C
+build_c leaves
+for way in breakpoint uprobe; do
+  for ((i = 0; i < 8; ++i)); do
+    run timeout 30 "$PENNA" record -q -f -o leaves.penna -k alloc --via $way ./leaves
+    expect_eq 0 "$status" "status of a program that leaves another one, by $way: $err"
+  done
+done
