@@ -125,6 +125,15 @@ bool may_read_call_filters() {
   return (capabilities >> kSysAdmin & 1) != 0 && mode_in(read_status_value("/proc/self", "Seccomp")) == Mode::kNone;
 }
 
+// Before Linux 5.9 only the mode is known.
+uint32_t most_call_filters(pid_t pid) {
+  uint32_t most = 0;
+  for (const pid_t thread : threads_of(pid))
+    for (const char* name : {"Seccomp_filters", "Seccomp"})
+      most = std::max(most, static_cast<uint32_t>(std::atoi(read_status_value(pid, thread, name).c_str())));
+  return most;
+}
+
 Result<uint32_t> judge_call_filters(pid_t pid, uint64_t system_call, bool copied) {
   bool any = false;
   for (const pid_t thread : threads_of(pid)) {

@@ -24,7 +24,6 @@
 #include "base/in_proc.h"
 #include "base/memory_ranges.h"
 #include "base/proc_stat.h"
-#include "base/proc_status.h"
 #include "penna/patch_plan.h"
 #include "reach/agent_file.h"
 #include "reach/call_filters.h"
@@ -137,11 +136,8 @@ bool is_known_thread(const Target& target, const BorrowedThread& thread) {
 }
 
 // Whether the thread would be killed for reading the clock that the agent stamps events with (prctl(2), PR_SET_TSC);
-// other threads have the same setting if it was made before they were. A process with a filter of system calls, which
-// may forbid the question, is not asked. `scratch`: memory for an int.
+// other threads have the same setting if it was made before they were. `scratch`: memory for an int.
 bool is_clock_forbidden(const Target& target, BorrowedThread& thread, uint64_t scratch) {
-  const std::string filters = read_status_value(target.pid, target.pid, "Seccomp");
-  if (!filters.empty() && filters != "0") return false;
   const auto asked = thread.call(SYS_prctl, {PR_GET_TSC, scratch, 0, 0, 0, 0});
   return asked && *asked == 0 && target.memory.get<int>(scratch) == PR_TSC_SIGSEGV;
 }
@@ -156,7 +152,8 @@ std::string start_guest(const Target& target, BorrowedThread& thread, Start* sta
   }
   const Guest guest(start->place);
   constexpr uint64_t kBelowStack = 64;
-  if (is_clock_forbidden(target, thread, guest.stack() - kBelowStack))
+  const bool may_ask = (start->refusals & PENNA_CALLS_FILTERED) == 0;
+  if (may_ask && is_clock_forbidden(target, thread, guest.stack() - kBelowStack))
     return fmt::format("has forbidden itself to read the processor's clock (PR_SET_TSC): {}", kUseBreakpoints);
   if (!guest.set_refusals(target.memory, start->refusals)) return "could not be prepared: has it ended?";
   say_not_single_threaded(target);
@@ -196,6 +193,7 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
   if (!patient.turn) return sentence(kTargetBusy);
   auto target = examine(pid);
   if (!target) return sentence(target.error().text);
+  const uint32_t filters = most_call_filters(pid);
   const auto refusals = judge_call_filters(pid, target->code.system_call);
   if (!refusals) return sentence(refusals.error().text);
   Start start{{socket_path_, agent_}, find_residue(*target), {}, {}, *refusals, {}, {}};
@@ -243,7 +241,9 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
   if (until_ == InjectUntil::kPlanned) return patient.journal.reset(), "";
   if (!target->standalone) name_agent(pid, target->memory, agent_);
   const auto written = patient.journal->write_all();
-  return written ? "" : written.error().text;
+  if (!written) return written.error().text;
+  // The agent sees only the filters that are installed from here on.
+  return most_call_filters(pid) <= filters ? "" : sentence("has just installed a filter of system calls: try again");
 }
 
 // The journal of one of the processes; for one that they have forked, that of the nearest ancestor.

@@ -78,6 +78,59 @@ expect_match "$(grep -m1 'malloc(4321)' events.txt || true)" 'main|filters'
 await output.txt '^20$'
 expect_alive late
 
+# One that is installed in the midst of attaching, or later; its children, which are not recorded, load libraries and
+# start programs.
+cat >midst.c <<'C'
+#include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void* volatile kept;
+static void forbid(int number) {
+  struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const struct sock_fprog program = {sizeof code / sizeof code[0], code};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) exit(2);
+}
+int main(int argc, char** argv) {
+  puts("up"), fflush(stdout);
+  usleep(argc > 1 ? atoi(argv[1]) * 1000 : 0);
+  forbid(SYS_memfd_create), forbid(SYS_socket);
+  for (int round = 0;; ++round) {
+    free(kept = malloc(100)); /* so that there is a chunk of this thread's */
+    const pid_t child = fork();
+    if (child == 0) {
+      free(kept = malloc(round));
+      void* const library = dlopen("libm.so.6", RTLD_NOW);
+      if (library != NULL) dlclose(library);
+      execl("/bin/true", "true", NULL);
+      _exit(1);
+    }
+    int status;
+    if (waitpid(child, &status, 0) != child || status != 0) return printf("WRONG %x\n", status), 3;
+    printf("%d\n", round), fflush(stdout);
+  }
+}
+C
+build_c midst
+for after in 5 20 40 60 80 120 700; do
+  start lines.txt ./midst $after
+  await lines.txt '^up$'
+  run penna record -p "$pid" -f -o it.penna --duration 1s --libcalls
+  [ "$status" = 0 ] || expect_match "$err" "^penna: process $pid has (just installed a filter of system calls: try again|a seccomp filter)"
+  await_progress lines.txt
+  kill -9 "$pid" || fail "the program died with a filter after $after ms: $(tail -n 1 lines.txt)"
+done
+
 # Without permission to read the filter: by uprobes, if those are allowed; else refused.
 filtered docker
 without() { # CAPABILITIES

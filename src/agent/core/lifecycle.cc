@@ -197,7 +197,10 @@ uint32_t bits_to_arm(const penna_config& config) {
 
 bool start() {
   const bool forked = last_meeting.channel != nullptr;
-  if (!may_meet(forked)) return false;
+  if (!may_meet(forked)) {
+    if (forked) forget_parent();
+    return false;
+  }
   const uint64_t began = penna_now();
   if (!meet(forked)) return false;
   const penna_config& config = last_meeting.config;
