@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <sstream>
@@ -120,6 +121,18 @@ bool BreakpointCarrier::start_by_uprobes(CarrierError* error) {
   if (!launched_->has_begun(error)) return false;
   if (!trouble.empty()) troubles_.push_back(std::move(trouble));
   return true;
+}
+
+// The status of our child comes to us only once its tracer has taken it. The guardian may be waiting for our answer about
+// another process at that moment, so we must not wait for the status.
+bool BreakpointCarrier::has_ended() const {
+  constexpr useconds_t kPauseUs = 200;  // the caller asks again at once
+  siginfo_t ended{};
+  if (!launched_ || ::waitid(P_PID, static_cast<id_t>(launched_->pid()), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+      ended.si_pid != 0)
+    return true;
+  ::usleep(kPauseUs);
+  return false;
 }
 
 int BreakpointCarrier::wait() {

@@ -40,6 +40,7 @@ class BreakpointCarrier : public Carrier {
   bool is_child() const override { return launched_ != nullptr; }
   pid_t introducer() const override { return surgeon_->pid(); }
   bool start(CarrierError* error) override;
+  bool has_ended() const override;
   int wait() override;
   Restored leave(const Living& living) override;
 
