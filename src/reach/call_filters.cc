@@ -126,11 +126,14 @@ bool may_read_call_filters() {
 }
 
 // Before Linux 5.9 only the mode is known.
+uint32_t count_call_filters(pid_t pid, pid_t thread) {
+  const std::string count = read_status_value(pid, thread, "Seccomp_filters");
+  return static_cast<uint32_t>(std::atoi((count.empty() ? read_status_value(pid, thread, "Seccomp") : count).c_str()));
+}
+
 uint32_t most_call_filters(pid_t pid) {
   uint32_t most = 0;
-  for (const pid_t thread : threads_of(pid))
-    for (const char* name : {"Seccomp_filters", "Seccomp"})
-      most = std::max(most, static_cast<uint32_t>(std::atoi(read_status_value(pid, thread, name).c_str())));
+  for (const pid_t thread : threads_of(pid)) most = std::max(most, count_call_filters(pid, thread));
   return most;
 }
 

@@ -21,8 +21,9 @@ bool may_read_call_filters();
 // `copied`: include what a copy of the process (process_copy.h) needs.
 Result<uint32_t> judge_call_filters(pid_t pid, uint64_t system_call, bool copied = false);
 
-// The largest number of filters that one of its threads has. It never decreases for a thread; if it is larger later,
-// filters were installed meanwhile.
+// How many filters a thread has, and the most that one of the threads has. The number never decreases for a thread: if
+// it is larger later, filters were installed meanwhile.
+uint32_t count_call_filters(pid_t pid, pid_t thread);
 uint32_t most_call_filters(pid_t pid);
 
 }  // namespace penna

@@ -245,15 +245,19 @@ Result<std::vector<penna_change>> Journal::planned() const {
   return std::vector<penna_change>(changes->places.begin(), changes->places.end());
 }
 
-Result<> Journal::write_all() const {
-  return while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
+Result<> Journal::write_all(const std::function<std::string()>& objection) const {
+  std::string objected;
+  PENNA_TRY(while_stopped([&](const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) {
     if (is_amid_place(memory, process, changes)) return "in the middle of code that is to be changed";
     if (!knows_threads(pid_, memory, process, changes.head)) return "unknown to its libc";
+    objected = objection();
+    if (!objected.empty()) return "";
     PlaceMemory places(memory);
     for (const Changes::Place& one : changes.places) Changes::write(places, one);
     set_state(memory, PENNA_ATTACH_RUNS);
     return "";
-  });
+  }));
+  return objected.empty() ? ok() : Result<>(Error{objected});
 }
 
 // Undoes what the first step left: changes that go last, and what a thread changed on its way out of the agent, because

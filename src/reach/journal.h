@@ -49,8 +49,9 @@ class Journal {
 
   // The changes that the agent has noted, in order; mappings are not included. Error: there is no journal.
   Result<std::vector<penna_change>> planned() const;
-  // Makes the changes that the agent has noted. The error is a sentence: no change was made.
-  Result<> write_all() const;
+  // Makes the changes that the agent has noted. The error is a sentence: no change was made. `objection`: called while
+  // all threads stand still; if it returns a sentence, that is the error.
+  Result<> write_all(const std::function<std::string()>& objection) const;
   // Undoes all changes; the agent no longer records, and threads have no chunks: late events are dropped. Error: not
   // everything was undone; what is left does nothing.
   Result<Restored> put_back() const;

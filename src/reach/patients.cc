@@ -224,7 +224,10 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
     if (!agent) return agent.error().text;
     start.agent = std::move(*agent);
   }
-  const auto start_it = [&](BorrowedThread& thread) { return start_guest(*target, thread, &start); };
+  const std::string just_filtered = "has just installed a filter of system calls: try again";
+  const auto start_it = [&](BorrowedThread& thread) {
+    return most_call_filters(pid) > filters ? just_filtered : start_guest(*target, thread, &start);
+  };
   if (const std::string trouble = with_borrowed_thread(*target, start_it); !trouble.empty()) return sentence(trouble);
   if (const std::string trouble = let_guest_go(*target, start); !trouble.empty()) return sentence(trouble);
   const Guest guest(start.place);
@@ -240,10 +243,12 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
   }
   if (until_ == InjectUntil::kPlanned) return patient.journal.reset(), "";
   if (!target->standalone) name_agent(pid, target->memory, agent_);
-  const auto written = patient.journal->write_all();
+  // The agent sees only the filters that are installed once this is written. While the threads stand still, only the
+  // first is looked at: there may be thousands.
+  const auto written = patient.journal->write_all(
+      [&] { return count_call_filters(pid, pid) > filters ? sentence(just_filtered) : std::string(); });
   if (!written) return written.error().text;
-  // The agent sees only the filters that are installed from here on.
-  return most_call_filters(pid) <= filters ? "" : sentence("has just installed a filter of system calls: try again");
+  return most_call_filters(pid) > filters ? sentence(just_filtered) : "";
 }
 
 // The journal of one of the processes; for one that they have forked, that of the nearest ancestor.

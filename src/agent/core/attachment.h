@@ -27,6 +27,11 @@ inline bool holds_writes() {
          __atomic_load_n(&attachment->state, __ATOMIC_RELAXED) == PENNA_ATTACH_HOLDS;
 }
 
+// Whether the recorder has written what was noted, and has not left. In a process that was started with the agent: yes.
+inline bool changes_are_in_force() {
+  return attachment == nullptr || __atomic_load_n(&attachment->state, __ATOMIC_RELAXED) == PENNA_ATTACH_RUNS;
+}
+
 // Whether code may be changed in any way: no other thread runs, or will when the change is written.
 inline bool may_write_freely() { return __libc_single_threaded != 0 || holds_writes(); }
 

@@ -282,7 +282,11 @@ uint32_t after_fork_or_start() {
   // One thread starts; others, and handlers that run meanwhile, find the agent inert.
   uint32_t none = 0;
   if (!libc_is_ready() || !resolve_real_functions()) return 0;
-  if (__atomic_compare_exchange_n(&process.armed, &none, kStarted, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) start();
+  if (!__atomic_compare_exchange_n(&process.armed, &none, kStarted, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return armed();
+  // A child that was forked before the recorder had written into its parent, or after it had left: nothing has watched
+  // for filters that forbid to meet the recorder.
+  if (changes_are_in_force()) start();
   return armed();
 }
 
