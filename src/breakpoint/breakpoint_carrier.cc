@@ -123,8 +123,8 @@ bool BreakpointCarrier::start_by_uprobes(CarrierError* error) {
   return true;
 }
 
-// The status of our child comes to us only once its tracer has taken it. The guardian may be waiting for our answer about
-// another process at that moment, so we must not wait for the status.
+// The status of our child comes to us only once its tracer has taken it. The guardian may be waiting for our answer
+// about another process at that moment, so we must not wait for the status.
 bool BreakpointCarrier::has_ended() const {
   constexpr useconds_t kPauseUs = 200;  // the caller asks again at once
   siginfo_t ended{};
