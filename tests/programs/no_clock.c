@@ -80,9 +80,9 @@ int main(int argc, char** argv) {
   free(kept);
   if (argc != 2) return 1;
   const int strict = strcmp(argv[1], "strict") == 0;
-  const long failed = strict                             ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0)
+  const long failed = strict                            ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0)
                       : strcmp(argv[1], "syscall") == 0 ? syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0)
-                                                         : prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+                                                        : prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
   if (failed != 0) return 2;
   allocate();
   if (write(1, "ok\n", 3) != 3) return 1;
