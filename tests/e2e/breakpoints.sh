@@ -165,16 +165,6 @@ expect_eq 7 "$status"
 expect_contains "$err" 'record it with --via breakpoint'
 
 # A program that ends as soon as it has started another one (by vfork): the recording ends with that one.
-cat >leaves.c <<'C'
-#include <spawn.h>
-#include <stddef.h>
-#include <unistd.h>
-int main(void) {
-  char* words[] = {"true", NULL};
-  pid_t child;
-  return posix_spawn(&child, "/bin/true", NULL, NULL, words, environ);
-}
-C
 build_c leaves
 for ((i = 0; i < 12; ++i)); do
   run timeout 30 "$PENNA" record -q -f -o leaves.penna -k alloc --via breakpoint ./leaves

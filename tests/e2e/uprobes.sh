@@ -236,16 +236,6 @@ for program in musl_static glibc; do
 done
 
 # A program that ends as soon as it has started another one (by vfork).
-cat >leaves.c <<'C'
-#include <spawn.h>
-#include <stddef.h>
-#include <unistd.h>
-int main(void) {
-  char* words[] = {"true", NULL};
-  pid_t child;
-  return posix_spawn(&child, "/bin/true", NULL, NULL, words, environ);
-}
-C
 build_c leaves
 for ((i = 0; i < 4; ++i)); do
   run timeout 30 "$PENNA" record -q -f -o leaves.penna -k alloc --via uprobe ./leaves
