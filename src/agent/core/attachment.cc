@@ -61,10 +61,6 @@ void put_back_last(uintptr_t function) {
   if (last_count < kMostLast) last[last_count++] = function;
 }
 
-bool has_recorder_left() {
-  return attachment != nullptr && __atomic_load_n(&attachment->state, __ATOMIC_RELAXED) == PENNA_ATTACH_LEFT;
-}
-
 bool note_code(uintptr_t address, const uint8_t* before, const uint8_t* after, uint32_t bytes) {
   return bytes <= sizeof(penna_change::before) && note(PENNA_CHANGED_CODE, address, before, after, bytes);
 }

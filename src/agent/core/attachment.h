@@ -21,16 +21,17 @@ extern penna_attachment* attachment;  // null: the process was started with the 
 extern bool loaded_late;
 #pragma GCC visibility pop
 
-// Whether changes are only noted now, for the recorder to write while all threads are stopped.
-inline bool holds_writes() {
-  return __builtin_expect(attachment != nullptr, 0) &&
-         __atomic_load_n(&attachment->state, __ATOMIC_RELAXED) == PENNA_ATTACH_HOLDS;
+// A process that was started with the agent is in the state in which the agent makes its changes itself.
+inline uint32_t attachment_state() {
+  if (__builtin_expect(attachment == nullptr, 1)) return PENNA_ATTACH_RUNS;
+  return __atomic_load_n(&attachment->state, __ATOMIC_RELAXED);
 }
 
-// Whether the recorder has written what was noted, and has not left. In a process that was started with the agent: yes.
-inline bool changes_are_in_force() {
-  return attachment == nullptr || __atomic_load_n(&attachment->state, __ATOMIC_RELAXED) == PENNA_ATTACH_RUNS;
-}
+// Whether changes are only noted now, for the recorder to write while all threads are stopped.
+inline bool holds_writes() { return attachment_state() == PENNA_ATTACH_HOLDS; }
+
+// Whether the recorder has written what was noted, and has not left.
+inline bool changes_are_in_force() { return attachment_state() == PENNA_ATTACH_RUNS; }
 
 // Whether code may be changed in any way: no other thread runs, or will when the change is written.
 inline bool may_write_freely() { return __libc_single_threaded != 0 || holds_writes(); }
@@ -47,7 +48,7 @@ inline constexpr uint32_t kMostLast = 2;
 // Whether everything was restored: then nothing may be changed any more. The recorder waits for a thread in the agent's
 // code, but not for one in a lock of libc's on the agent's behalf. So this is asked after the last call of libc's
 // before a change: either the recorder undoes the change, or this thread sees that it has left.
-bool has_recorder_left();
+inline bool has_recorder_left() { return attachment_state() == PENNA_ATTACH_LEFT; }
 
 // Called before the change, with no call of libc's in between. False: the journal is full, or the recorder has left;
 // the change must not be made.

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
-#include <sys/prctl.h>
 
 #include "agent/core/sys.h"
 #include "agent/hooks/locks/lock_record.h"

@@ -5,14 +5,12 @@
 // Not covered: writes to /proc/PID/task/TID/comm, unless they come before the first event.
 // Invariant: results and errno are those of the real function.
 #include <errno.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 
 #include "agent/core/lifecycle.h"
-#include "agent/core/stopping.h"
 #include "agent/core/sys.h"
 #include "agent/core/text.h"
 #include "agent/core/thread_of.h"
