@@ -52,6 +52,7 @@ class BorrowedThread {
   // The thread is then stopped, in its original state; false: it is gone, or already returning by itself.
   bool give_back();
 
+  pid_t id() const { return thread_; }
   const ThreadState& state() const { return saved_; }
 
  private:

@@ -128,7 +128,7 @@ bool may_read_call_filters() {
 // Before Linux 5.9 only the mode is known.
 uint32_t count_call_filters(pid_t pid, pid_t thread) {
   const std::string count = read_status_value(pid, thread, "Seccomp_filters");
-  return static_cast<uint32_t>(std::atoi((count.empty() ? read_status_value(pid, thread, "Seccomp") : count).c_str()));
+  return count.empty() ? static_cast<uint32_t>(mode_of(pid, thread)) : static_cast<uint32_t>(std::atoi(count.c_str()));
 }
 
 uint32_t most_call_filters(pid_t pid) {

@@ -274,8 +274,7 @@ std::optional<std::string> Guest::outcome(const RemoteMemory& memory) const {
     case PENNA_ATTACH_AGAIN: return "was recorded another way before: restart it";
     default:
       return "could not connect to the recorder, for want of a socket or of memory for the event buffer: raise its "
-             "limits "
-             "(prlimit), or use --via breakpoint";
+             "limits (prlimit), or use --via breakpoint";
   }
 }
 

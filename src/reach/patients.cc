@@ -225,8 +225,9 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
     start.agent = std::move(*agent);
   }
   const std::string just_filtered = "has just installed a filter of system calls: try again";
+  // The guest inherits the filters of the thread that makes it.
   const auto start_it = [&](BorrowedThread& thread) {
-    return most_call_filters(pid) > filters ? just_filtered : start_guest(*target, thread, &start);
+    return count_call_filters(pid, thread.id()) > filters ? just_filtered : start_guest(*target, thread, &start);
   };
   if (const std::string trouble = with_borrowed_thread(*target, start_it); !trouble.empty()) return sentence(trouble);
   if (const std::string trouble = let_guest_go(*target, start); !trouble.empty()) return sentence(trouble);
