@@ -118,12 +118,8 @@ void UprobeWatch::set_places(TracedProcess& process, pid_t, const TracedModule& 
     if (!is_readable(watched.ends.get())) troubles_.push_back(fmt::format("{}: {}", module.path(), made.error().text));
     return;
   }
-  // Without that thread the kernel sets none, and reports no error.
   if (has_ended(process.pid(), process.pid()) && !is_readable(watched.ends.get()))
-    troubles_.push_back(
-        fmt::format("{}: process {} goes on without its first thread, by which the kernel finds where to "
-                    "set uprobes",
-                    module.path(), process.pid()));
+    troubles_.push_back(fmt::format("{}: process {} {}", module.path(), process.pid(), kNoFirstThread));
   for (Fd& link : made->links) watched.links.push_back(std::move(link));
   for (const uint64_t offset : made->refused) refused_[name_at(file.places, offset)] = kCannotBeProbed;
 }

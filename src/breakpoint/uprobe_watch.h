@@ -25,6 +25,10 @@
 
 namespace penna {
 
+// To follow "process N ": the kernel then sets no uprobes, and reports no error.
+inline constexpr const char* kNoFirstThread =
+    "goes on without its first thread, by which the kernel finds where to set uprobes";
+
 class UprobeWatch : private TracedEvents {
  public:
   explicit UprobeWatch(GuardianPlan plan) : TracedEvents(std::move(plan)) {}

@@ -18,6 +18,7 @@
 #include "base/in_proc.h"
 #include "base/proc_stat.h"
 #include "base/proc_status.h"
+#include "breakpoint/uprobe_watch.h"
 #include "cli/record_notes.h"
 #include "reach/call_filters.h"
 #include "reach/find_recorder.h"
@@ -189,10 +190,7 @@ std::string why_not_watched(pid_t pid) {
   if (refusal.empty() && process->bits == 32)
     refusal = fmt::format("process {} is a 32-bit program: Penna records 64-bit programs only", pid);
   if (refusal.empty() && process->first_thread_ended)
-    refusal = fmt::format(
-        "process {} goes on without its first thread, by which the kernel finds where to set uprobes: use another "
-        "--via",
-        pid);
+    refusal = fmt::format("process {} {}: use another --via", pid, kNoFirstThread);
   if (refusal.empty() && !process->permitted)
     refusal = fmt::format("process {} {}", pid, why_not_permitted(*process, ::geteuid()));
   return !refusal.empty() ? refusal : why_taken(pid);
