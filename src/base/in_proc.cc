@@ -21,14 +21,11 @@ bool has_no_program(const std::string& directory) {
 }  // namespace
 
 std::string in_proc(pid_t pid, std::string_view file) {
-  std::string directory = fmt::format("/proc/{}/", pid);
-  if (has_no_program(directory))
-    for (const pid_t thread : numbers_in(directory + "task"))
-      if (const std::string own = fmt::format("{}task/{}/", directory, thread); !has_no_program(own)) {
-        directory = own;
-        break;
-      }
-  return directory.append(file);
+  std::string first = fmt::format("/proc/{}/", pid);
+  if (!has_no_program(first)) return first.append(file);
+  for (const pid_t thread : numbers_in(first + "task"))
+    if (std::string other = fmt::format("{}task/{}/", first, thread); !has_no_program(other)) return other.append(file);
+  return first.append(file);
 }
 
 }  // namespace penna
