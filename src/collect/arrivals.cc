@@ -13,7 +13,6 @@
 
 #include "base/directory.h"
 #include "base/file.h"
-#include "base/in_proc.h"
 #include "base/mapped_memory.h"
 #include "base/proc_stat.h"
 #include "penna/channel.h"
@@ -24,8 +23,10 @@ namespace {
 constexpr size_t kMostText = 4 << 20;
 constexpr const char* kDoorbell = "penna-doorbell";
 
+// Of a process that is starting or was just forked, which has its first thread: not in_proc(), because all processes of
+// the machine are looked at.
 std::string text_of(uint32_t pid, const char* file) {
-  auto text = read_file(in_proc(pid, file), kMostText);
+  auto text = read_file(fmt::format("/proc/{}/{}", pid, file), kMostText);
   return text ? std::move(*text) : std::string{};
 }
 

@@ -41,10 +41,13 @@ constexpr std::array<Why, PENNA_START_WHYS + 1> kWhys{{
 
 const Why& why_of(uint32_t why) { return kWhys[why < kWhys.size() ? why : 0]; }
 
+// Reported without a path, it is a forked child.
+bool may_be_fork(uint32_t why) { return why == PENNA_START_UNREACHED || why == PENNA_START_NO_ROOM; }
+
 }  // namespace
 
 void StartedPrograms::add(const penna_start& start, uint32_t pid) {
-  if (start.path_bytes == 0 && (start.why == PENNA_START_UNREACHED || start.why == PENNA_START_NO_ROOM)) {
+  if (start.path_bytes == 0 && may_be_fork(start.why)) {
     if (forked_.size() < kMost)
       forked_.push_back({"", pid, start.why});
     else
@@ -122,8 +125,7 @@ std::vector<UnrecordedProgram> StartedPrograms::unrecorded() const {
 }
 
 std::string unrecorded_sentence(const UnrecordedProgram& program) {
-  constexpr std::array kOfProcesses = {uint32_t{PENNA_START_UNREACHED}, uint32_t{PENNA_START_NO_ROOM}, kUnanswered};
-  const bool is_process = std::find(kOfProcesses.begin(), kOfProcesses.end(), program.why) != kOfProcesses.end();
+  const bool is_process = may_be_fork(program.why) || program.why == kUnanswered;
   const std::string who = !program.path.empty() ? program.path : is_process ? "a process" : "a program";
   return fmt::format("{}{} was not recorded: {}", who,
                      program.pid == 0 ? std::string{} : fmt::format(" (pid {})", program.pid), why_of(program.why).one);
