@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "base/file.h"
@@ -36,11 +37,14 @@ class LockWatch {
     if (now - last_ < kBetween) return;
     last_ = now;
     if (!waits()) since_ = now;
-    if (now - since_ > kPatience) ::kill(copy_, SIGKILL);
+    if (now - since_ <= kPatience || has_ended_it_) return;
+    has_ended_it_ = true;
+    ::kill(copy_, SIGKILL);
   }
+  bool has_ended_it() const { return has_ended_it_; }
 
  private:
-  static constexpr auto kBetween = std::chrono::milliseconds(20), kPatience = std::chrono::milliseconds(500);
+  static constexpr auto kBetween = std::chrono::milliseconds(20), kPatience = std::chrono::milliseconds(300);
   bool waits() const {
     for (const pid_t thread : threads_of(copy_)) {
       if (thread == copy_) continue;
@@ -51,6 +55,7 @@ class LockWatch {
   }
   pid_t copy_;
   std::chrono::steady_clock::time_point last_{}, since_ = std::chrono::steady_clock::now();
+  bool has_ended_it_ = false;
 };
 
 struct Mapped {
@@ -136,6 +141,8 @@ Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& sta
     // dynamic linker: in the copy, no thread leaves there.
     *again = has_ended(copy.pid()) || trouble.text.find(Journal::kIsAlways) != std::string::npos;
     PENNA_TRY(copy.end());
+    if (watch.has_ended_it()) return Error{"could not be copied: its threads always hold a lock that the agent needs"};
+    if (*again) return Error{"could not be copied: the copy has ended"};
     return Error{trouble.text.starts_with(who) ? trouble.text.substr(who.size())
                                                : "could not be tried in a copy: " + trouble.text};
   }
@@ -151,15 +158,19 @@ Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& sta
 }  // namespace
 
 Result<Rehearsed> rehearse(pid_t pid, const RehearsalStage& stage) {
-  constexpr int kMostCopies = 10;
+  // By time: on a busy machine, a thread that holds a lock may hold it in one copy after the other.
+  constexpr std::chrono::milliseconds kLongest(10000), kBetween(20);
+  const auto start = std::chrono::steady_clock::now();
   const auto sentence = [pid](const Error& error) { return Error{fmt::format("process {} {}", pid, error.text)}; };
   const auto process = examine(pid);
   if (!process) return sentence(process.error());
-  for (int i = 0;; ++i) {
+  for (;; std::this_thread::sleep_for(kBetween)) {
     bool again = false;
     auto rehearsed = rehearse_once(*process, stage, &again);
     if (rehearsed) return rehearsed;
-    if (!again || i + 1 == kMostCopies) return sentence(rehearsed.error());
+    if (!again) return sentence(rehearsed.error());
+    if (std::chrono::steady_clock::now() - start > kLongest)
+      return sentence(Error{rehearsed.error().text + ": try again when it does less"});
   }
 }
 
