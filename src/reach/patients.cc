@@ -181,71 +181,90 @@ std::string let_guest_go(const Target& target, const Start& start) {
   return Guest(start.place).go(target.memory) ? "" : "has ended";
 }
 
+std::string sentence_on(pid_t pid, const std::string& words) { return fmt::format("process {} {}", pid, words); }
+
+Journal open_journal(const Target& target, uint64_t attachment) {
+  Journal journal(target.pid, attachment, target.code.sigreturn, target.system_code);
+  if (target.standalone) journal.set_unwinder(target.standalone->unwinder);
+  return journal;
+}
+
+// An earlier recorder left its agent in the process: makes it usable again. Returns a sentence; empty: success.
+std::string renew_agent(const Target& target, const std::string& agent_path, Start* start) {
+  if (target.standalone) start->base = start->residue->agent.bias;
+  if (start->residue->attachment == 0) return "";
+  const Guest before = Guest::of(target.memory, start->residue->attachment);
+  if (before.is_running(target.memory)) return sentence_on(target.pid, "is being attached to by another recorder");
+  const auto renewed =
+      renew(target.pid, target.memory, *start->residue, open_journal(target, start->residue->attachment),
+            target.standalone ? standalone_agent_file(agent_path) : agent_path, target.needs.tls_offset_at);
+  if (!renewed) return renewed.error().text;
+  start->place = before.place();
+  return "";
+}
+
+// Opens the agent that will be brought in. Returns a sentence; empty: success.
+std::string open_agent(const Target& target, const std::string& agent_path, Start* start) {
+  if (target.standalone) {
+    auto agent = StandaloneAgent::load(agent_path);
+    if (!agent) return agent.error().text;
+    start->standalone = std::move(*agent);
+    return "";
+  }
+  if (struct stat entry{};
+      ::lstat(in_proc(target.pid, "root/proc/thread-self").c_str(), &entry) != 0 && errno == ENOENT)
+    return sentence_on(
+        target.pid,
+        fmt::format("has a root directory without /proc, through which the agent is loaded: {}", kUseBreakpoints));
+  auto agent = AgentFile::open(agent_path);
+  if (!agent) return agent.error().text;
+  start->agent = std::move(*agent);
+  return "";
+}
+
+// Until the agent has planned. The recorder answers its questions meanwhile, and may read debug files for them. Returns
+// words that follow "process N "; empty: success.
+std::string await_guest(const Target& target, const Guest& guest) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(PENNA_PLAN_SECONDS);
+  for (;; ::usleep(kAwaitGuestUs)) {
+    if (const auto outcome = guest.outcome(target.memory)) return *outcome;
+    if (std::chrono::steady_clock::now() > end) return "does not let the agent be loaded: a lock is held";
+  }
+}
+
 }  // namespace
 
 // Returns a sentence; empty: the process is recorded.
 std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
-  const auto sentence = [pid](const std::string& words) { return fmt::format("process {} {}", pid, words); };
-  // Milestones: 1. no other recorder is working on it, 2. it can be understood, 3. its filters allow it, 4. what an
-  // earlier recorder left is renewed, 5. the guest loads the agent, which plans, 6. what it has planned is written
-  // while all threads are stopped.
+  const auto sentence = [pid](const std::string& words) { return sentence_on(pid, words); };
+  // No other recorder is working on it, it can be understood, and its filters allow it.
   patient.turn = lock_target(pid);
   if (!patient.turn) return sentence(kTargetBusy);
-  auto target = examine(pid);
+  const auto target = examine(pid);
   if (!target) return sentence(target.error().text);
   const uint32_t filters = most_call_filters(pid);
   const auto refusals = judge_call_filters(pid, target->code.system_call);
   if (!refusals) return sentence(refusals.error().text);
+
+  // The guest loads the agent, which plans. It inherits the filters of the thread that makes it.
   Start start{{socket_path_, agent_}, find_residue(*target), {}, {}, *refusals, {}, {}};
-  const auto journal_of = [&](uint64_t attachment) {
-    Journal journal(pid, attachment, target->code.sigreturn, target->system_code);
-    if (target->standalone) journal.set_unwinder(target->standalone->unwinder);
-    return journal;
-  };
-  if (start.residue && start.residue->attachment != 0) {
-    const Guest before = Guest::of(target->memory, start.residue->attachment);
-    if (before.is_running(target->memory)) return sentence("is being attached to by another recorder");
-    const auto renewed =
-        renew(pid, target->memory, *start.residue, journal_of(start.residue->attachment),
-              target->standalone ? standalone_agent_file(agent_) : agent_, target->needs.tls_offset_at);
-    if (!renewed) return renewed.error().text;
-    start.place = before.place();
-  }
-  if (start.residue && target->standalone) start.base = start.residue->agent.bias;
-  if (!start.residue && target->standalone) {
-    auto agent = StandaloneAgent::load(agent_);
-    if (!agent) return agent.error().text;
-    start.standalone = std::move(*agent);
-  } else if (!start.residue) {
-    if (struct stat entry{}; ::lstat(in_proc(pid, "root/proc/thread-self").c_str(), &entry) != 0 && errno == ENOENT)
-      return sentence(
-          fmt::format("has a root directory without /proc, through which the agent is loaded: {}", kUseBreakpoints));
-    auto agent = AgentFile::open(agent_);
-    if (!agent) return agent.error().text;
-    start.agent = std::move(*agent);
-  }
+  if (std::string trouble = start.residue ? renew_agent(*target, agent_, &start) : open_agent(*target, agent_, &start);
+      !trouble.empty())
+    return trouble;
   const std::string just_filtered = "has just installed a filter of system calls: try again";
-  // The guest inherits the filters of the thread that makes it.
   const auto start_it = [&](BorrowedThread& thread) {
     return count_call_filters(pid, thread.id()) > filters ? just_filtered : start_guest(*target, thread, &start);
   };
   if (const std::string trouble = with_borrowed_thread(*target, start_it); !trouble.empty()) return sentence(trouble);
   if (const std::string trouble = let_guest_go(*target, start); !trouble.empty()) return sentence(trouble);
   const Guest guest(start.place);
-  patient.journal.emplace(journal_of(guest.attachment()));
-  // The recorder answers the agent's questions meanwhile, and may read debug files for them.
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(PENNA_PLAN_SECONDS);
-  for (;; ::usleep(kAwaitGuestUs)) {
-    if (const auto outcome = guest.outcome(target->memory); outcome && outcome->empty())
-      break;
-    else if (outcome)
-      return sentence(*outcome);
-    if (std::chrono::steady_clock::now() > end) return sentence("does not let the agent be loaded: a lock is held");
-  }
+  patient.journal.emplace(open_journal(*target, guest.attachment()));
+  if (const std::string trouble = await_guest(*target, guest); !trouble.empty()) return sentence(trouble);
   if (until_ == InjectUntil::kPlanned) return patient.journal.reset(), "";
+
+  // What it has planned is written while all threads are stopped. The agent sees only the filters that are installed
+  // once this is written. While the threads stand still, only the first is looked at: there may be thousands.
   if (!target->standalone) name_agent(pid, target->memory, agent_);
-  // The agent sees only the filters that are installed once this is written. While the threads stand still, only the
-  // first is looked at: there may be thousands.
   const auto written = patient.journal->write_all(
       [&] { return count_call_filters(pid, pid) > filters ? sentence(just_filtered) : std::string(); });
   if (!written) return written.error().text;
