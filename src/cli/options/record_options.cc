@@ -100,20 +100,23 @@ Result<Typed<ValueSpec>> parse_typed_spec(const std::string& text) {
   return Typed<ValueSpec>{PENNA_TRY(parse_value_spec(text)), text};
 }
 
-}  // namespace
-
-Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
-  Parsed<RecordOptions> parsed;
-  RecordOptions& options = parsed.options;
-  std::vector<std::string> kinds;
+// What the options say as long as the command line is read.
+struct RecordWords {
+  std::vector<std::string> pids, kinds;
   std::array<bool, PENNA_CLASS_COUNT> switches{};
+  std::optional<Typed<TimeRange>> delay;
+  std::optional<ByteSize> max_size;
+  std::vector<std::vector<SnapshotCondition>> on;
+  std::optional<uint32_t> pool;
+  std::optional<uint64_t> sample_bytes, min_wait, holds;
+  bool point_stacks = false, live = false, tree = false, all = false;
+};
 
-  OptionParser parser("Runs a command and records it.", "penna record");
+void add_recording_options(OptionParser& parser, RecordOptions& options, RecordWords& words) {
   parser.section("The recording");
   parser.text("-o,--output", options.output, "FILE", "the recording; default CMD.PID.penna here");
   parser.flag("-f,--force", options.force, "overwrite FILE if it exists; the target of a link is never replaced");
-  std::vector<std::string> pids;
-  parser.texts("-p,--pid", pids, "PID[,PID...]",
+  parser.texts("-p,--pid", words.pids, "PID[,PID...]",
                "attach to processes that run, instead of starting a command, and leave them as they were; Ctrl-C and "
                "penna ctl PID stop end the recording",
                OptionParser::Split::kAtCommas);
@@ -130,21 +133,21 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   add_format_option(parser, options.dry_run_format, "with --dry-run: the list as text for people, or raw");
   parser.value("--duration", options.duration_ns, "TIME", "end the recording after TIME, such as 10s",
                ParseShortTime{"--duration"});
-  std::optional<Typed<TimeRange>> delay;
-  parser.value("--delay", delay, "TIME",
+  parser.value("--delay", words.delay, "TIME",
                "keep nothing of the first TIME, as -r TIME- does; --duration counts from then on", parse_delay);
   parser.either({"--delay", "--range"});
-  std::optional<ByteSize> max_size;
-  parser.value("--max-size", max_size, "SIZE", "end the recording when its file has SIZE, such as 100MB",
+  parser.value("--max-size", words.max_size, "SIZE", "end the recording when its file has SIZE, such as 100MB",
                ParseByteSize{"--max-size"});
+}
+
+void add_ring_options(OptionParser& parser, RecordOptions& options, RecordWords& words) {
   parser.value("--ring", options.ring_ns, "TIME",
                "keep only the newest TIME of events, such as 30s: they are in memory (--keep), and stored when the "
                "recording ends, however it does",
                ParseShortTime{"--ring"});
   parser.either({"--ring", "--max-size"});
-  std::vector<std::vector<SnapshotCondition>> on;
   parser.values(
-      "--on", on, "CONDITION",
+      "--on", words.on, "CONDITION",
       "with --ring (default 60s): each time that CONDITION is met, store the newest events in a file of their "
       "own, REC.1.penna, REC.2.penna, ...: 'wait > 100ms', 'wait(LOCK) > 100ms', 'span(NAME) > 1s', "
       "'call(FUNCTION) > 1s', 'rss > +100MB', 'live > 500MB', 'point(PROVIDER:NAME)', crash, end (of the "
@@ -162,16 +165,19 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   parser.either({"--on", "--view"});
   parser.flag("--no-follow", options.no_follow,
               "record only the process that is started or attached to, and none that it starts");
+}
+
+void add_kind_options(OptionParser& parser, RecordOptions& options, RecordWords& words) {
   parser.section("What to record");
-  parser.texts("-k,--kinds", kinds, "KINDS",
+  parser.texts("-k,--kinds", words.kinds, "KINDS",
                fmt::format("what to record, of {}; default all", fmt::join(kClassNames, ",")),
                OptionParser::Split::kAtCommas);
   parser.known({std::begin(kClassNames), std::end(kClassNames)});
-  parser.sets(&kinds);
+  parser.sets(&words.kinds);
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
-    parser.flag(fmt::format("--{}", kClassNames[i]).c_str(), switches[i],
+    parser.flag(fmt::format("--{}", kClassNames[i]).c_str(), words.switches[i],
                 fmt::format("record {}; without other kinds: only these", kClassNames[i]));
-    parser.sets(&kinds);
+    parser.sets(&words.kinds);
   }
   parser.flag("--all-functions", options.all_functions,
               fmt::format("record calls of all functions, however they were built; --max-overhead is {}% then",
@@ -188,6 +194,9 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                 parse_typed_spec);
   parser.flag("--auto-args", options.auto_arguments,
               "record arguments and return values of all recorded functions described by debug information");
+}
+
+void add_point_options(OptionParser& parser, RecordOptions& options) {
   parser.texts("-e,--event", options.point_patterns, "PATTERN",
                "points to record, PROVIDER:NAME with * and ?, or with ! in front not to record; may be repeated, the "
                "last that matches counts; default all points of penna/point.h, and no probes of other headers");
@@ -195,8 +204,9 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                 "keep only points whose arguments satisfy it: 'rows > 100 && table ~ \"ord*\"'; points without these "
                 "arguments are kept; may be repeated, all must hold",
                 Where::parse);
-  add_filter_options(parser, options.filter, FilterUse::kRecording);
-  add_thread_options(parser, options.threads);
+}
+
+void add_cost_options(OptionParser& parser, RecordOptions& options, RecordWords& words) {
   parser.section("Memory and cost");
   parser.choice("--on-full", options.on_full, {{"block", PENNA_ON_FULL_BLOCK}, {"drop", PENNA_ON_FULL_DROP}},
                 "when the event buffer is full: block the program, or drop events and count them");
@@ -204,8 +214,7 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                 {{"auto", Packing::kAuto}, {"small", Packing::kSmall}, {"fast", Packing::kFast}},
                 "how the recording is packed: small; fast, in half the time and up to twice as large; or small except "
                 "while events come faster than that");
-  std::optional<uint32_t> pool;
-  parser.value("--pool,--mem-limit", pool, "SIZE",
+  parser.value("--pool,--mem-limit", words.pool, "SIZE",
                "event buffer of each process, in MiB or with a unit: 64, 1G; default 64", parse_pool_mib);
   parser.number("--keep", options.keep_mib, "MIB",
                 "keep the newest events of all processes in so much memory, in MiB, and store them at a snapshot: by "
@@ -215,20 +224,29 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                "how much of the program's time recording calls may cost, such as 10%: functions called too often are "
                "dropped from the recording and listed",
                parse_percent);
-  std::optional<uint64_t> sample_bytes, min_wait, holds;
-  parser.value("--sample-bytes", sample_bytes, "BYTES",
+  parser.value("--sample-bytes", words.sample_bytes, "BYTES",
                "record a random sample of allocations, one per BYTES on average (512k, 4m); reports estimate the "
                "totals; cheap enough to leave on",
                parse_sample_bytes);
+}
+
+void add_stack_options(OptionParser& parser, RecordOptions& options, RecordWords& words) {
   parser.section("What to record");
   parser.flag("--free-stacks", options.free_stacks, "also record the stacks of frees");
-  bool point_stacks = false;
-  parser.flag("--point-stacks", point_stacks,
+  parser.flag("--point-stacks", words.point_stacks,
               "also record the stacks of points; for some points only: -T PROVIDER:NAME@stack");
+  parser.number(
+      "--stack-depth", options.stack_depth, "N",
+      "minimum number of innermost frames kept per stack; deeper stacks keep up to twice as many; default 256", 1,
+      PENNA_MAX_STACK_DEPTH);
+}
+
+void add_lock_options(OptionParser& parser, RecordOptions& options, RecordWords& words) {
   parser.section("Locks");
-  parser.value("--min-wait", min_wait, "TIME", "count lock waits shorter than TIME, such as 10us, as uncontended",
+  parser.value("--min-wait", words.min_wait, "TIME", "count lock waits shorter than TIME, such as 10us, as uncontended",
                ParseShortTime{"--min-wait"});
-  parser.value("--holds", holds, "TIME", "also record the release stack of locks held for TIME or longer, such as 1ms",
+  parser.value("--holds", words.holds, "TIME",
+               "also record the release stack of locks held for TIME or longer, such as 1ms",
                ParseShortTime{"--holds"});
   parser.number("--sample-locks", options.lock_sample, "N",
                 "record 1 in N uncontended acquisitions, chosen at random; reports estimate their number; waits are "
@@ -239,11 +257,9 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
                 "LOCK=UNLOCK, names of C or C++ functions; or LOCK=UNLOCK,try=TRYLOCK, where TRYLOCK returns true on "
                 "success, or try0=TRYLOCK, where it returns 0; may be repeated",
                 parse_own_lock);
-  parser.section("What to record");
-  parser.number(
-      "--stack-depth", options.stack_depth, "N",
-      "minimum number of innermost frames kept per stack; deeper stacks keep up to twice as many; default 256", 1,
-      PENNA_MAX_STACK_DEPTH);
+}
+
+void add_push_options(OptionParser& parser, RecordOptions& options) {
   parser.section("A server");
   parser.text(
       "--push", options.push.server.url, "URL",
@@ -253,61 +269,95 @@ Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
   parser.value("--give-up", options.push.give_up, "TIME", "after so long without an answer, as 1min; default 10s",
                ParseDuration{"--give-up"});
   add_server_options(parser, options.push.server);
+}
+
+void add_output_options(OptionParser& parser, RecordOptions& options, RecordWords& words) {
   parser.section("Output");
-  bool live = false, tree = false, all = false;
   parser.flag(
-      "--live", live,
+      "--live", words.live,
       "print events as they happen, after filtering, on standard output, in the format of penna replay --merge");
-  parser.flag("--tree", tree, "with --live: only calls, as a tree of names, in the format of penna replay --tree");
-  parser.flag("--all", all, "with --live --tree: a line for every call");
+  parser.flag("--tree", words.tree,
+              "with --live: only calls, as a tree of names, in the format of penna replay --tree");
+  parser.flag("--all", words.all, "with --live --tree: a line for every call");
   parser.flag("--view", options.view,
               "show the recording in the browser, as penna view does, while it grows; afterwards, too, until Ctrl-C");
   parser.flag("--no-open", options.no_open, "with --view: print the page's address, and do not start a browser");
   add_color_option(parser, options.color);
   parser.flag("-q,--quiet", options.quiet, "print only errors");
+}
+
+// Options that say how others are to be read.
+Result<> settle(RecordOptions& options, RecordWords& words) {
+  // --calls and -k calls add up; without any, options.classes keeps its default, all.
+  for (int i = 0; i < PENNA_CLASS_COUNT; ++i)
+    if (words.switches[i]) words.kinds.push_back(kClassNames[i]);
+  if (words.tree && !words.live)
+    return Error{"--tree is for --live: afterwards, penna replay --tree shows the calls as a tree"};
+  if (options.no_open && !options.view) return Error{"--no-open is for --view: without it, there is no page"};
+  if (words.all && !words.tree) return Error{"--all is for --live --tree: lines show every call anyway"};
+  if (options.all_functions && !options.max_overhead) options.max_overhead = kOverheadOfAll;
+  options.timed_locks = !options.lock_functions.empty();
+  if (words.live) options.live = words.all ? LiveForm::kAll : words.tree ? LiveForm::kTree : LiveForm::kLines;
+  options.pids = PENNA_TRY(parse_pids(words.pids));
+  if (!words.kinds.empty()) options.classes = PENNA_TRY(classes_of(words.kinds));
+  options.pool_mib = words.pool.value_or(options.pool_mib);
+  options.sample_bytes = words.sample_bytes.value_or(0);
+  options.min_wait_ns = words.min_wait.value_or(0);
+  options.long_hold_ns = words.holds.value_or(0);
+  if (words.delay) options.filter.range = words.delay;
+  if (words.delay && options.duration_ns) *options.duration_ns += static_cast<uint64_t>(words.delay->value.begin);
+  if (words.max_size) options.max_bytes = words.max_size->value;
+  options.stacked_points = stacked_points(options.filter);
+  // --point-stacks is the pattern that matches every point.
+  if (words.point_stacks) options.stacked_points = {"*"};
+  for (std::vector<SnapshotCondition>& conditions : words.on)
+    options.on.insert(options.on.end(), std::make_move_iterator(conditions.begin()),
+                      std::make_move_iterator(conditions.end()));
+  return ok();
+}
+
+// The recording's description of how it was made: readers apply it again, and penna info shows it.
+std::vector<std::string> description_of(const RecordOptions& options, const RecordWords& words) {
+  std::vector<std::string> all = filter_words(options.filter);
+  for (std::string& word : thread_words(options.threads)) all.push_back(std::move(word));
+  for (const auto& spec : options.arguments) all.push_back("args=" + spec.text);
+  for (const auto& spec : options.results) all.push_back("result=" + spec.text);
+  if (words.point_stacks) all.emplace_back(kPointStacksWord);
+  if (options.libcalls) all.emplace_back("libcalls");
+  if (options.all_functions) all.emplace_back(kAllFunctionsWord);
+  if (options.ring_ns) all.push_back(fmt::format("ring={}ns", *options.ring_ns));
+  for (const SnapshotCondition& condition : options.on) all.push_back("on=" + condition.text);
+  if (words.max_size) all.push_back("max-size=" + words.max_size->text);
+  if (options.no_follow) all.emplace_back("no-follow");
+  return all;
+}
+
+}  // namespace
+
+Result<Parsed<RecordOptions>> parse_record(const Arguments& arguments) {
+  Parsed<RecordOptions> parsed;
+  RecordOptions& options = parsed.options;
+  RecordWords words;
+  OptionParser parser("Runs a command and records it.", "penna record");
+  add_recording_options(parser, options, words);
+  add_ring_options(parser, options, words);
+  add_kind_options(parser, options, words);
+  add_point_options(parser, options);
+  add_filter_options(parser, options.filter, FilterUse::kRecording);
+  add_thread_options(parser, options.threads);
+  add_stack_options(parser, options, words);
+  add_cost_options(parser, options, words);
+  add_lock_options(parser, options, words);
+  add_push_options(parser, options);
+  add_output_options(parser, options, words);
   parser.command(options.command);
   parsed.help = PENNA_TRY(parser.parse(arguments));
   if (!parsed.help.empty()) return parsed;
-
-  // --calls and -k calls add up; without any, options.classes keeps its default, all.
-  for (int i = 0; i < PENNA_CLASS_COUNT; ++i)
-    if (switches[i]) kinds.push_back(kClassNames[i]);
-  if (tree && !live) return Error{"--tree is for --live: afterwards, penna replay --tree shows the calls as a tree"};
-  if (options.no_open && !options.view) return Error{"--no-open is for --view: without it, there is no page"};
-  if (all && !tree) return Error{"--all is for --live --tree: lines show every call anyway"};
-  if (options.all_functions && !options.max_overhead) options.max_overhead = kOverheadOfAll;
-  options.timed_locks = !options.lock_functions.empty();
-  if (live) options.live = all ? LiveForm::kAll : tree ? LiveForm::kTree : LiveForm::kLines;
-  options.pids = PENNA_TRY(parse_pids(pids));
-  if (!kinds.empty()) options.classes = PENNA_TRY(classes_of(kinds));
-  options.pool_mib = pool.value_or(options.pool_mib);
-  options.sample_bytes = sample_bytes.value_or(0);
-  options.min_wait_ns = min_wait.value_or(0);
-  options.long_hold_ns = holds.value_or(0);
-  if (delay) options.filter.range = delay;
-  if (delay && options.duration_ns) *options.duration_ns += static_cast<uint64_t>(delay->value.begin);
-  if (max_size) options.max_bytes = max_size->value;
-  options.stacked_points = stacked_points(options.filter);
-  // --point-stacks is the pattern that matches every point.
-  if (point_stacks) options.stacked_points = {"*"};
-  for (std::vector<SnapshotCondition>& conditions : on)
-    options.on.insert(options.on.end(), std::make_move_iterator(conditions.begin()),
-                      std::make_move_iterator(conditions.end()));
+  PENNA_TRY(settle(options, words));
   PENNA_TRY(check_on(options));
   PENNA_TRY(check_push(options.push));
   PENNA_TRY(check(options));
-  // The recording's description of how it was made: readers apply it again, and penna info shows it.
-  options.filter_words = filter_words(options.filter);
-  for (std::string& word : thread_words(options.threads)) options.filter_words.push_back(std::move(word));
-  for (const auto& spec : options.arguments) options.filter_words.push_back("args=" + spec.text);
-  for (const auto& spec : options.results) options.filter_words.push_back("result=" + spec.text);
-  if (point_stacks) options.filter_words.emplace_back(kPointStacksWord);
-  if (options.libcalls) options.filter_words.emplace_back("libcalls");
-  if (options.all_functions) options.filter_words.emplace_back(kAllFunctionsWord);
-  if (options.ring_ns) options.filter_words.push_back(fmt::format("ring={}ns", *options.ring_ns));
-  for (const SnapshotCondition& condition : options.on) options.filter_words.push_back("on=" + condition.text);
-  if (max_size) options.filter_words.push_back("max-size=" + max_size->text);
-  if (options.no_follow) options.filter_words.emplace_back("no-follow");
+  options.filter_words = description_of(options, words);
   return parsed;
 }
 
