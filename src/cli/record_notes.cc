@@ -88,39 +88,48 @@ std::vector<std::string> lines_of_unrecorded(const CollectorTotals& totals) {
   return lines;
 }
 
-}  // namespace
-
-// In order of importance: file and events, what was lost or left out, the cost, what was not recorded, the next steps.
-void print_closing_lines(const RecordingTimes& times, const Collector& collector, const std::string& unrecorded) {
-  const CollectorTotals& totals = collector.totals();
-  const RecordingWriter& writer = collector.writer();
-  double ns = static_cast<double>(times.end.monotonic_ns - times.begin.monotonic_ns);
-  // + 1: an interval of no ticks must not divide by zero.
-  double ms_per_tick = ns / static_cast<double>(times.end.ticks - times.begin.ticks + 1) / 1e6;
-  // "stored" is what is in the file: what the collector received, less what could not be written. Everything else is
-  // lost, wherever that happened.
+// "Stored" is what is in the file: what the collector received, less what could not be written. Everything else is
+// lost, wherever that happened.
+struct Counted {
   EventCounts stored{}, lost{};
-  uint64_t stored_sum = 0, lost_sum = 0, on_disk_lost = 0;
+  uint64_t stored_sum = 0, lost_sum = 0, lost_on_disk = 0;
+};
+
+Counted count_events(const CollectorTotals& totals, const RecordingWriter& writer) {
+  Counted all;
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i) {
-    // Received by the collector but not written to the file.
-    stored[i] = totals.stored[i] - writer.lost()[i];
-    lost[i] = add_counts(totals.lost[i], writer.lost()[i]);
-    stored_sum += stored[i];
-    lost_sum = add_counts(lost_sum, lost[i]);
-    on_disk_lost += writer.lost()[i];
+    all.stored[i] = totals.stored[i] - writer.lost()[i];
+    all.lost[i] = add_counts(totals.lost[i], writer.lost()[i]);
+    all.stored_sum += all.stored[i];
+    all.lost_sum = add_counts(all.lost_sum, all.lost[i]);
+    all.lost_on_disk += writer.lost()[i];
   }
-  const std::string how_long =
-      fmt::format("{:.3f} s, {} process{}", ns / 1e9, totals.processes, totals.processes == 1 ? "" : "es");
+  return all;
+}
+
+void say_file(const RecordingTimes& times, const CollectorTotals& totals, uint64_t file_bytes) {
+  const std::string how_long = fmt::format("{:.3f} s, {} process{}",
+                                           static_cast<double>(times.end.monotonic_ns - times.begin.monotonic_ns) / 1e9,
+                                           totals.processes, totals.processes == 1 ? "" : "es");
   if (times.files.empty())
-    say(fmt::format("{}: {}, {}", times.path, bytes_text(static_cast<int64_t>(writer.file_bytes())), how_long));
+    say(fmt::format("{}: {}, {}", times.path, bytes_text(static_cast<int64_t>(file_bytes)), how_long));
   else
     say(what_files_are(times, how_long, totals));
+}
+
+void say_events(const RecordingTimes& times, const CollectorTotals& totals, const Counted& counted) {
   say(fmt::format("{}; {}{}",
-                  !times.files.empty() ? events_text(totals.thrown_away) + " not kept"
-                  : stored_sum == 0    ? "no events"
-                                       : events_text(stored),
-                  lost_sum == 0 ? "0 lost" : fmt::format("{} LOST ({})", count_text(lost_sum), events_text(lost)),
+                  !times.files.empty()      ? events_text(totals.thrown_away) + " not kept"
+                  : counted.stored_sum == 0 ? "no events"
+                                            : events_text(counted.stored),
+                  counted.lost_sum == 0
+                      ? "0 lost"
+                      : fmt::format("{} LOST ({})", count_text(counted.lost_sum), events_text(counted.lost)),
                   totals.torn == 0 ? "" : fmt::format(", {} torn", totals.torn)));
+}
+
+// What conditions, filters and limits did.
+void say_what_was_asked(const RecordingTimes& times, const CollectorTotals& totals) {
   if (!times.conditions.empty() && totals.sites_with_condition != 0) say(what_conditions_did(times.conditions, totals));
   for (const std::string& sentence : times.unmet_conditions) say(sentence + " (see: penna list)");
   if (!times.filter.empty()) say(what_filters_did(times, totals));
@@ -133,18 +142,31 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
                     times.goes_on ? "; the program keeps running, unrecorded" : ""));
   if (times.snapshots && times.files.empty()) say(what_snapshots_did(*times.snapshots, totals));
   if (!times.refused.empty()) say(times.refused);
+}
+
+void say_cost(const RecordingTimes& times, const CollectorTotals& totals) {
   if (!times.overhead.empty()) say(times.overhead);
   if (const Slowdown slowdown(totals.costliest); slowdown.is_much())
     say(slowdown_text(totals.costliest,
                       totals.processes == 1 ? "the program" : fmt::format("process {}", totals.costliest_pid)));
-  if (totals.processes != 0)
-    say(fmt::format("start-up cost {:.2f} ms, {}{:.1f} ms waited for room",
-                    static_cast<double>(totals.start_cost_ticks) * ms_per_tick,
-                    totals.threads_blocked_ticks == kMostCounted ? "at least " : "",
-                    static_cast<double>(totals.threads_blocked_ticks) * ms_per_tick));
-  if (on_disk_lost != 0)
+  if (totals.processes == 0) return;
+  // + 1: an interval of no ticks must not divide by zero.
+  const double ms_per_tick = static_cast<double>(times.end.monotonic_ns - times.begin.monotonic_ns) /
+                             static_cast<double>(times.end.ticks - times.begin.ticks + 1) / 1e6;
+  say(fmt::format("start-up cost {:.2f} ms, {}{:.1f} ms waited for room",
+                  static_cast<double>(totals.start_cost_ticks) * ms_per_tick,
+                  totals.threads_blocked_ticks == kMostCounted ? "at least " : "",
+                  static_cast<double>(totals.threads_blocked_ticks) * ms_per_tick));
+}
+
+void say_losses(const RecordingTimes& times, const CollectorTotals& totals, uint64_t lost_on_disk) {
+  if (lost_on_disk != 0)
     say("some events could not be written to the file: free space on its disk, or record elsewhere with -o");
   for (const std::string& text : loss_texts({totals.lost, totals.lost_for, times.waits})) say("lost: " + text);
+}
+
+// `programs`: those that were started and are no programs that can be recorded; empty: none.
+void say_what_is_missing(const CollectorTotals& totals, const std::string& programs) {
   if (totals.restricted_processes != 0)
     say(fmt::format("{} not recorded to the end: forbidden what recording needs (seccomp, PR_SET_TSC)",
                     plural_text(static_cast<int64_t>(totals.restricted_processes), "process was", "processes were")));
@@ -158,8 +180,22 @@ void print_closing_lines(const RecordingTimes& times, const Collector& collector
                     plural_text(static_cast<int64_t>(forked), "forked process was", "forked processes were")));
   for (const std::string& sentence : closing_sentences(totals.target)) say(sentence);
   for (const std::string& limit : totals.limits) say(limit);
-  if (!unrecorded.empty()) say(unrecorded);
+  if (!programs.empty()) say(programs);
   for (const std::string& line : lines_of_unrecorded(totals)) say(line);
+}
+
+}  // namespace
+
+// In order of importance: file and events, what was lost or left out, the cost, what was not recorded, the next steps.
+void print_closing_lines(const RecordingTimes& times, const Collector& collector, const std::string& unrecorded) {
+  const CollectorTotals& totals = collector.totals();
+  const Counted counted = count_events(totals, collector.writer());
+  say_file(times, totals, collector.writer().file_bytes());
+  say_events(times, totals, counted);
+  say_what_was_asked(times, totals);
+  say_cost(times, totals);
+  say_losses(times, totals, counted.lost_on_disk);
+  say_what_is_missing(totals, unrecorded);
   if (!times.way_to_calls.empty()) say(times.way_to_calls);
   if (!times.path.empty()) say(fmt::format("next: penna report {}", times.path));
 }

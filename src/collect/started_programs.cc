@@ -44,6 +44,11 @@ const Why& why_of(uint32_t why) { return kWhys[why < kWhys.size() ? why : 0]; }
 // Reported without a path, it is a forked child.
 bool may_be_fork(uint32_t why) { return why == PENNA_START_UNREACHED || why == PENNA_START_NO_ROOM; }
 
+// It may not have started a program of its own.
+bool is_process(const UnrecordedProgram& one) {
+  return one.path.empty() && (may_be_fork(one.why) || one.why == kUnanswered);
+}
+
 }  // namespace
 
 void StartedPrograms::add(const penna_start& start, uint32_t pid) {
@@ -125,8 +130,7 @@ std::vector<UnrecordedProgram> StartedPrograms::unrecorded() const {
 }
 
 std::string unrecorded_sentence(const UnrecordedProgram& program) {
-  const bool is_process = may_be_fork(program.why) || program.why == kUnanswered;
-  const std::string who = !program.path.empty() ? program.path : is_process ? "a process" : "a program";
+  const std::string who = !program.path.empty() ? program.path : is_process(program) ? "a process" : "a program";
   return fmt::format("{}{} was not recorded: {}", who,
                      program.pid == 0 ? std::string{} : fmt::format(" (pid {})", program.pid), why_of(program.why).one);
 }
@@ -141,7 +145,8 @@ std::string unrecorded_summary(const std::vector<UnrecordedProgram>& programs, u
     parts.push_back(count_text(static_cast<int64_t>(bounded_count(unreported))) + " of which nothing else is known");
   return fmt::format(
       "{} programs{} were not recorded: {}", count_text(static_cast<int64_t>(add_counts(programs.size(), unreported))),
-      counts[PENNA_START_UNREACHED] != 0 ? " and processes" : " that were started", fmt::join(parts, ", "));
+      std::any_of(programs.begin(), programs.end(), is_process) ? " and processes" : " that were started",
+      fmt::join(parts, ", "));
 }
 
 }  // namespace penna

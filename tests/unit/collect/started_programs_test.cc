@@ -2,6 +2,7 @@
 // Which started programs were recorded and which were not, in any order of starts and connections.
 #include "collect/started_programs.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -78,6 +79,16 @@ TEST(StartedPrograms, ForkedChildrenAreToldWhateverTheyBecome) {
   programs.add(start(7, PENNA_START_NO_ROOM, "killed"), 9);
   EXPECT_NE(all(programs).find("\na process (pid 8) was not recorded: its resource limits"), std::string::npos);
   EXPECT_NE(all(programs).find("killed (pid 9) was not recorded: its resource limits"), std::string::npos);
+}
+
+TEST(StartedPrograms, ASummaryCallsForkedChildrenProcesses) {
+  StartedPrograms programs;
+  programs.add(start(6, PENNA_START_NO_ROOM, "/full"), 8);
+  constexpr const char* kRest = "were not recorded: 1 whose resource limits (ulimit) leave no memory";
+  EXPECT_EQ(unrecorded_summary(programs.unrecorded(), 0), fmt::format("1 programs that were started {}", kRest));
+  programs.left_unanswered(9, false);
+  EXPECT_EQ(unrecorded_summary(programs.unrecorded(), 0),
+            fmt::format("2 programs and processes {}, 1 that the recorder answered too late", kRest));
 }
 
 TEST(StartedPrograms, WhoGaveUpIsToldAsWhatItWasToBecome) {
