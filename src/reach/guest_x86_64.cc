@@ -263,10 +263,14 @@ bool Guest::set_refusals(const RemoteMemory& memory, uint32_t refusals) const {
 }
 
 std::optional<std::string> Guest::outcome(const RemoteMemory& memory) const {
-  const auto words = memory.get<GuestWords>(place_.memory);
+  auto words = memory.get<GuestWords>(place_.memory);
+  // Read once more: what it wrote before it ended may be newer than what was read.
+  if (words && words->tid == 0) words = memory.get<GuestWords>(place_.memory);
   if (!words) return "has ended meanwhile";
   if (words->state == 2) return "could not load the agent: " + memory.text(words->error);
-  if (words->state != 1 || words->tid != 0) return {};
+  if (words->tid != 0) return {};
+  if (words->state == 0)
+    return "has ended the thread that was to load the agent (a filter of system calls?): use --via breakpoint";
   switch (words->answer) {
     case PENNA_ATTACHED: return "";
     case PENNA_ATTACH_UNWINDER:

@@ -28,6 +28,7 @@
 #include "reach/agent_file.h"
 #include "reach/call_filters.h"
 #include "reach/guest.h"
+#include "reach/guest_thread.h"
 #include "reach/residue.h"
 #include "reach/standalone_agent.h"
 #include "reach/stop_thread.h"
@@ -225,10 +226,14 @@ std::string open_agent(const Target& target, const std::string& agent_path, Star
 // Until the agent has planned. The recorder answers its questions meanwhile, and may read debug files for them. Returns
 // words that follow "process N "; empty: success.
 std::string await_guest(const Target& target, const Guest& guest) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(PENNA_PLAN_SECONDS);
-  for (;; ::usleep(kAwaitGuestUs)) {
+  constexpr std::chrono::seconds kLockPatience(10), kPatience(PENNA_PLAN_SECONDS);
+  const auto start = std::chrono::steady_clock::now();
+  for (LockWatch watch(target.pid);; ::usleep(kAwaitGuestUs)) {
     if (const auto outcome = guest.outcome(target.memory)) return *outcome;
-    if (std::chrono::steady_clock::now() > end) return "does not let the agent be loaded: a lock is held";
+    if (watch.waited() > kLockPatience)
+      return fmt::format("does not let the agent be loaded: a thread holds the dynamic linker's lock, or malloc's: {}",
+                         kUseBreakpoints);
+    if (std::chrono::steady_clock::now() - start > kPatience) return "does not let the agent be loaded";
   }
 }
 

@@ -3,20 +3,18 @@
 #include "reach/rehearsal.h"
 
 #include <fmt/core.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <thread>
 #include <utility>
 
-#include "base/file.h"
 #include "base/memory_ranges.h"
 #include "penna/detail/attach.h"
+#include "reach/guest_thread.h"
 #include "reach/inject.h"
 #include "reach/journal.h"
 #include "reach/process_copy.h"
@@ -26,37 +24,6 @@
 
 namespace penna {
 namespace {
-
-// A copy has only one of the process's threads, and a lock that another thread held is never released. Ends the copy
-// whose guest waits for such a lock: then another copy is made.
-class LockWatch {
- public:
-  explicit LockWatch(pid_t copy) : copy_(copy) {}
-  void look() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < kBetween) return;
-    last_ = now;
-    if (!waits()) since_ = now;
-    if (now - since_ <= kPatience || has_ended_it_) return;
-    has_ended_it_ = true;
-    ::kill(copy_, SIGKILL);
-  }
-  bool has_ended_it() const { return has_ended_it_; }
-
- private:
-  static constexpr auto kBetween = std::chrono::milliseconds(20), kPatience = std::chrono::milliseconds(300);
-  bool waits() const {
-    for (const pid_t thread : threads_of(copy_)) {
-      if (thread == copy_) continue;
-      const auto call = read_file(fmt::format("/proc/{}/task/{}/syscall", copy_, thread), 256);
-      if (call && std::atoi(call->c_str()) == SYS_futex) return true;
-    }
-    return false;
-  }
-  pid_t copy_;
-  std::chrono::steady_clock::time_point last_{}, since_ = std::chrono::steady_clock::now();
-  bool has_ended_it_ = false;
-};
 
 struct Mapped {
   uint64_t count = 0, bytes = 0;
@@ -115,6 +82,7 @@ Result<std::vector<PlannedChange>> changes_of(const Target& process, pid_t copy)
 
 // In one copy. The error is text to follow "process N "; *again: another copy may succeed.
 Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& stage, bool* again) {
+  constexpr std::chrono::milliseconds kLockPatience(300);
   auto made = ProcessCopy::make(process.pid);
   *again = !made && made.error().text == ProcessCopy::kNotMade && !has_ended(process.pid);
   if (!made) return made.error();
@@ -129,10 +97,14 @@ Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& sta
   const Mapped before = mapped_by(copy.pid());
   stage.invite(copy.pid());
   auto inject = PENNA_TRY(Inject::prepare({copy.pid()}, stage.agent, stage.socket_path, InjectUntil::kPlanned));
+  // A copy has only one of the process's threads, and a lock that another thread held is never released.
   LockWatch watch(copy.pid());
+  bool is_stuck = false;
   inject->serve_by([&](int also) {
     stage.serve(also);
-    watch.look();
+    if (is_stuck || watch.waited() < kLockPatience) return;
+    is_stuck = true;
+    ::kill(copy.pid(), SIGKILL);
   });
   CarrierError trouble;
   if (!inject->start(&trouble)) {
@@ -141,7 +113,7 @@ Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& sta
     // dynamic linker: in the copy, no thread leaves there.
     *again = has_ended(copy.pid()) || trouble.text.find(Journal::kIsAlways) != std::string::npos;
     PENNA_TRY(copy.end());
-    if (watch.has_ended_it()) return Error{"could not be copied: its threads always hold a lock that the agent needs"};
+    if (is_stuck) return Error{"could not be copied: its threads always hold a lock that the agent needs"};
     if (*again) return Error{"could not be copied: the copy has ended"};
     return Error{trouble.text.starts_with(who) ? trouble.text.substr(who.size())
                                                : "could not be tried in a copy: " + trouble.text};

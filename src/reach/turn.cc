@@ -7,16 +7,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "base/command_line.h"
-#include "reach/stop_thread.h"
+#include "reach/guest_thread.h"
 #include "reach/surgeon.h"
 
 namespace penna {
@@ -42,19 +39,13 @@ Fd take_name(const std::string& name, Clock::time_point end) {
   return socket;
 }
 
-// The guest of a recorder whose socket name is not visible here, or that was killed before it let its guest begin.
-bool has_guest(pid_t pid) {
-  const std::vector<pid_t> threads = threads_of(pid);
-  return std::any_of(threads.begin(), threads.end(),
-                     [](pid_t thread) { return comm_of(static_cast<uint32_t>(thread)) == "penna-guest"; });
-}
-
 }  // namespace
 
 Fd lock_target(pid_t pid) {
   const auto end = Clock::now() + kPatience;
   Fd turn = take_name(fmt::format("penna-surgeon.{}", pid), end);
-  while (turn && has_guest(pid)) {
+  // The guest of a recorder whose socket name is not visible here, or that was killed before it let its guest begin.
+  while (turn && guest_thread_of(pid) != 0) {
     if (gives_up(end)) return {};
     ::usleep(kBetweenLooksUs);
   }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// See guest_thread.h.
+#include "reach/guest_thread.h"
+
+#include <fmt/core.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "base/command_line.h"
+#include "base/file.h"
+#include "reach/stop_thread.h"
+
+namespace penna {
+
+pid_t guest_thread_of(pid_t pid) {
+  const std::vector<pid_t> threads = threads_of(pid);
+  const auto found = std::find_if(threads.begin(), threads.end(),
+                                  [](pid_t thread) { return comm_of(static_cast<uint32_t>(thread)) == "penna-guest"; });
+  return found == threads.end() ? 0 : *found;
+}
+
+std::chrono::milliseconds LockWatch::waited() {
+  constexpr std::chrono::milliseconds kBetween(20);
+  if (const auto now = Clock::now(); now - looked_ >= kBetween) {
+    looked_ = now;
+    if (!waits()) since_ = now;
+  }
+  return std::chrono::duration_cast<std::chrono::milliseconds>(looked_ - since_);
+}
+
+bool LockWatch::waits() {
+  if (guest_ == 0) guest_ = guest_thread_of(pid_);
+  if (guest_ == 0) return false;
+  const auto call = read_file(fmt::format("/proc/{}/task/{}/syscall", pid_, guest_), 256);
+  return call && std::atoi(call->c_str()) == SYS_futex;
+}
+
+}  // namespace penna
