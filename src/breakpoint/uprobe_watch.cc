@@ -306,9 +306,9 @@ LeftPlaces UprobeWatch::leave() {
   for (const uint64_t one : losses_) lost += one;
   add(lost, "event was", "events were", "lost: they came faster than they were read; name fewer functions");
   add(late_, "child or new program", "children and new programs",
-      "got uprobes a moment after the start; what it did before is not recorded");
-  add(forks_ - std::min(forks_, followed_), "child", "children",
-      "ended, or lost its parent, before it could be recorded");
+      "got uprobes a moment after the start; what happened there before is not recorded");
+  add(forks_ - std::min(forks_, followed_), "child was", "children were",
+      "not recorded: the process, or its parent, ended before its uprobes were set");
   return left;
 }
 

@@ -170,7 +170,7 @@ done
 
 # Forked children and programs that are started: from a moment after their start on.
 cat >forks.sh <<'S'
-for i in 1 2; do sh -c './glibc_static 1 >/dev/null; true' & done; wait; echo done
+for i in 1 2; do sh -c 'sleep 0.5; ./glibc_static 1 >/dev/null; true' & done; wait; echo done
 S
 run penna record --via uprobe -f -o it.penna -k calls -F leaf -- dash forks.sh
 expect_eq 0 "$status" "status of a shell: $err"
