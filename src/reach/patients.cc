@@ -15,6 +15,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -24,6 +25,7 @@
 #include "base/in_proc.h"
 #include "base/memory_ranges.h"
 #include "base/proc_stat.h"
+#include "base/proc_status.h"
 #include "penna/patch_plan.h"
 #include "reach/agent_file.h"
 #include "reach/call_filters.h"
@@ -67,6 +69,7 @@ struct Start {
   std::optional<AgentFile> agent;             // none: it is loaded already
   GuestPlace place;                           // found or made
   uint32_t refusals = 0;                      // penna_attachment::refusals
+  bool locks_memory = false;                  // what is mapped may be locked (mlockall)
   Fd agent_file;                              // made: where `agent` is written
   std::optional<StandaloneAgent> standalone;  // the standalone agent, if we have to load it
   uint64_t base = 0, frames = 0;              // standalone: where it is; map_frames()
@@ -103,6 +106,25 @@ std::string map_standalone(const Target& target, BorrowedThread& thread, Start* 
   return trouble;
 }
 
+bool locks_memory(pid_t pid) {
+  const auto status = read_file(in_proc(pid, "status"), 64 << 10);
+  return status && std::strtoull(status_value(*status, "VmLck").c_str(), nullptr, 10) != 0;
+}
+
+// Maps the guest's memory. In a process that locks its memory, the thread would wait for all of its pages, of which the
+// guest needs few. Not so with a filter of system calls, which may forbid munlock.
+std::optional<int64_t> map_guest_memory(BorrowedThread& thread, const Start& start) {
+  constexpr uint64_t kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, kAccess = PROT_READ | PROT_WRITE;
+  const bool unlocks = start.locks_memory && (start.refusals & PENNA_CALLS_FILTERED) == 0;
+  const auto memory =
+      thread.call(SYS_mmap, {0, Guest::kMemoryBytes, unlocks ? uint64_t{PROT_NONE} : kAccess, kFlags, ~uint64_t{0}, 0});
+  if (!unlocks || !may_map(memory)) return memory;
+  const auto at = static_cast<uint64_t>(*memory);
+  thread.call(SYS_munlock, {at, Guest::kMemoryBytes, 0, 0, 0, 0});
+  const auto opened = thread.call(SYS_mprotect, {at, Guest::kMemoryBytes, kAccess, 0, 0, 0});
+  return opened == 0 ? memory : opened;
+}
+
 // Maps memory for the guest, and creates a memfd for the agent unless it is loaded already. Returns words that follow
 // "process N "; empty: success.
 std::string bring_guest(const Target& target, BorrowedThread& thread, Start* start) {
@@ -110,8 +132,7 @@ std::string bring_guest(const Target& target, BorrowedThread& thread, Start* sta
   const auto code = thread.call(SYS_mmap, {0, Guest::kCodeBytes, PROT_READ | PROT_EXEC, kPrivate, ~uint64_t{0}, 0});
   if (!may_map(code)) return fmt::format("may not map executable memory: {}", kUseBreakpoints);
   start->place.code = static_cast<uint64_t>(*code);
-  const auto memory = thread.call(
-      SYS_mmap, {0, Guest::kMemoryBytes, PROT_READ | PROT_WRITE, kPrivate | MAP_NORESERVE, ~uint64_t{0}, 0});
+  const auto memory = map_guest_memory(thread, *start);
   if (!may_map(memory))
     return fmt::format("has too little memory left for the agent: raise its limits (prlimit --pid {}), or {}",
                        target.pid, kUseBreakpoints);
@@ -252,7 +273,7 @@ std::string Patients::bring_in_once(pid_t pid, AttachedProcess& patient) const {
   if (!refusals) return sentence(refusals.error().text);
 
   // The guest loads the agent, which plans. It inherits the filters of the thread that makes it.
-  Start start{{socket_path_, agent_}, find_residue(*target), {}, {}, *refusals, {}, {}};
+  Start start{{socket_path_, agent_}, find_residue(*target), {}, {}, *refusals, locks_memory(pid), {}, {}};
   if (std::string trouble = start.residue ? renew_agent(*target, agent_, &start) : open_agent(*target, agent_, &start);
       !trouble.empty())
     return trouble;

@@ -96,7 +96,7 @@ enum CallRefusals : uint32_t {
   kRefusesRecording = 2,  // keep recording
   kRefusesCode = 4,       // inspect loaded code and patch it
   kRefusesCopies = 8,     // read memory that may be unmapped
-  kRefusesGrowth = 32,    // make more of the stack tree accessible
+  kRefusesGrowth = 32,    // make more of the channel accessible
 };
 
 // A system call that the agent makes, with the arguments that a filter may check, and what is impossible without it.

@@ -7,9 +7,9 @@
 
 #include "agent/core/attachment.h"
 #include "agent/core/call_filters.h"
+#include "agent/core/channel_room.h"
 #include "agent/core/pages.h"
 #include "agent/core/return_trampolines.h"
-#include "agent/core/stack_room.h"
 #include "agent/core/sys.h"
 #include "agent/core/writer.h"
 #include "agent/patch/site_records.h"

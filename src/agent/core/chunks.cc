@@ -9,6 +9,7 @@
 #include <linux/futex.h>
 #include <time.h>
 
+#include "agent/core/channel_room.h"
 #include "agent/core/lifecycle.h"
 #include "agent/core/signal_block.h"
 #include "agent/core/stopping.h"
@@ -28,7 +29,7 @@ penna_chunk* header_of(uint32_t chunk) { return reinterpret_cast<penna_chunk*>(c
 
 // Takes the lowest free chunk, whose pages are most likely warm. kNone if all are in use.
 uint32_t take_free_chunk() {
-  for (uint32_t word = 0; word < process.chunk_count / 64; ++word) {
+  for (uint32_t word = 0; word < chunks_ready() / 64; ++word) {
     uint64_t* bits = process.free_bitmap + word;
     uint64_t seen = __atomic_load_n(bits, __ATOMIC_RELAXED);
     while (seen != 0) {
@@ -76,7 +77,9 @@ uint32_t obtain_chunk(SignalBlock& signals) {
   for (int tries = 0;; ++tries) {
     uint32_t generation = __atomic_load_n(&process.channel->freed_generation, __ATOMIC_ACQUIRE);
     bool backlogged = backlog_full();
-    if (!backlogged) chunk = take_free_chunk();
+    if (!backlogged)
+      while ((chunk = take_free_chunk()) == kNone && grow_chunks()) {
+      }
     if (chunk != kNone || process.on_full != PENNA_ON_FULL_BLOCK) break;
     // All chunks are in use by threads. The collector may find that some of these are dead, but the wait is bounded.
     const uint64_t now_in_vain = uint64_t{1} << 32 | generation;

@@ -13,11 +13,11 @@
 #include "agent/calls/call_values.h"
 #include "agent/core/attachment.h"
 #include "agent/core/call_filters.h"
+#include "agent/core/channel_room.h"
 #include "agent/core/environment.h"
 #include "agent/core/pages.h"
 #include "agent/core/rendezvous.h"
 #include "agent/core/return_trampolines.h"
-#include "agent/core/stack_room.h"
 #include "agent/core/stopping.h"
 #include "agent/core/sys.h"
 #include "agent/core/writer.h"
@@ -168,8 +168,8 @@ void take_channel(const Rendezvous& meeting) {
   process.stack_hash = reinterpret_cast<uint32_t*>(base + channel->hash_at);
   process.stack_nodes = reinterpret_cast<penna_stack_node*>(base + channel->nodes_at);
   process.hash_mask = channel->hash_slots - 1;
-  process.nodes_ready = nodes_at_first(channel->max_nodes);
-  process.chunk_count = channel->chunk_count;
+  process.nodes_ready = meeting.ready.nodes;
+  process.chunks_ready = meeting.ready.chunks;
   process.backlog_limit = channel->backlog_limit;
 }
 

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "agent/core/channel_room.h"
 #include "agent/core/pages.h"
-#include "agent/core/stack_room.h"
 #include "agent/core/sys.h"
 #include "agent/core/text.h"
 #include "penna/clock.h"
@@ -187,7 +187,7 @@ uint64_t apart_from_libraries(uint64_t bytes) {
   return here > 2 * (kApart + bytes) ? page_up(here - kApart - bytes) : 0;
 }
 
-// Maps the channel such that its chunks are aligned to their size: a record finds its chunk by masking.
+// Maps the channel, without access, such that its chunks are aligned to their size: a record finds its chunk by a mask.
 uint8_t* map_aligned(long fd, uint64_t bytes) {
   uint64_t room = bytes + PENNA_CHUNK_BYTES;
   long got = sys(SYS_mmap, static_cast<long>(apart_from_libraries(room)), static_cast<long>(room), PROT_NONE,
@@ -195,8 +195,8 @@ uint8_t* map_aligned(long fd, uint64_t bytes) {
   if (sys_failed(got)) return nullptr;
   auto begin = static_cast<uint64_t>(got);
   uint64_t at = (begin + PENNA_CHUNK_BYTES - 1) & ~uint64_t{PENNA_CHUNK_BYTES - 1};
-  long mapped = sys(SYS_mmap, static_cast<long>(at), static_cast<long>(bytes), PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_FIXED, fd, 0);
+  long mapped =
+      sys(SYS_mmap, static_cast<long>(at), static_cast<long>(bytes), PROT_NONE, MAP_SHARED | MAP_FIXED, fd, 0);
   if (at > begin) sys(SYS_munmap, static_cast<long>(begin), static_cast<long>(at - begin));
   uint64_t tail = begin + room - (at + bytes);
   if (tail > 0) sys(SYS_munmap, static_cast<long>(at + bytes), static_cast<long>(tail));
@@ -260,14 +260,17 @@ void keep_out_of_dumps(uint8_t* base, uint64_t bytes) {
   sys(SYS_madvise, reinterpret_cast<long>(base), static_cast<long>(bytes), MADV_DONTDUMP);
 }
 
-uint8_t* make_channel(const penna_channel& plan, long fd) {
+uint8_t* make_channel(const penna_channel& plan, long fd, ReadyRoom* ready) {
   if (sys_failed(sys(SYS_ftruncate, fd, static_cast<long>(plan.total_bytes)))) return nullptr;
   // Sealed: the collector must be able to rely on the size.
   if (sys_failed(sys(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))) return nullptr;
   uint8_t* base = map_aligned(fd, plan.total_bytes);
   if (base == nullptr) return nullptr;
   keep_out_of_dumps(base, plan.total_bytes);
-  reserve_stack_tree(plan, base, fd);
+  if (!open_room(plan, base, fd, ready)) {
+    sys(SYS_munmap, reinterpret_cast<long>(base), static_cast<long>(plan.total_bytes));
+    return nullptr;
+  }
   __builtin_memcpy(base, &plan, sizeof plan);
   __builtin_memset(base + plan.free_at, 0xff, plan.chunk_count / 8);
   uint32_t ring_slots = 1;
@@ -300,7 +303,7 @@ bool meet_recorder(const char* socket_path, const ForkedFrom& forked_from, const
   steps.complete(&plan);
   plan.forked_by = forked_from.thread;
   plan.fork_ticks = forked_from.ticks;
-  uint8_t* base = memory ? make_channel(plan, memory.fd) : nullptr;
+  uint8_t* base = memory ? make_channel(plan, memory.fd, &result->ready) : nullptr;
   penna_hello hello{PENNA_CHANNEL_MAGIC,
                     PENNA_ABI_VERSION,
                     plan.pid,

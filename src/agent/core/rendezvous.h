@@ -4,6 +4,7 @@
 // Invariant: if it fails, it leaves nothing behind in the process.
 #pragma once
 
+#include "agent/core/channel_room.h"
 #include "penna/channel.h"
 
 namespace penna::agent {
@@ -12,6 +13,7 @@ struct Rendezvous {
   penna_config config;
   penna_channel* channel;
   uint64_t channel_bytes;  // as mapped
+  ReadyRoom ready;         // how much of it is usable
   penna_doorbell* doorbell;
   const penna_life* life;
   uint32_t pid;

@@ -39,8 +39,8 @@ struct alignas(4096) Process {
   uint32_t* stack_hash;
   penna_stack_node* stack_nodes;
   uint32_t hash_mask;
-  uint32_t nodes_ready;  // how many of the channel's max_nodes are usable so far (stack_room.h); grows, atomic
-  uint32_t chunk_count;
+  // How many of the channel's max_nodes and chunk_count are usable so far (channel_room.h); they grow, atomic.
+  uint32_t nodes_ready, chunks_ready;
   uint32_t backlog_limit;
   uint32_t stack_depth;
   uint32_t on_full;  // penna_on_full

@@ -6,8 +6,8 @@
 #include <new>
 
 #include "agent/core/attachment.h"
+#include "agent/core/channel_room.h"
 #include "agent/core/return_trampolines.h"
-#include "agent/core/stack_room.h"
 #include "agent/core/state.h"
 #include "agent/modules/modules.h"
 #include "agent/modules/own_code.h"

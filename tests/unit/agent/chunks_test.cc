@@ -68,7 +68,7 @@ struct Chunks : testing::Test {
     process.doorbell = &doorbell;
     process.life = &life;
     process.free_bitmap = &free_bitmap;
-    process.chunk_count = kChunks;
+    process.chunks_ready = kChunks;
     process.backlog_limit = kChunks;
     process.on_full = PENNA_ON_FULL_DROP;
     thread = {};

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 
 #include "agent/core/call_filters.h"
+#include "agent/core/channel_room.h"
 #include "agent/core/lifecycle.h"
 #include "agent/core/stopping.h"
 #include "agent/core/writer.h"
@@ -23,6 +24,9 @@ auto install_filter(const void* program, Install install, bool positive_fails = 
   const uint32_t refused = refused_by_filter(program);
   const bool ends_recording = (refused & kRefusesRecording) != 0 && process.channel != nullptr;
   if (ends_recording) close_chunk();
+  if ((refused & kRefusesGrowth) != 0 && process.channel != nullptr)
+    while (grow_chunks()) {
+    }
   const auto result = install();
   if (result < 0 || (positive_fails && result != 0)) return result;
   call_refusals |= refused;
