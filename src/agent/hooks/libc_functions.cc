@@ -153,7 +153,7 @@ void enter(const LibcFunctions& functions, const link_map* map) {
   uintptr_t originals[kMost] = {};
   for (uint32_t i = 0; i < functions.count; ++i) entered[i] = functions.list[i].entered;
   ModuleFacts module;
-  if (!module_at(reinterpret_cast<uintptr_t>(map->l_ld), &module)) return count_refused_function();
+  if (map == nullptr || !module_at(reinterpret_cast<uintptr_t>(map->l_ld), &module)) return count_refused_function();
   enter_instead(module, entered, functions.count, originals, PENNA_UNLESS_NOTHING);
   for (uint32_t i = 0; i < functions.count; ++i)
     if (originals[i] != 0) *functions.list[i].real = originals[i];

@@ -2,6 +2,8 @@
 // See real.h.
 #include "agent/modules/real.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdint.h>
 #include <sys/single_threaded.h>
 
@@ -54,6 +56,22 @@ void hold_modules_from_here_on() {
   iterate_modules = reinterpret_cast<decltype(iterate_modules)>(found);
 }
 
+// libgcc may have been opened by the program itself, which may close it at any moment: it is kept open from here on, as
+// libc keeps it once it has needed it. Null if it is gone by now.
+void keep_unwinder() {
+  static char path[PATH_MAX];  // copied while no module can go
+  for_each_module([&](const link_map& map) {
+    const bool has_it =
+        !is_ours(&map) && !is_kernels(map) && DynamicSymbols(map).find("_Unwind_Backtrace").address != 0;
+    for (size_t i = 0; has_it && map.l_name[i] != 0 && i + 1 < sizeof path; ++i) path[i] = map.l_name[i];
+    return !has_it;
+  });
+  if (path[0] == 0) return;  // in the program itself, or there is none
+  void* const kept = real.dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  real._Unwind_Backtrace = reinterpret_cast<decltype(real._Unwind_Backtrace)>(
+      kept != nullptr ? real.dlsym(kept, "_Unwind_Backtrace") : nullptr);
+}
+
 struct EarlyBlock {
   size_t bytes;
   size_t padding;
@@ -78,6 +96,7 @@ bool resolve_real_functions() {
 #undef PENNA_REAL_UNDECLARED
 #undef PENNA_REAL
   iterate_modules = real.dl_iterate_phdr;
+  if (loaded_late && !kStandalone && real._Unwind_Backtrace != nullptr) keep_unwinder();
   if (_r_debug.r_map != nullptr)
     programs_realloc =
         reinterpret_cast<void* (*)(void*, size_t)>(DynamicSymbols(*_r_debug.r_map).find("realloc").address);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Threads that continuously load and unload libraries, each its own (library.c, built in several ways), and check
-// their results:
+// their results. Another one does so with the unwinder's library:
 //
 //   libraries LIBRARY...     prints a line every 10 ms; "WRONG" if anything is incorrect
 #include <dlfcn.h>
@@ -20,7 +20,19 @@ static void* come_and_go(void* path) {
   return NULL;
 }
 
+// The unwinder's, which backtraces need: this program is not linked with it.
+static void* come_and_go_unwinder(void* none) {
+  for (;; usleep(300)) {
+    void* const library = dlopen("libgcc_s.so.1", RTLD_NOW);
+    if (library == NULL || dlsym(library, "_Unwind_Backtrace") == NULL || dlclose(library) != 0)
+      printf("WRONG: libgcc_s.so.1: %s\n", dlerror());
+  }
+  return none;
+}
+
 int main(int count, char** paths) {
+  pthread_t unwinder;
+  if (pthread_create(&unwinder, NULL, come_and_go_unwinder, NULL) != 0) return 1;
   for (int i = 1; i < count; ++i) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, come_and_go, paths[i]) != 0) return 1;
