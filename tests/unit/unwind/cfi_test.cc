@@ -156,9 +156,9 @@ TEST(Cfi, LoadedModulesGiveTheRulesOfTheirFiles) {
   size_t compared = 0;
   for (const char* symbol : {"malloc", "qsort", "printf", "pthread_create"}) {
     void* function = dlsym(RTLD_DEFAULT, symbol);
-    Dl_info info;
+    Dl_info info{};
     ASSERT_TRUE(function && dladdr(function, &info));
-    const ElfCfi elf(info.dli_fname);
+    const ElfCfi elf(info.dli_fname != nullptr ? info.dli_fname : "");
     const auto pc = reinterpret_cast<uintptr_t>(function), base = reinterpret_cast<uintptr_t>(info.dli_fbase);
     for (uintptr_t at = pc; at < pc + 64; ++at) {
       const FrameRule in_file = rule_at(elf.eh_frame, at - base);

@@ -306,6 +306,7 @@ TEST(Signal, EveryInstructionOfEveryShape) {
       EXPECT_EQ(here.wrong, 0U) << all[build].build << " shape " << i << "\n"
                                 << describe({here.wrong_stack, here.wrong_stack + here.wrong_count});
     }
+    stepping = nullptr;
     steps += here.steps;
     truncated += here.truncated;
   }
