@@ -41,14 +41,6 @@ build_c still -fno-optimize-sibling-calls -static
 
 is_headless() { grep -q '^State:.Z' "/proc/$1/status"; }
 
-# attach PID OPTION...: a recording of it, which it does not notice.
-attach() {
-  run penna record -f -o it.penna --duration 300ms -p "$@"
-  expect_eq 0 "$status" "status of -p $*: $err"
-  expect_match "$err" 'restored [1-9][0-9,]* places? in [0-9]+ modules?, verified'
-  await_progress lines.txt
-}
-
 start lines.txt ./headless
 await lines.txt '^3$'
 is_headless "$pid" || fail "its first thread runs"

@@ -12,6 +12,7 @@
 #   await FILE REGEX          waits in that way until a line of the file matches
 #   await_served PID          until a recorder serves penna ctl for it
 #   await_progress FILE       until FILE has another last line than now
+#   attach PID OPTION...      it.penna: 300 ms of a process that writes lines.txt, which goes on unharmed
 #   need PACKAGE...           installs missing Debian packages, or fails
 #   npm_packages NAME@VERSION...   the same for npm: installed in $modules, cached for the next time
 #   sql_engine                installs what penna sql needs
@@ -122,6 +123,13 @@ await_served() { until_true "penna ctl $1 is served" is_served "$1"; }
 
 ends_otherwise() { [ "$(tail -n 1 "$1")" != "$2" ]; }
 await_progress() { until_true "the program makes progress" ends_otherwise "$1" "$(tail -n 1 "$1")"; }
+
+attach() {
+  run penna record -f -o it.penna --duration 300ms -p "$@"
+  expect_eq 0 "$status" "status of -p $*: $err"
+  expect_match "$err" 'restored [1-9][0-9,]* places? in [0-9]+ modules?, verified'
+  await_progress lines.txt
+}
 
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 

@@ -48,10 +48,8 @@ for program in locked locked_static; do
   rm -f end
   start lines.txt ./$program
   await lines.txt '^3$'
-  run penna record -f -o it.penna --duration 300ms -p "$pid"
-  expect_eq 0 "$status" "status of -p $program: $err"
+  attach "$pid"
   expect_match "$(penna report alloc it.penna)" ' step \('
-  await_progress lines.txt
   touch end
   wait "$pid" || fail "$program failed"
   [ "$(most lines.txt)" -lt $(($(most alone.txt) + 40000)) ] || fail "$program, attached, has $(most lines.txt) kB"
