@@ -165,8 +165,8 @@ void say_losses(const RecordingTimes& times, const CollectorTotals& totals, uint
   for (const std::string& text : loss_texts({totals.lost, totals.lost_for, times.waits})) say("lost: " + text);
 }
 
-// `programs`: those that were started and are no programs that can be recorded; empty: none.
-void say_what_is_missing(const CollectorTotals& totals, const std::string& programs) {
+// `unrecorded`: why nothing was recorded of the program itself; empty: something was.
+void say_what_is_missing(const CollectorTotals& totals, const std::string& unrecorded) {
   if (totals.restricted_processes != 0)
     say(fmt::format("{} not recorded to the end: forbidden what recording needs (seccomp, PR_SET_TSC)",
                     plural_text(static_cast<int64_t>(totals.restricted_processes), "process was", "processes were")));
@@ -180,7 +180,7 @@ void say_what_is_missing(const CollectorTotals& totals, const std::string& progr
                     plural_text(static_cast<int64_t>(forked), "forked process was", "forked processes were")));
   for (const std::string& sentence : closing_sentences(totals.target)) say(sentence);
   for (const std::string& limit : totals.limits) say(limit);
-  if (!programs.empty()) say(programs);
+  if (!unrecorded.empty()) say(unrecorded);
   for (const std::string& line : lines_of_unrecorded(totals)) say(line);
 }
 
