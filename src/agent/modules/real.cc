@@ -28,15 +28,34 @@ namespace {
 enum Progress : uint32_t { kNotYet, kAtWork, kDone };
 uint32_t progress;
 
+// The first definition outside of libc, as of the unwinder's functions. Its library may have been opened by the program
+// itself, which may close it at any moment: it is kept open from here on, as libc keeps the unwinder's once it has
+// needed it. Null: there is none, or it is gone by now.
+void* find_and_keep(const char* name) {
+  static char path[PATH_MAX];  // copied while no module can go
+  DynamicSymbols::Found found;
+  for_each_module([&](const link_map& map) {
+    if (!is_ours(&map) && !is_kernels(map)) found = DynamicSymbols(map).find(name);
+    if (found.address == 0) return true;
+    size_t length = 0;
+    for (; map.l_name[length] != 0 && length + 1 < sizeof path; ++length) path[length] = map.l_name[length];
+    path[length] = 0;
+    return false;
+  });
+  if (found.address == 0) return nullptr;
+  if (path[0] == 0) return reinterpret_cast<void*>(resolved(found));  // in the program, which stays
+  void* const kept = real.dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  return kept != nullptr ? real.dlsym(kept, name) : nullptr;
+}
+
 // No definition follows the agent's: libc's own, the default one of several versions; if it has none, the first one
 // found.
 void* find_late(const char* name) {
 #ifdef PENNA_STANDALONE
   return reinterpret_cast<void*>(program_function(name));
 #endif
-  DynamicSymbols::Found found = DynamicSymbols(*libc_map()).find(name);
-  if (found.address == 0) found = first_definition(name);
-  return reinterpret_cast<void*>(resolved(found));
+  const DynamicSymbols::Found found = DynamicSymbols(*libc_map()).find(name);
+  return found.address != 0 ? reinterpret_cast<void*>(resolved(found)) : find_and_keep(name);
 }
 
 // The condition variables of glibc's oldest version have another layout. clockwait was added later and exists only
@@ -54,22 +73,6 @@ void hold_modules_from_here_on() {
   if (!libc_is_ready() || __libc_single_threaded != 0) return;
   const uintptr_t found = DynamicSymbols(*libc_map()).find("dl_iterate_phdr").address;
   iterate_modules = reinterpret_cast<decltype(iterate_modules)>(found);
-}
-
-// libgcc may have been opened by the program itself, which may close it at any moment: it is kept open from here on, as
-// libc keeps it once it has needed it. Null if it is gone by now.
-void keep_unwinder() {
-  static char path[PATH_MAX];  // copied while no module can go
-  for_each_module([&](const link_map& map) {
-    const bool has_it =
-        !is_ours(&map) && !is_kernels(map) && DynamicSymbols(map).find("_Unwind_Backtrace").address != 0;
-    for (size_t i = 0; has_it && map.l_name[i] != 0 && i + 1 < sizeof path; ++i) path[i] = map.l_name[i];
-    return !has_it;
-  });
-  if (path[0] == 0) return;  // in the program itself, or there is none
-  void* const kept = real.dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-  real._Unwind_Backtrace = reinterpret_cast<decltype(real._Unwind_Backtrace)>(
-      kept != nullptr ? real.dlsym(kept, "_Unwind_Backtrace") : nullptr);
 }
 
 struct EarlyBlock {
@@ -96,7 +99,6 @@ bool resolve_real_functions() {
 #undef PENNA_REAL_UNDECLARED
 #undef PENNA_REAL
   iterate_modules = real.dl_iterate_phdr;
-  if (loaded_late && !kStandalone && real._Unwind_Backtrace != nullptr) keep_unwinder();
   if (_r_debug.r_map != nullptr)
     programs_realloc =
         reinterpret_cast<void* (*)(void*, size_t)>(DynamicSymbols(*_r_debug.r_map).find("realloc").address);
