@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <sstream>
 #include <vector>
 
 #include "base/command_line.h"
@@ -34,8 +34,14 @@ std::chrono::milliseconds LockWatch::waited() {
 bool LockWatch::waits() {
   if (guest_ == 0) guest_ = guest_thread_of(pid_);
   if (guest_ == 0) return false;
-  const auto call = read_file(fmt::format("/proc/{}/task/{}/syscall", pid_, guest_), 256);
-  return call && std::atoi(call->c_str()) == SYS_futex;
+  // The number of the system call in decimal, its arguments in hexadecimal (proc_pid_syscall(5)).
+  const auto text = read_file(fmt::format("/proc/{}/task/{}/syscall", pid_, guest_), 256);
+  std::istringstream call(text ? *text : "");
+  int64_t number = -1;
+  uint64_t lock = 0;
+  if (!(call >> number >> std::hex >> lock) || number != SYS_futex) return false;
+  lock_ = lock;
+  return true;
 }
 
 }  // namespace penna

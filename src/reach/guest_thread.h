@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 
 namespace penna {
 
@@ -21,11 +22,14 @@ class LockWatch {
   explicit LockWatch(pid_t pid) : pid_(pid) {}
   // Cheap: it looks every 20 ms at most. The guest may be about to start.
   std::chrono::milliseconds waited();
+  // Where in the process the lock is; 0: it has never been seen waiting.
+  uint64_t lock() const { return lock_; }
 
  private:
   using Clock = std::chrono::steady_clock;
   bool waits();
   pid_t pid_, guest_ = 0;
+  uint64_t lock_ = 0;
   Clock::time_point looked_ = Clock::now(), since_ = looked_;
 };
 

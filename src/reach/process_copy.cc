@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <memory>
 #include <sstream>
@@ -33,8 +35,21 @@ struct Made {
   Fd turn;            // of the original: a process that is being restored is not copied
 };
 
+// A lock's first four bytes are 0 if nobody holds it, both in glibc and in musl.
+bool are_free(const std::vector<uint64_t>& locks, const RemoteMemory& memory) {
+  return std::none_of(locks.begin(), locks.end(), [&](uint64_t at) { return memory.get<uint32_t>(at).value_or(0) != 0; });
+}
+
+// While a thread is borrowed, which the others do not wait for.
+bool await_free(const std::vector<uint64_t>& locks, const RemoteMemory& memory) {
+  constexpr std::chrono::milliseconds kPatience(2);
+  for (const auto start = std::chrono::steady_clock::now(); !are_free(locks, memory);)
+    if (std::chrono::steady_clock::now() - start > kPatience) return false;
+  return true;
+}
+
 // Returns the copy's number, or text to follow "process N ".
-std::string make_copy(pid_t pid, Made* made) {
+std::string make_copy(pid_t pid, const std::vector<uint64_t>& locks, Made* made) {
   made->turn = lock_target(pid);
   if (!made->turn) return kTargetBusy;
   const auto target = examine(pid);
@@ -46,6 +61,7 @@ std::string make_copy(pid_t pid, Made* made) {
   if (exit_function == 0) return "has a libc without _exit";
   std::optional<BorrowedThread::Child> child;
   const std::string trouble = with_borrowed_thread(*target, [&](BorrowedThread& thread) -> std::string {
+    if (!await_free(locks, target->memory)) return ProcessCopy::kLocked;
     child = thread.copy_process(target->memory, exit_function);
     if (!child) return ProcessCopy::kNotMade;
     return child->there > 0 ? "" : fmt::format("cannot be copied: {}", errno_text(static_cast<int>(-child->there)));
@@ -76,17 +92,23 @@ std::string end_copy(const Made& made) {
 
 }  // namespace
 
-Result<ProcessCopy> ProcessCopy::make(pid_t pid) {
+Result<ProcessCopy> ProcessCopy::make(pid_t pid, const std::vector<uint64_t>& locks) {
   const auto made = std::make_shared<Made>();
-  auto surgeon = Surgeon::start({[made](const Surgeon::Order& order) {
-                                   return order.what == kMakeCopy ? make_copy(order.pid, made.get()) : end_copy(*made);
+  auto surgeon = Surgeon::start({[made, locks](const Surgeon::Order& order) {
+                                   return order.what == kMakeCopy ? make_copy(order.pid, locks, made.get())
+                                                                  : end_copy(*made);
                                  },
                                  [made] { (void)end_copy(*made); }});
   if (!surgeon) return surgeon.error();
   const std::string answer = PENNA_TRY(surgeon->tell({kMakeCopy, pid}, {}));
   pid_t copy = 0;
   if (std::istringstream number(answer); !(number >> copy)) return Error{answer};
-  return ProcessCopy(std::move(*surgeon), copy);
+  ProcessCopy process_copy(std::move(*surgeon), copy);
+  // The other threads went on until the kernel had copied the lock.
+  const auto memory = RemoteMemory::open(copy);
+  if (!memory || are_free(locks, *memory)) return process_copy;
+  PENNA_TRY(process_copy.end());
+  return Error{kLocked};
 }
 
 Result<> ProcessCopy::end() {

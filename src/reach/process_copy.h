@@ -10,8 +10,10 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "reach/surgeon.h"
@@ -20,9 +22,11 @@ namespace penna {
 
 class ProcessCopy {
  public:
-  // The error is text to follow "process N "; kNotMade: it, or the copy, ended in the midst.
-  static Result<ProcessCopy> make(pid_t pid);
+  // The error is text to follow "process N "; kNotMade: it, or the copy, ended in the midst. `locks`: addresses of locks
+  // in the process, free in the copy: a lock that is held in a copy is never released there. kLocked: one was held.
+  static Result<ProcessCopy> make(pid_t pid, const std::vector<uint64_t>& locks);
   static constexpr const char* kNotMade = "could not be copied: has it ended?";
+  static constexpr const char* kLocked = "could not be copied: its threads always hold a lock that the agent needs";
   ProcessCopy(ProcessCopy&& other) noexcept
       : surgeon_(std::move(other.surgeon_)), pid_(std::exchange(other.pid_, -1)) {}
   ProcessCopy& operator=(ProcessCopy&&) = delete;

@@ -80,12 +80,17 @@ Result<std::vector<PlannedChange>> changes_of(const Target& process, pid_t copy)
   return changes.take(process.memory);
 }
 
-// In one copy. The error is text to follow "process N "; *again: another copy may succeed.
-Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& stage, bool* again) {
+// In one copy. The error is text to follow "process N "; *again: another copy may succeed. `locks`: what earlier copies
+// have waited for in vain.
+Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& stage, std::vector<uint64_t>* locks,
+                                bool* again) {
   constexpr std::chrono::milliseconds kLockPatience(300);
-  auto made = ProcessCopy::make(process.pid);
-  *again = !made && made.error().text == ProcessCopy::kNotMade && !has_ended(process.pid);
-  if (!made) return made.error();
+  auto made = ProcessCopy::make(process.pid, *locks);
+  if (!made) {
+    const std::string& text = made.error().text;
+    *again = text == ProcessCopy::kLocked || (text == ProcessCopy::kNotMade && !has_ended(process.pid));
+    return made.error();
+  }
   ProcessCopy& copy = *made;
   // Another thread may have been in the middle of dlopen: in the copy, it never leaves it.
   const auto memory = RemoteMemory::open(copy.pid());
@@ -111,9 +116,12 @@ Result<Rehearsed> rehearse_once(const Target& process, const RehearsalStage& sta
     const std::string who = fmt::format("process {} ", copy.pid());
     // Or residue of an earlier recording had to be removed first, and a thread was in the middle of it, or in the
     // dynamic linker: in the copy, no thread leaves there.
-    *again = has_ended(copy.pid()) || trouble.text.find(Journal::kIsAlways) != std::string::npos;
+    *again = is_stuck || has_ended(copy.pid()) || trouble.text.find(Journal::kIsAlways) != std::string::npos;
     PENNA_TRY(copy.end());
-    if (is_stuck) return Error{"could not be copied: its threads always hold a lock that the agent needs"};
+    if (is_stuck) {
+      locks->push_back(watch.lock());
+      return Error{ProcessCopy::kLocked};
+    }
     if (*again) return Error{"could not be copied: the copy has ended"};
     return Error{trouble.text.starts_with(who) ? trouble.text.substr(who.size())
                                                : "could not be tried in a copy: " + trouble.text};
@@ -136,9 +144,10 @@ Result<Rehearsed> rehearse(pid_t pid, const RehearsalStage& stage) {
   const auto sentence = [pid](const Error& error) { return Error{fmt::format("process {} {}", pid, error.text)}; };
   const auto process = examine(pid);
   if (!process) return sentence(process.error());
+  std::vector<uint64_t> locks;
   for (;; std::this_thread::sleep_for(kBetween)) {
     bool again = false;
-    auto rehearsed = rehearse_once(*process, stage, &again);
+    auto rehearsed = rehearse_once(*process, stage, &locks, &again);
     if (rehearsed) return rehearsed;
     if (!again) return sentence(rehearsed.error());
     if (std::chrono::steady_clock::now() - start > kLongest)

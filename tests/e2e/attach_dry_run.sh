@@ -95,6 +95,36 @@ expect_match "$out" "Recording process $pid \(busy_static\) by breakpoints would
 expect_match "$out" 'code +[0-9a-f]{2} +cc +churn \[busy_static\]'
 as_said "$pid" record.json 10 --via breakpoint -F churn
 
+# A copy has one of the process's threads, and never gets a lock that another one holds: here the dynamic linker's,
+# for 400 ms of 408.
+cat >slow.c <<'C'
+__attribute__((constructor)) static void init(void) { usleep(400000); }
+C
+gcc -shared -fPIC -D_GNU_SOURCE -include unistd.h slow.c -o slow.so
+cat >loads.c <<'C'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void* load(void* path) {
+  for (;; usleep(8000)) dlclose(dlopen(path, RTLD_NOW));
+}
+int main(int count, char** words) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, load, words[count - 1]);
+  for (int round = 0;; ++round, usleep(10000)) printf("%d\n", round), fflush(stdout);
+}
+C
+build_c loads
+start lines.txt ./loads ./slow.so
+await lines.txt '^3$'
+for round in 1 2 3; do
+  run penna record -p "$pid" --dry-run
+  expect_eq 0 "$status" "a lock that is hardly ever free, $round: $err"
+  expect_match "$out" "Recording process $pid \(loads\) would change [0-9]+ places"
+done
+await_progress lines.txt
+
 run penna record --dry-run -- true
 expect_eq 125 "$status" "--dry-run of a command"
 run penna record -p $$ --format json
