@@ -56,7 +56,7 @@ SnapshotShelf::~SnapshotShelf() {
 
 Result<RecordingWriter> SnapshotShelf::create() {
   {
-    std::unique_lock hold(mutex_);
+    std::lock_guard hold(mutex_);
     make_room(1);
   }
   Result<RecordingWriter> file = RecordingWriter::create(path_after(plan_, &number_), plan_.how);
@@ -65,32 +65,43 @@ Result<RecordingWriter> SnapshotShelf::create() {
   else if (!std::exchange(is_failing_, true))
     say("a snapshot could not be written: " + file.error().text);
   is_failing_ = !file;
+  std::lock_guard hold(mutex_);
+  is_written_ = static_cast<bool>(file);
   return file;
 }
 
 void SnapshotShelf::take(RecordingWriter file, CollectorHealth health) {
   std::lock_guard hold(mutex_);
+  is_written_ = false;
   taken_.push_back({std::move(file), std::move(health)});
   changed_.notify_all();
 }
 
-// So that with `more` there are no more than allowed. Those that are not finished count, and stay, as does the one that
-// is being pushed: then there is one too many until it is.
+// So that with `more` there are no more than allowed, but for the one that is being finished and the one that is being
+// pushed, which stay until they are.
 void SnapshotShelf::make_room(size_t more) {
-  const size_t coming = taken_.size() + (is_finishing_ ? 1 : 0) + more;
-  while (!files_.empty() && files_.size() + coming > plan_.most) {
+  const auto too_many = [&] {
+    return files_.size() + taken_.size() + (is_finishing_ ? 1 : 0) + (is_written_ ? 1 : 0) + more > plan_.most;
+  };
+  while (!files_.empty() && too_many()) {
     auto oldest = std::find_if(files_.begin(), files_.end(), [](const File& one) { return one.is_pushed; });
     const auto is_free = [&](const File& one) { return one.path != being_pushed_; };
     if (oldest == files_.end()) oldest = std::find_if(files_.begin(), files_.end(), is_free);
-    if (oldest == files_.end()) return;
-    ++deleted_;
-    if (!plan_.push.server.url.empty() && !oldest->is_pushed) {
-      ++deleted_unpushed_;
-      forget_push(oldest->path, plan_.push.server);
-    }
-    remove_own_file(oldest->path);
+    if (oldest == files_.end()) break;
+    forget(oldest->path, oldest->is_pushed);
     files_.erase(oldest);
   }
+  // They come faster than they can be finished.
+  for (; !taken_.empty() && too_many(); taken_.pop_front(), ++made_) forget(taken_.front().file.path(), false);
+}
+
+void SnapshotShelf::forget(const std::string& path, bool is_pushed) {
+  ++deleted_;
+  if (!plan_.push.server.url.empty() && !is_pushed) {
+    ++deleted_unpushed_;
+    forget_push(path, plan_.push.server);
+  }
+  remove_own_file(path);
 }
 
 void SnapshotShelf::run() {
@@ -105,6 +116,7 @@ void SnapshotShelf::run() {
       finish(std::move(taken), !others_wait);
       hold.lock();
       is_finishing_ = false;
+      make_room(0);
       changed_.notify_all();
     } else if (unpushed() != nullptr && !no_more_ && Clock::now() >= next_push_) {
       push_one(hold);

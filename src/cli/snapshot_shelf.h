@@ -2,8 +2,9 @@
 // SnapshotShelf: the files of a flight recorder's snapshots (penna record --on): app.1.penna, app.2.penna, ...
 //
 // Why a thread: names take seconds and servers longer, and the collector must not wait for either.
-// Invariant: at most `most` files, the newest, are there at any time; of several the ones that a server has already go
-// first. What is deleted before a server had it is counted. An existing file is never overwritten, unless asked.
+// Invariant: at most `most` files, the newest, are there at any time, besides one that is being finished or pushed; of
+// several the ones that a server has already go first. What is deleted before a server had it is counted. An existing
+// file is never overwritten, unless asked.
 #pragma once
 
 #include <chrono>
@@ -72,6 +73,7 @@ class SnapshotShelf {
   void run();
   void finish(Taken taken, bool with_names);
   void make_room(size_t more);
+  void forget(const std::string& path, bool is_pushed);
   void push_one(std::unique_lock<std::mutex>& hold);
   void push_rest(std::unique_lock<std::mutex>& hold);
   bool push(std::unique_lock<std::mutex>& hold, File& file, bool once);
@@ -87,6 +89,7 @@ class SnapshotShelf {
   std::deque<File> files_;  // finished ones, oldest first
   uint64_t made_ = 0, deleted_ = 0, deleted_unpushed_ = 0;
   std::string newest_;
+  bool is_written_ = false;  // the collector has one
   bool is_finishing_ = false, no_more_ = false, last_push_ = false, hurries_ = false;
   std::chrono::steady_clock::time_point next_push_{};
   std::chrono::seconds pause_{0};
