@@ -50,22 +50,29 @@ bool has_own_socket(const Fd& directory, const char* name, struct stat* status) 
   return ::fstatat(directory.get(), name, status, AT_SYMLINK_NOFOLLOW) == 0 && is_ours(*status, S_IFSOCK);
 }
 
-// Whether no recorder listens. Checked through the descriptor: the path may refer to something else by now. A recorder
-// may have been killed before it made its socket, or after it removed it.
+// Through /proc, to the object behind the descriptor: the path itself may have been swapped since it was checked.
+bool nobody_listens(const Fd& directory, const char* name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = fmt::format("/proc/self/fd/{}/{}", directory.get(), name);
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+         errno == ECONNREFUSED;
+}
+
+// Whether no recorder listens. A recorder may have been killed before it made its sockets, or after it removed them. To
+// a live one, who connects to its first socket and leaves is a process that could not be recorded, so the other one is
+// asked first: there, anybody may come and go.
 bool is_deserted(const Fd& directory) {
   struct stat status {};
   const bool has_socket = has_own_socket(directory, kFiles[0], &status);
   if (!has_socket && ::fstat(directory.get(), &status) != 0) return false;
   if (status.st_mtime > ::time(nullptr) - kSweptAfterSeconds) return false;
   if (!has_socket) return true;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  // Through /proc, to the object behind the descriptor: the path itself may have been swapped since it was checked.
-  const std::string path = fmt::format("/proc/self/fd/{}/{}", directory.get(), kFiles[0]);
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  return ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
-         errno == ECONNREFUSED;
+  if (struct stat other{}; has_own_socket(directory, kFiles[1], &other) && !nobody_listens(directory, kFiles[1]))
+    return false;
+  return nobody_listens(directory, kFiles[0]);
 }
 
 // Only rmdir() needs the name, which is looked up again: it could remove an empty directory at most.
