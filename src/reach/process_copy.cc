@@ -37,7 +37,8 @@ struct Made {
 
 // A lock's first four bytes are 0 if nobody holds it, both in glibc and in musl.
 bool are_free(const std::vector<uint64_t>& locks, const RemoteMemory& memory) {
-  return std::none_of(locks.begin(), locks.end(), [&](uint64_t at) { return memory.get<uint32_t>(at).value_or(0) != 0; });
+  return std::none_of(locks.begin(), locks.end(),
+                      [&](uint64_t at) { return memory.get<uint32_t>(at).value_or(0) != 0; });
 }
 
 // While a thread is borrowed, which the others do not wait for.
@@ -94,11 +95,11 @@ std::string end_copy(const Made& made) {
 
 Result<ProcessCopy> ProcessCopy::make(pid_t pid, const std::vector<uint64_t>& locks) {
   const auto made = std::make_shared<Made>();
-  auto surgeon = Surgeon::start({[made, locks](const Surgeon::Order& order) {
-                                   return order.what == kMakeCopy ? make_copy(order.pid, locks, made.get())
-                                                                  : end_copy(*made);
-                                 },
-                                 [made] { (void)end_copy(*made); }});
+  auto surgeon =
+      Surgeon::start({[made, locks](const Surgeon::Order& order) {
+                        return order.what == kMakeCopy ? make_copy(order.pid, locks, made.get()) : end_copy(*made);
+                      },
+                      [made] { (void)end_copy(*made); }});
   if (!surgeon) return surgeon.error();
   const std::string answer = PENNA_TRY(surgeon->tell({kMakeCopy, pid}, {}));
   pid_t copy = 0;

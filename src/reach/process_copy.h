@@ -22,8 +22,8 @@ namespace penna {
 
 class ProcessCopy {
  public:
-  // The error is text to follow "process N "; kNotMade: it, or the copy, ended in the midst. `locks`: addresses of locks
-  // in the process, free in the copy: a lock that is held in a copy is never released there. kLocked: one was held.
+  // The error is text to follow "process N "; kNotMade: it, or the copy, ended in the midst. `locks`: where in the
+  // process there are locks that must be free in the copy, for nothing releases them there; kLocked: one was held.
   static Result<ProcessCopy> make(pid_t pid, const std::vector<uint64_t>& locks);
   static constexpr const char* kNotMade = "could not be copied: has it ended?";
   static constexpr const char* kLocked = "could not be copied: its threads always hold a lock that the agent needs";
