@@ -21,9 +21,9 @@ namespace {
 
 constexpr int64_t kForEver = TimeRange::kForEver;
 
-// Whether any option depends on the called function. If not, no symbols are read.
+// Whether any option depends on the called function. If not, no symbols are read, and no call is looked at.
 bool asks_functions(const FilterOptions& options) {
-  return !options.functions.empty() || !options.not_functions.empty() || !options.hidden.empty() ||
+  return !chooses_all(options.functions) || !options.not_functions.empty() || !options.hidden.empty() ||
          !options.callers.empty() || !options.targets.empty() || !options.modules.empty() || !options.sources.empty() ||
          !triggered(options, kFilteringActions).empty();
 }

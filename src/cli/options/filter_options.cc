@@ -94,10 +94,15 @@ void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse 
                   parse);
 }
 
+bool chooses_all(const std::vector<FunctionPattern>& functions) {
+  return std::all_of(functions.begin(), functions.end(), [](const FunctionPattern& one) { return one.text() == "*"; });
+}
+
 std::string filter_text(const FilterOptions& options) {
   std::vector<std::string> words;
   // Triggers that record something, and leave out nothing, are not filters.
   FilterOptions filter = options;
+  if (chooses_all(filter.functions)) filter.functions.clear();
   std::erase_if(filter.triggers,
                 [](const TriggerOption& option) { return triggers_of({option}, kFilteringActions).empty(); });
   each_option(filter, [&](const char* option, const char*, const std::string& text) {

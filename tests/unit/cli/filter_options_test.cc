@@ -50,6 +50,21 @@ TEST(FilterOptions, AreParsedIntoTypes) {
   EXPECT_FALSE(parsed({"--min-time", ""}).min_time) << "an empty value counts as not given";
 }
 
+// The recorder's and the readers' time for each call is saved.
+TEST(FilterOptions, AllFunctionsAreNoFilter) {
+  const FilterOptions all = parsed({"-F", "*"}, FilterUse::kRecording);
+  EXPECT_FALSE(recording_rules(all, 1).any());
+  EXPECT_EQ("", filter_text(all));
+  EXPECT_FALSE(recording_rules(parsed({"-F", "*", "-F", "*"}, FilterUse::kRecording), 1).any());
+  for (const Arguments& others : {Arguments{"-F", "*", "-F", "pay"}, Arguments{"-F", "*", "-N", "pay"},
+                                  Arguments{"-F", "*", "--module", "libpay*"}, Arguments{"-F", "*", "-T", "pay@off"},
+                                  Arguments{"-F", "p*"}}) {
+    const FilterOptions options = parsed(others, FilterUse::kRecording);
+    EXPECT_TRUE(recording_rules(options, 1).any()) << others.back();
+    EXPECT_NE("", filter_text(options)) << others.back();
+  }
+}
+
 TEST(FilterOptions, StacksAreOfFunctionsOrOfPoints) {
   const auto action = [](const char* text) { return parse_trigger(text, FilterUse::kRecording)->value.front().action; };
   for (const char* function : {"work@stack", "shop::pay@stack", "shop::*@stack", "::pay@stack"})
