@@ -20,6 +20,7 @@
 namespace penna {
 namespace {
 
+constexpr int kQuietMs = 100;      // after so long without news, all that has come is shown
 constexpr int kGreetingMs = 2000;  // a peer that has sent nothing by then is not an etrace
 constexpr size_t kReadBytes = 64 << 10;
 
@@ -82,11 +83,13 @@ Result<Fd> meet(const EtraceOptions& options, const FarListener& listener, const
   }
 }
 
-Result<> show(const Fd& socket, const Signals& signals, WireReader& reader) {
+// What came last is shown when the view is told again that it is up to date, and if it is slow, it notices only one of
+// several times. So it is told for as long as nothing comes.
+Result<> show(const Fd& socket, const Signals& signals, WireReader& reader, Observer& view) {
   for (;;) {
-    switch (PENNA_TRY(hear(socket, signals, reader, -1))) {
-      case Heard::kMore:
-      case Heard::kNobody: break;
+    switch (PENNA_TRY(hear(socket, signals, reader, kQuietMs))) {
+      case Heard::kMore: break;
+      case Heard::kNobody: view.up_to_date(); break;
       case Heard::kOver:
       case Heard::kSignal: return ok();
       case Heard::kBroken: return Error{"the connection broke: what the program did later is not shown"};
@@ -122,7 +125,7 @@ Result<> listen_and_show(const EtraceOptions& options) {
   if (!socket)
     shown = socket.error();
   else if (*socket)
-    shown = show(*socket, signals, reader);
+    shown = show(*socket, signals, reader, view.observer());
   // A connection that breaks leaves processes open; without an end their last calls would not be shown.
   for (const uint32_t process : reader.open_processes())  // what was open in them when we last received something
     view.observer().ended({.number = process});

@@ -98,8 +98,7 @@ void FarSender::meet(const LiveBatch& batch) {
   named_.clear();
 }
 
-// Names are sent before the records that need them first. "Up to date" is sent for each batch that contains anything,
-// and once after that, so that the other side's view shows what it holds back.
+// Names are sent before the records that need them first.
 void FarSender::send(const LiveBatch& batch) {
   for (const Process& process : batch.began) put_began(out_, process);
   for (const LiveRecords& records : batch.records) {
@@ -110,8 +109,7 @@ void FarSender::send(const LiveBatch& batch) {
   }
   for (const ProcessEnd& ended : batch.ended)
     if (processes_.erase(ended.number) != 0) put_ended(out_, ended);
-  const bool was_quiet = std::exchange(is_quiet_, is_empty(batch));
-  if (!is_quiet_ || !was_quiet) put_up_to_date(out_);
+  if (!is_empty(batch)) put_up_to_date(out_);
   (void)flush();
 }
 

@@ -66,7 +66,6 @@ class FarSender {
   WireBytes out_;                                   // to be sent
   std::atomic<bool> closing_{false};
   bool broken_ = false;
-  bool is_quiet_ = false;  // the last batch was empty
   uint64_t calls_unsent_ = 0;
   std::thread thread_;
 };

@@ -26,8 +26,9 @@ export XDG_CONFIG_HOME=/nonexistent # defaults of whoever runs the tests
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/penna-e2e.XXXXXX")
 started=()
-# Started processes must be gone, not only killed, before their directory is removed.
-trap 'status=$?; kill -9 "$watcher" "${started[@]}" 2>/dev/null || true; wait "${started[@]}" 2>/dev/null || true
+# All processes must be gone, not only killed, before their directory is removed; also those that a script has started
+# without start(), and what they have started.
+trap 'status=$?; kill -9 "$watcher" "${started[@]}" $(descendants $$) 2>/dev/null || true; wait 2>/dev/null || true
       cat "$work/stuck.txt" >&2 2>/dev/null || true; cd /; rm -rf "$work"
       exit $status' EXIT
 cd "$work"

@@ -127,6 +127,21 @@ int main(int argc, char** argv) {
 }
 PROGRAM
 gcc -O1 "${instrumented[@]}" steps.c -o steps
+# What comes last is shown, though its reader was late.
+listening 0
+connecting "$port"
+kill -STOP $listener
+preloaded ./steps one >steps.txt &
+program=$!
+sleep 0.5 # until all of it has been sent
+kill -CONT $listener
+waited shown '^|   pause_until$' ../there/tree.txt
+touch one
+ended $program
+expect_eq "4 done" "$status $(<steps.txt)" "the program whose reader was late"
+ended $listener
+ended $connector
+rm -f one
 for signal in KILL STOP; do
   listening 0
   connecting "$port"

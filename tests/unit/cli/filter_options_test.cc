@@ -56,9 +56,9 @@ TEST(FilterOptions, AllFunctionsAreNoFilter) {
   EXPECT_FALSE(recording_rules(all, 1).any());
   EXPECT_EQ("", filter_text(all));
   EXPECT_FALSE(recording_rules(parsed({"-F", "*", "-F", "*"}, FilterUse::kRecording), 1).any());
-  for (const Arguments& others : {Arguments{"-F", "*", "-F", "pay"}, Arguments{"-F", "*", "-N", "pay"},
-                                  Arguments{"-F", "*", "--module", "libpay*"}, Arguments{"-F", "*", "-T", "pay@off"},
-                                  Arguments{"-F", "p*"}}) {
+  for (const Arguments& others :
+       {Arguments{"-F", "*", "-F", "pay"}, Arguments{"-F", "*", "-N", "pay"},
+        Arguments{"-F", "*", "--module", "libpay*"}, Arguments{"-F", "*", "-T", "pay@off"}, Arguments{"-F", "p*"}}) {
     const FilterOptions options = parsed(others, FilterUse::kRecording);
     EXPECT_TRUE(recording_rules(options, 1).any()) << others.back();
     EXPECT_NE("", filter_text(options)) << others.back();
