@@ -23,7 +23,7 @@ constexpr int64_t kForEver = TimeRange::kForEver;
 
 // Whether any option depends on the called function. If not, no symbols are read, and no call is looked at.
 bool asks_functions(const FilterOptions& options) {
-  return !chooses_all(options.functions) || !options.not_functions.empty() || !options.hidden.empty() ||
+  return !restricted_to(options).empty() || !options.not_functions.empty() || !options.hidden.empty() ||
          !options.callers.empty() || !options.targets.empty() || !options.modules.empty() || !options.sources.empty() ||
          !triggered(options, kFilteringActions).empty();
 }
@@ -55,7 +55,7 @@ FunctionLimit limit_of(const Trigger& trigger, double ticks_per_ns) {
 void choose_functions(const FilterOptions& options, const std::vector<Trigger>& recorded, double ticks_per_ns,
                       std::unique_ptr<SymbolSource> symbols, CallRules& rules) {
   FunctionChoice choice;
-  choice.only = options.functions;
+  choice.only = restricted_to(options);
   choice.never = options.not_functions;
   choice.hidden = options.hidden;
   choice.callers = options.callers;

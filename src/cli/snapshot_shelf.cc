@@ -57,7 +57,8 @@ SnapshotShelf::~SnapshotShelf() {
 Result<RecordingWriter> SnapshotShelf::create() {
   {
     std::lock_guard hold(mutex_);
-    make_room(1);
+    is_written_ = true;
+    make_room();
   }
   Result<RecordingWriter> file = RecordingWriter::create(path_after(plan_, &number_), plan_.how);
   if (file)
@@ -65,8 +66,9 @@ Result<RecordingWriter> SnapshotShelf::create() {
   else if (!std::exchange(is_failing_, true))
     say("a snapshot could not be written: " + file.error().text);
   is_failing_ = !file;
+  if (file) return file;
   std::lock_guard hold(mutex_);
-  is_written_ = static_cast<bool>(file);
+  is_written_ = false;
   return file;
 }
 
@@ -77,11 +79,11 @@ void SnapshotShelf::take(RecordingWriter file, CollectorHealth health) {
   changed_.notify_all();
 }
 
-// So that with `more` there are no more than allowed, but for the one that is being finished and the one that is being
-// pushed, which stay until they are.
-void SnapshotShelf::make_room(size_t more) {
+// So that there are no more than allowed, but for the one that is being finished and the one that is being pushed: they
+// stay until they are.
+void SnapshotShelf::make_room() {
   const auto too_many = [&] {
-    return files_.size() + taken_.size() + (is_finishing_ ? 1 : 0) + (is_written_ ? 1 : 0) + more > plan_.most;
+    return files_.size() + taken_.size() + (is_finishing_ ? 1 : 0) + (is_written_ ? 1 : 0) > plan_.most;
   };
   while (!files_.empty() && too_many()) {
     auto oldest = std::find_if(files_.begin(), files_.end(), [](const File& one) { return one.is_pushed; });
@@ -116,7 +118,7 @@ void SnapshotShelf::run() {
       finish(std::move(taken), !others_wait);
       hold.lock();
       is_finishing_ = false;
-      make_room(0);
+      make_room();
       changed_.notify_all();
     } else if (unpushed() != nullptr && !no_more_ && Clock::now() >= next_push_) {
       push_one(hold);
@@ -194,7 +196,7 @@ bool SnapshotShelf::push(std::unique_lock<std::mutex>& hold, File& file, bool on
   being_pushed_.clear();
   for (File& one : files_)
     if (one.path == path) one.is_pushed = is_done;
-  make_room(0);
+  make_room();
   return is_done;
 }
 

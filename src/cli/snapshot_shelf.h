@@ -72,7 +72,7 @@ class SnapshotShelf {
   };
   void run();
   void finish(Taken taken, bool with_names);
-  void make_room(size_t more);
+  void make_room();
   void forget(const std::string& path, bool is_pushed);
   void push_one(std::unique_lock<std::mutex>& hold);
   void push_rest(std::unique_lock<std::mutex>& hold);
@@ -89,7 +89,7 @@ class SnapshotShelf {
   std::deque<File> files_;  // finished ones, oldest first
   uint64_t made_ = 0, deleted_ = 0, deleted_unpushed_ = 0;
   std::string newest_;
-  bool is_written_ = false;  // the collector has one
+  bool is_written_ = false;  // the collector has one, or is about to
   bool is_finishing_ = false, no_more_ = false, last_push_ = false, hurries_ = false;
   std::chrono::steady_clock::time_point next_push_{};
   std::chrono::seconds pause_{0};

@@ -94,15 +94,17 @@ void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse 
                   parse);
 }
 
-bool chooses_all(const std::vector<FunctionPattern>& functions) {
-  return std::all_of(functions.begin(), functions.end(), [](const FunctionPattern& one) { return one.text() == "*"; });
+std::vector<FunctionPattern> restricted_to(const FilterOptions& options) {
+  const std::vector<FunctionPattern>& named = options.functions;
+  const bool is_all = std::all_of(named.begin(), named.end(), [](const auto& one) { return one.text() == "*"; });
+  return is_all ? std::vector<FunctionPattern>{} : named;
 }
 
 std::string filter_text(const FilterOptions& options) {
   std::vector<std::string> words;
   // Triggers that record something, and leave out nothing, are not filters.
   FilterOptions filter = options;
-  if (chooses_all(filter.functions)) filter.functions.clear();
+  filter.functions = restricted_to(options);
   std::erase_if(filter.triggers,
                 [](const TriggerOption& option) { return triggers_of({option}, kFilteringActions).empty(); });
   each_option(filter, [&](const char* option, const char*, const std::string& text) {

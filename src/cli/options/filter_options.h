@@ -35,8 +35,8 @@ struct FilterOptions {
 
 void add_filter_options(OptionParser& parser, FilterOptions& options, FilterUse use);
 
-// Whether these patterns of -F leave no function out: there is none but '*'.
-bool chooses_all(const std::vector<FunctionPattern>& functions);
+// Those of -F; empty if it leaves no function out: it names none, or only '*'.
+std::vector<FunctionPattern> restricted_to(const FilterOptions& options);
 // The functions of triggers with one of these actions.
 std::vector<FunctionPattern> triggered(const FilterOptions& options, std::initializer_list<TriggerAction> actions);
 // The points of -T PROVIDER:NAME@stack, in the form of -e.

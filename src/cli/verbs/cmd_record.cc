@@ -454,8 +454,8 @@ std::string RecordRun::way_to_calls() const {
   if (shelf_) return {};  // nobody counts what is in several files
   const CollectorTotals& totals = collector_->totals();
   const bool wanted = (options_.classes & 1u << PENNA_CALLS) != 0 && !options_.all_functions && !options_.short_report;
-  const bool is_filtered = !filter().functions.empty() || !filter_text(filter()).empty();
-  if (!wanted || totals.processes == 0 || totals.stored[PENNA_CALLS] != 0 || is_filtered) return {};
+  if (!wanted || totals.processes == 0 || totals.stored[PENNA_CALLS] != 0 || !filter_text(filter()).empty()) return {};
+  if (!filter().functions.empty()) return "no calls: no function that was called matches -F '*'";
   if (choice_.by_breakpoints)
     return fmt::format("no calls: by {} those of functions that -F names are recorded", way());
   return "no calls: " + record_all_calls(session_);
