@@ -8,8 +8,8 @@ if [ -d "$root/include/penna" ]; then
   include=$root/include
   PATH=${PENNA_BIN:-$root/build/release/bin}:$PATH
 else
-  include=$(pkg-config --variable=includedir penna)
   PATH=${PENNA_BIN:+$PENNA_BIN:}$PATH
+  include=$(dirname "$(readlink -f "$(command -v penna || echo /usr/bin/penna)")")/../include
 fi
 packages=$root/build/packages
 [ -w "$root" ] || packages=${XDG_CACHE_HOME:-$HOME/.cache}/penna/packages

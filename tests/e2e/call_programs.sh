@@ -5,7 +5,6 @@
 # script.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need dpkg-dev libreadline-dev 'python3.11-dbg|python3.13-dbg'
-"$PENNA_SOURCE/tools/install-packages" --sources
 copy_of_pages
 cd copy
 build=examples/build-program

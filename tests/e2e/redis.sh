@@ -4,7 +4,6 @@
 # Redis's own counts; its spans nest; its answers and files are the same with and without recording.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 need dpkg-dev make redis-tools python3
-"$PENNA_SOURCE/tools/install-packages" --sources
 copy_of_pages
 server=$PENNA_SOURCE/build/packages/redis/source/src/redis-server
 
