@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory_ranges.h"
+#include "reach/guest.h"
 #include "reach/place_memory.h"
 #include "reach/remote_call.h"
 #include "reach/returns.h"
@@ -137,7 +138,8 @@ struct Journal::Changes {
     const auto head = read_head(memory, attachment);
     if (!head) return {};
     changes.head = *head;
-    std::vector<penna_change> all(std::min(head->changes, head->room));
+    constexpr uint64_t kMost = Guest::kMemoryBytes / sizeof(penna_change);
+    std::vector<penna_change> all(std::min<uint64_t>({head->changes, head->room, kMost}));
     if (!memory.read(attachment + sizeof *head, all.data(), all.size() * sizeof all[0])) return {};
     for (size_t i = 0; i < all.size(); ++i) {
       const penna_change& one = all[i];
@@ -157,16 +159,17 @@ struct Journal::Changes {
                                   mark == PENNA_MODULE_MARK);
   }
 
-  // A pointer that was bound since the agent looked is changed too: its current value is the one to restore.
-  static void write(PlaceMemory& memory, const Place& one) {
-    if (!is_there(memory, one)) return;
+  // A pointer that was bound since the agent looked is changed too: its current value is the one to restore. False: the
+  // kernel lets the place be read, but not written.
+  static bool write(PlaceMemory& memory, const Place& one) {
+    if (!is_there(memory, one)) return true;
     const Holds holds = look_at(memory, one);
-    if (holds == Holds::kAfter || (holds == Holds::kOther && one.kind != PENNA_CHANGED_POINTER)) return;
+    if (holds == Holds::kAfter || (holds == Holds::kOther && one.kind != PENNA_CHANGED_POINTER)) return true;
     uint64_t now = 0;
     // Before the write: if we die in between, the journal already says what to restore.
     if (holds == Holds::kOther && memory.read(one.address, &now, sizeof now))
       memory.write(one.entry + offsetof(penna_change, before), &now, sizeof now);
-    memory.write(one.address, one.after, one.bytes);
+    return memory.write(one.address, one.after, one.bytes) || !memory.read(one.address, &now, one.bytes);
   }
 
   // In reverse: if a place was changed twice, the first change has the program's own bytes. `restored`: null if all are
@@ -253,7 +256,14 @@ Result<> Journal::write_all(const std::function<std::string()>& objection) const
     objected = objection();
     if (!objected.empty()) return "";
     PlaceMemory places(memory);
-    for (const Changes::Place& one : changes.places) Changes::write(places, one);
+    const auto refused = std::find_if_not(changes.places.begin(), changes.places.end(),
+                                          [&](const Changes::Place& one) { return Changes::write(places, one); });
+    if (refused != changes.places.end()) {
+      changes.undo(places, nullptr);
+      objected = fmt::format("the kernel refuses to write {:#x} in process {}: use --via breakpoint", refused->address,
+                             pid_);
+      return "";
+    }
     set_state(memory, PENNA_ATTACH_RUNS);
     return "";
   }));
@@ -389,10 +399,11 @@ void Journal::put_back_unwinder(Restored* restored) const {
       if (clean.count(one.id) == 0 && !may_unwind(*memory, one, *changes)) clean.insert(one.id);
     const bool all = std::all_of(process->threads().begin(), process->threads().end(),
                                  [&](const StoppedThread& one) { return clean.count(one.id) != 0; });
-    if (i + 1 < kMostLooks && (!all || is_amid_place(*memory, *process, *changes))) continue;
+    const bool is_left = all && !is_amid_place(*memory, *process, *changes);
+    if (!is_left && i + 1 < kMostLooks) continue;
     for (const Changes::Place& one : changes->places) {
       if (!changes->is_unwinder(one)) continue;
-      if (all && is_changed(look_at(*memory, one))) memory->write(one.address, one.before, one.bytes);
+      if (is_left && is_changed(look_at(*memory, one))) memory->write(one.address, one.before, one.bytes);
       const Holds holds = look_at(*memory, one);
       ++(holds == Holds::kBefore ? restored->places : is_changed(holds) ? restored->waiting : restored->kept);
     }

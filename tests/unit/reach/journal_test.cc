@@ -3,6 +3,7 @@
 // only then makes a change that it had noted before. Another place was changed and changed back; a third goes last.
 #include "reach/journal.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -10,9 +11,14 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <string>
 #include <thread>
 
+#include "base/fd.h"
 #include "penna/detail/attach.h"
 
 namespace penna {
@@ -30,6 +36,15 @@ struct Shared {
 };
 
 thread_local uint64_t cursor;
+
+// A function of the unwinder's that a thread never leaves: all of its 5 bytes are one place.
+extern "C" const uint8_t endless[];
+asm(".pushsection .text\n"
+    "endless: nop\n"
+    "1: pause\n"
+    "jmp 1b\n"
+    ".popsection\n");
+constexpr uint8_t kEndlessBytes = 5;
 
 // The agent's code: no calls, so that the thread is nowhere else.
 __attribute__((noinline, section("agents_code"), no_sanitize("address", "undefined", "thread"))) void change_late(
@@ -86,7 +101,8 @@ void prepare(Shared* shared) {
     change_late(shared);
     for (;;) ::usleep(1000);
   }).detach();
-  for (;;) asm volatile("" ::: "memory");
+  reinterpret_cast<void (*)()>(reinterpret_cast<uintptr_t>(endless))();
+  ::abort();
 }
 
 class JournalTest : public testing::Test {
@@ -95,6 +111,12 @@ class JournalTest : public testing::Test {
     shared_ = static_cast<Shared*>(
         ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     prepare(shared_);
+    std::unique_ptr<FILE, int (*)(FILE*)> file(::tmpfile(), ::fclose);
+    ASSERT_EQ(1u, ::fwrite(&kBefore, sizeof kBefore, 1, file.get()));
+    ASSERT_EQ(0, ::fflush(file.get()));
+    const Fd reader(::open(("/proc/self/fd/" + std::to_string(::fileno(file.get()))).c_str(), O_RDONLY | O_CLOEXEC));
+    unwritable_ = static_cast<uint64_t*>(::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, reader.get(), 0));
+    ASSERT_NE(MAP_FAILED, static_cast<void*>(unwritable_));
     child_ = ::fork();
     if (child_ == 0) live(shared_);
     while (static_cast<volatile Shared*>(shared_)->is_in_agent == 0) ::usleep(1000);
@@ -103,11 +125,15 @@ class JournalTest : public testing::Test {
     ::kill(child_, SIGKILL);
     ::waitpid(child_, nullptr, 0);
     ::munmap(shared_, sizeof(Shared));
+    ::munmap(unwritable_, 4096);
   }
 
   Journal journal() const { return {child_, reinterpret_cast<uintptr_t>(&shared_->head), 0, {}}; }
 
+  uint64_t unwritable() const { return *reinterpret_cast<const volatile uint64_t*>(unwritable_); }
+
   Shared* shared_ = nullptr;
+  uint64_t* unwritable_ = nullptr;  // even through /proc/PID/mem
   pid_t child_ = 0;
 };
 
@@ -150,6 +176,45 @@ TEST_F(JournalTest, LeavesAloneWhatIsOfOthers) {
   EXPECT_EQ(kBefore, shared_->late);
   EXPECT_EQ(5u, restored->places);
   EXPECT_EQ(1u, restored->kept);
+}
+
+TEST_F(JournalTest, WritesAllOrNothing) {
+  shared_->first = kBefore;
+  shared_->changes[1] = change_of(*unwritable_);
+  shared_->head.changes = 2;
+  const auto nothing = [] { return std::string(); };
+  const auto written = journal().write_all(nothing);
+  ASSERT_FALSE(written);
+  EXPECT_NE(std::string::npos, written.error().text.find("refuses to write")) << written.error().text;
+  EXPECT_EQ(kBefore, shared_->first);
+  EXPECT_EQ(kBefore, unwritable());
+
+  shared_->head.changes = 1;
+  EXPECT_TRUE(journal().write_all(nothing));
+  EXPECT_EQ(kAfter, shared_->first);
+}
+
+// It stays for a thread that is always inside, and the code does not change under it.
+TEST_F(JournalTest, WaitsForAThreadInsideTheUnwinder) {
+  penna_change& one = shared_->changes[0] = {};
+  one.address = shared_->head.unwinder = reinterpret_cast<uintptr_t>(endless);
+  one.kind = PENNA_CHANGED_CODE;
+  one.bytes = kEndlessBytes;
+  std::memset(one.before, 0xcc, kEndlessBytes);
+  std::memcpy(one.after, endless, kEndlessBytes);
+  Journal its = journal();
+  its.set_unwinder({{1ull << 63, (1ull << 63) + 1}});
+  shared_->armed = PENNA_NOTHING_RECORDED;  // the other thread leaves the agent's code
+  EXPECT_FALSE(its.finish_putting_back());
+  EXPECT_EQ(0, ::kill(child_, 0));
+  int status = 0;
+  EXPECT_EQ(0, ::waitpid(child_, &status, WNOHANG)) << "status " << status;
+}
+
+// What the process says of its own journal is not believed.
+TEST_F(JournalTest, RefusesMoreChangesThanThereIsRoomFor) {
+  shared_->head.changes = shared_->head.room = UINT32_MAX;
+  EXPECT_FALSE(journal().planned());
 }
 
 }  // namespace
