@@ -3,10 +3,12 @@
 #include "cli/control_client.h"
 
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <sstream>
 
 #include "base/fd.h"
@@ -21,22 +23,38 @@ namespace {
 
 constexpr const char* kOtherVersion = "the recorder's answer is not understood; is it another version?";
 
-// Sends one request to the control socket at `path` and reads its answer, one line.
+// Whether there is something to read, or the other side has hung up, before `deadline`.
+bool await_bytes(const Fd& socket, std::chrono::steady_clock::time_point deadline) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd ready{socket.get(), POLLIN, 0};
+    const int count = ::poll(&ready, 1, static_cast<int>(std::max<int64_t>(0, left.count())));
+    if (count > 0 || left.count() <= 0) return count > 0;
+  }
+}
+
+// Sends one request to the control socket at `path` and reads its answer, one line. The recorder hangs up when it has
+// done what was requested.
 //
 // Both are lines of text, as described in collect/control_server.h. The process that named the path may be hostile: the
 // time and the length of an answer are limited.
 Result<std::string> send_request(const std::string& path, const std::string& line) {
+  constexpr std::chrono::seconds kPatience(60), kPatienceForEnd(600);
+  constexpr size_t kLongest = 65536;
   const Fd socket = PENNA_TRY(connect_to_recorder(path));
-  const timeval patience{60, 0};  // any process may listen on a socket that a process names
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   const std::string text = line + "\n";
-  if (::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(text.size()))
-    return Error{fmt::format("the recorder hangs up: {}", errno_text(errno))};
+  const ssize_t sent = ::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent < 0) return Error{fmt::format("the recorder hangs up: {}", errno_text(errno))};
+  if (sent != static_cast<ssize_t>(text.size())) return Error{"the recorder does not read the request"};
   std::string answer;
   char bytes[1024];
-  while (answer.size() < 65536) {
-    const ssize_t got = ::recv(socket.get(), bytes, sizeof bytes, 0);
+  const auto start = std::chrono::steady_clock::now();
+  while (answer.size() < kLongest) {
+    const bool is_answered = answer.find('\n') != std::string::npos;
+    if (!await_bytes(socket, start + (is_answered ? kPatienceForEnd : kPatience)))
+      return Error{is_answered ? "the recorder has accepted the request, but is not done after 10 minutes; it goes on"
+                               : "the recorder does not answer; is it stopped?"};
+    const ssize_t got = ::recv(socket.get(), bytes, sizeof bytes, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;  // as when this process is itself recorded, and the request reaches it
     if (got <= 0) break;
     answer.append(bytes, static_cast<size_t>(got));

@@ -16,6 +16,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/command_line.h"
 #include "base/file.h"
 #include "collect/control_request.h"
 #include "collect/settings.h"
@@ -178,25 +179,33 @@ std::string ControlServer::answer(const std::string& line) {
   return "ok 0 0 0 0";
 }
 
-// In one process, or (0) in all and those to come.
+// In one process, or (0) in all and those to come. Where one cannot be asked, the others still are.
 std::string ControlServer::switch_points(uint32_t asked, bool on, const std::string& pattern,
                                          const penna_control& control) {
   if (asked == 0 && !server_->add_point_pattern((on ? "+" : "-") + pattern))
     return "error there is no room for more patterns; start a new recording";
   uint32_t processes = 0;
+  std::string trouble;
   penna_control sum{};
   for (auto& [pid, page] : server_->control_pages()) {
     if (asked != 0 && asked != pid) continue;
     const auto got = ask_(pid, *page, control);
     if (!got) return "yourself";
-    if (!*got) return "error " + got->error().text;
+    if (!*got) {
+      if (asked != 0 || !executable_of(pid).empty()) trouble = got->error().text;
+      continue;
+    }
     ++processes;
     sum.matched += (*got)->matched;
     sum.changed += (*got)->changed;
     sum.refused += (*got)->refused;
   }
-  if (processes == 0) return fmt::format("error process {} is not recorded", asked);
+  if (processes == 0 && asked != 0)
+    return "error " + (trouble.empty() ? fmt::format("process {} is not recorded", asked) : trouble);
   note(asked, on, pattern);
+  if (!trouble.empty())
+    return fmt::format("error {}; '{}' is switched in {} other process{}, and in those to come", trouble, pattern,
+                       processes, processes == 1 ? "" : "es");
   return fmt::format("ok {} {} {} {}", processes, sum.matched, sum.changed, sum.refused);
 }
 

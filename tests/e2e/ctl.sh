@@ -104,3 +104,29 @@ expect_eq 125 "$status" "exit status"
 expect_contains "$err" "does not take points"
 kill "$pid"
 wait "$sleeper" || true
+
+# Where one process cannot be asked, the others are, and so will those to come.
+need strace
+mkfifo to2
+start two.txt "$PENNA" record -q -o two.penna -k points -e '/^net:/' -- sh -c './steps <to >one.txt & ./steps <to2; wait'
+recorder=$pid
+exec 7>to 8>to2
+both_run() { [ "$(pgrep -c -P "$(pgrep -P "$recorder" -x sh)" -x steps)" = 2 ]; }
+until_true "runs both" both_run
+echo go >&7 && await one.txt 'done 1'
+echo go >&8 && await two.txt 'done 1'
+held=$(pgrep -P "$(pgrep -P "$recorder" -x sh)" -x steps | sort -n | head -n 1)
+start strace.txt strace -qq -o trace.txt -p "$held"
+strace=$pid
+until_true "is traced" grep -q '^TracerPid:.*[1-9]' "/proc/$held/status"
+run penna ctl "$recorder" on 'db:query'
+expect_eq 125 "$status" "exit status of ctl"
+expect_match "$err" "process $held: .*; 'db:query' is switched in 2 other processes, and in those to come"
+kill "$strace" && wait "$strace" || true
+echo go >&7 && echo go >&8
+exec 7>&- 8>&-
+wait "$recorder"
+run penna export csv two.penna
+expect_eq 1 "$(passed 'db:query')" "db:query"
+run penna report two.penna health
+expect_contains "$out" "points 'db:query' were switched on while all processes ran"
