@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "base/in_proc.h"
@@ -282,13 +284,23 @@ bool is_of_allocator(const RefusedFunction& one) {
          one.what == RefusedFunction::kAllocatorUnknown;
 }
 
+// The classes of event that the agent's hook of this function of libc's is for (agent/hooks/libc_functions.cc).
+uint32_t classes_of_hook(std::string_view name) {
+  constexpr std::string_view kMaps[] = {"mmap", "munmap", "mremap", "brk", "sbrk"};
+  constexpr std::string_view kJumps[] = {"__sigsetjmp", "longjmp",     "__longjmp_chk", "getcontext",
+                                         "setcontext",  "makecontext", "swapcontext"};
+  const auto is_one_of = [name](const auto& names) {
+    return std::find(std::begin(names), std::end(names), name) != std::end(names);
+  };
+  if (is_one_of(kMaps)) return 1u << PENNA_ALLOC;
+  if (is_one_of(kJumps)) return 1u << PENNA_CALLS;
+  return name.starts_with("pthread_") || name.starts_with("sem_") || name == "syscall" ? 1u << PENNA_LOCKS : 0;
+}
+
 // The classes whose events are missing, so that penna check does not report a limit on them as kept.
 uint32_t missed_by(const RefusedFunction& one) {
   if (is_of_allocator(one)) return 1u << PENNA_ALLOC | (one.half ? kNoteOfHalf : 0);
-  if (one.what == RefusedFunction::kLibc)
-    return one.name.starts_with("dl")                               ? 0
-           : one.name.starts_with("m") || one.name.ends_with("brk") ? 1u << PENNA_ALLOC
-                                                                    : 1u << PENNA_LOCKS;
+  if (one.what == RefusedFunction::kLibc) return classes_of_hook(one.name);
   return one.what == RefusedFunction::kLock ? 1u << PENNA_LOCKS : 0;
 }
 

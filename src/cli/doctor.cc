@@ -57,13 +57,13 @@ DoctorFinding agent_finding() {
           "install Penna as a whole, or run penna from its build directory"};
 }
 
-// Tried, not looked up: only creating the directory shows whether TMPDIR is writable and the path short enough for a
-// socket. The destructor removes it.
+// Tried, not looked up: only creating the directory shows whether its place is writable and the path short enough for
+// a socket. The destructor removes it.
 DoctorFinding sockets_finding() {
   SocketDirectory directory;
   const auto path = directory.create();
   if (path) return {"sockets", Diagnosis::kOk, "a directory for the recorder's socket can be made", ""};
-  return {"sockets", Diagnosis::kNo, path.error().text, "set TMPDIR to a directory that can be written"};
+  return {"sockets", Diagnosis::kNo, path.error().text, "make /tmp writable, or set XDG_RUNTIME_DIR to a directory of yours"};
 }
 
 // Tried like penna record -p does it: the agent is mapped from a memory file, because the process may see another file

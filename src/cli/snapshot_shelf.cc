@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <utility>
 
@@ -33,9 +34,8 @@ std::string path_after(const ShelfPlan& plan, unsigned* number) {
   return path_of(plan, *number);
 }
 
-}  // namespace
-
-Result<> SnapshotShelf::check(const ShelfPlan& plan) {
+// Whether files can be written there.
+Result<> check(const ShelfPlan& plan) {
   unsigned number = 0;
   const std::string path = path_after(plan, &number);
   if (plan.how.overwrite && is_taken(path)) return ok();  // create() replaces it, or says why not
@@ -44,7 +44,16 @@ Result<> SnapshotShelf::check(const ShelfPlan& plan) {
   return ok();
 }
 
-SnapshotShelf::SnapshotShelf(ShelfPlan plan) : plan_(std::move(plan)), ended_(::eventfd(0, EFD_CLOEXEC)) {
+}  // namespace
+
+Result<std::unique_ptr<SnapshotShelf>> SnapshotShelf::open(ShelfPlan plan) {
+  PENNA_TRY(check(plan));
+  Fd ended(::eventfd(0, EFD_CLOEXEC));
+  if (!ended) return Error{"cannot make an eventfd: " + errno_text(errno)};
+  return std::unique_ptr<SnapshotShelf>(new SnapshotShelf(std::move(plan), std::move(ended)));
+}
+
+SnapshotShelf::SnapshotShelf(ShelfPlan plan, Fd ended) : plan_(std::move(plan)), ended_(std::move(ended)) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -221,6 +230,7 @@ void SnapshotShelf::hurry() {
 }
 
 std::string SnapshotShelf::summary() const {
+  std::lock_guard hold(mutex_);  // files may still be pushed, and others be deleted for them
   if (made_ == 0) return "no snapshot was taken: no condition of --on was met";
   std::string text =
       fmt::format("{} {} taken", plural_text(static_cast<int64_t>(made_), "snapshot"), made_ == 1 ? "was" : "were");

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -37,9 +38,8 @@ struct ShelfPlan {
 
 class SnapshotShelf {
  public:
-  // Finds out whether files can be written there.
-  static Result<> check(const ShelfPlan& plan);
-  explicit SnapshotShelf(ShelfPlan plan);
+  // Error: files cannot be written there.
+  static Result<std::unique_ptr<SnapshotShelf>> open(ShelfPlan plan);
   SnapshotShelf(const SnapshotShelf&) = delete;
   SnapshotShelf& operator=(const SnapshotShelf&) = delete;
   ~SnapshotShelf();  // without a last try to push
@@ -70,6 +70,7 @@ class SnapshotShelf {
     RecordingWriter file;
     CollectorHealth health;
   };
+  SnapshotShelf(ShelfPlan plan, Fd ended);
   void run();
   void finish(Taken taken, bool with_names);
   void make_room();
@@ -83,7 +84,7 @@ class SnapshotShelf {
   Fd ended_;
   unsigned number_ = 0;  // of the file created last; the collector's thread, like the next
   bool is_failing_ = false;
-  std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   std::deque<Taken> taken_;
   std::deque<File> files_;  // finished ones, oldest first

@@ -56,9 +56,9 @@ ClockTriplet read_clocks() {
   return best;
 }
 
-double measure_ticks_per_ns() {
+double measure_ticks_per_ns(std::chrono::milliseconds time) {
   const ClockTriplet begin = read_clocks();
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::this_thread::sleep_for(time);
   const ClockTriplet end = read_clocks();
   const uint64_t passed = std::max<uint64_t>(end.monotonic_ns - begin.monotonic_ns, 1);
   return static_cast<double>(end.ticks - begin.ticks) / static_cast<double>(passed);

@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#include <chrono>
+
 #include "recording/types.h"
 
 namespace penna {
@@ -11,8 +13,8 @@ namespace penna {
 // The best of several readings of ticks and kernel clocks (ticks, clock, ticks: the one with the smallest gap).
 ClockTriplet read_clocks();
 
-// The frequency of penna_now(), measured in 5 ms: accurate to 0.1 %.
-double measure_ticks_per_ns();
+// The frequency of penna_now(), measured in that time: accurate to 0.1 % in 5 ms.
+double measure_ticks_per_ns(std::chrono::milliseconds time);
 
 // What one call of penna_now() costs, in nanoseconds of processor time.
 double measure_stamp_ns();

@@ -131,6 +131,7 @@ Server::Server(const penna_config& config, Doorbell& doorbell, Collector& collec
       timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {}
 
 Result<> Server::bind_to(const std::string& path) {
+  if (!epoll_ || !timer_) return Error{fmt::format("cannot listen at {}: {}", path, errno_text(EMFILE))};
   const sockaddr_un address = address_of(path);
   if (address.sun_family != AF_UNIX) return Error{fmt::format("{} is too long for a socket", path)};
   listener_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

@@ -91,7 +91,7 @@ penna_config config_for(const RecordSettings& settings) {
   config.lock_sample = settings.lock_sample;
   config.timed_wait = kTimedWaitNs * kUsualTicksPerNs;
   if (settings.min_wait_ns != 0 || settings.long_hold_ns != 0 || settings.timed_locks) {
-    const double ticks = measure_ticks_per_ns();
+    const double ticks = measure_ticks_per_ns(std::chrono::milliseconds(5));
     config.min_wait = static_cast<uint64_t>(static_cast<double>(settings.min_wait_ns) * ticks);
     config.long_hold = static_cast<uint64_t>(static_cast<double>(settings.long_hold_ns) * ticks);
     config.timed_wait = static_cast<uint64_t>(static_cast<double>(kTimedWaitNs) * ticks);

@@ -42,7 +42,7 @@ struct Module {
 
 GrowingTable<Module, 128, 512> modules;
 uint32_t found_in[1 << 14];  // by page: where the last lookup in it ended
-bool dlopen_was_called;
+bool dlopen_was_called;  // atomic
 uint32_t table_lock;
 
 // Held while changing the table, or removing what belongs to a module: otherwise a module that is mapped where another
@@ -206,7 +206,7 @@ void remember(const dl_find_object& found) {
   module.build_id_bytes = 0;
   module.marked = false;
   for (uint8_t& visit : module.visits) visit = kNoVisit;
-  module.stays = is_never_unloaded(*found.dlfo_link_map) || (!loaded_late && !dlopen_was_called);
+  module.stays = is_never_unloaded(*found.dlfo_link_map) || (!loaded_late && !code_may_change());
   module.generation = __atomic_load_n(&module_generation, __ATOMIC_RELAXED);
   module.bias = found.dlfo_link_map->l_addr;
   const Extent extent = extent_of(found);
@@ -293,10 +293,10 @@ void ensure_module(uintptr_t pc) {
   if (!is_known(pc) && _dl_find_object(reinterpret_cast<void*>(pc), &found) == 0) remember(found);
 }
 
-bool code_may_change() { return dlopen_was_called; }
+bool code_may_change() { return __atomic_load_n(&dlopen_was_called, __ATOMIC_RELAXED); }
 
 void expect_code_changes() {
-  dlopen_was_called = true;
+  __atomic_store_n(&dlopen_was_called, true, __ATOMIC_RELAXED);
   end_calls_at_once();
 }
 
@@ -374,7 +374,7 @@ void mark_written(uintptr_t module_start) {
 }
 
 void find_new_modules() {
-  if (dlopen_was_called) forget_unmapped();
+  if (code_may_change()) forget_unmapped();
   for_each_module([](const link_map& map) {
     dl_find_object found;
     if (map.l_ld != nullptr && _dl_find_object(map.l_ld, &found) == 0) ensure_module(found);

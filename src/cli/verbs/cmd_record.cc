@@ -87,18 +87,6 @@ void use_more_descriptors() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Ticks per nanosecond, measured over 20 ms, and only if a time limit needs it. recording_rules() allows for an error
-// of 0.2 %; the exact rate is known at the end, and readers apply the limits again with that.
-double clock_rate(const FilterOptions& filter) {
-  if (!needs_clock(filter)) return 1;
-  constexpr useconds_t kMoment = 20'000;
-  const ClockTriplet begin = read_clocks();
-  ::usleep(kMoment);
-  const ClockTriplet end = read_clocks();
-  const auto ns = static_cast<double>(end.monotonic_ns - begin.monotonic_ns);
-  return static_cast<double>(end.ticks - begin.ticks) / std::max(ns, 1.0);
-}
-
 // The processes of -p that can be attached to. Prints the reason for each other one. Error: no process is left.
 Result<std::vector<pid_t>> attachable(const RecordOptions& options, const CarrierChoice& choice) {
   std::vector<pid_t> pids;
@@ -206,7 +194,7 @@ class RecordRun {
   double ticks_per_ns_ = 1;
   CallRules rules_;
   SnapshotRules snapshots_;
-  std::optional<SnapshotShelf> shelf_;  // with --on
+  std::unique_ptr<SnapshotShelf> shelf_;  // with --on
   std::optional<Collector> collector_;
   std::unique_ptr<Server> server_;
   std::optional<PatchPlanner> planner_;
@@ -284,8 +272,7 @@ Result<> RecordRun::prepare_shelf() {
   ShelfPlan plan{base,          writer_options(options_), options_.keep_snapshots,
                  options_.push, options_.quiet,           signals_->before(),
                  session_};
-  PENNA_TRY(SnapshotShelf::check(plan));
-  shelf_.emplace(std::move(plan));
+  shelf_ = PENNA_TRY(SnapshotShelf::open(std::move(plan)));
   writer_.emplace(RecordingWriter::nowhere());
   return ok();
 }
@@ -293,18 +280,18 @@ Result<> RecordRun::prepare_shelf() {
 // The filters are decided here: the collector applies them before anything is written.
 Result<> RecordRun::prepare_collector() {
   start_ = read_clocks();
-  ticks_per_ns_ = clock_rate(filter());
+  // Only if a limit needs it. recording_rules() allows for an error of 0.2 %; the exact rate is known at the end, and
+  // readers apply the limits again with that.
+  if (needs_clock(filter()) || options_.ring_ns) ticks_per_ns_ = measure_ticks_per_ns(std::chrono::milliseconds(20));
   rules_ = recording_rules(filter(), ticks_per_ns_);
-  const bool has_ring = options_.ring_ns.has_value();
-  const double ring_rate = has_ring ? measure_ticks_per_ns() : 1;
-  snapshots_ = snapshots_of(options_, ring_rate);
+  snapshots_ = snapshots_of(options_, ticks_per_ns_);
   if (shelf_)
     snapshots_.files = {
         [this] { return shelf_->create(); },
         [this](RecordingWriter file, CollectorHealth health) { shelf_->take(std::move(file), std::move(health)); }};
   collector_.emplace(std::move(*writer_), *doorbell_, options_.conditions, rules_, snapshots_);
   collector_->set_time_shift(time_shift_of(options_));
-  add_watches(*collector_, options_, ring_rate);
+  add_watches(*collector_, options_, ticks_per_ns_);
   if (!options_.no_names && !shelf_)
     collector_->set_last_words([this](RecordingWriter& writer) { write_last_names(writer, session_); });
   if (options_.threads.any()) collector_->set_threads(options_.threads);

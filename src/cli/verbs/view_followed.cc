@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -81,9 +83,14 @@ void FollowedView::start() {
 void FollowedView::run() {
   while (!stop_) {
     const bool more = step();
-    if (followed_.is_finished() || is_readable(writer_fd_.get())) return over_();
+    if (followed_.is_finished() || has_writer_ended()) return over_();
     if (!more) std::this_thread::sleep_for(kPause);
   }
+}
+
+// Without a pidfd, it had ended before, or we have no descriptor left.
+bool FollowedView::has_writer_ended() const {
+  return writer_fd_ ? is_readable(writer_fd_.get()) : ::kill(writer_, 0) != 0 && errno == ESRCH;
 }
 
 // True: there is more to read.

@@ -50,6 +50,7 @@ class FollowedView {
  private:
   void run();
   bool step();
+  bool has_writer_ended() const;
   void name_anew();
   std::string controls();
   Result<std::string> switch_point(const HttpParameters& parameters);

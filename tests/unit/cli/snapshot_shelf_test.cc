@@ -39,7 +39,9 @@ class SnapshotShelfTest : public ::testing::Test {
 // They come faster than the shelf's thread can finish them.
 TEST_F(SnapshotShelfTest, NeverHasMoreFilesThanAllowedAndThoseAreTheNewest) {
   constexpr size_t kMost = 3, kSnapshots = 300;
-  SnapshotShelf shelf(plan(kMost));
+  const auto opened = SnapshotShelf::open(plan(kMost));
+  ASSERT_TRUE(opened) << opened.error().text;
+  SnapshotShelf& shelf = **opened;
   for (size_t i = 0; i < kSnapshots; ++i) {
     auto file = shelf.create();
     ASSERT_TRUE(file) << file.error().text;
@@ -58,7 +60,9 @@ TEST_F(SnapshotShelfTest, NeverHasMoreFilesThanAllowedAndThoseAreTheNewest) {
 }
 
 TEST_F(SnapshotShelfTest, KeepsOne) {
-  SnapshotShelf shelf(plan(1));
+  const auto opened = SnapshotShelf::open(plan(1));
+  ASSERT_TRUE(opened) << opened.error().text;
+  SnapshotShelf& shelf = **opened;
   for (size_t i = 0; i < 50; ++i) {
     auto file = shelf.create();
     ASSERT_TRUE(file) << file.error().text;
