@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * longjmp out of 10 instrumented frames, many times; siglongjmp out of a handler; contexts swapped back and forth. */
+ * longjmp out of 10 instrumented frames, many times; siglongjmp out of a handler; contexts swapped back and forth, also
+ * within one frame, which has used its stack for other calls by then. */
 #include <setjmp.h>
 #include <ucontext.h>
 
@@ -34,6 +35,25 @@ static void coroutine_body(void) {
   for (int i = 0; i < 500; i++) yield_deep(i % 8);
 }
 
+NOINLINE static void overwrite_stack(int depth) {
+  volatile char bytes[2000];
+  for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = 0x41;
+  if (depth > 0) overwrite_stack(depth - 1);
+}
+// swapcontext used like setjmp: returns how often it came back.
+NOINLINE static int come_back(void) {
+  static ucontext_t again, back;
+  volatile int passes = 0, returns = 0;
+  getcontext(&again);
+  if (passes++ == 0) {
+    swapcontext(&back, &again);
+    returns++;
+  }
+  overwrite_stack(3);
+  if (returns == 0) setcontext(&back);
+  return returns;
+}
+
 int main(void) {
   volatile int jumps = 0, caught = 0, switches = 0;
   for (volatile int i = 0; i < 1000; i++) {
@@ -53,5 +73,8 @@ int main(void) {
   makecontext(&coroutine, coroutine_body, 0);
   for (int i = 0; i < 501; i++) swapcontext(&main_context, &coroutine), switches++;
   free(coroutine.uc_stack.ss_sp);
-  printf("%d jumps, %d out of handlers, %d switches, %ld steps, %ld\n", jumps, caught, switches, steps, work(10));
+  int returns = 0;
+  for (int i = 0; i < 500; i++) returns += come_back();
+  printf("%d jumps, %d out of handlers, %d switches, %d returns, %ld steps, %ld\n", jumps, caught, switches, returns,
+         steps, work(10));
 }

@@ -56,6 +56,7 @@ TELL_FIRST setjmp
 TELL_FIRST _setjmp
 TELL_FIRST __sigsetjmp
 TELL_FIRST getcontext
+TELL_FIRST swapcontext
 TELL_FIRST makecontext
 TELL_FIRST syscall
 
