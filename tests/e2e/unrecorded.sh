@@ -88,3 +88,13 @@ for what in './still' 'bash -c "./still; ./still"' './starts system ./nothing' '
   grep -Ev ', (-1|0|1000)\) ' waits.txt >timed.txt || true
   [ ! -s timed.txt ] || fail "the recorder waits for $what: $(<timed.txt)"
 done
+
+# Where only the libraries of a program are listed, ours is not among them, and no program is missed.
+names() { sed 's/ (0x.*//' <<<"$1"; }
+run ldd /bin/true
+want=$(names "$out")
+for how in "ldd /bin/true" "env LD_TRACE_LOADED_OBJECTS=1 /bin/true" "env /lib64/ld-linux-x86-64.so.2 --list /bin/true"; do
+  run penna record -f -k alloc -o list.penna -- $how
+  expect_eq "$want" "$(names "$out")" "what $how lists"
+  expect_missing "$err" 'never reached'
+done

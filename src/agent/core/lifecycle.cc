@@ -53,6 +53,17 @@ bool environment_taken;
 pthread_key_t exit_key;
 bool exit_key_valid;
 
+void thread_exits(void*);
+
+// Not key 0, which a key that the program never created is, too; its first one should still be that.
+bool make_exit_key() {
+  if (pthread_key_create(&exit_key, thread_exits) != 0) return false;
+  if (exit_key != 0) return true;
+  const bool is_made = pthread_key_create(&exit_key, thread_exits) == 0;
+  pthread_key_delete(0);
+  return is_made;
+}
+
 // Runs when a thread that recorded events ends. Later destructors may record again: enter_thread() then sets the key
 // once more, and libc calls this again.
 void thread_exits(void*) {
@@ -207,7 +218,7 @@ bool start() {
   penna_channel* const channel = last_meeting.channel;
   take_channel(last_meeting);
   take_config(config);
-  if (!exit_key_valid) exit_key_valid = pthread_key_create(&exit_key, thread_exits) == 0;
+  if (!exit_key_valid) exit_key_valid = make_exit_key();
 
   announce_modules(forked);
   start_points(config, forked);

@@ -42,16 +42,16 @@ bool following() {
 // failed.
 class ExecReport {
  public:
-  explicit ExecReport(const ProgramToStart& program) : told_(program.is_there) {
+  explicit ExecReport(const ProgramToStart& program) : told_(program.is_there && !program.is_listed) {
     if (!told_) return;
     report_start(own_pid(), program.why, program.path, time_of_start());
-    if (program.why == PENNA_START_EXPECTED) expect_process(1);
+    if (program.will_connect()) expect_process(1);
   }
   void failed(const ProgramToStart& program) const {
     if (!told_) return;
     report_start(own_pid(), PENNA_START_FAILED, program.path, time_of_start());
     if (program.why == PENNA_START_SECCOMP) count_unfollowed(-1);
-    if (program.why == PENNA_START_EXPECTED) expect_process(-1);
+    if (program.will_connect()) expect_process(-1);
   }
 
  private:
@@ -63,12 +63,13 @@ class SpawnReport {
  public:
   // The time from before the start: the recorder pairs it with a connection that comes later (StartedPrograms).
   explicit SpawnReport(const ProgramToStart& program, const pid_t* pid) : began_(time_of_start()), pid_(pid) {
-    if (program.why == PENNA_START_EXPECTED) expect_process(1);
+    if (program.will_connect()) expect_process(1);
   }
   void failed(const ProgramToStart& program) const {
-    if (program.why == PENNA_START_EXPECTED) expect_process(-1);
+    if (program.will_connect()) expect_process(-1);
   }
   void worked(const ProgramToStart& program) const {
+    if (program.is_listed) return;
     report_start(static_cast<uint32_t>(*pid_), program.why, program.path, began_);
   }
 
@@ -226,7 +227,7 @@ PENNA_EXPORT int execve(const char* path, char* const argv[], char* const envp[]
   const RequestedLimits limits;
   return exec_with_ours(
       path, envp, [=](char* const* e) { return real.execve(path, argv, e); },
-      [=](ProgramToStart* program) { look_at_program(path, envp, program); });
+      [=](ProgramToStart* program) { look_at_program(path, {argv, envp}, program); });
 }
 
 PENNA_EXPORT int execv(const char* path, char* const argv[]) { return execve(path, argv, environ); }
@@ -235,7 +236,7 @@ PENNA_EXPORT int execvpe(const char* file, char* const argv[], char* const envp[
   const RequestedLimits limits;
   return exec_with_ours(
       file, envp, [=](char* const* e) { return real.execvpe(file, argv, e); },
-      [=](ProgramToStart* program) { look_at_program_by_name(file, envp, program); });
+      [=](ProgramToStart* program) { look_at_program_by_name(file, {argv, envp}, program); });
 }
 
 PENNA_EXPORT int execvp(const char* file, char* const argv[]) { return execvpe(file, argv, environ); }
@@ -244,7 +245,7 @@ PENNA_EXPORT int fexecve(int fd, char* const argv[], char* const envp[]) {
   const RequestedLimits limits;
   return exec_with_ours(
       "", envp, [=](char* const* e) { return real.fexecve(fd, argv, e); },
-      [=](ProgramToStart* program) { look_at_program_by_descriptor(fd, envp, program); });
+      [=](ProgramToStart* program) { look_at_program_by_descriptor(fd, {argv, envp}, program); });
 }
 
 PENNA_EXPORT int execl(const char* path, const char* first, ...) {
@@ -271,7 +272,7 @@ PENNA_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_fil
   return spawn_with_ours(
       pid, path, envp,
       [=](pid_t* p, char* const* e) { return real.posix_spawn(p, path, actions, attributes, argv, e); },
-      [=](ProgramToStart* program) { look_at_program(path, envp, program); });
+      [=](ProgramToStart* program) { look_at_program(path, {argv, envp}, program); });
 }
 
 PENNA_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
@@ -279,7 +280,7 @@ PENNA_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_fi
   return spawn_with_ours(
       pid, file, envp,
       [=](pid_t* p, char* const* e) { return real.posix_spawnp(p, file, actions, attributes, argv, e); },
-      [=](ProgramToStart* program) { look_at_program_by_name(file, envp, program); });
+      [=](ProgramToStart* program) { look_at_program_by_name(file, {argv, envp}, program); });
 }
 
 #ifdef PENNA_FIRST_GLIBC
@@ -295,7 +296,7 @@ PENNA_EXPORT int penna_old_posix_spawn(pid_t* pid, const char* path, const posix
   return spawn_with_ours(
       pid, path, envp,
       [=](pid_t* p, char* const* e) { return old_spawn("posix_spawn")(p, path, actions, attributes, argv, e); },
-      [=](ProgramToStart* program) { look_at_program(path, envp, program); });
+      [=](ProgramToStart* program) { look_at_program(path, {argv, envp}, program); });
 }
 __asm__(".symver penna_old_posix_spawnp,posix_spawnp@" PENNA_FIRST_GLIBC ",remove");
 PENNA_EXPORT int penna_old_posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
@@ -303,7 +304,7 @@ PENNA_EXPORT int penna_old_posix_spawnp(pid_t* pid, const char* file, const posi
   return spawn_with_ours(
       pid, file, envp,
       [=](pid_t* p, char* const* e) { return old_spawn("posix_spawnp")(p, file, actions, attributes, argv, e); },
-      [=](ProgramToStart* program) { look_at_program_by_name(file, envp, program); });
+      [=](ProgramToStart* program) { look_at_program_by_name(file, {argv, envp}, program); });
 }
 #endif
 

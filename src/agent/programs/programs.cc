@@ -137,7 +137,7 @@ void find_runtime(long fd, const Head& head, ProgramToStart* program) {
 
 // glibc's dynamic linkers are named ld-linux-x86-64.so.2, in any directory; one that is run directly counts as a
 // program like those that it loads.
-penna_start_why why_not_linked(long fd, const Head& head, const char* path, char* const* environment) {
+penna_start_why why_not_linked(long fd, const Head& head, const char* path, const ExecWords& words) {
   const char* loader = nullptr;
   head.each_part([&](const Elf64_Phdr& part) {
     if (part.p_type != PT_INTERP) return true;
@@ -146,10 +146,23 @@ penna_start_why why_not_linked(long fd, const Head& head, const char* path, char
   });
   if (loader == nullptr) {
     if (Dynamic(fd, head).is_there() && text_begins(file_name(path), "ld-linux", 8)) return PENNA_START_EXPECTED;
-    return variable(environment, "VALGRIND_LAUNCHER=") != nullptr ? PENNA_START_VALGRIND : PENNA_START_STATIC;
+    return variable(words.environment, "VALGRIND_LAUNCHER=") != nullptr ? PENNA_START_VALGRIND : PENNA_START_STATIC;
   }
   if (contains(loader, "/ld-musl-")) return PENNA_START_MUSL;
   return *loader == '\0' || contains(loader, "/ld-linux") ? PENNA_START_EXPECTED : PENNA_START_LOADER;
+}
+
+// As ldd(1) has it done, see ld.so(8).
+bool only_lists(const char* path, const ExecWords& words) {
+  constexpr const char* kLists[] = {"--list", "--verify", "--version", "--help"};
+  const char* const traces = variable(words.environment, "LD_TRACE_LOADED_OBJECTS=");
+  if (traces != nullptr && *traces != '\0') return true;
+  if (!text_begins(file_name(path), "ld-linux", 8) || words.arguments == nullptr || words.arguments[0] == nullptr)
+    return false;
+  for (char* const* word = words.arguments + 1; *word != nullptr && text_begins(*word, "--", 2); ++word)
+    for (const char* option : kLists)
+      if (text_begins(*word, option, text_length(option))) return true;
+  return false;
 }
 
 // ---- Privileges it starts with --------------------------------------------------------------------------------------
@@ -181,12 +194,12 @@ long open_file(const char* path) {
   return sys(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-void look_at_opened(long fd, const char* path, char* const* environment, bool follow_script, ProgramToStart* program);
+void look_at_opened(long fd, const char* path, const ExecWords& words, bool follow_script, ProgramToStart* program);
 
-void look_at_file(const char* path, char* const* environment, bool follow_script, ProgramToStart* program) {
+void look_at_file(const char* path, const ExecWords& words, bool follow_script, ProgramToStart* program) {
   const long fd = open_file(path);
   if (!sys_failed(fd)) {
-    look_at_opened(fd, path, environment, follow_script, program);
+    look_at_opened(fd, path, words, follow_script, program);
     sys(SYS_close, fd);
   } else if (fd != -EACCES) {  // an executable program need not be readable
     program->is_there = false;
@@ -194,7 +207,7 @@ void look_at_file(const char* path, char* const* environment, bool follow_script
 }
 
 // "#! /path argument"
-void look_at_opened(long fd, const char* path, char* const* environment, bool follow_script, ProgramToStart* program) {
+void look_at_opened(long fd, const char* path, const ExecWords& words, bool follow_script, ProgramToStart* program) {
   Head head(fd);
   if (head.begins(ELFMAG, SELFMAG)) {
     if (head.bytes[EI_CLASS] != ELFCLASS64)
@@ -202,11 +215,12 @@ void look_at_opened(long fd, const char* path, char* const* environment, bool fo
     else if (head.elf().e_machine != kMachine)
       program->why = PENNA_START_MACHINE;
     else
-      program->why = why_not_linked(fd, head, path, environment);
+      program->why = why_not_linked(fd, head, path, words);
     // A traced exec gives no privileges.
     program->may_be_held = program->why == PENNA_START_STATIC && !begins_privileged(fd);
     if (program->why != PENNA_START_EXPECTED) return;
     if (begins_privileged(fd)) program->why = PENNA_START_PRIVILEGED;
+    program->is_listed = only_lists(path, words);
     find_runtime(fd, head, program);
     return;
   }
@@ -217,7 +231,7 @@ void look_at_opened(long fd, const char* path, char* const* environment, bool fo
   char* end = interpreter;
   while (*end != '\0' && *end != ' ' && *end != '\t' && *end != '\n') ++end;
   *end = '\0';
-  look_at_file(interpreter, environment, false, program);
+  look_at_file(interpreter, words, false, program);
 }
 
 bool has_slash(const char* name) {
@@ -227,13 +241,13 @@ bool has_slash(const char* name) {
 
 }  // namespace
 
-void look_at_program(const char* path, char* const* environment, ProgramToStart* program) {
+void look_at_program(const char* path, const ExecWords& words, ProgramToStart* program) {
   if (path == nullptr) return;
   program->path = path;
-  look_at_file(path, environment, true, program);
+  look_at_file(path, words, true, program);
 }
 
-void look_at_program_by_descriptor(int fd, char* const* environment, ProgramToStart* program) {
+void look_at_program_by_descriptor(int fd, const ExecWords& words, ProgramToStart* program) {
   char* const to = text_append(program->path_found, "/proc/thread-self/fd/");
   char digits[12];
   int count = 0;
@@ -244,11 +258,11 @@ void look_at_program_by_descriptor(int fd, char* const* environment, ProgramToSt
                           reinterpret_cast<long>(program->path_found), sizeof program->path_found - 1);
   if (!sys_failed(length)) program->path_found[length] = '\0';
   program->path = program->path_found;
-  look_at_opened(fd, program->path, environment, true, program);
+  look_at_opened(fd, program->path, words, true, program);
 }
 
-void look_at_program_by_name(const char* name, char* const* environment, ProgramToStart* program) {
-  if (name == nullptr || has_slash(name)) return look_at_program(name, environment, program);
+void look_at_program_by_name(const char* name, const ExecWords& words, ProgramToStart* program) {
+  if (name == nullptr || has_slash(name)) return look_at_program(name, words, program);
   // The caller's PATH, as execvp searches it, even where the program gets another one. The default is that of
   // glibc.
   const char* folders = variable(environ, "PATH=");
@@ -266,7 +280,7 @@ void look_at_program_by_name(const char* name, char* const* environment, Program
       if (bytes != 0) *to++ = '/';
       *text_append(to, name) = '\0';
       if (!sys_failed(sys(SYS_access, reinterpret_cast<long>(path), X_OK)))
-        return look_at_program(path, environment, program);
+        return look_at_program(path, words, program);
     }
     if (*end == '\0') break;
     folder = end;

@@ -156,6 +156,7 @@ PENNA_OURS unsigned long getauxval(unsigned long what) noexcept {
 // A thread's end is detected by its id (threads.h); fork is hooked.
 PENNA_OURS int pthread_atfork(void (*)(), void (*)(), void (*)()) noexcept { return 0; }
 PENNA_OURS int pthread_key_create(pthread_key_t*, void (*)(void*)) noexcept { return -1; }
+PENNA_OURS int pthread_key_delete(pthread_key_t) noexcept { return -1; }
 PENNA_OURS int pthread_setspecific(pthread_key_t, const void*) noexcept { return -1; }
 PENNA_OURS void* pthread_getspecific(pthread_key_t) noexcept { return nullptr; }
 

@@ -3,6 +3,7 @@
  * children. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -36,6 +37,11 @@ int main(int argc, char** argv) {
   while (readdir(directory)) tasks++;
   printf("name %s, tasks %d, dumpable %d, no new privileges %d, seccomp %d, umask stays, errno %d\n", name, tasks - 2,
          prctl(PR_GET_DUMPABLE), prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), prctl(PR_GET_SECCOMP), errno);
+  static pthread_key_t key;  // not created, as some programs use it
+  const void* value = pthread_getspecific(key);
+  const int error = pthread_setspecific(key, "");
+  pthread_key_create(&key, NULL);
+  printf("key 0: %s, set: %s, first key %u\n", value ? "set" : "empty", strerror(error), key);
   printf("children %d, session leader %d, stdin %s\n", waitpid(-1, NULL, WNOHANG), getsid(0) == getpid(),
          isatty(0) ? "terminal" : "no terminal");
 }
