@@ -49,6 +49,8 @@ class BorrowedThread {
     int64_t there;  // in the process's own PID namespace; or an error
   };
   std::optional<Child> copy_process(const RemoteMemory& memory, uint64_t exit_function);
+  // From here on, the system call that the stop has cut is finished there (thread_state.h).
+  void finish_calls_at(RemotePtr<const uint8_t> code) { saved_.finish_calls_at(code); }
   // The thread is then stopped, in its original state; false: it is gone, or already returning by itself.
   bool give_back();
 

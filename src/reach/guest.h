@@ -57,6 +57,9 @@ class Guest {
   uint64_t tid(const GuestNeeds& needs) const { return thread_pointer() + needs.tid_at; }
   uint64_t ended() const;  // a word that is nonzero while the guest runs
 
+  // Where finishing_code() is, for threads that were stopped (cut_call_x86_64.h). Null: it is not there.
+  RemotePtr<const uint8_t> finisher(const RemoteMemory& memory) const;
+
   // The guest whose memory contains this attachment.
   static Guest of(const RemoteMemory& memory, uint64_t attachment);
 

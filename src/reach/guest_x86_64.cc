@@ -20,8 +20,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <span>
+
+#include "reach/cut_call_x86_64.h"
 
 // %rbx: GuestWords. Aligned as functions require; no signal arrives: clone(2) keeps its caller's mask.
 asm(".section .rodata\n"
@@ -88,6 +92,16 @@ static_assert(offsetof(GuestWords, dlopen) == 8 && offsetof(GuestWords, ctype_in
               offsetof(GuestWords, attachment) == 64 && offsetof(GuestWords, agent_fd) == 72 &&
               offsetof(GuestWords, answer) == 80 && offsetof(GuestWords, error) == 88 &&
               offsetof(GuestWords, agent) == 112 && offsetof(GuestWords, go) == 120);
+
+constexpr uint64_t kFinisher = Guest::kCodeBytes / 2;  // in its code: the same for all versions, as threads stay there
+
+// Writes both parts of the guest's code.
+bool write_code(const RemoteMemory& memory, uint64_t at) {
+  const std::span<const uint8_t> finisher = finishing_code();
+  const auto bytes = static_cast<size_t>(penna_guest_code_end - penna_guest_code);
+  return bytes <= kFinisher && memory.write(at, penna_guest_code, bytes) &&
+         memory.write(at + kFinisher, finisher.data(), finisher.size());
+}
 
 constexpr uint64_t kKiB = 1024;
 constexpr uint64_t kStackEnd = 256 * kKiB, kThreadPointer = 512 * kKiB, kDtv = 540 * kKiB, kAttachment = 576 * kKiB;
@@ -226,8 +240,7 @@ bool Guest::prepare(const RemoteMemory& memory, const std::vector<RemoteLibrary>
          like_of(kFeatureBits) && write_dtv(memory, dtv - 16) &&
          // struct rseq, cpu_id: RSEQ_CPU_ID_UNINITIALIZED, as before registration.
          (!has_rseq || memory.write(at + static_cast<uint64_t>(needs.rseq_at) + 4, &no_processor, 4)) &&
-         write_tls(memory, libraries, needs, at) &&
-         memory.write(place_.code, penna_guest_code, static_cast<size_t>(penna_guest_code_end - penna_guest_code));
+         write_tls(memory, libraries, needs, at) && write_code(memory, place_.code);
 }
 
 Guest Guest::of(const RemoteMemory& memory, uint64_t attachment) {
@@ -251,7 +264,15 @@ bool Guest::prepare_again(const RemoteMemory& memory, uint64_t attach, const Gue
   words->tid = 1;
   const uint64_t start[] = {place_.code, place_.memory};
   return memory.write(place_.memory, &*words, sizeof *words) && memory.write(stack(), start, sizeof start) &&
-         memory.write(place_.code, penna_guest_code, static_cast<size_t>(penna_guest_code_end - penna_guest_code));
+         write_code(memory, place_.code);
+}
+
+RemotePtr<const uint8_t> Guest::finisher(const RemoteMemory& memory) const {
+  const std::span<const uint8_t> code = finishing_code();
+  const std::string there = memory.part(place_.code + kFinisher, code.size());
+  const bool is_there = place_.code != 0 && std::equal(code.begin(), code.end(), there.begin(), there.end(),
+                                                       [](uint8_t a, char b) { return a == static_cast<uint8_t>(b); });
+  return RemotePtr<const uint8_t>(is_there ? place_.code + kFinisher : 0);
 }
 
 bool Guest::set_attach(const RemoteMemory& memory, uint64_t attach) const {

@@ -214,6 +214,7 @@ Result<> Journal::while_stopped(const Attempt& attempt) const {
   std::string obstacle;
   for (int i = 0; i < kMostTries; ++i, ::usleep(kBetweenTriesUs)) {
     StoppedProcess process = PENNA_TRY(stop_patiently(pid_));
+    process.finish_calls_at(Guest::of(memory, attachment_).finisher(memory));
     const auto changes = Changes::read(memory, attachment_);
     if (!changes) return Error{fmt::format("process {} has executed another program, which is not recorded", pid_)};
     obstacle = attempt(memory, process, *changes);
@@ -260,8 +261,8 @@ Result<> Journal::write_all(const std::function<std::string()>& objection) const
                                           [&](const Changes::Place& one) { return Changes::write(places, one); });
     if (refused != changes.places.end()) {
       changes.undo(places, nullptr);
-      objected = fmt::format("the kernel refuses to write {:#x} in process {}: use --via breakpoint", refused->address,
-                             pid_);
+      objected =
+          fmt::format("the kernel refuses to write {:#x} in process {}: use --via breakpoint", refused->address, pid_);
       return "";
     }
     set_state(memory, PENNA_ATTACH_RUNS);
@@ -299,7 +300,7 @@ void Journal::stop_agent() const {
         (head->state != PENNA_ATTACH_RUNS && head->state != PENNA_ATTACH_HOLDS))
       return;
     failed += call_in(pid_, {RemotePtr<const uint8_t>(head->stop_entry), RemotePtr<const uint8_t>(head->stop_end),
-                             RemoteBytes(head->stop_stack), 0})
+                             RemoteBytes(head->stop_stack), 0, Guest::of(*memory, attachment_).finisher(*memory)})
                   ? 0
                   : 1;
   }
@@ -392,7 +393,8 @@ void Journal::put_back_unwinder(Restored* restored) const {
   const auto memory = RemoteMemory::open(pid_);
   std::set<pid_t> clean;
   for (int i = 0; memory && i < kMostLooks; ++i, ::usleep(kBetweenTriesUs)) {
-    const auto process = stop_patiently(pid_);
+    auto process = stop_patiently(pid_);
+    if (process) process->finish_calls_at(Guest::of(*memory, attachment_).finisher(*memory));
     const auto changes = Changes::read(*memory, attachment_);
     if (!process || !changes || changes->head.unwinder == 0) return;
     for (const StoppedThread& one : process->threads())

@@ -173,6 +173,7 @@ std::string start_guest(const Target& target, BorrowedThread& thread, Start* sta
     return "could not be prepared: has it ended?";
   }
   const Guest guest(start->place);
+  thread.finish_calls_at(guest.finisher(target.memory));
   constexpr uint64_t kBelowStack = 64;
   const bool may_ask = (start->refusals & PENNA_CALLS_FILTERED) == 0;
   if (may_ask && is_clock_forbidden(target, thread, guest.stack() - kBelowStack))

@@ -15,9 +15,11 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/file.h"
 #include "base/mapped_memory.h"
+#include "reach/cut_call_x86_64.h"
 #include "reach/stop_thread.h"
 #include "reach/thread_state.h"
 
@@ -30,19 +32,23 @@ constexpr long kLongestPauseUs = 2000;  // the longest pause between two checks
 
 bool can_stop(char state) { return state != 'D' && state != 'Z' && state != 'X'; }
 
-// A thread that can be stopped, the main one if possible; 0 if there is none.
+// A thread that can be stopped, the main one if possible, and one that no stop cuts short; 0 if there is none.
 pid_t choose_thread(pid_t pid) {
-  if (can_stop(state_of(pid, pid))) return pid;
-  for (const pid_t thread : threads_of(pid))
-    if (can_stop(state_of(pid, thread))) return thread;
-  return 0;
+  const auto is_fit = [pid](pid_t thread) { return can_stop(state_of(pid, thread)) && !may_be_cut(pid, thread); };
+  if (is_fit(pid)) return pid;
+  const std::vector<pid_t> threads = threads_of(pid);
+  auto chosen = std::find_if(threads.begin(), threads.end(), is_fit);
+  if (chosen == threads.end())
+    chosen = std::find_if(threads.begin(), threads.end(), [pid](pid_t one) { return can_stop(state_of(pid, one)); });
+  return chosen == threads.end() ? 0 : *chosen;
 }
 
 enum class Ran { kWhole, kHome, kFaulted, kTooLong, kGone };
 
 // It has stopped again where it was before. If we did not stop it, it gets the signal.
-Ran let_go_at_home(pid_t thread, const Stop& stop) {
+Ran let_go_at_home(pid_t thread, const RemoteCode& code, const Stop& stop) {
   ThreadState now;
+  now.finish_calls_at(code.finisher);
   if (stop.event == PTRACE_EVENT_STOP && now.save(thread)) now.restore(thread);
   traced(PTRACE_DETACH, thread, 0, stop.event == 0 ? static_cast<uint64_t>(stop.signal) : 0);
   return Ran::kHome;
@@ -61,7 +67,7 @@ Ran run(pid_t pid, pid_t thread, const RemoteCode& code, const ThreadState& save
     if (stop.signal == 0 && traced(PTRACE_INTERRUPT, thread, 0, 0)) stop = wait_for_stop(pid, thread, kLongestUs);
     if (stop.signal == 0) return Ran::kGone;
     if (stop.event == PTRACE_EVENT_EXEC) return Ran::kGone;  // another program, which must not get the saved registers
-    if (saved.has_returned(thread)) return let_go_at_home(thread, stop);
+    if (saved.has_returned(thread)) return let_go_at_home(thread, code, stop);
     if (stop.event != PTRACE_EVENT_STOP) return Ran::kFaulted;  // all signals except those of faults are blocked
     if (ThreadState::is_at_end(thread, code)) return Ran::kWhole;
     if (std::chrono::steady_clock::now() > end) return Ran::kTooLong;
@@ -88,6 +94,7 @@ std::optional<Result<>> call_in_thread(pid_t pid, const RemoteCode& code) {
     traced(PTRACE_DETACH, thread, 0, 0);
     return Error{fmt::format("process {} is not a 64-bit one, or its registers cannot be read", pid)};
   }
+  saved.finish_calls_at(code.finisher);
   if (saved.is_away(code)) {
     traced(PTRACE_DETACH, thread, 0, 0);
     return std::nullopt;

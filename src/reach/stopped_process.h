@@ -57,6 +57,10 @@ class StoppedProcess {
     }
     return false;
   }
+  // From here on, system calls that the stop has cut are finished there (thread_state.h).
+  void finish_calls_at(RemotePtr<const uint8_t> code) {
+    for (StoppedThread& one : threads_) one.state.finish_calls_at(code);
+  }
   void let_go();
   // They stay stopped, and are the caller's to release.
   std::vector<StoppedThread> keep() { return std::exchange(threads_, {}); }

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <optional>
 
+#include "reach/cut_call_x86_64.h"
 #include "reach/stop_thread.h"
 #include "reach/thread_state.h"
 
@@ -121,6 +122,7 @@ class HeldThread {
 std::optional<std::string> work_with(const Target& target, pid_t thread, bool even_asleep, const BorrowedWork& work) {
   // Queried before the stop: a thread that is created meanwhile makes the answer stricter than necessary, never laxer.
   const bool alone = says_single_threaded(target);
+  if (!even_asleep && may_be_cut(target.pid, thread)) return {};
   HeldThread held(target.pid, thread);
   if (!held || (held.state().sleeps() && !even_asleep)) return {};
   if (alone && !is_free_of_locks(target, held.state())) return {};

@@ -33,10 +33,12 @@ class ThreadState {
   bool is_away(const RemoteCode& code) const;
   // Whether it has returned by itself, because it waited too long for us.
   bool has_returned(pid_t thread) const;
+  // From here on, a system call that the stop has cut is finished there (cut_call_x86_64.h). Null: it is not.
+  void finish_calls_at(RemotePtr<const uint8_t> code) { finisher_ = code; }
   // Only the registers, for a thread that is only examined.
   bool save_registers(pid_t thread);
   // For such a thread: as if it had not been stopped.
-  bool undo_stop(pid_t thread);
+  bool undo_stop(pid_t thread) const;
   // For such a thread, stopped outside of system calls: it continues there. False: it is gone.
   bool go_on_at(pid_t thread, uint64_t pc) const;
   uint64_t pc() const;
@@ -53,13 +55,16 @@ class ThreadState {
   static bool is_at_end(pid_t thread, const RemoteCode& code);
 
  private:
-  bool ended_by_our_stop() const;
+  bool ended_by_our_stop(pid_t thread) const;
   GeneralRegisters without_our_stop(pid_t thread, bool* sleeps) const;
+
+  std::optional<GeneralRegisters> with_rest_of_call(pid_t thread, uint64_t below) const;
 
   GeneralRegisters general_{};
   std::vector<uint8_t> vector_;
   uint64_t mask_ = 0;
   RemotePtr<uint64_t> home_;
+  RemotePtr<const uint8_t> finisher_;
 };
 
 // A stopped thread's stack from its stack pointer up, at most `most` bytes. The stack of a thread made by libc ends

@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "penna/detail/remote.h"
+#include "reach/cut_call_x86_64.h"
 #include "reach/home_frame_x86_64.h"
 #include "reach/traced.h"
 
@@ -21,11 +22,14 @@ namespace {
 constexpr int64_t kRestOfCall = -516;         // ERESTART_RESTARTBLOCK
 constexpr size_t kMaxVectorState = 64 << 10;  // of NT_X86_XSTATE; AMX has 11 KiB
 
-// System calls that a stop ends with EINTR although no signal arrived: the kernel restarts all others (signal(7)).
+// System calls that a stop ends with EINTR although no signal arrived: the kernel restarts all others (signal(7)). The
+// last two lines: of sockets that have a timeout (SO_RCVTIMEO, SO_SNDTIMEO), which begins anew.
 bool ends_with_eintr(uint64_t call) {
-  constexpr uint64_t kCalls[] = {SYS_epoll_wait,   SYS_epoll_pwait,   SYS_epoll_pwait2,  SYS_semop,
-                                 SYS_semtimedop,   SYS_msgrcv,        SYS_msgsnd,        SYS_rt_sigtimedwait,
-                                 SYS_io_getevents, SYS_io_pgetevents, SYS_io_uring_enter};
+  constexpr uint64_t kCalls[] = {
+      SYS_epoll_wait, SYS_epoll_pwait,     SYS_epoll_pwait2, SYS_semop,         SYS_semtimedop,     SYS_msgrcv,
+      SYS_msgsnd,     SYS_rt_sigtimedwait, SYS_io_getevents, SYS_io_pgetevents, SYS_io_uring_enter, SYS_accept,
+      SYS_accept4,    SYS_connect,         SYS_recvfrom,     SYS_recvmsg,       SYS_sendto,         SYS_sendmsg,
+      SYS_read,       SYS_readv,           SYS_write,        SYS_writev};
   return std::find(std::begin(kCalls), std::end(kCalls), call) != std::end(kCalls);
 }
 
@@ -59,8 +63,12 @@ bool ThreadState::save(pid_t thread) {
 }
 
 bool ThreadState::restore(pid_t thread) {
+  constexpr uint64_t kOfFrame = 2048;  // of the frame by which it returns without us, besides the vector registers
   GeneralRegisters general = general_;
-  if (ended_by_our_stop() && follows_syscall(thread, general)) rewind(general);
+  if (const auto rest = with_rest_of_call(thread, vector_.size() + kOfFrame))
+    general = *rest;
+  else if (ended_by_our_stop(thread) && follows_syscall(thread, general))
+    rewind(general);
   iovec registers{&general, sizeof general}, vector{vector_.data(), vector_.size()};
   const bool mask_back = block_signals(thread, mask_);
   const bool vector_back = traced(PTRACE_SETREGSET, thread, NT_X86_XSTATE, reinterpret_cast<uintptr_t>(&vector));
@@ -93,10 +101,14 @@ bool ThreadState::save_registers(pid_t thread) {
          general.iov_len == sizeof general_;
 }
 
-bool ThreadState::undo_stop(pid_t thread) {
-  if (!ended_by_our_stop() || !follows_syscall(thread, general_)) return true;
+bool ThreadState::undo_stop(pid_t thread) const {
   GeneralRegisters general = general_;
-  rewind(general);
+  if (const auto rest = with_rest_of_call(thread, 0))
+    general = *rest;
+  else if (ended_by_our_stop(thread) && follows_syscall(thread, general_))
+    rewind(general);
+  else
+    return true;
   iovec registers{&general, sizeof general};
   return traced(PTRACE_SETREGSET, thread, NT_PRSTATUS, reinterpret_cast<uintptr_t>(&registers));
 }
@@ -134,18 +146,26 @@ bool ThreadState::is_away(const RemoteCode& code) const {
 
 bool ThreadState::has_returned(pid_t thread) const { return peek(thread, home_).value_or(0) != 0; }
 
-bool ThreadState::ended_by_our_stop() const {
-  return general_.rax == static_cast<uint64_t>(-EINTR) && ends_with_eintr(general_.orig_rax);
+// A signal that has come as well ends them, too, once its handler has run.
+bool ThreadState::ended_by_our_stop(pid_t thread) const {
+  return general_.rax == static_cast<uint64_t>(-EINTR) && ends_with_eintr(general_.orig_rax) && !has_signal(thread);
+}
+
+std::optional<GeneralRegisters> ThreadState::with_rest_of_call(pid_t thread, uint64_t below) const {
+  if (!finisher_ || !follows_syscall(thread, general_)) return {};
+  const auto cut = CutCall::find(thread, general_);
+  return cut ? cut->finish(thread, finisher_, below) : std::nullopt;
 }
 
 // The registers as if it had not been stopped. *sleeps: it will restart a system call whose remaining time the kernel
 // keeps.
 GeneralRegisters ThreadState::without_our_stop(pid_t thread, bool* sleeps) const {
   constexpr int64_t kRestarts[] = {-512, -513, -514, kRestOfCall};  // ERESTARTSYS and relatives, linux/errno.h
+  if (const auto rest = with_rest_of_call(thread, 0)) return *rest;
   GeneralRegisters registers = general_;
   const auto result = static_cast<int64_t>(registers.rax), call = static_cast<int64_t>(registers.orig_rax);
   const bool restarts = std::find(std::begin(kRestarts), std::end(kRestarts), result) != std::end(kRestarts);
-  const bool anew = call >= 0 && (restarts || ended_by_our_stop()) && follows_syscall(thread, registers);
+  const bool anew = call >= 0 && (restarts || ended_by_our_stop(thread)) && follows_syscall(thread, registers);
   *sleeps = anew && (result == kRestOfCall || call == SYS_restart_syscall);
   if (anew) rewind(registers);
   return registers;

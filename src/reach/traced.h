@@ -33,6 +33,20 @@ inline bool block_signals(pid_t thread, uint64_t blocked) {
 }
 inline constexpr uint64_t kAllSignals = ~uint64_t{0}, kTrapSignal = uint64_t{1} << (SIGTRAP - 1);
 
+// Whether the stopped thread has a signal to handle: one that it does not block, of its own or of its process's queue.
+inline bool has_signal(pid_t thread) {
+  constexpr int kMost = 32;  // of each queue; blocked ones that wait there are looked over
+  const auto blocked = blocked_signals(thread);
+  for (const uint32_t queue : {uint32_t{0}, uint32_t{PTRACE_PEEKSIGINFO_SHARED}}) {
+    siginfo_t signals[kMost];
+    const __ptrace_peeksiginfo_args which{0, queue, kMost};
+    const long count = ::ptrace(PTRACE_PEEKSIGINFO, thread, &which, signals);
+    for (long i = 0; blocked && i < count; ++i)
+      if ((*blocked >> (signals[i].si_signo - 1) & 1) == 0) return true;
+  }
+  return false;
+}
+
 // Eight bytes of a stopped thread's memory; empty if not mapped.
 inline std::optional<uint64_t> peek(pid_t thread, RemotePtr<const uint64_t> at) {
   errno = 0;

@@ -2,6 +2,7 @@
 // All threads of a child are stopped for a while, and none of them notices.
 #include "reach/stopped_process.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -12,8 +13,12 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstring>
+#include <span>
 #include <thread>
 #include <vector>
+
+#include "reach/cut_call_x86_64.h"
 
 namespace penna::stopped_process_test {
 namespace {
@@ -79,6 +84,42 @@ TEST_F(StoppedProcessTest, StandsStillAndGoesOn) {
   const uint64_t waited = shared_->waiting;
   while (shared_->waiting < waited + 2) ::usleep(1000);
   EXPECT_EQ(shared_->interrupted, 0U);
+}
+
+// A write to a pipe that is full returns what it has written, once it is stopped: the rest is written as well.
+TEST(StoppedInAWrite, WritesTheRest) {
+  constexpr size_t kBytes = 1 << 20;
+  const std::span<const uint8_t> code = finishing_code();
+  void* const there = ::mmap(nullptr, code.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  std::memcpy(there, code.data(), code.size());
+  ASSERT_EQ(0, ::mprotect(there, code.size(), PROT_READ | PROT_EXEC));
+  int ends[2];
+  ASSERT_EQ(0, ::pipe2(ends, O_CLOEXEC));
+  std::vector<char> bytes(kBytes);
+  for (size_t i = 0; i < kBytes; ++i) bytes[i] = static_cast<char>(i * 7 + i / 251);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::_exit(::write(ends[1], bytes.data(), kBytes) == kBytes ? 0 : 1);
+  }
+  ::close(ends[1]);
+  const auto waits = [child] { return may_be_cut(child, child); };
+  for (int stop = 0; stop < 3; ++stop) {
+    while (!waits()) ::usleep(1000);
+    auto process = StoppedProcess::stop(child);
+    ASSERT_TRUE(process) << process.error().text;
+    process->finish_calls_at(RemotePtr<const uint8_t>(reinterpret_cast<uintptr_t>(there)));
+  }
+  std::vector<char> got(kBytes + 1);
+  size_t at = 0;
+  for (ssize_t one; (one = ::read(ends[0], got.data() + at, got.size() - at)) > 0;) at += static_cast<size_t>(one);
+  got.resize(at);
+  EXPECT_TRUE(got == bytes) << at << " bytes";
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(0, status);
+  ::close(ends[0]);
+  ::munmap(there, code.size());
 }
 
 TEST_F(StoppedProcessTest, SaysWhenThereIsNone) {
