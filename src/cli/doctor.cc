@@ -63,7 +63,8 @@ DoctorFinding sockets_finding() {
   SocketDirectory directory;
   const auto path = directory.create();
   if (path) return {"sockets", Diagnosis::kOk, "a directory for the recorder's socket can be made", ""};
-  return {"sockets", Diagnosis::kNo, path.error().text, "make /tmp writable, or set XDG_RUNTIME_DIR to a directory of yours"};
+  return {"sockets", Diagnosis::kNo, path.error().text,
+          "make /tmp writable, or set XDG_RUNTIME_DIR to a directory of yours"};
 }
 
 // Tried like penna record -p does it: the agent is mapped from a memory file, because the process may see another file

@@ -42,7 +42,7 @@ struct Module {
 
 GrowingTable<Module, 128, 512> modules;
 uint32_t found_in[1 << 14];  // by page: where the last lookup in it ended
-bool dlopen_was_called;  // atomic
+bool dlopen_was_called;      // atomic
 uint32_t table_lock;
 
 // Held while changing the table, or removing what belongs to a module: otherwise a module that is mapped where another

@@ -227,7 +227,9 @@ PENNA_EXPORT int execve(const char* path, char* const argv[], char* const envp[]
   const RequestedLimits limits;
   return exec_with_ours(
       path, envp, [=](char* const* e) { return real.execve(path, argv, e); },
-      [=](ProgramToStart* program) { look_at_program(path, {argv, envp}, program); });
+      [=](ProgramToStart* program) {
+        look_at_program(path, {argv, envp}, program);
+      });
 }
 
 PENNA_EXPORT int execv(const char* path, char* const argv[]) { return execve(path, argv, environ); }
@@ -236,7 +238,9 @@ PENNA_EXPORT int execvpe(const char* file, char* const argv[], char* const envp[
   const RequestedLimits limits;
   return exec_with_ours(
       file, envp, [=](char* const* e) { return real.execvpe(file, argv, e); },
-      [=](ProgramToStart* program) { look_at_program_by_name(file, {argv, envp}, program); });
+      [=](ProgramToStart* program) {
+        look_at_program_by_name(file, {argv, envp}, program);
+      });
 }
 
 PENNA_EXPORT int execvp(const char* file, char* const argv[]) { return execvpe(file, argv, environ); }
@@ -245,7 +249,9 @@ PENNA_EXPORT int fexecve(int fd, char* const argv[], char* const envp[]) {
   const RequestedLimits limits;
   return exec_with_ours(
       "", envp, [=](char* const* e) { return real.fexecve(fd, argv, e); },
-      [=](ProgramToStart* program) { look_at_program_by_descriptor(fd, {argv, envp}, program); });
+      [=](ProgramToStart* program) {
+        look_at_program_by_descriptor(fd, {argv, envp}, program);
+      });
 }
 
 PENNA_EXPORT int execl(const char* path, const char* first, ...) {
@@ -272,7 +278,9 @@ PENNA_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_fil
   return spawn_with_ours(
       pid, path, envp,
       [=](pid_t* p, char* const* e) { return real.posix_spawn(p, path, actions, attributes, argv, e); },
-      [=](ProgramToStart* program) { look_at_program(path, {argv, envp}, program); });
+      [=](ProgramToStart* program) {
+        look_at_program(path, {argv, envp}, program);
+      });
 }
 
 PENNA_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
@@ -280,7 +288,9 @@ PENNA_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_fi
   return spawn_with_ours(
       pid, file, envp,
       [=](pid_t* p, char* const* e) { return real.posix_spawnp(p, file, actions, attributes, argv, e); },
-      [=](ProgramToStart* program) { look_at_program_by_name(file, {argv, envp}, program); });
+      [=](ProgramToStart* program) {
+        look_at_program_by_name(file, {argv, envp}, program);
+      });
 }
 
 #ifdef PENNA_FIRST_GLIBC
@@ -296,7 +306,9 @@ PENNA_EXPORT int penna_old_posix_spawn(pid_t* pid, const char* path, const posix
   return spawn_with_ours(
       pid, path, envp,
       [=](pid_t* p, char* const* e) { return old_spawn("posix_spawn")(p, path, actions, attributes, argv, e); },
-      [=](ProgramToStart* program) { look_at_program(path, {argv, envp}, program); });
+      [=](ProgramToStart* program) {
+        look_at_program(path, {argv, envp}, program);
+      });
 }
 __asm__(".symver penna_old_posix_spawnp,posix_spawnp@" PENNA_FIRST_GLIBC ",remove");
 PENNA_EXPORT int penna_old_posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
@@ -304,7 +316,9 @@ PENNA_EXPORT int penna_old_posix_spawnp(pid_t* pid, const char* file, const posi
   return spawn_with_ours(
       pid, file, envp,
       [=](pid_t* p, char* const* e) { return old_spawn("posix_spawnp")(p, file, actions, attributes, argv, e); },
-      [=](ProgramToStart* program) { look_at_program_by_name(file, {argv, envp}, program); });
+      [=](ProgramToStart* program) {
+        look_at_program_by_name(file, {argv, envp}, program);
+      });
 }
 #endif
 
