@@ -185,6 +185,10 @@ std::string start_guest(const Target& target, BorrowedThread& thread, Start* sta
   const auto tid = thread.call(
       SYS_clone, {kFlags, guest.stack(), guest.tid(target.needs), guest.ended(), guest.thread_pointer(), 0});
   if (tid && *tid > 0) return "";
+  // sched(7): such a thread may not start others, unless they begin with the default policy.
+  if (tid && *tid == -EAGAIN && ::sched_getscheduler(thread.id()) == SCHED_DEADLINE)
+    return fmt::format("has a deadline scheduler (SCHED_DEADLINE), which forbids a thread for the agent: {}",
+                       kUseBreakpoints);
   if (tid && *tid == -EAGAIN)
     return fmt::format("may not start a thread for the agent: raise its limit (prlimit --pid {} --nproc), or {}",
                        target.pid, kUseBreakpoints);

@@ -53,6 +53,13 @@ await "/proc/$pid/status" '^Threads:.2'
 thread=$(ls "/proc/$pid/task" | grep -vx "$pid")
 refused "$thread" "is a thread of process $pid: use -p $pid"
 
+# One that may not start threads: another limit would not help.
+if [ "$(id -u)" = 0 ]; then
+  start deadline.txt chrt -d --sched-runtime 5000000 --sched-deadline 10000000 --sched-period 10000000 0 sleep 60
+  await "/proc/$pid/comm" sleep
+  refused "$pid" "has a deadline scheduler (SCHED_DEADLINE), which forbids a thread for the agent: use --via breakpoint"
+fi
+
 # Nothing is left of what the agent is loaded from; breakpoints need neither.
 cat >poor.c <<'C'
 #include <sched.h>
