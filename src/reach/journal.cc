@@ -396,6 +396,7 @@ void Journal::put_back_unwinder(Restored* restored) const {
     auto process = stop_patiently(pid_);
     if (process) process->finish_calls_at(Guest::of(*memory, attachment_).finisher(*memory));
     const auto changes = Changes::read(*memory, attachment_);
+    if (!process && !executable_of(static_cast<uint32_t>(pid_)).empty()) restored->trouble = process.error().text;
     if (!process || !changes || changes->head.unwinder == 0) return;
     for (const StoppedThread& one : process->threads())
       if (clean.count(one.id) == 0 && !may_unwind(*memory, one, *changes)) clean.insert(one.id);

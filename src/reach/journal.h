@@ -59,7 +59,7 @@ class Journal {
   bool finish_putting_back() const {
     Restored rest;
     put_back_unwinder(&rest);
-    return rest.waiting == 0;
+    return rest.waiting == 0 && rest.trouble.empty();
   }
   // Calls work(memory, process, head) while all threads are stopped, and none runs code of the agent or is about to
   // return to it. Error: that did not happen. work() returns any further obstacle for now; empty: none.

@@ -342,8 +342,8 @@ std::string Patients::give_back(pid_t pid) const {
   auto restored = journal->put_back();
   if (!restored) return restored.error().text;
   for (const pid_t child : children_of(pid)) restore_family(child, &*restored);
-  return fmt::format("{} {} {} {} {} {}", restored->places, restored->modules, restored->kept, restored->other_programs,
-                     restored->stopped_ns, restored->waiting);
+  return fmt::format("{} {} {} {} {} {} {}", restored->places, restored->modules, restored->kept,
+                     restored->other_programs, restored->stopped_ns, restored->waiting, restored->trouble);
 }
 
 // Restores what is still changed in the process and its descendants: those forked just now may not have connected to
@@ -351,6 +351,8 @@ std::string Patients::give_back(pid_t pid) const {
 void Patients::restore_family(pid_t pid, Restored* all) const {
   if (const auto journal = journal_of(pid)) {
     const auto restored = journal->put_back();
+    if (!restored && all->trouble.empty() && !executable_of(static_cast<uint32_t>(pid)).empty())
+      all->trouble = restored.error().text;
     if (restored && restored->other_programs == 0) all->add(*restored);  // other programs are reported if recorded
   }
   for (const pid_t child : children_of(pid)) restore_family(child, all);
@@ -366,8 +368,10 @@ Result<Restored> parse_restored(const std::string& answer) {
   Restored restored;
   std::istringstream numbers(answer);
   if (numbers >> restored.places >> restored.modules >> restored.kept >> restored.other_programs >>
-      restored.stopped_ns >> restored.waiting)
+      restored.stopped_ns >> restored.waiting) {
+    std::getline(numbers >> std::ws, restored.trouble);
     return restored;
+  }
   return Error{answer};
 }
 
