@@ -34,6 +34,9 @@ int until(const std::optional<std::chrono::steady_clock::time_point>& end, int w
   return wait_ms < 0 ? left_ms : std::min(wait_ms, left_ms);
 }
 
+// What follow() waits for, in the order of its pollfds.
+enum { kServer, kSignals, kProcess, kControl, kSilencer, kArrival, kFinished, kStarts, kWaitedFor };
+
 }  // namespace
 
 // One loop for all states. It waits first for the carrier's process (`running`), then for the processes that it left
@@ -52,14 +55,14 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
           find_arrivals(served.socket_path, served.doorbell.fd(), [&](uint32_t pid) { return server.is_living(pid); });
     if (alone && arrivals.empty()) return {status};
     // A negative descriptor is ignored by poll(2).
-    pollfd fds[] = {{server.fd(), POLLIN, 0},
-                    {signals.fd(), POLLIN, 0},
-                    {running ? carrier.pidfd() : -1, POLLIN, 0},
-                    {served.control.fd(), POLLIN, 0},
-                    {served.silencer != nullptr ? served.silencer->fd() : -1, POLLIN, 0},
-                    {alone ? arrivals.front().get() : -1, POLLIN, 0},
-                    {served.finished_fd, POLLIN, 0},
-                    {served.starts != nullptr ? served.starts->fd() : -1, POLLIN, 0}};
+    pollfd fds[kWaitedFor] = {{server.fd(), POLLIN, 0},
+                              {signals.fd(), POLLIN, 0},
+                              {running ? carrier.pidfd() : -1, POLLIN, 0},
+                              {served.control.fd(), POLLIN, 0},
+                              {served.silencer != nullptr ? served.silencer->fd() : -1, POLLIN, 0},
+                              {alone ? arrivals.front().get() : -1, POLLIN, 0},
+                              {served.finished_fd, POLLIN, 0},
+                              {served.starts != nullptr ? served.starts->fd() : -1, POLLIN, 0}};
     int ready = ::poll(fds, std::size(fds),
                        until(served.end, alone || (running && signals.insists()) ? kLookMs
                                          : running || told                       ? -1
@@ -76,21 +79,21 @@ Outcome follow(Carrier& carrier, const Served& served, SignalRelay& signals, boo
     // The server first, whatever woke us: an arrival must be in living() before its parent's end is seen.
     server.work();
     if (served.starts != nullptr) served.starts->work();
-    if ((fds[3].revents & POLLIN) != 0) served.control.work();
+    if ((fds[kControl].revents & POLLIN) != 0) served.control.work();
     if (served.control.stop_requested()) return {status, !running, running};
-    if (served.silencer != nullptr && (fds[4].revents & POLLIN) != 0) served.silencer->work();
+    if (served.silencer != nullptr && (fds[kSilencer].revents & POLLIN) != 0) served.silencer->work();
     // Signals are the program's while it is our child. Otherwise Ctrl-C is for us.
     if (running && carrier.is_child())
       signals.hand_on(carrier.pid());
     else if (signals.told_to_end())
       return {status, !running, running};
     if (served.end && std::chrono::steady_clock::now() >= *served.end) return {status, !running, running};
-    if (running && (fds[2].revents & POLLIN) != 0 && carrier.has_ended()) {
+    if (running && (fds[kProcess].revents & POLLIN) != 0 && carrier.has_ended()) {
       server.work();  // reads how it ended, before the wait below reaps it
       status = reap(carrier, signals);
       running = false;
     }
-    if ((fds[6].revents & POLLIN) != 0) return {status, false, running};
+    if ((fds[kFinished].revents & POLLIN) != 0) return {status, false, running};
     // The user insists on the end, and the program has survived the signals: we end as if it had ended, and let it run.
     if (const int outlived = running ? signals.outlived() : 0; outlived != 0) {
       if (!quiet) say("the command survived the signals sent to end it: it keeps running, unrecorded");
