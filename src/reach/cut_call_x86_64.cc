@@ -18,17 +18,11 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "penna/detail/remote.h"
 #include "reach/traced.h"
 
-// %rsp: Words. An error counts as nothing: what comes of it, the next call will tell.
 asm(".section .rodata\n"
-    "penna_finish_call: syscall\n"
-    "test %rax, %rax\n jns 1f\n xor %eax, %eax\n"
-    "1: add (%rsp), %rax\n"
-    "mov 8(%rsp), %rdi\n mov 16(%rsp), %rsi\n mov 24(%rsp), %rdx\n mov 32(%rsp), %r10\n mov 40(%rsp), %rcx\n"
-    "push %r11\n popf\n"
-    "mov 48(%rsp), %rsp\n"
-    "jmp *%rcx\n"
+    "penna_finish_call:\n" PENNA_REMOTE_FINISH
     "penna_finish_call_end:\n"
     ".text\n");
 extern "C" const uint8_t penna_finish_call[], penna_finish_call_end[];
@@ -36,12 +30,13 @@ extern "C" const uint8_t penna_finish_call[], penna_finish_call_end[];
 namespace penna {
 namespace {
 
-struct Words {
+struct Words {  // as PENNA_REMOTE_FINISH has them
   uint64_t done, rdi, rsi, rdx, r10, rip, rsp;
 };
 static_assert(offsetof(Words, r10) == 32 && offsetof(Words, rsp) == 48);
 
 constexpr uint64_t kRedZone = 128;
+constexpr int64_t kSyscallBytes = 2;
 constexpr uint64_t kMostParts = 64;  // of a writev; longer ones are left alone
 
 struct stat file_of(pid_t thread, uint64_t fd) {
@@ -90,6 +85,22 @@ constexpr Kind kKinds[] = {
     {SYS_read, &GeneralRegisters::rsi, &GeneralRegisters::rdx, is_endless},
     {SYS_getrandom, &GeneralRegisters::rdi, &GeneralRegisters::rsi, always},
 };
+
+bool peek_all(pid_t thread, uint64_t at, void* to, size_t bytes) {
+  for (size_t i = 0; i < bytes; i += 8) {
+    const auto word = peek(thread, RemotePtr<const uint64_t>(at + i));
+    if (!word) return false;
+    std::memcpy(static_cast<uint8_t*>(to) + i, &*word, std::min<size_t>(8, bytes - i));
+  }
+  return true;
+}
+
+bool has_finishing_code(pid_t thread, RemotePtr<const uint8_t> at) {
+  const std::span<const uint8_t> code = finishing_code();
+  std::vector<uint8_t> there(code.size());
+  return peek_all(thread, at.number(), there.data(), there.size()) &&
+         std::equal(code.begin(), code.end(), there.begin());
+}
 
 bool poke(pid_t thread, uint64_t at, const void* from, size_t bytes) {
   for (size_t i = 0; i < bytes; i += 8) {
@@ -141,18 +152,29 @@ bool may_be_cut(pid_t pid, pid_t thread) {
 }
 
 std::optional<GeneralRegisters> CutCall::finish(pid_t thread, RemotePtr<const uint8_t> code, uint64_t below) const {
-  const Words words{at_.rax, at_.rdi, at_.rsi, at_.rdx, at_.r10, at_.rip, at_.rsp};
+  Words words{at_.rax, at_.rdi, at_.rsi, at_.rdx, at_.r10, at_.rip, at_.rsp};
   const size_t parts_bytes = parts_.size() * sizeof parts_[0];
+  uint64_t at = (at_.rsp - kRedZone - below - sizeof words - parts_bytes) & ~uint64_t{15};
+  // Cut once more: what is there stays there, however often that happens.
+  if (has_finishing_code(thread, RemotePtr<const uint8_t>(at_.rip) - kSyscallBytes)) {
+    at = at_.rsp;
+    if (!peek_all(thread, at, &words, sizeof words)) return {};
+    words.done += at_.rax;
+  }
   GeneralRegisters rest = rest_;
-  rest.rsp = (at_.rsp - kRedZone - below - sizeof words - parts_bytes) & ~uint64_t{15};
+  rest.rsp = at;
   rest.rip = code.number();
   rest.rax = at_.orig_rax;
   rest.orig_rax = ~uint64_t{0};
-  if (!parts_.empty()) rest.rsi = rest.rsp + sizeof words, rest.rdx = parts_.size();
-  if (!poke(thread, rest.rsp, &words, sizeof words) ||
-      !poke(thread, rest.rsp + sizeof words, parts_.data(), parts_bytes))
+  if (!parts_.empty()) rest.rsi = at + sizeof words, rest.rdx = parts_.size();
+  if (!poke(thread, at, &words, sizeof words) || !poke(thread, at + sizeof words, parts_.data(), parts_bytes))
     return {};
   return rest;
+}
+
+RemotePtr<const uint8_t> finishing_code_before(pid_t thread, RemotePtr<const uint8_t> entry) {
+  const auto at = entry - static_cast<int64_t>(finishing_code().size());
+  return has_finishing_code(thread, at) ? at : RemotePtr<const uint8_t>();
 }
 
 std::span<const uint8_t> finishing_code() { return {penna_finish_call, penna_finish_call_end}; }

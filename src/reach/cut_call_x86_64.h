@@ -42,5 +42,7 @@ bool may_be_cut(pid_t pid, pid_t thread);
 
 // Position-independent. A thread in it may stay there as long as the call lasts.
 std::span<const uint8_t> finishing_code();
+// Where the agent has it, before code of PENNA_REMOTE_CODE's; null: it is another agent.
+RemotePtr<const uint8_t> finishing_code_before(pid_t thread, RemotePtr<const uint8_t> entry);
 
 }  // namespace penna

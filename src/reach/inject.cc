@@ -73,8 +73,9 @@ std::string Inject::carry_out(const Surgeon::Order& order) {
   }
   if (order.what == kCall) {
     const auto& [entry, end, stack, channel] = order.words;
-    const auto called = call_in(order.pid, {RemotePtr<const uint8_t>(entry), RemotePtr<const uint8_t>(end),
-                                            RemoteBytes(stack), static_cast<ino_t>(channel)});
+    const auto called =
+        call_in(order.pid, {RemotePtr<const uint8_t>(entry), RemotePtr<const uint8_t>(end), RemoteBytes(stack),
+                            static_cast<ino_t>(channel), patients_.finisher_in(order.pid)});
     return called ? "" : called.error().text;
   }
   return patients_.give_back(order.pid);

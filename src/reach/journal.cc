@@ -214,7 +214,7 @@ Result<> Journal::while_stopped(const Attempt& attempt) const {
   std::string obstacle;
   for (int i = 0; i < kMostTries; ++i, ::usleep(kBetweenTriesUs)) {
     StoppedProcess process = PENNA_TRY(stop_patiently(pid_));
-    process.finish_calls_at(Guest::of(memory, attachment_).finisher(memory));
+    process.finish_calls_at(finisher(memory));
     const auto changes = Changes::read(memory, attachment_);
     if (!changes) return Error{fmt::format("process {} has executed another program, which is not recorded", pid_)};
     obstacle = attempt(memory, process, *changes);
@@ -228,6 +228,10 @@ Result<> Journal::while_stopped(const Attempt& attempt) const {
 
 bool Journal::is_amid_place(const RemoteMemory& memory, const StoppedProcess& process, const Changes& changes) const {
   return process.any_in(memory, sigreturn_, [&](uint64_t pc) { return changes.is_inside_place(pc); });
+}
+
+RemotePtr<const uint8_t> Journal::finisher(const RemoteMemory& memory) const {
+  return Guest::of(memory, attachment_).finisher(memory);
 }
 
 void Journal::set_state(const RemoteMemory& memory, uint32_t state) const {
@@ -300,7 +304,7 @@ void Journal::stop_agent() const {
         (head->state != PENNA_ATTACH_RUNS && head->state != PENNA_ATTACH_HOLDS))
       return;
     failed += call_in(pid_, {RemotePtr<const uint8_t>(head->stop_entry), RemotePtr<const uint8_t>(head->stop_end),
-                             RemoteBytes(head->stop_stack), 0, Guest::of(*memory, attachment_).finisher(*memory)})
+                             RemoteBytes(head->stop_stack), 0, finisher(*memory)})
                   ? 0
                   : 1;
   }
@@ -394,7 +398,7 @@ void Journal::put_back_unwinder(Restored* restored) const {
   std::set<pid_t> clean;
   for (int i = 0; memory && i < kMostLooks; ++i, ::usleep(kBetweenTriesUs)) {
     auto process = stop_patiently(pid_);
-    if (process) process->finish_calls_at(Guest::of(*memory, attachment_).finisher(*memory));
+    if (process) process->finish_calls_at(finisher(*memory));
     const auto changes = Changes::read(*memory, attachment_);
     if (!process && !executable_of(static_cast<uint32_t>(pid_)).empty()) restored->trouble = process.error().text;
     if (!process || !changes || changes->head.unwinder == 0) return;

@@ -49,6 +49,8 @@ class Journal {
 
   // The changes that the agent has noted, in order; mappings are not included. Error: there is no journal.
   Result<std::vector<penna_change>> planned() const;
+  // Where a call that a stop of ours has cut is finished (cut_call_x86_64.h): not in the agent, which is to leave.
+  RemotePtr<const uint8_t> finisher(const RemoteMemory& memory) const;
   // Makes the changes that the agent has noted. The error is a sentence: no change was made. `objection`: called while
   // all threads stand still; if it returns a sentence, that is the error.
   Result<> write_all(const std::function<std::string()>& objection) const;

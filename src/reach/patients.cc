@@ -346,6 +346,12 @@ std::string Patients::give_back(pid_t pid) const {
                      restored->other_programs, restored->stopped_ns, restored->waiting, restored->trouble);
 }
 
+RemotePtr<const uint8_t> Patients::finisher_in(pid_t pid) const {
+  const auto journal = journal_of(pid);
+  const auto memory = RemoteMemory::open(pid);
+  return journal && memory ? journal->finisher(*memory) : RemotePtr<const uint8_t>();
+}
+
 // Restores what is still changed in the process and its descendants: those forked just now may not have connected to
 // the recorder.
 void Patients::restore_family(pid_t pid, Restored* all) const {

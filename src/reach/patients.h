@@ -40,6 +40,8 @@ class Patients {
   std::string bring_in(pid_t pid);
   // Restores the process and those that it has forked since. Returns numbers for parse_restored(), or a sentence.
   std::string give_back(pid_t pid) const;
+  // RemoteCode::finisher for such a process; null: it is none.
+  RemotePtr<const uint8_t> finisher_in(pid_t pid) const;
   // Restores all of them: the recorder, which was to order it, is dead.
   void put_all_back() const;
 

@@ -75,7 +75,7 @@ Ran run(pid_t pid, pid_t thread, const RemoteCode& code, const ThreadState& save
 }
 
 // Empty: the thread is still returning from an earlier call; try again later.
-std::optional<Result<>> call_in_thread(pid_t pid, const RemoteCode& code) {
+std::optional<Result<>> call_in_thread(pid_t pid, RemoteCode code) {
   const pid_t thread = choose_thread(pid);
   if (thread == 0) return Error{fmt::format("process {} has no thread that can be stopped now", pid)};
   if (!traced(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACEEXEC))
@@ -94,6 +94,7 @@ std::optional<Result<>> call_in_thread(pid_t pid, const RemoteCode& code) {
     traced(PTRACE_DETACH, thread, 0, 0);
     return Error{fmt::format("process {} is not a 64-bit one, or its registers cannot be read", pid)};
   }
+  if (!code.finisher) code.finisher = finishing_code_before(thread, code.entry);
   saved.finish_calls_at(code.finisher);
   if (saved.is_away(code)) {
     traced(PTRACE_DETACH, thread, 0, 0);

@@ -24,7 +24,8 @@ struct RemoteCode {
   // The inode of "memfd:penna-channel", which the process must have mapped; 0: do not check. The addresses may be
   // wrong: if the process has become another program meanwhile, they are not used.
   ino_t channel = 0;
-  // Where a system call that the stop has cut is finished (cut_call_x86_64.h); null: nowhere.
+  // Where a system call that the stop has cut is finished (cut_call_x86_64.h); null: before `entry`. Where the agent is
+  // to leave, it must not be the agent's code.
   RemotePtr<const uint8_t> finisher = {};
 };
 

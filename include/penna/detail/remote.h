@@ -35,11 +35,24 @@ enum {
 };
 
 /* clang-format off */
-/* Assembler text: `entry` calls `function`, which is async-signal-safe, and ends in the loop at `end`. On return to a
+/* Finishes a system call that our stop has cut short (reach/cut_call_x86_64.h). %rsp: how much it had done, its rdi,
+ * rsi, rdx and r10, where it returns to, its stack. An error counts as nothing: what comes of it, the next call will
+ * tell. The flags are those of the call, from r11. Position-independent; not part of what lies behind `end`, because a
+ * thread may stay here for as long as the call lasts. */
+#define PENNA_REMOTE_FINISH                                        \
+  "syscall\n test %rax, %rax\n jns 1f\n xor %eax, %eax\n"          \
+  "1: add (%rsp), %rax\n"                                          \
+  "mov 8(%rsp), %rdi\n mov 16(%rsp), %rsi\n mov 24(%rsp), %rdx\n" \
+  "mov 32(%rsp), %r10\n mov 40(%rsp), %rcx\n"                      \
+  "push %r11\n popf\n"                                             \
+  "mov 48(%rsp), %rsp\n jmp *%rcx\n"
+
+/* Assembler text: `entry`, which lies behind PENNA_REMOTE_FINISH, calls `function`, which is async-signal-safe, and ends in the loop at `end`. On return to a
  * sleep it restores: vector state, stack, flags, mask, all other registers except those that the system call to come
  * clobbers (rcx, r11). Of the vector state only the parts that the frame has (xfeatures): asked for more, the processor
  * may read past it. Offsets from %rbx are those of the kernel's ucontext (asm/ucontext.h, asm/sigcontext.h). */
 #define PENNA_REMOTE_CODE(entry, end, function)                    \
+  PENNA_REMOTE_FINISH                                              \
   entry ": mov %rdi, %rbx\n"                                       \
   "call " function "\n"                                            \
   "mov $" PENNA_STRING_OF(PENNA_REMOTE_PAUSES) ", %ecx\n"          \

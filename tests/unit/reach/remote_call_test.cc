@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -177,6 +178,25 @@ TEST_F(RemoteCallTest, AReadGoesOnWaiting) {
   await_ready();
   call_often(50);
   ASSERT_EQ(::write(pipe_[1], "x", 1), 1);
+  EXPECT_EQ(finish(), 7);
+}
+
+TEST_F(RemoteCallTest, AWriteWritesAll) {
+  static char bytes[1 << 20];
+  start([&] {
+    ::close(pipe_[0]);
+    const rlimit small{256 << 10, 256 << 10};
+    ::setrlimit(RLIMIT_STACK, &small);
+    shared->ready = 1;
+    return ::write(pipe_[1], bytes, sizeof bytes) == sizeof bytes ? 7 : 3;
+  });
+  await_ready();
+  call_often(500);  // and its stack does not grow by that
+  for (size_t left = sizeof bytes; left != 0;) {
+    const ssize_t got = ::read(pipe_[0], bytes, left);
+    ASSERT_GT(got, 0);
+    left -= static_cast<size_t>(got);
+  }
   EXPECT_EQ(finish(), 7);
 }
 
