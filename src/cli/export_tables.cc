@@ -71,6 +71,7 @@ Result<> make_sqlite(ExportWork& work) {
   BesideOutput beside(work.options.output);
   const std::string path = PENNA_TRY(beside.file());
   PENNA_TRY(export_sqlite(*sources[0], path, [&](uint64_t rows) { work.progress.step(rows); }));
+  work.analyses.walk = sources[0]->walk();
   return beside.put_in_place();
 }
 
@@ -87,6 +88,7 @@ Result<> make_duckdb(ExportWork& work) {
       PENNA_TRY(database->run(fmt::format("CREATE TABLE exported.main.{0} AS FROM main.{0}()", table.name)));
     PENNA_TRY(database->run("USE exported;" + sql_macros() + "USE memory; DETACH exported"));
   }
+  work.analyses.walk = sources[0]->walk();
   return beside.put_in_place();
 }
 
@@ -98,6 +100,7 @@ Result<> make_parquet(ExportWork& work) {
     PENNA_TRY(database->run(
         fmt::format("COPY (FROM {0}()) TO '/proc/self/fd/{1}/{0}.parquet' (FORMAT parquet, COMPRESSION zstd)",
                     table.name, work.directory.get())));
+  work.analyses.walk = sources[0]->walk();
   return ok();
 }
 

@@ -30,9 +30,10 @@ Result<SqlSources> open_sql_sources(const InputOptions& options, const std::vect
 std::vector<std::string> sql_warnings(const SqlSources& sources) {
   std::vector<std::string> all;
   for (const auto& source : sources) {
-    const std::vector<std::string> warnings = source->with_names([&](Names& names) {
-      return health_warnings(examine(source->recording(), source->summary(), Analyses{}, names));
-    });
+    Analyses read;
+    read.walk = source->walk();
+    const std::vector<std::string> warnings = source->with_names(
+        [&](Names& names) { return health_warnings(examine(source->recording(), source->summary(), read, names)); });
     for (const std::string& warning : warnings)
       all.push_back(sources.size() == 1 ? warning : fmt::format("{}: {}", source->recording().path(), warning));
   }

@@ -272,7 +272,8 @@ bool export_perfetto(const Recording& recording, Names& names, const TextSink& s
                           [&](const TimelineLine& line) { return out.line(line); });
   if (summarize(recording).events[PENNA_ALLOC] != 0 && !walk->stopped) {
     Allocations heap(recording);
-    walk->add(for_each_event(recording, {.classes = kAllocEvents, .all_threads = true}, heap));
+    // The same chunks again: `walk` has what could not be read of them.
+    for_each_event(recording, {.classes = kAllocEvents, .all_threads = true}, heap);
     out.heaps(heap);
   }
   return out.finish();

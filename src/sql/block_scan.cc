@@ -16,6 +16,9 @@ class BlockWalk : public Scan, private AllocationObserver {
  public:
   BlockWalk(SqlSource& source, const ScanRequest& request, BlockFamily family)
       : source_(source), request_(request), family_(std::move(family)) {}
+  ~BlockWalk() override {
+    if (events_) source_.add_unreadable(events_->report().unreadable);
+  }
 
   bool fill(RowBatch& out) final {
     if (!blocks_) open();

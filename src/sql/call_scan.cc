@@ -11,6 +11,9 @@ class CallScan : public Scan {
  public:
   CallScan(SqlSource& source, const ScanRequest& request, uint32_t thread)
       : source_(source), request_(request), thread_(thread) {}
+  ~CallScan() override {
+    if (cursor_) source_.add_unreadable(cursor_->unreadable());
+  }
 
   bool fill(RowBatch& out) override {
     if (!calls_) open();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables that need no events: recording, process, thread, module, health.
+// The tables of a few rows: recording, process, thread, module, which need no events, and health.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -135,9 +135,12 @@ const char* severity_text(Severity of) {
 
 void add_health_rows(SqlSource& source, RowBatch& out) {
   using namespace health_column;
-  // With separate Names: rows must not depend on earlier queries.
-  const HealthReport health = source.with_new_names(
-      [&](Names& names) { return examine(source.recording(), source.summary(), Analyses{}, names); });
+  // With separate Names: rows must not depend on earlier queries. Everything is read, as for `penna report health`.
+  const HealthReport health = source.with_new_names([&](Names& names) {
+    const Analyses all =
+        analyse(source.recording(), source.summary(), names.map(), {.classes = kEventClasses}, nullptr);
+    return examine(source.recording(), source.summary(), all, names);
+  });
   for (const Table& table : health_report(source.recording(), source.summary(), health).tables) {
     if (table.key != "counters") continue;
     for (const TableRow& counter : table.rows) {

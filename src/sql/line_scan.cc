@@ -16,6 +16,9 @@ class LineScan : public Scan {
  public:
   LineScan(SqlSource& source, SqlTable table, const ScanRequest& request, uint32_t thread)
       : source_(source), table_(table), request_(request), thread_(thread) {}
+  ~LineScan() override {
+    if (cursor_) source_.add_unreadable(cursor_->unreadable());
+  }
 
   bool fill(RowBatch& out) override {
     if (!timeline_) open();

@@ -34,6 +34,11 @@ bool SqlSource::thread_of(int64_t id, uint32_t* thread) const {
   return true;
 }
 
+WalkReport SqlSource::walk() const {
+  if (!met_unreadable_) return {};
+  return for_each_thread_event(*recording_, {.classes = kAllRecords}, [](const auto&) {});
+}
+
 std::string_view SqlSource::kept(const std::string& text) {
   auto found = texts_.find(text);
   if (found == texts_.end()) found = texts_.emplace(text, std::make_unique<const std::string>(valid_utf8(text))).first;

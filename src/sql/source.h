@@ -6,6 +6,7 @@
 // recording has the same ids as when it is queried by itself. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include <string_view>
 
 #include "base/hash.h"
+#include "model/events/events.h"
 #include "model/events/summary.h"
 #include "model/names/names.h"
 #include "recording/reader.h"
@@ -53,6 +55,14 @@ class SqlSource {
   int64_t utc_ns(uint64_t ticks) const { return recording_->time().realtime_ns(ticks); }
   int64_t duration_ns(uint64_t begin, uint64_t end) const { return recording_->time().duration_ns(begin, end); }
 
+  // A scan could not read this many chunks.
+  void add_unreadable(uint64_t chunks) {
+    if (chunks != 0) met_unreadable_ = true;
+  }
+  // What the scans could not read, each chunk once. They are not counted together, since several read the same chunks:
+  // if any met a bad one, a walk over all events counts.
+  WalkReport walk() const;
+
   // use(Names&), under the lock.
   template <typename Use>
   auto with_names(Use&& use) {
@@ -80,6 +90,7 @@ class SqlSource {
   std::unique_ptr<SymbolSource> symbols_;
   Summary summary_;
   int64_t number_, high_, first_ns_;
+  std::atomic<bool> met_unreadable_ = false;
   std::mutex names_lock_;
   Names names_;
   TextMap<std::unique_ptr<const std::string>> texts_;  // keyed by themselves, as valid UTF-8

@@ -123,14 +123,15 @@ class SymbolScan : public StackWalk {
   void add_called(Names& names) {
     const CodeMap map(source_.recording());
     FunctionTable functions(map);
-    for_each_thread_event(source_.recording(), {.classes = kCallEvents}, [&](const auto& some) {
+    const auto intern = [&](const auto& some) {
       if constexpr (std::is_same_v<std::decay_t<decltype(some)>, CallRun>) {
         for (const CallEvent& call : some.calls)
           if (call.is_entry) functions.intern(some.process, call.pc, call.time);
       } else if (some.record.kind == PENNA_KIND_CALL_ENTRY && !some.inherited) {
         functions.intern(some.process, some.record.pc, some.time);
       }
-    });
+    };
+    source_.add_unreadable(for_each_thread_event(source_.recording(), {.classes = kCallEvents}, intern).unreadable);
     for (FunctionId id = 0; id < functions.size(); ++id)
       use_of(names.at(functions.place(id)).back(), names).called = true;
   }

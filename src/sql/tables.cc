@@ -46,7 +46,9 @@ constexpr SqlColumn kRecordingColumns[] = {{"id", kInt, "", "key", "its number o
                                            {"utc", kUtc, "", "", "its first event"},
                                            {"duration", kInt, "ns", "", "from there to its last event"},
                                            {"bytes", kInt, "bytes", "", "size of the file"},
-                                           {"state", kText, "", "", "complete, damaged, cut, unfinished or unwritten"},
+                                           {"state", kText, "", "",
+                                            "complete, damaged, cut, unfinished or unwritten, as its events were not "
+                                            "read: see health"},
                                            kCalls,
                                            kAllocations,
                                            kLocks,

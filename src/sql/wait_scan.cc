@@ -17,6 +17,9 @@ class WaitScan : public Scan {
  public:
   WaitScan(SqlSource& source, SqlTable table, const ScanRequest& request)
       : source_(source), table_(table), request_(request), tracker_(source.recording()), rows_(make_rows()) {}
+  ~WaitScan() override {
+    if (events_) source_.add_unreadable(events_->report().unreadable);
+  }
 
   bool fill(RowBatch& out) override {
     if (!events_) open(out);
@@ -49,6 +52,7 @@ class WaitScan : public Scan {
     out_ = &out;
     MergedEvents past(recording, EventFilter{.classes = classes, .past = true, .all_threads = true});
     while (const Event* event = past.next()) take(*event);
+    source_.add_unreadable(past.report().unreadable);
     events_ = std::make_unique<MergedEvents>(recording, EventFilter{.classes = classes, .all_threads = true});
   }
 

@@ -24,8 +24,8 @@ TracksInMemory::TracksInMemory(const Recording& recording, const Summary& summar
     AllocationOptions options;
     options.observer = &counters_;
     Allocations heap(recording, std::move(options));
-    walk->add(for_each_event(recording, {.classes = kAllocEvents, .all_threads = true},
-                             [&](const Event& event) { heap(event); }));
+    // The same chunks again: `walk` has what could not be read of them.
+    for_each_event(recording, {.classes = kAllocEvents, .all_threads = true}, heap);
     heap.finish();
   }
   counters_.finish();

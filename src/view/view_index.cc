@@ -113,19 +113,18 @@ Result<> ViewIndex::make(const IndexMaking& making, const std::string& path) {
   const auto store = [this](std::span<const uint8_t> bytes) { return file_->append(bytes); };
   const IndexingTask task{recording_,    summary_.first_time, threads, store, making.stop,
                           making.events, making.spans_of_leaf};
-  WalkReport of_blocks;
   Workers(recording_, task, &tracks_, &counters_, &walk_).run([&] {
     if (summary_.events[PENNA_ALLOC] == 0) return;
     AllocationOptions options;
     options.observer = &counters_;
     Allocations heap(recording_, std::move(options));
-    of_blocks = for_each_event(recording_, {.classes = kAllocEvents, .all_threads = true}, [&](const Event& event) {
+    // The same chunks again: `walk_` has what could not be read of them.
+    for_each_event(recording_, {.classes = kAllocEvents, .all_threads = true}, [&](const Event& event) {
       heap(event);
       return !making.stop;
     });
     heap.finish();
   });
-  walk_.add(of_blocks);
   if (making.stop) return Error{"the index was not finished"};
   counters_.finish();
   if (file_->has_failed()) return Error{"there is no room for the index"};

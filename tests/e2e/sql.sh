@@ -136,6 +136,26 @@ run penna report cut.penna calls
 warning=$(grep -m1 '^The recording is damaged' <<<"$out" | cut -c1-60)
 run penna sql cut.penna 'SELECT 1'
 expect_contains "$err" "$warning"
+# So is a chunk that cannot be unpacked, by whatever reads it, and once.
+for percent in 50 40 60 30 70 end; do
+  [ "$percent" != end ] || fail "no byte of shop.penna is one of a chunk"
+  /usr/bin/python3 -c 'import sys; b = bytearray(open("shop.penna", "rb").read()); b[len(b) * int(sys.argv[1]) // 100] ^= 4; open("bad.penna", "wb").write(b)' "$percent"
+  penna report calls bad.penna | grep -q '^1 chunk could not be read back' && break
+done
+warning='1 chunk could not be read back: the events in them are missing from every table.'
+run penna sql bad.penna --format csv "SELECT count(*) FROM call"
+expect_contains "$err" "$warning"
+expect_eq 0 "$status" "a recording with a bad chunk"
+run penna sql bad.penna --format csv "SELECT value FROM health WHERE name = 'unreadable chunks'"
+expect_eq 1 "$(tail -n 1 <<<"$out")" "unreadable chunks in health"
+for format in sqlite duckdb perfetto html csv; do
+  run penna export "$format" bad.penna -o "bad.$format"
+  expect_contains "$err" "$warning"
+done
+mkdir parquet
+run penna export parquet bad.penna -o parquet/files
+expect_contains "$err" "$warning"
+expect_contains "$(penna replay bad.penna)" "$warning"
 echo nonsense >other.penna
 run penna sql other.penna 'SELECT 1'
 sentence=${err#*: }

@@ -64,6 +64,7 @@ class CallTrees {
   }
   uint64_t shown() const { return shown_; }
   std::string ends() const { return ends_.sentence(); }
+  const WalkReport& walk() const { return walk_; }
 
  private:
   // One thread's tree. False: the requested number of lines is reached, or the reader has left. The title waits for the
@@ -80,7 +81,8 @@ class CallTrees {
       ends_.count(next);
       return tree.line(next);
     };
-    return !for_each_timeline_line(recording_, thread, calls, line).stopped && tree.finish();
+    walk_.add(for_each_timeline_line(recording_, thread, calls, line));
+    return !walk_.stopped && tree.finish();
   }
 
   const Recording& recording_;
@@ -90,6 +92,7 @@ class CallTrees {
   TreeNames names_;
   UnbalancedEnds ends_;
   uint64_t shown_ = 0;
+  WalkReport walk_;
 };
 
 // Shows lines, as text or as rows, until the requested number is reached, or the reader has left.
@@ -117,6 +120,7 @@ class Replay {
   bool run(const std::vector<uint32_t>& threads) { return options_.merge ? merged(threads) : each(threads); }
   uint64_t shown() const { return shown_; }
   std::string ends() const { return ends_.sentence(); }
+  const WalkReport& walk() const { return walk_; }
   // Prints the closing sentences. The progress line must be gone before.
   void finish(const Report& closing, Output& output) {
     progress_.reset();
@@ -136,7 +140,8 @@ class Replay {
         titled = true;
         return show(next);
       };
-      if (for_each_timeline_line(recording_, thread, TimelineOptions{}, line).stopped) return false;
+      walk_.add(for_each_timeline_line(recording_, thread, TimelineOptions{}, line));
+      if (walk_.stopped) return false;
     }
     return true;
   }
@@ -146,7 +151,9 @@ class Replay {
     std::vector<bool> wanted(recording_.threads().size());
     for (uint32_t thread : threads) wanted[thread] = true;
     const auto line = [&](const TimelineLine& next) { return !wanted[next.thread] || show(next); };
-    return (table_ || printer_.titles()) && !for_each_merged_line(recording_, TimelineOptions{}, line).stopped;
+    if (!table_ && !printer_.titles()) return false;
+    walk_ = for_each_merged_line(recording_, TimelineOptions{}, line);
+    return !walk_.stopped;
   }
   // False: enough lines were shown, or the reader has left.
   bool show(const TimelineLine& line) {
@@ -176,11 +183,15 @@ class Replay {
   std::optional<Progress> progress_;  // until the end is written
   UnbalancedEnds ends_;
   uint64_t shown_ = 0;
+  WalkReport walk_;
 };
 
-// The sentences after the lines. `complete`: every line was shown; `ends`: about exits without an entry and the like.
-Report closing_of(const Recording& recording, Names& names, const ReplayOptions& options, bool complete, uint64_t shown,
-                  const std::string& ends) {
+// The sentences after the lines. `complete`: every line was shown.
+template <typename Shown>  // CallTrees or Replay
+Report closing_of(const Recording& recording, Names& names, const ReplayOptions& options, bool complete,
+                  const Shown& lines) {
+  const uint64_t shown = lines.shown();
+  const std::string ends = lines.ends();  // about exits without an entry and the like
   Report closing;
   if (complete && shown == 0)
     closing.head.push_back(call_rules(recording) != nullptr
@@ -194,7 +205,9 @@ Report closing_of(const Recording& recording, Names& names, const ReplayOptions&
   if (std::string chosen = chosen_text(options.input, recording); !chosen.empty())
     closing.tail.push_back(std::move(chosen));
   add_lost_files(closing, names);
-  add_health(closing, recording, examine(recording, summarize(recording), Analyses{}, names));
+  Analyses read;
+  read.walk = lines.walk();
+  add_health(closing, recording, examine(recording, summarize(recording), read, names));
   return closing;
 }
 
@@ -270,13 +283,12 @@ int replay(const Recording& recording, SymbolSource& symbols, const ReplayOption
   // requested lines. CSV and JSON must always be closed to be valid.
   if (options.tree) {
     CallTrees trees(recording, names, options, output);
-    if (trees.run(*threads))
-      write_report(closing_of(recording, names, options, true, trees.shown(), trees.ends()), options.table, output);
+    if (trees.run(*threads)) write_report(closing_of(recording, names, options, true, trees), options.table, output);
   } else {
     Replay lines(recording, names, options, output);
     const bool complete = lines.run(*threads);
     if (complete || options.table.format != Format::kTable)
-      lines.finish(closing_of(recording, names, options, complete, lines.shown(), lines.ends()), output);
+      lines.finish(closing_of(recording, names, options, complete, lines), output);
   }
   return finish_output(output);
 }

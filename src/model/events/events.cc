@@ -60,7 +60,7 @@ void MergeQueue::remove_top(WalkReport& report) {
   if (!heap_.empty()) sift();
 }
 
-void MergeQueue::finish(WalkReport& report) {
+void MergeQueue::finish(WalkReport& report) const {
   for (const auto& cursor : cursors_)
     if (cursor) report.add(*cursor);
 }

@@ -83,7 +83,7 @@ class MergeQueue {
     heap_[0].time = heap_[0].cursor->event().time;
     sift();
   }
-  void finish(WalkReport& report);  // counts the threads that were not read to the end
+  void finish(WalkReport& report) const;  // counts the threads that were not read to the end
 
  private:
   struct Entry {
@@ -172,6 +172,12 @@ class MergedEvents {
     cursor_ = queue_.top(report_);
     limit_ = queue_.runner_up();
     return cursor_ == nullptr ? nullptr : &cursor_->event();
+  }
+  // What could not be read so far.
+  WalkReport report() const {
+    WalkReport report = report_;
+    queue_.finish(report);
+    return report;
   }
 
  private:

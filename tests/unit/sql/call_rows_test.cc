@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Rows of calls, allocations and waits of recordings built event by event: missing ones, and the parent of each.
+// Rows of calls, allocations, waits and health of recordings built event by event: missing ones, and the parent of each.
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "../model/recording_builder.h"
 #include "sql/columns.h"
@@ -11,18 +13,20 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 
 class SqlRowsTest : public testing::Test {
  protected:
   RecordingBuilder build;
 
+  void open(Recording recording) {
+    source = std::move(
+        *SqlSource::open(std::make_shared<const Recording>(std::move(recording)), 0, make_symbol_source(), {}));
+  }
+
   // All rows of a table, each with these columns; NULL is "-".
   std::vector<std::string> rows(SqlTable table, std::vector<uint32_t> columns, ScanRequest request = {}) {
-    if (!source) {
-      auto recording = std::make_shared<const Recording>(build.open());
-      std::unique_ptr<SymbolSource> symbols = make_symbol_source();
-      source = std::move(*SqlSource::open(recording, 0, std::move(symbols), {}));
-    }
+    if (!source) open(build.open());
     request.wanted = columns;
     std::vector<std::string> result;
     RowBatch batch(request.wanted, description_of(table).columns.size());
@@ -114,6 +118,28 @@ TEST_F(SqlRowsTest, ManyRowsComeInSeveralBatches) {
   }
   EXPECT_EQ(rows(SqlTable::kCall, {call_column::id}).size(), kCalls);
   EXPECT_EQ(rows(SqlTable::kCall, {}).size(), kCalls);
+}
+
+// Thread 1 frees what was allocated before the recording, and a chunk of thread 2 breaks.
+TEST_F(SqlRowsTest, HealthKnowsWhatTheEventsTell) {
+  const uint32_t process = build.process(100);
+  build.thread(process, 1).free(0x9000, 10);
+  ThreadBuilder& thread = build.thread(process, 2);
+  thread.enter(0x1000, 20);
+  thread.new_chunk();
+  thread.enter(0x1000, 30);
+  open(build.open());
+  const ChunkRef chunk = source->recording().chunks(1)[0];
+  const int fd = ::open(build.path().c_str(), O_WRONLY);
+  ASSERT_GE(fd, 0);
+  ASSERT_EQ(::pwrite(fd, "damage", 6, static_cast<off_t>(chunk.offset + 60)), 6);
+  ::close(fd);
+  using namespace health_column;
+  EXPECT_THAT(rows(SqlTable::kHealth, {name, value}),
+              IsSupersetOf({"unreadable chunks 1", "unmatched frees 1", "lost calls 0"}));
+  EXPECT_EQ(source->walk().unreadable, 0u);  // no table of events was read
+  for (const SqlTable table : {SqlTable::kCall, SqlTable::kEvent, SqlTable::kCall}) (void)rows(table, {0});
+  EXPECT_EQ(source->walk().unreadable, 1u);
 }
 
 TEST_F(SqlRowsTest, AnEmptyRecordingHasNoRowsAndIsOne) {
