@@ -184,7 +184,8 @@ constexpr SqlColumn kWaitColumns[] = {
     {"holder", kInt, "", "thread.id", "that held it, or ended the wait"},
     {"holder_stack", kInt, "", "stack.id", "where that thread took it, gave it back or woke"},
     {"holder_function", kText, "", "", "the function there"},
-    {"chain", kInt, "threads", "", "waiting in a row when it began: 1, or more if the holder waited, too"}};
+    {"chain", kInt, "threads", "",
+     "waiting in a row when it began: 1, or more if the holder waited, too; NULL: after the signal of a condition"}};
 constexpr SqlColumn kHoldColumns[] = {kOfRecording,
                                       kOfProcess,
                                       {"thread", kInt, "", "thread.id", "that held it"},
@@ -271,8 +272,10 @@ constexpr SqlTableDescription kTables[] = {
     {SqlTable::kCall, "call", "A call of a function, from its entry to its end.", kCallColumns, true, true, true},
     {SqlTable::kAllocation, "allocation", "A block of memory, from its birth to its death.", kAllocationColumns, true,
      true, false},
-    {SqlTable::kWait, "wait", "A wait for a lock or for anything else that blocks, with who held it.", kWaitColumns,
-     true, true, false},
+    {SqlTable::kWait, "wait",
+     "A wait for a lock or for anything else that blocks, with who held it; after the signal of a condition, one for "
+     "its mutex.",
+     kWaitColumns, true, true, false},
     {SqlTable::kHold, "hold", "A lock held, from taking it to giving it back.", kHoldColumns, true, true, false},
     {SqlTable::kPoint, "point", "A point that was passed; of a span its beginning.", kPointColumns, true, true, false},
     {SqlTable::kSpan, "span", "A span, from its beginning to its end.", kSpanColumns, true, true, false},

@@ -144,7 +144,7 @@ class WaitScan : public Scan {
     if (row.stack != 0) out.number(stack, source_.stack_id(row.process, row.stack));
     add_function(row.process, row.stack, function, out);
     out.text(side, side_text(row.side));
-    if (begun.chain != 0) out.number(chain, begun.chain);
+    if (begun.chain != 0 && !row.retaken) out.number(chain, begun.chain);
     if (row.other == kNoIndex) return;
     out.number(holder, source_.thread_id(row.other));
     const uint32_t its_process = source_.recording().threads()[row.other].process;

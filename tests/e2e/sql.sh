@@ -169,6 +169,41 @@ expect_eq 0 "$(penna sql shop.penna second.penna --format csv 'SELECT count(*) F
 expect_eq 10 "$(penna sql shop.penna second.penna --format csv "SELECT count(*) FROM call JOIN recording AS r ON r.id = call.recording WHERE path = 'second.penna' AND function LIKE 'shop::serve%'" | tail -n 1)" "calls of the second"
 # Filters when reading apply here, too.
 expect_eq 40 "$(penna sql shop.penna -F shop::serve --format csv 'SELECT count(*) FROM call' | tail -n 1)" "-F"
+# Waits for the mutex of a condition, after the signal, are in reports and here.
+cat >turns.c <<'PROGRAM'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t next = PTHREAD_COND_INITIALIZER;
+static int turns;
+static void* take(void* arg) {
+  pthread_mutex_lock(&turn);
+  for (int i = 0; i < 20; ++i) {
+    while (turns <= i) pthread_cond_wait(&next, &turn);
+  }
+  pthread_mutex_unlock(&turn);
+  return arg;
+}
+int main(void) {
+  pthread_t one;
+  pthread_create(&one, NULL, take, NULL);
+  for (int i = 0; i < 20; ++i) {
+    pthread_mutex_lock(&turn);
+    ++turns;
+    pthread_cond_signal(&next);
+    usleep(2000);
+    pthread_mutex_unlock(&turn);
+    usleep(1000);
+  }
+  return pthread_join(one, NULL);
+}
+PROGRAM
+build_c turns -pthread
+penna record -q -k locks -o turns.penna -- ./turns
+cp turns.penna shop.penna
+same "SELECT sum(duration), count(*), max(duration), lock FROM wait WHERE kind = 'mutex' GROUP BY 4" wait_ns,waits,max_wait_ns,lock waits --by lock
+(($(sql "SELECT count(*) FROM wait WHERE kind = 'mutex'") >= 10)) || fail "few waits for the mutex of a condition"
+
 # A point's values may have any name.
 cat >names.c <<'PROGRAM'
 #include <penna/point.h>

@@ -104,10 +104,37 @@ void WaitRows::end_wait(const Event& event, const LockStep& step) {
   // The lock was free because its owner had died: this is not a wait.
   if (read.end == PENNA_WAIT_OWNER_DIED && wait.begin == event.time)
     return leave_queue(event.thread, wait.begin, event.time);
-  finish_wait(event.thread, wait, event.time, how_it_ended(read.end));
+  const uint64_t end = read.op == LockOp::kConditionWaited ? retaking_since(event, step) : event.time;
+  finish_wait(event.thread, wait, end, how_it_ended(read.end));
+  if (end < event.time) end_retaking(event, step, wait.stack, end);
 }
 
-void WaitRows::finish_wait(uint32_t thread, const OpenWait& wait, uint64_t end, WaitEnd how) {
+// From when on a wait for a condition was one for its mutex, as in Locks; its end if it never was.
+uint64_t WaitRows::retaking_since(const Event& event, const LockStep& step) {
+  const Contended& condition = contended(step.object);
+  Contended& mutex = contended(step.mutex);
+  mutex.recent.begin(mutex.last);
+  const uint64_t woken = condition.woken;
+  const bool is_woken = condition.waker != kNoIndex && woken >= step.read.begin && woken < event.time;
+  if (!is_woken || step.read.end != PENNA_WAIT_GOT || mutex.last.thread == event.thread) return event.time;
+  return mutex_was_held(woken, mutex.last.time, event.time) ? woken : event.time;
+}
+
+void WaitRows::end_retaking(const Event& event, const LockStep& step, uint32_t stack, uint64_t since) {
+  Waiting& mine = waiting_[event.thread];
+  mine = {.last_end = mine.last_end};
+  const RecentRing<Release>& holders = contended(step.mutex).recent;
+  for (size_t i = 0; i < holders.size() && mine.other == kNoIndex; ++i) {
+    const Release& one = holders[i];
+    if (one.time <= since) continue;
+    mine.other = one.thread;
+    mine.other_stack = one.stack;
+    mine.side = one.side;
+  }
+  finish_wait(event.thread, {step.mutex, step.read.sync, stack, 0, since}, event.time, WaitEnd::kGot, true);
+}
+
+void WaitRows::finish_wait(uint32_t thread, const OpenWait& wait, uint64_t end, WaitEnd how, bool retaken) {
   leave_queue(thread, wait.begin, end);
   if (!on_wait_) return;
   Waiting& mine = waiting_[thread];
@@ -121,6 +148,7 @@ void WaitRows::finish_wait(uint32_t thread, const OpenWait& wait, uint64_t end, 
   row.begin = std::min(std::max(wait.begin, mine.last_end), row.end);
   mine.last_end = row.end;
   row.how = how;
+  row.retaken = retaken;
   row.stack = wait.stack;
   row.side = mine.side;
   row.other = mine.other;
@@ -146,20 +174,21 @@ void WaitRows::released(const Event& event, const LockStep& step) {
     return;
   }
   if (!step.released) return;
-  if (step.object < contended_.size()) {
-    for (const uint32_t thread : contended_[step.object].waiters) {
-      Waiting& wait = waiting_[thread];
-      if (wait.other == kNoIndex) wait.other = event.thread;
-      if (wait.other != event.thread || wait.other_stack != 0) continue;
-      wait.other_stack = step.hold.stack != 0 ? step.hold.stack : read.stack;
-      wait.side = step.hold.stack != 0 ? OtherSide::kHeld
-                  : read.stack != 0    ? OtherSide::kReleased
-                                       : OtherSide::kUnknown;
-    }
+  const OtherSide side = step.hold.stack != 0 ? OtherSide::kHeld
+                         : read.stack != 0    ? OtherSide::kReleased
+                                              : OtherSide::kUnknown;
+  Contended& at = contended(step.object);
+  at.last = {event.thread, step.hold.stack != 0 ? step.hold.stack : read.stack, side, event.time};
+  at.recent.add(at.last);
+  for (const uint32_t thread : at.waiters) {
+    Waiting& wait = waiting_[thread];
+    if (wait.other == kNoIndex) wait.other = event.thread;
+    if (wait.other != event.thread || wait.other_stack != 0) continue;
+    wait.other_stack = at.last.stack;
+    wait.side = side;
   }
   if (!step.hold.learned) report_hold(step.object, step.hold, event.time, read.stack, false);
-  if (step.object < contended_.size() && tracker_.holder(step.object).thread == kNoIndex)
-    contended_[step.object].past_begin = contended_[step.object].past_end = 0;
+  if (tracker_.holder(step.object).thread == kNoIndex) at.past_begin = at.past_end = 0;
 }
 
 uint64_t WaitRows::longest_wait(uint32_t object, const LockHold& hold, uint64_t end) const {

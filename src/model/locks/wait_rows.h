@@ -5,7 +5,9 @@
 // Usage:  for_each_wait(recording, {}, [&](const WaitRow& row) { ...; return true; });
 // The visitor returns false to stop. Rows of filtered-out threads are left out; holders are known anyway. Times are
 // ticks, threads and processes indices. Waits shorter than record's --min-wait are not waits and have no row; nothing
-// is known about a hold whose end was not recorded, so it has none either.
+// is known about a hold whose end was not recorded, so it has none either. A wait for a condition has a second row if
+// it was one for the mutex from the signal on, as in Locks; that is known when it ends, so holds of the mutex do not
+// count it as a wait that they caused.
 // Invariant: every row overlaps the range; the waits of a thread do not overlap each other.
 // Memory: O(locks + threads), regardless of the number of rows.
 #pragma once
@@ -14,6 +16,7 @@
 #include <functional>
 #include <vector>
 
+#include "model/events/recent_ring.h"
 #include "model/locks/holder_tracker.h"
 #include "model/locks/lock_stats.h"
 
@@ -41,6 +44,8 @@ struct WaitRow {
   OtherSide side = OtherSide::kUnknown;  // what is known about that thread: kHeld, kReleased, kWoke or kUnknown
   uint32_t other = kNoIndex;             // thread; kNoIndex: unknown
   uint32_t other_stack = 0;              // a stack of its process: where it took, released or woke; 0: unknown
+  // The rest of a wait for a condition, after the signal: for its mutex.
+  bool retaken = false;
 };
 
 struct HoldRow {
@@ -78,19 +83,29 @@ class WaitRows {
     size_t place = 0;            // in that queue
     uint64_t last_end = 0;       // of the thread's previous wait
   };
-  // An object that a thread has waited for, or was woken by.
+  // A hold of a lock that has ended.
+  struct Release {
+    uint32_t thread = kNoIndex, stack = 0;  // as WaitRow's other and other_stack
+    OtherSide side = OtherSide::kUnknown;
+    uint64_t time = 0;
+  };
+  // An object that a thread has waited for, was woken by, or has released.
   struct Contended {
     std::vector<uint32_t> waiters;               // threads
     uint64_t past_begin = 0, past_end = 0;       // the longest wait that ended while others held it
     uint32_t waker = kNoIndex, waker_stack = 0;  // the last thread that let waiters go on,
     uint64_t woken = 0;                          // and when
+    Release last;                                // of a lock
+    RecentRing<Release> recent;                  // likewise; for a mutex used with conditions
   };
   Contended& contended(uint32_t object);
   void begin_wait(const Event& event, const LockStep& step);
   void leave_queue(uint32_t thread, uint64_t begin, uint64_t time);
   void drop_wait(const Event& event, const LockStep& step);
   void end_wait(const Event& event, const LockStep& step);
-  void finish_wait(uint32_t thread, const OpenWait& wait, uint64_t end, WaitEnd how);
+  uint64_t retaking_since(const Event& event, const LockStep& step);
+  void end_retaking(const Event& event, const LockStep& step, uint32_t stack, uint64_t since);
+  void finish_wait(uint32_t thread, const OpenWait& wait, uint64_t end, WaitEnd how, bool retaken = false);
   void released(const Event& event, const LockStep& step);
   void report_hold(uint32_t object, const LockHold& hold, uint64_t end, uint32_t release_stack, bool open);
   uint64_t longest_wait(uint32_t object, const LockHold& hold, uint64_t end) const;

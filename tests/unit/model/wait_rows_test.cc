@@ -115,6 +115,32 @@ TEST_F(WaitRowsTest, WhatNobodyHoldsNamesWhoWoke) {
                                    "1: 70-80 timeout at 2, unknown - 0"));
 }
 
+// Signalled by a thread that holds the mutex: from then on 3 waits for that, unless others have it only briefly, as the
+// first time. The second time it changes hands.
+TEST_F(WaitRowsTest, TheMutexOfAConditionIsWaitedForFromTheSignalOn) {
+  lock_at(thread(3), kMutex, 3, 10);
+  thread(3).unlock(kMutex, 19);
+  request(thread(3), kCondition, 4, 20);
+  lock_at(thread(1), kMutex, 1, 30);
+  wake(thread(1), kCondition, 6, 31);
+  thread(1).unlock(kMutex, 33);
+  thread(3).cond_wait(kMutex, 0x7000, 20, 70, PENNA_WAIT_GOT, 4);
+  thread(3).unlock(kMutex, 80);
+  request(thread(3), kCondition, 4, 81);
+  lock_at(thread(1), kMutex, 1, 90);
+  wake(thread(1), kCondition, 6, 100);
+  thread(1).unlock(kMutex, 120);
+  lock_at(thread(2), kMutex, 2, 121);
+  thread(2).unlock(kMutex, 150);
+  thread(3).cond_wait(kMutex, 0x7000, 81, 155, PENNA_WAIT_GOT, 4);
+  EXPECT_THAT(waits(), ElementsAre("2: 20-70 got at 4, woke 0 6", "2: 81-100 got at 4, woke 0 6",
+                                   "2: 100-155 got at 4, held 0 1"));
+  Locks locks(*recording);
+  for_each_event(*recording, {.classes = kLockEvents}, locks);
+  locks.finish();
+  EXPECT_EQ(locks.counts().wait_time, 55u);
+}
+
 // record --min-wait found it too short: it took the lock without waiting.
 TEST_F(WaitRowsTest, AShortWaitHasNoRow) {
   request(thread(2), kMutex, 2, 20);

@@ -142,6 +142,22 @@ TEST_F(SqlRowsTest, HealthKnowsWhatTheEventsTell) {
   EXPECT_EQ(source->walk().unreadable, 1u);
 }
 
+TEST_F(SqlRowsTest, AWaitForTheMutexOfAConditionHasItsOwnRow) {
+  const uint32_t process = build.process(100);
+  ThreadBuilder &first = build.thread(process, 1), &second = build.thread(process, 2);
+  constexpr uint64_t kCondition = ThreadBuilder::of_sync(PENNA_SYNC_CONDITION, 0x7000);
+  second.lock_at(0x5000, 10, 2);
+  second.unlock(0x5000, 19);
+  second.lock_request(kCondition, 20, 2);
+  first.lock_at(0x5000, 30, 1);
+  first.wake(kCondition, 40);
+  first.unlock(0x5000, 90);
+  second.cond_wait(0x5000, 0x7000, 20, 95, PENNA_WAIT_GOT, 2);
+  using namespace wait_column;
+  EXPECT_THAT(rows(SqlTable::kWait, {kind, time, duration, side, holder, chain}),
+              ElementsAre("condition 10 20 woke 0 1", "mutex 30 55 held 0 -"));
+}
+
 TEST_F(SqlRowsTest, AnEmptyRecordingHasNoRowsAndIsOne) {
   for (const SqlTableDescription& table : sql_tables()) {
     const bool always = table.table == SqlTable::kRecording || table.table == SqlTable::kHealth;
