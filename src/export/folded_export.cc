@@ -92,12 +92,9 @@ uint64_t weight_of(const StackAllocations& stack, FoldedWeight weight) {
   }
 }
 
-// The part of the wait within the range that is read, in nanoseconds.
+// In nanoseconds.
 uint64_t wait_of(const Recording& recording, const WaitRow& wait) {
-  const CallRules* rules = call_rules(recording);
-  const uint64_t begin = rules == nullptr ? wait.begin : std::max(wait.begin, rules->begin);
-  const uint64_t end = rules == nullptr ? wait.end : std::min(wait.end, rules->end);
-  return static_cast<uint64_t>(std::max<int64_t>(recording.time().duration_ns(begin, end), 0));
+  return static_cast<uint64_t>(std::max<int64_t>(recording.time().duration_ns(wait.begin, wait.end), 0));
 }
 
 // What is known about a lock's holder, if not the stack that took the lock.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "export/utf8.h"
-#include "filter/selection.h"
 #include "model/locks/wait_rows.h"
 #include "report/locks/lock_names.h"
 #include "sql/call_numbers.h"
@@ -93,8 +92,6 @@ class WaitScan : public Scan {
 
   template <typename Row>
   bool takes(const Row& row) const {
-    const CallRules* rules = call_rules(source_.recording());
-    if (rules != nullptr && (row.begin >= rules->end || row.end < rules->begin)) return false;
     return takes_rows_of(source_, request_, row.thread) && request_.in_time(source_.time_ns(row.begin));
   }
 

@@ -81,13 +81,10 @@ void SourceCosts::add_allocations(const Recording& recording, Names& names) {
 // Summed by stack first: there may be many waits.
 void SourceCosts::add_waits(const Recording& recording, Names& names) {
   std::map<std::pair<uint32_t, uint32_t>, LineCost> by_stack;
-  const CallRules* const rules = call_rules(recording);
   (void)for_each_wait(recording, {.follow_memory = false}, [&](const WaitRow& wait) {
-    const uint64_t begin = rules == nullptr ? wait.begin : std::max(wait.begin, rules->begin);
-    const uint64_t end = rules == nullptr ? wait.end : std::min(wait.end, rules->end);
     LineCost& cost = by_stack[{wait.process, wait.stack}];
     ++cost.waits;
-    cost.wait_ns += static_cast<uint64_t>(std::max<int64_t>(recording.time().duration_ns(begin, end), 0));
+    cost.wait_ns += static_cast<uint64_t>(std::max<int64_t>(recording.time().duration_ns(wait.begin, wait.end), 0));
     return true;
   });
   for (const auto& [key, cost] : by_stack) add_stack(names, key.first, key.second, cost);

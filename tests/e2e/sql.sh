@@ -204,6 +204,14 @@ cp turns.penna shop.penna
 same "SELECT sum(duration), count(*), max(duration), lock FROM wait WHERE kind = 'mutex' GROUP BY 4" wait_ns,waits,max_wait_ns,lock waits --by lock
 (($(sql "SELECT count(*) FROM wait WHERE kind = 'mutex'") >= 10)) || fail "few waits for the mutex of a condition"
 
+# Parts of the run add up to all of it: what began before a part begins with it.
+for table in wait hold; do
+  query="SELECT sum(duration) FROM $table"
+  parts=$(($(penna sql turns.penna -r -20ms --format csv "$query" | tail -n 1) + $(penna sql turns.penna -r 20ms- --format csv "$query" | tail -n 1)))
+  difference=$(($(sql "$query") - parts))
+  ((${difference#-} <= 2)) || fail "the parts of $table and the whole differ by $difference ns"
+done
+
 # A point's values may have any name.
 cat >names.c <<'PROGRAM'
 #include <penna/point.h>

@@ -29,6 +29,7 @@ uint64_t overlap(uint64_t begin, uint64_t end, uint64_t from, uint64_t to) {
 
 WaitRows::WaitRows(const HolderTracker& tracker, OnWait on_wait, OnHold on_hold)
     : tracker_(tracker),
+      from_(call_rules(tracker.recording()) == nullptr ? 0 : call_rules(tracker.recording())->begin),
       on_wait_(std::move(on_wait)),
       on_hold_(std::move(on_hold)),
       waiting_(tracker.recording().threads().size()) {}
@@ -147,6 +148,8 @@ void WaitRows::finish_wait(uint32_t thread, const OpenWait& wait, uint64_t end, 
   row.end = std::max(mine.last_end, end);
   row.begin = std::min(std::max(wait.begin, mine.last_end), row.end);
   mine.last_end = row.end;
+  if (precedes_range(row.begin, row.end)) return;
+  row.begin = std::max(row.begin, from_);
   row.how = how;
   row.retaken = retaken;
   row.stack = wait.stack;
@@ -194,10 +197,10 @@ void WaitRows::released(const Event& event, const LockStep& step) {
 uint64_t WaitRows::longest_wait(uint32_t object, const LockHold& hold, uint64_t end) const {
   if (object >= contended_.size()) return 0;
   const Contended& at = contended_[object];
-  uint64_t longest = overlap(at.past_begin, at.past_end, hold.since, end);
+  const uint64_t since = std::max(hold.since, from_);
+  uint64_t longest = overlap(at.past_begin, at.past_end, since, end);
   for (const uint32_t thread : at.waiters)
-    if (thread != hold.thread)
-      longest = std::max(longest, overlap(tracker_.wait_of(thread).begin, end, hold.since, end));
+    if (thread != hold.thread) longest = std::max(longest, overlap(tracker_.wait_of(thread).begin, end, since, end));
   return longest;
 }
 
@@ -214,6 +217,8 @@ void WaitRows::report_hold(uint32_t object, const LockHold& hold, uint64_t end, 
   row.address = of.address;
   row.begin = hold.since;
   row.end = std::max(hold.since, end);
+  if (precedes_range(row.begin, row.end)) return;
+  row.begin = std::max(row.begin, from_);
   row.stack = hold.stack;
   row.release_stack = release_stack;
   row.longest_wait = longest_wait(object, hold, row.end);

@@ -8,7 +8,8 @@
 // is known about a hold whose end was not recorded, so it has none either. A wait for a condition has a second row if
 // it was one for the mutex from the signal on, as in Locks; that is known when it ends, so holds of the mutex do not
 // count it as a wait that they caused.
-// Invariant: every row overlaps the range; the waits of a thread do not overlap each other.
+// Invariant: every row lies in the range of -r, where what began before it begins, and overlaps that of RowOptions; the
+// waits of a thread do not overlap each other.
 // Memory: O(locks + threads), regardless of the number of rows.
 #pragma once
 
@@ -111,7 +112,10 @@ class WaitRows {
   uint64_t longest_wait(uint32_t object, const LockHold& hold, uint64_t end) const;
   uint64_t end_of(uint32_t thread) const;
 
+  bool precedes_range(uint64_t begin, uint64_t end) const { return begin < from_ && end <= from_; }
+
   const HolderTracker& tracker_;
+  const uint64_t from_;  // ticks: the beginning of the range of -r
   OnWait on_wait_;
   OnHold on_hold_;
   std::vector<Waiting> waiting_;      // by thread

@@ -142,6 +142,29 @@ TEST_F(SqlRowsTest, HealthKnowsWhatTheEventsTell) {
   EXPECT_EQ(source->walk().unreadable, 1u);
 }
 
+// The second one begins before the range, and the third does not end in it.
+TEST_F(SqlRowsTest, WaitsAndHoldsAreCutToTheRange) {
+  const uint32_t process = build.process(100);
+  ThreadBuilder &first = build.thread(process, 1), &second = build.thread(process, 2);
+  for (const uint64_t time : {100u, 200u, 300u}) {
+    first.lock_at(0x5000, time, 1);
+    second.lock_request(0x5000, time + 10, 2, 1001);
+    first.unlock(0x5000, time + 80);
+    second.lock_wait(0x5000, time + 10, time + 85, 2, 1001);
+    second.unlock(0x5000, time + 90);
+  }
+  Recording recording = build.open();
+  CallRules rules;
+  rules.begin = 250;
+  rules.end = 350;
+  select_calls(recording, rules);
+  open(std::move(recording));
+  EXPECT_THAT(rows(SqlTable::kWait, {wait_column::time, wait_column::duration, wait_column::how}),
+              ElementsAre("150 35 got", "210 40 open"));
+  EXPECT_THAT(rows(SqlTable::kHold, {hold_column::time, hold_column::duration}),
+              ElementsAre("150 30", "185 5", "200 50"));
+}
+
 TEST_F(SqlRowsTest, AWaitForTheMutexOfAConditionHasItsOwnRow) {
   const uint32_t process = build.process(100);
   ThreadBuilder &first = build.thread(process, 1), &second = build.thread(process, 2);
