@@ -177,7 +177,7 @@ bool hangs(const Locks& locks) {
 void find_hangs(const Recording& recording, const Summary& summary, Analyses& made) {
   if (!made.locks || made.relations || !hangs(*made.locks)) return;
   made.relations = std::make_unique<WaitAnalyses>(*made.holders, false, false, false);
-  made.relations->finish(end_of_reading(recording, summary));
+  made.relations->finish(open_ends(recording, summary));
 }
 
 // Patterns that matched no called function: most likely mistyped.
@@ -261,14 +261,14 @@ bool analyse_parts(const Recording& recording, const Summary& summary, const Ana
 }
 
 void finish(const Recording& recording, const Summary& summary, Analyses& made) {
-  if (made.held_calls) made.held_calls->finish(end_of_reading(recording, summary));
+  if (made.held_calls) made.held_calls->finish(open_ends(recording, summary));
   if (made.calls) made.calls->finish();
   if (made.tree) made.tree->finish();
   if (made.call_groups) made.call_groups->finish();
   if (made.allocations) made.allocations->finish();
   if (made.sizes) made.sizes->add_live(*made.allocations);
   if (made.locks) made.locks->finish();
-  if (made.relations) made.relations->finish(end_of_reading(recording, summary));
+  if (made.relations) made.relations->finish(open_ends(recording, summary));
 }
 
 // Names locks by the blocks they lie in. Which addresses matter is known only after the first pass, so if any lock

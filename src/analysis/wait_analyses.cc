@@ -52,11 +52,11 @@ WaitAnalyses::WaitAnalyses(const HolderTracker& held, bool order, bool chains, b
   if (history) history_ = std::make_unique<WaitHistory>(held_);
 }
 
-void WaitAnalyses::finish(uint64_t last_time) {
-  end_ = last_time;
+void WaitAnalyses::finish(std::vector<uint64_t> ends) {
+  ends_ = std::move(ends);
   if (order_) order_->finish();
-  if (chains_) chains_->finish(last_time);
-  if (history_) history_->finish(last_time);
+  if (chains_) chains_->finish(ends_);
+  if (history_) history_->finish(ends_);
   deadlocks_ = find_deadlocks(held_);
 }
 
@@ -78,11 +78,6 @@ Result<CriticalPath> find_path(const Recording& recording, const Summary& summar
   const uint64_t end = rules == nullptr ? last : std::min(last, rules->end);
   if (begin >= end) return Error{fmt::format("thread '{}' did nothing in this time", options.thread)};
   return critical_path(history, thread, begin, end);
-}
-
-uint64_t end_of_reading(const Recording& recording, const Summary& summary) {
-  const CallRules* rules = call_rules(recording);
-  return rules == nullptr ? summary.last_time : std::min(summary.last_time, rules->end);
 }
 
 }  // namespace penna

@@ -40,15 +40,15 @@ class WaitAnalyses {
   void begin_range(uint64_t begin) {
     if (chains_) chains_->begin_range(begin);
   }
-  void finish(uint64_t last_time);
+  void finish(std::vector<uint64_t> ends);  // open_ends()
 
   const HolderTracker& held() const { return held_; }
   const Deadlocks& deadlocks() const { return deadlocks_; }
   const LockOrder* order() const { return order_.get(); }
   const WaitChains* chains() const { return chains_.get(); }
   const WaitHistory* history() const { return history_.get(); }
-  // Ticks: open waits count up to it.
-  uint64_t end() const { return end_; }
+  // By process: open waits count up to it.
+  const std::vector<uint64_t>& ends() const { return ends_; }
 
  private:
   const HolderTracker& held_;
@@ -56,7 +56,7 @@ class WaitAnalyses {
   std::unique_ptr<WaitChains> chains_;
   std::unique_ptr<WaitHistory> history_;
   Deadlocks deadlocks_;
-  uint64_t end_ = 0;  // ticks
+  std::vector<uint64_t> ends_;
 };
 
 // Whose critical path: a thread's (name or tid), or that of the slowest span of this name. At most one is nonempty.
@@ -67,8 +67,4 @@ struct PathOptions {
 // The error lists the candidates.
 Result<CriticalPath> find_path(const Recording& recording, const Summary& summary, const WaitHistory& history,
                                const PathOptions& options);
-
-// The end of the recording, or of the part of it that is read.
-uint64_t end_of_reading(const Recording& recording, const Summary& summary);
-
 }  // namespace penna

@@ -43,7 +43,7 @@ std::vector<Verdict> judge_waits(const WaitLimits& limits, const WaitAnalyses* w
 std::vector<Table> tables_of_waits(const WaitLimits& limits, const WaitAnalyses& waits, const WaitTexts& texts) {
   std::vector<Table> tables;
   if (limits.no_deadlock && stuck_threads(waits.deadlocks()) != 0)
-    tables.push_back(deadlock_table(waits.deadlocks(), texts, waits.end()));
+    tables.push_back(deadlock_table(waits.deadlocks(), texts, waits.ends()));
   if (limits.no_inversions && waits.order()->possible_deadlocks() != 0)
     tables.push_back(inversions_table(*waits.order(), texts));
   return tables;

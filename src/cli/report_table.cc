@@ -139,7 +139,7 @@ constexpr NamedReport kReports[] = {
      [](const Material& m) {
        if (m.path) return path_report(*m.path, wait_texts(m));
        const WaitAnalyses& waits = *m.analyses.relations;
-       return chains_report(*waits.chains(), waits.deadlocks(), wait_texts(m), waits.end());
+       return chains_report(*waits.chains(), waits.deadlocks(), wait_texts(m), waits.ends());
      },
      ThreadUse::kCriticalPath},
     {"order",
@@ -148,7 +148,7 @@ constexpr NamedReport kReports[] = {
      {},
      [](const Material& m) {
        const WaitAnalyses& waits = *m.analyses.relations;
-       return order_report(*waits.order(), waits.deadlocks(), wait_texts(m), waits.end());
+       return order_report(*waits.order(), waits.deadlocks(), wait_texts(m), waits.ends());
      },
      ThreadUse::kRefuse},
     {"points",

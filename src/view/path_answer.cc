@@ -17,7 +17,7 @@ std::string path_answer(const Recording& recording, const Summary& all, uint32_t
     const LockStep step = held.take(event);
     history(event, step);
   });
-  history.finish(all.last_time);
+  history.finish(open_ends(recording, all));
   const ThreadSummary& told = all.threads[thread];
   // A thread that waited to the end has its last event before that wait.
   const uint64_t last = std::max(told.last_time, history.of(thread).empty() ? 0 : history.of(thread).back().end);

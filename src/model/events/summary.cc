@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/count_text.h"
+#include "filter/selection.h"
 
 namespace penna {
 namespace {
@@ -190,6 +191,16 @@ bool continues_after_fork(const Recording& recording, uint32_t thread) {
 uint64_t fork_slack(const Recording& recording) {
   constexpr double kNs = 200e6;
   return static_cast<uint64_t>(kNs / recording.time().ns_per_tick());
+}
+
+std::vector<uint64_t> open_ends(const Recording& recording, const Summary& summary) {
+  const CallRules* rules = call_rules(recording);
+  std::vector<uint64_t> ends;
+  for (const ProcessSummary& process : summary.processes) {
+    const uint64_t end = process.ended ? process.last_time : summary.last_time;
+    ends.push_back(rules == nullptr ? end : std::min(end, rules->end));
+  }
+  return ends;
 }
 
 Summary summarize(const Recording& recording) {

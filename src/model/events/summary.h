@@ -73,6 +73,10 @@ struct Summary {
 
 Summary summarize(const Recording& recording);
 
+// By process (index), in ticks: up to when calls, holds and waits count that are open at the end. To the end of their
+// process, or of the recording if that of the process is unknown, or of the range that is read if that comes before.
+std::vector<uint64_t> open_ends(const Recording& recording, const Summary& summary);
+
 // "exited with 7", "killed by SIGSEGV".
 std::string end_text(const ProcessEnd& end);
 

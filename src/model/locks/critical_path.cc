@@ -83,10 +83,10 @@ void WaitHistory::forget_half() {
   }
 }
 
-void WaitHistory::finish(uint64_t last_time) {
+void WaitHistory::finish(std::span<const uint64_t> ends) {
   for (uint32_t thread = 0; thread < waits_.size(); ++thread)
     if (const OpenWait& wait = held_.wait_of(thread); wait.is_open())
-      add(thread, {wait.begin, last_time, wait.object, wait.stack});
+      add(thread, {wait.begin, ends[held_.recording().threads()[thread].process], wait.object, wait.stack});
 }
 
 namespace {

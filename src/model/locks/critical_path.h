@@ -4,7 +4,7 @@
 // Why: that a thread waited is half the answer; the other half is what the thread it waited for was doing. At the end
 // of a wait the path moves to the thread that ended it (released the lock, signalled, ended), and backwards from there
 // (Hollingsworth, "An online computation of critical path profiling", SPDT 1996).
-// Usage:  const LockStep step = held.take(event); history(event, step); ... history.finish(last_time);
+// Usage:  const LockStep step = held.take(event); history(event, step); ... history.finish(open_ends(...));
 //         CriticalPath path = critical_path(history, thread, begin, end);
 // Invariant: the parts of a path add up to its end - begin.
 // Memory: kMostWaits; beyond that the oldest are dropped, and the path is unknown before them.
@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "model/locks/holder_tracker.h"
@@ -34,7 +35,7 @@ class WaitHistory {
 
   explicit WaitHistory(const HolderTracker& held);
   void operator()(const Event& event, const LockStep& step);
-  void finish(uint64_t last_time);
+  void finish(std::span<const uint64_t> ends);  // open_ends()
 
   const HolderTracker& held() const { return held_; }
   const std::vector<TimedWait>& of(uint32_t thread) const { return waits_[thread]; }  // in time order, disjoint

@@ -24,8 +24,9 @@ void HeldCalls::book(uint32_t thread, uint64_t time) {
   }
 }
 
-void HeldCalls::finish(uint64_t end) {
-  for (uint32_t thread = 0; thread < passed_.size(); ++thread) pass(thread, end);
+void HeldCalls::finish(std::span<const uint64_t> ends) {
+  const auto& threads = held_.recording().threads();
+  for (uint32_t thread = 0; thread < passed_.size(); ++thread) pass(thread, ends[threads[thread].process]);
 }
 
 std::vector<HeldCalls::Sum> HeldCalls::of(uint32_t lock) const {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/hash.h"
@@ -29,8 +30,8 @@ class HeldCalls {
   }
   // Locks already held count from here on.
   void begin_range(uint64_t begin) { begin_ = begin; }
-  // Open holds count up to `end`. Call before the tree is finished.
-  void finish(uint64_t end);
+  // Open holds count up to open_ends(). Call before the tree is finished.
+  void finish(std::span<const uint64_t> ends);
 
   struct Sum {
     uint32_t lock = 0;                  // index

@@ -392,12 +392,7 @@ void Locks::begin_range(uint64_t begin) {
 // them.
 void Locks::finish() {
   const Summary summary = summarize(recording_);
-  const CallRules* rules = call_rules(recording_);
-  std::vector<uint64_t> ends;  // by process
-  for (const ProcessSummary& process : summary.processes) {
-    const uint64_t end = process.ended ? process.last_time : summary.last_time;
-    ends.push_back(rules == nullptr ? end : std::min(end, rules->end));
-  }
+  const std::vector<uint64_t> ends = open_ends(recording_, summary);
   for (uint32_t index = 0; index < locks_.size(); ++index) {
     State& state = states_[index];
     bool is_first = true;

@@ -375,16 +375,17 @@ void WaitChains::begin_range(uint64_t begin) {
     if (flow && flow->link != kNoIndex) count_time(*flow);
 }
 
-void WaitChains::finish(uint64_t last_time) {
+void WaitChains::finish(std::span<const uint64_t> ends) {
   for (uint32_t thread = 0; thread < past_.size(); ++thread) {
     const OpenWait& wait = held_.wait_of(thread);
     if (!wait.is_open()) continue;
     ++still_waiting_;
     if (!knows_holder(wait.sync))
-      end_woken(thread, wait, std::max(last_time, wait.begin), PENNA_WAIT_GOT, false, kNoIndex);
+      end_woken(thread, wait, std::max(ends[held_.recording().threads()[thread].process], wait.begin), PENNA_WAIT_GOT,
+                false, kNoIndex);
   }
-  for (const auto& flow : flows_)
-    if (flow) settle(*flow, last_time);
+  for (uint32_t object = 0; object < flows_.size(); ++object)
+    if (flows_[object]) settle(*flows_[object], ends[held_.objects()[object].process]);
 }
 
 std::vector<uint32_t> WaitChains::by_time() const {

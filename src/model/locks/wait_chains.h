@@ -2,17 +2,18 @@
 // WaitChains: for whom threads wait, and for whom those wait meanwhile: A for B, B for C.
 //
 // Why: shortening the hold that others wait for gains nothing if the holder itself waits for a third thread.
-// Usage:  const LockStep step = held.take(event); chains(event, step); ... chains.finish(last_time);
+// Usage:  const LockStep step = held.take(event); chains(event, step); ... chains.finish(open_ends(...));
 // A link is an object and the stack where it was taken, or where its waiters were woken; the chain continues with what
 // that thread waited for at the time. If the holder is known in advance (locks, once, join) time is counted as it
 // passes, by object and not by waiter; for everything else when the wait ends, by the thread that ended it.
-// Invariant: the blocked time of all chains is that of all waits, up to the end of the recording; a chain has at most
+// Invariant: the blocked time of all chains is that of all waits, up to the end of their process; a chain has at most
 // kMostLinks.
 // Memory: O(objects + threads + kMostChains), independent of the number of events.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <tsl/robin_map.h>
@@ -60,7 +61,7 @@ class WaitChains {
   void operator()(const Event& event, const LockStep& step);
   // All events so far precede the range: they say who waits for whom, and no longer count.
   void begin_range(uint64_t begin);
-  void finish(uint64_t last_time);
+  void finish(std::span<const uint64_t> ends);  // open_ends()
 
   const HolderTracker& held() const { return held_; }
   const std::vector<ChainLink>& links() const { return links_; }

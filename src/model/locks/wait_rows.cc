@@ -3,9 +3,10 @@
 #include "model/locks/wait_rows.h"
 
 #include <algorithm>
-#include <optional>
 #include <type_traits>
 #include <utility>
+
+#include "model/events/summary.h"
 
 namespace penna {
 namespace {
@@ -225,16 +226,10 @@ void WaitRows::report_hold(uint32_t object, const LockHold& hold, uint64_t end, 
   on_hold_(row);
 }
 
-// Open waits and holds end with their process, or with the range that is read.
-uint64_t WaitRows::end_of(uint32_t thread) const {
-  const Recording& recording = tracker_.recording();
-  const std::optional<ProcessEnd>& end = recording.processes()[recording.threads()[thread].process].end;
-  const uint64_t last = std::max(tracker_.last_time(thread), end ? end->end_ticks : recording.time().last_ticks());
-  const CallRules* rules = call_rules(recording);
-  return rules == nullptr ? last : std::min(last, rules->end);
-}
-
 void WaitRows::finish() {
+  const Recording& recording = tracker_.recording();
+  const std::vector<uint64_t> ends = open_ends(recording, summarize(recording));
+  const auto end_of = [&](uint32_t thread) { return ends[recording.threads()[thread].process]; };
   for (uint32_t object = 0; object < tracker_.objects().size(); ++object) {
     tracker_.for_each_holder(object, [&](const LockHold& hold) {
       if (!hold.learned) report_hold(object, hold, end_of(hold.thread), 0, true);
@@ -242,7 +237,7 @@ void WaitRows::finish() {
   }
   for (uint32_t thread = 0; thread < waiting_.size(); ++thread)
     if (const OpenWait& wait = tracker_.wait_of(thread); wait.is_open())
-      finish_wait(thread, wait, end_of(thread), WaitEnd::kOpen);
+      finish_wait(thread, wait, std::max(wait.begin, end_of(thread)), WaitEnd::kOpen);
 }
 
 size_t WaitRows::count_open_before(uint64_t time) const {

@@ -110,7 +110,6 @@ class WaitRows {
   void released(const Event& event, const LockStep& step);
   void report_hold(uint32_t object, const LockHold& hold, uint64_t end, uint32_t release_stack, bool open);
   uint64_t longest_wait(uint32_t object, const LockHold& hold, uint64_t end) const;
-  uint64_t end_of(uint32_t thread) const;
 
   bool precedes_range(uint64_t begin, uint64_t end) const { return begin < from_ && end <= from_; }
 

@@ -198,12 +198,13 @@ void add_head(const WaitChains& chains, const WaitTexts& texts, const std::vecto
 }  // namespace
 
 // Hangs come first, then waits that ended, then what makes the numbers incomplete.
-Report chains_report(const WaitChains& chains, const Deadlocks& deadlocks, const WaitTexts& texts, uint64_t end) {
+Report chains_report(const WaitChains& chains, const Deadlocks& deadlocks, const WaitTexts& texts,
+                     std::span<const uint64_t> ends) {
   const std::vector<uint32_t> links = chains.by_time();
   Report report;
   report.head = deadlock_sentences(deadlocks, texts);
   add_head(chains, texts, links, report);
-  Table stuck = deadlock_table(deadlocks, texts, end);
+  Table stuck = deadlock_table(deadlocks, texts, ends);
   stuck.is_aside = true;
   report.add(std::move(stuck));
   for (const bool locks : {true, false}) report.add(chains_table(chains, texts, links, locks));

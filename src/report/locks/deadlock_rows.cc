@@ -38,18 +38,18 @@ struct StuckItem {
   WaitTexts texts;
   const StuckThread& stuck;
   uint32_t deadlock;  // from 1; 0: none
-  uint64_t end;       // ticks
+  std::span<const uint64_t> ends;
   const RecordedThread& thread() const { return texts.recording().threads()[stuck.thread]; }
 };
 
 // Threads in a deadlock, cycle by cycle, then those that wait for a lock that will never be released.
-std::vector<StuckItem> stuck_items(const Deadlocks& found, const WaitTexts& texts, uint64_t end) {
+std::vector<StuckItem> stuck_items(const Deadlocks& found, const WaitTexts& texts, std::span<const uint64_t> ends) {
   std::vector<StuckItem> items;
   for (uint32_t i = 0; i < found.cycles.size(); ++i)
-    for (const uint32_t place : found.cycles[i]) items.push_back({texts, found.waiting[place], i + 1, end});
+    for (const uint32_t place : found.cycles[i]) items.push_back({texts, found.waiting[place], i + 1, ends});
   for (const StuckThread& stuck : found.waiting)
     if (stuck.why != StuckThread::Why::kInDeadlock && stuck.why != StuckThread::Why::kWaits)
-      items.push_back({texts, stuck, 0, end});
+      items.push_back({texts, stuck, 0, ends});
   return items;
 }
 
@@ -80,7 +80,8 @@ Columns<StuckItem> stuck_columns() {
           {{"waited_ns", "WAITS SINCE", CellKind::kDuration},
            [](const StuckItem& item) {
              const uint64_t begin = item.stuck.wait.begin;
-             return Cell{item.texts.recording().time().duration_ns(begin, std::max(item.end, begin))};
+             const uint64_t end = item.ends[item.thread().process];
+             return Cell{item.texts.recording().time().duration_ns(begin, std::max(end, begin))};
            }},
           {{"pid", "PID", CellKind::kNumber, false, true},
            [](const StuckItem& item) { return item.texts.pid(item.thread().process); }},
@@ -113,12 +114,12 @@ std::vector<std::string> deadlock_sentences(const Deadlocks& found, const WaitTe
   return sentences;
 }
 
-Table deadlock_table(const Deadlocks& found, const WaitTexts& texts, uint64_t end) {
+Table deadlock_table(const Deadlocks& found, const WaitTexts& texts, std::span<const uint64_t> ends) {
   Table table;
   table.key = "deadlocks";
   table.title = "Deadlocks";
   table.details_key = "stacks";
-  stuck_columns().fill(table, stuck_items(found, texts, end), describe_stuck);
+  stuck_columns().fill(table, stuck_items(found, texts, ends), describe_stuck);
   return table;
 }
 

@@ -15,8 +15,8 @@ namespace penna {
 // "Deadlock: one (tid 12) waits for mutex `b`, which two (tid 13) holds, which waits for mutex `a`, ..."; one for each,
 // and one for all threads that wait for a thread that will never release.
 std::vector<std::string> deadlock_sentences(const Deadlocks& found, const WaitTexts& texts);
-// `end`: ticks until which threads have waited. `texts` and `found` must outlive the table: its cells are filled once
-// it is known which rows are shown.
-Table deadlock_table(const Deadlocks& found, const WaitTexts& texts, uint64_t end);
+// `ends`: open_ends(): until then threads have waited. `texts` and `found` must outlive the table: its cells are filled
+// once it is known which rows are shown.
+Table deadlock_table(const Deadlocks& found, const WaitTexts& texts, std::span<const uint64_t> ends);
 
 }  // namespace penna

@@ -136,11 +136,12 @@ Table inversions_table(const LockOrder& order, const WaitTexts& texts) {
   return table;
 }
 
-Report order_report(const LockOrder& order, const Deadlocks& deadlocks, const WaitTexts& texts, uint64_t end) {
+Report order_report(const LockOrder& order, const Deadlocks& deadlocks, const WaitTexts& texts,
+                    std::span<const uint64_t> ends) {
   Report report;
   report.head = deadlock_sentences(deadlocks, texts);
   report.head.push_back(order_head(order));
-  Table stuck = deadlock_table(deadlocks, texts, end);
+  Table stuck = deadlock_table(deadlocks, texts, ends);
   stuck.is_aside = true;
   report.add(std::move(stuck));
   report.add(inversions_table(order, texts));

@@ -13,12 +13,14 @@
 
 namespace penna {
 
-// `end`: ticks, of the recording or the part of it that was read.
-Report order_report(const LockOrder& order, const Deadlocks& deadlocks, const WaitTexts& texts, uint64_t end);
+// `ends`: open_ends() of the recording.
+Report order_report(const LockOrder& order, const Deadlocks& deadlocks, const WaitTexts& texts,
+                    std::span<const uint64_t> ends);
 // That report's table of cycles: one row per order in them.
 Table inversions_table(const LockOrder& order, const WaitTexts& texts);
 // Chains of waits for locks, and of waits for what other threads do.
-Report chains_report(const WaitChains& chains, const Deadlocks& deadlocks, const WaitTexts& texts, uint64_t end);
+Report chains_report(const WaitChains& chains, const Deadlocks& deadlocks, const WaitTexts& texts,
+                     std::span<const uint64_t> ends);
 // What a thread's time was spent on, and whom it waited for.
 Report path_report(const CriticalPath& path, const WaitTexts& texts);
 

@@ -18,7 +18,7 @@ constexpr uint64_t kOuter = 0x5000, kInner = 0x6000, kMutex = 0x7000, kCondition
 struct Walked {
   Walked(RecordingBuilder& build, uint64_t last = 0) : recording(build.open()), held(recording), history(held) {
     run_locks(recording, held, history);
-    history.finish(last);
+    history.finish(std::vector<uint64_t>(recording.processes().size(), last));
   }
   void walk(uint32_t thread, uint64_t begin, uint64_t end) {
     path = critical_path(history, thread, begin, end);

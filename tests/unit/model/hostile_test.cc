@@ -60,8 +60,9 @@ TEST(Hostile, AnyRecordsAreSafeInEveryAnalysis) {
     tree.finish();
     locks.finish();
     order.finish();
-    chains.finish(30000);
-    history.finish(30000);
+    const std::vector<uint64_t> ends(recording.processes().size(), 30000);
+    chains.finish(ends);
+    history.finish(ends);
     // What pairs are charged is what was waited.
     std::vector<uint64_t> waited(locks.all().size());
     for (const WaitPair& pair : locks.pairs()) __builtin_add_overflow(waited[pair.lock], pair.time, &waited[pair.lock]);

@@ -18,7 +18,7 @@ constexpr uint64_t kMs = 1'000'000;
 struct Chained {
   explicit Chained(RecordingBuilder& build, uint64_t end = 0) : recording(build.open()), held(recording), chains(held) {
     run_locks(recording, held, chains);
-    chains.finish(end);
+    chains.finish(std::vector<uint64_t>(recording.processes().size(), end));
   }
   // Of the chain of these objects and stacks, outermost first; 0: there is none.
   uint64_t time(std::vector<std::pair<uint64_t, uint32_t>> wanted) const {
@@ -90,7 +90,7 @@ TEST_F(WaitChainsTest, OfARangeCountsWhatLiesInIt) {
   } both{held, chains};
   visit_past(recording, kLockEvents, both);
   for_each_event(recording, {.classes = kLockEvents}, both);
-  chains.finish(0);
+  chains.finish(std::vector<uint64_t>(1, 0));
   EXPECT_EQ(chains.wait_time(), 50 * kMs + 5);
   EXPECT_EQ(chains.waits(), 1u);
   const ChainLink& worst = chains.links()[chains.by_time().at(0)];

@@ -39,20 +39,20 @@ class WaitReports : public testing::Test {
     order_.emplace(*held_);
     chains_.emplace(*held_);
     history_.emplace(*held_);
-    end_ = end;
+    ends_.assign(recording_->processes().size(), end);
     run_locks(*recording_, *held_, [&](const Event& event, const LockStep& step) {
       (*order_)(event, step);
       (*chains_)(event, step);
       (*history_)(event, step);
     });
     order_->finish();
-    chains_->finish(end);
-    history_->finish(end);
+    chains_->finish(ends_);
+    history_->finish(ends_);
     deadlocks_ = find_deadlocks(*held_);
   }
   WaitTexts texts() { return {*held_, *names_, nullptr, nullptr, 5, 0}; }
-  std::string order() { return report_text(order_report(*order_, deadlocks_, texts(), end_)); }
-  std::string chains() { return report_text(chains_report(*chains_, deadlocks_, texts(), end_)); }
+  std::string order() { return report_text(order_report(*order_, deadlocks_, texts(), ends_)); }
+  std::string chains() { return report_text(chains_report(*chains_, deadlocks_, texts(), ends_)); }
 
   RecordingBuilder build_;
   uint32_t process_ = build_.process(100);
@@ -67,7 +67,7 @@ class WaitReports : public testing::Test {
   std::optional<WaitChains> chains_;
   std::optional<WaitHistory> history_;
   Deadlocks deadlocks_;
-  uint64_t end_ = 0;
+  std::vector<uint64_t> ends_;
 };
 
 TEST_F(WaitReports, AnInversionShowsBothStacksOfBothOrders) {
