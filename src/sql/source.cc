@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "analysis/analyses.h"
 #include "export/utf8.h"
+#include "report/locks/lock_names.h"
 
 namespace penna {
 
@@ -17,6 +19,8 @@ SqlSource::SqlSource(std::shared_ptr<const Recording> recording, uint32_t number
       high_(static_cast<int64_t>(uint64_t{number} << 52)),
       first_ns_(recording_->time().monotonic_ns(summary_.first_time)),
       names_(*recording_, *symbols_, std::move(style)) {}
+
+SqlSource::~SqlSource() = default;
 
 Result<std::unique_ptr<SqlSource>> SqlSource::open(std::shared_ptr<const Recording> recording, uint32_t number,
                                                    std::unique_ptr<SymbolSource> symbols, NameStyle style) {
@@ -67,6 +71,29 @@ std::string_view SqlSource::origin(uint32_t process, uint32_t stack, bool (*is_w
     const std::string_view text = frame == nullptr ? std::string_view() : kept(frame->full_name());
     known.emplace(key, text);
     return text;
+  });
+}
+
+std::string_view SqlSource::lock_name(uint32_t object) {
+  return with_names([&](Names& names) {
+    if (locks_ == nullptr)
+      locks_ = std::make_unique<const Analyses>(
+          analyse(*recording_, summary_, names.map(), {.classes = kLockEvents}, nullptr));
+    if (const auto found = lock_names_.find(object); found != lock_names_.end()) return found->second;
+    const Locks& locks = *locks_->locks;
+    LockStats stats;
+    if (const uint32_t lock = locks.lock_of(object); lock != kNoIndex) {
+      stats = locks.all()[lock];
+    } else {  // a joined thread, or a lock that was not used in the range
+      const SyncObject& of = locks_->holders->objects()[object];
+      stats.process = of.process;
+      stats.address = of.address;
+      stats.first_time = of.first_time;
+      stats.kind = lock_kind(of.sync);
+    }
+    const std::string_view name = kept(LockNames(*recording_, names, locks_->lock_blocks.get())(stats));
+    lock_names_.emplace(object, name);
+    return name;
   });
 }
 

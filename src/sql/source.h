@@ -21,6 +21,8 @@
 
 namespace penna {
 
+struct Analyses;
+
 // A function as shown in tables. The texts stay valid as long as the source; valid UTF-8.
 struct SqlFunction {
   std::string_view function, module, file;
@@ -35,6 +37,7 @@ class SqlSource {
   // The error: it has more threads or processes than ids can express.
   static Result<std::unique_ptr<SqlSource>> open(std::shared_ptr<const Recording> recording, uint32_t number,
                                                  std::unique_ptr<SymbolSource> symbols, NameStyle style);
+  ~SqlSource();
 
   const Recording& recording() const { return *recording_; }
   const Summary& summary() const { return summary_; }
@@ -80,6 +83,9 @@ class SqlSource {
   SqlFunction function(const CodePlace& place);
   // The function held responsible for an allocation or a wait, from its stack; empty: unknown. See Names::origin().
   std::string_view origin(uint32_t process, uint32_t stack, bool (*is_way_too)(std::string_view) = nullptr);
+  // As in `penna report locks`. The number is that of a HolderTracker for all threads that has read, in time order, the
+  // recording's lock and allocation events. The first call reads them all: where a lock lies is known only then.
+  std::string_view lock_name(uint32_t object);
 
  private:
   SqlSource(std::shared_ptr<const Recording> recording, uint32_t number, std::unique_ptr<SymbolSource> symbols,
@@ -96,6 +102,8 @@ class SqlSource {
   TextMap<std::unique_ptr<const std::string>> texts_;  // keyed by themselves, as valid UTF-8
   NumberMap<std::string_view> origins_;                // by process and stack; those of waits separate
   NumberMap<std::string_view> wait_origins_;
+  std::unique_ptr<const Analyses> locks_;   // of locks; null: not needed so far
+  NumberMap<std::string_view> lock_names_;  // by object
 };
 
 }  // namespace penna

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tables wait and hold: the rows of WaitRows, with the names of locks as in `penna report waits`.
+// The tables wait and hold: the rows of WaitRows, with the names of locks as in `penna report locks`.
 #include <algorithm>
 
-#include "export/utf8.h"
 #include "model/locks/wait_rows.h"
 #include "report/locks/lock_names.h"
 #include "sql/call_numbers.h"
@@ -58,7 +57,6 @@ class WaitScan : public Scan {
   void take(const Event& event) {
     if (numbers_) (*numbers_)(event);
     const LockStep step = tracker_.take(event);
-    note_object(step);
     if (table_ == SqlTable::kWait && tracker_.wait_of(event.thread).is_open() && step.read.op == LockOp::kRequested)
       begun_[event.thread] = {chain_of(event.thread), numbers_ ? numbers_->current(event.thread) : std::nullopt};
     rows_(event, step);
@@ -77,14 +75,6 @@ class WaitScan : public Scan {
     return static_cast<uint32_t>(seen.size());
   }
 
-  // Where a lock was created and first used, for its name.
-  void note_object(const LockStep& step) {
-    if (step.object == kNoIndex || step.read.stack == 0) return;
-    Places& places = places_[step.object];
-    if (step.read.op == LockOp::kMade) places.made = step.read.stack;
-    if (places.first == 0 && step.read.op != LockOp::kGone) places.first = step.read.stack;
-  }
-
   WaitRows make_rows() {
     if (table_ == SqlTable::kWait) return {tracker_, [this](const WaitRow& row) { add(row); }, {}};
     return {tracker_, {}, [this](const HoldRow& row) { add(row); }};
@@ -93,21 +83,6 @@ class WaitScan : public Scan {
   template <typename Row>
   bool takes(const Row& row) const {
     return takes_rows_of(source_, request_, row.thread) && request_.in_time(source_.time_ns(row.begin));
-  }
-
-  std::string lock_name(uint32_t object) {
-    const SyncObject& of = tracker_.objects()[object];
-    LockStats lock;
-    lock.process = of.process;
-    lock.address = of.address;
-    lock.first_time = of.first_time;
-    lock.kind = lock_kind(of.sync);
-    if (const auto found = places_.find(object); found != places_.end()) {
-      lock.made_stack = found->second.made;
-      lock.first_stack = found->second.first;
-    }
-    return source_.with_names(
-        [&](Names& names) { return valid_utf8(LockNames(source_.recording(), names, nullptr)(lock)); });
   }
 
   void add_function(uint32_t process, uint32_t stack, size_t column, RowBatch& out) {
@@ -135,7 +110,7 @@ class WaitScan : public Scan {
     if (begun.call) out.number(call, *begun.call);
     out.number(duration, source_.time_ns(row.end) - begin);
     out.text(how, end_text(row.how));
-    if (out.wants(lock)) out.own_text(lock, lock_name(row.object));
+    if (out.wants(lock)) out.text(lock, source_.lock_name(row.object));
     out.text(kind, lock_kind_name(lock_kind(row.sync)));
     out.number(address, static_cast<int64_t>(row.address));
     if (row.stack != 0) out.number(stack, source_.stack_id(row.process, row.stack));
@@ -156,7 +131,7 @@ class WaitScan : public Scan {
     const int64_t begin = source_.time_ns(row.begin);
     begin_row_of(source_, {recording, process, thread, time, utc}, row.process, row.thread, row.begin, begin, out);
     out.number(duration, source_.time_ns(row.end) - begin);
-    if (out.wants(lock)) out.own_text(lock, lock_name(row.object));
+    if (out.wants(lock)) out.text(lock, source_.lock_name(row.object));
     out.text(kind, lock_kind_name(lock_kind(row.sync)));
     out.number(address, static_cast<int64_t>(row.address));
     out.number(shared, row.shared);
@@ -167,9 +142,6 @@ class WaitScan : public Scan {
     out.number(longest_wait, source_.duration_ns(row.begin, row.begin + row.longest_wait));
   }
 
-  struct Places {
-    uint32_t made = 0, first = 0;  // stacks
-  };
   SqlSource& source_;
   SqlTable table_;
   const ScanRequest& request_;
@@ -178,7 +150,6 @@ class WaitScan : public Scan {
   std::unique_ptr<MergedEvents> events_;
   std::unique_ptr<CallNumbers> numbers_;
   std::vector<Begun> begun_;  // by thread
-  NumberMap<Places> places_;  // by object
   RowBatch* out_ = nullptr;
   bool done_ = false;
 };

@@ -212,6 +212,31 @@ for table in wait hold; do
   ((${difference#-} <= 2)) || fail "the parts of $table and the whole differ by $difference ns"
 done
 
+# A lock has the name of the report on locks, also one that lies in an allocated block.
+cat >jobs.c <<'PROGRAM'
+#include <pthread.h>
+#include <stdlib.h>
+struct job { char text[40]; pthread_mutex_t lock; };
+__attribute__((noinline)) struct job* make_job(size_t more) {
+  struct job* job = calloc(1, sizeof *job + more);
+  pthread_mutex_init(&job->lock, NULL);
+  return job;
+}
+int main(void) {
+  for (size_t i = 0; i < 6; ++i) {
+    struct job* job = make_job(i % 2 * 100);
+    pthread_mutex_lock(&job->lock);
+    pthread_mutex_unlock(&job->lock);
+  }
+}
+PROGRAM
+build_c jobs -pthread
+penna record -q -k alloc,locks -o jobs.penna -- ./jobs
+names=$(penna report locks jobs.penna --format csv --fields lock | grep make_job | sort)
+expect_contains "$names" 'at +40 in the block of 80 B that make_job'
+expect_eq "$names" "$(penna sql jobs.penna --format csv "SELECT lock FROM hold" | grep make_job | sort)" "names of locks"
+expect_contains "$(penna diff --locks jobs.penna jobs.penna)" "A: $(penna report locks jobs.penna | grep -oE '^[0-9]+ locks taken [0-9]+ times')"
+
 # A point's values may have any name.
 cat >names.c <<'PROGRAM'
 #include <penna/point.h>

@@ -63,8 +63,7 @@ Columns<LockDiffItem> lock_diff_columns() {
 }
 
 std::string side_text(const char* side, const LocksByName& locks) {
-  return fmt::format("{}: {} taken {}, {} after waiting, {} in all", side,
-                     plural_text(static_cast<int64_t>(locks.locks.size()), "lock"),
+  return fmt::format("{}: {} taken {}, {} after waiting, {} in all", side, plural_text(locks.count, "lock"),
                      plural_text(static_cast<int64_t>(locks.all.taken), "time"),
                      count_text(static_cast<int64_t>(locks.all.contended)), duration_text(locks.all.wait_ns));
 }
@@ -88,6 +87,7 @@ LocksByName locks_by_name(const Recording& recording, const Locks& locks, Names&
                              ticks_to_ns(recording, lock.wait.sum()), ticks_to_ns(recording, lock.hold.sum())};
     add_sums(result.locks[name_of(lock)], sums);
     add_sums(result.all, sums);
+    ++result.count;
   }
   return result;
 }

@@ -24,6 +24,7 @@ struct NamedLockSums {
 struct LocksByName {
   std::map<std::string, NamedLockSums> locks;
   NamedLockSums all;
+  int64_t count = 0;  // of locks, several of which may have one name
 };
 
 // `blocks`: where nameless locks lie; may be null.
