@@ -137,7 +137,8 @@ bool Timeline::describe_lock(const Event& event, TimelineLine& out) {
       out.kind = LineKind::kUnlock;
       if (hold.thread != thread_) break;
       out.begin = hold.since;
-      out.duration = out.time - out.begin;
+      // Its own time: calls within the release (--all-functions) are recorded before it, and raise the line's.
+      out.duration = std::max(event.record.time, hold.since) - hold.since;
       break;
     case LockOp::kConditionWaited:
       ended(LineKind::kConditionWait);

@@ -289,6 +289,18 @@ TEST(Timeline, ALockThatIsMadeAnewIsAnother) {
   EXPECT_THAT(lines_of(recording, 0), Contains("unlock 70 held 3"));
 }
 
+// The record of a release carries the time before it, and follows the calls that it made.
+TEST(Timeline, CallsWithinAReleaseDoNotLengthenTheHold) {
+  RecordingBuilder build;
+  ThreadBuilder& t = build.thread(build.process(100), 1);
+  t.lock(0x70, 10);
+  t.enter(0x100, 20);
+  t.exit(0x100, 90);
+  t.unlock(0x70, 15);
+  const Recording recording = build.open();
+  EXPECT_THAT(lines_of(recording, 0), Contains("unlock 70 held 5"));
+}
+
 // Waits of every kind, inside the call that made them; one that never ended comes last, up to the end of its process.
 TEST(Timeline, WaitsOfEveryKind) {
   RecordingBuilder build;
