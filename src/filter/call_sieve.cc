@@ -40,19 +40,23 @@ void CallSieve::add(std::span<const uint8_t> chunk) {
   rules_.rough ? keep_all() : keep_older();
 }
 
+void CallSieve::add_inherited(std::span<const uint8_t> chunk) {
+  inherits_ = true;
+  add(chunk);
+  inherits_ = false;
+}
+
 // The calls become chunks of entries, as a thread would write them, and are decided at once.
 void CallSieve::inherit(std::span<const uint64_t> pcs, uint64_t ticks) {
   std::deque<std::vector<uint8_t>> chunks;
   append_calls(PENNA_KIND_CALL_ENTRY, ticks, pcs, {}, chunks);
-  inherits_ = true;
   for (const std::vector<uint8_t>& chunk : chunks) {
     const uint64_t left_out = calls_left_out_;
-    add(chunk);
+    add_inherited(chunk);
     calls_left_out_ = left_out;  // they are not this thread's
     keep_all();
     (void)take();
   }
-  inherits_ = false;
 }
 
 std::vector<uint64_t> CallSieve::open_calls() const {
@@ -185,6 +189,7 @@ inline void CallSieve::enter(uint64_t pc, size_t offset) {
   open.recorded_min_ticks = outer != nullptr ? outer->recorded_min_ticks : rules_.recorded_min_ticks;
   limit(open, traits);
   open.target = traits.target;
+  open.inherited = inherits_;
   // Before the range there is no record to keep: the call may be opened at the range's beginning.
   open.place = {chunk_number_, begun_ || rules_.rough ? static_cast<uint32_t>(offset) : kNowhere};
   ++function.open;
@@ -405,6 +410,7 @@ void CallSieve::begin_range() {
   for (Open& open : stack_) {
     if (open.state == State::kOut) continue;
     open.place = {chunk_number_, kOpened + static_cast<uint32_t>(chunk.opened.size())};
+    if (open.inherited) chunk.inherited = chunk.opened.size() + 1;  // they are the outermost
     chunk.opened.push_back(open.pc);
     chunk.opened_out.push_back(false);
     chunk.undecided += open.state == State::kUndecided;

@@ -94,6 +94,7 @@ struct SiftedChunk {
   std::vector<uint64_t> opened;  // pcs of calls that are kept from `begin` on, outermost first: before the chunk
   std::vector<uint64_t> closed;  // of calls that are cut off at `end`, innermost first: after it
   std::vector<bool> opened_out;  // by index of `opened`: left out after all
+  size_t inherited = 0;          // so many of `opened`, the first, began before the fork of their process
   uint32_t undecided = 0;
 };
 
@@ -108,6 +109,8 @@ class CallSieve {
 
   // Adds the thread's next chunk.
   void add(std::span<const uint8_t> chunk);
+  // The same, before the first chunk, with entries of calls that the thread starts out in (inherited_calls.h).
+  void add_inherited(std::span<const uint8_t> chunk);
   // For recorders, before the first chunk: calls that the thread starts out in, outermost first, since `ticks`.
   void inherit(std::span<const uint64_t> pcs, uint64_t ticks);
   std::vector<uint64_t> open_calls() const;  // of the running stack, kept or not, outermost first
@@ -160,6 +163,7 @@ class CallSieve {
     bool hidden;                             // or inside a hidden one
     bool target, led;                        // target: as in FunctionTraits; led: something inside is kept
     State state;
+    bool inherited;   // began before the fork of its process
     bool has_values;  // undecided, and values_ has some of its records
   };
   struct Values {  // a VALUES record of an undecided call

@@ -59,7 +59,7 @@ void SiftedChunks::read_one() {
 }
 
 void SiftedChunks::add(Waiting waiting) {
-  sieve_.add(waiting.bytes);
+  waiting.ref == nullptr ? sieve_.add_inherited(waiting.bytes) : sieve_.add(waiting.bytes);
   // Dropped, and read again once it is decided: one long call must not take the memory of a whole thread.
   if (waiting_.size() >= kMostHeld && waiting.ref != nullptr) waiting.bytes = {};
   waiting_.push_back(std::move(waiting));
@@ -71,8 +71,8 @@ void SiftedChunks::return_one() {
   const SiftedChunk sifted = sieve_.take();
   if (waiting.bytes.empty() && !read(*waiting.ref, waiting.bytes)) return;
   const size_t before = decided_.size();
-  append_pieces(sifted, std::move(waiting.bytes), rules_, decided_);
-  if (waiting.ref == nullptr) inherited_left_ += decided_.size() - before;
+  const size_t of_inherited = append_pieces(sifted, std::move(waiting.bytes), rules_, decided_);
+  inherited_left_ += waiting.ref == nullptr ? decided_.size() - before : of_inherited;
 }
 
 }  // namespace penna

@@ -8,13 +8,16 @@
 #include "recording/call_records.h"
 
 namespace penna {
-void append_pieces(const SiftedChunk& sifted, std::vector<uint8_t>&& chunk, const CallRules& rules,
-                   std::deque<std::vector<uint8_t>>& out) {
+size_t append_pieces(const SiftedChunk& sifted, std::vector<uint8_t>&& chunk, const CallRules& rules,
+                     std::deque<std::vector<uint8_t>>& out) {
   penna_chunk header{};
   if (chunk.size() >= sizeof header) std::memcpy(&header, chunk.data(), sizeof header);
-  std::vector<uint64_t> opened;
+  std::vector<uint64_t> inherited, opened;
   for (size_t i = 0; i < sifted.opened.size(); ++i)
-    if (!sifted.opened_out[i]) opened.push_back(sifted.opened[i]);
+    if (!sifted.opened_out[i]) (i < sifted.inherited ? inherited : opened).push_back(sifted.opened[i]);
+  const size_t before = out.size();
+  append_calls(PENNA_KIND_CALL_ENTRY, rules.begin, inherited, header, out);
+  const size_t of_inherited = out.size() - before;
   append_calls(PENNA_KIND_CALL_ENTRY, rules.begin, opened, header, out);
   if (sifted.cut.changes()) {
     sifted.cut.apply(chunk, out.emplace_back());
@@ -22,6 +25,7 @@ void append_pieces(const SiftedChunk& sifted, std::vector<uint8_t>&& chunk, cons
     out.push_back(std::move(chunk));
   }
   append_calls(PENNA_KIND_CALL_EXIT, rules.end, sifted.closed, header, out);
+  return of_inherited;
 }
 
 }  // namespace penna

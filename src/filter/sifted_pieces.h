@@ -15,8 +15,9 @@
 
 namespace penna {
 
-// Appends them to `out`. `chunk`: the one that `sifted` belongs to.
-void append_pieces(const SiftedChunk& sifted, std::vector<uint8_t>&& chunk, const CallRules& rules,
-                   std::deque<std::vector<uint8_t>>& out);
+// Appends them to `out`. `chunk`: the one that `sifted` belongs to. Returns how many of them, the first, have entries
+// of calls that began before the fork of their process.
+size_t append_pieces(const SiftedChunk& sifted, std::vector<uint8_t>&& chunk, const CallRules& rules,
+                     std::deque<std::vector<uint8_t>>& out);
 
 }  // namespace penna

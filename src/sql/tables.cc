@@ -269,7 +269,10 @@ constexpr SqlTableDescription kTables[] = {
     {SqlTable::kFrame, "frame", "A frame of a stack, inlined ones included.", kFrameColumns, false, false, false},
     {SqlTable::kEvent, "event", "A record, whatever its kind, in the order of its thread.", kEventColumns, true, true,
      false},
-    {SqlTable::kCall, "call", "A call of a function, from its entry to its end.", kCallColumns, true, true, true},
+    {SqlTable::kCall, "call",
+     "A call of a function, from its entry to its end; of calls that a forked child inherits, what the child does in "
+     "them is in no row.",
+     kCallColumns, true, true, true},
     {SqlTable::kAllocation, "allocation", "A block of memory, from its birth to its death.", kAllocationColumns, true,
      true, false},
     {SqlTable::kWait, "wait",

@@ -75,6 +75,10 @@ expect_eq "$whole" "$(trees plain.penna)" "the trees of three processes"
 expect_missing "$(penna report health plain.penna)" 'inherited exits'
 run penna report calls plain.penna --json
 expect_eq 1 "$(python3 -c 'import json, sys; print([row["calls"] for row in json.load(sys.stdin)["calls"] if row["function"] == "main"][0])' <<<"$out")" "calls of main"
+# They remain the parent's in a range that begins after the fork.
+at=$(penna replay plain.penna --format csv 2>/dev/null | awk -F, '$8 == "answer" {print $1; exit}')
+expect_match "$at" '^[0-9]+$'
+expect_eq 1 "$(penna report calls plain.penna -r "${at}ns-" --json | python3 -c 'import json, sys; print(sum(row["calls"] for row in json.load(sys.stdin)["calls"] if row["function"] == "main"))')" "calls of main in a range"
 
 # Every view has them.
 run penna export folded --weight calls plain.penna

@@ -32,6 +32,12 @@ bool holds_calls(RecordCursor records) {
   return false;
 }
 
+// Whether the range begins after the fork: the calls that the thread inherited are open there.
+bool is_forked_before_range(const Recording& recording, uint32_t thread) {
+  const InheritedCalls::Of* calls = recording.inherited_calls().of(thread);
+  return calls != nullptr && calls->ticks < call_rules(recording)->begin;
+}
+
 }  // namespace
 
 bool EventFilter::wants_thread(const Recording& recording, uint32_t index) const {
@@ -153,8 +159,10 @@ bool ThreadCursor::next_chunk() {
     return true;
   }
   if (!(sifted_ ? next_sifted() : next_own())) return false;
-  if (inherited_.empty() || !holds_calls(records_)) return true;
-  // Calls that were open at the beginning come before the first chunk with calls, which waits for them.
+  // Calls that were open at the beginning come before the first chunk with calls, which waits for them; those that were
+  // open at the beginning of a range, before its first chunk.
+  if (inherited_.empty()) return true;
+  if (!(sifted_ && is_forked_before_range(recording_, thread_)) && !holds_calls(records_)) return true;
   waiting_.swap(bytes_);
   waiting_in_range_ = in_range_;
   return open_inherited();

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "model/calls/calls.h"
 #include "model/events/events.h"
 #include "recording_builder.h"
@@ -130,6 +133,49 @@ TEST(SiftedChunks, CallsCutByTheRangeFillChunksOfTheirOwn) {
   EXPECT_EQ(calls.counts().calls, kDepth);
   EXPECT_EQ(calls.counts().open + calls.counts().unwound + calls.counts().stray_exits, 0u);
   for (const FunctionCalls* function : calls.by_total()) ASSERT_EQ(function->total, kDepth);
+}
+
+// A child's calls from before the fork are not its own, wherever the range begins: after the fork (at 30), before it.
+TEST(SiftedChunks, WhatAForkInheritsStaysInheritedInARange) {
+  RecordingBuilder build;
+  auto& parent = build.thread(build.process(100), 1);
+  parent.enter(1, 10);
+  parent.enter(2, 20);  // the fork
+  parent.exit(2, 40);
+  parent.exit(1, 100);
+  auto& child = build.thread(build.forked(200, 100, 1, 30), 1);
+  child.alloc(0x70, 8, 55);
+  child.exit(2, 60);
+  child.enter(3, 65);
+  child.exit(3, 80);
+  child.exit(1, 90);
+  Recording recording = build.open();
+  const auto of_range = [&](uint64_t begin, uint64_t end) {
+    CallRules rules;
+    rules.begin = begin;
+    rules.end = end;
+    select_calls(recording, rules);
+    CodeMap map(recording);
+    Calls calls(recording, map);
+    for_each_thread_event(recording, {}, calls);
+    calls.finish();
+    EXPECT_EQ(calls.counts().unwound + calls.counts().open + calls.counts().stray_exits, 0u);
+    std::map<uint64_t, std::pair<uint64_t, uint64_t>> sums;  // by address: calls and time, of both processes
+    for (const FunctionCalls* function : calls.by_total()) {
+      auto& [count, time] = sums[calls.functions().place(function->function).address];
+      count += function->calls;
+      time += function->total;
+    }
+    std::string text;
+    for (const auto& [address, sum] : sums)
+      text += std::to_string(address) + ":" + std::to_string(sum.first) + "x" + std::to_string(sum.second) + " ";
+    return text;
+  };
+  EXPECT_EQ(of_range(0, UINT64_MAX), "1:1x150 2:1x50 3:1x15 ");
+  EXPECT_EQ(of_range(50, UINT64_MAX), "1:1x90 2:0x10 3:1x15 ");
+  EXPECT_EQ(of_range(50, 70), "1:1x40 2:0x10 3:1x5 ");
+  EXPECT_EQ(of_range(52, 58), "1:1x12 2:0x6 ") << "the child left and entered nothing";
+  EXPECT_EQ(of_range(25, 35), "1:1x15 2:1x15 ");
 }
 
 // run(10) { saves; work(20) { leaf(30) -- jump at 35 -- } leaf }: who is left out does not change where the jump leads.
