@@ -43,6 +43,28 @@ head -c 400000 long.penna >cut.penna
 run penna trim -r "-$end" -o part.penna cut.penna
 expect_eq 0 "$status" "penna trim of a recording that was cut"
 
+# A hold that began long before it cannot be in it, and trim says so; one whose beginning is in the first chunk is in it.
+cat >held.c <<'PROGRAM'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noinline, noclone)) void step(void) {}
+int main(void) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < 50000; ++i) step();
+  pthread_mutex_unlock(&lock);
+}
+PROGRAM
+build_c held -finstrument-functions -pthread
+penna record -q -k calls,locks -o held.penna ./held
+unlocked=$(penna replay held.penna --format csv 2>/dev/null | awk -F, '$6 == "unlock" && $8 == "lock" {print $1}')
+run penna trim -r "${unlocked}ns-" held.penna -o late.penna
+sentence="1 hold of a lock began before this part and is missing in it: 'penna report -r' of the whole recording has it"
+expect_contains "$err" "$sentence"
+expect_contains "$(penna report health late.penna)" "$sentence"
+run penna trim -r 1ns- held.penna -o early.penna
+expect_missing "$err" "missing"
+expect_eq "$(penna report holds held.penna -r 1ns-)" "$(penna report holds early.penna)" "holds of a part from the beginning"
+
 # ---- several as one ----------------------------------------------------------------------------------------------------------------
 penna record -q -o one.penna ./orders 40 >/dev/null
 penna record -q -o two.penna ./orders 60 >/dev/null

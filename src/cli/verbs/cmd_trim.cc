@@ -4,15 +4,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
+#include "base/count_text.h"
 #include "base/say.h"
 #include "cli/input.h"
 #include "cli/options/standard_input.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "collect/recording_copy.h"
-#include "model/events/summary.h"
+#include "model/locks/holder_tracker.h"
 #include "report/units.h"
 
 namespace penna {
@@ -23,6 +25,35 @@ std::string output_of(const TrimOptions& options, const Recording& recording) {
   return std::filesystem::path(recording.path()).filename().replace_extension(".trimmed.penna").string();
 }
 
+// By thread: when its first chunk in the part begins.
+std::vector<uint64_t> first_copied(const Recording& recording, const CopiedTime& time) {
+  std::vector<uint64_t> first(recording.threads().size(), UINT64_MAX);
+  for (uint32_t thread = 0; thread < first.size(); ++thread)
+    for (const ChunkRef& chunk : recording.chunks(thread))
+      if (time.holds(chunk)) first[thread] = std::min(first[thread], chunk.time_begin);
+  return first;
+}
+
+// Of the calls that are open where the part begins a chunk tells, of holds and waits only the records of their
+// beginnings: reports of the part miss those that are not in it. Empty: none is missed.
+std::string missed_locks(const Recording& recording, const CopiedTime& time) {
+  const std::vector<uint64_t> first = first_copied(recording, time);
+  HolderTracker held(recording);
+  for_each_event(recording, {.classes = kLockEvents | kAllocEvents, .past = true, .all_threads = true},
+                 [&](const Event& event) { held.take(event); });
+  int64_t holds = 0, waits = 0;
+  for (uint32_t object = 0; object < held.objects().size(); ++object)
+    held.for_each_holder(object,
+                         [&](const LockHold& hold) { holds += !hold.learned && hold.since < first[hold.thread]; });
+  for (uint32_t thread = 0; thread < first.size(); ++thread)
+    waits += held.wait_of(thread).is_open() && held.wait_of(thread).begin < first[thread];
+  if (holds == 0 && waits == 0) return "";
+  std::string what = plural_text(holds, "hold of a lock", "holds of locks");
+  if (waits != 0) what = (holds == 0 ? "" : what + " and ") + plural_text(waits, "wait");
+  return fmt::format("{} began before this part and {} missing in it: 'penna report -r' of the whole recording has {}",
+                     what, holds + waits == 1 ? "is" : "are", holds + waits == 1 ? "it" : "them");
+}
+
 // Copies whole chunks. The copy says that it is of this range, as a recording made with -r does, so readers leave out
 // events outside of it. Returns what is missing, in sentences.
 Result<std::vector<std::string>> trim(const TrimOptions& options, const Recording& recording, RecordingWriter& writer) {
@@ -30,13 +61,20 @@ Result<std::vector<std::string>> trim(const TrimOptions& options, const Recordin
   Session session = recording.session();
   session.options.push_back("range=" + options.input.filter.range->text);
   PENNA_TRY(writer.write_session(session));
+  const CopiedTime time = rules == nullptr ? CopiedTime{} : CopiedTime{rules->begin, rules->end};
   RecordingCopy copy(writer);
-  PENNA_TRY(copy.add(recording, rules == nullptr ? CopiedTime{} : CopiedTime{rules->begin, rules->end}));
+  PENNA_TRY(copy.add(recording, time));
   CollectorHealth health = recording.collector();
   copy.note_missing(health);
+  std::vector<std::string> missing = copy.missing();
+  if (std::string locks = missed_locks(recording, time); !locks.empty()) {
+    health.notes.push_back(locks);
+    health.missed_by_notes.push_back(1u << PENNA_LOCKS);
+    missing.push_back(std::move(locks));
+  }
   PENNA_TRY(writer.write_collector(health));
   PENNA_TRY(writer.finish());
-  return copy.missing();
+  return missing;
 }
 
 }  // namespace
