@@ -266,7 +266,8 @@ void Locks::released(const Event& event, const LockStep& step) {
   const Hold mine = hold_of(index, event.thread);
   if (mine.is_one()) {
     forked_.holds(event.process, lock.address, mine.depth - 1, event.time);
-    if (mine.depth == 1) end_hold(mine, event.time, read.stack);
+    // By its own time: calls within the release (--all-functions) are recorded before it, and raise the event's.
+    if (mine.depth == 1) end_hold(mine, std::max(event.record.time, mine.since), read.stack);
     return;
   }
   const bool is_free = !first_hold(index).is_one();

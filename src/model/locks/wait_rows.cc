@@ -181,8 +181,10 @@ void WaitRows::released(const Event& event, const LockStep& step) {
   const OtherSide side = step.hold.stack != 0 ? OtherSide::kHeld
                          : read.stack != 0    ? OtherSide::kReleased
                                               : OtherSide::kUnknown;
+  // Its own time, as in Locks.
+  const uint64_t time = std::max(event.record.time, step.hold.since);
   Contended& at = contended(step.object);
-  at.last = {event.thread, step.hold.stack != 0 ? step.hold.stack : read.stack, side, event.time};
+  at.last = {event.thread, step.hold.stack != 0 ? step.hold.stack : read.stack, side, time};
   at.recent.add(at.last);
   for (const uint32_t thread : at.waiters) {
     Waiting& wait = waiting_[thread];
@@ -191,7 +193,7 @@ void WaitRows::released(const Event& event, const LockStep& step) {
     wait.other_stack = at.last.stack;
     wait.side = side;
   }
-  if (!step.hold.learned) report_hold(step.object, step.hold, event.time, read.stack, false);
+  if (!step.hold.learned) report_hold(step.object, step.hold, time, read.stack, false);
   if (tracker_.holder(step.object).thread == kNoIndex) at.past_begin = at.past_end = 0;
 }
 

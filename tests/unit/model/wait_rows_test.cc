@@ -141,6 +141,19 @@ TEST_F(WaitRowsTest, TheMutexOfAConditionIsWaitedForFromTheSignalOn) {
   EXPECT_EQ(locks.counts().wait_time, 55u);
 }
 
+// The record of a release carries the time before it, and follows the calls that it made.
+TEST_F(WaitRowsTest, CallsWithinAReleaseDoNotLengthenTheHold) {
+  lock_at(thread(1), kMutex, 1, 10);
+  thread(1).enter(0x100, 20);
+  thread(1).exit(0x100, 90);
+  thread(1).unlock(kMutex, 15);
+  EXPECT_THAT(holds(), ElementsAre("0: 10-15 1>0, 0"));
+  Locks locks(*recording);
+  for_each_event(*recording, {.classes = kLockEvents}, locks);
+  locks.finish();
+  EXPECT_EQ(locks.counts().hold_time, 5u);
+}
+
 // record --min-wait found it too short: it took the lock without waiting.
 TEST_F(WaitRowsTest, AShortWaitHasNoRow) {
   request(thread(2), kMutex, 2, 20);
