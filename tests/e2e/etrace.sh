@@ -123,26 +123,7 @@ expect_match "$out" '^\|   \\-- odd::catcher\(\)$'
 expect_match "$out" '^\|   \\-- odd::after\(\)$'
 
 # ---- ET5: threads and children; ET6: a crash -----------------------------------------------------------------------------------
-cat >ends.cc <<'PROGRAM'
-#include <sys/wait.h>
-#include <unistd.h>
-#include <thread>
-__attribute__((noipa)) void leaf() {}
-__attribute__((noipa)) void c() { *(volatile int*)8 = 1; }
-__attribute__((noipa)) void b() { c(); }
-__attribute__((noipa)) void work() { leaf(); }
-int main() {
-  std::thread first(work), second(work);
-  first.join(), second.join();
-  if (fork() == 0) {
-    work();
-    _exit(0);
-  }
-  wait(nullptr);
-  b();
-}
-PROGRAM
-g++ -O1 "${instrumented[@]}" ends.cc -o ends -pthread
+build_c ends "${instrumented[@]}"
 check_ends() {
   expect_eq 2 "$(grep -c '^work()$' "$1")" "trees of two threads $2"
   expect_eq 1 "$(grep -c '^|   work()$' "$1")" "the tree of a child $2"

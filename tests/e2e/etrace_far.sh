@@ -81,26 +81,7 @@ ended $connector
 expect_match "$(<../there/tree.txt)" '^bare\+0x[0-9a-f]*$'
 
 # ---- Threads, children, a crash --------------------------------------------------------------------------------------------
-cat >ends.cc <<'PROGRAM'
-#include <sys/wait.h>
-#include <unistd.h>
-#include <thread>
-__attribute__((noipa)) void leaf() {}
-__attribute__((noipa)) void c() { *(volatile int*)8 = 1; }
-__attribute__((noipa)) void b() { c(); }
-__attribute__((noipa)) void work() { leaf(); }
-int main() {
-  std::thread first(work), second(work);
-  first.join(), second.join();
-  if (fork() == 0) {
-    work();
-    _exit(0);
-  }
-  wait(nullptr);
-  b();
-}
-PROGRAM
-g++ -O1 "${instrumented[@]}" ends.cc -o ends -pthread
+build_c ends "${instrumented[@]}"
 listening 0
 connecting "$port"
 run preloaded ./ends

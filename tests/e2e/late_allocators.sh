@@ -149,34 +149,6 @@ run penna report calls.penna calls
 expect_contains "$out" plugin_work
 
 # Threads that open the same library at the same time: the second one waits until it is hooked.
-cat >together.c <<'C'
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdio.h>
-static pthread_barrier_t all;
-static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
-static int sum;
-static void* run(void* name) {
-  for (int round = 0; round < 40; ++round) {
-    pthread_barrier_wait(&all);
-    void* opened = dlopen(name, RTLD_NOW);
-    int (*work)(void) = opened ? (int (*)(void))dlsym(opened, "plugin_work") : 0;
-    pthread_mutex_lock(&one);
-    sum += work && work();
-    pthread_mutex_unlock(&one);
-    pthread_barrier_wait(&all);
-    if (opened) dlclose(opened);
-  }
-  return 0;
-}
-int main(int count, char** names) {
-  pthread_t threads[3];
-  pthread_barrier_init(&all, 0, 3);
-  for (int i = 0; i < 3; ++i) pthread_create(&threads[i], 0, run, names[count - 1]);
-  for (int i = 0; i < 3; ++i) pthread_join(threads[i], 0);
-  return printf("%d\n", sum) < 0;
-}
-C
 build_c together
 record together 120 ./together ./plugin.so
 expect_blocks together 120

@@ -149,17 +149,7 @@ recorded ./stripped unrecorded ./dynamic two
 expect_eq 50 "$(penna export csv it.penna | grep -c ',enter,leaf')" "calls of one that an unrecorded one has started"
 
 # Attached to a program that starts them; and given back while one of them runs.
-cat >goes_on.c <<'C'
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-static void* volatile block;
-int main(void) {
-  for (int i = 0; access("end", F_OK) != 0; ++i) block = malloc(100), free(block), printf("%d\n", i), fflush(stdout), usleep(1000);
-  return 3;
-}
-C
-gcc -O2 -g -static goes_on.c -o goes_on
+build_c goes_on -O2 -static
 start lines.txt bash -c 'until [ -e go ]; do sleep 0.02; done; ./goes_on; echo "status $?"'
 shell=$pid
 "$PENNA" record -f -o it.penna -k alloc -p "$shell" >recorder.txt 2>&1 & recorder=$!

@@ -124,17 +124,7 @@ run penna record --via inject -q -f -o it.penna -- ./stripped one
 expect_eq 7 "$status" "status of a stripped program that is not recorded"
 
 # The recording may end earlier, and be switched meanwhile; afterwards the program is restored.
-cat >goes_on.c <<'C'
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-static void* volatile block;
-int main(void) {
-  for (int i = 0; access("end", F_OK) != 0; ++i) block = malloc(100), free(block), printf("%d\n", i), fflush(stdout), usleep(1000);
-  return 3;
-}
-C
-gcc -O2 -g -static goes_on.c -o goes_on
+build_c goes_on -O2 -static
 "$PENNA" record -f -o it.penna -- ./goes_on >lines.txt 2>recorder.txt </dev/null & recorder=$!
 started+=("$recorder")
 await lines.txt '^50$'
