@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 
@@ -63,6 +64,15 @@ std::string line_part(std::string text) {
   return printable(text);
 }
 
+// uftrace knows by name which functions do not return, and drops the thread's stack there: the exit that follows here
+// would be that of a call which began at time 0. In replay, it appends the parentheses itself.
+std::string symbol_name(const std::string& name) {
+  static constexpr std::string_view kNoReturn[] = {"execl",  "execlp",  "execle",  "execv",      "execve",
+                                                   "execvp", "execvpe", "longjmp", "siglongjmp", "__longjmp_chk"};
+  const bool is_one = std::find(std::begin(kNoReturn), std::end(kNoReturn), name) != std::end(kNoReturn);
+  return line_part(is_one ? name + "()" : name);
+}
+
 class UftraceExport {
  public:
   UftraceExport(const Recording& recording, Names& names, const WriteFile& write_file,
@@ -98,6 +108,7 @@ class UftraceExport {
   bool calls(const std::vector<uint32_t>& threads, const TextSink& sink) {
     TextBuffer out(sink);
     uint64_t last = 0;
+    std::array<uint64_t, kDeepest> began{};  // by depth: when the open call there was entered
     const TimelineOptions options{.filter = {.classes = kCallEvents}, .fold_leaves = false};
     for (uint32_t thread : threads) {
       report_.walk.add(for_each_timeline_line(recording_, thread, options, [&](const TimelineLine& line) {
@@ -110,7 +121,9 @@ class UftraceExport {
           return out.ok();
         }
         // Never decreases: the next thread with this tid may have begun before the end of the last one was seen.
-        last = std::max(last, ns(line.time));
+        // uftrace shows no time for a call of length 0, so each gets a nanosecond: an execve, for one.
+        last = std::max({last, ns(line.time), is_exit ? began[line.depth] + 1 : 0});
+        if (!is_exit) began[line.depth] = last;
         const uint64_t address = kModule + kFunctionBytes * (1 + uint64_t{frames_.number(line)});
         out.text(bytes_of(make_record(last, is_exit, line.depth, address)));
         return out.ok();
@@ -171,7 +184,7 @@ class UftraceExport {
   std::string symbols() const {
     std::string text = fmt::format("# symbols: {}\n# path name: {}\n", frames_.size() + 1, program());
     for (uint32_t i = 0; i < frames_.size(); ++i)
-      text += fmt::format("{:016x} T {}\n", kFunctionBytes * (1 + uint64_t{i}), line_part(frames_.at(i).name));
+      text += fmt::format("{:016x} T {}\n", kFunctionBytes * (1 + uint64_t{i}), symbol_name(frames_.at(i).name));
     // The size of a symbol is the distance to the next: the last one needs an end.
     return text + fmt::format("{:016x} ? __sym_end\n", kFunctionBytes * (1 + frames_.size()));
   }

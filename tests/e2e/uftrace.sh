@@ -71,6 +71,11 @@ assert [depth for depth, _ in child[:6]] == [0, 1, 2, 3, 4, 4], child
 assert [name for _, name in child if 'fib' not in name] == ['main', 'in_child', 'main', 'after_exec'], child
 PYTHON
 
+# A call that does not return is shown with a length, not as long as the machine has run.
+penna record -q -k calls --libcalls -o exec.penna -- /usr/bin/env /bin/true
+penna export uftrace exec.penna exec
+expect_match "$(uftrace report -d exec --no-pager)" '^ +[0-9.]+ us +[0-9.]+ us +1  execvp\(\)$'
+
 run penna export uftrace app.penna data
 expect_contains "$err" "data exists and is not empty"
 run penna export uftrace app.penna

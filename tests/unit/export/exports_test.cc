@@ -230,6 +230,23 @@ TEST(Exports, Uftrace) {
   EXPECT_EQ(words[3], uint64_t{0x400020} << 16 | 1 << 6 | 5 << 3);
 }
 
+// uftrace shows no time for a call of length 0.
+TEST(Exports, UftraceGivesEveryCallALength) {
+  RecordingBuilder build;
+  ThreadBuilder& one = build.thread(build.process(100), 1);
+  one.enter(0x100000, 1000);
+  one.enter(0x100100, 1000);
+  one.exit(0x100100, 1000);
+  one.exit(0x100000, 1000);
+  one.enter(0x100100, 1000);  // open at the end: as an execve, which leaves no later event
+  Files files;
+  as_uftrace(build.open(), files);
+  const std::string& records = files["1001.dat"];
+  std::vector<uint64_t> times;
+  for (size_t at = 0; at < records.size(); at += 16) std::memcpy(&times.emplace_back(), &records[at], 8);
+  EXPECT_THAT(times, testing::ElementsAre(1000, 1000, 1001, 1001, 1001, 1002));
+}
+
 // A format of the heap of process 0; `write(recording, names, history, sink)`.
 template <typename Write>
 std::string exported_heap(const Recording& recording, Write&& write) {
