@@ -6,6 +6,7 @@
 #include <tsl/robin_map.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "export/event_words.h"
 #include "export/json_arguments.h"
@@ -16,7 +17,8 @@
 namespace penna {
 namespace {
 
-// The live heap gets at most one value in this time; otherwise a big program would be all counters.
+// The live heap gets at most two values in this time, the highest and the last; otherwise a big program would be all
+// counters.
 constexpr int64_t kCounterNs = 100'000;
 
 // Writes the events of the Trace Event Format: "X" a slice with its length, "B" and "E" its ends, "i" an instant, "C" a
@@ -191,6 +193,10 @@ class HeapCounter {
     }
     heap.last_time = event.time;
     heap.pending = true;
+    if (heap.live > heap.peak) {
+      heap.peak = heap.live;
+      heap.peak_time = event.time;
+    }
     if (heap.shown && recording_.time().duration_ns(heap.shown_time, event.time) < kCounterNs) return true;
     return show(event.process, heap);
   }
@@ -208,6 +214,8 @@ class HeapCounter {
   struct Heap {
     tsl::robin_map<uint64_t, uint64_t> sizes;  // by address
     uint64_t live = 0;
+    uint64_t shown_live = 0;
+    uint64_t peak = 0, peak_time = 0;  // since it was shown
     uint64_t last_time = 0, shown_time = 0;
     bool shown = false, pending = false;
   };
@@ -229,7 +237,10 @@ class HeapCounter {
     heap.shown = true;
     heap.pending = false;
     heap.shown_time = heap.last_time;
-    return out_.live_heap(process, heap.last_time, heap.live);
+    const bool rose = heap.peak > std::max(std::exchange(heap.shown_live, heap.live), heap.live);
+    const uint64_t peak = std::exchange(heap.peak, heap.live);
+    return (!rose || out_.live_heap(process, heap.peak_time, peak)) &&
+           out_.live_heap(process, heap.last_time, heap.live);
   }
 
   const Recording& recording_;

@@ -106,6 +106,28 @@ TEST(Exports, Chrome) {
 )x");
 }
 
+// The live heap is thinned to a value in 100 us, but what it rose to in between is there.
+TEST(Exports, ChromeKeepsThePeakOfTheHeap) {
+  RecordingBuilder build;
+  ThreadBuilder& one = build.thread(build.process(100), 1);
+  one.alloc(0x1000, 10, 1'000, 0);
+  one.alloc(0x2000, 5000, 2'000, 0);  // the peak
+  one.free(0x2000, 3'000);
+  one.alloc(0x3000, 5, 4'000, 0);
+  one.alloc(0x4000, 20, 200'000, 0);
+  one.alloc(0x5000, 300, 201'000, 0);  // a peak before the end
+  one.free(0x5000, 202'000);
+  one.free(0x4000, 400'000);
+  const std::string text = exported(build.open(), export_chrome);
+  std::vector<std::string> values;
+  for (size_t at = 0; (at = text.find("\"live heap\",\"ts\":", at)) != std::string::npos; ++at) {
+    const size_t time = at + 17, bytes = text.find("\"bytes\":", at) + 8;
+    values.push_back(text.substr(time, text.find(',', time) - time) + " " +
+                     text.substr(bytes, text.find('}', bytes) - bytes));
+  }
+  EXPECT_THAT(values, testing::ElementsAre("0.000 10", "1.000 5010", "199.000 35", "200.000 335", "399.000 15"));
+}
+
 TEST(Exports, Spans) {
   RecordingBuilder build;
   const uint32_t process = build.process(100, 1, 1000);
