@@ -66,6 +66,7 @@ class PprofExport {
         message.add_int64(kType, string(type[0]));
         message.add_int64(kUnit, string(type[1]));
       });
+    map_program(heap.processes());
     // With a single process samples need no label for it.
     size_t busy = 0;
     for (const HeapTotals& totals : heap.processes()) busy += totals.allocations != 0;
@@ -168,6 +169,20 @@ class PprofExport {
         message.add_int64(kSourceFile, file);
       });
     return id;
+  }
+
+  // pprof takes the first mapping for the program: it is that of the process that allocated most.
+  void map_program(std::span<const HeapTotals> heaps) {
+    const auto most = std::max_element(heaps.begin(), heaps.end(),
+                                       [](const HeapTotals& a, const HeapTotals& b) { return a.bytes < b.bytes; });
+    if (most == heaps.end()) return;
+    const auto process = static_cast<uint32_t>(most - heaps.begin());
+    const RecordedProcess& of = recording_.processes()[process];
+    const auto program = std::find_if(of.modules.begin(), of.modules.end(),
+                                      [&](const Module& one) { return one.path == of.process.executable; });
+    if (program == of.modules.end()) return;
+    const ModuleId module = names_.map().locate(process, program->start, program->ticks).module;
+    if (module != kNoModule) mapping(process, module, program->start + 1);
   }
 
   // For a file: where it was first mapped. Other processes may have mapped it elsewhere; a location is a place in the

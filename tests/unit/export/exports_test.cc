@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <protozero/pbf_reader.hpp>
 
 #include "../model/random_records.h"
 #include "../report/sample_recording.h"
@@ -281,6 +282,39 @@ std::string exported_heap(const Recording& recording, Write&& write) {
     return true;
   });
   return text;
+}
+
+// pprof takes the first mapping for the program, though a library may hold the first frame.
+TEST(Exports, PprofMapsTheProgramFirst) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  Module library = sample_module();
+  library.path = "/lib/libc.so.6";
+  library.bias = library.start = 2 * kSampleCode;
+  library.end = library.start + 0x10000;
+  build.module(process, library);
+  build.module(process, sample_module());
+  const uint32_t stack = build.stack(process, 1, {library.start + 0x20, kSampleCode + 0x10});
+  build.thread(process, 1).alloc(0x500000, 100, 10, stack);
+  const std::string profile =
+      exported_heap(build.open(), [](auto& of, auto& names, auto& history, const TextSink& sink) {
+        export_pprof(of, names, history.allocations(), sink);
+      });
+  constexpr protozero::pbf_tag_type kMapping = 3, kFileName = 5, kStringTable = 6;
+  std::vector<uint64_t> files;
+  std::vector<std::string> strings;
+  for (protozero::pbf_reader fields(profile); fields.next();) {
+    if (fields.tag() == kStringTable) {
+      strings.push_back(fields.get_string());
+    } else if (fields.tag() == kMapping) {
+      protozero::pbf_reader mapping = fields.get_message();
+      files.push_back(mapping.next(kFileName) ? mapping.get_uint64() : 0);
+    } else {
+      fields.skip();
+    }
+  }
+  EXPECT_THAT((std::vector{strings.at(files.at(0)), strings.at(files.at(1))}),
+              testing::ElementsAre("/bin/program", "/lib/libc.so.6"));
 }
 
 // Frees that say where they happened are frees (record --free-stacks), also those that a realloc took back.
