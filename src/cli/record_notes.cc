@@ -92,6 +92,7 @@ std::vector<std::string> lines_of_unrecorded(const CollectorTotals& totals) {
 // lost, wherever that happened.
 struct Counted {
   EventCounts stored{}, lost{};
+  uint64_t calls = 0;  // stored
   uint64_t stored_sum = 0, lost_sum = 0, lost_on_disk = 0;
 };
 
@@ -104,6 +105,7 @@ Counted count_events(const CollectorTotals& totals, const RecordingWriter& write
     all.lost_sum = add_counts(all.lost_sum, all.lost[i]);
     all.lost_on_disk += writer.lost()[i];
   }
+  all.calls = totals.call_entries - std::min(totals.call_entries, paired_calls(writer.lost()[PENNA_CALLS]));
   return all;
 }
 
@@ -121,7 +123,7 @@ void say_events(const RecordingTimes& times, const CollectorTotals& totals, cons
   say(fmt::format("{}; {}{}",
                   !times.files.empty()      ? events_text(totals.thrown_away) + " not kept"
                   : counted.stored_sum == 0 ? "no events"
-                                            : events_text(counted.stored),
+                                            : events_text(counted.stored, counted.calls),
                   counted.lost_sum == 0
                       ? "0 lost"
                       : fmt::format("{} LOST ({})", count_text(counted.lost_sum), events_text(counted.lost)),

@@ -122,6 +122,9 @@ void ChunkSink::count(std::span<const uint8_t> chunk, const ChunkSummary& summar
     of_thread.stored[i] += summary.events[i];
     counts_->stored[i] += summary.events[i];
   }
+  if (of_thread.call_entries == Health::kNotCounted) of_thread.call_entries = 0;
+  of_thread.call_entries += summary.entries;
+  counts_->call_entries += summary.entries;
   of_thread.torn += summary.torn;
   of_thread.holes += summary.holes;
   of_thread.unknown += summary.unknown;

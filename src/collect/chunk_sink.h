@@ -24,6 +24,7 @@ namespace penna {
 // For one process, or for all.
 struct StoreCounts {
   std::array<uint64_t, PENNA_CLASS_COUNT> stored{}, thrown_away{};  // events
+  uint64_t call_entries = 0;                                        // stored
   uint64_t chunks = 0, raw_bytes = 0, torn = 0;                     // of what was stored
 };
 

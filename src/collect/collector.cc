@@ -272,6 +272,7 @@ void Collector::run() {
   health_.event_cost_ps[PENNA_LOCKS] = record_cost_ps(began_, ended, record_cost_ticks_);
   if (observer_ != nullptr) observer_->up_to_date();
   totals_.stored = counts_->stored;
+  totals_.call_entries = counts_->call_entries;
   totals_.torn = counts_->torn;
   totals_.raw_bytes = counts_->raw_bytes;
   health_ = health_so_far();
@@ -545,7 +546,7 @@ void Collector::write_snapshot() {
   health.snapshot_ticks = flight_->cause().ticks;
   for (auto& drain : drains_) drain->begin_file();
   counts_->stored = {};
-  counts_->chunks = counts_->raw_bytes = counts_->torn = 0;
+  counts_->call_entries = counts_->chunks = counts_->raw_bytes = counts_->torn = 0;
   files_.take(std::move(*file), std::move(health));
 }
 

@@ -36,6 +36,7 @@ namespace penna {
 // Sums over all processes, for the summary at the end of a recording.
 struct CollectorTotals {
   std::array<uint64_t, PENNA_CLASS_COUNT> stored{}, lost{};
+  uint64_t call_entries = 0;                          // among the `stored` calls
   std::array<uint64_t, PENNA_LOSS_COUNT> lost_for{};  // included in `lost`
   uint64_t processes = 0, threads_blocked_ticks = 0, torn = 0, raw_bytes = 0;
   uint64_t start_cost_ticks = 0;  // of the first process

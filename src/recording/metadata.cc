@@ -320,6 +320,7 @@ void entry_fields(A& a, V& entry) {
 #include "penna/health.inc"
     a.number(entry.blocked_ticks);
     a.later_number(entry.skipped);
+    a.later_number(entry.call_entries);
 #define PENNA_HEALTH_RECORDER(rank, field, ...) \
   if constexpr (HealthPlace::field > HealthPlace::unknown) a.later_number(entry.field);
 #include "penna/health.inc"
@@ -473,6 +474,7 @@ bool decode_entries(ByteSpan payload, std::vector<Health>& health) {
     bound_counts(one.stored);
     bound_counts(one.lost);
     for (uint64_t* count : {&one.chunks, &one.blocked_ticks, &one.skipped}) *count = bounded_count(*count);
+    if (one.call_entries > one.stored[PENNA_CALLS]) one.call_entries = Health::kNotCounted;
 #define PENNA_HEALTH_RECORDER(rank, field, ...) one.field = bounded_count(one.field);
 #include "penna/health.inc"
   }

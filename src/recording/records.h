@@ -114,6 +114,7 @@ class RecordCursor {
   // What was counted on the way to the end or to damage.
   struct Tally {
     std::array<uint32_t, PENNA_CLASS_COUNT> events{};
+    uint32_t entries = 0;                 // of calls, included in `events`
     uint32_t records = 0, unknown = 0;    // of all kinds; of kinds that this version does not know
     uint64_t low = UINT64_MAX, high = 0;  // times
   };
@@ -267,7 +268,7 @@ RecordCursor::Tally RecordCursor::pass_all(Visit&& visit) {
   TimesOfHeaders<uint32_t, PENNA_CALL_TIME_BITS> call_times(header_.time_begin);
   TimesOfHeaders<uint64_t, PENNA_FULL_TIME_BITS> full_times(header_.time_begin);
   uint64_t counts = 0;
-  uint32_t calls = 0, others = 0;
+  uint32_t calls = 0, entries = 0, others = 0;
   Tally tally;
   const uint8_t* const data = data_;
   size_t at = at_, end = end_;
@@ -277,6 +278,7 @@ RecordCursor::Tally RecordCursor::pass_all(Visit&& visit) {
     if (((header + 1) & 2) != 0) {
       call_times.add(header);
       ++calls;
+      entries += header & PENNA_TAG_ENTRY;
       at += sizeof header;
       continue;
     }
@@ -291,6 +293,7 @@ RecordCursor::Tally RecordCursor::pass_all(Visit&& visit) {
     }
     full_times.add(header);
     ++others;
+    entries += kind == PENNA_KIND_CALL_ENTRY;
     counts += kCountOfKind[kind];
     tally.unknown += kind >= PENNA_KIND_COUNT;
     visit(kind, [&] { return full_record(header, at); });
@@ -306,6 +309,7 @@ RecordCursor::Tally RecordCursor::pass_all(Visit&& visit) {
   for (int i = 0; i < PENNA_CLASS_COUNT; ++i)
     tally.events[i] = static_cast<uint32_t>(counts >> i * kCountBits & ((1 << kCountBits) - 1));
   tally.events[PENNA_CALLS] += calls;
+  tally.entries = entries;
   tally.records = calls + others;
   return tally;
 }
@@ -314,6 +318,7 @@ RecordCursor::Tally RecordCursor::pass_all(Visit&& visit) {
 struct ChunkSummary {
   size_t content_bytes = 0;  // header and records; 0 = not a chunk
   std::array<uint32_t, PENNA_CLASS_COUNT> events{};
+  uint32_t entries = 0;  // of calls, included in `events`
   uint32_t records = 0;  // of all kinds
   uint32_t unknown = 0;  // of kinds unknown to this version
   uint32_t torn = 0;
@@ -334,6 +339,7 @@ ChunkSummary scan_chunk(std::span<const uint8_t> chunk, Visit&& visit) {
   const RecordCursor::Tally tally = in.pass_all(visit);
   ChunkSummary summary;
   summary.events = tally.events;
+  summary.entries = tally.entries;
   summary.records = tally.records;
   summary.unknown = tally.unknown;
   summary.content_bytes = in.content_end();

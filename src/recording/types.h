@@ -178,6 +178,7 @@ struct Site {
 // `lost` and `blocked_ticks` cover all its threads and more; the other fields of a process cover only what belongs to
 // no thread.
 struct Health {
+  static constexpr uint64_t kNotCounted = UINT64_MAX;  // by older recorders
   uint32_t thread_serial = 0;
   std::array<uint64_t, PENNA_CLASS_COUNT> stored{};  // events handed to the file
   std::array<uint64_t, PENNA_CLASS_COUNT> lost{};  // of a thread: its LOST records; of a process: the target's counters
@@ -186,6 +187,7 @@ struct Health {
 #include "penna/health.inc"
   uint64_t blocked_ticks = 0;  // waited for room; of a thread: its BLOCKED records; of a process: the target's counter
   uint64_t skipped = 0;        // chunk numbers absent from the file because the chunk was discarded (-T FUNC@snapshot)
+  uint64_t call_entries = kNotCounted;  // among the `stored` calls: a call that did not end has no exit
 };
 
 // What a recorder's note says is not recorded: bits of event classes, and this one: related events are recorded, so

@@ -95,8 +95,8 @@ std::vector<std::string> health_warnings(const HealthReport& health) {
 // Errors and warnings go above the table, as in every report; notes below it.
 Report health_report(const Recording& recording, const Summary& summary, const HealthReport& health) {
   Report report;
-  report.head.push_back(
-      fmt::format("{} recorded; {}.", events_text(summary.events), health.good() ? "nothing lost" : "with caveats"));
+  report.head.push_back(fmt::format("{} recorded; {}.", events_text(summary.events, summary.calls),
+                                    health.good() ? "nothing lost" : "with caveats"));
   Counters counters;
   add_target(health, counters);
   for (HealthSection section : {HealthSection::kRecorder, HealthSection::kFile, HealthSection::kAnalysis})

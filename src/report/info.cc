@@ -115,7 +115,7 @@ Table facts(const Recording& recording, const Summary& summary) {
   facts.add("recorded", recording.created_ns() == 0 ? "" : date_text(recording.created_ns()));
   facts.add("duration", duration_text(summary.duration_ns));
   facts.add("kinds", kinds_text(session.classes));
-  facts.add("events", events_text(summary.events));
+  facts.add("events", events_text(summary.events, summary.calls));
   const uint64_t events = summary.total_events();
   facts.add("size",
             bytes_text(static_cast<int64_t>(recording.file_bytes())) +

@@ -43,7 +43,8 @@ std::string first_line(const Recording& recording, const Summary& summary) {
 Report overview_report(const Recording& recording, const Summary& summary, const OverviewInputs& inputs, Names& names) {
   Report report;
   report.head.push_back(first_line(recording, summary));
-  report.head.push_back(fmt::format("{} recorded, {} lost", events_text(summary.events), events_text(summary.lost)));
+  report.head.push_back(
+      fmt::format("{} recorded, {} lost", events_text(summary.events, summary.calls), events_text(summary.lost)));
   if (inputs.calls != nullptr)
     append(report, calls_report(recording, *inputs.calls, names), "Calls");
   else

@@ -61,10 +61,7 @@ Columns<ThreadItem> thread_item_columns() {
              return item.thread == nullptr ? Cell{} : item.time(item.thread->first_time, &Thread::last_time);
            }},
           {{"calls", "CALLS", CellKind::kCount},
-           [](const Item& item) {
-             // Entries and exits; an open call has only the former.
-             return item.of_thread([](const Thread& one) { return number((one.events[PENNA_CALLS] + 1) / 2); });
-           }},
+           [](const Item& item) { return item.of_thread([](const Thread& one) { return number(one.calls); }); }},
           {{"alloc", "ALLOC", CellKind::kCount}, [](const Item& item) { return item.events(PENNA_ALLOC); }},
           {{"locks", "LOCKS", CellKind::kCount}, [](const Item& item) { return item.events(PENNA_LOCKS); }},
           {{"points", "POINTS", CellKind::kCount}, [](const Item& item) { return item.events(PENNA_POINTS); }},

@@ -256,3 +256,25 @@ run penna export folded ways.penna --weight wait
 expect_contains "$err" "holds no locks, and so there is nothing for folded: record it with -k locks"
 run penna export csv ways.penna --weight calls
 expect_contains "$err" "--weight is for the formats folded, callgrind, graphviz"
+
+# A call that never ends is a call: the closing line, the tables and the facts have the same number.
+cat >open.c <<'PROGRAM'
+#include <unistd.h>
+__attribute__((noipa)) void down(int n) {
+  if (n == 0) _exit(0);
+  down(n - 1);
+  asm volatile("");
+}
+int main(void) { down(1000); }
+PROGRAM
+build_c open -finstrument-functions
+run penna record -o open.penna -k calls -- ./open
+expect_contains "$err" "1,002 calls; 0 lost"
+expect_contains "$(penna info open.penna)" "1,002 calls"
+expect_contains "$(penna report open.penna health)" "1,002 calls recorded"
+expect_eq 1002 "$(penna report open.penna threads --format csv | cut -d, -f6 | tail -n 1)" "calls of the thread"
+expect_eq 1002 "$(penna report open.penna calls -n 0 --format csv | /usr/bin/python3 -c '
+import csv, sys
+print(sum(int(row["calls"]) for row in csv.DictReader(sys.stdin)))')" "calls in the table"
+penna trim open.penna -r 0s- -o trimmed.penna
+expect_contains "$(penna info trimmed.penna)" "1,002 calls"

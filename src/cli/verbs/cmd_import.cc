@@ -39,7 +39,7 @@ Session session_of(const StreamImport& stream) {
 // What was read, and everything that was not: a stream may have been cut off or damaged on its way.
 void print_summary(const std::string& path, const StreamSummary& summary) {
   EventCounts events = summary.events, lost = summary.lost;
-  say(fmt::format("{}: {}, written by {}", path, events_text(events),
+  say(fmt::format("{}: {}, written by {}", path, events_text(events, summary.calls),
                   plural_text(static_cast<int64_t>(summary.threads), "thread", "threads")));
   if (events_text(lost) != "nothing")
     say(fmt::format("lost where it was recorded: {}; a larger ring loses less", events_text(lost)));

@@ -74,6 +74,7 @@ StreamSummary StreamImport::write(RecordingWriter& writer, const Session& sessio
   (void)writer.write_collector(collector);
   summary_.threads = chunks_.threads();
   summary_.events = sink_->counts().stored;
+  summary_.calls = sink_->counts().call_entries;
   return summary_;
 }
 

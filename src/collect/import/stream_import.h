@@ -20,6 +20,7 @@ struct StreamSummary {
   uint64_t units = 0;    // written to the recording
   uint64_t threads = 0;  // threads that wrote them
   std::array<uint64_t, PENNA_CLASS_COUNT> events{}, lost{};
+  uint64_t calls = 0;          // entries, included in `events`
   uint64_t damaged_bytes = 0;  // skipped
   uint64_t cut_bytes = 0;      // of an incomplete unit at the end
 };

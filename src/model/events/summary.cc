@@ -9,7 +9,6 @@
 #include <numeric>
 #include <string_view>
 
-#include "base/count_text.h"
 #include "filter/selection.h"
 
 namespace penna {
@@ -33,6 +32,16 @@ struct Span {
   bool empty() const { return first > last; }
 };
 
+// Calls that were entered. Which events are entries, only the recorder has counted: of a file that has more or fewer
+// chunks than it counted, the same share; of an older one half, as if all calls had ended.
+uint64_t calls_of(const RecordedThread& thread, uint64_t events) {
+  const uint64_t counted = thread.health.stored[PENNA_CALLS], entries = thread.health.call_entries;
+  if (counted == 0 || entries == Health::kNotCounted) return paired_calls(events);
+  if (counted == events) return entries;
+  return static_cast<uint64_t>(static_cast<double>(events) * static_cast<double>(entries) /
+                               static_cast<double>(counted));
+}
+
 ThreadSummary summarize_thread(const Recording& recording, uint32_t index) {
   const RecordedThread& thread = recording.threads()[index];
   ThreadSummary summary;
@@ -52,6 +61,7 @@ ThreadSummary summarize_thread(const Recording& recording, uint32_t index) {
     summary.damaged += chunk.damaged;
     span.add(chunk.time_begin, chunk.time_end);
   }
+  summary.calls = calls_of(thread, summary.events[PENNA_CALLS]);
   summary.chunks = chunks.size();
   // Chunk numbers start at 0, ascend and are distinct: missing ones were thrown away or lost.
   uint64_t numbers = 0;  // pieces of a chunk share one
@@ -90,6 +100,7 @@ ProcessSummary summarize_process(const Recording& recording, uint32_t index,
   EventCounts told{};
   for (uint32_t thread : process.threads) {
     add_to(summary.events, threads[thread].events);
+    summary.calls += threads[thread].calls;
     add_to(told, threads[thread].lost);
     if (threads[thread].chunks != 0) span.add(threads[thread].first_time, threads[thread].last_time);
   }
@@ -151,10 +162,11 @@ std::string process_name(const Process& process) {
 
 uint64_t ThreadSummary::total_events() const { return sum_of(events); }
 uint64_t Summary::total_events() const { return sum_of(events); }
-std::string events_text(const EventCounts& counts) {
+std::string events_text(const EventCounts& counts) { return events_text(counts, paired_calls(counts[PENNA_CALLS])); }
+std::string events_text(const EventCounts& counts, uint64_t calls) {
   std::string text;
   for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i) {
-    const uint64_t count = i == PENNA_CALLS && counts[i] < kMostCounted ? (counts[i] + 1) / 2 : counts[i];
+    const uint64_t count = i == PENNA_CALLS ? calls : counts[i];
     if (count == 0) continue;
     text +=
         (text.empty() ? "" : ", ") + plural_text(static_cast<int64_t>(count), kClassNouns[i].one, kClassNouns[i].many);
@@ -217,6 +229,7 @@ Summary summarize(const Recording& recording) {
       of_thread.blocked_known = of_thread.has_health && (told || of_thread.blocked_ticks != 0);
     }
     add_to(summary.events, process.events);
+    summary.calls += process.calls;
     add_to(summary.lost, process.lost);
     if (process.last_time != 0) span.add(process.first_time, process.last_time);
   }

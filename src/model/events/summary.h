@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/count_text.h"
 #include "recording/process_parents.h"
 #include "recording/reader.h"
 
@@ -17,7 +18,10 @@ namespace penna {
 
 using EventCounts = std::array<uint64_t, PENNA_CLASS_COUNT>;
 const char* class_name(uint32_t event_class);  // "calls", "alloc", "locks", "points"
-// "1,204 calls, 88 allocation events"; "nothing" for none. Calls are counted as pairs of entry and exit.
+// Of calls where only entries and exits together are known: as if each had both.
+constexpr uint64_t paired_calls(uint64_t events) { return events < kMostCounted ? (events + 1) / 2 : events; }
+// "1,204 calls, 88 allocation events"; "nothing" for none. Without `calls`: paired_calls().
+std::string events_text(const EventCounts& counts, uint64_t calls);
 std::string events_text(const EventCounts& counts);
 
 // For --thread while recording: how many threads got a matching name too late.
@@ -31,6 +35,7 @@ struct ThreadSummary {
   uint32_t tid = 0;
   std::string name;                        // the last one; "" without one
   EventCounts events{};                    // in the file
+  uint64_t calls = 0;                      // entries among them
   EventCounts lost{};                      // as the thread reported; what it could not report is in its process's
   uint64_t first_time = 0, last_time = 0;  // ticks of its first and last record; 0 without records
   uint64_t chunks = 0;
@@ -51,6 +56,7 @@ struct ProcessSummary {
   std::string name;  // process_name()
   std::vector<std::string> command;
   EventCounts events{}, lost{};
+  uint64_t calls = 0;              // entries
   uint64_t unattributed_lost = 0;  // of `lost`: by threads that ended before they had room to report it
   uint64_t first_time = 0,
            last_time = 0;  // ticks: its begin and end, or if unknown, those of its records
@@ -65,6 +71,7 @@ struct Summary {
   std::vector<ProcessSummary> processes;  // by index
   std::vector<ThreadSummary> threads;     // by index
   EventCounts events{}, lost{};
+  uint64_t calls = 0;                      // entries: a call counts once, whether it ended or not
   uint64_t first_time = 0, last_time = 0;  // ticks
   int64_t duration_ns = 0;
   uint64_t total_events() const;

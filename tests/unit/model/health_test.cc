@@ -66,6 +66,30 @@ TEST(Summary, AddsUpThreadsAndProcesses) {
   EXPECT_EQ(summary.threads[0].total_events(), 3u);
 }
 
+// Five calls, of which one has ended, are five. A file with other chunks than were counted has the same share of
+// entries; where nobody counted, as many calls are assumed to have ended as began.
+TEST(Summary, CallsAreEntries) {
+  RecordingBuilder build;
+  const uint32_t process = build.process(100);
+  for (uint32_t serial = 1; serial <= 4; ++serial) {
+    ThreadBuilder& thread = build.thread(process, serial);
+    for (uint64_t time = 1; time <= 5; ++time) thread.enter(0x1000, time);
+    thread.exit(0x1000, 6);
+    Health health;
+    health.thread_serial = serial;
+    health.stored[PENNA_CALLS] = serial == 2 ? 12 : 6;
+    if (serial != 3) health.call_entries = serial == 2 ? 10 : 5;
+    if (serial != 4) build.health(process, health);
+  }
+  const Recording recording = build.open();
+  const Summary summary = summarize(recording);
+  std::vector<uint64_t> calls;
+  for (const ThreadSummary& thread : summary.threads) calls.push_back(thread.calls);
+  EXPECT_THAT(calls, ElementsAre(5, 5, 3, 3));
+  EXPECT_EQ(summary.processes[0].calls, 16u);
+  EXPECT_EQ(events_text(summary.events, summary.calls), "16 calls");
+}
+
 // What no thread told of the time that a process waited may be any thread's: nothing is said of those that told nothing.
 TEST(Summary, TimeThatNobodyToldIsNobodysZero) {
   RecordingBuilder build;

@@ -68,6 +68,20 @@ TEST(RecordCursor, SkipsPadsSilently) {
   EXPECT_TRUE(summary.complete());
 }
 
+// In both forms of a call.
+TEST(RecordCursor, CountsEntriesOfCalls) {
+  auto chunk = ChunkBuilder(1000)
+                   .entry(1, 1001)
+                   .entry(2, 1002)
+                   .exit(2, 1003)
+                   .full(PENNA_KIND_CALL_ENTRY, 1004, penna_call{3})
+                   .full(PENNA_KIND_CALL_EXIT, 1005, penna_call{3})
+                   .close();
+  const ChunkSummary summary = scan_chunk(chunk);
+  EXPECT_EQ(summary.events[PENNA_CALLS], 5u);
+  EXPECT_EQ(summary.entries, 3u);
+}
+
 TEST(RecordCursor, SkipsTornRecordsByTheirLength) {
   ChunkBuilder builder(1000);
   builder.entry(1, 1001);
