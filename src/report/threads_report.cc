@@ -83,6 +83,9 @@ Report threads_report(const Recording& recording, const Summary& summary) {
   report.head.push_back(fmt::format("{} of {}{}", plural_text(static_cast<int64_t>(summary.threads.size()), "thread"),
                                     plural_text(static_cast<int64_t>(summary.processes.size()), "process", "processes"),
                                     quiet == 0 ? "" : fmt::format(", {} of them without an event", quiet)));
+  // What a thread lost or waited for is known of its whole life only.
+  if (call_rules(recording) != nullptr || point_conditions(recording) != nullptr)
+    report.head.push_back("of the whole recording: only --thread and --tid leave something out here");
   Table table;
   table.key = "threads";
   std::vector<ThreadItem> items;

@@ -188,6 +188,13 @@ PID   TID  NAME      START  DURATION  CALLS  ALLOC  LOCKS  POINTS  LOST  BLOCKED
 Threads without events are known only if they were alive when penna record looked, twice a second.
 )");
 }
+TEST_F(Reports, ThreadsTableSaysThatItTakesNoRange) {
+  CallRules rules;
+  rules.begin = 2000;
+  select_calls(recording_, rules);
+  EXPECT_THAT(text(threads_report(recording_, summarize(recording_))),
+              HasSubstr("\nof the whole recording: only --thread and --tid leave something out here\n"));
+}
 TEST_F(Reports, InfoTables) {
   const std::string info =
       text(info_report(recording_, summarize(recording_), examine(recording_, summarize(recording_), {})));
