@@ -55,6 +55,7 @@ bool write_of_process(ExportWork& work, const TextSink& sink, Write&& write) {
   HeapChanges history(work.recording, [&] { work.progress.step(); });
   const std::optional<uint32_t> process = choose_process(work, history);
   if (!process) return true;
+  work.size.writes_later(summarize(work.recording).processes[*process].events[PENNA_ALLOC]);
   CompressedSink packed(compression_of(work.options.output), sink);
   write(history, *process, packed.sink());
   return packed.finish();

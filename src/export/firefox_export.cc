@@ -300,6 +300,7 @@ bool export_firefox(const Recording& recording, Names& names, const TextSink& si
     ThreadOfProfile thread(names, words, calls);
     walk->add(for_each_timeline_line(recording, number, TimelineOptions{}, [&](const TimelineLine& line) {
       step();
+      if (line.kind == LineKind::kLeaf) step();  // entry and exit
       thread.line(line);
       return true;
     }));

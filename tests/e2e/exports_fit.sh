@@ -136,6 +136,13 @@ expect_eq "" "$err" "what is said of an export of two levels"
 run penna export chrome -N none_of_this_name long.penna -o filtered.json
 expect_eq "penna: filtered.json takes more than 100 MB; -r, -F, --depth and --min-time make it smaller" "$(grep takes <<<"$err")"
 
+# The size is told from the events that the format has: calls, which rtrace has not, and its pass that writes nothing
+# make it no larger.
+penna record -q -f -k calls,alloc -o both.penna ./app 90000
+run penna export rtrace both.penna -o both.rtrace
+expect_eq "" "$err" "what is said of $(stat -c %s both.rtrace) bytes"
+(($(stat -c %s both.rtrace) > 5000000)) || fail "this test needs a larger export: $(wc -c both.rtrace)"
+
 # Binary data are not for a terminal.
 for format in perfetto pprof; do
   said=$(script -qec "'$PENNA' export $format app.penna" /dev/null) && fail "$format went to a terminal"

@@ -266,13 +266,23 @@ int write_file(const ExportFormat& format, Output& output, ExportWork& work) {
   return work.trouble.empty() ? finish_output(output) : fail("export", work.trouble);
 }
 
+// The events that are read for it.
+uint32_t classes_in(const ExportFormat& format, const ExportOptions& options) {
+  return is_of_stacks(options) ? classes_of(options.folded.weight) : format.classes;
+}
+
+uint64_t count_events(const Summary& summary, uint32_t classes) {
+  uint64_t count = 0;
+  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i) count += (classes & 1u << i) != 0 ? summary.events[i] : 0;
+  return count;
+}
+
 // A sentence if the recording has nothing that the format could show; the file is still written, valid and empty.
 std::string what_is_missing(const ExportFormat& format, const ExportOptions& options, const Recording& recording,
                             const Summary& summary) {
-  const uint32_t classes = is_of_stacks(options) ? classes_of(options.folded.weight) : format.classes;
+  const uint32_t classes = classes_in(format, options);
   if (classes == kEventClasses || recording.processes().empty()) return "";  // its health report says why
-  for (uint32_t i = 0; i < PENNA_CLASS_COUNT; ++i)
-    if ((classes & 1u << i) != 0 && summary.events[i] != 0) return "";
+  if (count_events(summary, classes) != 0) return "";
   const bool calls = (classes & kCallEvents) != 0;
   const char* const kind = classes == kAllocEvents ? "alloc" : classes == kPointEvents ? "points" : "locks";
   return fmt::format("the recording holds no {}, and so there is nothing for {}: {}",
@@ -404,10 +414,10 @@ int cmd_export(const ExportOptions& options) {
   {
     const std::unique_ptr<ProgressObserver> line =
         progress_line(!options.input.no_progress && (!is_file || !is_terminal(output->fd())));
-    const uint64_t steps = summary.total_events() * format.passes;
-    Progress progress("exporting", steps, "events", line.get());
+    const uint64_t events = count_events(summary, classes_in(format, chosen));
+    Progress progress("exporting", events * format.passes, "events", line.get());
     ExportSize size(is_standard_output(options.output) ? "standard output" : options.output, advice_on_size(format),
-                    progress, leaves_out(options.input) ? 0 : steps);
+                    progress, leaves_out(options.input) ? 0 : events);
     ExportWork work{chosen, *recording, names, analyses, progress, size, *directory};
     status = is_file ? write_file(format, *output, work) : format.write_elsewhere(work);
   }
