@@ -39,6 +39,14 @@ struct SidesOf {
   }
 };
 
+// A row.
+template <typename Sums>
+struct NamedSides {
+  std::string name;
+  SidesOf<Sums> sides;
+  bool is_quiet;  // its change is noise
+};
+
 // By the absolute change of a sum; ties by name, in the order of the maps.
 template <auto kSum, typename Sums>
 std::vector<std::pair<std::string, SidesOf<Sums>>> sides_by_change(const std::map<std::string, Sums>& a,
@@ -53,12 +61,15 @@ std::vector<std::pair<std::string, SidesOf<Sums>>> sides_by_change(const std::ma
   return sides;
 }
 
-// Makes a row from each item, grey if the change is noise. Returns the number of those.
-template <typename Item>
-int64_t fill_with_noise(const Columns<Item>& columns, const std::vector<Item>& items, Table& table) {
+// Makes a row from each name, by change, grey if that is noise: is_quiet(sides). Returns the number of those.
+template <auto kSum, typename Sums, typename IsQuiet>
+int64_t fill_sides(const Columns<NamedSides<Sums>>& columns, const std::map<std::string, Sums>& a,
+                   const std::map<std::string, Sums>& b, IsQuiet&& is_quiet, Table& table) {
+  std::vector<NamedSides<Sums>> items;
+  for (const auto& [name, sides] : sides_by_change<kSum>(a, b)) items.push_back({name, sides, is_quiet(sides)});
   columns.fill(table, items);
   for (TableRow& row : table.rows) row.is_quiet = items[row.source].is_quiet;
-  return std::count_if(items.begin(), items.end(), [](const Item& item) { return item.is_quiet; });
+  return std::count_if(items.begin(), items.end(), [](const NamedSides<Sums>& item) { return item.is_quiet; });
 }
 
 }  // namespace penna

@@ -21,6 +21,7 @@ void add_to(int64_t& sum, int64_t value) {
 }
 
 using Pair = SidesOf<NamedCalls>;
+using PairItem = NamedSides<NamedCalls>;
 
 // Whether a change is noise. Never if the number of calls differs: then the program did something else.
 bool is_quiet(const Pair& pair, const QuietLimit& limit) {
@@ -37,31 +38,25 @@ std::string side_text(const char* side, const CallsByName& calls) {
                      duration_text(calls.self_ns));
 }
 
-struct PairItem {
-  std::string name;
-  Pair pair;
-  bool is_quiet;
-};
-
 Columns<PairItem> pair_columns() {
   return {{minor({"calls_a", "CALLS A", CellKind::kCount}),
-           [](const PairItem& one) { return Pair::cell<&NamedCalls::calls>(one.pair.a); }},
+           [](const PairItem& one) { return Pair::cell<&NamedCalls::calls>(one.sides.a); }},
           {minor({"calls_b", "CALLS B", CellKind::kCount}),
-           [](const PairItem& one) { return Pair::cell<&NamedCalls::calls>(one.pair.b); }},
+           [](const PairItem& one) { return Pair::cell<&NamedCalls::calls>(one.sides.b); }},
           {{"total_a_ns", "TOTAL A", CellKind::kDuration},
-           [](const PairItem& one) { return Pair::cell<&NamedCalls::total_ns>(one.pair.a); }},
+           [](const PairItem& one) { return Pair::cell<&NamedCalls::total_ns>(one.sides.a); }},
           {{"total_b_ns", "TOTAL B", CellKind::kDuration},
-           [](const PairItem& one) { return Pair::cell<&NamedCalls::total_ns>(one.pair.b); }},
+           [](const PairItem& one) { return Pair::cell<&NamedCalls::total_ns>(one.sides.b); }},
           {{"delta_ns", "DELTA", CellKind::kChange},
-           [](const PairItem& one) { return one.pair.change<&NamedCalls::total_ns>(); }},
+           [](const PairItem& one) { return one.sides.change<&NamedCalls::total_ns>(); }},
           {{"delta_percent", "OF A", CellKind::kPercentChange},
-           [](const PairItem& one) { return one.pair.percent<&NamedCalls::total_ns>(); }},
+           [](const PairItem& one) { return one.sides.percent<&NamedCalls::total_ns>(); }},
           {{"self_a_ns", "SELF A", CellKind::kDuration, false, true},
-           [](const PairItem& one) { return Pair::cell<&NamedCalls::self_ns>(one.pair.a); }},
+           [](const PairItem& one) { return Pair::cell<&NamedCalls::self_ns>(one.sides.a); }},
           {{"self_b_ns", "SELF B", CellKind::kDuration, false, true},
-           [](const PairItem& one) { return Pair::cell<&NamedCalls::self_ns>(one.pair.b); }},
+           [](const PairItem& one) { return Pair::cell<&NamedCalls::self_ns>(one.sides.b); }},
           {minor({"self_delta_ns", "SELF DELTA", CellKind::kChange}),
-           [](const PairItem& one) { return one.pair.change<&NamedCalls::self_ns>(); }},
+           [](const PairItem& one) { return one.sides.change<&NamedCalls::self_ns>(); }},
           {{"quiet", "QUIET", CellKind::kCount, false, true}, [](const PairItem& one) { return one.is_quiet; }},
           {{"function", "FUNCTION", CellKind::kText, true}, [](const PairItem& one) { return one.name; }}};
 }
@@ -87,10 +82,8 @@ Report diff_report(const CallsByName& a, const CallsByName& b, const QuietLimit&
   Table table;
   table.key = "calls";
   table.order = "sorted by DELTA, the change of the time with what they called";
-  std::vector<PairItem> items;
-  for (const auto& [name, pair] : sides_by_change<&NamedCalls::total_ns>(a.functions, b.functions))
-    items.push_back({name, pair, is_quiet(pair, quiet)});
-  const int64_t still = fill_with_noise(pair_columns(), items, table);
+  const int64_t still = fill_sides<&NamedCalls::total_ns>(
+      pair_columns(), a.functions, b.functions, [&](const Pair& pair) { return is_quiet(pair, quiet); }, table);
   Report report;
   report.head = {side_text("A", a), side_text("B", b)};
   if (still != 0)

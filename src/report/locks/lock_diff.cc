@@ -17,12 +17,7 @@ namespace penna {
 namespace {
 
 using LockSides = SidesOf<NamedLockSums>;
-
-struct LockDiffItem {
-  std::string name;
-  LockSides sides;
-  bool is_quiet;
-};
+using LockDiffItem = NamedSides<NamedLockSums>;
 
 // Whether a change is noise. Never if the number of acquisitions differs: then the program did something else.
 bool is_quiet(const LockSides& sides, const QuietLimit& limit) {
@@ -96,10 +91,8 @@ Report lock_diff_report(const LocksByName& a, const LocksByName& b, const QuietL
   Table table;
   table.key = "locks";
   table.order = "sorted by DELTA, the change of the time waited";
-  std::vector<LockDiffItem> items;
-  for (const auto& [name, sides] : sides_by_change<&NamedLockSums::wait_ns>(a.locks, b.locks))
-    items.push_back({name, sides, is_quiet(sides, quiet)});
-  const int64_t still = fill_with_noise(lock_diff_columns(), items, table);
+  const int64_t still = fill_sides<&NamedLockSums::wait_ns>(
+      lock_diff_columns(), a.locks, b.locks, [&](const LockSides& sides) { return is_quiet(sides, quiet); }, table);
   Report report;
   report.head = {side_text("A", a), side_text("B", b)};
   if (still != 0)
